@@ -42,7 +42,7 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
         for job in &jobs {
             let gfx: Vec<String> = job.gfx().iter().map(ToString::to_string).collect();
             let gfx = if gfx.is_empty() { "no device code".to_owned() } else { gfx.join(" ") };
-            let _ = writeln!(text, "  {:width$}  {gfx}", job.wheel());
+            let _ = writeln!(text, "  {:width$}  {gfx}{}", job.wheel(), unnamed_axes(*job));
             for wheel in job.further_wheels() {
                 let _ = writeln!(text, "    and {wheel}");
             }
@@ -69,6 +69,15 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
         let _ = writeln!(text, "note: {note}");
     }
     text
+}
+
+/// Axes that a wheel's name with an open version does not show, such as the branch of torch.
+fn unnamed_axes(job: JobView<'_>) -> String {
+    const NAMED: [&str; 4] = ["python", "rocm", "torch", "gfx"];
+    if !job.wheel().contains('*') {
+        return String::new();
+    }
+    job.axes().filter(|(name, _)| !NAMED.contains(name)).map(|(name, value)| format!("  {name} {value}")).collect()
 }
 
 /// What builds are likely to cost: each verdict once, with how many jobs it is about, in the order of the jobs.

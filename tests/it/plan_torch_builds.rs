@@ -234,7 +234,7 @@ fn values_of_the_command_line_take_the_place_of_those_of_the_file() {
     assert_eq!(plan["jobs"][0]["families"], serde_json::json!(["gfx94X-dcgpu", "gfx120X-all"]));
     let arguments = ["--recipes", "recipes", "plan", "m.yaml", "--gfx", "gfx94X-dcgpu,gfx1201"];
     let told = project(TWO).run(&arguments).exits(1).stderr;
-    assert!(told.contains("error[M037 bad-gfx]: `gfx94X-dcgpu,gfx1201` is neither"), "{told}");
+    assert!(told.contains("error[M037 bad-gfx]: `gfx94X-dcgpu,gfx1201` is not a gfx target"), "{told}");
 }
 
 /// TM3
@@ -390,4 +390,16 @@ fn a_workflow_tests_each_wheel_on_the_runners_of_its_families() {
     assert_eq!(test["name"], "Test ${{ matrix.id }} on ${{ matrix.family }}");
     assert_eq!(test["runs-on"], "${{ fromJSON(matrix.runner) }}");
     assert!(rendered.contains("          name: result-${{ matrix.id }}-${{ matrix.family }}\n"), "{rendered}");
+}
+
+/// The name of a wheel whose version only the build knows does not tell the branches of torch apart.
+#[test]
+fn each_line_of_a_plan_names_its_branch() {
+    let lines = "axes: {python: [\"3.12\"], torch-ref: [release/2.12, nightly]}\n";
+    let text = project(lines).run(&["--recipes", "recipes", "plan", "m.yaml"]).exits(0).stdout;
+    for branch in ["release/2.12", "nightly"] {
+        let line =
+            format!("\n  torch-*-cp312-cp312-linux_x86_64.whl  gfx90a gfx942 gfx1030 gfx1100  torch-ref {branch}\n");
+        assert!(text.contains(&line), "{text}");
+    }
 }

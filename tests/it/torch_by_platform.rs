@@ -312,3 +312,37 @@ fn each_kind_of_gpu_that_there_is_code_for_is_tried_in_a_process_of_its_own() {
     assert!(code == 0 && said.contains("no GPU of this machine is one of gfx1100"), "{said}");
     assert!(run("").1.contains("on gfx1030, device 3\n"), "without targets all are tried");
 }
+
+/// AOTriton is built on Windows without its kernels, and finds them by a function that knows the code page only.
+#[test]
+fn kernels_of_aotriton_go_next_to_torchs_libraries() {
+    let step = stages(WINDOWS, "aotriton-images: images")["torch-images"].clone();
+    let arguments: Vec<&str> = step["argv"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let run = |folder: &str, image: &str| {
+        let project = Project::new().file(image, "kernel").file(&format!("{folder}/src/torch/torch/lib/torch.dll"), "");
+        let output = Command::new("python3")
+            .args(&arguments[1..])
+            .current_dir(project.path(&format!("{folder}/src/torch")))
+            .env("PYTHONUTF8", "1")
+            .output()
+            .unwrap();
+        let kernel = format!("{folder}/src/torch/torch/lib/aotriton.images/amd-gfx11xx/flash/kernel.zip");
+        (output, project.has(&kernel))
+    };
+    let (output, is_there) = run("job", "job/images/amd-gfx11xx/flash/kernel.zip");
+    assert!(output.status.success() && is_there, "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+    let (output, is_there) = run("jób", "jób/images/amd-gfx11xx/flash/kernel.zip");
+    assert!(output.status.success() && is_there, "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.starts_with("warning: AOTriton cannot find its kernels below '") && said.contains("ASCII path"),
+        "{said}"
+    );
+    let (output, _) = run("job", "job/images/readme.txt");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && said.contains("has no folders amd-*"), "{said}");
+    assert!(stages("", "")["torch-images"].is_null(), "AOTriton has its kernels on Linux");
+    let refused = project("", "aotriton-images: images").run(&["check", "m.yaml"]).exits(1).stderr;
+    assert!(refused.contains("it is for builds on Windows with flash attention"), "{refused}");
+}
