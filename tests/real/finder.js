@@ -166,7 +166,8 @@ async function looks() {
 // Every page that is generated, at every width from the smallest phone to a wide screen.
 async function widths() {
   step("no page scrolls sideways from 320 to 2,560 pixels");
-  const found = execFileSync("find", [`${work}/site`, `${work}/index`, "-name", "*.html"], { encoding: "utf8" }).trim().split("\n").sort();
+  const pages = (folder) => fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? pages(`${folder}/${entry.name}`) : `${folder}/${entry.name}`));
+  const found = [`${work}/site`, `${work}/index`].flatMap(pages).filter((file) => file.endsWith(".html")).sort();
   const kinds = { finder: /site\/index/, withdrawn: /withdrawn/, empty: /empty/, landing: /\/index\/index\.html$/, folder: /\/simple\/[^/]+\/index\.html$|\/index\/[^/]+\/index\.html$/ };
   for (const [kind, pattern] of Object.entries(kinds)) assert.ok(found.some((file) => pattern.test(file)), `no ${kind} page in ${found}`);
   // Pages of folders and projects are made of one template each: the longest of each depth stands for all.
