@@ -7,7 +7,7 @@ use super::documents::documents;
 use super::{Exit, Format, Shell, load};
 use crate::config::{Given, Places};
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, counted, registry::plan as codes, render};
-use crate::plan::{Group, JobView, Options, check_fit, warn_of_caches};
+use crate::plan::{Group, JobView, Options, check_fit, check_images, warn_of_caches};
 use crate::recipe;
 
 /// Report every fault in matrix and recipe files
@@ -20,10 +20,14 @@ Examples:
   rock-matrix check                           every matrix file of matrices/
   rock-matrix check matrices/flash-attn.yaml  one file
   rock-matrix check --recipes recipes         with recipes of your own, which are checked too
+  rock-matrix check --fail-empty              fail if every cell is left out, too
   rock-matrix check --format json             one JSON object a fault, then one that counts them")]
 pub(super) struct Args {
     /// Matrix and recipe files [default: those of matrices/ that end in .yaml or .yml]
     files: Vec<PathBuf>,
+    /// Fail if there are no jobs
+    #[arg(long)]
+    fail_empty: bool,
     /// What to print: faults for people on stderr, or as JSON on stdout
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
     format: Format,
@@ -61,10 +65,17 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
     // What is wrong between cells and files is told for the files that are sound in themselves.
     if let Some(plan) = load::plan(shell, &read.matrices, compat, &Options::default(), sink) {
         check_fit(&plan, compat, Severity::Warning, sink);
+        check_images(&plan, sink);
         warn_of_caches(&plan, sink);
-        plan.groups.iter().filter(|group| group.config.enabled && group.job_count() == 0).for_each(|group| {
-            sink.push(no_jobs(group));
-        });
+        let is_wrong = args.fail_empty && plan.job_count() == 0;
+        let mut empty: Vec<Diagnostic> =
+            plan.groups.iter().filter(|group| group.config.enabled && group.job_count() == 0).map(no_jobs).collect();
+        if is_wrong && empty.is_empty() {
+            let message = "every matrix file has `enabled: false`, so there are no jobs";
+            empty.push(Diagnostic::new(&codes::EMPTY_PLAN, message).help("enable one, or leave out `--fail-empty`"));
+        }
+        let severity = |fault: Diagnostic| if is_wrong { fault.severity(Severity::Error) } else { fault };
+        sink.extend(empty.into_iter().map(severity));
         for (number, (group, matrix)) in plan.groups.iter().zip(&read.matrices).enumerate() {
             let mut found = Sink::new();
             recipe::check(group.jobs(number).map(JobView::to_job), &matrix.recipe, compat, &mut found);

@@ -6,7 +6,7 @@ use super::limits::MAX_DOCUMENT_BYTES;
 use super::load::{Matrix, recipes};
 use super::{Exit, Shell};
 use crate::compat::Compat;
-use crate::config::{self, Given, Lookups, recipe};
+use crate::config::{self, Given, Lookups};
 use crate::diagnostic::{
     Diagnostic, Place, Sink, Source,
     registry::{host, matrix as codes},
@@ -40,12 +40,12 @@ pub(super) fn documents(
     for path in &files {
         let Some(source) = source(path, sink) else { continue };
         if is_recipe(&source) {
-            given_recipes.extend(recipe::from_source(&source, sink));
+            given_recipes.push(source);
         } else {
             sources.push(source);
         }
     }
-    let recipes = recipes(shell, given_recipes, sink)?;
+    let recipes = recipes(shell, &given_recipes, sink)?;
     let lookups = Lookups { given: given.clone(), ..Lookups::new(compat, recipes.clone()) };
     let mut matrices = Vec::new();
     for source in &sources {
@@ -64,7 +64,7 @@ pub(super) fn documents(
 /// # Errors
 /// When the recipes cannot be read, after saying so.
 pub(super) fn matrix(shell: &Shell, compat: &Compat, source: &Source, sink: &mut Sink) -> Result<Option<Matrix>, Exit> {
-    let recipes = recipes(shell, Vec::new(), sink)?;
+    let recipes = recipes(shell, &[], sink)?;
     let config = config::read(source, &Lookups::new(compat, recipes.clone()), sink);
     recipes.faults().into_iter().for_each(|fault| sink.push(fault));
     Ok(config.and_then(|config| {

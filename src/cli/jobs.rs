@@ -73,7 +73,7 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
         return Err(Exit::Fault);
     }
     let is_wanted = |id: &str| names.is_empty() || ids.contains(&id);
-    let recipes = if read.is_empty() { Arc::default() } else { load::recipes(shell, Vec::new(), sink)? };
+    let recipes = if read.is_empty() { Arc::default() } else { load::recipes(shell, &[], sink)? };
     let mut jobs = Vec::new();
     for view in plan.iter().flat_map(Plan::jobs).filter(|view| is_wanted(&view.id())) {
         jobs.push(Ready { job: view.to_job(), recipe: matrices[view.matrix()].recipe.clone() });

@@ -144,8 +144,12 @@ pub(super) fn compat(shell: &Shell) -> Result<&'static Compat, Exit> {
 ///
 /// # Errors
 /// When the folder cannot be read. Faults of its files go to the sink.
-pub(super) fn recipes(shell: &Shell, more: Vec<RecipeDocument>, sink: &mut Sink) -> Result<Arc<Recipes>, Exit> {
-    let mut documents: Vec<RecipeDocument> = Vec::new();
+pub(super) fn recipes(shell: &Shell, more: &[Source], sink: &mut Sink) -> Result<Arc<Recipes>, Exit> {
+    let (mut documents, mut broken) = (Vec::new(), Vec::new());
+    let mut read = |source: &Source, sink: &mut Sink| match recipe::from_source(source, sink) {
+        Some(document) => documents.push(document),
+        None => broken.extend(recipe::name_in(source)),
+    };
     if let Some(folder) = &shell.folders.recipes {
         let files =
             sys::files_with_extension(folder, &["yaml", "yml"]).map_err(|error| shell.report(&[error.into()]))?;
@@ -155,12 +159,13 @@ pub(super) fn recipes(shell: &Shell, more: Vec<RecipeDocument>, sink: &mut Sink)
             return Err(shell.report(&[fault.help("give a folder with recipe files, such as matrices/recipes")]));
         }
         for path in files {
-            let source = super::documents::source(&path, sink);
-            documents.extend(source.and_then(|source| recipe::from_source(&source, sink)));
+            if let Some(source) = super::documents::source(&path, sink) {
+                read(&source, sink);
+            }
         }
     }
-    documents.extend(more);
-    Ok(Arc::new(Recipes::with_shipped(documents)))
+    more.iter().for_each(|source| read(source, sink));
+    Ok(Arc::new(Recipes::with_shipped(documents).with_broken(broken)))
 }
 
 /// A checked matrix file with the recipe that builds it.

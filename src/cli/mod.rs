@@ -7,6 +7,7 @@ mod assets;
 mod build;
 mod check;
 mod clean;
+mod command_line;
 mod compat;
 mod completions;
 mod doctor;

@@ -7,6 +7,7 @@ mod only;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::command_line::repeated;
 use super::publish::Connection;
 use super::published::{self, Manifests};
 use super::{Exit, Shell, load};
@@ -109,6 +110,9 @@ enum PlanFormat {
     Github,
 }
 
+/// Options without which the reasons for missing cells are printed.
+const NOT_EXPLAINED: &[&str] = &["--github-output", "--fail-empty"];
+
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
@@ -167,6 +171,7 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
     if let Some(path) = &args.only_failed {
         failed::keep(&mut plan, path, shell, sink)?;
     }
+    plan::check_images(&plan, sink);
     // The jobs of a workflow go to their runners; others may be built on any machine, such as one of the shape `--runner`.
     if args.runner.is_none() {
         let severity = if args.github_output { Severity::Error } else { Severity::Warning };
@@ -180,8 +185,15 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
         let run = args.only_failed.as_deref().filter(|_| !plan.not_failed().is_empty());
         let empty = match run {
             Some(run) => failed::none(run),
-            None => Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs")
-                .help("see the reasons with `rock-matrix plan --explain`"),
+            None => Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs").help(match args {
+                Args { explain: false, .. } => {
+                    format!("see the reasons with `{}`", repeated(&shell.arguments, NOT_EXPLAINED, &["--explain"]))
+                }
+                Args { only, .. } if !only.is_empty() => {
+                    "change the values of `--only`, or what the reasons name".to_owned()
+                }
+                _ => "change what the reasons name".to_owned(),
+            }),
         };
         sink.push(if args.fail_empty { empty.severity(Severity::Error) } else { empty });
     }

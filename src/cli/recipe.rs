@@ -53,7 +53,7 @@ struct ShowArgs {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
-    let recipes = match load::recipes(shell, Vec::new(), &mut sink) {
+    let recipes = match load::recipes(shell, &[], &mut sink) {
         Ok(recipes) => recipes,
         Err(exit) => {
             shell.report(&sink.finish());

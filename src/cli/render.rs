@@ -3,19 +3,19 @@
 mod workflow;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use clap::error::ErrorKind;
 
 use super::jobs::{EngineChoice, Named, Ready, check_given, image_name, named};
 use super::limits::MAX_FILE_BYTES;
-use super::{Exit, Format, Shell, load, misused};
+use super::{Exit, Folders, Format, Shell, load, misused};
 use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::registry::{build as codes, host};
 use crate::diagnostic::render::visible;
 use crate::diagnostic::{Diagnostic, Sink};
-use crate::exec::ROOT;
+use crate::exec::{ROOT, ignore_folder};
 use crate::recipe::container::{self, Container, Devices, Engine, PROXY_VARIABLES};
 use crate::recipe::{self, Build, Site, shell_variable};
 use crate::render::WindowsShell;
@@ -186,7 +186,7 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     }
     let mut texts = Vec::new();
     for ready in &found.jobs {
-        let maker = Maker { ready, options, compat };
+        let maker = Maker { ready, options, compat, folders: &shell.folders };
         let made = maker.fits().and_then(|()| match text {
             Text::DryRun => maker.dry_run(sink),
             Text::Docker => maker.docker(sink),
@@ -234,6 +234,7 @@ struct Maker<'a> {
     ready: &'a Ready,
     options: &'a Options,
     compat: &'a Compat,
+    folders: &'a Folders,
 }
 
 impl Maker<'_> {
@@ -313,9 +314,7 @@ impl Maker<'_> {
         let command = self.command(&build, sink).map_err(|fault| vec![fault])?;
         let job = &self.ready.job;
         let folder = format!("{ROOT}/{}", job.id);
-        let words = ["rock-matrix", "render", "script", &job.settings.matrix, &job.id, "--out"].map(str::to_owned);
-        let words = [words.as_slice(), &[format!("{folder}/build.sh")]].concat();
-        let written = render::command(&words);
+        let written = render::command(&self.script_command(&folder));
         // A container has no program of ours, so checkouts are made before it begins.
         let checkouts: Vec<String> =
             build.steps.iter().filter(|step| step.host).map(|step| render::command(&step.argv)).collect();
@@ -329,6 +328,31 @@ impl Maker<'_> {
         };
         let (wheel, written) = (render::comment(&job.wheel), visible(&written));
         Ok(format!("# {wheel}\n{checkouts}# What runs in it is written by: {written}\n{command}"))
+    }
+
+    /// The command that writes the script of the container, with the options that this command was given.
+    fn script_command(&self, folder: &str) -> Vec<String> {
+        let path = |path: &Path| path.display().to_string();
+        let mut words = vec!["rock-matrix".to_owned()];
+        let folders = [("--compat", &self.folders.compat), ("--recipes", &self.folders.recipes)];
+        words.extend(
+            folders.into_iter().filter_map(|(name, given)| Some([name.to_owned(), path(given.as_ref()?)])).flatten(),
+        );
+        words.extend(["render", "script"].map(str::to_owned));
+        let files: Vec<String> =
+            self.options.words.iter().filter(|word| sys::is_file(Path::new(word))).cloned().collect();
+        let job = &self.ready.job;
+        words.extend(if files.is_empty() { vec![job.settings.matrix.clone()] } else { files });
+        words.push(job.id.clone());
+        // Without an image in the plan, a script is for this machine.
+        if job.image.is_none() {
+            words.extend(["--engine", "docker"].map(str::to_owned));
+        }
+        words.extend(
+            self.options.fact.iter().flat_map(|(name, value)| ["--fact".to_owned(), format!("{name}={value}")]),
+        );
+        words.extend(["--out".to_owned(), format!("{folder}/build.sh")]);
+        words
     }
 
     /// The container command; paths start where it is pasted.
@@ -384,6 +408,15 @@ fn deliver(texts: Vec<(String, String)>, alone: bool, options: &Options, shell: 
     for (name, text) in texts {
         let path = if alone { out.clone() } else { out.join(name) };
         let ended = if options.check { compare(shell, &path, &text) } else { write(shell, &path, &text) };
+        let is_of_jobs =
+            path.components().find(|part| *part != Component::CurDir) == Some(Component::Normal(ROOT.as_ref()));
+        if is_of_jobs
+            && ended == Exit::Done
+            && let Err(error) = ignore_folder(Path::new(ROOT))
+        {
+            shell.report(&[error.into()]);
+            return Exit::Machine;
+        }
         if ended != Exit::Done {
             exit = ended;
         }

@@ -357,8 +357,8 @@ fn words(tables: &Tables, faults: &mut Vec<Fault>) {
     for (number, of) in tables.reach.iter().enumerate() {
         let mut row = reach.row(number, format!("{} {}", of.about, of.when), &of.origin);
         let when: &[&str] = match of.about.as_str() {
-            "rocm" => &["other-patch", "newer-minor", "older-minor", "other-major"],
-            "torch" => &["other-minor"],
+            "rocm" => &["other-patch", "newer-minor", "older-minor", "other-major", "no-compiled-code"],
+            "torch" => &["other-minor", "no-compiled-code"],
             _ => &[],
         };
         row.expect(when.contains(&of.when.as_str()), || {

@@ -24,6 +24,16 @@ const fn optional(name: &'static str, shape: Shape, default: &'static str, doc: 
 const TEXTS: Shape = Shape::List(&Shape::Text);
 const TEXT_MAP: Shape = Shape::Map(&Shape::Text);
 
+const RUNNER_SHAPE: Shape = Shape::AnyOf(&[Shape::Text, TEXTS, Shape::Record(&RUNNER)]);
+
+const RUNNER: Record = Record {
+    name: "runner",
+    fields: &[
+        optional("group", Shape::Text, "", "The group of runners."),
+        optional("labels", TEXTS, "[]", "Labels that a runner of the group must all have."),
+    ],
+};
+
 /// The top level.
 pub(super) const MATRIX: Record = Record {
     name: "matrix file",
@@ -84,6 +94,12 @@ pub(super) const MATRIX: Record = Record {
             "Cells to change or add: where `axes` match cells of the product, `set` changes these; where a value is not in the product, the entry is a cell of its own. An entry that names every axis counts more than `exclude`, not more than the facts.",
         ),
         optional(
+            "collapse",
+            Shape::List(&Shape::Word(&COLLAPSED_AXES)),
+            "[]",
+            "Axes whose values share one wheel, beyond those that the recipe always collapses: of those that the recipe allows for the backend. A label names what is not collapsed.",
+        ),
+        optional(
             "rocm-policy",
             Shape::Word(RocmPolicy::WORDS),
             "all",
@@ -130,9 +146,9 @@ pub(super) const MATRIX: Record = Record {
         ),
         optional(
             "runner",
-            Shape::Text,
+            RUNNER_SHAPE,
             "ubuntu-22.04",
-            "Where jobs run: a runner name or label; `rock-matrix compat list runners` shows those that are known.",
+            "Where jobs run: a runner name or label, a list of labels that a runner must all have, or `{group, labels}`; `rock-matrix compat list runners` shows those that are known.",
         ),
         optional(
             "vars",
@@ -166,7 +182,7 @@ const INCLUDE: Record = Record {
 pub(super) const OVERRIDES: Record = Record {
     name: "`set` of an include entry",
     fields: &[
-        optional("runner", Shape::Text, "", "Another runner."),
+        optional("runner", RUNNER_SHAPE, "", "Other runners."),
         optional("gpu", Shape::Word(GpuPolicy::WORDS), "", "Another gpu policy."),
         optional("gfx", TEXTS, "", "Other GPU targets."),
         optional("image", Shape::Text, "", "An exact image reference."),
@@ -264,7 +280,12 @@ const REPAIR: Record = Record {
 const TEST: Record = Record {
     name: "`test`",
     fields: &[
-        optional("runner", Shape::Text, "", "Where wheels are tested after the build; empty: in the build job."),
+        optional(
+            "runner",
+            RUNNER_SHAPE,
+            "",
+            "Where wheels are tested after the build, in the form of `runner`; empty: in the build job.",
+        ),
         optional(
             "families",
             Shape::AnyOf(&[Shape::Text, TEXTS]),
@@ -356,6 +377,9 @@ const RELEASE: Record = Record {
         ),
     ],
 };
+
+/// Axes that can be collapsed: several of their values share one wheel.
+pub(super) const COLLAPSED_AXES: [&str; 4] = ["python", "torch", "rocm", "gfx"];
 
 /// Fields that may also be axes.
 pub(super) const FIELD_AXES: [&str; 3] = ["gpu", "python-from", "runner"];

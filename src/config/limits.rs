@@ -11,6 +11,8 @@ pub const MOST_ENTRIES: usize = 20_000;
 pub const MOST_PARALLEL: u32 = 256;
 /// The most groups of a container. Linux takes 65,536 of a process (`NGROUPS_MAX`, limits.h); builds need one or two.
 pub const MOST_GROUPS: usize = 1000;
+/// The most labels that select the runners of a job. Runners have a handful.
+pub const MOST_RUNNER_LABELS: usize = 100;
 /// The most secrets of one matrix file: GitHub gives a workflow at most 100 each of the organization, the repository and
 /// the environment (docs.github.com, "Secrets reference", limits).
 pub const MOST_SECRETS: usize = 300;

@@ -16,6 +16,7 @@ mod read;
 pub mod recipe;
 mod reference;
 mod run_time;
+mod runner;
 pub mod syntax;
 
 pub use issue::{Requested, requested};
@@ -26,3 +27,4 @@ pub use profile::{Backend, Profile};
 pub use read::{docker_argument_fault, read};
 pub use reference::{reference, schema};
 pub use run_time::RunTime;
+pub use runner::{RunnerSelector, RunnerSelectorError, is_runner_group};

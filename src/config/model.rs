@@ -1,5 +1,6 @@
 //! The checked matrix file.
 
+use super::RunnerSelector;
 use indexmap::IndexMap;
 
 use super::Places;
@@ -54,7 +55,9 @@ pub struct Config {
     /// Whether jobs see a GPU.
     pub gpu: GpuPolicy,
     /// Runner name or label of the facts.
-    pub runner: String,
+    pub runner: RunnerSelector,
+    /// Axes whose values share one wheel, of those that the recipe can collapse.
+    pub collapse: Vec<String>,
     /// Recipe variables, as text.
     pub vars: IndexMap<String, String>,
     /// Names of secrets the build needs.
@@ -165,7 +168,7 @@ pub struct Row {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// Another runner.
-    pub runner: Option<String>,
+    pub runner: Option<RunnerSelector>,
     /// Another gpu policy.
     pub gpu: Option<GpuPolicy>,
     /// Other gfx targets.
@@ -364,7 +367,7 @@ pub struct Repair {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Test {
     /// Runner of the test; empty: none.
-    pub runner: String,
+    pub runner: RunnerSelector,
     /// Families whose runners test, instead of `runner`.
     pub families: Option<TestFamilies>,
     /// Whether it sees a GPU.

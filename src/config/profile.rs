@@ -42,6 +42,8 @@ pub struct Backend {
     pub label: String,
     /// Axes whose legal values share one wheel, `[python]`.
     pub collapse: Vec<String>,
+    /// Axes whose legal values share one wheel where the matrix file asks for it, `[rocm, torch]`.
+    pub collapsible: Vec<String>,
     /// Fixed wheel tags, `py3-none-any`; `None`: by the job's Python and platform.
     pub tag: Option<String>,
     /// Whether the wheel holds device code, so that gfx targets matter.

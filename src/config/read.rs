@@ -18,7 +18,7 @@ mod twins;
 
 pub use texts::docker_argument_fault;
 
-use super::fields::MATRIX_FILE;
+use super::fields::{MATRIX, MATRIX_FILE};
 use super::{Config, Lookups, Places};
 use crate::diagnostic::{Code, Diagnostic, Sink, Source};
 use crate::yaml::{self, Node, Value};
@@ -34,11 +34,14 @@ pub fn read(source: &Source, lookups: &Lookups, sink: &mut Sink) -> Option<Confi
         return None;
     }
     numbers::note_unquoted(&tree, source, sink);
+    let is_known = |name: &str| MATRIX.fields.iter().any(|field| field.name == name);
+    let has_unknown_keys =
+        matches!(&tree.value, Value::Map(entries) if entries.iter().any(|(key, _)| !is_known(&key.text)));
     let mut whole = complete::complete(&tree, &MATRIX_FILE);
     let mut places = Places::new(source.clone(), tree);
     release_type::give(&mut whole, &lookups.given, &mut places);
     let platform = whole.get("platform").cloned();
-    let mut reader = Reader { source, lookups, platform: platform.as_ref(), sink };
+    let mut reader = Reader { source, lookups, platform: platform.as_ref(), has_unknown_keys, sink };
     let recipe = reader.recipe(&whole);
     let release = reader.release_type(&mut whole, &recipe, &mut places);
     let config = reader.config(&whole, (recipe, release), places);
@@ -51,6 +54,7 @@ struct Reader<'a> {
     lookups: &'a Lookups,
     /// `platform`, which runners must have.
     platform: Option<&'a Node>,
+    has_unknown_keys: bool,
     sink: &'a mut Sink,
 }
 
@@ -84,6 +88,7 @@ fn entries<'n>(node: &'n Node, key: &str) -> &'n [(yaml::Key, Node)] {
 #[cfg(test)]
 mod tests {
     use super::read;
+    use crate::config::RunnerSelector;
     use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Lookups, Word, limits, recipe};
     use crate::diagnostic::{Diagnostic, Place, Sink, Source};
 
@@ -141,7 +146,7 @@ mod tests {
     fn what_is_not_written_has_its_default() {
         let config = config("axes: {flash-attn: ['2.8.3']}\n");
         assert_eq!(
-            (config.recipe.as_str(), config.runner.as_str(), config.enabled),
+            (config.recipe.as_str(), config.runner.to_string().as_str(), config.enabled),
             ("flash-attn", "ubuntu-22.04", true)
         );
         assert_eq!((config.image.repository.as_str(), config.image.tag.as_str()), ("rocm/pytorch", ""));
@@ -190,7 +195,7 @@ mod tests {
         ));
         assert_eq!(config.exclude[0].axes["torch"], "2.6.0");
         assert_eq!(config.rows[0].axes.len(), 2);
-        assert_eq!(config.rows[0].set.runner.as_deref(), Some("mi300x"));
+        assert_eq!(config.rows[0].set.runner, Some(RunnerSelector::label("mi300x")));
         assert_eq!(config.rows[0].set.vars["opt-dim"], "64");
         assert_eq!(config.include[0].set.gpu, Some(GpuPolicy::Required));
         assert_eq!(slice(&config.places.of("axes.torch[2]")), "'2.7.1'");

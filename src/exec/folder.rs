@@ -141,6 +141,15 @@ impl JobFolder {
     }
 }
 
+/// Makes git leave alone the folder of all jobs.
+///
+/// # Errors
+/// When the system refuses.
+pub fn ignore_folder(root: &Path) -> Result<(), FileError> {
+    let ignore = root.join(".gitignore");
+    if sys::exists(&ignore) { Ok(()) } else { sys::replace_file(&ignore, GITIGNORE.as_bytes()) }
+}
+
 /// Takes a job's folder: makes it, locks it, ends what a killed build left running, reads its record, and empties it
 /// for a fresh start.
 ///
@@ -149,10 +158,7 @@ impl JobFolder {
 pub fn open(folder: &JobFolder, wish: &Continue) -> Result<Opened, OpenFault> {
     sys::make_folder(folder.path())?;
     if let Some(root) = folder.path().parent() {
-        let ignore = root.join(".gitignore");
-        if !sys::exists(&ignore) {
-            sys::replace_file(&ignore, GITIGNORE.as_bytes())?;
-        }
+        ignore_folder(root)?;
     }
     let lock = folder.lock()?;
     let leftovers = sys::process::end_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);

@@ -113,7 +113,7 @@ pub fn data(
     });
     column("rocm", &rocm);
     column("torch", &|wheel| match &wheel.torch {
-        Some(torch) => json!([torch.to_string(), torch.minor, torch.tail]),
+        Some(torch) => json!([torch.to_string(), torch.minor, torch.tail, is_pure(wheel)]),
         None => Value::Null,
     });
     column("python", &python);
@@ -168,11 +168,16 @@ fn system(wheel: &Candidate) -> Value {
     json!([shown.join(" or "), wheel.platforms.iter().map(need).collect::<Vec<_>>()])
 }
 
+/// 1 for a wheel without compiled code, else 0.
+fn is_pure(wheel: &Candidate) -> u8 {
+    u8::from(wheel.gfx == GfxCode::Any)
+}
+
 fn rocm(wheel: &Candidate) -> Value {
     match &wheel.accelerator {
         Accelerator::Rocm(rocm) => {
             let written = rocm.as_str().split('.').count();
-            json!(["rocm", rocm.as_str(), rocm.parts()[..written.min(4)]])
+            json!(["rocm", rocm.as_str(), rocm.parts()[..written.min(4)], is_pure(wheel)])
         }
         Accelerator::Other(other) => json!(["other", other, []]),
         Accelerator::Unsaid => json!(["unsaid", "", []]),

@@ -145,6 +145,17 @@ impl LabelParts {
             (Accelerator::Rocm(rocm), LabelStyle::Dotted) => format!("rocm{rocm}"),
             (Accelerator::Cuda(digits), _) => format!("cu{digits}"),
         };
+        text.push_str(&self.tail());
+        LocalLabel(text)
+    }
+
+    /// The label without the accelerator: of a wheel that is the same for all of them. `None` where nothing is left.
+    pub fn label_without_accelerator(&self) -> Option<LocalLabel> {
+        Some(LocalLabel(self.tail())).filter(|label| !label.0.is_empty())
+    }
+
+    fn tail(&self) -> String {
+        let mut text = String::new();
         if let Some(torch) = &self.torch {
             let _ = write!(text, "torch{}", torch_text(torch));
         }
@@ -155,7 +166,19 @@ impl LabelParts {
             let _ = write!(text, "cxx11abi{abi}");
         }
         text.push_str(self.backend.as_deref().unwrap_or_default());
-        LocalLabel(text)
+        text
+    }
+
+    /// Reads a label that names no accelerator, as [`Self::label_without_accelerator`] writes it: torch and the backend.
+    ///
+    /// # Errors
+    /// When a part cannot be read.
+    pub fn parse_without_accelerator(label: &LocalLabel) -> Result<(Option<Version>, Option<String>), LabelPartsError> {
+        let mut reader = Reader { rest: label.before_embedding() };
+        reader
+            .tail()
+            .map(|tail| (tail.torch, tail.backend))
+            .map_err(|reason| LabelPartsError { label: label.to_string(), reason })
     }
 
     /// Reads a label of either style, and what other projects write: a full torch version, dots before a tail. Whether
@@ -208,6 +231,14 @@ fn readings(digits: &str, known: &[RocmVersion]) -> impl Iterator<Item = RocmVer
     known.iter().flat_map(of).flatten()
 }
 
+/// The parts of a label behind the accelerator.
+struct Tail {
+    torch: Option<Version>,
+    git: Option<String>,
+    cxx11abi: Option<bool>,
+    backend: Option<String>,
+}
+
 /// Reads a label from the left.
 struct Reader<'a> {
     rest: &'a str,
@@ -216,6 +247,11 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn label(mut self, known: &[RocmVersion]) -> Result<ParsedLabel, String> {
         let (accelerator, ambiguous) = self.accelerator(known)?;
+        let Tail { torch, git, cxx11abi, backend } = self.tail()?;
+        Ok(ParsedLabel { parts: LabelParts { accelerator, torch, git, backend, cxx11abi }, ambiguous })
+    }
+
+    fn tail(&mut self) -> Result<Tail, String> {
         let torch = self.torch()?;
         let git = self.git()?;
         let cxx11abi = self.cxx11abi()?;
@@ -226,7 +262,7 @@ impl<'a> Reader<'a> {
             return Err(format!("`{rest}` is no backend"));
         }
         let backend = Some(rest.to_owned()).filter(|rest| !rest.is_empty());
-        Ok(ParsedLabel { parts: LabelParts { accelerator, torch, git, backend, cxx11abi }, ambiguous })
+        Ok(Tail { torch, git, cxx11abi, backend })
     }
 
     fn accelerator(&mut self, known: &[RocmVersion]) -> Result<(Accelerator, bool), String> {

@@ -107,7 +107,8 @@ pub fn unread<'o>(offers: &'o [Offer], compat: &Compat) -> Vec<(&'o Offer, Strin
 }
 
 fn label_fault(offer: &Offer, known: &[RocmVersion]) -> Option<String> {
-    if offer.row.as_ref().is_some_and(|row| row.accelerator.is_some()) {
+    // A wheel without compiled code may be the same for every accelerator, and name none.
+    if offer.row.as_ref().is_some_and(|row| row.accelerator.is_some()) || offer.name.is_any_platform() {
         return None;
     }
     let label = offer.name.version.local()?;
@@ -151,7 +152,7 @@ fn candidate(
     let name = &offer.name;
     let label = name.version.local().and_then(|text| text.parse::<LocalLabel>().ok());
     // A label with two readings says nothing by itself; a manifest has the one that was meant.
-    let parsed = label.and_then(|label| LabelParts::parse(&label, known).ok());
+    let parsed = label.as_ref().and_then(|label| LabelParts::parse(label, known).ok());
     let certain = parsed.as_ref().filter(|parsed| !parsed.ambiguous).map(|parsed| &parsed.parts.accelerator);
     let told = offer.row.as_ref().and_then(|row| row.accelerator.as_ref());
     let accelerator = match (told, certain) {
@@ -165,9 +166,13 @@ fn candidate(
         }
         (None, None) => Accelerator::Unsaid,
     };
-    let parts = parsed.map(|parsed| parsed.parts);
+    let (torch, backend) = match (parsed, &label) {
+        (Some(parsed), _) => (parsed.parts.torch, parsed.parts.backend),
+        (None, Some(label)) => LabelParts::parse_without_accelerator(label).unwrap_or_default(),
+        (None, None) => (None, None),
+    };
     let distribution = name.distribution.parse::<DistributionName>();
-    let torch = parts.as_ref().and_then(|parts| parts.torch.as_ref()).map(TorchSeries::of);
+    let torch = torch.as_ref().map(TorchSeries::of);
     let official_torch = match (&torch, &accelerator) {
         // The official index has no torch for ROCm on Windows.
         (Some(torch), Accelerator::Rocm(rocm))
@@ -177,7 +182,6 @@ fn candidate(
         }
         _ => None,
     };
-    let backend = parts.and_then(|parts| parts.backend);
     let told = offer.row.as_ref().map(|row| &row.run_time).filter(|run_time| !run_time.is_empty());
     let run_time = told.cloned().or_else(|| {
         let distribution = distribution.as_ref().ok()?;

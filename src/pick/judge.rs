@@ -132,6 +132,9 @@ pub(super) fn verdict(wheel: &Candidate, machine: &Machine, rules: &Rules) -> Ve
     verdict
 }
 
+/// The case of a wheel for any platform: no library in it was linked with anything.
+const NO_COMPILED_CODE: &str = "no-compiled-code";
+
 fn not_known(wheel: &str) -> Judged {
     Judged::Fine { cost: 0, text: format!("the wheel is for {wheel}; yours is not known") }
 }
@@ -224,6 +227,7 @@ fn rocm(wheel: &Candidate, machine: &Machine, rules: &Rules) -> Judged {
     };
     let Some(rocm) = &machine.rocm else { return not_known(own.as_str()) };
     let Some(when) = relation(own, rocm) else { return Judged::Exact };
+    let when = if wheel.gfx == GfxCode::Any { NO_COMPILED_CODE } else { when };
     let (from, to) = (minor(own), minor(rocm));
     let reach = rules.reach("rocm", when);
     match reach.filter(|reach| reach.fits) {
@@ -270,7 +274,8 @@ fn torch(wheel: &Candidate, machine: &Machine, rules: &Rules) -> Judged {
         return Judged::Exact;
     }
     let steps = WEIGHTS.steps(own.minor, torch.minor);
-    let reach = rules.reach("torch", "other-minor");
+    let when = if wheel.gfx == GfxCode::Any { NO_COMPILED_CODE } else { "other-minor" };
+    let reach = rules.reach("torch", when);
     match reach.filter(|reach| reach.fits) {
         Some(reach) => {
             let text = format!("the wheel is for {own}, you have {torch}; {}", reach.said);

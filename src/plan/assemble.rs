@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
+use super::architecture::check_architectures;
 use super::draft::Drafting;
 use super::job::FAMILY;
 use super::naming::Labels;
@@ -11,7 +12,7 @@ use super::shared::{Draft, Shared};
 use super::view::JobView;
 use super::{Options, collide};
 use crate::compat::Compat;
-use crate::config::{AxisRole, Config, Leaves, Profile, Switch, VersionFrom};
+use crate::config::{AxisRole, Backend, Config, Leaves, Profile, Switch, VersionFrom};
 use crate::diagnostic::{Diagnostic, Sink, nearest::nearest, registry::matrix, registry::plan as codes};
 use crate::matrix::{Excluded, Universe, expand};
 
@@ -65,6 +66,13 @@ impl Plan {
             let mut drafts = std::mem::take(&mut group.drafts);
             drafts.retain(|draft| is_wanted(JobView { group, draft, number: 0 }));
             group.drafts = drafts;
+        }
+    }
+
+    /// Leaves out the reasons for cells that are not wanted; `is_wanted` gets the values that a reason is about.
+    pub fn keep_excluded(&mut self, is_wanted: impl Fn(&IndexMap<String, String>) -> bool) {
+        for group in &mut self.groups {
+            group.excluded.retain(|row| is_wanted(&row.axes));
         }
     }
 
@@ -152,6 +160,7 @@ pub fn plan(files: Vec<(Config, Profile)>, compat: &Compat, options: &Options, s
             check_version_axis(&config, sink);
         }
         check_required_axes(&config, &profile, sink);
+        check_collapse(&config, &profile, sink);
         if let Some(expansion) = expand(&config, &profile, compat, sink) {
             expanded.push((config, profile, expansion));
         }
@@ -189,6 +198,7 @@ pub fn plan(files: Vec<(Config, Profile)>, compat: &Compat, options: &Options, s
     if sink.error_count() > errors {
         return None;
     }
+    check_architectures(&plan, compat, sink);
     check_family_of_indexes(&plan, sink);
     check_required_variables(&plan, sink);
     if sink.error_count() > errors {
@@ -248,6 +258,23 @@ fn check_required_axes(config: &Config, profile: &Profile, sink: &mut Sink) {
                     .at(config.places.of("axes"), "")
                     .help(format!("add `{name}: [\"…\"]` to `axes`")),
             );
+        }
+    }
+}
+
+/// What a matrix file collapses must be an axis, and the recipe must allow it for a backend.
+fn check_collapse(config: &Config, profile: &Profile, sink: &mut Sink) {
+    for (number, name) in config.collapse.iter().enumerate() {
+        let place = config.places.of(&format!("collapse[{number}]"));
+        let fault = |message: String| Diagnostic::new(&codes::CANNOT_COLLAPSE, message).at(place.clone(), "");
+        let allows = |backend: &Backend| backend.collapse.contains(name) || backend.collapsible.contains(name);
+        let in_rows = config.rows.iter().any(|row| row.axes.contains_key(name));
+        if !profile.backends.iter().any(allows) {
+            let message =
+                format!("the recipe `{}` builds no wheels that are the same for several `{name}`", profile.name);
+            sink.push(fault(message).help("remove it, or list it under `collapsible` of a backend of your own recipe"));
+        } else if !in_rows && !config.axes.iter().any(|axis| axis.name == *name) {
+            sink.push(fault(format!("there is no axis `{name}` to collapse")).help("remove it"));
         }
     }
 }
@@ -342,7 +369,7 @@ fn warn_of_idle_values(plan: &Plan, sink: &mut Sink) {
                 break;
             }
         }
-        for (axis, indexes) in &group.shared.covers {
+        for (axis, indexes) in group.shared.covers.iter().flatten() {
             for &index in indexes {
                 used[*axis][index] = true;
             }

@@ -67,6 +67,7 @@ fn fields(a: &Job, b: &Job) -> Vec<String> {
     let gfx = |job: &Job| job.gfx.iter().map(ToString::to_string).collect::<Vec<_>>().join(";");
     let image = |job: &Job| job.image.clone().unwrap_or_else(|| "none".to_owned());
     let python = |job: &Job| job.covers.values().flatten().cloned().collect::<Vec<_>>().join(" ");
+    let runner = |job: &Job| job.runner_group.iter().chain(&job.runner).cloned().collect::<Vec<_>>().join(",");
     let gates = |gates: &[Gate]| gates.iter().map(|gate| gate.word()).collect::<Vec<_>>().join(",");
     let vars = |job: &Job| job.settings.vars.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ");
     let pairs = [
@@ -74,7 +75,7 @@ fn fields(a: &Job, b: &Job) -> Vec<String> {
         ("further wheels", a.further_wheels.join(" "), b.further_wheels.join(" ")),
         ("gfx", gfx(a), gfx(b)),
         ("image", image(a), image(b)),
-        ("runner", a.runner.join(","), b.runner.join(",")),
+        ("runner", runner(a), runner(b)),
         ("gpu", a.gpu.to_string(), b.gpu.to_string()),
         ("recipe", a.recipe.clone(), b.recipe.clone()),
         ("gates", gates(&a.gates), gates(&b.gates)),

@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, HashMap};
 use super::changes::Changes;
 use super::estimate::{Question, estimate};
 use super::further::{Further, Own};
-use super::naming::{Labels, Words, name_end};
+use super::naming::{Labels, Words, name_end, platform_tag};
 use super::place::{Place, places};
 use super::refused::Refused;
 use super::shared::{Device, Draft, Shared, Site};
 use super::{DroppedGfx, Estimate, Options};
 use crate::compat::Compat;
-use crate::config::{AxisRole, AxisValue, Config, Gfx, GpuPolicy, Leaves, Overrides, Profile, TorchFrom, Word};
+use crate::config::{
+    AxisRole, AxisValue, Backend, Config, Gfx, GpuPolicy, Leaves, Overrides, Profile, RunnerSelector, TorchFrom, Word,
+};
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::matrix::{Cell, Excluded, Universe, choose_gfx};
 use crate::names::{GfxTarget, LocalLabel};
@@ -30,6 +32,8 @@ pub(super) struct Drafting<'a> {
     at: BTreeMap<AxisRole, usize>,
     runner_axis: Option<usize>,
     gpu_axis: Option<usize>,
+    /// The axes whose values share one wheel, by backend.
+    collapsed: Vec<(&'a Backend, Vec<usize>)>,
 }
 
 impl<'a> Drafting<'a> {
@@ -54,6 +58,7 @@ impl<'a> Drafting<'a> {
             further: Further::new(config, profile, universe),
             refused: Refused::new(universe, compat, config.platform),
             at,
+            collapsed: profile.backends.iter().map(|backend| (backend, collapsed(backend, config, universe))).collect(),
             runner_axis: named("runner"),
             gpu_axis: named("gpu"),
         }
@@ -68,23 +73,26 @@ impl<'a> Drafting<'a> {
     ) -> (Vec<Draft>, Shared, Vec<Excluded>) {
         let mut drafts: Vec<Draft> = Vec::with_capacity(legs.len());
         let mut refused = Vec::new();
+        let first = self.first_cells(legs);
         let mut collapsed: HashMap<Cell, usize> = HashMap::new();
         for &cell in legs {
             let Some(words) = Words::of(self.universe, cell, self.profile) else { continue };
-            if let Some(axis) = self.collapsed_axis(&words) {
-                let key = self.universe.with(cell, axis, 0);
-                let index = self.universe.index(cell, axis);
+            let axes = self.collapsed_axes(&words);
+            if !axes.is_empty() {
+                let key = self.without(cell, axes);
                 if let Some(&present) = collapsed.get(&key) {
-                    self.cover(&mut shared, &mut drafts[present], axis, index, cell);
+                    self.cover(&mut shared, &mut drafts[present], axes, cell);
                     continue;
                 }
-                let mut draft = self.draft(&mut shared, cell, &words, sink);
+                let own = first.get(&key).copied().unwrap_or(cell);
+                let words = Words::of(self.universe, own, self.profile).unwrap_or(words);
+                let mut draft = self.draft(&mut shared, own, &words, sink);
                 if shared.devices.get(draft.device).is_refused {
                     refused.push((cell, self.refused.of(self.universe, cell)));
                     continue;
                 }
                 collapsed.insert(key, drafts.len());
-                self.cover(&mut shared, &mut draft, axis, index, cell);
+                self.cover(&mut shared, &mut draft, axes, cell);
                 drafts.push(draft);
                 continue;
             }
@@ -100,31 +108,55 @@ impl<'a> Drafting<'a> {
         (drafts, shared, excluded)
     }
 
-    /// The axis whose legal values share one wheel for this backend.
-    fn collapsed_axis(&self, words: &Words<'_>) -> Option<usize> {
-        words
-            .backend
-            .collapse
-            .iter()
-            .find_map(|name| self.universe.axes().iter().position(|column| column.name == *name))
+    /// The axes whose legal values share one wheel for this backend.
+    fn collapsed_axes(&self, words: &Words<'_>) -> &[usize] {
+        let own = self.collapsed.iter().find(|(backend, _)| std::ptr::eq(*backend, words.backend));
+        own.map_or(&[], |(_, axes)| axes)
     }
 
-    /// Adds a value to what a job covers; the job runs under the lowest value that is not free-threaded.
-    fn cover(&self, shared: &mut Shared, draft: &mut Draft, axis: usize, index: usize, cell: Cell) {
+    /// A cell without its values on some axes.
+    fn without(&self, cell: Cell, axes: &[usize]) -> Cell {
+        axes.iter().fold(cell, |cell, &axis| self.universe.with(cell, axis, 0))
+    }
+
+    /// The cell that each collapsed job is built as: the one with the lowest Python that is not free-threaded, and of several
+    /// the first.
+    fn first_cells(&self, legs: &[Cell]) -> HashMap<Cell, Cell> {
+        let mut first: HashMap<Cell, Cell> = HashMap::new();
+        if self.collapsed.iter().all(|(_, axes)| axes.is_empty()) {
+            return first;
+        }
+        let python = |cell: Cell| {
+            let value = self.at.get(&AxisRole::Python).and_then(|&axis| self.universe.value(cell, axis));
+            match value.map(|value| &value.value) {
+                Some(Word::Python(python)) => Some((python.is_free_threaded(), *python)),
+                _ => None,
+            }
+        };
+        for &cell in legs {
+            let Some(words) = Words::of(self.universe, cell, self.profile) else { continue };
+            let axes = self.collapsed_axes(&words);
+            if !axes.is_empty() {
+                let own = first.entry(self.without(cell, axes)).or_insert(cell);
+                if python(cell) < python(*own) {
+                    *own = cell;
+                }
+            }
+        }
+        first
+    }
+
+    /// Adds the values of a cell to what a job covers.
+    fn cover(&self, shared: &mut Shared, draft: &mut Draft, axes: &[usize], cell: Cell) {
         if draft.covers == 0 {
-            shared.covers.push((axis, Vec::new()));
+            shared.covers.push(axes.iter().map(|&axis| (axis, Vec::new())).collect());
             draft.covers = u32::try_from(shared.covers.len()).expect("fewer than 2^32 jobs fit in memory");
         }
-        let covered = &mut shared.covers[draft.covers as usize - 1].1;
-        if !covered.contains(&index) {
-            covered.push(index);
-        }
-        let python = |cell: Cell| match self.universe.value(cell, axis).map(|value| &value.value) {
-            Some(Word::Python(python)) => Some((python.is_free_threaded(), *python)),
-            _ => None,
-        };
-        if python(cell) < python(draft.cell) {
-            draft.cell = cell;
+        for (axis, covered) in &mut shared.covers[draft.covers as usize - 1] {
+            let index = self.universe.index(cell, *axis);
+            if !covered.contains(&index) {
+                covered.push(index);
+            }
         }
     }
 
@@ -143,8 +175,20 @@ impl<'a> Drafting<'a> {
         let changes = self.changes_of(shared, &matching);
         let key = changes as usize;
         let (kind, commit) = shared.packages.get(package).map_or((0, 0), |package| (package.kind, package.commit));
-        let label =
-            shared.labels.number((torch, rocm, commit, backend), || self.labels.label(words, self.config, sink));
+        // Values that share the wheel are not in its label.
+        let shared_axes = self.collapsed_axes(words);
+        let is_shared = |role: AxisRole| self.at.get(&role).is_some_and(|axis| shared_axes.contains(axis));
+        let (torch_is_shared, rocm_is_shared) = (is_shared(AxisRole::Torch), is_shared(AxisRole::Rocm));
+        let named = |is_shared: bool, index: usize| if is_shared { 0 } else { index };
+        let of_label = (named(torch_is_shared, torch), named(rocm_is_shared, rocm), commit, backend);
+        let label = shared.labels.number(of_label, || {
+            let words = if torch_is_shared { Words { torch: None, ..*words } } else { *words };
+            if rocm_is_shared {
+                Labels::label_without_rocm(&words)
+            } else {
+                self.labels.label(&words, self.config, sink)
+            }
+        });
         let refused = self.refused.of(self.universe, cell);
         let device = shared.devices.number((kind, rocm, backend, gfx, key, refused), || {
             self.device(cell, words, refused, (shared.changes.get(changes), &matching), sink)
@@ -153,17 +197,19 @@ impl<'a> Drafting<'a> {
         let leaves = self.profile.leaves;
         let made_for = if matches!(leaves, Leaves::Wheels | Leaves::Sdist) { 0 } else { device as usize };
         let targets = &shared.devices.get(device).gfx;
-        let tag =
-            shared.tags.number((python, backend, made_for), || name_end(words, leaves, targets, self.config.platform));
         // The image depends on the Python only where that is the image's own.
-        let python = if self.config.python_from == crate::config::PythonFrom::Image { python } else { 0 };
+        let of_image = if self.config.python_from == crate::config::PythonFrom::Image { python } else { 0 };
         let site = shared
             .sites
-            .number((torch, rocm, python, runner, gpu, key), || self.site(cell, words, shared.changes.get(changes)));
+            .number((torch, rocm, of_image, runner, gpu, key), || self.site(cell, words, shared.changes.get(changes)));
+        let Site { platform, arch_number, .. } = shared.sites.get(site);
+        let tag = shared
+            .tags
+            .number((python, backend, made_for, *arch_number), || name_end(words, leaves, targets, platform));
         let estimate = shared.estimates.number((device as usize, site as usize, backend), || {
             self.estimate(words, shared.devices.get(device), shared.sites.get(site))
         });
-        let wheels = self.further_wheels(shared, cell, words, (label, tag, changes), device, sink);
+        let wheels = self.further_wheels(shared, cell, words, (label, tag, changes), (device, site), sink);
         Draft { cell, label, tag, device, site, estimate, changes, wheels, covers: 0 }
     }
 
@@ -174,7 +220,7 @@ impl<'a> Drafting<'a> {
         cell: Cell,
         words: &Words<'_>,
         (label, tag, changes): (u32, u32, u32),
-        device: u32,
+        (device, site): (u32, u32),
         sink: &mut Sink,
     ) -> u32 {
         if self.further.is_none() {
@@ -182,11 +228,12 @@ impl<'a> Drafting<'a> {
         }
         let package = self.index(cell, AxisRole::Package);
         let key = (label, tag, changes, self.further.asked(cell, package, device));
-        let Shared { wheels, labels, changes: all, devices, packages, .. } = shared;
+        let Shared { wheels, labels, changes: all, devices, packages, sites, .. } = shared;
         let own = Own {
             version: packages.get(package).map_or("", |package| package.in_name.as_str()),
             label: labels.get(label).as_ref().map(LocalLabel::as_str),
             device: devices.get(device),
+            platform: &sites.get(site).platform,
         };
         wheels.number(key, || self.further.of(cell, words, &own, all.get(changes), sink))
     }
@@ -286,22 +333,26 @@ impl<'a> Drafting<'a> {
 
     fn site(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Site {
         let text = |axis: Option<usize>| axis.and_then(|axis| self.universe.value(cell, axis)).map(|v| v.text.as_str());
-        let runner = changes.runner.as_deref().or(text(self.runner_axis)).unwrap_or(&self.config.runner);
+        let of_axis = text(self.runner_axis).map(RunnerSelector::label);
+        let runner = changes.runner.as_ref().or(of_axis.as_ref()).unwrap_or(&self.config.runner);
         let places = places(runner, self.compat);
         let gpu = changes.gpu.or(text(self.gpu_axis).and_then(GpuPolicy::from_word)).unwrap_or(self.config.gpu);
         let (image, note) = match &changes.image {
             Some(image) => (Some(image.clone()), None),
             None => super::image::choose(self.config, self.compat, words),
         };
+        let arch = places.first().map_or("", |place| &place.arch);
         Site {
+            platform: platform_tag(self.config.platform, arch),
+            arch_number: self.compat.tables().runners.iter().position(|row| row.arch == arch).unwrap_or(usize::MAX),
             image,
             note,
             gpu,
             // Where a pool decides, the estimate is that of its smallest member.
             threads: self.options.runner.map(|shape| shape.threads).or(least(&places, |place| place.threads)),
             limit_min: least(&places, |place| place.limit_min),
-            tested_at: match self.config.test.runner.as_str() {
-                "" => Vec::new(),
+            tested_at: match &self.config.test.runner {
+                runner if runner.is_empty() => Vec::new(),
                 runner => super::place::places(runner, self.compat),
             },
             places,
@@ -321,6 +372,16 @@ impl<'a> Drafting<'a> {
             },
         )
     }
+}
+
+/// The axes whose values share one wheel of a backend: those that its recipe always collapses, and of those that it can
+/// collapse the ones that the matrix file asks for.
+fn collapsed(backend: &Backend, config: &Config, universe: &Universe) -> Vec<usize> {
+    let is_collapsed = |name: &String| {
+        backend.collapse.contains(name) || (backend.collapsible.contains(name) && config.collapse.contains(name))
+    };
+    let axes = universe.axes().iter().enumerate();
+    axes.filter(|(_, column)| is_collapsed(&column.name)).map(|(axis, _)| axis).collect()
 }
 
 fn least(places: &[Place], of: impl Fn(&Place) -> Option<u32>) -> Option<u32> {

@@ -11,8 +11,8 @@ use super::estimate::IDLE_MIN;
 use super::{Group, JobView, Plan};
 use crate::compat::Compat;
 use crate::compat::rows::BuildNeedRow;
-use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::plan as codes};
+use crate::config::{MissingImage, Platform};
+use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::build, registry::plan as codes};
 
 /// Reports jobs that need more disk or time than their runner has: an error where they go to that runner, and a warning
 /// where they may be built elsewhere.
@@ -37,6 +37,33 @@ pub fn check_fit(plan: &Plan, compat: &Compat, severity: Severity, sink: &mut Si
                     .at(group.config.places.of("runner"), "")
                     .note(need.origin.r#ref.clone())
                     .help("set `runner` to a larger one, such as `self-hosted` or your own label"),
+            );
+        }
+    }
+}
+
+/// Reports jobs that need a container image where none is known, for matrix files with `image: {missing: error}`. Jobs on
+/// runners without containers need none.
+pub fn check_images(plan: &Plan, sink: &mut Sink) {
+    for (number, group) in plan.groups.iter().enumerate() {
+        if group.config.image.missing != MissingImage::Error {
+            continue;
+        }
+        let mut without: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for job in group.jobs(number) {
+            let site = job.site();
+            if let (None, Some(why), true) = (&site.image, &site.note, site.places.iter().any(|place| place.docker)) {
+                without.entry(why).or_default().push(job.id());
+            }
+        }
+        for (why, jobs) in without {
+            let count = counted(jobs.len() as u64, "job");
+            let message = format!("no container image is known for {count}, such as `{}`", jobs[0]);
+            sink.push(
+                Diagnostic::new(&build::NO_IMAGE, message)
+                    .at(group.config.places.of("image.missing"), "this makes it an error")
+                    .note(why.to_owned())
+                    .help("name one with `image: {tag: …}`, exclude these cells, or write `missing: builder`"),
             );
         }
     }

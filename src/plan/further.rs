@@ -33,6 +33,8 @@ pub(super) struct Own<'a> {
     pub(super) version: &'a str,
     pub(super) label: Option<&'a str>,
     pub(super) device: &'a Device,
+    /// The platform tag before repair.
+    pub(super) platform: &'a str,
 }
 
 impl<'a> Further<'a> {
@@ -79,8 +81,7 @@ impl<'a> Further<'a> {
             match self.distributions(wheel, &mut values) {
                 Ok(distributions) => {
                     let plus = own.label.map(|label| format!("+{label}")).unwrap_or_default();
-                    let tag =
-                        wheel_tag(words, wheel.tag.as_deref().or(words.backend.tag.as_deref()), self.config.platform);
+                    let tag = wheel_tag(words, wheel.tag.as_deref().or(words.backend.tag.as_deref()), own.platform);
                     let any = ExpectedWheel::version_text(None);
                     let version = if wheel.same_version { own.version } else { &any };
                     let names =

@@ -46,6 +46,8 @@ pub struct Job {
     pub image: Option<String>,
     /// Labels of the runner, `runs-on`.
     pub runner: Vec<String>,
+    /// The group of the runner, `runs-on`.
+    pub runner_group: Option<String>,
     /// Whether the job sees a GPU.
     pub gpu: GpuPolicy,
     /// Name of the recipe.

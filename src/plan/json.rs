@@ -167,6 +167,9 @@ pub struct JobDocument {
     pub image: Option<String>,
     /// Runner labels.
     pub runner: Vec<String>,
+    /// The group of runners.
+    #[serde(default)]
+    pub runner_group: Option<String>,
     /// GPU policy.
     pub gpu: String,
     /// The estimate.
@@ -272,13 +275,16 @@ struct DevicePart<'a> {
 struct SitePart<'a> {
     image: Option<&'a str>,
     runner: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runner_group: Option<&'a str>,
     gpu: &'a str,
 }
 
 impl<'a> SitePart<'a> {
     fn of(job: JobView<'a>) -> Self {
-        let site = job.site();
-        Self { image: site.image.as_deref(), runner: &job.place().labels, gpu: site.gpu.word() }
+        let (site, place) = (job.site(), job.place());
+        let (image, runner_group) = (site.image.as_deref(), place.group.as_deref());
+        Self { image, runner: &place.labels, runner_group, gpu: site.gpu.word() }
     }
 }
 
@@ -408,9 +414,7 @@ fn excluded(plan: &Plan) -> Vec<ExcludedDocument> {
 }
 
 fn covered(plan: &Plan) -> impl Iterator<Item = CoveredDocument> {
-    plan.jobs()
-        .filter(|job| job.covered_axis().is_some())
-        .map(|job| CoveredDocument { id: job.id(), axes: job.covers() })
+    plan.jobs().filter(|job| !job.covered().is_empty()).map(|job| CoveredDocument { id: job.id(), axes: job.covers() })
 }
 
 /// Serialised pieces of one group's jobs, by the numbers of its shared values.

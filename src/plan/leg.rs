@@ -103,8 +103,13 @@ impl<'a> TestLeg<'a> {
 /// The family of a test that is for none, where others are for one.
 const ANY_FAMILY: &str = "any";
 
+/// What `runs-on` is: labels, or a group with labels.
 fn labels(place: &Place) -> String {
-    serde_json::to_string(&place.labels).expect("a list of texts serialises")
+    match &place.group {
+        Some(group) if place.labels.is_empty() => serde_json::json!({"group": group}).to_string(),
+        Some(group) => serde_json::json!({"group": group, "labels": place.labels}).to_string(),
+        None => serde_json::to_string(&place.labels).expect("a list of texts serialises"),
+    }
 }
 
 /// What runs the steps of a job there.

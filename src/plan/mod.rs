@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** two jobs never have the same id or the same wheel name with a version, and equal input gives equal bytes.
 
+mod architecture;
 mod assemble;
 mod cache;
 mod changes;
@@ -35,7 +36,7 @@ mod view;
 
 pub use assemble::{Group, Plan, plan};
 pub use diff::{Change, diff};
-pub use fit::{check_fit, warn_of_caches};
+pub use fit::{check_fit, check_images, warn_of_caches};
 pub use github::{GithubPlan, JOBS_PER_MATRIX, OUTPUT_BYTES, Shard, github, warn_of_size};
 pub use id::is_id;
 pub use job::{DroppedGfx, Estimate, Job, Settings};

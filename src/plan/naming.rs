@@ -88,24 +88,32 @@ impl Labels {
                 .help("use `label-style: auto`, which writes this one with dots"),
             );
         }
-        let parts = LabelParts {
-            accelerator: Accelerator::Rocm(rocm),
-            torch: words.torch.cloned(),
-            git: match words.package {
-                Some(PackageVersion::Commit { hash, .. }) => Some(hash[..7].to_owned()),
-                _ => None,
-            },
-            backend: Some(words.backend.label.clone()).filter(|label| !label.is_empty()),
-            cxx11abi: None,
-        };
-        Some(parts.label(style))
+        Some(label_parts(words, rocm).label(style))
+    }
+
+    /// The label of a cell whose wheel is the same for every ROCm: what else it names.
+    pub(super) fn label_without_rocm(words: &Words<'_>) -> Option<LocalLabel> {
+        label_parts(words, words.rocm?.clone()).label_without_accelerator()
+    }
+}
+
+fn label_parts(words: &Words<'_>, rocm: RocmVersion) -> LabelParts {
+    LabelParts {
+        accelerator: Accelerator::Rocm(rocm),
+        torch: words.torch.cloned(),
+        git: match words.package {
+            Some(PackageVersion::Commit { hash, .. }) => Some(hash[..7].to_owned()),
+            _ => None,
+        },
+        backend: Some(words.backend.label.clone()).filter(|label| !label.is_empty()),
+        cxx11abi: None,
     }
 }
 
 /// How the name of what a cell leaves ends behind its version: `-cp311-cp311-linux_x86_64.whl`, of a source distribution
 /// `.tar.gz`, or for a tree the targets that it is for, the Python where one is named, and the platform:
 /// `-gfx942_gfx950-linux_x86_64-tree.tar.gz`.
-pub(super) fn name_end(words: &Words<'_>, leaves: Leaves, targets: &[GfxTarget], platform: Platform) -> String {
+pub(super) fn name_end(words: &Words<'_>, leaves: Leaves, targets: &[GfxTarget], platform: &str) -> String {
     let ending = match leaves {
         Leaves::Wheels => return format!("-{}.whl", wheel_tag(words, words.backend.tag.as_deref(), platform)),
         Leaves::Sdist => return SDIST.to_owned(),
@@ -113,7 +121,7 @@ pub(super) fn name_end(words: &Words<'_>, leaves: Leaves, targets: &[GfxTarget],
         Leaves::Tree => TREE,
     };
     let python = words.python.map(|python| python.cp_tag().split('-').next().unwrap_or_default().to_owned());
-    let parts = [targets_part(targets), python, Some(platform_tag(platform).to_owned())];
+    let parts = [targets_part(targets), python, Some(platform.to_owned())];
     format!("-{}{ending}", parts.into_iter().flatten().collect::<Vec<_>>().join("-"))
 }
 
@@ -129,16 +137,16 @@ pub(super) fn targets_part(targets: &[GfxTarget]) -> Option<String> {
     }
 }
 
-fn platform_tag(platform: Platform) -> &'static str {
+/// The platform tag of wheels that are built for a platform and an architecture, before repair.
+pub(super) fn platform_tag(platform: Platform, arch: &str) -> String {
     match platform {
-        Platform::Linux => "linux_x86_64",
-        Platform::Windows => "win_amd64",
+        Platform::Linux => format!("linux_{arch}"),
+        Platform::Windows => "win_amd64".to_owned(),
     }
 }
 
 /// The three wheel tags of a cell, `cp311-cp311-linux_x86_64`, before repair. A wheel may have `fixed` ones.
-pub(super) fn wheel_tag(words: &Words<'_>, fixed: Option<&str>, platform: Platform) -> String {
-    let platform = platform_tag(platform);
+pub(super) fn wheel_tag(words: &Words<'_>, fixed: Option<&str>, platform: &str) -> String {
     match (fixed, words.python) {
         (Some(tag), _) if tag.matches('-').count() == 2 => tag.to_owned(),
         (Some(tag), _) => format!("{tag}-{platform}"),

@@ -4,6 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::compat::Compat;
 use crate::compat::rows::RunnerRow;
+use crate::config::RunnerSelector;
 
 /// Minutes that a time-out leaves of the runner's own limit, so that a job ends by its time-out and not by being lost.
 const BEFORE_LIMIT_MIN: u32 = 5;
@@ -17,6 +18,8 @@ const DAY_MIN: u32 = 1440;
 pub struct Place {
     /// Labels, `runs-on`.
     pub labels: Vec<String>,
+    /// The group of runners, `runs-on`.
+    pub group: Option<String>,
     /// How often it is chosen among the members of its pool.
     pub weight: u32,
     /// The architecture, `x86_64`.
@@ -39,15 +42,22 @@ impl Place {
         self.timeout_min.saturating_sub(AFTER_CAP_MIN).max(1)
     }
 
-    fn of(labels: Vec<String>, row: Option<&RunnerRow>, weight: u32, compat: &Compat) -> Self {
+    fn of(
+        (group, labels): (Option<String>, Vec<String>),
+        row: Option<&RunnerRow>,
+        weight: u32,
+        compat: &Compat,
+    ) -> Self {
         let limit = |name: &str| compat.limit(name).and_then(|row| u32::try_from(row.value).ok());
         let limit_min = row.and_then(|row| row.limit_min);
         let longest = limit_min.or_else(|| limit("self-hosted-job")).unwrap_or(DAY_MIN);
         let token = limit("job-token").unwrap_or(DAY_MIN);
+        let of_labels = || labels.iter().find_map(|label| arch_of_label(label)).unwrap_or(DEFAULT_ARCH);
         Self {
+            arch: row.map_or_else(of_labels, |row| row.arch.as_str()).to_owned(),
+            group,
             labels,
             weight,
-            arch: row.map_or("x86_64", |row| row.arch.as_str()).to_owned(),
             docker: row.is_none_or(|row| row.docker),
             threads: row.and_then(|row| row.threads),
             disk_gib: row.and_then(|row| Some(row.disk_gib? + row.freed_gib.unwrap_or(0))),
@@ -57,12 +67,34 @@ impl Place {
     }
 }
 
-/// The runner of this name, label or alias; the members of the pool of this name; else a label as it is written.
-pub(super) fn places(word: &str, compat: &Compat) -> Vec<Place> {
+/// The architecture of a runner of which nothing else says so.
+const DEFAULT_ARCH: &str = "x86_64";
+
+/// The architecture that a label names: GitHub gives self-hosted runners `X64` or `ARM64`.
+pub(super) fn arch_of_label(label: &str) -> Option<&'static str> {
+    match label.to_ascii_lowercase().as_str() {
+        "x64" | "x86_64" | "amd64" => Some("x86_64"),
+        "arm64" | "aarch64" => Some("aarch64"),
+        _ => None,
+    }
+}
+
+/// Places for jobs: by a single label the runner of this name, label or alias, or the members of the pool of this name;
+/// else the runners that have all labels, as they are written.
+pub(super) fn places(runner: &RunnerSelector, compat: &Compat) -> Vec<Place> {
+    let RunnerSelector { group: None, labels } = runner else {
+        return vec![Place::of((runner.group.clone(), runner.labels.clone()), None, 1, compat)];
+    };
+    let [word] = labels.as_slice() else {
+        let is_known =
+            |row: &&RunnerRow| row.labels.len() == labels.len() && labels.iter().all(|l| row.labels.contains(l));
+        let row = compat.tables().runners.iter().find(is_known);
+        return vec![Place::of((None, labels.clone()), row, 1, compat)];
+    };
     let place = |word: &str, weight: u32| {
         let row = compat.runner(word);
         let labels = row.map_or_else(|| vec![word.to_owned()], |row| row.labels.clone());
-        Place::of(labels, row, weight, compat)
+        Place::of((None, labels), row, weight, compat)
     };
     match compat.pool(word) {
         Some(pool) => pool.members.iter().map(|member| place(&member.runner, member.weight)).collect(),
@@ -96,9 +128,10 @@ pub(super) fn chosen(places: &[Place], id: impl FnOnce() -> String) -> &Place {
 mod tests {
     use super::{Place, chosen, places};
     use crate::compat::Compat;
+    use crate::config::RunnerSelector;
 
     fn one(word: &str) -> Place {
-        let found = places(word, &Compat::embedded());
+        let found = places(&RunnerSelector::label(word), &Compat::embedded());
         assert_eq!(found.len(), 1, "{word}");
         found[0].clone()
     }
@@ -114,6 +147,21 @@ mod tests {
     }
 
     #[test]
+    fn several_labels_are_those_of_one_runner_and_name_its_architecture() {
+        let of = |text: &str| {
+            let found = places(&text.parse().unwrap(), &Compat::embedded());
+            (found[0].group.clone(), found[0].labels.join(" "), found[0].arch.clone())
+        };
+        let told = |group: Option<&str>, labels: &str, arch: &str| {
+            (group.map(str::to_owned), labels.to_owned(), arch.to_owned())
+        };
+        assert_eq!(of("self-hosted,linux,mi300"), told(None, "self-hosted linux mi300", "x86_64"));
+        assert_eq!(of("self-hosted,Linux,ARM64"), told(None, "self-hosted Linux ARM64", "aarch64"));
+        assert_eq!(of("group=GPU runners,linux"), told(Some("GPU runners"), "linux", "x86_64"));
+        assert_eq!(of("ubuntu-24.04-arm"), told(None, "ubuntu-24.04-arm", "aarch64"));
+    }
+
+    #[test]
     fn an_old_label_gives_the_labels_of_the_day() {
         assert_eq!(one("linux.rocm.gpu.gfx950.1").labels, ["linux.rocm.gpu.mi350.1"]);
         assert_eq!(one("some-label-of-ours").labels, ["some-label-of-ours"]);
@@ -124,7 +172,7 @@ mod tests {
     fn a_pool_of_the_facts_gives_each_member_its_share_and_each_job_one_place() {
         let compat = Compat::embedded();
         let pool = compat.pool("rocm-scale").unwrap();
-        let members = places("rocm-scale", &compat);
+        let members = places(&RunnerSelector::label("rocm-scale"), &compat);
         let named = |at: usize| compat.runner(&pool.members[at].runner).unwrap().labels.clone();
         for (at, member) in members.iter().enumerate() {
             assert_eq!((member.weight, &member.labels), (pool.members[at].weight, &named(at)));

@@ -6,7 +6,7 @@ use super::place::{Place, places};
 use super::pool::Pool;
 use super::{DroppedGfx, Estimate, id};
 use crate::compat::Compat;
-use crate::config::{AxisRole, Config, GpuPolicy, Overrides, Profile, Word};
+use crate::config::{AxisRole, Config, GpuPolicy, Overrides, Profile, RunnerSelector, Word};
 use crate::matrix::{Cell, Universe};
 use crate::names::{ExpectedWheel, GfxTarget, LocalLabel, PackageVersion, Version};
 
@@ -37,8 +37,8 @@ pub(super) struct Shared {
     pub(super) packages: Vec<Package>,
     /// By torch, ROCm, commit (0 for releases), backend.
     pub(super) labels: Pool<(usize, usize, usize, usize), Option<LocalLabel>>,
-    /// How names end, by Python and backend, and for trees by device.
-    pub(super) tags: Pool<(usize, usize, usize), String>,
+    /// How names end, by Python, backend and architecture, and for trees by device.
+    pub(super) tags: Pool<(usize, usize, usize, usize), String>,
     /// By kind of package, ROCm, backend, gfx axis, changes, refused families.
     pub(super) devices: Pool<(usize, usize, usize, usize, usize, u64), Device>,
     /// By torch, ROCm, Python, runner axis, gpu axis, changes.
@@ -51,8 +51,8 @@ pub(super) struct Shared {
     pub(super) wheels: Pool<(u32, u32, u32, Vec<usize>), Vec<String>>,
     /// Where a family is tested, by its name; of those that have a runner on the platform.
     pub(super) tested_on: BTreeMap<String, Vec<Place>>,
-    /// Value indexes on the collapsed axis.
-    pub(super) covers: Vec<(usize, Vec<usize>)>,
+    /// Of each collapsed job its collapsed axes, with value indexes.
+    pub(super) covers: Vec<Vec<(usize, Vec<usize>)>>,
 }
 
 /// What one value of the package axis stands for.
@@ -84,6 +84,10 @@ pub(super) struct Device {
 /// Where a job runs.
 #[derive(Debug)]
 pub(super) struct Site {
+    /// The platform tag of what is built there, before repair.
+    pub(super) platform: String,
+    /// The first runner of the facts with its architecture.
+    pub(super) arch_number: usize,
     pub(super) image: Option<String>,
     pub(super) note: Option<String>,
     /// The runner, or the members of a pool of which each job has one; never empty.
@@ -143,7 +147,9 @@ impl Shared {
         if config.test.families.is_some() {
             let rows = compat.tables().family_builds.iter();
             let rows = rows.filter(|row| row.platform == config.platform.word() && !row.test_runner.is_empty());
-            shared.tested_on = rows.map(|row| (row.family.clone(), places(&row.test_runner, compat))).collect();
+            shared.tested_on = rows
+                .map(|row| (row.family.clone(), places(&RunnerSelector::label(&row.test_runner), compat)))
+                .collect();
         }
         shared
     }

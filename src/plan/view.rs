@@ -29,11 +29,11 @@ impl<'a> JobView<'a> {
     /// The id.
     pub fn id(self) -> String {
         let shared = &self.group.shared;
-        let covered = self.covered_axis();
+        let covered = self.covered();
         let parts = shared
             .id_order
             .iter()
-            .filter(|axis| Some(**axis) != covered)
+            .filter(|axis| covered.iter().all(|(collapsed, _)| *collapsed != **axis))
             .map(|&axis| shared.id_parts[axis][self.group.universe.index(self.draft.cell, axis)].as_str());
         let windows = (self.group.config.platform == crate::config::Platform::Windows).then_some("win");
         // Where the targets are no axis, trees of two files would have one id.
@@ -91,12 +91,14 @@ impl<'a> JobView<'a> {
 
     /// Axis and values that this job stands for beside its own.
     pub fn covers(self) -> IndexMap<String, Vec<String>> {
-        let Some(axis) = self.covered_axis() else { return IndexMap::new() };
-        let column = &self.group.universe.axes()[axis];
-        let mut indexes = self.group.shared.covers[self.draft.covers as usize - 1].1.clone();
-        indexes.sort_unstable();
-        let texts = indexes.iter().filter_map(|&index| Some(column.values[index].as_ref()?.text.clone())).collect();
-        IndexMap::from([(column.name.clone(), texts)])
+        let texts = |(axis, indexes): &(usize, Vec<usize>)| {
+            let column = &self.group.universe.axes()[*axis];
+            let mut indexes = indexes.clone();
+            indexes.sort_unstable();
+            let texts = indexes.iter().filter_map(|&index| Some(column.values[index].as_ref()?.text.clone())).collect();
+            (column.name.clone(), texts)
+        };
+        self.covered().iter().map(texts).collect()
     }
 
     /// What a person should know about the job.
@@ -109,8 +111,9 @@ impl<'a> JobView<'a> {
         self.package().warnings.get(&self.backend().name).map(String::as_str)
     }
 
-    pub(super) fn covered_axis(self) -> Option<usize> {
-        (self.draft.covers as usize).checked_sub(1).map(|at| self.group.shared.covers[at].0)
+    /// The collapsed axes, with the indexes of the values that it stands for.
+    pub(super) fn covered(self) -> &'a [(usize, Vec<usize>)] {
+        (self.draft.covers as usize).checked_sub(1).map_or(&[], |at| &self.group.shared.covers[at])
     }
 
     pub(super) fn package(self) -> &'a Package {
@@ -237,6 +240,7 @@ impl<'a> JobView<'a> {
             dropped_gfx: self.device().dropped.clone(),
             image: self.site().image.clone(),
             runner: self.place().labels.clone(),
+            runner_group: self.place().group.clone(),
             gpu: self.site().gpu,
             recipe: config.recipe.clone(),
             gates: words.backend.gates.clone(),

@@ -164,7 +164,7 @@ pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>, from: usize
         line("wheel", wheel);
     }
     line("gfx", &gfx.join(" "));
-    line("runner", &job.runner.join(", "));
+    line("runner", &job.runner_group.iter().chain(&job.runner).cloned().collect::<Vec<_>>().join(", "));
     line("estimate", job.estimate.as_ref().map_or("", |estimate| &estimate.verdict));
     for warning in &job.warnings {
         line("note", warning);

@@ -30,7 +30,8 @@ pub(super) fn with_targets(only: &[(String, String)], compat: &Compat) -> Vec<(S
     only.iter().flat_map(targets).collect()
 }
 
-/// Leaves out the jobs that have none of the values of an axis that is named; an empty value is any. Axes and values that
+/// Leaves out the jobs and the reasons for missing cells that have none of the values of an axis that is named; an empty
+/// value is any. Axes and values that
 /// the matrix files do not have go to the sink.
 pub(super) fn keep(plan: &mut Plan, only: &[(String, String)], sink: &mut Sink) {
     for (axis, value) in only {
@@ -55,6 +56,9 @@ pub(super) fn keep(plan: &mut Plan, only: &[(String, String)], sink: &mut Sink) 
         values.any(|value| !value.is_empty() && has(job, axis, value))
     };
     plan.keep(|job| axes.iter().all(|axis| wanted(job, axis)));
+    // A reason that names no value of an axis is one for all of them.
+    let is_one = |axis: &str, value: &String| only.iter().any(|(of, one)| of == axis && one == value);
+    plan.keep_excluded(|row| axes.iter().all(|axis| row.get(*axis).is_none_or(|value| is_one(axis, value))));
 }
 
 /// Whether it is a job of this value: its own, or one that it stands for.

@@ -12,6 +12,8 @@ mod prune;
 mod subjects;
 mod word;
 
+pub(super) use word::quoted;
+
 use std::path::PathBuf;
 
 use super::assets::{self, Gathered};

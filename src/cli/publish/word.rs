@@ -6,7 +6,7 @@ use crate::diagnostic::render::is_invisible;
 
 /// A word as a shell reads it, on one line that no terminal obeys: `$'…'` where there is something to escape, as bash, zsh
 /// and ksh read it (POSIX.1-2024, "Dollar-Single-Quotes").
-pub(super) fn quoted(word: impl AsRef<OsStr>) -> String {
+pub(in crate::cli) fn quoted(word: impl AsRef<OsStr>) -> String {
     let bytes = word.as_ref().as_encoded_bytes();
     let plain = std::str::from_utf8(bytes).ok().filter(|text| !text.chars().any(|c| c.is_control() || is_invisible(c)));
     if let Some(word) = plain.and_then(|text| shlex::try_quote(text).ok()) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, Watchers};
 use super::judging::{Judge, told_once, vouched};
-use super::{Format, Printing, WheelFile, report};
+use super::{Format, Printing, WheelFile, expected, report};
 use crate::audit::{self, FileFacts, Look, Reading};
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
@@ -21,11 +21,12 @@ use crate::wheel::{self, Vouching, Wheel};
 Exits with 1 when an error was found in one of the wheels.
 
 Examples:
+  rock-matrix wheel verify dist                      every wheel of a folder
   rock-matrix wheel verify dist/*.whl
   rock-matrix wheel verify dist/*.whl --format json  one line a wheel")]
 pub(super) struct Args {
-    /// The wheels
-    #[arg(required = true, value_name = "WHEEL")]
+    /// The wheels, or folders of them
+    #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
     #[command(flatten)]
     printing: Printing,
@@ -33,8 +34,8 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let mut all = Vec::new();
-    for path in &args.wheels {
+    let (paths, mut all) = expected::files(&args.wheels);
+    for path in &paths {
         let found = check(path, shell);
         let text = match args.printing.format() {
             Format::Human => human(path, &found),

@@ -146,7 +146,7 @@ impl Reader<'_> {
 
     fn field_value(&mut self, name: &str, text: &str, node: &Node) -> Option<Word> {
         let words = match name {
-            "runner" => return self.runner(node).map(Word::Text),
+            "runner" => return self.runner_label(node).map(Word::Text),
             "gpu" => GpuPolicy::WORDS,
             "python-from" => PythonFrom::WORDS,
             _ if leaves_the_repository(text) => {

@@ -7,8 +7,8 @@ use crate::compat::rows::ReleaseTypeRow;
 use crate::config::limits::{MOST_ENTRIES, MOST_GROUPS, MOST_PARALLEL};
 use crate::config::{
     Attest, Config, DigestRule, Docker, GpuPolicy, GroupIds, Image, LabelChoice, MakeLatest, MissingImage, Places,
-    Platform, PrRunMode, Prerelease, PythonFrom, Queue, Release, Repair, RocmPolicy, RocmPrecision, Strictness, Switch,
-    Test, TestFamilies, ToolFrom, TorchFrom, Workflow, syntax,
+    Platform, PrRunMode, Prerelease, PythonFrom, Queue, Release, Repair, RocmPolicy, RocmPrecision, RunnerSelector,
+    Strictness, Switch, Test, TestFamilies, ToolFrom, TorchFrom, Workflow, syntax,
 };
 use crate::diagnostic::{
     Diagnostic,
@@ -71,7 +71,8 @@ impl Reader<'_> {
         let explicit = |reader: &mut Self, name| reader.bounded(items(node, name), name, MOST_ENTRIES);
         let rows = explicit(self, "rows");
         let (rows, row_nodes): (Vec<_>, Vec<_>) = self.rows(rows, &axes, &naming).into_iter().unzip();
-        if entries(node, "axes").is_empty() && items(node, "rows").is_empty() {
+        // A key that is not known may be one of them, misspelt.
+        if entries(node, "axes").is_empty() && items(node, "rows").is_empty() && !self.has_unknown_keys {
             self.push(
                 Diagnostic::new(&codes::NO_CELLS, "there is nothing to build: the file has neither `axes` nor `rows`")
                     .at(places.of("distribution"), "no versions of it are listed")
@@ -119,6 +120,7 @@ impl Reader<'_> {
             image: image?,
             docker: docker?,
             runner: runner?,
+            collapse: words(items(node, "collapse")),
             repair: repair?,
             test: test?,
             workflow: workflow?,
@@ -183,6 +185,9 @@ impl Reader<'_> {
             return recipe;
         }
         let names = self.lookups.recipes.names();
+        if self.lookups.recipes.is_broken(&recipe) && !names.contains(&recipe.as_str()) {
+            return recipe;
+        }
         if !names.is_empty() && !recipe.is_empty() && !names.contains(&recipe.as_str()) {
             let near = nearest(&recipe, names.iter().copied()).filter(|_| given.is_some());
             let help = match (near, given) {
@@ -286,9 +291,9 @@ impl Reader<'_> {
     }
 
     fn test(&mut self, node: &Node) -> Option<Test> {
-        let runner = match node.get("runner").filter(|runner| !runner.text().is_none_or(str::is_empty)) {
+        let runner = match node.get("runner").filter(|runner| runner.text() != Some("")) {
             Some(runner) => self.runner(runner)?,
-            None => String::new(),
+            None => RunnerSelector::default(),
         };
         let families = match node.get("families") {
             Some(families) => Some(self.test_families(families)?),

@@ -4,9 +4,10 @@ use indexmap::IndexSet;
 
 use super::Reader;
 use crate::compat::rows::ReleaseTypeRow;
-use crate::config::limits::{LONGEST_TEXT_BYTES, MOST_SECRETS};
+use crate::config::limits::{LONGEST_TEXT_BYTES, MOST_RUNNER_LABELS, MOST_SECRETS};
 use crate::config::syntax::{has_address_breaker, index_host, is_secret_word, is_taken, unprintable};
 pub(super) use crate::config::syntax::{is_label, is_name, leaves_the_repository};
+use crate::config::{RunnerSelector, is_runner_group};
 use crate::diagnostic::{
     Diagnostic, Place, Sink, Source,
     nearest::{nearest, with_nearest},
@@ -53,8 +54,53 @@ const SWITCH: [&str; 2] = ["on", "off"];
 const TAKEN_BY: &str = "the runner, the workflow or the system has a variable of that name";
 
 impl Reader<'_> {
+    /// Reads which runners take jobs: a label, a list of labels, or a group with labels.
+    pub(super) fn runner(&mut self, node: &Node) -> Option<RunnerSelector> {
+        if node.text().is_some() {
+            return self.runner_label(node).map(|label| RunnerSelector::label(&label));
+        }
+        let group = node.get("group").and_then(Node::text).filter(|group| !group.is_empty());
+        if let (Some(name), Some(place)) = (group, node.get("group"))
+            && !is_runner_group(name)
+        {
+            let message = format!("`{name}` cannot be a group of runners");
+            let help = "write its name, with letters, digits, blanks, `-`, `_`, `.` and `/`";
+            self.fault(&codes::BAD_NAME, place, message, help);
+            return None;
+        }
+        let nodes = node.items().or_else(|| node.get("labels").and_then(Node::items)).unwrap_or_default();
+        let nodes = self.bounded(nodes, "runner", MOST_RUNNER_LABELS);
+        let mut labels: Vec<String> = Vec::new();
+        for label in nodes {
+            let text = label.text()?;
+            if !is_label(text) {
+                let message = format!("`{text}` cannot be a runner label");
+                self.fault(&codes::BAD_NAME, label, message, "write letters, digits, `-`, `_` and `.` only");
+                return None;
+            }
+            if let Some(os) = self.lookups.runners.get(text) {
+                self.system(text, os, label);
+            }
+            if labels.iter().any(|known| known.eq_ignore_ascii_case(text)) {
+                self.fault(&codes::DUPLICATE_VALUE, label, format!("the label `{text}` is listed twice"), "remove one");
+            }
+            labels.push(text.to_owned());
+        }
+        if labels.is_empty() && group.is_none() {
+            let message = "`runner` names no runners";
+            self.fault(
+                &codes::BAD_NAME,
+                node,
+                message,
+                "write a label, a list of labels, or `{group: NAME, labels: […]}`",
+            );
+            return None;
+        }
+        Some(RunnerSelector { group: group.map(str::to_owned), labels })
+    }
+
     /// A runner's label; one that no fact knows is a warning, since self-hosted runners have labels of their own.
-    pub(super) fn runner(&mut self, node: &Node) -> Option<String> {
+    pub(super) fn runner_label(&mut self, node: &Node) -> Option<String> {
         let text = node.text()?;
         if !is_label(text) {
             let message =

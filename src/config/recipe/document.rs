@@ -115,6 +115,9 @@ pub struct BackendDocument {
     /// Axes whose values share one wheel.
     #[serde(default)]
     pub collapse: Vec<String>,
+    /// Axes whose values share one wheel where the matrix file asks for it.
+    #[serde(default)]
+    pub collapsible: Vec<String>,
     /// Wheel tags that do not depend on the job, `py3-none-any`.
     #[serde(default)]
     pub tag: Option<String>,
@@ -440,6 +443,7 @@ impl RecipeDocument {
             name: name.clone(),
             label: backend.label.clone(),
             collapse: backend.collapse.clone(),
+            collapsible: backend.collapsible.clone(),
             tag: backend.tag.clone(),
             device_code: backend.device_code,
             levers: backend.levers.clone(),

@@ -21,7 +21,7 @@ pub use document::{
 };
 pub use overview::{Overview, Variable};
 pub use page::page;
-pub use read::{embedded, embedded_names, from_source};
+pub use read::{embedded, embedded_names, from_source, name_in};
 pub use recipes::Recipes;
 pub use replacement::{ESCAPES, ReplacementPart};
 pub use shape::RECIPE as SHAPE;

@@ -33,6 +33,11 @@ pub fn from_source(source: &Source, sink: &mut Sink) -> Option<RecipeDocument> {
     }
 }
 
+/// Returns the name that a recipe file gives itself, whatever else is wrong with it.
+pub fn name_in(source: &Source) -> Option<String> {
+    yaml::parse(source, &mut Sink::new())?.get("name")?.text().map(str::to_owned)
+}
+
 /// What their texts hold, once it is asked for.
 static READ: [OnceLock<RecipeDocument>; EMBEDDED.len()] = [const { OnceLock::new() }; EMBEDDED.len()];
 

@@ -1,6 +1,6 @@
 //! Recipes by name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::read::embedded_text;
@@ -12,13 +12,28 @@ use crate::diagnostic::Diagnostic;
 pub struct Recipes {
     given: Vec<RecipeDocument>,
     has_shipped: bool,
+    /// Names of recipes whose files have faults.
+    broken: BTreeSet<String>,
     whole: Mutex<BTreeMap<String, Result<Arc<RecipeDocument>, Diagnostic>>>,
 }
 
 impl Recipes {
     /// These, and the shipped ones that they do not replace. Of two with one name the later stands.
     pub fn with_shipped(given: impl IntoIterator<Item = RecipeDocument>) -> Self {
-        Self { given: given.into_iter().collect(), has_shipped: true, whole: Mutex::default() }
+        let given = given.into_iter().collect();
+        Self { given, has_shipped: true, broken: BTreeSet::new(), whole: Mutex::default() }
+    }
+
+    /// Adds names of recipes whose files have faults, so that a matrix file may name them without another one.
+    #[must_use]
+    pub fn with_broken(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.broken.extend(names);
+        self
+    }
+
+    /// Whether the file of this recipe has faults, which are reported already.
+    pub fn is_broken(&self, name: &str) -> bool {
+        self.broken.contains(name)
     }
 
     /// The names, sorted.

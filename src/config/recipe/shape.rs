@@ -1,5 +1,6 @@
 //! What a recipe file may hold, key by key.
 
+use crate::config::fields::COLLAPSED_AXES;
 use crate::config::{CheckProfile, Gate, Leaves, VersionFrom};
 use crate::yaml::shape::{Field, Record, Shape};
 
@@ -92,11 +93,20 @@ const WHEEL: Record = Record {
     ],
 };
 
+/// Axes that values of a wheel's name come from.
+const AXES: Shape = Shape::List(&Shape::Word(&COLLAPSED_AXES));
+
 const BACKEND: Record = Record {
     name: "recipe backend",
     fields: &[
         field("label", Shape::Text, "\"\"", "What it adds to the label."),
-        field("collapse", TEXT_LIST, "[]", "Axes whose values share one wheel."),
+        field("collapse", AXES, "[]", "Axes whose values share one wheel."),
+        field(
+            "collapsible",
+            AXES,
+            "[]",
+            "Axes whose values share one wheel where `collapse` of the matrix file says so.",
+        ),
         field("tag", Shape::Text, "", "Wheel tags that do not depend on the job, `py3-none-any`."),
         field(
             "device-code",

@@ -52,6 +52,8 @@ pub const ALL: &[&Code] = &[
     &IMPORT_CONFLICT,
     &IMPORT_UNTRIED,
     &NO_STARTER,
+    &CANNOT_COLLAPSE,
+    &ARCHITECTURE_CONFLICT,
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
@@ -338,4 +340,16 @@ pub const NO_STARTER: Code = Code::error(
     "P090",
     "no-starter",
     "`rock-matrix init` starts from the Python project of a folder, whose name and version it reads from `pyproject.toml`, `setup.cfg` or `setup.py` without running anything; or from flash-attn with Triton's kernels.\n\nA version that is computed when the project is built, from tags for example, is given with `--set version=1.2`, and a name with `--distribution`. Other recipes have matrix files of their own under `matrices/` of this program's repository.",
+);
+/// An axis that the recipe does not let share a wheel.
+pub const CANNOT_COLLAPSE: Code = Code::error(
+    "P091",
+    "cannot-collapse",
+    "`collapse` of the matrix file names an axis whose values cannot share one wheel: the wheels of no backend are the same for several of its values, or the file has no such axis.\n\nA recipe lists under `collapsible` of a backend what a matrix file may collapse: versions of torch and ROCm for wheels without compiled code, such as the Triton backend of flash-attn.",
+);
+/// A runner whose architecture contradicts something else.
+pub const ARCHITECTURE_CONFLICT: Code = Code::error(
+    "P092",
+    "architecture-conflict",
+    "Wheels are built for the architecture of their runner: on `ubuntu-24.04-arm` a job plans `linux_aarch64`. Labels for two architectures, the members of a pool, the runner that tests a wheel, the tag under `repair` or the fixed tag of a recipe's backend contradict that.\n\nThe table `runners` has the architecture of each known runner. Of other runners the labels `X64` and `ARM64` say it, as GitHub gives them to self-hosted runners; without one it is x86_64.",
 );

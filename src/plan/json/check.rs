@@ -16,8 +16,8 @@ use super::{
     MatrixDocument, PlanDocument, RepairDocument, ShardDocument, TestDocument,
 };
 use crate::config::{
-    DigestRule, Gate, GpuPolicy, GroupIds, MissingImage, Platform, PythonFrom, Switch, TestFamilies, TorchFrom,
-    docker_argument_fault, syntax,
+    DigestRule, Gate, GpuPolicy, GroupIds, MissingImage, Platform, PythonFrom, RunnerSelector, Switch, TestFamilies,
+    TorchFrom, docker_argument_fault, is_runner_group, syntax,
 };
 use crate::diagnostic::render::visible;
 use crate::names::{
@@ -154,7 +154,7 @@ impl Checker {
         self.labels(of.key("presets"), presets, "an exclude preset");
         let TestDocument { runner, gpu, families } = test;
         let of = at.key("test");
-        self.fits(of.key("runner"), runner.is_empty() || syntax::is_label(runner), runner, "a runner label");
+        self.parses::<RunnerSelector>(of.key("runner"), runner);
         self.word(of.key("gpu"), gpu, GpuPolicy::WORDS);
         if let Some(text) = families.as_deref().filter(|text| TestFamilies::control(text).is_none()) {
             for family in text.split(';') {
@@ -207,6 +207,7 @@ impl Checker {
             dropped_gfx,
             image,
             runner,
+            runner_group,
             gpu,
             estimate,
             covers,
@@ -258,8 +259,11 @@ impl Checker {
         if let Some(image) = image {
             self.fits(at.key("image"), syntax::is_image_reference(image), image, "the name of an image");
         }
-        if runner.is_empty() {
+        if runner.is_empty() && runner_group.is_none() {
             self.fault(at.key("runner"), "is empty");
+        }
+        if let Some(group) = runner_group {
+            self.fits(at.key("runner_group"), is_runner_group(group), group, "the name of a group of runners");
         }
         self.labels(at.key("runner"), runner, "a runner label");
         self.word(at.key("gpu"), gpu, GpuPolicy::WORDS);

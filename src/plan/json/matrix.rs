@@ -32,7 +32,7 @@ pub(super) fn matrix_document(plan: &Plan, group: &Group) -> MatrixDocument {
         device_extras: config.device_extras,
         repair: RepairDocument { platform: config.repair.platform.clone(), presets: config.repair.presets.clone() },
         test: TestDocument {
-            runner: config.test.runner.clone(),
+            runner: config.test.runner.to_string(),
             gpu: config.test.gpu.to_string(),
             families: config.test.families.as_ref().map(ToString::to_string),
         },

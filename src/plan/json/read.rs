@@ -2,8 +2,8 @@
 
 use super::{ExcludedDocument, JobDocument, MatrixDocument, PlanDocument, VERSION, check, field};
 use crate::config::{
-    DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom, Repair, Switch, Test,
-    TestFamilies, TorchFrom,
+    DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom, Repair, RunnerSelector,
+    Switch, Test, TestFamilies, TorchFrom,
 };
 use crate::diagnostic::{Diagnostic, Sink, Source, registry::plan as codes};
 use crate::plan::job::indexes_for;
@@ -119,6 +119,7 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
         dropped_gfx: dropped.collect::<Result<_, String>>()?,
         image: job.image.clone(),
         runner: job.runner.clone(),
+        runner_group: job.runner_group.clone(),
         gpu: word!(GpuPolicy, &job.gpu),
         recipe: job.recipe.clone(),
         gates: job.gates.iter().map(|gate| Ok(word!(Gate, gate))).collect::<Result<_, String>>()?,
@@ -157,7 +158,7 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
             device_extras: matrix.device_extras,
             repair: Repair { platform: matrix.repair.platform.clone(), presets: matrix.repair.presets.clone() },
             test: Test {
-                runner: matrix.test.runner.clone(),
+                runner: matrix.test.runner.parse::<RunnerSelector>().map_err(|error| fault(&error))?,
                 families: matrix.test.families.as_deref().map(test_families),
                 gpu: word!(GpuPolicy, &matrix.test.gpu),
             },

@@ -34,6 +34,7 @@ pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mu
         sink.push(fault.help("leave this file out of the workflow, and build it where the tree is wanted"));
     }
     plan::check_fit(plan, compat, Severity::Error, sink);
+    plan::check_images(plan, sink);
     plan::github(plan, sink);
     if jobs == 0 {
         let empty = Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs, so the workflow would build nothing");

@@ -168,23 +168,23 @@ function reached(weights, reach, own, yours, base, stepCount) {
   return differs(base + stepCount, own, yours, said);
 }
 
-function judgeRocm(data, [kind, own, parts], machine) {
+function judgeRocm(data, [kind, own, parts, isPure], machine) {
   const weights = data.weights;
   if (kind === "other") return differs(weights.accelerator, own, machine.rocm ? `ROCm ${machine.rocm.text}` : "an AMD GPU");
   if (kind === "unsaid") return fine(weights.unsaid_rocm, "the wheel's name does not say which it is for");
   if (!machine.rocm) return notKnown(own);
   const when = relation(parts, machine.rocm.parts);
   if (when === null) return EXACT;
-  return reached(weights, data.reach[`rocm ${when}`], own, machine.rocm.text, weights.rocm, steps(weights, parts, machine.rocm.parts));
+  return reached(weights, data.reach[`rocm ${isPure ? "no-compiled-code" : when}`], own, machine.rocm.text, weights.rocm, steps(weights, parts, machine.rocm.parts));
 }
 
 function judgeTorch(data, torch, machine) {
   if (torch === null) return EXACT;
-  const [own, minor, tail] = torch;
+  const [own, minor, tail, isPure] = torch;
   const yours = machine.torch;
   if (!yours) return notKnown(own);
   if (minor[0] === yours.minor[0] && minor[1] === yours.minor[1] && tail === yours.tail) return EXACT;
-  return reached(data.weights, data.reach["torch other-minor"], own, yours.text, data.weights.torch, steps(data.weights, minor, yours.minor));
+  return reached(data.weights, data.reach[isPure ? "torch no-compiled-code" : "torch other-minor"], own, yours.text, data.weights.torch, steps(data.weights, minor, yours.minor));
 }
 
 function judgePython(weights, [shown, ranges], machine) {

@@ -1,8 +1,8 @@
 //! The command that resumes a publish run.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
-use crate::cli::publish::word::quoted;
+use crate::cli::command_line::repeated;
 
 /// How the next run learns the digests of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,13 +17,7 @@ pub(super) enum Reading {
 ///
 /// The environment is not repeated; tokens are only there.
 pub(super) fn resume(arguments: &[OsString], reading: Reading) -> String {
-    let separator = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
-    let (options, operands) = arguments.split_at(separator);
-    let options = options.iter().skip(1).filter(|option| *option != "--dry-run");
-    let reads = (reading == Reading::All && !arguments.iter().any(|option| option == READ_ALL)).then_some(READ_ALL);
-    let words =
-        options.map(OsString::as_os_str).chain(reads.map(OsStr::new)).chain(operands.iter().map(OsString::as_os_str));
-    std::iter::once("rock-matrix".to_owned()).chain(words.map(quoted)).collect::<Vec<_>>().join(" ")
+    repeated(arguments, &["--dry-run"], if reading == Reading::All { &[READ_ALL] } else { &[] })
 }
 
 const READ_ALL: &str = "--read-all";
