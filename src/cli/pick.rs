@@ -118,7 +118,7 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     if let Some(torch) = &machine.foreign_torch {
         let message = format!("the torch that is installed, {torch}, is no build for ROCm");
         sink.push(
-            Diagnostic::new(&codes::TORCH_NOT_FOR_ROCM, message).help("install torch for ROCm first, then this wheel"),
+            Diagnostic::new(&codes::TORCH_NOT_FOR_ROCM, message).help("take a line that installs torch for ROCm, too"),
         );
     }
     let rules = Rules::of(compat);
@@ -129,10 +129,11 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     if let Some(torch) =
         fit.and_then(|wheel| wheel.torch.as_ref()).filter(|_| machine.has_no_torch && machine.torch.is_none())
     {
-        sink.push(
-            Diagnostic::new(&codes::NO_TORCH, format!("the wheel is for torch {torch}, and there is none"))
-                .help("install torch for ROCm first, then this wheel"),
-        );
+        let is_installed = fit.is_some_and(|wheel| wheel.official_torch.is_some());
+        let help =
+            if is_installed { "the line installs it, too" } else { "install torch for ROCm first, then this wheel" };
+        let message = format!("the wheel is for torch {torch}, and there is none");
+        sink.push(Diagnostic::new(&codes::NO_TORCH, message).help(help));
     }
     let printed = match args.format {
         Format::Json => shell.print(&pick::json(&wheels, &machine, &decision, &passed_over)),

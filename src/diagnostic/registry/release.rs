@@ -405,7 +405,7 @@ pub const TORCH_NOT_FOR_ROCM: Code = Code::warning(
 pub const NO_TORCH: Code = Code::warning(
     "G208",
     "no-torch",
-    "The Python that a wheel was chosen for has no torch, and the wheel is for one. It does not import without.\n\nInstall that torch from an index for ROCm first.",
+    "The Python that a wheel was chosen for has no torch, and the wheel is for one. It does not import without.\n\nThe line that `pick` prints installs that torch, too, where the official index has it for the ROCm of the wheel. Else install it from an index for ROCm first.",
 );
 /// A published wheel file whose name says nothing.
 pub const UNREADABLE_PUBLISHED_NAME: Code = Code::warning(
