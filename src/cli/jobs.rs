@@ -93,6 +93,36 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
     Ok(Named { plan, jobs, by_name: !names.is_empty() })
 }
 
+/// Returns every job that a recipe and settings make without a matrix file.
+///
+/// # Errors
+/// The exit of the command; the faults are in the sink.
+pub(super) fn of_recipe(
+    shell: &Shell,
+    compat: &Compat,
+    name: &str,
+    settings: &[(String, String)],
+    sink: &mut Sink,
+) -> Result<Vec<Ready>, Exit> {
+    let recipes = load::recipes(shell, &[], sink)?;
+    let Some(recipe) = recipes.known(name) else {
+        sink.push(recipes.unknown(name).at(Place::Argument("--recipe".to_owned()), ""));
+        return Err(Exit::Usage);
+    };
+    let source = config::matrix_of_settings(&recipe, settings).map_err(|faults| {
+        sink.extend(faults);
+        Exit::Fault
+    })?;
+    let matrix = super::documents::matrix(shell, compat, &source, sink)?;
+    let matrices: Vec<_> = matrix.into_iter().collect();
+    if sink.has_errors() {
+        return Err(Exit::Fault);
+    }
+    let plan = load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+    let ready = |view: plan::JobView| Ready { job: view.to_job(), recipe: matrices[view.matrix()].recipe.clone() };
+    Ok(plan.jobs().map(ready).collect())
+}
+
 /// What runs the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum EngineChoice {

@@ -2,9 +2,8 @@
 
 use super::{Exit, Format, Shell, load};
 use crate::config::recipe::Overview;
-use crate::diagnostic::nearest::{nearest, with_nearest};
+use crate::diagnostic::Sink;
 use crate::diagnostic::registry::plan as codes;
-use crate::diagnostic::{Diagnostic, Sink};
 
 /// List recipes, and show their variables
 #[derive(Debug, clap::Args)]
@@ -74,9 +73,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             Some(Ok(overview)) => overviews.push(overview),
             Some(Err(fault)) => sink.push(fault),
             None => {
-                let message = with_nearest(format!("there is no recipe `{name}`"), nearest(name, recipes.names()));
-                let fault = Diagnostic::new(&codes::UNKNOWN_RECIPE, message);
-                sink.push(fault.help("`rock-matrix recipe list` shows all of them; `--recipes DIR` adds your own"));
+                sink.push(recipes.unknown(name));
             }
         }
     }

@@ -17,6 +17,7 @@ pub mod recipe;
 mod reference;
 mod run_time;
 mod runner;
+mod settings;
 pub mod syntax;
 
 pub use issue::{Requested, requested};
@@ -28,3 +29,4 @@ pub use read::{docker_argument_fault, read};
 pub use reference::{reference, schema};
 pub use run_time::RunTime;
 pub use runner::{RunnerSelector, RunnerSelectorError, is_runner_group};
+pub use settings::{SETTINGS_SOURCE, matrix_of_settings};

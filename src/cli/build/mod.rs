@@ -46,12 +46,21 @@ Examples:
   rock-matrix build flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl \\
       --matrix matrices/flash-attn.yaml
   rock-matrix build JOB --dry-run        what would be run
+  rock-matrix build --recipe flash-attn --set flash-attn=2.7.4.post1 --set python=3.12 \\
+      --set torch=2.5.1 --set rocm=6.2 --set backend=triton    without a matrix file
   rock-matrix build JOB --continue auto  after a failure, the cap, or Ctrl-C
   rock-matrix build --all --plan plan.json --cap 330 --started-at 1750000000")]
 pub(super) struct Args {
     /// Jobs by id, by expected wheel, or by how one id begins; matrix files may stand among them
-    #[arg(value_name = "JOB", required_unless_present_any = ["all", "job_env"])]
+    #[arg(value_name = "JOB", required_unless_present_any = ["all", "job_env", "recipe"])]
     words: Vec<String>,
+    /// Build with this recipe and the values of --set, without a matrix file
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["words", "all", "job_env", "matrix", "plan"])]
+    recipe: Option<String>,
+    /// With --recipe: set an axis, a variable of the recipe, or a key of matrix files, such as `python=3.12`; repeat it for
+    /// further values of an axis
+    #[arg(long, value_name = "NAME=VALUE", requires = "recipe", value_parser = super::render::fact)]
+    set: Vec<(String, String)>,
     /// The job is that of the workflow's leg, as JSON in this environment variable
     #[arg(long, value_name = "NAME", conflicts_with = "all")]
     job_env: Option<String>,
@@ -172,6 +181,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 /// The jobs named on the command line.
 fn gather(args: &Args, shell: &Shell, compat: &Compat, sink: &mut Sink) -> Result<Vec<Ready>, Exit> {
+    if let Some(recipe) = &args.recipe {
+        return super::jobs::of_recipe(shell, compat, recipe, &args.set, sink);
+    }
     let files = args.matrix.iter().chain(&args.plan).map(|path| path.display().to_string());
     let leg = args.job_env.as_deref().map(|name| super::jobs::leg_id(name, shell)).transpose();
     let leg = leg.map_err(|fault| {

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::read::embedded_text;
 use super::{Overview, RecipeDocument, embedded, embedded_names, resolve};
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::nearest::{nearest, with_nearest};
+use crate::diagnostic::registry::plan::UNKNOWN_RECIPE;
 
 /// The recipes that can be named. Each is put together with what it uses when it is first asked for.
 #[derive(Debug, Default)]
@@ -34,6 +36,13 @@ impl Recipes {
     /// Whether the file of this recipe has faults, which are reported already.
     pub fn is_broken(&self, name: &str) -> bool {
         self.broken.contains(name)
+    }
+
+    /// Returns the fault of a name that no recipe has.
+    pub fn unknown(&self, name: &str) -> Diagnostic {
+        let message = with_nearest(format!("there is no recipe `{name}`"), nearest(name, self.names()));
+        Diagnostic::new(&UNKNOWN_RECIPE, message)
+            .help("`rock-matrix recipe list` shows all of them; `--recipes DIR` adds your own")
     }
 
     /// The names, sorted.

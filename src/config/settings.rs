@@ -1,0 +1,139 @@
+//! A matrix file made of a recipe and settings of the command line, for a build without a file.
+
+use super::VersionFrom;
+use super::fields::MATRIX_FILE;
+use super::recipe::RecipeDocument;
+use crate::diagnostic::nearest::{nearest, with_nearest};
+use crate::diagnostic::registry::matrix::UNKNOWN_KEY;
+use crate::diagnostic::registry::plan::{MISSING_AXIS, MISSING_VARIABLE};
+use crate::diagnostic::{Code, Diagnostic, Place, Source};
+use crate::yaml::shape::Shape;
+
+/// The name under which diagnostics show the text that [`matrix_of_settings`] returns.
+pub const SETTINGS_SOURCE: &str = "<--set>";
+
+/// The axis of the distribution's versions, whatever its name is.
+const VERSION: &str = "version";
+
+/// Axes that every recipe knows, next to the distribution's own name.
+const AXES: [&str; 5] = [VERSION, "python", "torch", "rocm", "backend"];
+
+/// The key of the project's name, which is the recipe's where nothing sets it.
+const DISTRIBUTION: &str = "distribution";
+
+/// Keys that the recipe decides or that a single build does not have.
+const NOT_SETTABLE: [&str; 4] = ["version", "recipe", "enabled", "release-type"];
+
+/// Returns a matrix file that builds with `recipe` and has these settings: values of axes, variables of the recipe, and
+/// keys of matrix files that hold a text or a list of texts. An axis or a list that is set several times has all of these
+/// values. `vars.NAME` is always a variable, also where an axis has the same name.
+///
+/// # Errors
+/// A diagnostic for each setting that is none of these, and for each axis and variable that the recipe needs and nothing sets.
+pub fn matrix_of_settings(recipe: &RecipeDocument, settings: &[(String, String)]) -> Result<Source, Vec<Diagnostic>> {
+    let named = settings.iter().rev().find(|(name, _)| name == DISTRIBUTION).map(|(_, value)| value);
+    let distribution =
+        named.unwrap_or(if recipe.distribution.is_empty() { &recipe.name } else { &recipe.distribution });
+    let axes: Vec<&str> =
+        [distribution.as_str()].into_iter().chain(AXES).chain(recipe.axes.iter().map(String::as_str)).collect();
+    let keys = keys();
+    let (mut of_axes, mut of_vars, mut of_keys) = (Vec::new(), Vec::new(), Vec::new());
+    let mut faults = Vec::new();
+    for (name, value) in settings {
+        let name = name.as_str();
+        let variable = name.strip_prefix("vars.").unwrap_or(name);
+        if axes.contains(&name) {
+            of_axes.push((name, value));
+        } else if recipe.vars.contains_key(variable) {
+            of_vars.push((variable, value));
+        } else if keys.iter().any(|(key, _)| *key == name) {
+            of_keys.push((name, value));
+        } else {
+            let known = axes.iter().copied().chain(recipe.vars.keys().map(String::as_str));
+            faults.push(unknown_setting(&recipe.name, name, known.chain(keys.iter().map(|(key, _)| *key))));
+        }
+    }
+    let is_version = |name: &str| name == distribution || name == VERSION;
+    let is_set = |name: &str| of_axes.iter().any(|(set, _)| *set == name);
+    if recipe.version_from == VersionFrom::Axis && !of_axes.iter().any(|(name, _)| is_version(name)) {
+        faults.push(missing_setting(&MISSING_AXIS, &recipe.name, distribution));
+    }
+    let unset = recipe.requires.iter().filter(|name| !is_set(name));
+    faults.extend(unset.map(|name| missing_setting(&MISSING_AXIS, &recipe.name, name)));
+    let unset = recipe.required_vars.iter().filter(|name| !of_vars.iter().any(|(set, _)| set == name));
+    faults.extend(unset.map(|name| missing_setting(&MISSING_VARIABLE, &recipe.name, name)));
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let mut text = format!("version: 1\ndistribution: {}\nrecipe: {}\n", quoted(distribution), quoted(&recipe.name));
+    for (key, shape) in keys.into_iter().filter(|(key, _)| *key != DISTRIBUTION) {
+        let values = values_of(key, &of_keys);
+        if let Some(last) = values.last() {
+            let value = match (shape, *last) {
+                (Shape::List(_), _) => list(values.iter().flat_map(|value| value.split(','))),
+                (Shape::Boolean, "true" | "false") => (*last).to_owned(),
+                _ => quoted(last),
+            };
+            text.push_str(&format!("{key}: {value}\n"));
+        }
+    }
+    text.push_str("axes:\n");
+    for axis in axes {
+        let values = values_of(axis, &of_axes);
+        if !values.is_empty() {
+            text.push_str(&format!("  {}: {}\n", quoted(axis), list(values.into_iter())));
+        }
+    }
+    if !of_vars.is_empty() {
+        text.push_str("vars:\n");
+    }
+    for name in recipe.vars.keys() {
+        if let Some(last) = values_of(name, &of_vars).last() {
+            text.push_str(&format!("  {}: {}\n", quoted(name), quoted(last)));
+        }
+    }
+    Ok(Source::new(SETTINGS_SOURCE, text))
+}
+
+/// The keys of matrix files that one text or a list of texts can set.
+fn keys() -> Vec<(&'static str, &'static Shape)> {
+    let Shape::Record(record) = MATRIX_FILE else { return Vec::new() };
+    let settable = record.fields.iter().filter(|field| !NOT_SETTABLE.contains(&field.name) && is_text(&field.shape));
+    settable.map(|field| (field.name, &field.shape)).collect()
+}
+
+fn is_text(shape: &Shape) -> bool {
+    match shape {
+        Shape::Text | Shape::Word(_) | Shape::Boolean => true,
+        Shape::List(inner) => matches!(inner, Shape::Text),
+        Shape::AnyOf(shapes) => shapes.iter().any(is_text),
+        _ => false,
+    }
+}
+
+fn values_of<'s>(name: &str, settings: &[(&str, &'s String)]) -> Vec<&'s str> {
+    settings.iter().filter(|(set, _)| *set == name).map(|(_, value)| value.as_str()).collect()
+}
+
+fn list<'s>(values: impl Iterator<Item = &'s str>) -> String {
+    format!("[{}]", values.map(quoted).collect::<Vec<_>>().join(", "))
+}
+
+/// A text in double quotes; JSON's escapes are YAML's too (YAML 1.2.2, section 1.2).
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn missing_setting(code: &'static Code, recipe: &str, name: &str) -> Diagnostic {
+    Diagnostic::new(code, format!("the recipe `{recipe}` needs a value of `{name}`"))
+        .at(Place::Argument(format!("--recipe {recipe}")), "")
+        .help(format!("add `--set {name}=VALUE`"))
+}
+
+fn unknown_setting<'s>(recipe: &str, name: &str, known: impl Iterator<Item = &'s str>) -> Diagnostic {
+    let message =
+        format!("`{name}` is not an axis or a variable of the recipe `{recipe}`, and not a key of matrix files");
+    Diagnostic::new(&UNKNOWN_KEY, with_nearest(message, nearest(name, known)))
+        .at(Place::Argument(format!("--set {name}")), "")
+        .help(format!("`rock-matrix recipe show {recipe}` lists the variables, docs/matrix-reference.md the keys"))
+}
