@@ -18,15 +18,16 @@ const MAX_IGNORED_BYTES: usize = 64 << 20;
 /// Variables that make git look at another repository than the one of a folder.
 const OTHER_REPOSITORY: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"];
 
-/// Lists the files of a source tree that a copy takes: all but those that match `left_out` and those that git ignores. Equal
-/// text means that there is nothing new to copy. The step that copies selects the same files (`templates/recipe/copy.py`).
+/// Lists the files of a source tree that a copy takes, all but those that match `left_out` and those that git ignores, and the
+/// commit that is checked out, which a copy notes for versions. Equal text means that there is nothing new to copy. The step that copies selects the same files (`templates/recipe/copy.py`).
 ///
 /// # Errors
 /// When a folder cannot be read.
 pub fn source_listing(tree: &Path, left_out: &[String]) -> Result<String, FileError> {
     let (paths, names) = (globs(left_out, true), globs(left_out, false));
     let mut ignored = ignored_by_git(tree, Path::new(""));
-    sys::listing(tree, &mut |path| {
+    let commit = ask_git(tree, &["rev-parse", "HEAD"]).unwrap_or_default();
+    let files = sys::listing(tree, &mut |path| {
         let name = path.file_name().unwrap_or_default();
         if ignored.contains(path) || paths.is_match(path) || names.is_match(name) {
             return true;
@@ -36,7 +37,8 @@ pub fn source_listing(tree: &Path, left_out: &[String]) -> Result<String, FileEr
             ignored.extend(ignored_by_git(tree, path));
         }
         false
-    })
+    })?;
+    Ok(files + &String::from_utf8_lossy(&commit))
 }
 
 /// The patterns for paths from the top of a tree, which start with a slash, or those for names.
