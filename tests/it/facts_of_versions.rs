@@ -8,7 +8,7 @@ use crate::support::Project;
 use crate::support::pages::{Page, Pages};
 
 fn explain(arguments: &[&str]) -> String {
-    Project::new().run(&[&["compat", "explain"], arguments].concat()).exits(0).stdout
+    Project::new().run(&[&["-v", "compat", "explain"], arguments].concat()).exits(0).stdout
 }
 
 /// M5

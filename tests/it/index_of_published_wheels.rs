@@ -188,7 +188,7 @@ fn drafts_unfinished_uploads_and_prereleases_are_left_out() {
     assert_eq!(folders(&project), [true, false, true, false]);
     // Whatever tells people what to install goes by the same rule.
     let pick: &[&str] = &["pick", "--only-given", "--torch", "2.10"];
-    for (command, code) in [(pick, 1), (&["report", "page"], 0), (&["report", "packages"], 0)] {
+    for (command, code) in [(pick, 0), (&["report", "page"], 0), (&["report", "packages"], 0)] {
         let run = |more: &[&str]| project.run(&[command, &["--published", "releases.json"], more].concat());
         let (without, with) = (run(&[]).exits(code), run(&["--prereleases"]).exits(0));
         let told = "left out: 1 release marked as not finished (`--prereleases` takes them in)";

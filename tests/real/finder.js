@@ -95,7 +95,7 @@ async function copyAndShare() {
   step("copy the line, and share a link");
   const page = await open(`${served}/index.html${CHOICE}`, { permissions: ["clipboard-read", "clipboard-write"] });
   const line = await command(page);
-  await page.locator("#answer").getByRole("button", { name: /^Copy the line that installs/ }).click();
+  await page.locator("#answer").getByRole("button", { name: /^Copy the line that installs/ }).first().click();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), line);
   assert.equal(await page.locator("#said").textContent(), "Copied the install line.");
   await page.getByRole("button", { name: "Copy link" }).click();
@@ -110,7 +110,7 @@ async function copyAndShare() {
   // Without the clipboard the line is copied the old way.
   const old = await open(local + CHOICE);
   await old.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
-  await old.locator("#answer").getByRole("button", { name: /^Copy the line/ }).click();
+  await old.locator("#answer").getByRole("button", { name: /^Copy the line/ }).first().click();
   assert.equal(await old.locator("#said").textContent(), "Copied the install line.");
   await old.context().close();
   await page.context().close();
