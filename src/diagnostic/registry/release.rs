@@ -141,7 +141,7 @@ pub const BAD_MANIFEST: Code = Code::error(
 pub const AMBIGUOUS_READING: Code = Code::error(
     "G011",
     "ambiguous-reading",
-    "The digits of the label can be read as two ROCm versions, `rocm714` as 7.14 and 7.1.4, so the folder of the index that the file belongs to is not known.\n\nGive it a label with dots: `rock-matrix wheel label WHEEL rocm7.14torch2.14`.",
+    "The digits of the label can be read as two ROCm versions, `rocm714` as 7.14 and 7.1.4, so the folder of the index that the file belongs to is not known.\n\nGive it a label with dots: `rock-matrix wheel label WHEEL --local rocm7.14torch2.14`.",
 );
 /// A name that GitHub changes.
 pub const NAME_NOT_KEPT: Code = Code::warning(
@@ -417,7 +417,7 @@ pub const UNREADABLE_PUBLISHED_NAME: Code = Code::warning(
 pub const AMBIGUOUS_PUBLISHED_LABEL: Code = Code::warning(
     "G301",
     "ambiguous-published-label",
-    "The digits of a published wheel's label can be read as two ROCm versions, `rocm714` as 7.14 and 7.1.4. Documents show it under the one named here, which may be the wrong one.\n\nPublish such wheels with a dotted label: `rock-matrix wheel label WHEEL rocm7.14torch2.14`.",
+    "The digits of a published wheel's label can be read as two ROCm versions, `rocm714` as 7.14 and 7.1.4. Documents show it under the one named here, which may be the wrong one.\n\nPublish such wheels with a dotted label: `rock-matrix wheel label WHEEL --local rocm7.14torch2.14`.",
 );
 /// A document without the place that is written to.
 pub const NO_MARKER: Code = Code::error(
