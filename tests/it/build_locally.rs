@@ -521,6 +521,18 @@ fn a_source_on_this_machine_is_copied_again_when_it_changed() {
     assert_eq!(toy.text("seen"), "one\nother\n");
 }
 
+#[test]
+fn a_step_runs_again_when_one_of_its_inputs_changed() {
+    let toy = Toy::with_recipe(&format!("cat ../../input >>seen; {TAKE}"), "    inputs: [input]\n");
+    toy.write("input", b"one\n");
+    toy.build(0, &[]);
+    toy.build(0, &["--continue", "auto"]);
+    assert_eq!(toy.text("seen"), "one\n", "nothing changed, so nothing was run");
+    toy.write("input", b"other\n");
+    toy.build(0, &["--continue", "auto"]);
+    assert_eq!(toy.text("seen"), "one\nother\n");
+}
+
 /// TA7: what an earlier build left is not thrown away without a word.
 #[test]
 fn a_build_that_begins_anew_says_from_which_points_it_could_go_on() {

@@ -50,6 +50,7 @@ mod index_on_a_full_disk;
 mod index_withdraws_wheels;
 mod install_built_wheels;
 mod keep_work_in_sources;
+mod keys_have_effects;
 mod label_a_wheel;
 mod links_in_job_folders;
 mod memory_for_many_wheels;
