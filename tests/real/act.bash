@@ -40,7 +40,7 @@ run_workflow() {
   local used name mapped=() log=$work/$1.log
   run=$work/$1 code=0
   mkdir -p "$run/artifacts"
-  ln -s "$repository" "$run/repository"
+  ln -sfn "$repository" "$run/repository"
   cat >"$run/event.json"
   while read -r used; do
     case ${used%@*} in
@@ -71,5 +71,9 @@ run_workflow() {
 push() {
   in_repository tag "$1"
   curl -fsS --noproxy '*' -X PUT "$github/_git/$1/$(in_repository rev-parse HEAD)" >"$work/pushed" || fail "the stand-in takes no tag"
+  run_tag "$1"
+}
+# `run_tag TAG`: the run of the workflow for a tag that was pushed. The artifacts of an earlier attempt are still there.
+run_tag() {
   run_workflow "$1" push wheels.yml <<<"{\"ref\": \"refs/tags/$1\", \"after\": \"$(in_repository rev-parse HEAD)\", \"deleted\": false}"
 }

@@ -66,11 +66,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for name, value in answer.getheaders():
             if name.lower() not in OF_A_CONNECTION:
                 self.send_header(name, fronted(value))
-        self.send_header("Content-Length", str(len(content)))
+        # The length of what GET would bring (RFC 9110, section 9.3.2).
+        length = answer.getheader("Content-Length", "0") if self.command == "HEAD" else str(len(content))
+        self.send_header("Content-Length", length)
         self.end_headers()
         self.wfile.write(content)
 
-    do_POST = do_PATCH = do_DELETE = do_GET
+    do_HEAD = do_POST = do_PATCH = do_DELETE = do_GET
 
     def body(self):
         """The whole body, however its length is told (RFC 9112, sections 6.3 and 7.1)."""

@@ -14,9 +14,9 @@ begin_journey() {
   snapshot=$repo/tests/real/journeys/${stage#journey-}.txt
   folder=$work/folder
   transcript=$work/transcript.txt
-  mkdir -p "$folder" "$work/bin"
-  ln -s "$(realpath "$ROCK_MATRIX_BIN")" "$work/bin/rock-matrix"
-  export PATH=$work/bin:$PATH NO_COLOR=1 LC_ALL=C.UTF-8
+  mkdir -p "$folder" "$work/program"
+  ln -s "$(realpath "$ROCK_MATRIX_BIN")" "$work/program/rock-matrix"
+  export PATH=$work/program:$PATH NO_COLOR=1 LC_ALL=C.UTF-8
   # Output is for a person at a terminal, also where the stage itself runs in a workflow.
   unset CI GITHUB_ACTIONS GITHUB_TOKEN GH_TOKEN
   replacements=()
