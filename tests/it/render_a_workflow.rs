@@ -657,7 +657,12 @@ fn the_summary_of_a_plan_has_every_estimate() {
     let project = project.env("GITHUB_STEP_SUMMARY", "summary.md").env("GITHUB_OUTPUT", "outputs");
     let _ = project.run(&["plan", "--github-output"]).exits(0);
     let summary = project.read("summary.md");
-    assert!(summary.contains("### 1 job\n\n| wheel | gfx targets | runner | estimate |\n| --- |"), "{summary}");
+    assert!(summary.contains("### 1 job\n\nBuilds take about "), "{summary}");
+    assert!(
+        summary.contains(" runner-hours in total")
+            && summary.contains("| wheel | gfx targets | runner | estimate |\n| --- |"),
+        "{summary}"
+    );
     assert!(summary.contains("| gfx90a gfx942 | ubuntu-22.04 |") && summary.contains("does not fit 6 h"), "{summary}");
     assert!(project.read("outputs").starts_with("count=1\nhas_jobs=true\n"));
 }
