@@ -164,7 +164,9 @@ pub(super) fn recipes(shell: &Shell, more: &[Source], sink: &mut Sink) -> Result
             }
         }
     }
-    more.iter().for_each(|source| read(source, sink));
+    for source in more {
+        read(source, sink);
+    }
     Ok(Arc::new(Recipes::with_shipped(documents).with_broken(broken)))
 }
 

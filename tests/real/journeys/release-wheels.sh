@@ -139,7 +139,7 @@ unset "${!PIP_@}" "${!UV_@}" REQUESTS_CA_BUNDLE CURL_CA_BUNDLE
 export PIP_CONFIG_FILE=/dev/null PIP_CERT=$tls/ca.pem PIP_DISABLE_PIP_VERSION_CHECK=1 UV_NO_CONFIG=1
 types 'rock-matrix pick --published me/wheels --distribution vecadd --python 3.11 --rocm 5.2 --gfx gfx90a'
 # `installs LINE`: runs a printed line in the environment.
-installs() { types ". venv/bin/activate && $(sed 's/^ *//' <<<"$1")"; }
+installs() { types ". venv/bin/activate && ${1#"${1%%[! ]*}"}"; }
 installs "$(grep -m 1 'pip install' <<<"$printed")"
 types 'venv/bin/python -c "import vecadd; print(vecadd.__file__)"'
 
