@@ -118,7 +118,7 @@ async function copyAndShare() {
 
 async function none() {
   step("no wheel: the nearest and why");
-  const page = await open(`${local}#distribution=flash-attn&rocm=7.2&torch=2.9&python=3.12&gfx=gfx1151`);
+  const page = await open(`${local}#distribution=rmx-vecadd&rocm=7.2&torch=2.9&python=3.12&gfx=gfx1151`);
   assert.equal(await page.locator("#answer-heading").textContent(), "No wheel fits");
   assert.equal(await counted(page), "None of 3,000 wheels");
   const first = page.locator(".near > li").first();
