@@ -12,7 +12,7 @@ use crate::{render, sys};
 
 /// Where the workflow is written.
 const WORKFLOW_PATH: &str = ".github/workflows/wheels.yml";
-/// The most that is read of a project's file.
+/// Size limit of a project's file.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Write a matrix file and a workflow to begin with
@@ -38,7 +38,7 @@ pub(super) struct Args {
     /// The recipe to build it with: hip-extension or flash-attn
     #[arg(long, value_name = "NAME")]
     recipe: Option<String>,
-    /// What the project's files do not say, such as version=1.2
+    /// Set the version of a project whose files do not state it, such as version=1.2
     #[arg(long, value_name = "NAME=VALUE", value_parser = version_setting)]
     set: Option<String>,
 }

@@ -185,15 +185,7 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
         let run = args.only_failed.as_deref().filter(|_| !plan.not_failed().is_empty());
         let empty = match run {
             Some(run) => failed::none(run),
-            None => Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs").help(match args {
-                Args { explain: false, .. } => {
-                    format!("see the reasons with `{}`", repeated(&shell.arguments, NOT_EXPLAINED, &["--explain"]))
-                }
-                Args { only, .. } if !only.is_empty() => {
-                    "change the values of `--only`, or what the reasons name".to_owned()
-                }
-                _ => "change what the reasons name".to_owned(),
-            }),
+            None => no_jobs(&plan, args, shell),
         };
         sink.push(if args.fail_empty { empty.severity(Severity::Error) } else { empty });
     }
@@ -279,7 +271,23 @@ fn notes(plan: &Plan, compat: &Compat) -> Vec<String> {
     std::iter::once(note).chain(untested).collect()
 }
 
-/// Describes the source trees that jobs copy; those of a file copy the same ones.
+/// Returns the diagnostic of a plan without jobs.
+fn no_jobs(plan: &Plan, args: &Args, shell: &Shell) -> Diagnostic {
+    let has_reasons = plan.groups.iter().any(|group| !group.excluded.is_empty());
+    if !plan.published.is_empty() && !has_reasons {
+        return Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs: all its files are published")
+            .help("nothing is left to build; plan without `--published` to see every job");
+    }
+    Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs").help(match args {
+        Args { explain: false, .. } => {
+            format!("see the reasons with `{}`", repeated(&shell.arguments, NOT_EXPLAINED, &["--explain"]))
+        }
+        Args { only, .. } if !only.is_empty() => "change the values of `--only`, or what the reasons name".to_owned(),
+        _ => "change what the reasons name".to_owned(),
+    })
+}
+
+/// Describes the source trees that jobs copy, by the first job of each file: all jobs of a file copy the same trees.
 fn copies(plan: &Plan, matrices: &[load::Matrix], compat: &Compat) -> Vec<String> {
     let jobs = plan
         .groups

@@ -1,7 +1,7 @@
 //! `recipe`: the recipes that matrix files can name.
 
 use super::{Exit, Format, Shell, load};
-use crate::config::recipe::Overview;
+use crate::config::recipe::RecipeOverview;
 use crate::diagnostic::Sink;
 use crate::diagnostic::registry::plan as codes;
 
@@ -35,7 +35,7 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 struct ListArgs {
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
     format: Format,
 }
@@ -44,7 +44,7 @@ struct ListArgs {
 struct ShowArgs {
     /// The recipe
     name: String,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
     format: Format,
 }
@@ -67,14 +67,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Command::List(_) => recipes.names(),
         Command::Show(show) => vec![show.name.as_str()],
     };
-    let mut overviews: Vec<Overview> = Vec::new();
+    let mut overviews: Vec<RecipeOverview> = Vec::new();
     for name in names {
         match recipes.overview(name) {
             Some(Ok(overview)) => overviews.push(overview),
             Some(Err(fault)) => sink.push(fault),
-            None => {
-                sink.push(recipes.unknown(name));
-            }
+            None => sink.push(recipes.unknown(name)),
         }
     }
     if sink.has_errors() {
@@ -90,7 +88,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
         Command::List(_) => {
             let width = overviews.iter().map(|overview| overview.name.len()).max().unwrap_or_default();
-            let line = |one: &Overview| format!("{:<width$}  {}\n", one.name, one.summary());
+            let line = |one: &RecipeOverview| format!("{:<width$}  {}\n", one.name, one.summary());
             shell.print(&overviews.iter().map(line).collect::<String>())
         }
         Command::Show(show) => {

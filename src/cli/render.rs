@@ -103,7 +103,7 @@ struct Options {
     #[arg(long, value_enum)]
     shell: Option<ScriptShell>,
     /// What a fact of the recipe is, instead of asking for it
-    #[arg(long, value_name = "NAME=VALUE", value_parser = fact)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
     fact: Vec<(String, String)>,
 }
 
@@ -137,10 +137,11 @@ struct Rendered<'a> {
     text: &'a str,
 }
 
-pub(super) fn fact(text: &str) -> Result<(String, String), String> {
+/// Reads `NAME=VALUE`.
+pub(super) fn name_and_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("a fact is NAME=VALUE".to_owned()),
+        _ => Err("write NAME=VALUE".to_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Format;
 use crate::compat::{Compat, InstallLines};
 use crate::diagnostic::render::visible;
-use crate::index::{Folder, IndexFile, Installing, Yanked, ways};
+use crate::index::{Folder, IndexFile, Installing, Yanked, backend_releases};
 use crate::names::percent_encode;
 use crate::publish::{Change, Changes, INDEX, Release};
 
@@ -71,9 +71,9 @@ pub(super) fn indexes<'a>(
         let url = format!("{root}{}/", percent_encode(folder.to_string()));
         let kinds: Vec<Installing> = projects.values().map(|files| Installing::of(files[0])).collect();
         let lines = projects.iter().zip(&kinds).flat_map(|((name, files), kind)| match kind {
-            Installing::Alone if *folder != Folder::Any => ways(name, files, compat)
+            Installing::Alone if *folder != Folder::Any => backend_releases(name, files, compat)
                 .iter()
-                .map(|way| InstallLines::new(&way.requirement, Some(&url), way.torch.as_ref()))
+                .map(|release| InstallLines::new(&release.requirement, Some(&url), release.torch.as_ref()))
                 .collect(),
             kind => {
                 let words = kind.words(name, kinds.iter().copied());

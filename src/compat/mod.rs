@@ -28,7 +28,7 @@ mod verdict;
 pub use explain::{Answer, Question};
 pub use images::ImageTag;
 pub use install::{InstallLines, TorchWheel};
-pub use overview::{Overview, OverviewLine};
+pub use overview::{CompatOverview, OverviewLine};
 pub use products::UnknownGfx;
 pub use requirements::ImportQuestion;
 pub use run_time::{LeftOut, Surroundings, Variable, Variables, advice, begins};

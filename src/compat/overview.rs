@@ -1,4 +1,4 @@
-//! What works with one GPU, one ROCm, one torch, one Python, or one package version.
+//! Overviews of a GPU, a ROCm, a torch, a Python or a package version: everything that the facts say works with it.
 //!
 //! **Invariant:** every line names the rows it was read from, and a line without a row is left out.
 
@@ -7,9 +7,9 @@ use super::store::and;
 use super::{Compat, Question};
 use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 
-/// The answer to the question what works with one value.
+/// An overview of everything that works with one value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Overview<'a> {
+pub struct CompatOverview<'a> {
     /// The value in words: `ROCm 7.2`.
     pub subject: String,
     /// The answer, one topic a line.
@@ -29,8 +29,8 @@ pub struct OverviewLine<'a> {
 
 impl Compat {
     /// Returns an overview for each value of a question.
-    pub fn overviews(&self, asked: &Question) -> Vec<Overview<'_>> {
-        let mut found: Vec<Overview<'_>> = asked.gfx.iter().map(|target| self.gfx_overview(target)).collect();
+    pub fn overviews(&self, asked: &Question) -> Vec<CompatOverview<'_>> {
+        let mut found: Vec<CompatOverview<'_>> = asked.gfx.iter().map(|target| self.gfx_overview(target)).collect();
         found.extend(asked.rocm.as_ref().map(|rocm| self.rocm_overview(rocm)));
         found.extend(asked.torch.as_ref().map(|torch| self.torch_overview(torch)));
         found.extend(asked.python.map(|python| self.python_overview(python)));
@@ -39,7 +39,7 @@ impl Compat {
         found
     }
 
-    fn gfx_overview(&self, target: &GfxTarget) -> Overview<'_> {
+    fn gfx_overview(&self, target: &GfxTarget) -> CompatOverview<'_> {
         let processor = target.processor();
         let has = |list: &[String]| list.iter().any(|known| known == processor);
         let tables = self.tables();
@@ -87,7 +87,7 @@ impl Compat {
             lines.push(line(&row.package, text, vec![self.cite_package(row)]));
         }
         lines.extend(self.attention_lines(processor));
-        Overview { subject: self.gfx_with_products(target), lines }
+        CompatOverview { subject: self.gfx_with_products(target), lines }
     }
 
     fn attention_lines(&self, processor: &str) -> Vec<OverviewLine<'_>> {
@@ -112,7 +112,7 @@ impl Compat {
         .collect()
     }
 
-    fn rocm_overview(&self, rocm: &RocmVersion) -> Overview<'_> {
+    fn rocm_overview(&self, rocm: &RocmVersion) -> CompatOverview<'_> {
         let tables = self.tables();
         let mut lines = Vec::new();
         let serves = |row: &&TorchRow| {
@@ -137,10 +137,10 @@ impl Compat {
             let cited = self.cite_gfx("rocm-gfx", row);
             lines.push(line("GPUs", format!("ROCm lists {}", and(&row.gfx)), vec![(cited, &row.origin)]));
         }
-        Overview { subject: format!("ROCm {rocm}"), lines }
+        CompatOverview { subject: format!("ROCm {rocm}"), lines }
     }
 
-    fn torch_overview(&self, torch: &Version) -> Overview<'_> {
+    fn torch_overview(&self, torch: &Version) -> CompatOverview<'_> {
         let mut lines = Vec::new();
         if let Some(row) = self.torch(torch) {
             let cited = || vec![self.cite_torch(row)];
@@ -171,10 +171,10 @@ impl Compat {
                 vec![(cited, &row.origin)],
             ));
         }
-        Overview { subject: format!("torch {torch}"), lines }
+        CompatOverview { subject: format!("torch {torch}"), lines }
     }
 
-    fn python_overview(&self, python: PythonVersion) -> Overview<'_> {
+    fn python_overview(&self, python: PythonVersion) -> CompatOverview<'_> {
         let text = python.to_string();
         let serves = |row: &&TorchRow| row.python.iter().chain(&row.free_threaded).any(|known| *known == text);
         let rows: Vec<&TorchRow> = self.tables().torch.iter().filter(serves).collect();
@@ -184,10 +184,10 @@ impl Compat {
             let cited = rows.iter().map(|row| self.cite_torch(row)).collect();
             lines.push(line("torch", format!("{} have official wheels for it", and(&torch)), cited));
         }
-        Overview { subject: format!("Python {python}"), lines }
+        CompatOverview { subject: format!("Python {python}"), lines }
     }
 
-    fn package_overview(&self, name: &str, version: &PackageVersion) -> Overview<'_> {
+    fn package_overview(&self, name: &str, version: &PackageVersion) -> CompatOverview<'_> {
         let mut lines = Vec::new();
         if let Some(row) = self.package(name, version) {
             let cited = || vec![self.cite_package(row)];
@@ -197,7 +197,7 @@ impl Compat {
                 lines.push(line(backend, format!("builds for {targets}"), cited()));
             }
         }
-        Overview { subject: format!("{name} {version}"), lines }
+        CompatOverview { subject: format!("{name} {version}"), lines }
     }
 
     fn cite_torch<'a>(&self, row: &'a TorchRow) -> (String, &'a Origin) {

@@ -1,4 +1,4 @@
-//! GPU targets by the words people have for them.
+//! GPU targets by family and product name.
 
 use std::fmt;
 
@@ -23,11 +23,11 @@ impl fmt::Display for UnknownGfx {
     }
 }
 
-/// The products of one target that are named beside it; more are summed up.
+/// Number of products that are listed with a target; the rest is counted.
 const MOST_NAMES: usize = 3;
 
 impl Compat {
-    /// Returns the targets that a word stands for: a target itself, the members of a family, or the target of a product.
+    /// Returns the targets of a word: the target itself, the members of a family, or the target of a product.
     ///
     /// # Errors
     /// When it is none of them.

@@ -1,4 +1,4 @@
-//! Versions that packages require of each other: what a package needs to be imported, and what torch brings.
+//! Versions that packages require of each other: to be imported, and by the metadata of torch.
 
 use super::rows::{ImportRequirementRow, TorchRequirementRow};
 use super::{Because, Compat, Verdict};
@@ -30,7 +30,7 @@ impl Compat {
         verdicts.min_by_key(rank).unwrap_or(Verdict::Supported { source: String::new() })
     }
 
-    /// Returns the rows about what this version of a package needs to be imported.
+    /// Returns the rows about packages that this version of a package needs to be imported.
     pub fn import_requirements(&self, asked: ImportQuestion<'_>) -> impl Iterator<Item = &ImportRequirementRow> {
         let rows = self.tables().import_requirements.iter().zip(&self.parsed().import_requirements);
         let is_about = move |row: &ImportRequirementRow, versions: &[Version]| {
@@ -44,7 +44,7 @@ impl Compat {
         rows.filter(move |(row, versions)| is_about(row, versions)).map(|(row, _)| row)
     }
 
-    /// Returns the row of what torch requires of a package.
+    /// Returns the row about the version of a package that torch requires.
     pub fn torch_requirement(&self, torch: &Version, package: &str) -> Option<&TorchRequirementRow> {
         let torch = torch.public();
         let rows = self.tables().torch_requirements.iter().zip(&self.parsed().torch_requirements);
@@ -61,13 +61,13 @@ impl Compat {
         let Some(brought) = self.torch_requirement(torch, needs) else {
             return Verdict::Unknown(Because {
                 reason: format!("{what} needs {needs}, and no fact says which one torch {torch} requires"),
-                hint: "a row of the table `torch-requirements` says it".to_owned(),
+                hint: "add a row to the table `torch-requirements`".to_owned(),
                 source,
             });
         };
         match row.fits(brought) {
-            Fit::Tried => Verdict::Supported { source },
-            Fit::Untried => Verdict::Unknown(Because {
+            RequirementFit::Tried => Verdict::Supported { source },
+            RequirementFit::Untried => Verdict::Unknown(Because {
                 reason: format!(
                     "nobody has tried to import {what} with {needs} {}, which torch {torch} requires",
                     brought.version()
@@ -75,7 +75,7 @@ impl Compat {
                 hint: format!("import it, and add the {needs} that it was imported with to `tried` of the fact"),
                 source,
             }),
-            Fit::Conflict => {
+            RequirementFit::Conflict => {
                 let otherwise = if row.otherwise.is_empty() { String::new() } else { format!(": {}", row.otherwise) };
                 Verdict::Unsupported(Because {
                     reason: format!(
@@ -90,7 +90,7 @@ impl Compat {
         }
     }
 
-    /// Returns what works instead: the first later torch for this version, and other versions for this torch.
+    /// Returns alternatives: the first later torch for this version, and other versions for this torch.
     fn import_hint(
         &self,
         row: &ImportRequirementRow,
@@ -98,15 +98,17 @@ impl Compat {
         asked: ImportQuestion<'_>,
     ) -> String {
         let rows = self.tables().torch_requirements.iter().filter(|other| other.package == row.needs);
-        let fitting = rows.filter(|other| row.fits(other) != Fit::Conflict).flat_map(|other| &other.torch);
+        let fitting = rows.filter(|other| row.fits(other) != RequirementFit::Conflict).flat_map(|other| &other.torch);
         let versions = fitting.filter_map(|text| text.parse::<Version>().ok());
         let torch = versions.filter(|version| version > asked.torch).min().map(|torch| format!("torch {torch}"));
         let is_other = |other: &&ImportRequirementRow| {
             other.package == asked.package && other.backend == row.backend && other.needs == row.needs
         };
         let others = self.tables().import_requirements.iter().filter(is_other);
-        let others: Vec<String> =
-            others.filter(|other| other.fits(brought) != Fit::Conflict).flat_map(|other| other.of.clone()).collect();
+        let others: Vec<String> = others
+            .filter(|other| other.fits(brought) != RequirementFit::Conflict)
+            .flat_map(|other| other.of.clone())
+            .collect();
         let package = (!others.is_empty()).then(|| format!("{} {}", asked.package, others.join(" or ")));
         match [torch, package].into_iter().flatten().collect::<Vec<_>>().join(", or ") {
             empty if empty.is_empty() => empty,
@@ -117,7 +119,7 @@ impl Compat {
 
 /// Whether what torch requires is what a package needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fit {
+enum RequirementFit {
     /// Imported together.
     Tried,
     /// Nobody tried.
@@ -134,16 +136,16 @@ impl TorchRequirementRow {
 }
 
 impl ImportRequirementRow {
-    fn fits(&self, brought: &TorchRequirementRow) -> Fit {
+    fn fits(&self, brought: &TorchRequirementRow) -> RequirementFit {
         let satisfies = |version: &str, specifiers: &str| {
             version.parse::<Version>().is_ok_and(|version| version.satisfies(specifiers).unwrap_or(false))
         };
         if self.tried.iter().any(|tried| satisfies(tried, &brought.versions)) {
-            Fit::Tried
+            RequirementFit::Tried
         } else if satisfies(brought.version(), &self.versions) {
-            Fit::Untried
+            RequirementFit::Untried
         } else {
-            Fit::Conflict
+            RequirementFit::Conflict
         }
     }
 }

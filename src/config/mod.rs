@@ -29,4 +29,4 @@ pub use read::{docker_argument_fault, read};
 pub use reference::{reference, schema};
 pub use run_time::RunTime;
 pub use runner::{RunnerSelector, RunnerSelectorError, is_runner_group};
-pub use settings::{SETTINGS_SOURCE, matrix_of_settings};
+pub use settings::matrix_of_settings;

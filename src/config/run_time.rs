@@ -37,7 +37,7 @@ impl RunTime {
         all
     }
 
-    /// Returns a text that is wrong, and why.
+    /// Returns the first invalid text with the reason.
     pub fn fault(&self) -> Option<(&str, String)> {
         let Self { env, requires } = self;
         let is_variable = |name: &str| {
@@ -46,7 +46,7 @@ impl RunTime {
         };
         for (name, value) in env {
             if !is_variable(name) {
-                return Some((name, format!("`{}` is no name for a variable", visible(name))));
+                return Some((name, format!("`{}` is not a variable name", visible(name))));
             }
             let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/%+@=,".contains(&b);
             if value.is_empty() || !value.bytes().all(is_plain) || unprintable(value).is_some() {
@@ -131,7 +131,7 @@ mod tests {
             run_time.fault().map(|(_, reason)| reason)
         };
         assert_eq!(with("A_1", "TRUE", "einops>=0.7"), None);
-        assert_eq!(with("1A", "TRUE", "einops").unwrap(), "`1A` is no name for a variable");
+        assert_eq!(with("1A", "TRUE", "einops").unwrap(), "`1A` is not a variable name");
         assert_eq!(with("A", "$(id)", "einops").unwrap(), "`$(id)` is not a value of one plain word");
         assert!(with("A", "b", "einops >").is_some());
     }

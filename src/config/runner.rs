@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use super::syntax::is_label;
 
-/// Labels that a runner must all have, and the group that it must be in: GitHub's `runs-on`. Nothing selects none.
+/// Labels that a runner must all have, and the group that it must be in: GitHub's `runs-on`. The empty selector selects no
+/// runner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunnerSelector {
     /// The group of runners.
@@ -14,7 +15,7 @@ pub struct RunnerSelector {
     pub labels: Vec<String>,
 }
 
-/// What a text of a runner begins with where it names a group.
+/// Prefix of a group in the text form.
 const GROUP: &str = "group=";
 
 impl RunnerSelector {

@@ -1,5 +1,7 @@
 //! A matrix file made of a recipe and settings of the command line, for a build without a file.
 
+use serde_json::{Map, json};
+
 use super::VersionFrom;
 use super::fields::MATRIX_FILE;
 use super::recipe::RecipeDocument;
@@ -8,9 +10,10 @@ use crate::diagnostic::registry::matrix::UNKNOWN_KEY;
 use crate::diagnostic::registry::plan::{MISSING_AXIS, MISSING_VARIABLE};
 use crate::diagnostic::{Code, Diagnostic, Place, Source};
 use crate::yaml::shape::Shape;
+use crate::yaml::to_yaml;
 
 /// The name under which diagnostics show the text that [`matrix_of_settings`] returns.
-pub const SETTINGS_SOURCE: &str = "<--set>";
+const SETTINGS_SOURCE: &str = "<--set>";
 
 /// The axis of the distribution's versions, whatever its name is.
 const VERSION: &str = "version";
@@ -29,7 +32,8 @@ const NOT_SETTABLE: [&str; 4] = ["version", "recipe", "enabled", "release-type"]
 /// values. `vars.NAME` is always a variable, also where an axis has the same name.
 ///
 /// # Errors
-/// A diagnostic for each setting that is none of these, and for each axis and variable that the recipe needs and nothing sets.
+/// A diagnostic for each setting that is none of these, and for each axis and variable that the recipe needs and nothing
+/// sets.
 pub fn matrix_of_settings(recipe: &RecipeDocument, settings: &[(String, String)]) -> Result<Source, Vec<Diagnostic>> {
     let named = settings.iter().rev().find(|(name, _)| name == DISTRIBUTION).map(|(_, value)| value);
     let distribution =
@@ -65,33 +69,26 @@ pub fn matrix_of_settings(recipe: &RecipeDocument, settings: &[(String, String)]
     if !faults.is_empty() {
         return Err(faults);
     }
-    let mut text = format!("version: 1\ndistribution: {}\nrecipe: {}\n", quoted(distribution), quoted(&recipe.name));
+    let mut matrix = Map::new();
+    matrix.insert("version".to_owned(), json!(1));
+    matrix.insert(DISTRIBUTION.to_owned(), json!(distribution));
+    matrix.insert("recipe".to_owned(), json!(recipe.name));
     for (key, shape) in keys.into_iter().filter(|(key, _)| *key != DISTRIBUTION) {
         let values = values_of(key, &of_keys);
         if let Some(last) = values.last() {
             let value = match (shape, *last) {
-                (Shape::List(_), _) => list(values.iter().flat_map(|value| value.split(','))),
-                (Shape::Boolean, "true" | "false") => (*last).to_owned(),
-                _ => quoted(last),
+                (Shape::List(_), _) => json!(values.iter().flat_map(|value| value.split(',')).collect::<Vec<_>>()),
+                (Shape::Boolean, "true" | "false") => json!(*last == "true"),
+                _ => json!(last),
             };
-            text.push_str(&format!("{key}: {value}\n"));
+            matrix.insert(key.to_owned(), value);
         }
     }
-    text.push_str("axes:\n");
-    for axis in axes {
-        let values = values_of(axis, &of_axes);
-        if !values.is_empty() {
-            text.push_str(&format!("  {}: {}\n", quoted(axis), list(values.into_iter())));
-        }
-    }
-    if !of_vars.is_empty() {
-        text.push_str("vars:\n");
-    }
-    for name in recipe.vars.keys() {
-        if let Some(last) = values_of(name, &of_vars).last() {
-            text.push_str(&format!("  {}: {}\n", quoted(name), quoted(last)));
-        }
-    }
+    let set = axes.iter().map(|axis| (*axis, values_of(axis, &of_axes))).filter(|(_, values)| !values.is_empty());
+    matrix.insert("axes".to_owned(), set.map(|(axis, values)| (axis.to_owned(), json!(values))).collect());
+    let set = recipe.vars.keys().filter_map(|name| Some((name.clone(), json!(values_of(name, &of_vars).last()?))));
+    matrix.insert("vars".to_owned(), set.collect());
+    let text = to_yaml(&matrix).expect("texts, lists and mappings of texts have a YAML form");
     Ok(Source::new(SETTINGS_SOURCE, text))
 }
 
@@ -113,15 +110,6 @@ fn is_text(shape: &Shape) -> bool {
 
 fn values_of<'s>(name: &str, settings: &[(&str, &'s String)]) -> Vec<&'s str> {
     settings.iter().filter(|(set, _)| *set == name).map(|(_, value)| value.as_str()).collect()
-}
-
-fn list<'s>(values: impl Iterator<Item = &'s str>) -> String {
-    format!("[{}]", values.map(quoted).collect::<Vec<_>>().join(", "))
-}
-
-/// A text in double quotes; JSON's escapes are YAML's too (YAML 1.2.2, section 1.2).
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 fn missing_setting(code: &'static Code, recipe: &str, name: &str) -> Diagnostic {

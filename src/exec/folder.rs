@@ -141,7 +141,7 @@ impl JobFolder {
     }
 }
 
-/// Makes git leave alone the folder of all jobs.
+/// Writes a `.gitignore` into the folder of all jobs, unless it has one.
 ///
 /// # Errors
 /// When the system refuses.

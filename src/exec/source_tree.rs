@@ -11,15 +11,16 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::sys::process::{self, Heard, Invocation, Status, Stderr, Wish};
 use crate::sys::{self, FileError};
 
-/// How long git may take to list a tree.
+/// Time limit for git to list a tree.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// The longest list of ignored paths that is read.
+/// Size limit of the list of ignored paths.
 const MAX_IGNORED_BYTES: usize = 64 << 20;
 /// Variables that make git look at another repository than the one of a folder.
 const OTHER_REPOSITORY: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"];
 
-/// Lists the files of a source tree that a copy takes, all but those that match `left_out` and those that git ignores, and the
-/// commit that is checked out, which a copy notes for versions. Equal text means that there is nothing new to copy. The step that copies selects the same files (`templates/recipe/copy.py`).
+/// Lists the files of a source tree that a copy takes, all but those that match `left_out` and those that git ignores, and
+/// the commit that is checked out, which a copy notes for versions. Equal text means that there is nothing new to copy. The
+/// step that copies selects the same files (`templates/recipe/copy.py`).
 ///
 /// # Errors
 /// When a folder cannot be read.
@@ -32,7 +33,7 @@ pub fn source_listing(tree: &Path, left_out: &[String]) -> Result<String, FileEr
         if ignored.contains(path) || paths.is_match(path) || names.is_match(name) {
             return true;
         }
-        // A submodule, or a repository of its own: it has its own rules.
+        // A submodule or a nested repository has its own rules.
         if sys::exists(&tree.join(path).join(".git")) {
             ignored.extend(ignored_by_git(tree, path));
         }

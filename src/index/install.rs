@@ -1,4 +1,4 @@
-//! What is written behind `pip install` for a project of an index.
+//! Install lines of the projects of an index.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ impl Installing {
     }
 
     /// Returns the words behind `pip install` for what the folder's index is enough for; none where another project of
-    /// the folder brings this one along, or where [`ways`] has the lines.
+    /// the folder brings this one along, or where [`backend_releases`] has the lines.
     pub fn words(self, project: &str, folder: impl IntoIterator<Item = Self>) -> Option<String> {
         match self {
             // The index has nothing to build it with, and the packages need each other and nothing else.
@@ -41,9 +41,9 @@ impl Installing {
     }
 }
 
-/// A way to install a project from a folder: the newest version of one backend.
+/// The newest version of one backend of a project in a folder of the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Way {
+pub struct BackendRelease {
     /// The backend that the label names.
     pub backend: Option<String>,
     /// As installers take it: `flash-attn==2.8.3+rocm62torch2.5`. The label makes it a version of this index alone.
@@ -54,9 +54,9 @@ pub struct Way {
     pub run_time: RunTime,
 }
 
-/// Returns a way for each backend of a project in a folder of labelled files, the default backend first; `files` are in
-/// the order of the index, the newest last.
-pub fn ways(project: &str, files: &[&IndexFile], compat: &Compat) -> Vec<Way> {
+/// Returns the newest version of each backend of a project in a folder of labelled files, the default backend first; `files`
+/// are in the order of the index, the newest last.
+pub fn backend_releases(project: &str, files: &[&IndexFile], compat: &Compat) -> Vec<BackendRelease> {
     let known = compat.rocm_versions();
     let mut newest: BTreeMap<Option<String>, &IndexFile> = BTreeMap::new();
     for file in files {
@@ -68,32 +68,30 @@ pub fn ways(project: &str, files: &[&IndexFile], compat: &Compat) -> Vec<Way> {
             *place = file;
         }
     }
-    let way = |(backend, file): (Option<String>, &IndexFile)| {
-        let told = file.run_time.as_deref().cloned();
-        Way {
+    let release = |(backend, file): (Option<String>, &IndexFile)| {
+        let listed = file.run_time.as_deref().cloned();
+        BackendRelease {
             requirement: format!("{project}=={}", file.version),
             torch: match &file.folder {
-                Folder::Rocm(rocm, Some(torch)) if !torch.is_pre() && !is_for_windows(file) => {
+                // The official index has no torch for ROCm on Windows.
+                Folder::Rocm(rocm, Some(torch))
+                    if !torch.is_pre() && !matches!(&file.kind, FileKind::Wheel(wheel) if wheel.is_for_windows()) =>
+                {
                     compat.official_torch(&torch.minor(), rocm)
                 }
                 _ => None,
             },
-            run_time: told.unwrap_or_else(|| RunTime::of_shipped(&file.project, backend.as_deref())),
+            run_time: listed.unwrap_or_else(|| RunTime::of_shipped(&file.project, backend.as_deref())),
             backend,
         }
     };
-    newest.into_iter().map(way).collect()
-}
-
-/// Returns whether it is a wheel for Windows, for which the official index has no torch for ROCm.
-fn is_for_windows(file: &IndexFile) -> bool {
-    matches!(&file.kind, FileKind::Wheel(wheel) if wheel.platform.tags().iter().all(|tag| tag.starts_with("win")))
+    newest.into_iter().map(release).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::Installing::{Alone, Chooses, Chosen};
-    use super::ways;
+    use super::backend_releases;
     use crate::compat::Compat;
     use crate::index::testing::file;
 
@@ -114,11 +112,11 @@ mod tests {
             "flash_attn-2.7.4+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
         ];
         let files = names.map(|name| file(name, "6.2", "2.5"));
-        let found = ways("flash-attn", &files.iter().collect::<Vec<_>>(), &Compat::embedded());
-        let lines: Vec<&str> = found.iter().map(|way| way.requirement.as_str()).collect();
+        let found = backend_releases("flash-attn", &files.iter().collect::<Vec<_>>(), &Compat::embedded());
+        let lines: Vec<&str> = found.iter().map(|release| release.requirement.as_str()).collect();
         let triton = "flash-attn==2.7.4.post1+rocm62torch2.5triton";
         assert_eq!(lines, ["flash-attn==2.8.3+rocm62torch2.5", triton]);
-        assert!(found.iter().all(|way| way.torch.as_ref().unwrap().requirement == "torch==2.5.1+rocm6.2"));
+        assert!(found.iter().all(|release| release.torch.as_ref().unwrap().requirement == "torch==2.5.1+rocm6.2"));
         assert!(found[0].run_time.is_empty() && !found[1].run_time.is_empty());
     }
 }

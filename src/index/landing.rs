@@ -4,7 +4,7 @@ use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::escape::Html;
-use super::install::{Way, ways};
+use super::install::{BackendRelease, backend_releases};
 use super::{Folder, IndexFile, Installing, Named, Yanked};
 use crate::compat::{Compat, TorchWheel};
 use crate::template::{TemplateError, render};
@@ -29,16 +29,16 @@ struct FolderView {
 #[derive(Serialize)]
 struct ProjectView {
     name: Html,
-    /// What is written behind `pip install` with this index alone; empty where `ways` has the lines, and where another
+    /// What is written behind `pip install` with this index alone; empty where `releases` has the lines, and where another
     /// project brings this one along.
     install: Html,
-    ways: Vec<WayView>,
+    releases: Vec<BackendReleaseView>,
     versions: Vec<Html>,
     requires: Vec<Html>,
 }
 
 #[derive(Serialize)]
-struct WayView {
+struct BackendReleaseView {
     /// Empty where the project has one backend.
     backend: Html,
     requirement: Html,
@@ -75,32 +75,32 @@ fn folder(files: &[&Named<'_>], compat: &Compat) -> FolderView {
 fn project(files: &[&Named<'_>], kinds: &[Installing], compat: &Compat) -> ProjectView {
     let (name, file) = files[0];
     let own: Vec<&IndexFile> = files.iter().map(|(_, file)| *file).collect();
-    let ways = match Installing::of(file) {
-        Installing::Alone => ways(name, &own, compat),
+    let releases = match Installing::of(file) {
+        Installing::Alone => backend_releases(name, &own, compat),
         Installing::Chooses | Installing::Chosen => Vec::new(),
     };
-    let words = Installing::of(file).words(name, kinds.iter().copied()).filter(|_| ways.is_empty());
-    let has_backends = ways.len() > 1;
+    let words = Installing::of(file).words(name, kinds.iter().copied()).filter(|_| releases.is_empty());
+    let has_backends = releases.len() > 1;
     ProjectView {
         install: Html::of(&words.unwrap_or_default()),
-        ways: ways.iter().map(|way| view(way, file, has_backends)).collect(),
+        releases: releases.iter().map(|release| view(release, file, has_backends)).collect(),
         name: Html::of(&files[0].0),
         versions: unique(files.iter().rev().map(|(_, file)| file.version.as_str())),
         requires: unique(files.iter().flat_map(|(_, file)| file.requires.iter().map(String::as_str))),
     }
 }
 
-fn view(way: &Way, file: &IndexFile, has_backends: bool) -> WayView {
-    let backend = way.backend.as_deref().unwrap_or("default");
-    let torch = |field: fn(&TorchWheel) -> &String| way.torch.as_ref().map(field).map_or("", String::as_str);
-    WayView {
+fn view(release: &BackendRelease, file: &IndexFile, has_backends: bool) -> BackendReleaseView {
+    let backend = release.backend.as_deref().unwrap_or("default");
+    let torch = |field: fn(&TorchWheel) -> &String| release.torch.as_ref().map(field).map_or("", String::as_str);
+    BackendReleaseView {
         backend: Html::of(if has_backends { backend } else { "" }),
-        requirement: Html::of(&way.requirement),
+        requirement: Html::of(&release.requirement),
         torch: Html::of(&file.folder.torch().unwrap_or_default()),
         torch_requirement: Html::of(torch(|torch| &torch.requirement)),
         torch_index: Html::of(torch(|torch| &torch.index)),
-        needs: Html::of(&way.run_time.sentence()),
-        assignments: way.run_time.assignments().map(|text| Html::of(&text)).collect(),
+        needs: Html::of(&release.run_time.sentence()),
+        assignments: release.run_time.assignments().map(|text| Html::of(&text)).collect(),
     }
 }
 

@@ -26,7 +26,7 @@ mod yank;
 pub use escape::Html;
 pub use file::{CoreMetadata, FileKind, IndexFile, Origin, Yanked};
 pub use folder::Folder;
-pub use install::{Installing, Way, ways};
+pub use install::{BackendRelease, Installing, backend_releases};
 pub use json::{NotAPage, metadata_in, withdrawn_in};
 pub use label_order::label_order;
 pub use landing::GENERATOR;

@@ -18,6 +18,12 @@ pub struct RocmVersion {
 pub struct RocmVersionError(pub String);
 
 impl RocmVersion {
+    /// Reads at most three numbers at the start of a text: `6.4.1` of `6.4.1.git123`, `6.4` of `6.4.43482-0f2d60242`.
+    pub fn from_leading_numbers(text: &str) -> Option<Self> {
+        let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        text.split('.').take_while(is_number).take(3).collect::<Vec<_>>().join(".").parse().ok()
+    }
+
     /// The text as written.
     pub fn as_str(&self) -> &str {
         &self.text

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{DistributionName, LocalLabel, TagSet, Version};
+use super::{DistributionName, LocalLabel, PlatformSystem, TagSet, Version};
 
 /// A wheel's file name: `{name}-{version}(-{build})?-{python}-{abi}-{platform}.whl`
 /// (binary distribution format, "File name convention").
@@ -91,6 +91,11 @@ impl WheelName {
     /// Whether it names wheels that hold no compiled code for one platform.
     pub fn is_any_platform(&self) -> bool {
         self.platform.tags().iter().all(|tag| tag == "any")
+    }
+
+    /// Whether it names wheels for Windows alone.
+    pub fn is_for_windows(&self) -> bool {
+        self.platform.tags().iter().all(|tag| PlatformSystem::of_tag(tag) == PlatformSystem::Foreign("Windows"))
     }
 }
 

@@ -66,7 +66,7 @@ pub enum GfxCode {
 /// Needs at run time by distribution and backend.
 type RunTimes = BTreeMap<(String, Option<String>), RunTime>;
 
-/// How prereleases compare with final versions (PEP 440).
+/// Order of prereleases and final versions (PEP 440).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrereleaseMode {
     /// Every final version is preferred to any prerelease, as installers do by default.
@@ -175,15 +175,13 @@ fn candidate(
     let torch = torch.as_ref().map(TorchSeries::of);
     let official_torch = match (&torch, &accelerator) {
         // The official index has no torch for ROCm on Windows.
-        (Some(torch), Accelerator::Rocm(rocm))
-            if torch.tail.is_empty() && !name.platform.tags().iter().all(|tag| tag.starts_with("win")) =>
-        {
+        (Some(torch), Accelerator::Rocm(rocm)) if torch.tail.is_empty() && !name.is_for_windows() => {
             compat.official_torch(&torch.to_string(), rocm)
         }
         _ => None,
     };
-    let told = offer.row.as_ref().map(|row| &row.run_time).filter(|run_time| !run_time.is_empty());
-    let run_time = told.cloned().or_else(|| {
+    let of_row = offer.row.as_ref().map(|row| &row.run_time).filter(|run_time| !run_time.is_empty());
+    let run_time = of_row.cloned().or_else(|| {
         let distribution = distribution.as_ref().ok()?;
         let found = run_times.entry((name.distribution.clone(), backend.clone()));
         Some(found.or_insert_with(|| RunTime::of_shipped(distribution, backend.as_deref())).clone())

@@ -139,7 +139,7 @@ impl Machine {
         hip: Option<&str>,
         compat: &Compat,
     ) -> Self {
-        let of_hip = |hip: &str| compat.rocm_of_hip(&rocm_of(hip)?);
+        let of_hip = |hip: &str| compat.rocm_of_hip(&RocmVersion::from_leading_numbers(hip)?);
         let named = python.and_then(|python| python.torch.as_deref());
         let torch = named.and_then(|torch| torch.parse::<InstalledTorch>().ok());
         let torch_hip = python.and_then(|python| python.torch_hip.as_deref());
@@ -147,7 +147,7 @@ impl Machine {
         let of_torch = torch.as_ref().and_then(|torch| torch.rocm.clone());
         let of_torch = of_torch.or_else(|| torch_hip.and_then(of_hip));
         let installed = rocm.map(|text| text.split('-').next().unwrap_or_default());
-        let of_system = installed.map_or_else(|| hip.and_then(of_hip), rocm_of);
+        let of_system = installed.map_or_else(|| hip.and_then(of_hip), RocmVersion::from_leading_numbers);
         let free = python.is_some_and(|python| python.free_threaded);
         Self {
             rocm: of_torch.or(of_system),
@@ -161,16 +161,6 @@ impl Machine {
             ..Self::default()
         }
     }
-}
-
-/// The numbers in front, `6.4.1` of `6.4.1.git123` and `7.2` of `7.2rc1`.
-fn rocm_of(text: &str) -> Option<RocmVersion> {
-    let numbers = text.split('.').map_while(|part| {
-        let digits = part.bytes().take_while(u8::is_ascii_digit).count();
-        (digits > 0 && digits == part.len()).then_some(part)
-    });
-    let numbers: Vec<&str> = numbers.take(3).collect();
-    numbers.join(".").parse().ok()
 }
 
 impl TorchSeries {
@@ -194,7 +184,7 @@ impl FromStr for InstalledTorch {
         let local = text.split_once('+').map(|(_, local)| local);
         Ok(Self {
             series: text.parse()?,
-            rocm: local.and_then(|local| local.strip_prefix("rocm")).and_then(rocm_of),
+            rocm: local.and_then(|local| local.strip_prefix("rocm")).and_then(RocmVersion::from_leading_numbers),
             // `cpu`, `cu126`, `cpu.cxx11.abi`.
             foreign: local.filter(|local| local.starts_with("cu") || local.starts_with("cpu")).map(|_| text.to_owned()),
         })

@@ -1,4 +1,4 @@
-//! The architecture that jobs are built for, and what contradicts it.
+//! Checks the architecture that jobs are built for against runners and tags.
 
 use std::collections::BTreeSet;
 

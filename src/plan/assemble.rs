@@ -262,7 +262,7 @@ fn check_required_axes(config: &Config, profile: &Profile, sink: &mut Sink) {
     }
 }
 
-/// What a matrix file collapses must be an axis, and the recipe must allow it for a backend.
+/// Checks `collapse` of a matrix file: it lists axes of the file that the recipe lets a backend collapse.
 fn check_collapse(config: &Config, profile: &Profile, sink: &mut Sink) {
     for (number, name) in config.collapse.iter().enumerate() {
         let place = config.places.of(&format!("collapse[{number}]"));
@@ -279,7 +279,7 @@ fn check_collapse(config: &Config, profile: &Profile, sink: &mut Sink) {
     }
 }
 
-/// Every job must have the variables that its recipe cannot do without: from `vars`, an axis, or a row of its own.
+/// Checks that every job has the required variables of its recipe, from `vars`, an axis, or its own row.
 fn check_required_variables(plan: &Plan, sink: &mut Sink) {
     for (number, group) in plan.groups.iter().enumerate() {
         let of_file = |name: &String| group.config.vars.get(name).is_some_and(|value| !value.is_empty());

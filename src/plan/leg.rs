@@ -103,7 +103,7 @@ impl<'a> TestLeg<'a> {
 /// The family of a test that is for none, where others are for one.
 const ANY_FAMILY: &str = "any";
 
-/// What `runs-on` is: labels, or a group with labels.
+/// Returns the value of `runs-on` as JSON: labels, or a group with labels.
 fn labels(place: &Place) -> String {
     match &place.group {
         Some(group) if place.labels.is_empty() => serde_json::json!({"group": group}).to_string(),

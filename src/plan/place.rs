@@ -67,7 +67,7 @@ impl Place {
     }
 }
 
-/// The architecture of a runner of which nothing else says so.
+/// The architecture of runners without a row or a label that states it.
 const DEFAULT_ARCH: &str = "x86_64";
 
 /// The architecture that a label names: GitHub gives self-hosted runners `X64` or `ARM64`.
@@ -152,13 +152,13 @@ mod tests {
             let found = places(&text.parse().unwrap(), &Compat::embedded());
             (found[0].group.clone(), found[0].labels.join(" "), found[0].arch.clone())
         };
-        let told = |group: Option<&str>, labels: &str, arch: &str| {
+        let expected = |group: Option<&str>, labels: &str, arch: &str| {
             (group.map(str::to_owned), labels.to_owned(), arch.to_owned())
         };
-        assert_eq!(of("self-hosted,linux,mi300"), told(None, "self-hosted linux mi300", "x86_64"));
-        assert_eq!(of("self-hosted,Linux,ARM64"), told(None, "self-hosted Linux ARM64", "aarch64"));
-        assert_eq!(of("group=GPU runners,linux"), told(Some("GPU runners"), "linux", "x86_64"));
-        assert_eq!(of("ubuntu-24.04-arm"), told(None, "ubuntu-24.04-arm", "aarch64"));
+        assert_eq!(of("self-hosted,linux,mi300"), expected(None, "self-hosted linux mi300", "x86_64"));
+        assert_eq!(of("self-hosted,Linux,ARM64"), expected(None, "self-hosted Linux ARM64", "aarch64"));
+        assert_eq!(of("group=GPU runners,linux"), expected(Some("GPU runners"), "linux", "x86_64"));
+        assert_eq!(of("ubuntu-24.04-arm"), expected(None, "ubuntu-24.04-arm", "aarch64"));
     }
 
     #[test]

@@ -16,8 +16,6 @@ use crate::diagnostic::{Diagnostic, registry::plan as codes};
 use crate::names::{DistributionName, PackageVersion, PythonVersion, RocmVersion, Version};
 use crate::template::{TemplateError, render};
 
-/// The Python of a first matrix.
-const PYTHON: &str = "3.12";
 /// Targets that a first matrix compiles for, where the ROCm's torch has code for them.
 const TARGETS: [&str; 3] = ["gfx90a", "gfx942", "gfx1100"];
 
@@ -36,7 +34,7 @@ pub struct ProjectFiles {
 
 /// A Python project that a wheel can be built of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Project {
+pub struct PythonProject {
     /// Its name.
     pub name: DistributionName,
     /// Its version.
@@ -78,7 +76,7 @@ impl fmt::Display for ProjectError {
     }
 }
 
-/// What the user says about the project, instead of its files.
+/// Values that replace those of the project's files.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectOverrides {
     /// The name.
@@ -97,7 +95,7 @@ impl ProjectFiles {
     ///
     /// # Errors
     /// When a file cannot be parsed, or none says one of them.
-    pub fn project(&self, given: &ProjectOverrides) -> Result<Project, ProjectError> {
+    pub fn project(&self, given: &ProjectOverrides) -> Result<PythonProject, ProjectError> {
         let pyproject: toml::Table = match &self.pyproject {
             Some(text) => {
                 text.parse().map_err(|error: toml::de::Error| ProjectError::Syntax(error.message().to_owned()))?
@@ -125,7 +123,7 @@ impl ProjectFiles {
             None => field("version").ok_or_else(|| ProjectError::NoVersion(name.normalized()))?.0,
         };
         let module = name.file_form();
-        Ok(Project {
+        Ok(PythonProject {
             version: version.parse().map_err(|_| ProjectError::BadVersion(version))?,
             read_from,
             needs_torch: self.needs_torch(&pyproject),
@@ -165,7 +163,7 @@ fn py_argument(text: &str, key: &str) -> Option<String> {
     Some(pattern.captures(text)?[1].to_owned())
 }
 
-/// What is asked for on the command line.
+/// Options of the command line.
 #[derive(Debug, Clone, Default)]
 pub struct StarterRequest {
     /// The project to build.
@@ -195,7 +193,7 @@ const FLASH_ATTN: &str = "flash-attn";
 /// Chooses the starter: the project of the folder where there is one, else flash-attn.
 ///
 /// # Errors
-/// When there is no starter for what is asked for, or the project's files do not say enough.
+/// When there is no starter for these options, or the project's files do not state its name and version.
 pub fn choose(files: &ProjectFiles, request: &StarterRequest, compat: &Compat) -> Result<Starter, Diagnostic> {
     let fault = |message: String| Diagnostic::new(&codes::NO_STARTER, message);
     let distribution = request.distribution.as_ref().map(DistributionName::normalized);
@@ -256,7 +254,7 @@ pub fn choose(files: &ProjectFiles, request: &StarterRequest, compat: &Compat) -
 /// Values of a first matrix that the facts give.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Values {
-    python: &'static str,
+    python: String,
     torch: String,
     rocm: String,
     gfx: Vec<&'static str>,
@@ -275,7 +273,7 @@ struct ProjectView<'a> {
     version: String,
     read_from: &'a str,
     module: Option<&'a str>,
-    python: &'static str,
+    python: String,
     torch: Option<String>,
     rocm: String,
     gfx: Vec<&'static str>,
@@ -285,7 +283,7 @@ struct ProjectView<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum StarterError {
     /// No row of the facts has what it needs.
-    #[error("the facts know no torch with ROCm wheels for Python {PYTHON}")]
+    #[error("the facts know no torch with ROCm wheels")]
     NoTorch,
     /// No flash-attn goes with a known torch.
     #[error("the facts know no flash-attn whose Triton kernels can be imported with a known torch")]
@@ -299,7 +297,7 @@ pub enum StarterError {
 ///
 /// # Errors
 /// When the facts know no torch for it.
-fn project_matrix(project: &Project, compat: &Compat) -> Result<String, StarterError> {
+fn project_matrix(project: &PythonProject, compat: &Compat) -> Result<String, StarterError> {
     let values = pairs(compat).next().ok_or(StarterError::NoTorch)?;
     let view = ProjectView {
         name: project.name.normalized(),
@@ -345,19 +343,26 @@ fn pairs(compat: &Compat) -> impl Iterator<Item = Values> {
     compat.tables().torch.iter().rev().filter(verified).filter_map(|row| {
         let (torch, rocm) = (row.patches.last()?, row.rocm_index.last()?);
         let (version, index): (Version, RocmVersion) = (torch.parse().ok()?, rocm.parse().ok()?);
-        let python: PythonVersion = PYTHON.parse().ok()?;
+        let python = common_python(row, compat)?.to_owned();
         let has_wheels = matches!(compat.torch_rocm(&version, &index), Verdict::Supported { .. })
-            && matches!(compat.torch_python(&version, python), Verdict::Supported { .. });
+            && matches!(compat.torch_python(&version, python.parse().ok()?), Verdict::Supported { .. });
         let in_torch =
             |target: &&str| compat.torch_gfx(&index).is_none_or(|row| row.gfx.iter().any(|gfx| gfx == *target));
         let gfx = TARGETS.iter().copied().filter(in_torch).collect();
-        has_wheels.then(|| Values { python: PYTHON, torch: torch.clone(), rocm: rocm.clone(), gfx })
+        has_wheels.then(|| Values { python, torch: torch.clone(), rocm: rocm.clone(), gfx })
     })
+}
+
+/// Returns the Python of a torch that the most other versions of torch have wheels for, too, and of several the newest.
+fn common_python<'a>(torch: &'a TorchRow, compat: &Compat) -> Option<&'a str> {
+    let count = |python: &String| compat.tables().torch.iter().filter(|row| row.python.contains(python)).count();
+    let newest = |python: &String| python.parse::<PythonVersion>().ok();
+    torch.python.iter().max_by_key(|python| (count(python), newest(python))).map(String::as_str)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Project, ProjectError, ProjectFiles, ProjectOverrides, flash_attn_matrix, project_matrix};
+    use super::{ProjectError, ProjectFiles, ProjectOverrides, PythonProject, flash_attn_matrix, project_matrix};
     use crate::compat::Compat;
 
     fn files(pyproject: Option<&str>, setup_cfg: Option<&str>, setup_py: Option<&str>) -> ProjectFiles {
@@ -370,7 +375,7 @@ mod tests {
         }
     }
 
-    fn read(files: &ProjectFiles) -> Result<Project, ProjectError> {
+    fn read(files: &ProjectFiles) -> Result<PythonProject, ProjectError> {
         files.project(&ProjectOverrides::default())
     }
 

@@ -1,4 +1,4 @@
-//! What all builds of a plan cost together.
+//! The total cost of the builds of a plan.
 
 use std::fmt;
 

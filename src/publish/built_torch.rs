@@ -5,11 +5,17 @@
 use std::collections::BTreeMap;
 
 use super::Asset;
+use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Severity, registry::release as codes};
 use crate::names::{Accelerator, LabelParts, RocmVersion, Version};
 
-/// Returns how the torch of a build contradicts a label, one sentence each; empty where the build recorded none.
-pub fn torch_contradictions(label: &LabelParts, used: &BTreeMap<String, Option<String>>) -> Vec<String> {
+/// Returns how the torch of a build contradicts a label, one sentence each; empty where the build recorded none. The ROCm of
+/// that torch is the one of its local version, else that of its HIP.
+pub fn torch_contradictions(
+    label: &LabelParts,
+    used: &BTreeMap<String, Option<String>>,
+    compat: &Compat,
+) -> Vec<String> {
     let recorded = |name: &str| used.get(name).and_then(Option::as_deref).map(str::trim);
     let torch = recorded("torch").and_then(|text| text.parse::<Version>().ok());
     let mut found = Vec::new();
@@ -21,7 +27,9 @@ pub fn torch_contradictions(label: &LabelParts, used: &BTreeMap<String, Option<S
     let Accelerator::Rocm(rocm) = &label.accelerator else { return found };
     let local = torch.as_ref().and_then(|torch| torch.local()).and_then(|local| local.strip_prefix("rocm"));
     let of_torch = local.and_then(|text| text.parse::<RocmVersion>().ok());
-    match (of_torch, recorded("torch-hip")) {
+    let hip = recorded("torch-hip");
+    let of_hip = || compat.rocm_of_hip(&RocmVersion::from_leading_numbers(hip?)?);
+    match (of_torch.or_else(of_hip), hip) {
         (Some(other), _) if other.minor() != rocm.minor() => {
             found.push(format!("the label names ROCm {rocm}, and the torch of the build is for ROCm {other}"));
         }
@@ -39,8 +47,9 @@ pub fn built_with_other_torch(
     asset: &Asset,
     used: &BTreeMap<String, Option<String>>,
     is_allowed: bool,
+    compat: &Compat,
 ) -> Option<Diagnostic> {
-    let found = torch_contradictions(asset.label.as_ref()?, used);
+    let found = torch_contradictions(asset.label.as_ref()?, used, compat);
     let (first, others) = found.split_first()?;
     let is_pure = asset.wheel()?.is_any_platform();
     let message = format!("`{}`: {first}", asset.name());
@@ -60,13 +69,14 @@ pub fn built_with_other_torch(
 #[cfg(test)]
 mod tests {
     use super::torch_contradictions;
+    use crate::compat::Compat;
     use crate::names::LabelParts;
 
     fn check(label: &str, torch: &str, hip: &str, expect: &[&str]) {
-        let known = ["6.2".parse().unwrap(), "6.4".parse().unwrap()];
+        let known = ["6.2", "6.4", "10.0"].map(|version| version.parse().unwrap());
         let parts = LabelParts::parse(&label.parse().unwrap(), &known).unwrap().parts;
         let used = [("torch", torch), ("torch-hip", hip)].map(|(name, text)| (name.to_owned(), Some(text.to_owned())));
-        assert_eq!(torch_contradictions(&parts, &used.into()), expect, "{label} {torch} {hip}");
+        assert_eq!(torch_contradictions(&parts, &used.into(), &Compat::embedded()), expect, "{label} {torch} {hip}");
     }
 
     #[test]
@@ -80,6 +90,8 @@ mod tests {
         check("rocm62torch2.5triton", "1.13.0a0", "None", &[other, without]);
         let of_other = "the label names ROCm 6.2, and the torch of the build is for ROCm 6.4";
         check("rocm62torch2.5", "2.5.1+rocm6.4", "6.4.43482", &[of_other]);
+        check("rocm62torch2.5", "2.5.1", "6.4.43482-0f2d60242", &[of_other]);
+        check("rocm10.0torch2.13", "2.13.0", "7.15.26333", &[]);
         check("rocm62", "1.13.0a0", "", &[]);
     }
 }

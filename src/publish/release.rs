@@ -154,8 +154,8 @@ fn documents(
         let gfx = read.or(before).or(of_plan).map(|(gfx, from)| (gfx.clone(), from));
         let (gfx, gfx_from) = gfx.unwrap_or_default();
         let row = asset.row(planned.or_else(|| earlier.map(|row| row.covers.clone())));
-        let told = earlier.map(|row| &row.run_time).filter(|run_time| !run_time.is_empty());
-        let run_time = particulars.run_time.get(asset.name()).or(told).cloned();
+        let of_before = earlier.map(|row| &row.run_time).filter(|run_time| !run_time.is_empty());
+        let run_time = particulars.run_time.get(asset.name()).or(of_before).cloned();
         let run_time = run_time.unwrap_or_else(|| row.run_time.clone());
         (asset.clone(), ManifestFile { gfx, gfx_from, run_time, ..row })
     });

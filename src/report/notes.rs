@@ -391,10 +391,10 @@ fn examples<'w>(wheels: &[&'w PublishedWheel], has_index: bool) -> Vec<&'w Publi
 fn lines(wheel: &PublishedWheel, folder: &Folder, index: Option<&BaseUrl>, torch: Option<&TorchWheel>) -> InstallLines {
     let quoted = |text: &str| shlex::try_quote(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned);
     // The official index has no torch for ROCm on Windows.
-    let torch = torch.filter(|_| !wheel.tags.contains("-win"));
-    let version = wheel.name.parse::<WheelName>().map(|name| name.version);
-    match (index, version) {
-        (Some(index), Ok(version)) => {
+    let name = wheel.name.parse::<WheelName>().ok();
+    let torch = torch.filter(|_| name.as_ref().is_none_or(|name| !name.is_for_windows()));
+    match (index, name.map(|name| name.version)) {
+        (Some(index), Some(version)) => {
             let address = quoted(&format!("{index}/{folder}/"));
             let distribution = &wheel.combination.distribution;
             if *folder == Folder::Any {

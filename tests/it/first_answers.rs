@@ -23,6 +23,20 @@ fn an_empty_plan_can_fail_a_check() {
 }
 
 #[test]
+fn a_plan_whose_files_are_all_published_says_so() {
+    let one = AXES.replace(", \"2.6.0\"", "").replace(", \"6.4\"", "");
+    let wheel = "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
+    let project = Project::new()
+        .file("m.yaml", &format!("{HEAD}{one}"))
+        .bytes(&format!("wheels/{wheel}"), &Wheel::named(wheel).bytes());
+    let stderr = project.run(&["plan", "m.yaml", "--published", "wheels"]).exits(0).stderr;
+    insta::assert_snapshot!(stderr, @r"
+    warning[P014 empty-plan]: the plan has no jobs: all its files are published
+    help: nothing is left to build; plan without `--published` to see every job
+    ");
+}
+
+#[test]
 fn only_keeps_the_reasons_for_what_is_asked_for() {
     let project = Project::new().file("m.yaml", &format!("{HEAD}{AXES}"));
     let words = ["plan", "m.yaml", "--explain", "--only", "torch=2.5.1", "--only", "rocm=6.4"];

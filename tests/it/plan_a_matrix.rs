@@ -207,7 +207,7 @@ fn pairs_that_nobody_imported_are_one_note_a_version() {
        |
        = note: from compat/flash-attn.yaml, flash-attn 2.8.3 (triton), checked 2026-11-26
        = note: flash-attn 2.8.3 (triton) needs triton, and no fact says which one torch 2.98.0 requires
-    help: a row of the table `torch-requirements` says it
+    help: add a row to the table `torch-requirements`
     "#);
 }
 

@@ -120,12 +120,13 @@ with zipfile.ZipFile(sys.argv[1]) as wheel:
 PY
 }
 
-# Serves a folder on a free loopback port until the stage ends; sets `served` to its URL.
+# `serve FOLDER [PORT]`: serves a folder on loopback until the stage ends, on a free port where none is given; sets `served`
+# to its URL and `server_pid` to its process.
 serve() {
   : >"$work/server.log"
-  "$host_python" -u -m http.server --bind 127.0.0.1 --directory "$1" 0 >>"$work/server.log" 2>&1 &
-  local pid=$!
-  at_exit "kill $pid 2>/dev/null"
+  "$host_python" -u -m http.server --bind 127.0.0.1 --directory "$1" "${2:-0}" >>"$work/server.log" 2>&1 &
+  server_pid=$!
+  at_exit "kill $server_pid 2>/dev/null"
   served=''
   for _ in $(seq 100); do
     served=$(sed -nE 's#.*\((http://[^)]*)/\).*#\1#p' "$work/server.log")

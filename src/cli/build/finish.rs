@@ -55,7 +55,7 @@ fn other_torch(job: &Prepared, built: &Built, shell: &Shell) -> Vec<Diagnostic> 
     let Ok(compat) = load::compat(shell) else { return Vec::new() };
     let label = job.job.label.as_ref().and_then(|label| LabelParts::parse(label, &compat.rocm_versions()).ok());
     let Some(label) = label else { return Vec::new() };
-    let found = torch_contradictions(&label.parts, &built.record.used);
+    let found = torch_contradictions(&label.parts, &built.record.used, compat);
     let Some((first, others)) = found.split_first() else { return Vec::new() };
     let warning = others
         .iter()

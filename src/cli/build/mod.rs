@@ -59,7 +59,7 @@ pub(super) struct Args {
     recipe: Option<String>,
     /// With --recipe: set an axis, a variable of the recipe, or a key of matrix files, such as `python=3.12`; repeat it for
     /// further values of an axis
-    #[arg(long, value_name = "NAME=VALUE", requires = "recipe", value_parser = super::render::fact)]
+    #[arg(long, value_name = "NAME=VALUE", requires = "recipe", value_parser = super::render::name_and_value)]
     set: Vec<(String, String)>,
     /// The job is that of the workflow's leg, as JSON in this environment variable
     #[arg(long, value_name = "NAME", conflicts_with = "all")]
@@ -95,7 +95,7 @@ pub(super) struct Args {
     #[arg(long = "continue", value_name = "STAGE|auto")]
     resume: Option<String>,
     /// What a fact of the recipe is, instead of asking for it
-    #[arg(long, value_name = "NAME=VALUE", value_parser = super::render::fact)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = super::render::name_and_value)]
     fact: Vec<(String, String)>,
     /// Minutes that a stage may take where the recipe sets no limit
     #[arg(long, value_name = "MIN", value_parser = clap::value_parser!(u64).range(1..=MOST_MINUTES), help_heading = "Time")]

@@ -7,7 +7,7 @@ use super::json;
 use crate::cli::shell::Verbosity;
 use crate::cli::{Exit, Format, Shell};
 use crate::compat::rows::{ClaimRow, Origin};
-use crate::compat::{Because, Compat, Overview, OverviewLine, Question, Verdict};
+use crate::compat::{Because, Compat, CompatOverview, OverviewLine, Question, Verdict};
 use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest, registry::facts as codes};
 use crate::names::{DistributionName, GfxTarget};
 
@@ -16,7 +16,7 @@ use crate::names::{DistributionName, GfxTarget};
 struct Document<'a> {
     version: u32,
     answers: Vec<Answer<'a>>,
-    /// What works with each value, where no fact joins them.
+    /// An overview of each value, where no fact is about several of them.
     overviews: Vec<OverviewView<'a>>,
     claims: Vec<&'a ClaimRow>,
 }
@@ -80,7 +80,7 @@ pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Sh
     })
 }
 
-fn overview_view<'a>(overview: &'a Overview<'a>) -> OverviewView<'a> {
+fn overview_view<'a>(overview: &'a CompatOverview<'a>) -> OverviewView<'a> {
     let line = |line: &'a OverviewLine<'a>| LineView {
         topic: &line.topic,
         text: &line.text,
@@ -89,8 +89,8 @@ fn overview_view<'a>(overview: &'a Overview<'a>) -> OverviewView<'a> {
     OverviewView { subject: &overview.subject, lines: overview.lines.iter().map(line).collect() }
 }
 
-/// One block a value: topics in a column, answers in the other, then the rows they rest on where asked for.
-fn overviews_text(compat: &Compat, overviews: &[Overview<'_>], sources: bool) -> String {
+/// Prints a block for each value: a column of topics and one of answers, then with `sources` the rows they were read from.
+fn overviews_text(compat: &Compat, overviews: &[CompatOverview<'_>], sources: bool) -> String {
     let mut text = String::new();
     for overview in overviews {
         let _ = writeln!(text, "{}", overview.subject);
@@ -118,7 +118,7 @@ fn view(answer: crate::compat::Answer<'_>) -> Answer<'_> {
     Answer { question: answer.question, word, reason, hint, row: source, origin: answer.origin }
 }
 
-/// One block an answer: whether, why not, what helps; then where it was read, where asked for.
+/// Prints a block for each answer: the verdict with its reason and help, then with `sources` the row and where it was read.
 fn text(compat: &Compat, answers: &[Answer<'_>], claims: &[&ClaimRow], sources: bool) -> String {
     let mut text = String::new();
     for answer in answers {
@@ -185,7 +185,7 @@ fn read(compat: &Compat, values: &[String], sink: &mut Sink) -> Question {
     question
 }
 
-/// The targets of a word, which may be a family or a product.
+/// Returns the targets of a word, which may be a target, a family or a product.
 fn gfx(compat: &Compat, word: &str, pair: &str, sink: &mut Sink) -> Vec<GfxTarget> {
     compat.gfx_named(word).unwrap_or_else(|unknown| {
         sink.push(

@@ -1,18 +1,19 @@
-//! What the files of a release hold and how they were built, as far as publishing depends on it.
+//! Contents and build records of the files of a release: the torch of their builds and the gfx targets of their code.
 
 use std::collections::BTreeMap;
 
 use super::{Args, Gathered};
 use crate::audit::{self, GfxDocument, Look, Reading};
+use crate::compat::Compat;
 use crate::diagnostic::{Sink, registry::release as codes};
 use crate::exec::{self, Record};
 use crate::publish::built_with_other_torch;
 use crate::sys::{PositionalFile, Room};
 use crate::wheel::Archive;
 
-/// Reports wheels whose `build.json` next to them says that they were built with another torch than their label names. A
-/// record of another file of that name says nothing.
-pub(super) fn check_torch(files: &[Gathered], args: &Args, sink: &mut Sink) {
+/// Reports wheels that were built with another torch than their label names, by the `build.json` next to them. Ignores
+/// records of files with other bytes.
+pub(super) fn check_torch(files: &[Gathered], args: &Args, compat: &Compat, sink: &mut Sink) {
     let is_allowed = args.allow.contains(&&codes::BUILT_WITH_OTHER_TORCH);
     for file in files {
         let path = file.path.with_file_name(exec::record_name(file.asset.name()));
@@ -20,7 +21,7 @@ pub(super) fn check_torch(files: &[Gathered], args: &Args, sink: &mut Sink) {
         let digest = file.asset.digest.to_string();
         let is_of_it = record.wheels.iter().any(|wheel| wheel.name == file.asset.name() && wheel.digest == digest);
         if is_of_it {
-            sink.extend(built_with_other_torch(&file.asset, &record.used, is_allowed));
+            sink.extend(built_with_other_torch(&file.asset, &record.used, is_allowed, compat));
         }
     }
 }

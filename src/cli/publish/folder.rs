@@ -43,7 +43,7 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
     if let Some(artifacts) = &artifacts {
         artifacts.check(&planned.jobs, &offered, sink);
     }
-    check_torch(&offered, args, sink);
+    check_torch(&offered, args, compat, sink);
     as_release(&cloned(&offered), sink);
     let Some(links) = links.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
 

@@ -14,18 +14,18 @@ use crate::wheel::{Wheel, WheelError};
 
 /// The words of `--expect`, by kind.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Words {
+pub(super) struct ExpectedWords {
     /// Code for these targets is expected.
     pub(super) targets: Vec<GfxTarget>,
     /// Wheels of these distributions are expected.
     distributions: Vec<DistributionName>,
 }
 
-/// Tells targets, families and products from distributions.
+/// Sorts the words of `--expect` into gfx targets, which families and products stand for, and distributions.
 ///
 /// # Errors
 /// The exit of the command, after reporting a word that is none of them.
-pub(super) fn words(given: &[String], compat: &Compat, shell: &Shell) -> Result<Words, Exit> {
+pub(super) fn words(given: &[String], compat: &Compat, shell: &Shell) -> Result<ExpectedWords, Exit> {
     let is_gfx = |word: &&String| word.starts_with("gfx") || compat.gfx_named(word).is_ok();
     let (gfx, names): (Vec<&String>, Vec<&String>) = given.iter().partition(is_gfx);
     let mut distributions = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn words(given: &[String], compat: &Compat, shell: &Shell) -> Result<
         }
     }
     let gfx = targets::GfxWords(gfx.into_iter().cloned().collect());
-    Ok(Words { targets: targets::targets(&gfx, "--expect", compat, shell)?, distributions })
+    Ok(ExpectedWords { targets: targets::targets(&gfx, "--expect", compat, shell)?, distributions })
 }
 
 /// The files among these paths, and the wheels of the folders among them; a folder without wheels is told of.
@@ -79,7 +79,7 @@ pub(super) fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Diagnostic>) {
 /// # Errors
 /// The exit of the command, after telling of a feature that no row knows.
 pub(super) fn expected(
-    words: &Words,
+    words: &ExpectedWords,
     features: &[String],
     files: &[PathBuf],
     compat: &Compat,

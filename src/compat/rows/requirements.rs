@@ -38,7 +38,7 @@ pub struct ImportRequirementRow {
     /// Its versions as a specifier, `>=3.2`; empty for all.
     #[serde(default)]
     pub versions: String,
-    /// What happens with other versions.
+    /// The failure with other versions.
     #[serde(default)]
     pub otherwise: String,
     /// Versions with which the package was imported.

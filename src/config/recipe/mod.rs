@@ -19,7 +19,7 @@ pub use document::{
     BackendDocument, CollectDocument, EditDocument, FactDocument, OutputDocument, PlaceDocument, RecipeDocument,
     RefuseDocument, SourceDocument, StepDocument, TestDocument, WheelDocument,
 };
-pub use overview::{Overview, Variable};
+pub use overview::{RecipeOverview, RecipeVariable};
 pub use page::page;
 pub use read::{embedded, embedded_names, from_source, name_in};
 pub use recipes::Recipes;

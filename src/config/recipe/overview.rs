@@ -1,4 +1,4 @@
-//! What a user must know of a recipe to name it in a matrix file.
+//! Overviews of recipes, for people who write matrix files.
 
 use std::fmt::Write as _;
 
@@ -9,24 +9,24 @@ use super::page::{comments, head};
 
 /// An overview of a recipe, as `recipe show` prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Overview {
+pub struct RecipeOverview {
     /// Its name.
     pub name: String,
-    /// What it builds.
+    /// Description of the build.
     pub about: String,
     /// Axes that a matrix file must have.
     pub requires: Vec<String>,
     /// Names of its backends, the default one first.
     pub backends: Vec<String>,
     /// Its variables, with those of recipes that it uses.
-    pub variables: Vec<Variable>,
+    pub variables: Vec<RecipeVariable>,
     /// Its stages in order, for `--continue`.
     pub stages: Vec<String>,
 }
 
 /// A variable that a matrix file may set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Variable {
+pub struct RecipeVariable {
     /// Its name.
     pub name: String,
     /// Its meaning.
@@ -38,7 +38,7 @@ pub struct Variable {
     pub is_required: bool,
 }
 
-impl Overview {
+impl RecipeOverview {
     /// Gathers the overview of a recipe that was put together with those it uses. `texts` are the files of all of them,
     /// its own first: comments in these say what the recipe builds and what its variables mean.
     pub(super) fn new(whole: &RecipeDocument, texts: &[&str]) -> Self {
@@ -47,7 +47,7 @@ impl Overview {
             let commented = comments.iter().find(|(known, comment)| known == name && !comment.is_empty());
             commented.map(|(_, comment)| comment.clone()).unwrap_or_default()
         };
-        let variable = |(name, default): (&String, &String)| Variable {
+        let variable = |(name, default): (&String, &String)| RecipeVariable {
             name: name.clone(),
             meaning: meaning(name),
             default: default.clone(),
@@ -70,7 +70,7 @@ impl Overview {
 }
 
 /// The overview for a terminal.
-impl std::fmt::Display for Overview {
+impl std::fmt::Display for RecipeOverview {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut text = format!("{}\n", self.name);
         push_wrapped(&mut text, &self.about, "  ");

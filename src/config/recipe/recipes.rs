@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::read::embedded_text;
-use super::{Overview, RecipeDocument, embedded, embedded_names, resolve};
+use super::{RecipeDocument, RecipeOverview, embedded, embedded_names, resolve};
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::registry::plan::UNKNOWN_RECIPE;
@@ -38,7 +38,7 @@ impl Recipes {
         self.broken.contains(name)
     }
 
-    /// Returns the fault of a name that no recipe has.
+    /// Returns a diagnostic for an unknown name, with the nearest known one.
     pub fn unknown(&self, name: &str) -> Diagnostic {
         let message = with_nearest(format!("there is no recipe `{name}`"), nearest(name, self.names()));
         Diagnostic::new(&UNKNOWN_RECIPE, message)
@@ -80,18 +80,18 @@ impl Recipes {
         self.whole(name)?.ok()
     }
 
-    /// The overview of a recipe; `None` where there is none of this name.
+    /// Returns the overview of a recipe; `None` for an unknown name.
     ///
     /// # Errors
-    /// Those of [`resolve`].
-    pub fn overview(&self, name: &str) -> Option<Result<Overview, Diagnostic>> {
+    /// When the recipe or one that it uses has faults.
+    pub fn overview(&self, name: &str) -> Option<Result<RecipeOverview, Diagnostic>> {
         let whole = match self.whole(name)? {
             Ok(whole) => whole,
             Err(fault) => return Some(Err(fault)),
         };
         let used = whole.used.iter().map(String::as_str);
         let texts = std::iter::once(name).chain(used).filter_map(|name| self.text(name));
-        Some(Ok(Overview::new(&whole, &texts.collect::<Vec<_>>())))
+        Some(Ok(RecipeOverview::new(&whole, &texts.collect::<Vec<_>>())))
     }
 
     /// The file of a recipe.

@@ -19,20 +19,10 @@ source "$repo/tests/real/act.bash"
 repository=$folder
 ln -s "$tools/bin/uv" "$work/program/uv"
 
-# Starts the server that builds of vecmul need, on the same port each time.
-license_port=''
-start_license_server() {
-  "$host_python" -u -m http.server --bind 127.0.0.1 "${license_port:-0}" >"$work/license.log" 2>&1 &
-  license_pid=$!
-  at_exit "kill $license_pid 2>/dev/null"
-  for _ in $(seq 100); do
-    license_port=$(sed -nE 's/.* port ([0-9]+) .*/\1/p' "$work/license.log")
-    [ -z "$license_port" ] || return 0
-    sleep 0.05
-  done
-  fail "the license server did not start: $(cat "$work/license.log")"
-}
-start_license_server
+# The server that builds of vecmul need; it starts on the same port each time.
+mkdir "$work/license"
+serve "$work/license"
+license_port=${served##*:} license_pid=$server_pid
 
 # `writes FILE`: the person writes a file, whose text is read from the standard input.
 writes() {
@@ -129,7 +119,7 @@ replaces "$(regex_of "$served")" https:\\/\\/me.github.io\\/wheels
 
 replaces 'Python 3\.11\.[0-9]+' 'Python 3.11'
 replaces '\([0-9.]+ kB\)' '(SIZE)'
-replaces '\b[0-9]+ms\b' TIME
+replaces '\b[0-9]+(\.[0-9]+)?m?s\b' TIME
 replaces 'glibc [0-9.]+' 'glibc VERSION'
 
 remarks "A wheel for a machine with an MI210, found in the releases"
@@ -157,7 +147,7 @@ pushes v1.1.0
 types 'rock-matrix pick --published me/wheels --distribution vecadd --python 3.11 --rocm 5.2 --gfx gfx90a'
 
 remarks "The server is back: the run is started again"
-start_license_server
+serve "$work/license" "$license_port"
 ends run_tag v1.1.0
 types 'rock-matrix pick --published me/wheels --distribution vecmul --python 3.11 --rocm 5.2 --gfx gfx90a'
 

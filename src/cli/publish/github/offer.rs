@@ -43,7 +43,7 @@ impl Offer {
         let known = publish::known(args, &taken, shell, sink)?;
         let files = assets::gather(&taken, Depth::Verify, &known, compat, sink);
         known::tell(&files, shell);
-        check_torch(&files, args, sink);
+        check_torch(&files, args, compat, sink);
         as_github_release(&cloned(&files), &left_out(&given, &files), sink);
         let longest = compat.most("release-text") as u64;
         let notes = args.github.notes.as_ref().map(|path| sys::read_text(path, longest)).transpose();

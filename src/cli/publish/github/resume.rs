@@ -4,12 +4,12 @@ use std::ffi::OsString;
 
 use crate::cli::command_line::repeated;
 
-/// How the next run learns the digests of the files.
+/// Source of the files' digests in the next run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// As this run did.
+    /// The source of this run.
     Same,
-    /// By reading every file, because a digest that this run was given is wrong.
+    /// The files themselves, because a digest that this run was given is wrong.
     All,
 }
 
