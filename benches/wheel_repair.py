@@ -110,7 +110,7 @@ def nothing_to_graft(options, folder, bars):
 
     measured = wheels.in_turns(
         {
-            "ours": (lambda: repaired([options.binary, "wheel", "repair", path, *excludes], ours), 3),
+            "ours": (lambda: repaired([options.binary, "wheel", "repair", "--exclude-preset", "none", path, *excludes], ours), 3),
             "auditwheel": (lambda: repaired(peer_argv(path, *excludes), peer, peer_environment()), 1),
             "inflate, then cp": (floor, 3),
         },
@@ -132,7 +132,7 @@ def one_patched(options, folder, bars):
     ours, peer = folder / "ours", folder / "peer"
     measured = wheels.in_turns(
         {
-            "ours": (lambda: repaired([options.binary, "wheel", "repair", path], ours, environment), 3),
+            "ours": (lambda: repaired([options.binary, "wheel", "repair", "--exclude-preset", "none", path], ours, environment), 3),
             "auditwheel": (lambda: repaired(peer_argv(path), peer, {**environment, **peer_environment()}), 1),
         },
         options.rounds,

@@ -15,7 +15,7 @@ use crate::config::Platform;
 use crate::diagnostic::registry::{build as codes, host};
 use crate::diagnostic::render::visible;
 use crate::diagnostic::{Diagnostic, Sink};
-use crate::exec::{ROOT, ignore_folder};
+use crate::exec::{ROOT, SOURCE_DATE, ignore_folder};
 use crate::recipe::container::{self, Container, Devices, Engine, PROXY_VARIABLES};
 use crate::recipe::{self, Build, Site, shell_variable};
 use crate::render::WindowsShell;
@@ -322,13 +322,24 @@ impl Maker<'_> {
         let checkouts = match checkouts.as_slice() {
             [] => String::new(),
             all => {
-                let folder = render::command(&[folder]);
+                let folder = render::command(std::slice::from_ref(&folder));
                 let all = visible(&all.join(" && "));
                 format!("# What it builds is checked out by: (mkdir -p {folder} && cd {folder} && {all})\n")
             }
         };
+        let finishing = match recipe::finishing(job, build.relabel) {
+            None => String::new(),
+            Some(mut words) => {
+                if recipe::is_repaired(job) {
+                    words.extend(["--sysroot".to_owned(), format!("{folder}/{}", recipe::LIBRARIES_FOLDER)]);
+                }
+                words.extend(["--wheel-dir", "dist"].map(str::to_owned));
+                let words = format!("{} {folder}/{}", render::command(&words), build.wheels);
+                format!("# Then the wheel is finished by: {}\n", visible(&words))
+            }
+        };
         let (wheel, written) = (render::comment(&job.wheel), visible(&written));
-        Ok(format!("# {wheel}\n{checkouts}# What runs in it is written by: {written}\n{command}"))
+        Ok(format!("# {wheel}\n{checkouts}# What runs in it is written by: {written}\n{finishing}{command}"))
     }
 
     /// The command that writes the script of the container, with the options that this command was given.
@@ -366,6 +377,7 @@ impl Maker<'_> {
         // (docker(1), `--env`).
         let mut pass_env = container::passed_env(job, build);
         pass_env.extend(PROXY_VARIABLES.map(str::to_owned));
+        pass_env.push(SOURCE_DATE.to_owned());
         let container = Container {
             engine: self.options.engine.and_then(EngineChoice::container).unwrap_or(Engine::Docker),
             image,

@@ -1,7 +1,7 @@
 //! Container images: tags are looked up and parsed, never computed.
 
 use super::Compat;
-use super::rows::ImageRow;
+use super::rows::{BuilderRow, ImageRow};
 use crate::names::{PythonVersion, RocmVersion, Version};
 
 /// What an image tag says it holds: `rocm<R>_ubuntu<U>_py<P>_pytorch_release_<T>` and two older forms.
@@ -129,6 +129,24 @@ impl Compat {
             .or_else(|| of_any().map(|row| row.image.replace("{rocm}", rocm.as_str())))
     }
 
+    /// Returns the glibc of an image: by the Ubuntu release in its tag, the base of the builder image that it is, or the
+    /// name of a manylinux image.
+    pub fn glibc_of_image(&self, reference: &str) -> Option<Version> {
+        let plain = |name: &str| name.strip_prefix("docker.io/").unwrap_or(name).to_owned();
+        let name = plain(reference.split('@').next().unwrap_or_default());
+        let last = name.rsplit('/').next().unwrap_or_default();
+        let tag = last.split_once(':').map(|(_, tag)| tag).unwrap_or_default();
+        let is_of = |row: &BuilderRow| match plain(&row.image).split_once("{rocm}") {
+            Some((before, after)) => name.starts_with(before) && name.ends_with(after),
+            None => name == plain(&row.image),
+        };
+        let builder = || self.tables().builders.iter().find(|row| is_of(row)).map(|row| row.base.clone());
+        let base = parse(tag).map(|holds| format!("ubuntu {}", holds.ubuntu)).or_else(builder);
+        let is_host = |host: &str| base.as_deref() == Some(host) || (!host.contains(' ') && last.starts_with(host));
+        let row = self.tables().libc.iter().find(|row| row.host.split(" / ").any(is_host))?;
+        row.glibc.parse().ok()
+    }
+
     /// Whether an image of any repository carries this torch with this ROCm or a patch of it.
     pub(super) fn torch_is_in_an_image(&self, torch: &Version, rocm: &RocmVersion) -> bool {
         self.all_images().any(|image| image.torch == torch && image.rocm.minor() == rocm.minor())
@@ -234,6 +252,22 @@ mod tests {
         {
             assert_eq!(rocm(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn the_glibc_of_an_image_is_that_of_its_base() {
+        let glibc = |image: &str| Compat::embedded().glibc_of_image(image).map(|glibc| glibc.to_string());
+        let of_tag = "rocm/pytorch:rocm6.4.2_ubuntu22.04_py3.10_pytorch_release_2.5.1@sha256:00";
+        assert_eq!(glibc(of_tag).as_deref(), Some("2.35"));
+        assert_eq!(
+            glibc("example.org/mirror/pytorch:rocm7.2_ubuntu24.04_py3.12_pytorch_release_2.9.1").as_deref(),
+            Some("2.39")
+        );
+        assert_eq!(glibc("docker.io/pytorch/manylinux2_28-builder:rocm7.1").as_deref(), Some("2.28"));
+        assert_eq!(glibc("rocm/dev-almalinux-8:6.2-complete").as_deref(), Some("2.28"));
+        assert_eq!(glibc("quay.io/pypa/manylinux_2_34_x86_64:2026.11.01-1").as_deref(), Some("2.34"));
+        assert_eq!(glibc("rocm/pytorch:rocm10.0_ubuntu26.04_py3.14_pytorch_release_2.13.0"), None);
+        assert_eq!(glibc("mine:latest"), None);
     }
 
     #[test]

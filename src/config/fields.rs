@@ -163,7 +163,12 @@ pub(super) const MATRIX: Record = Record {
             "Names of secrets that the build needs as environment variables. Never their values.",
         ),
         optional("indexes", Shape::Record(&INDEXES), "{}", "Other package indexes than the official ones."),
-        optional("repair", Shape::Record(&REPAIR), "{}", "How a built wheel is made to comply with a platform tag."),
+        optional(
+            "repair",
+            Shape::AnyOf(&[Shape::Text, Shape::Record(&REPAIR)]),
+            "{}",
+            "How a built wheel is made to comply with a platform tag. A text is short for `platform`: `off` keeps the wheel as it was built.",
+        ),
         optional("test", Shape::Record(&TEST), "{}", "Where a built wheel is tested."),
         optional("workflow", Shape::Record(&WORKFLOW), "{}", "Options of the rendered workflow."),
         optional("release", Shape::Record(&RELEASE), "{}", "Options of the release."),
@@ -259,20 +264,26 @@ const INDEXES: Record = Record {
 /// Sets of libraries that an audit can leave to the place where a wheel is installed.
 const EXCLUDE_PRESETS: &[&str] = &["rocm", "torch", "cuda"];
 
-const REPAIR: Record = Record {
+pub(super) const REPAIR: Record = Record {
     name: "`repair`",
     fields: &[
         optional(
             "platform",
             Shape::Text,
             "auto",
-            "The platform tag aimed at, such as `manylinux_2_28_x86_64`; `auto` is the oldest that fits.",
+            "The platform tag aimed at, such as `manylinux_2_28_x86_64`; `auto` is the oldest that the wheel's symbols allow, and `off` keeps the wheel as it was built.",
         ),
         optional(
             "presets",
             Shape::List(&Shape::Word(EXCLUDE_PRESETS)),
-            "[rocm, torch]",
+            "[rocm, torch, cuda]",
             "Sets of libraries that stay outside of the wheel.",
+        ),
+        optional(
+            "exclude",
+            TEXTS,
+            "[]",
+            "Names of further libraries that stay outside, or shell patterns of them: `libnuma.so*`.",
         ),
     ],
 };

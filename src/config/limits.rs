@@ -13,6 +13,8 @@ pub const MOST_PARALLEL: u32 = 256;
 pub const MOST_GROUPS: usize = 1000;
 /// The most labels that select the runners of a job. Runners have a handful.
 pub const MOST_RUNNER_LABELS: usize = 100;
+/// The most names of libraries that stay outside of a repaired wheel; the longest preset has about 100.
+pub const MOST_LIBRARIES: usize = 1000;
 /// The most secrets of one matrix file: GitHub gives a workflow at most 100 each of the organization, the repository and
 /// the environment (docs.github.com, "Secrets reference", limits).
 pub const MOST_SECRETS: usize = 300;

@@ -357,10 +357,49 @@ pub struct Docker {
 /// Wheel repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
-    /// Platform tag aimed at, or `auto`.
-    pub platform: String,
+    /// The platform aimed at.
+    pub platform: RepairPlatform,
     /// Exclude presets.
     pub presets: Vec<String>,
+    /// Names and patterns of further libraries that stay outside.
+    pub exclude: Vec<String>,
+}
+
+/// Sets of libraries that stay outside of a repaired wheel unless others are named: a process must hold one copy of the GPU
+/// runtimes and of torch.
+pub const REPAIR_PRESETS: [&str; 3] = ["rocm", "torch", "cuda"];
+
+/// The platform that a built wheel is repaired for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RepairPlatform {
+    /// None: the wheel stays as it was built.
+    Off,
+    /// The oldest that its symbols allow.
+    Auto,
+    /// This platform tag.
+    Tag(String),
+}
+
+impl RepairPlatform {
+    /// The platform of a word of the matrix file.
+    pub fn from_word(word: &str) -> Self {
+        match word {
+            "off" => Self::Off,
+            "auto" => Self::Auto,
+            tag => Self::Tag(tag.to_owned()),
+        }
+    }
+}
+
+/// The word of the matrix file.
+impl std::fmt::Display for RepairPlatform {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Off => "off",
+            Self::Auto => "auto",
+            Self::Tag(tag) => tag,
+        })
+    }
 }
 
 /// Tests after the build.

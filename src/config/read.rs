@@ -298,6 +298,9 @@ mod tests {
             "exclude" => format!("{axes}exclude: [{}]\n", list(count, &cell)),
             "include" => format!("{axes}include: [{}]\n", list(count, &include)),
             "secrets" => format!("{axes}secrets: [{}]\n", list(count, &|number| format!("S{number}"))),
+            "repair.exclude" => {
+                format!("{axes}repair: {{exclude: [{}]}}\n", list(count, &|number| format!("lib{number}.so")))
+            }
             "groups" => format!("{axes}docker: {{groups: [{}]}}\n", list(count, &|number| format!("g{number}"))),
             _ => format!("{axes}gfx: [{}]\n", list(count, &|number| format!("gfx9{number:x}"))),
         };
@@ -313,6 +316,7 @@ mod tests {
             ("include", limits::MOST_ENTRIES),
             ("secrets", limits::MOST_SECRETS),
             ("groups", limits::MOST_GROUPS),
+            ("repair.exclude", limits::MOST_LIBRARIES),
             ("gfx", limits::MOST_TARGETS),
         ] {
             assert_eq!(errors(&file(name, most)), [""; 0], "{name}");

@@ -3,7 +3,9 @@
 //! Input: one text. Output: whether it fits. The matrix file's reader explains what does not; a plan that is read back
 //! must hold nothing that the matrix file could not have said.
 
+use crate::compat::policy::{Family, Policies};
 use crate::diagnostic::render;
+use crate::names::Arch;
 
 /// Variables of a step that builds which are not a user's: those of the rendered workflow, of the runner (docs.github.com,
 /// "Variables reference"; a secret's own name may not begin with `GITHUB_` either), and those that decide which programs
@@ -81,9 +83,20 @@ pub fn is_group(text: &str) -> bool {
     is_label(text.strip_prefix('_').unwrap_or(text))
 }
 
-/// Whether a text could be a platform tag, or a word such as `auto`.
-pub fn is_platform_word(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+/// Whether wheels can be repaired for this platform tag: a policy describes what it offers.
+pub fn is_repair_platform(tag: &str) -> bool {
+    let (Some(family), Some(arch)) = (Family::of_platform_tag(tag), Arch::of_platform_tag(tag)) else { return false };
+    Policies::builtin(family, arch).get(tag).is_some()
+}
+
+/// Why a text is no name or shell pattern of libraries.
+pub fn library_pattern_fault(text: &str) -> Option<String> {
+    if text.is_empty() || text.starts_with('-') || text.chars().any(|c| c.is_control() || c == ',') {
+        return Some("names of libraries have no control characters and commas and begin with no `-`".to_owned());
+    }
+    // As `audit` reads it.
+    let glob = globset::GlobBuilder::new(text).literal_separator(false).backslash_escape(false).build();
+    glob.err().map(|error| error.kind().to_string())
 }
 
 /// Whether a text is spelled like the name of a secret: capitals, digits and `_`.

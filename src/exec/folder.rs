@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::record::Record;
 use super::resume::Continue;
 use super::surroundings::MARK;
+use crate::recipe::LIBRARIES_FOLDER;
 use crate::sys::{self, Below, FileError, Lock};
 
 /// The folder that holds the job folders, below the one that builds are started in.
@@ -18,13 +19,15 @@ const RECORD: &str = "build.json";
 /// The file of the log.
 const LOG: &str = "logs/build.log";
 /// Folders that this program reads, writes or empties, whatever the steps of the build do with them.
-const OWN_FOLDERS: [&str; 5] = ["done", FACTS, LABELLED, "logs", SOURCES];
+const OWN_FOLDERS: [&str; 7] = ["done", FACTS, LABELLED, LIBRARIES_FOLDER, "logs", REPAIRED, SOURCES];
 /// The folder that sources lie in.
 pub(super) const SOURCES: &str = "src";
 /// The folder of the answers that steps found.
 pub(super) const FACTS: &str = "facts";
 /// The folder of wheels that got their label after the build.
 pub const LABELLED: &str = "labelled";
+/// The folder of wheels that were repaired after the build.
+pub const REPAIRED: &str = "repaired";
 /// How long processes of a build that was killed may take to end.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(5);
 

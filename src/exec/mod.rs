@@ -32,7 +32,7 @@ pub use collect::{CollectFault, Collected, collect, copy_out, wheel_matches, whe
 pub use container::{Containment, run_container};
 pub use engine_fault::{EngineFault, EngineTrouble};
 pub use fault::{BuildEnd, StepFault, StepTrouble, no_signals};
-pub use folder::{JobFolder, LABELLED, OpenFault, Opened, ROOT, freed_by_cleaning, ignore_folder, open};
+pub use folder::{JobFolder, LABELLED, OpenFault, Opened, REPAIRED, ROOT, freed_by_cleaning, ignore_folder, open};
 pub use handover::{HandoverError, hand_over, record_name};
 pub use mask::Masks;
 pub use record::{BuiltWheel, Outcome, Record, StageRecord, StageState, shown_text};
@@ -42,4 +42,5 @@ pub use runner::{ProcessRunner, Recorded, RecordingRunner, Runner};
 pub use session::{Built, NotBegun, Session, build};
 pub use source_tree::source_listing;
 pub use step_hash::step_hash;
+pub use surroundings::{SOURCE_DATE, source_date_s};
 pub use surroundings::{Surroundings, invocation};

@@ -7,12 +7,16 @@ use sha2::{Digest as _, Sha256};
 use super::folder::FACTS;
 use super::limits::MAX_ANSWER_BYTES;
 use crate::names::Digest;
-use crate::recipe::{CALLER_VARIABLE, LATE, SHELL_VARIABLE, Step};
+use crate::recipe::{self, CALLER_VARIABLE, LATE, SHELL_VARIABLE, Step};
 use crate::sys::process::Invocation;
 use crate::sys::{self, Below, Environment};
 
 /// The variable by which everything that belongs to a build is found again. Its value is the job's folder.
 pub(super) const MARK: &str = "ROCK_JOB_FOLDER";
+
+/// The variable with the time of archives and their members, in seconds since 1970-01-01 UTC
+/// (reproducible-builds.org, "`SOURCE_DATE_EPOCH`").
+pub const SOURCE_DATE: &str = "SOURCE_DATE_EPOCH";
 
 /// What steps find on this machine.
 #[derive(Debug, Clone)]
@@ -41,6 +45,10 @@ pub fn invocation(step: &Step, folder: &Path, surroundings: &Surroundings<'_>) -
         let inherited = surroundings.environment.get(&jobs.variable);
         let count = jobs.value(inherited, surroundings.threads, surroundings.memory_tenths_gib);
         set.insert(jobs.variable.clone(), count);
+    }
+    let is_given = surroundings.environment.get(SOURCE_DATE).is_some_and(|text| !text.is_empty());
+    if !is_given && !step.env_remove.iter().any(|name| name == SOURCE_DATE) {
+        set.entry(SOURCE_DATE.to_owned()).or_insert_with(|| source_date_s(folder).to_string());
     }
     let is_there = |word: &&String| step.optional_word(word).is_none_or(|fact| !answer(fact, folder).is_empty());
     let mut argv: Vec<String> = step.argv.iter().filter(is_there).cloned().collect();
@@ -71,6 +79,15 @@ pub(super) fn answers(step: &Step, folder: &Path) -> String {
 /// What an earlier step found; nothing where it was not asked.
 fn answer(fact: &str, folder: &Path) -> String {
     Below::new(folder, Path::new(FACTS).join(fact)).read_text(MAX_ANSWER_BYTES).unwrap_or_default()
+}
+
+/// Returns the time of archives, in seconds since 1970-01-01 UTC: that of the newest commit among the sources, else the first
+/// that a zip archive can hold.
+pub fn source_date_s(folder: &Path) -> i64 {
+    let notes = sys::glob(folder, recipe::SOURCE_DATES).unwrap_or_default();
+    let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    let dates = notes.iter().filter_map(|path| answer(&name(path)?, folder).trim().parse().ok());
+    dates.max().unwrap_or(recipe::FIRST_DATE_S)
 }
 
 /// Puts the folder that the program is called from, and what earlier steps found, in the place of the variables that a
@@ -147,7 +164,7 @@ mod tests {
         let found = invocation(&step, folder.path(), &surroundings);
         assert_eq!(found.argv, ["make", "-I/opt/rocm/include"]);
         let set: Vec<_> = found.set.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        assert_eq!(set, ["A=/opt/rocm/root", "ROCM_HOME=/opt/rocm"]);
+        assert_eq!(set, ["A=/opt/rocm/root", "ROCM_HOME=/opt/rocm", "SOURCE_DATE_EPOCH=315532800"]);
     }
 
     #[test]

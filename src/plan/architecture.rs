@@ -44,7 +44,8 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
                     sink,
                 );
             }
-            let of_repair = Some(group.config.repair.platform.as_str());
+            let repair = group.config.repair.platform.to_string();
+            let of_repair = Some(repair.as_str());
             let of_backend = job.backend().tag.as_deref().filter(|tag| tag.matches('-').count() == 2);
             let of_backend = of_backend.and_then(|tag| tag.rsplit_once('-')).map(|(_, platform)| platform);
             for (tag, path) in [(of_repair, "repair.platform"), (of_backend, "runner")] {

@@ -75,6 +75,7 @@ fn fields(a: &Job, b: &Job) -> Vec<String> {
         ("further wheels", a.further_wheels.join(" "), b.further_wheels.join(" ")),
         ("gfx", gfx(a), gfx(b)),
         ("image", image(a), image(b)),
+        ("repair", a.settings.repair.platform.to_string(), b.settings.repair.platform.to_string()),
         ("runner", runner(a), runner(b)),
         ("gpu", a.gpu.to_string(), b.gpu.to_string()),
         ("recipe", a.recipe.clone(), b.recipe.clone()),

@@ -342,10 +342,12 @@ impl<'a> Drafting<'a> {
             None => super::image::choose(self.config, self.compat, words),
         };
         let arch = places.first().map_or("", |place| &place.arch);
+        let image_glibc = image.as_deref().and_then(|image| self.compat.glibc_of_image(image));
         Site {
             platform: platform_tag(self.config.platform, arch),
             arch_number: self.compat.tables().runners.iter().position(|row| row.arch == arch).unwrap_or(usize::MAX),
             image,
+            image_glibc,
             note,
             gpu,
             // Where a pool decides, the estimate is that of its smallest member.

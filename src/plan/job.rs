@@ -44,6 +44,8 @@ pub struct Job {
     pub dropped_gfx: Vec<DroppedGfx>,
     /// The container image with tag or digest, where one is known.
     pub image: Option<String>,
+    /// The glibc of the image, where the facts know it.
+    pub image_glibc: Option<Version>,
     /// Labels of the runner, `runs-on`.
     pub runner: Vec<String>,
     /// The group of the runner, `runs-on`.

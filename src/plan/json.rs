@@ -114,8 +114,11 @@ struct DockerDocument {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a repair rule")]
 struct RepairDocument {
+    /// `off`, `auto` or a platform tag.
     platform: String,
     presets: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    exclude: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -165,6 +168,9 @@ pub struct JobDocument {
     pub dropped_gfx: Vec<DroppedDocument>,
     /// The image.
     pub image: Option<String>,
+    /// The glibc of the image, where the facts know it.
+    #[serde(default)]
+    pub image_glibc: Option<String>,
     /// Runner labels.
     pub runner: Vec<String>,
     /// The group of runners.
@@ -274,6 +280,8 @@ struct DevicePart<'a> {
 #[derive(Serialize)]
 struct SitePart<'a> {
     image: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image_glibc: Option<String>,
     runner: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     runner_group: Option<&'a str>,
@@ -284,7 +292,8 @@ impl<'a> SitePart<'a> {
     fn of(job: JobView<'a>) -> Self {
         let (site, place) = (job.site(), job.place());
         let (image, runner_group) = (site.image.as_deref(), place.group.as_deref());
-        Self { image, runner: &place.labels, runner_group, gpu: site.gpu.word() }
+        let image_glibc = site.image_glibc.as_ref().map(ToString::to_string);
+        Self { image, image_glibc, runner: &place.labels, runner_group, gpu: site.gpu.word() }
     }
 }
 

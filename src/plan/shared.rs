@@ -89,6 +89,8 @@ pub(super) struct Site {
     /// The first runner of the facts with its architecture.
     pub(super) arch_number: usize,
     pub(super) image: Option<String>,
+    /// The glibc of the image, where the facts know it.
+    pub(super) image_glibc: Option<Version>,
     pub(super) note: Option<String>,
     /// The runner, or the members of a pool of which each job has one; never empty.
     pub(super) places: Vec<Place>,

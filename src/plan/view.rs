@@ -239,6 +239,7 @@ impl<'a> JobView<'a> {
             families: self.device().families.clone(),
             dropped_gfx: self.device().dropped.clone(),
             image: self.site().image.clone(),
+            image_glibc: self.site().image_glibc.clone(),
             runner: self.place().labels.clone(),
             runner_group: self.place().group.clone(),
             gpu: self.site().gpu,

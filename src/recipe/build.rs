@@ -143,7 +143,8 @@ pub fn build(
     let programs = prepare::programs(job, site);
     let maker =
         Maker { document, context: &context, job, python: &python, site, platform, programs, shared: OnceCell::new() };
-    let mut build = maker.build(prepare::steps(job, document, compat, site))?;
+    let libraries = maker.libraries(job, compat);
+    let mut build = maker.build(prepare::steps(job, document, compat, site), libraries)?;
     build.warnings.splice(0..0, warnings);
     Ok(build)
 }
@@ -220,7 +221,7 @@ pub(super) struct Maker<'a> {
 
 impl Maker<'_> {
     /// All steps after those that make ready; every fault of every part.
-    fn build(&self, before: Vec<Step>) -> Result<Build, Vec<Diagnostic>> {
+    fn build(&self, before: Vec<Step>, libraries: Option<Step>) -> Result<Build, Vec<Diagnostic>> {
         let (document, context) = (self.document, self.context);
         let mut faults = Vec::new();
         let ready = before.len();
@@ -271,6 +272,7 @@ impl Maker<'_> {
         let mut elsewhere = Elsewhere::default();
         if document.leaves == Leaves::Wheels && !wheels.is_empty() {
             self.smoke(&wheels).map_or_else(|fault| faults.push(fault), |step| steps.push(step));
+            steps.extend(libraries);
             self.elsewhere().map_or_else(|fault| faults.push(fault), |found| elsewhere = found);
         }
         for written in last {

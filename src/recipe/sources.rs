@@ -7,14 +7,26 @@ use crate::config::recipe::SourceDocument;
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 use crate::names::is_absolute;
 
-const COPY: &str =
-    concat!(include_str!("../../templates/recipe/inside.py"), include_str!("../../templates/recipe/copy.py"));
+const COPY: &str = concat!(
+    include_str!("../../templates/recipe/inside.py"),
+    include_str!("../../templates/recipe/copy.py"),
+    include_str!("../../templates/recipe/date.py"),
+);
+const DATE: &str = concat!(
+    include_str!("../../templates/recipe/inside.py"),
+    "import subprocess\n\ntree = target = sys.argv[1]\n",
+    include_str!("../../templates/recipe/date.py")
+);
 const UNPACK: &str =
     concat!(include_str!("../../templates/recipe/inside.py"), include_str!("../../templates/recipe/unpack.py"));
 
 /// Patterns of what a copy of a source tree leaves out: version control, folders of this program, and what earlier builds
 /// left. One with a slash is a path from the top of the tree, any other a name anywhere in it.
 const LEFT_OUT: [&str; 6] = ["/.git", ".rock", "/build", "/dist", "/*.egg-info", "__pycache__"];
+/// The files, relative to the job's folder, with the times of the commits of sources, in seconds since 1970-01-01 UTC.
+pub const SOURCE_DATES: &str = "facts/source_date.*";
+/// The first time that a zip archive can hold, 1980-01-01: that of archives where no source has a commit.
+pub const FIRST_DATE_S: i64 = 315_532_800;
 
 impl Maker<'_> {
     /// The steps that fetch a source.
@@ -32,7 +44,7 @@ impl Maker<'_> {
         let named = source.path.as_deref().map(|path| context.required(path)).transpose()?;
         let is_named = named.as_deref().is_some_and(|path| !path.is_empty());
         if let (Some(project), false) = (&source.project, is_named) {
-            return Ok(vec![self.checkout(name, project, source, &target)?]);
+            return Ok(vec![self.checkout(name, project, source, &target)?, self.date(name, target)]);
         }
         let digest = context.required(&source.sha256)?;
         if (source.sdist.is_some() || source.artifact.is_some()) && digest.is_empty() {
@@ -91,6 +103,7 @@ impl Maker<'_> {
             for step in &mut steps {
                 self.set_env(step, &source.env)?;
             }
+            steps.push(self.date(name, target));
             return Ok(steps);
         }
         let stage = format!("fetch-{name}");
@@ -107,6 +120,11 @@ impl Maker<'_> {
         }
         copy.inputs.push(path);
         Ok(vec![copy])
+    }
+
+    /// Returns the step that notes the time of a checkout's commit.
+    fn date(&self, name: &str, target: String) -> Step {
+        self.program(format!("date-{name}"), DATE, [target])
     }
 
     /// A checkout by this program, in the job's folder. What an earlier build changed there is no one's work.

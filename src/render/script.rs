@@ -5,7 +5,7 @@ mod windows;
 use serde::Serialize;
 
 use crate::plan::Job;
-use crate::recipe::{Build, SHELL_VARIABLE, Site, Step, late_name};
+use crate::recipe::{self, Build, SHELL_VARIABLE, Site, Step, late_name};
 use crate::template;
 
 pub use windows::{WindowsShell, windows_script};
@@ -25,6 +25,10 @@ struct View<'a> {
     caller: String,
     wheels: String,
     uses_caller: bool,
+    /// The time of archives where no source has a commit.
+    first_date: i64,
+    /// The command that labels and repairs the finished wheels; empty where they stay as they are.
+    finishing: String,
     /// What steps copy.
     sources: Vec<SourceView>,
     uses_jobs: bool,
@@ -90,6 +94,8 @@ pub fn script(job: &Job, build: &Build, site: &Site, generator: &str) -> String 
         Site::Script => ("host", format!("$PWD/.rock/{}", plain_or_quoted(&job.id)), "$PWD".to_owned()),
     };
     let sources = build.steps.iter().filter(|step| !own(step)).flat_map(Step::sources);
+    // After a container, `build` does it.
+    let finishing = recipe::finishing(job, build.relabel).filter(|_| *site != Site::Container);
     let view = View {
         id: plain_or_quoted(&job.id),
         job: comment(&job.id),
@@ -100,6 +106,8 @@ pub fn script(job: &Job, build: &Build, site: &Site, generator: &str) -> String 
         caller,
         wheels: quote(&build.wheels),
         uses_caller: build.uses_caller,
+        first_date: recipe::FIRST_DATE_S,
+        finishing: finishing.as_deref().map(command).unwrap_or_default(),
         sources: sources.map(|(name, path)| SourceView { name: quote(name), path: quote(path) }).collect(),
         uses_jobs: build.steps.iter().any(|step| step.jobs.as_ref().is_some_and(|jobs| jobs.count.is_none())),
         facts: build.steps.iter().flat_map(|step| &step.facts).map(String::as_str).collect(),

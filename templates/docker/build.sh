@@ -85,6 +85,14 @@ begins() {
   if [ "$from" = "$1" ]; then from=; fi
   [ -z "$from" ] || { echo "== $1: done before"; return 1; }
   rm -f "done/$1"
+  [ -n "$given_date" ] || date_sources
+}
+# Archives get the time of the newest commit of the sources, so that building twice gives the same bytes; without a commit, the
+# first that a zip archive can hold.
+given_date=${SOURCE_DATE_EPOCH:-}
+date_sources() {
+  SOURCE_DATE_EPOCH=$(cat facts/source_date.* 2>/dev/null | sort -n | tail -n 1)
+  export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-<< first_date >>}
 }
 <% if has_last %>
 # Ends the build with what failed first. What is to run at the end runs after a failure too.
@@ -206,6 +214,17 @@ finish() {
 finish
 <% endif %>
 [ -z "$from" ] || { echo "== no stage is called $from" >&2; exit 2; }
-<% if wheels != "''" %>
+<% if finishing %>
+# Wheels get their label and the platform tag that they comply with from rock-matrix, where that is installed.
+mapfile -t built < <(compgen -G << wheels >> || true)
+if command -v rock-matrix >/dev/null; then
+  for wheel in "${built[@]}"; do
+    << finishing >> --force --wheel-dir finished "$wheel"
+  done
+  echo "== finished $(compgen -G 'finished/*.whl' | tr '\n' ' ')"
+else
+  echo "== to finish the wheel, run in $ROCK_FOLDER: << finishing >> --wheel-dir finished ${built[*]}"
+fi
+<% elif wheels != "''" %>
 echo "== built $(compgen -G << wheels >> | tr '\n' ' ')"
 <% endif %>

@@ -111,6 +111,10 @@ for path in options.clean:
 if options.jobs and not os.environ.get(options.jobs[0]):
     variable, count, tenths = options.jobs[0], *map(int, options.jobs[1:])
     os.environ[variable] = str(count or max(1, min(os.cpu_count() or 1, memory_bytes() * 10 // 2**30 // tenths)))
+if not os.environ.get("SOURCE_DATE_EPOCH"):
+    # Archives get the time of the newest commit of the sources, else the first that a zip archive can hold.
+    dates = [int(open(path).read()) for path in glob.glob("facts/source_date.*")]
+    os.environ["SOURCE_DATE_EPOCH"] = str(max(dates, default=315532800))
 command = list(words_of(sys.argv[split + 1 :]))
 # Windows looks for programs that end in .exe only.
 command[0] = shutil.which(command[0]) or command[0]

@@ -219,12 +219,13 @@ fn a_list_of_devices_with_another_option_starts_nothing() {
     assert!(harbour.calls().is_empty());
 }
 
-/// Both print the argv of one function; they differ in the name, and in proxies that are not set.
+/// Both print the argv of one function; they differ in the name, and in variables that are not set.
 #[test]
 fn a_rendered_command_and_a_dry_run_agree() {
     let harbour = Harbour::new(TAKE, "gpu: none\n");
     let said = |mut command: std::process::Command| {
         command.envs(rock_matrix::recipe::container::PROXY_VARIABLES.map(|name| (name, "http://proxy.example:3128")));
+        command.env("SOURCE_DATE_EPOCH", "1700000000");
         let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
         wait(child, 0, &harbour.toy.folder).0
     };

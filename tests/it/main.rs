@@ -87,6 +87,7 @@ mod render_a_build;
 mod render_a_workflow;
 mod rendered_steps;
 mod repair_a_wheel;
+mod repaired_builds;
 mod repaired_wheels_load;
 mod report_documents;
 mod requests_on_the_wire;

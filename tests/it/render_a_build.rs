@@ -357,6 +357,7 @@ fn the_command_of_an_auto_job_looks_for_the_gpu_when_it_is_run() {
         "\
 # flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
 # What runs in it is written by: rock-matrix render script m.yaml flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11 --out .rock/flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11/build.sh
+# Then the wheel is finished by: rock-matrix wheel repair --plat auto --exclude-preset rocm,torch,cuda --sysroot .rock/flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11/libraries --wheel-dir dist .rock/flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11/dist/ck/flash_attn-*.whl
 if [ -e /dev/kfd ] && [ -e /dev/dri ]; then
   docker run --rm \\
     --device=/dev/kfd \\
@@ -377,6 +378,7 @@ if [ -e /dev/kfd ] && [ -e /dev/dri ]; then
     --env=http_proxy \\
     --env=no_proxy \\
     --env=all_proxy \\
+    --env=SOURCE_DATE_EPOCH \\
     --volume=\"$PWD\"/.rock/flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11:/rock \\
     --workdir=/rock \\
     example.org/rocm:1 bash /rock/build.sh
@@ -395,6 +397,7 @@ else
     --env=http_proxy \\
     --env=no_proxy \\
     --env=all_proxy \\
+    --env=SOURCE_DATE_EPOCH \\
     --volume=\"$PWD\"/.rock/flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11:/rock \\
     --workdir=/rock \\
     example.org/rocm:1 bash /rock/build.sh

@@ -703,21 +703,42 @@ fn of_copies_without_a_name_of_their_own_one_stays() {
 fn every_library_that_comes_along_is_told_and_the_runtime_of_rocm_is_warned_of() {
     let host = Library::new().soname("libamdhip64.so.7");
     let project = project(&wheel(&extension().needs("libamdhip64.so.7", &[])), &[("libamdhip64.so.7", &host)]);
-    let arguments = ["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"];
+    let plain = ["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"];
+    let arguments = [&plain[..], &["--exclude-preset", "none"]].concat();
     let told = project.run(&arguments).exits(0).stderr;
     insta::assert_snapshot!(without_sums(&told), @r"
     came along: demo.libs/libamdhip64-HASH.so.7, SIZE, from /opt/libamdhip64.so.7
     warning[R111 vendored-rocm]: `libamdhip64.so.7` is a library of ROCm, and comes along into the wheel
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
-    help: leave it to ROCm itself with `--exclude-preset rocm`
+    help: leave it to ROCm itself: repair without `--exclude-preset`, or name `rocm` there
     ");
     let dry = project.run(&[&arguments[..], &["--dry-run"]].concat()).exits(0);
     assert!(dry.stderr.starts_with("warning[R111 vendored-rocm]"), "{}", dry.stderr);
-    let (plan, _) = repaired(&project, &[]);
+    let (plan, _) = repaired(&project, &["--exclude-preset", "none"]);
     assert_eq!((&plan["findings"][0]["code"], &plan["findings"][0]["severity"]), (&"R111".into(), &"warning".into()));
     assert!(plan["grafts"][0]["size"].as_u64().unwrap() > 1000);
-    let excluded = project.run(&[&arguments[..], &["--exclude-preset", "rocm", "--force"]].concat()).exits(0);
+    let excluded = project.run(&[&plain[..], &["--force"]].concat()).exits(0);
     assert_eq!(excluded.stderr, "");
+    let unknown = project.run(&[&plain[..], &["--exclude-preset", "none,rocm"]].concat()).exits(2).stderr;
+    assert!(unknown.contains("there is no preset `none`") && unknown.contains("`none` alone for no set"), "{unknown}");
+}
+
+/// A process must hold one copy of these, so they come along only where that is asked for.
+#[test]
+fn libraries_of_rocm_torch_and_cuda_stay_outside_by_default() {
+    let names = ["libamdhip64.so.7", "libtorch_cpu.so", "libcudart.so.12", "libhost.so.1"];
+    let libraries = names.map(|name| (name, Library::new().soname(name)));
+    let all = names.iter().fold(extension(), |library, name| library.needs(name, &[]));
+    let project = project(&wheel(&all), &libraries.each_ref().map(|(name, library)| (*name, library)));
+    let along = |more: &[&str]| {
+        let (plan, _) = repaired(&project, &[more, &["--force"]].concat());
+        plan["grafts"].as_array().unwrap().iter().map(|graft| graft["needed_as"].to_string()).collect::<String>()
+    };
+    assert_eq!(along(&[]), r#"["libhost.so.1"]"#);
+    let all = along(&["--exclude-preset", "none"]);
+    assert!(names.iter().all(|name| all.contains(name)), "{all}");
+    let but_torch = along(&["--exclude-preset", "torch"]);
+    assert!(but_torch.contains("libamdhip64") && !but_torch.contains("libtorch"), "{but_torch}");
 }
 
 #[test]

@@ -389,7 +389,7 @@ fn what_cannot_be_judged_with_is_told_at_once() {
     error[H020 cannot-read-file]: cannot read `none.json`: No such file or directory (os error 2)
 
     error[W030 unknown-preset]: there is no preset `rock`; did you mean `rocm`?
-    help: known are rocm, torch, cuda, jax
+    help: known are rocm, torch, cuda, jax, and `none` alone for no set
 
     error[W032 bad-pattern]: error parsing glob 'lib[': unclosed character class; missing ']'
     help: shell patterns have `*`, `?` and `[…]`

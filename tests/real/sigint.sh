@@ -53,7 +53,7 @@ interrupt() {
 
   step "the build goes on after SIG$signal"
   rock build "$hip_wheel_name" --matrix "$hip_matrix" --engine local --out "$folder" --continue auto
-  rock wheel verify "$folder/$hip_wheel_name"
+  rock wheel verify "$(built_wheel "$folder" "$hip_wheel_name")"
 }
 
 # A shell that is not interactive starts background processes with SIGINT ignored; job control undoes that.

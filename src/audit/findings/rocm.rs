@@ -28,7 +28,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
             found.push(
                 subject
                     .on_member(&codes::VENDORED_ROCM, path, message)
-                    .help("repair the wheel as it was built with `--exclude-preset rocm`"),
+                    .help("repair the wheel as it was built, with the libraries of ROCm left outside: `rock-matrix wheel repair` does so"),
             );
         }
     }

@@ -117,7 +117,7 @@ pub(super) fn of_rocm(name: &WheelName, graft: &Graft, is_of_rocm: &Excludes) ->
     let needed = graft.needed_as.iter().find(|needed| is_of_rocm.has(needed))?;
     let message = format!("`{needed}` is a library of ROCm, and comes along into the wheel");
     let finding = Diagnostic::new(&rocm::VENDORED_ROCM, message).at(Place::File(name.to_string().into()), "");
-    Some(finding.help("leave it to ROCm itself with `--exclude-preset rocm`"))
+    Some(finding.help("leave it to ROCm itself: repair without `--exclude-preset`, or name `rocm` there"))
 }
 
 /// What the libraries that come along need of each other: for each, the new names by the old ones.

@@ -4,18 +4,19 @@ use super::Args;
 use super::prepare::{Prepared, shown};
 use super::progress::span;
 use crate::audit::Expected;
-use crate::cli::wheel::{contents, gate};
+use crate::cli::wheel::{BuildLibraries, BuildRepair, contents, gate, repair_built, source_date_s};
 use crate::cli::{Exit, Format, Shell, load};
-use crate::config::{Gate, TorchFrom};
-use crate::diagnostic::registry::{build as codes, rocm as rocm_codes};
+use crate::config::{Gate, RepairPlatform, TorchFrom};
+use crate::diagnostic::registry::{build as codes, rocm as rocm_codes, wheel as wheel_codes};
 use crate::diagnostic::{Diagnostic, Severity, counted};
 use crate::exec::{self, Built, BuiltWheel, CollectFault, Collected, Outcome};
 use crate::names::{LabelParts, LocalLabel, WheelName, WheelNameError};
 use crate::plan::Job;
 use crate::publish::torch_contradictions;
 use crate::recipe::measure::{MEASURED_FILE, Measurements};
+use crate::recipe::{LIBRARIES_FOLDER, is_repaired, outside};
 use crate::sys::{self, Existing, PositionalFile};
-use crate::wheel::{self, ExistingLabel, Wheel, WheelError, WriteOptions};
+use crate::wheel::{self, DosTime, ExistingLabel, Wheel, WheelError, WriteOptions};
 
 /// Delivers the wheels of a finished build: all of them or none.
 pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &Shell) -> Exit {
@@ -116,13 +117,21 @@ fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>
     }
     let mut wheels = exec::collect(job.folder.path(), &job.build.wheels, job.job.wheels().count())?;
     let verified = job.job.gates.contains(&Gate::Verify);
-    if let (true, Some(label)) = (job.build.relabel, &job.job.label) {
+    let label = job.job.label.as_ref().filter(|_| job.build.relabel);
+    let repairs = is_repaired(&job.job);
+    if label.is_some() || repairs {
+        let time = source_date(job, shell)?;
         for found in &mut wheels {
-            // A label makes the hashes of what it changes anew, so what the build got wrong would not be seen after it.
+            // What changes gets new hashes, so what the build got wrong would not be seen after it.
             if verified {
                 verify(found, shell)?;
             }
-            *found = labelled(found, label, job)?;
+            if let Some(label) = label {
+                *found = labelled(found, label, job, time)?;
+            }
+            if repairs {
+                *found = repaired(found, job, time, shell)?;
+            }
         }
     }
     // A wheel of another name is not delivered under any gates.
@@ -157,8 +166,63 @@ fn named_whole(expected: &str, job: &Prepared) -> Result<(), CollectFault> {
     }
 }
 
+/// Returns the time of all members of a wheel that changes: the one that the steps of the build had.
+fn source_date(job: &Prepared, shell: &Shell) -> Result<DosTime, Undelivered> {
+    let given =
+        source_date_s(shell.environment.get(exec::SOURCE_DATE)).map_err(|fault| Undelivered::Refused(vec![fault]))?;
+    Ok(DosTime::from_epoch_s(given.unwrap_or_else(|| exec::source_date_s(job.folder.path()))))
+}
+
+/// Makes a wheel comply with the platform of the matrix file. One that fits none keeps its tag, where none was asked for.
+fn repaired(found: &Collected, job: &Prepared, time: DosTime, shell: &Shell) -> Result<Collected, Undelivered> {
+    let compat = load::compat(shell).map_err(|_| Undelivered::Refused(Vec::new()))?;
+    let folder = job.folder.at(exec::REPAIRED);
+    folder.check().map_err(|error| Undelivered::Machine(error.into()))?;
+    let libraries = if job.is_contained() {
+        let root = job.folder.at(LIBRARIES_FOLDER);
+        root.check().map_err(|error| Undelivered::Machine(error.into()))?;
+        BuildLibraries::Below(root.path())
+    } else {
+        BuildLibraries::Machine
+    };
+    let repair = &job.job.settings.repair;
+    let platform = match &repair.platform {
+        RepairPlatform::Tag(tag) => Some(tag.as_str()),
+        RepairPlatform::Auto | RepairPlatform::Off => None,
+    };
+    let outside = outside(repair, compat);
+    let how = BuildRepair { platform, outside: &outside, libraries, folder: &folder.path(), time };
+    match repair_built(&found.path, &how, shell) {
+        Ok(done) => {
+            for line in &done.came_along {
+                shell.say(line);
+            }
+            shell.report(&done.findings);
+            let name = done.name.to_string();
+            if name != found.name {
+                shell.say(&format!("repaired for {}", done.name.platform));
+            }
+            Ok(Collected { path: done.path, name })
+        }
+        Err(faults) => {
+            let is_out_of_reach = |one: &Diagnostic| one.code == &wheel_codes::PLATFORM_OUT_OF_REACH;
+            if platform.is_none() && !faults.is_empty() && faults.iter().all(is_out_of_reach) {
+                let soft =
+                    |one: Diagnostic| one.severity(Severity::Warning).note("it keeps the platform tag of the build");
+                shell.report(&faults.into_iter().map(soft).collect::<Vec<_>>());
+                return Ok(found.clone());
+            }
+            let message = format!("`{}` cannot be repaired", found.name);
+            let refused = Diagnostic::new(&codes::WHEEL_REFUSED, message)
+                .note(format!("the wheel stays at {}", shown(&found.path, shell)))
+                .help("correct what makes the wheel, name libraries that stay outside under `repair: {exclude: […]}`, or set `repair: off`");
+            Err(Undelivered::Refused(faults.into_iter().chain([refused]).collect()))
+        }
+    }
+}
+
 /// The wheel under its label, for a build that cannot set it by itself.
-fn labelled(found: &Collected, label: &LocalLabel, job: &Prepared) -> Result<Collected, Undelivered> {
+fn labelled(found: &Collected, label: &LocalLabel, job: &Prepared, time: DosTime) -> Result<Collected, Undelivered> {
     let (name, file) = open(found)?;
     let refused = |error: WheelError| Undelivered::Refused(vec![error.diagnostic(&found.name)]);
     let wheel = Wheel::open(&file).map_err(refused)?;
@@ -169,7 +233,7 @@ fn labelled(found: &Collected, label: &LocalLabel, job: &Prepared) -> Result<Col
     place.check().map_err(|error| Undelivered::Machine(error.into()))?;
     let path = place.path();
     sys::save::<Diagnostic>(&path, Existing::Replace, |target| {
-        let options = WriteOptions::default();
+        let options = WriteOptions { time: Some(time), ..WriteOptions::default() };
         wheel::rewrite(&wheel, &change.edits, &options, target).map(drop).map_err(|e| e.diagnostic(&found.name))
     })
     .map_err(Undelivered::Machine)?;

@@ -201,7 +201,7 @@ fn contained(
 /// of them are visible.
 fn passed_env(job: &Job, build: &Build, devices: Devices, shell: &Shell) -> Vec<String> {
     let gpu = (devices == Devices::Present).then_some(VISIBLE_GPUS);
-    let of_machine = PROXY_VARIABLES.into_iter().chain(gpu);
+    let of_machine = PROXY_VARIABLES.into_iter().chain(gpu).chain([exec::SOURCE_DATE]);
     let is_set = |name: &&str| shell.environment.get(name).is_some_and(|value| !value.is_empty());
     let mut names = container::passed_env(job, build);
     names.extend(of_machine.filter(is_set).map(str::to_owned));
@@ -304,6 +304,11 @@ pub(super) fn shown(path: &Path, shell: &Shell) -> String {
 }
 
 impl Prepared {
+    /// Whether its steps run in a container.
+    pub(super) fn is_contained(&self) -> bool {
+        self.containment.is_some()
+    }
+
     /// Where the build is to begin. A point of the recipe stands for the stage that it begins at.
     pub(super) fn wish(&self, args: &Args) -> Continue {
         match args.resume.as_deref() {

@@ -20,6 +20,7 @@ pub(super) use bar::{Bar, Watchers};
 pub(super) use expected::contents;
 pub(super) use judging::gate;
 pub(super) use output::source_date_s;
+pub(super) use repair::{BuildLibraries, BuildRepair, repair_built};
 pub(in crate::cli) use sizes::size;
 pub(in crate::cli) use verify::proved_with;
 
@@ -70,7 +71,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 /// How the result is printed.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 struct Printing {
     /// How to print the result
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]

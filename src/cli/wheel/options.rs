@@ -15,7 +15,7 @@ use crate::sys::{self, Room, Sysroot};
 const LIMIT_BYTES: u64 = 16 << 20;
 
 /// Options of every command that judges.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(super) struct Options {
     /// Search libraries in these folders, joined with colons, and in no configured ones
     #[arg(long, value_name = "DIRS")]
@@ -29,7 +29,7 @@ pub(super) struct Options {
     /// Leave libraries of this name or path where they are; a shell pattern
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
-    /// Leave a known set of libraries where it is: rocm, torch, cuda or jax
+    /// Leave known sets of libraries where they are: rocm, torch, cuda or jax; `none` for no set
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     exclude_preset: Vec<String>,
     /// Leave libraries where they are, one pattern a line
@@ -46,10 +46,25 @@ pub(super) struct Options {
     allow_rpath: Vec<String>,
     #[command(flatten)]
     work: Work,
+    /// Patterns of libraries that a build leaves outside, which no one typed.
+    #[arg(skip)]
+    left_outside: Vec<String>,
+}
+
+/// The word of `--exclude-preset` for no set of libraries.
+const NO_PRESET: &str = "none";
+
+/// The libraries that a build repairs its wheels with.
+#[derive(Debug, Clone)]
+pub(in crate::cli) enum BuildLibraries {
+    /// Those of this machine.
+    Machine,
+    /// Copies of those of a container, below this folder; none where the build left none.
+    Below(PathBuf),
 }
 
 /// Where members go that must be read out of order.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(super) struct Work {
     /// Put members of more than 512 MiB that must be read out of order into this folder [default: the one for temporary
     /// files]
@@ -68,6 +83,36 @@ impl Work {
 }
 
 impl Options {
+    /// Returns the options of a build: its libraries, without those that match a pattern.
+    pub(super) fn of_build(libraries: &BuildLibraries, outside: &[String]) -> Self {
+        let sysroot = match libraries {
+            BuildLibraries::Machine => PathBuf::from("/"),
+            BuildLibraries::Below(root) => root.clone(),
+        };
+        Self {
+            ldpaths: None,
+            no_host_libs: !Sysroot::new(&sysroot).is_there(),
+            sysroot,
+            exclude: Vec::new(),
+            exclude_preset: Vec::new(),
+            exclude_file: None,
+            policy_file: None,
+            disable_isa_ext_check: false,
+            allow_rpath: Vec::new(),
+            work: Work { work_dir: None },
+            left_outside: outside.to_vec(),
+        }
+    }
+
+    /// Adds sets of libraries that are left where they are unless others, or none, are named.
+    pub(super) fn with_presets(&self, presets: &[&str]) -> Self {
+        let exclude_preset = match self.exclude_preset.as_slice() {
+            [] => presets.iter().map(|name| (*name).to_owned()).collect(),
+            named => named.to_vec(),
+        };
+        Self { exclude_preset, ..self.clone() }
+    }
+
     /// Gathers what the options name.
     ///
     /// # Errors
@@ -75,8 +120,8 @@ impl Options {
     pub(super) fn judge(&self, look: Look, shell: &Shell) -> Result<Judge, Exit> {
         let compat = load::compat(shell)?;
         let mut sink = Sink::new();
-        let mut patterns = self.exclude.clone();
-        for name in &self.exclude_preset {
+        let mut patterns: Vec<String> = self.exclude.iter().chain(&self.left_outside).cloned().collect();
+        for name in self.exclude_preset.iter().filter(|_| self.exclude_preset != [NO_PRESET]) {
             match compat.preset(name) {
                 Some(preset) => patterns.extend(preset.patterns.iter().cloned()),
                 None => {
@@ -85,7 +130,7 @@ impl Options {
                     let message = nearest::with_nearest(format!("there is no preset `{name}`"), near);
                     sink.push(
                         Diagnostic::new(&codes::UNKNOWN_PRESET, message)
-                            .help(format!("known are {}", known.join(", "))),
+                            .help(format!("known are {}, and `{NO_PRESET}` alone for no set", known.join(", "))),
                     );
                 }
             }

@@ -4,11 +4,11 @@ use super::axes::Naming;
 use super::cells::Known;
 use super::{Reader, entries, explicit_places, items, text, texts};
 use crate::compat::rows::ReleaseTypeRow;
-use crate::config::limits::{MOST_ENTRIES, MOST_GROUPS, MOST_PARALLEL};
+use crate::config::limits::{MOST_ENTRIES, MOST_GROUPS, MOST_LIBRARIES, MOST_PARALLEL};
 use crate::config::{
     Attest, Config, DigestRule, Docker, GpuPolicy, GroupIds, Image, LabelChoice, MakeLatest, MissingImage, Places,
-    Platform, PrRunMode, Prerelease, PythonFrom, Queue, Release, Repair, RocmPolicy, RocmPrecision, RunnerSelector,
-    Strictness, Switch, Test, TestFamilies, ToolFrom, TorchFrom, Workflow, syntax,
+    Platform, PrRunMode, Prerelease, PythonFrom, Queue, Release, Repair, RepairPlatform, RocmPolicy, RocmPrecision,
+    RunnerSelector, Strictness, Switch, Test, TestFamilies, ToolFrom, TorchFrom, Workflow, syntax,
 };
 use crate::diagnostic::{
     Diagnostic,
@@ -253,14 +253,47 @@ impl Reader<'_> {
     }
 
     fn repair(&mut self, node: &Node) -> Option<Repair> {
-        let platform = node.get("platform")?;
-        let name = platform.text()?;
-        if !syntax::is_platform_word(name) {
-            let message = format!("`{name}` is not a platform tag");
-            self.fault(&codes::BAD_NAME, platform, message, "write `auto`, or a tag such as `manylinux_2_28_x86_64`");
+        if node.text().is_some() {
+            let platform = self.repair_platform(node)?;
+            let defaults = super::complete::complete(
+                &Node { span: 0..0, value: Value::Map(Vec::new()) },
+                &crate::yaml::shape::Shape::Record(&crate::config::fields::REPAIR),
+            );
+            return Some(Repair { platform, ..self.repair(&defaults)? });
         }
+        let platform = self.repair_platform(node.get("platform")?);
         let presets = items(node, "presets").iter().filter_map(|node| node.text().map(str::to_owned)).collect();
-        Some(Repair { platform: name.to_owned(), presets })
+        let mut exclude = Vec::new();
+        for node in self.bounded(items(node, "exclude"), "repair.exclude", MOST_LIBRARIES) {
+            let Some(pattern) = node.text() else { continue };
+            match syntax::library_pattern_fault(pattern) {
+                None => exclude.push(pattern.to_owned()),
+                Some(reason) => {
+                    let message = format!("`{pattern}` matches no library: {reason}");
+                    self.fault(
+                        &codes::BAD_NAME,
+                        node,
+                        message,
+                        "write a name such as `libnuma.so.1`, or `libnuma.so*`",
+                    );
+                }
+            }
+        }
+        Some(Repair { platform: platform?, presets, exclude })
+    }
+
+    /// The platform to repair for, which must be one that a policy describes.
+    fn repair_platform(&mut self, node: &Node) -> Option<RepairPlatform> {
+        let platform = RepairPlatform::from_word(node.text()?);
+        if let RepairPlatform::Tag(tag) = &platform
+            && !syntax::is_repair_platform(tag)
+        {
+            let message = format!("`{tag}` is not a platform that wheels are repaired for");
+            let help = "write `auto`, `off`, or a tag such as `manylinux_2_28_x86_64`";
+            self.fault(&codes::BAD_NAME, node, message, help);
+            return None;
+        }
+        Some(platform)
     }
 
     /// Which families wheels are tested on.

@@ -75,7 +75,7 @@ pub const ABSOLUTE_RPATH: Code = Code::error(
 pub const VENDORED_ROCM: Code = Code::warning(
     "R111",
     "vendored-rocm",
-    "The wheel carries a library of the ROCm runtime itself. Where another package of the process loads its own, there are two runtimes in one process, each with its own view of the GPUs.\n\nRepair with `--exclude-preset rocm`, and say in METADATA what brings the runtime.",
+    "The wheel carries a library of the ROCm runtime itself. Where another package of the process loads its own, there are two runtimes in one process, each with its own view of the GPUs.\n\n`rock-matrix wheel repair` leaves it outside unless `--exclude-preset` names other sets; say in METADATA what brings the runtime.",
 );
 /// Libraries of two ROCm releases.
 pub const TWO_ROCM_MAJORS: Code = Code::error(

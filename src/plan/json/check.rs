@@ -16,8 +16,8 @@ use super::{
     MatrixDocument, PlanDocument, RepairDocument, ShardDocument, TestDocument,
 };
 use crate::config::{
-    DigestRule, Gate, GpuPolicy, GroupIds, MissingImage, Platform, PythonFrom, RunnerSelector, Switch, TestFamilies,
-    TorchFrom, docker_argument_fault, is_runner_group, syntax,
+    DigestRule, Gate, GpuPolicy, GroupIds, MissingImage, Platform, PythonFrom, RepairPlatform, RunnerSelector, Switch,
+    TestFamilies, TorchFrom, docker_argument_fault, is_runner_group, syntax,
 };
 use crate::diagnostic::render::visible;
 use crate::names::{
@@ -148,10 +148,20 @@ impl Checker {
             }
             self.text(list.key(name), address);
         }
-        let RepairDocument { platform, presets } = repair;
+        let RepairDocument { platform, presets, exclude } = repair;
         let of = at.key("repair");
-        self.fits(of.key("platform"), syntax::is_platform_word(platform), platform, "a platform tag");
+        let is_platform = match RepairPlatform::from_word(platform) {
+            RepairPlatform::Off | RepairPlatform::Auto => true,
+            RepairPlatform::Tag(tag) => syntax::is_repair_platform(&tag),
+        };
+        self.fits(of.key("platform"), is_platform, platform, "`off`, `auto` or a platform tag");
         self.labels(of.key("presets"), presets, "an exclude preset");
+        let list = of.key("exclude");
+        for (number, pattern) in exclude.iter().enumerate() {
+            if let Some(reason) = syntax::library_pattern_fault(pattern) {
+                self.fault(list.item(number), format!("matches no library: {reason}"));
+            }
+        }
         let TestDocument { runner, gpu, families } = test;
         let of = at.key("test");
         self.parses::<RunnerSelector>(of.key("runner"), runner);
@@ -206,6 +216,7 @@ impl Checker {
             families,
             dropped_gfx,
             image,
+            image_glibc,
             runner,
             runner_group,
             gpu,
@@ -259,6 +270,7 @@ impl Checker {
         if let Some(image) = image {
             self.fits(at.key("image"), syntax::is_image_reference(image), image, "the name of an image");
         }
+        self.optional::<Version>(at.key("image_glibc"), image_glibc.as_deref());
         if runner.is_empty() && runner_group.is_none() {
             self.fault(at.key("runner"), "is empty");
         }

@@ -30,7 +30,11 @@ pub(super) fn matrix_document(plan: &Plan, group: &Group) -> MatrixDocument {
         secrets: config.secrets.clone(),
         indexes: config.indexes.clone(),
         device_extras: config.device_extras,
-        repair: RepairDocument { platform: config.repair.platform.clone(), presets: config.repair.presets.clone() },
+        repair: RepairDocument {
+            platform: config.repair.platform.to_string(),
+            presets: config.repair.presets.clone(),
+            exclude: config.repair.exclude.clone(),
+        },
         test: TestDocument {
             runner: config.test.runner.to_string(),
             gpu: config.test.gpu.to_string(),

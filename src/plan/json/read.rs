@@ -2,8 +2,8 @@
 
 use super::{ExcludedDocument, JobDocument, MatrixDocument, PlanDocument, VERSION, check, field};
 use crate::config::{
-    DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom, Repair, RunnerSelector,
-    Switch, Test, TestFamilies, TorchFrom,
+    DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom, Repair, RepairPlatform,
+    RunnerSelector, Switch, Test, TestFamilies, TorchFrom,
 };
 use crate::diagnostic::{Diagnostic, Sink, Source, registry::plan as codes};
 use crate::plan::job::indexes_for;
@@ -118,6 +118,7 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
         families: if job.families.is_empty() { job.gfx.clone() } else { job.families.clone() },
         dropped_gfx: dropped.collect::<Result<_, String>>()?,
         image: job.image.clone(),
+        image_glibc: parsed!(job.image_glibc.as_deref()),
         runner: job.runner.clone(),
         runner_group: job.runner_group.clone(),
         gpu: word!(GpuPolicy, &job.gpu),
@@ -156,7 +157,11 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
             secrets: matrix.secrets.clone(),
             indexes: indexes_for(&matrix.indexes, if job.families.is_empty() { &job.gfx } else { &job.families }),
             device_extras: matrix.device_extras,
-            repair: Repair { platform: matrix.repair.platform.clone(), presets: matrix.repair.presets.clone() },
+            repair: Repair {
+                platform: RepairPlatform::from_word(&matrix.repair.platform),
+                presets: matrix.repair.presets.clone(),
+                exclude: matrix.repair.exclude.clone(),
+            },
             test: Test {
                 runner: matrix.test.runner.parse::<RunnerSelector>().map_err(|error| fault(&error))?,
                 families: matrix.test.families.as_deref().map(test_families),

@@ -153,7 +153,13 @@ fn the_install_test_asks_the_metadata_for_the_label() {
     assert!(step.argv[2].contains("importlib.metadata.version(distribution)"));
     assert!(step.argv[6].contains("flash_attn_triton_amd"));
     let ck = made(&flash_attn("2.8.3", "6.2", "2.5.1", "ck", "")).unwrap();
-    assert!(ck.steps.last().unwrap().argv[6].contains("import torch, flash_attn_2_cuda"));
+    let [.., step, libraries] = ck.steps.as_slice() else { panic!("{:?}", ck.steps) };
+    assert!(step.argv[6].contains("import torch, flash_attn_2_cuda"));
+    // A wheel for one platform is repaired, and may bring libraries of the container.
+    assert_eq!(
+        (libraries.stage.as_str(), &libraries.argv[3..5]),
+        ("libraries", ["smoke", "libraries"].map(str::to_owned).as_slice())
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::judging::Judge;
+pub(in crate::cli) use super::options::BuildLibraries;
 use super::options::Options;
 use super::output::source_date;
 use super::{Printing, WheelFile, report};
@@ -17,25 +18,30 @@ use crate::audit::{Excludes, Look, Plan, Report};
 use crate::bytes::ReadAt as _;
 use crate::cli::threads::on_threads;
 use crate::cli::{Exit, Format, Shell};
+use crate::config::REPAIR_PRESETS;
 use crate::diagnostic::registry::{elf as elf_codes, rocm as rocm_codes, wheel as codes};
 use crate::diagnostic::{Code, Diagnostic, Place, Severity};
 use crate::names::{LocalLabel, WheelName};
 use crate::sys::{self, Existing, PositionalFile, Saved};
-use crate::wheel::{self, LabelRule};
+use crate::wheel::{self, DosTime, LabelRule};
 
 /// Make wheels fit a platform: bring the libraries along that it need not have, and name it for what it is
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+The libraries of ROCm, torch and CUDA stay outside, as in a build: a process must hold one copy of
+them. `--exclude-preset` names other sets, or none.
+
 The wheel itself stays as it is; the repaired one is written under its new name, and its path
 printed. Libraries that come along are told one by one. Members that do not change are copied as
 they are. A wheel that needs nothing is copied, or left where it would be copied onto itself.
 SOURCE_DATE_EPOCH sets the time of all members.
 
 Examples:
-  rock-matrix wheel repair dist/*.whl --exclude-preset rocm,torch
+  rock-matrix wheel repair dist/*.whl
   rock-matrix wheel repair built.whl --plat manylinux_2_28_x86_64 -w wheelhouse
-  rock-matrix wheel repair built.whl --exclude-preset rocm --dry-run           what would be done
-  rock-matrix wheel repair built.whl --exclude 'libamdhip64.so*' --no-graft
+  rock-matrix wheel repair built.whl --dry-run              what would be done
+  rock-matrix wheel repair built.whl --exclude-preset none  libraries of ROCm and torch, too
+  rock-matrix wheel repair built.whl --exclude 'libfoo.so*' --no-graft
   rock-matrix wheel repair built.whl --sysroot /mnt/image
                                                                      libraries of a container's root
   rock-matrix wheel repair built.whl --dedup-sonames --keep-copy 'libplugin*'  links packed as files")]
@@ -111,7 +117,86 @@ pub(super) struct Args {
     /// Taken for auditwheel's sake: a wheel without libraries is no failure here
     #[arg(long, hide = true)]
     allow_pure_python_wheel: bool,
+    /// The time of all members, instead of the one of the environment.
+    #[arg(skip)]
+    time: Option<DosTime>,
 }
+
+/// How a build repairs a wheel.
+#[derive(Debug)]
+pub(in crate::cli) struct BuildRepair<'b> {
+    /// The platform; `None` for the oldest that the wheel's symbols allow.
+    pub(in crate::cli) platform: Option<&'b str>,
+    /// Names and shell patterns of libraries that stay outside.
+    pub(in crate::cli) outside: &'b [String],
+    /// The libraries that may come along.
+    pub(in crate::cli) libraries: BuildLibraries,
+    /// The folder of the repaired wheel.
+    pub(in crate::cli) folder: &'b Path,
+    /// The time of all members.
+    pub(in crate::cli) time: DosTime,
+}
+
+/// A wheel that a build has repaired.
+#[derive(Debug)]
+pub(in crate::cli) struct RepairedWheel {
+    /// Where it is.
+    pub(in crate::cli) path: PathBuf,
+    /// Its name.
+    pub(in crate::cli) name: WheelName,
+    /// Libraries that came along, a line each.
+    pub(in crate::cli) came_along: Vec<String>,
+    /// Findings about it.
+    pub(in crate::cli) findings: Vec<Diagnostic>,
+}
+
+/// Repairs a wheel of a build into another folder.
+///
+/// # Errors
+/// The faults that keep the wheel from being repaired, or the machine's.
+pub(in crate::cli) fn repair_built(
+    path: &Path,
+    how: &BuildRepair<'_>,
+    shell: &Shell,
+) -> Result<RepairedWheel, Vec<Diagnostic>> {
+    let options = Options::of_build(&how.libraries, how.outside);
+    let args = Args {
+        wheels: vec![path.to_owned()],
+        plat: how.platform.unwrap_or(AUTO).to_owned(),
+        wheel_dir: how.folder.to_owned(),
+        lib_sdir: ".libs".to_owned(),
+        no_update_tags: false,
+        only_plat: false,
+        keep_claimed_tags: false,
+        strip: false,
+        fix_rpath: false,
+        dedup_sonames: false,
+        keep_copy: Vec::new(),
+        no_graft: false,
+        relabel: None,
+        zip_compression_level: 6,
+        recompress: false,
+        trust_record: false,
+        dry_run: false,
+        force: true,
+        jobs: None,
+        options,
+        printing: Printing::default(),
+        allow_pure_python_wheel: true,
+        time: Some(how.time),
+    };
+    let mut judge = args.options.judge(Look::HeldLayouts, shell).map_err(|_| Vec::new())?;
+    judge.vouches = true;
+    judge.wanted = args.wanted().map(str::to_owned);
+    let file = super::open(path).map_err(|fault| vec![fault])?;
+    let kept = Excludes::default();
+    let done = repair(&Job { file: &file, path, args: &args, judge: &judge, kept: &kept, shell })?;
+    let came_along = text::came_along(&done.plan);
+    Ok(RepairedWheel { path: done.out, name: done.name, came_along, findings: done.findings })
+}
+
+/// The word of `--plat` for the best platform.
+const AUTO: &str = "auto";
 
 /// What repairing cannot mend: what the files are is not known.
 const UNREPAIRABLE: [&Code; 5] = [
@@ -150,7 +235,7 @@ struct Done {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let judge = match args.options.judge(Look::HeldLayouts, shell) {
+    let judge = match args.options.with_presets(&REPAIR_PRESETS).judge(Look::HeldLayouts, shell) {
         Ok(mut judge) => {
             judge.vouches = !args.trust_record;
             judge.wanted = args.wanted().map(str::to_owned);
@@ -213,12 +298,16 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
             Some(verdict) => planning::planned(job, wheel, report, verdict)?,
             None => planning::without_libraries(job, report)?,
         };
-        let time = source_date(job.shell.environment.get("SOURCE_DATE_EPOCH")).map_err(|fault| vec![fault])?;
+        let time = match args.time {
+            Some(time) => Some(time),
+            None => source_date(job.shell.environment.get("SOURCE_DATE_EPOCH")).map_err(|fault| vec![fault])?,
+        };
         let renamed = planning::renamed(job, wheel, report, &plan)?;
         let out = args.wheel_dir.join(renamed.name.to_string());
         let is_in_place = path == out || sys::is_same_file(path, &out);
         let trees = || report.verdict.iter().flat_map(|verdict| verdict.trees.values());
-        let is_asked = args.recompress || args.strip || time.is_some();
+        // A build that changes nothing keeps its bytes: whoever made it was given the time.
+        let is_asked = args.recompress || args.strip || (time.is_some() && args.time.is_none());
         // Packages of devices come with files listed twice; a new RECORD lists them once.
         let record = wheel.record();
         let is_record_sound = !record.has_repeated_rows() && (args.trust_record || !record.has_weak_hashes());
@@ -326,7 +415,7 @@ fn refused(out: &Path, is_in_place: bool) -> Diagnostic {
 impl Args {
     /// The platform that is asked for.
     fn wanted(&self) -> Option<&str> {
-        Some(self.plat.as_str()).filter(|plat| *plat != "auto")
+        Some(self.plat.as_str()).filter(|plat| *plat != AUTO)
     }
 }
 
