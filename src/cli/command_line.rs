@@ -4,17 +4,45 @@ use std::ffi::{OsStr, OsString};
 
 use super::publish::quoted;
 
-/// Returns the command line of this run, as a shell reads it, with other options: without those of `left_out`, and with those
-/// of `more` that it does not have. `arguments` begins with the program.
+/// Returns the command line of this run, as a shell reads it, with other options: without those of `left_out`, and with the
+/// words of `more`, of which options that it has already are not repeated. `arguments` begins with the program. An option of
+/// `left_out` that ends with `=` takes a value, which is left out with it.
 ///
 /// The environment is not repeated; tokens are only there.
 pub(super) fn repeated(arguments: &[OsString], left_out: &[&str], more: &[&str]) -> String {
     let separator = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
     let (options, operands) = arguments.split_at(separator);
-    let is_kept = |option: &&OsString| !left_out.iter().any(|name| *option == name);
-    let is_new = |option: &&&str| !options.iter().any(|known| known == **option);
-    let options = options.iter().skip(1).filter(is_kept).map(OsString::as_os_str);
-    let more = more.iter().filter(is_new).map(OsStr::new);
-    let words = options.chain(more).chain(operands.iter().map(OsString::as_os_str));
+    let mut kept: Vec<&OsStr> = Vec::new();
+    let mut options = options.iter().skip(1);
+    while let Some(word) = options.next() {
+        let is_option_with_value = |name: &str| name.strip_suffix('=').is_some_and(|bare| word == bare);
+        let begins_so = |name: &str| name.ends_with('=') && word.as_encoded_bytes().starts_with(name.as_bytes());
+        if left_out.iter().any(|name| is_option_with_value(name)) {
+            options.next();
+        } else if !left_out.iter().any(|name| word == name || begins_so(name)) {
+            kept.push(word);
+        }
+    }
+    let is_new = |word: &&&str| !word.starts_with('-') || !kept.iter().any(|known| *known == OsStr::new(word));
+    let more: Vec<&OsStr> = more.iter().filter(is_new).map(OsStr::new).collect();
+    let words = kept.into_iter().chain(more).chain(operands.iter().map(OsString::as_os_str));
     std::iter::once("rock-matrix".to_owned()).chain(words.map(quoted)).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_with_their_values_are_replaced() {
+        let line = |words: &[&str]| {
+            let arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
+            repeated(&arguments, &["--dry-run", "--continue="], &["--continue", "auto"])
+        };
+        let expected = "rock-matrix build 'a b' --engine docker --continue auto";
+        assert_eq!(line(&["x", "build", "a b", "--engine", "docker"]), expected);
+        assert_eq!(line(&["x", "build", "a b", "--continue", "build", "--engine", "docker", "--dry-run"]), expected);
+        assert_eq!(line(&["x", "build", "a b", "--continue=build", "--engine", "docker"]), expected);
+        assert_eq!(line(&["x", "build", "--", "--dry-run"]), "rock-matrix build --continue auto -- --dry-run");
+    }
 }

@@ -9,7 +9,7 @@ use super::record::{Record, StageState};
 use super::run::{Event, Order, Watch, brief, missing_outputs};
 use super::runner::Runner;
 use super::surroundings::MARK;
-use super::transcript::Transcript;
+use super::transcript::{Excerpt, Transcript};
 use crate::recipe::cap::{Allowance, Cap};
 use crate::recipe::container::Engine;
 use crate::recipe::{Output, Step};
@@ -50,7 +50,7 @@ struct Seen<'a> {
     steps: &'a [Step],
     current: Option<usize>,
     /// The stage that failed before those that run always, and its last lines.
-    failed: Option<(usize, Vec<String>)>,
+    failed: Option<(usize, Excerpt)>,
     since: Duration,
     seconds: Vec<u64>,
     tries: Vec<u32>,
@@ -95,8 +95,8 @@ pub fn run_container(
         match lines {
             Ok(lines) => {
                 for (before, line) in lines.iter().enumerate() {
-                    let tail = || transcript.before_last(lines.len() - before);
-                    if seen.marks(line, clock(), &tail, tell) {
+                    let output = || transcript.excerpt_before_last(lines.len() - before);
+                    if seen.marks(line, clock(), &output, tell) {
                         transcript.keep_last(lines.len() - before - 1);
                     } else {
                         tell(Event::Line(line));
@@ -213,14 +213,20 @@ fn failure(
     transcript: &Transcript<'_>,
     status: Status,
 ) -> BuildEnd {
-    let (number, tail) = match &seen.failed {
-        Some((number, tail)) => (Some(*number), tail.clone()),
-        None => (seen.current, transcript.tail()),
+    let (number, output) = match &seen.failed {
+        Some((number, output)) => (Some(*number), output.clone()),
+        None => (seen.current, transcript.excerpt()),
     };
+    let tail = &output.tail;
     let Some(step) = number.map(|number| &order.steps[number]) else {
-        let trouble = EngineTrouble::of(&tail, &status.to_string());
+        let trouble = EngineTrouble::of(tail, &status.to_string());
         let engine = containment.engine.program().to_owned();
-        return BuildEnd::Engine(EngineFault { engine, image: containment.image.to_owned(), trouble, said: tail });
+        return BuildEnd::Engine(EngineFault {
+            engine,
+            image: containment.image.to_owned(),
+            trouble,
+            said: output.tail,
+        });
     };
     let complains = |output: &Output| tail.iter().any(|line| line.contains(&format!(" expected for {}", output.glob)));
     let outputs = if step.outputs.iter().any(complains) { missing_outputs(order, step) } else { Ok(None) };
@@ -232,7 +238,7 @@ fn failure(
         _ => StepTrouble::Ended(status.to_string()),
     };
     let command = brief(&step.argv, order.masks);
-    BuildEnd::Failed(StepFault { stage: step.stage.clone(), command, trouble, tail })
+    BuildEnd::Failed(StepFault { stage: step.stage.clone(), command, trouble, output })
 }
 
 /// What the marks in the job's folder say of the stages that were to run.
@@ -274,12 +280,12 @@ impl Close {
 }
 
 impl Seen<'_> {
-    /// Whether a line says that a stage begins; tells so. `tail` gives the lines before it.
+    /// Whether a line says that a stage begins; tells so. `output` gives an excerpt of the lines before it.
     fn marks(
         &mut self,
         line: &str,
         now: Duration,
-        tail: &dyn Fn() -> Vec<String>,
+        output: &dyn Fn() -> Excerpt,
         tell: &mut dyn FnMut(Event<'_>),
     ) -> bool {
         let Some(name) = line.strip_prefix("== ") else { return false };
@@ -288,7 +294,7 @@ impl Seen<'_> {
             let is_done = |before: &usize| self.folder.is_done(&self.steps[*before].stage);
             let failed = self.current.filter(|before| self.steps[number].finally && !is_done(before));
             self.close(now, if failed.is_some() { Close::Failed } else { Close::Done }, tell);
-            self.failed = self.failed.take().or(failed.map(|before| (before, tail())));
+            self.failed = self.failed.take().or(failed.map(|before| (before, output())));
             (self.current, self.since) = (Some(number), now);
             tell(Event::Started { stage: name, number: number + 1, of: self.steps.len() });
         }
@@ -411,7 +417,7 @@ mod tests {
         let BuildEnd::Failed(fault) = &failed.end else { panic!("{:?}", failed.end) };
         assert_eq!((fault.stage.as_str(), fault.command.as_str()), ("build", "make build"));
         assert_eq!(fault.trouble, StepTrouble::Ended("exit status 2".into()));
-        assert_eq!(fault.tail, ["cc: no", "== build: failed with 2"]);
+        assert_eq!(fault.output.tail, ["cc: no", "== build: failed with 2"]);
         assert_eq!(states(&failed), [StageState::Done, StageState::Failed, StageState::Waiting]);
         let engine = run(0, 1, "Error: stat /dev/kfd: no such file or directory\n", 125, &[], |_| {});
         assert!(matches!(&engine.end, BuildEnd::Engine(fault) if fault.trouble == EngineTrouble::NoDevice));
@@ -424,7 +430,7 @@ mod tests {
         let run = run(0, 1, output, 2, &["fetch", "record"], |_| {});
         let BuildEnd::Failed(fault) = &run.end else { panic!("{:?}", run.end) };
         assert_eq!(
-            (fault.stage.as_str(), fault.tail.join("; ").as_str()),
+            (fault.stage.as_str(), fault.output.tail.join("; ").as_str()),
             ("build", "cc: no; == build: failed with 2")
         );
         assert_eq!(states(&run), [StageState::Done, StageState::Failed, StageState::Done]);

@@ -3,6 +3,7 @@
 //! Exit codes do not tell: the same fault gives 125, 126 or 127 by client and version. The texts are those of docker
 //! 20.10 to 28 and podman 4.3, seen with the fault made on purpose.
 
+use super::fault::MessageContext;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::build as codes;
 
@@ -73,8 +74,8 @@ impl EngineTrouble {
 }
 
 impl EngineFault {
-    /// The message. `log` is the log file as the user should read it.
-    pub fn diagnostic(&self, log: &str) -> Diagnostic {
+    /// Returns the message.
+    pub fn diagnostic(&self, context: &MessageContext<'_>) -> Diagnostic {
         let (engine, image) = (&self.engine, &self.image);
         let (code, message, help) = match &self.trouble {
             EngineTrouble::NoProgram => (
@@ -113,7 +114,7 @@ impl EngineFault {
             EngineTrouble::Other(status) => (
                 &codes::ENGINE_FAILED,
                 format!("{engine} did not start the build: {status}"),
-                format!("try its words by hand: `rock-matrix build --engine {engine} --dry-run` prints the command"),
+                format!("run the command by hand; `{}` prints it", context.dry_run),
             ),
         };
         let mut diagnostic = Diagnostic::new(code, message);
@@ -121,7 +122,7 @@ impl EngineFault {
             diagnostic = diagnostic.note(format!("{engine} said\n{}", self.said.join("\n")));
         }
         if !matches!(self.trouble, EngineTrouble::NoProgram | EngineTrouble::Unreachable) {
-            diagnostic = diagnostic.note(format!("the whole log is in {log}"));
+            diagnostic = diagnostic.note(format!("the whole log is in {}", context.log));
         }
         diagnostic.help(help)
     }
@@ -134,7 +135,10 @@ mod tests {
     fn check(said: &str) -> &'static str {
         let said: Vec<String> = said.lines().map(str::to_owned).collect();
         let trouble = EngineTrouble::of(&said, "exit status 125");
-        EngineFault { engine: "docker".into(), image: "x:1".into(), trouble, said }.diagnostic("log").code.id
+        EngineFault { engine: "docker".into(), image: "x:1".into(), trouble, said }
+            .diagnostic(&MessageContext::default())
+            .code
+            .id
     }
 
     #[test]
@@ -174,6 +178,6 @@ mod tests {
         assert_eq!(check("error setting rlimit type 8: operation not permitted"), "B066");
         let none =
             EngineFault { engine: "podman".into(), image: "x".into(), trouble: EngineTrouble::NoProgram, said: vec![] };
-        assert_eq!(none.diagnostic("log").code.id, "B061");
+        assert_eq!(none.diagnostic(&MessageContext::default()).code.id, "B061");
     }
 }

@@ -8,11 +8,23 @@ use crate::sys::StopSignal;
 use super::collect::CollectFault;
 use super::engine_fault::EngineFault;
 use super::folder::OpenFault;
-use super::limits::MAX_REASON_CHARS;
+use super::limits::{MAX_REASON_CHARS, MAX_TAIL_LINES_AFTER_ERRORS};
 use super::resume::UnknownStage;
+use super::transcript::Excerpt;
 
 /// What the C library says when a disk is full (`ENOSPC`).
 const DISK_FULL: &str = "No space left on device";
+
+/// Texts of the caller that messages about a build refer to.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MessageContext<'a> {
+    /// The log file as the user should read it.
+    pub log: &'a str,
+    /// The command that resumes the build.
+    pub resume: &'a str,
+    /// The command that prints the build without running it.
+    pub dry_run: &'a str,
+}
 
 /// How a build ended.
 #[derive(Debug)]
@@ -40,8 +52,8 @@ pub struct StepFault {
     pub command: String,
     /// What happened.
     pub trouble: StepTrouble,
-    /// Its last words.
-    pub tail: Vec<String>,
+    /// An excerpt of its output.
+    pub output: Excerpt,
 }
 
 /// What happened to a stage.
@@ -67,34 +79,32 @@ pub enum StepTrouble {
 }
 
 impl StepFault {
-    /// The message. `log` is the log file as the user should read it.
-    pub fn diagnostic(&self, log: &str) -> Diagnostic {
-        let stage = &self.stage;
-        let again = format!("mend the cause, then go on with `--continue {stage}`");
-        let full = self.tail.iter().any(|line| line.contains(DISK_FULL));
+    /// Returns the message.
+    pub fn diagnostic(&self, context: &MessageContext<'_>) -> Diagnostic {
+        let (stage, MessageContext { log, resume, .. }) = (&self.stage, context);
+        let again = format!("fix the cause, then run `{resume}`");
+        let full = self.output.tail.iter().any(|line| line.contains(DISK_FULL));
         let (code, message, help) = match &self.trouble {
             StepTrouble::Ended(_) if full => (
                 &codes::DISK_FULL,
                 format!("stage `{stage}` failed because the disk is full"),
                 format!(
-                    "free some space (`rock-matrix clean --all --whole` removes what builds left), then `--continue {stage}`"
+                    "free some space (`rock-matrix clean --all --whole` removes what builds left), then run `{resume}`"
                 ),
             ),
             StepTrouble::Ended(_) => (&codes::STEP_FAILED, self.message(), again),
             StepTrouble::TimedOut(_) => (
                 &codes::STEP_TIMED_OUT,
                 self.message(),
-                format!("allow more with `--timeout`, then go on with `--continue {stage}`"),
+                "allow more minutes with `--timeout`, and resume it with `--continue auto`".to_owned(),
             ),
-            StepTrouble::NotStarted(_) => (
-                &codes::STEP_NOT_STARTED,
-                self.message(),
-                format!("install what is missing, then go on with `--continue {stage}`"),
-            ),
+            StepTrouble::NotStarted(_) => {
+                (&codes::STEP_NOT_STARTED, self.message(), format!("install what is missing, then run `{resume}`"))
+            }
             StepTrouble::Outputs { .. } => (
                 &codes::OUTPUT_MISSING,
                 self.message(),
-                format!("see in the log what it built instead, then go on with `--continue {stage}`"),
+                format!("see in the log what it built instead, then run `{resume}`"),
             ),
             StepTrouble::CleansOutside(_) => (
                 &codes::CLEANS_OUTSIDE,
@@ -102,14 +112,22 @@ impl StepFault {
                 "name a path below the job's folder in `clean` of the recipe".to_owned(),
             ),
         };
-        let mut diagnostic = Diagnostic::new(code, message).note(format!("the command was {}", self.command));
+        let Excerpt { errors, tail } = &self.output;
+        let mut diagnostic = Diagnostic::new(code, message);
+        if !errors.is_empty() {
+            let noun = if errors.len() == 1 { "error of the compiler is" } else { "errors of the compiler are" };
+            diagnostic = diagnostic.note(format!("the first {noun}\n{}", errors.join("\n")));
+        }
+        diagnostic = diagnostic.note(format!("the command was {}", self.command));
         if let StepTrouble::Outputs { found, .. } = &self.trouble
             && !found.is_empty()
         {
             diagnostic = diagnostic.note(format!("it left {}", found.join(", ")));
         }
-        if !self.tail.is_empty() {
-            diagnostic = diagnostic.note(format!("its last lines were\n{}", self.tail.join("\n")));
+        let most = if errors.is_empty() { tail.len() } else { MAX_TAIL_LINES_AFTER_ERRORS };
+        let tail = &tail[tail.len().saturating_sub(most)..];
+        if !tail.is_empty() {
+            diagnostic = diagnostic.note(format!("its last lines were\n{}", tail.join("\n")));
         }
         diagnostic.note(format!("the whole log is in {log}")).help(help)
     }
@@ -132,13 +150,15 @@ impl StepFault {
         }
     }
 
-    /// Stage, trouble and the last line that it wrote: of a test that is what it found wrong.
+    /// Returns stage, trouble, and the first error of a compiler or else the last line: of a test that is what it found wrong.
     fn reason(&self) -> String {
         let told = match &self.trouble {
             StepTrouble::Ended(how) => format!("stage `{}`, {how}", self.stage),
             _ => self.message(),
         };
-        let said = self.tail.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty());
+        let Excerpt { errors, tail } = &self.output;
+        let error = errors.first().and_then(|error| error.lines().next());
+        let said = error.or_else(|| tail.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty()));
         said.map_or_else(
             || told.clone(),
             |line| format!("{told}: {}", line.chars().take(MAX_REASON_CHARS).collect::<String>()),
@@ -153,16 +173,17 @@ impl BuildEnd {
             Self::Done => None,
             Self::Failed(fault) => Some(fault.reason()),
             Self::Capped(stage) | Self::Stopped(_, stage) => Some(format!("stage `{stage}`")),
-            Self::Engine(_) | Self::File(_) => self.diagnostic("").map(|told| told.message),
+            Self::Engine(_) | Self::File(_) => self.diagnostic(&MessageContext::default()).map(|told| told.message),
         }
     }
 
-    /// What is said about it, if anything is.
-    pub fn diagnostic(&self, log: &str) -> Option<Diagnostic> {
-        let goes_on = "go on with `--continue auto`";
+    /// Returns the message, unless all stages are done.
+    pub fn diagnostic(&self, context: &MessageContext<'_>) -> Option<Diagnostic> {
+        let MessageContext { log, resume, .. } = context;
+        let goes_on = format!("resume it with `{resume}`");
         Some(match self {
             Self::Done => return None,
-            Self::Failed(fault) => fault.diagnostic(log),
+            Self::Failed(fault) => fault.diagnostic(context),
             Self::Capped(stage) => {
                 Diagnostic::new(&codes::BUILD_CAPPED, format!("the cap ended the build in stage `{stage}`"))
                     .note(format!("the whole log is in {log}"))
@@ -174,10 +195,10 @@ impl BuildEnd {
                     .note(format!("the whole log is in {log}"))
                     .help(goes_on)
             }
-            Self::Engine(fault) => fault.diagnostic(log),
+            Self::Engine(fault) => fault.diagnostic(context),
             Self::File(error) => error.about_a_link().unwrap_or_else(|| {
                 Diagnostic::new(&codes::BUILD_FOLDER, error.to_string())
-                    .help("see that the folder can be written and the disk has room, then go on with `--continue auto`")
+                    .help(format!("check that the folder is writable and the disk has room, then run `{resume}`"))
             }),
         })
     }
@@ -266,6 +287,12 @@ fn help_about_name(expected: &str, found: &str) -> String {
 mod tests {
     use super::*;
 
+    const CONTEXT: MessageContext<'_> = MessageContext {
+        log: "x/build.log",
+        resume: "rock-matrix build j --continue auto",
+        dry_run: "rock-matrix build j --dry-run",
+    };
+
     #[test]
     fn a_pure_wheel_where_a_compiled_one_is_expected_is_told_where_the_recipe_says_its_tag() {
         let help = |found: &str| {
@@ -285,13 +312,13 @@ mod tests {
             stage: "build".into(),
             command: "make 'all of it'".into(),
             trouble,
-            tail: tail.iter().map(|line| (*line).to_owned()).collect(),
+            output: Excerpt { errors: Vec::new(), tail: tail.iter().map(|line| (*line).to_owned()).collect() },
         }
     }
 
     #[test]
     fn a_failed_stage_names_command_status_last_lines_log_and_what_to_do() {
-        let told = fault(StepTrouble::Ended("exit status 2".into()), &["cc: error", "stop"]).diagnostic("x/build.log");
+        let told = fault(StepTrouble::Ended("exit status 2".into()), &["cc: error", "stop"]).diagnostic(&CONTEXT);
         assert_eq!(told.code.id, "B050");
         assert_eq!(told.message, "stage `build` failed: exit status 2");
         assert_eq!(
@@ -302,7 +329,19 @@ mod tests {
                 "the whole log is in x/build.log"
             ]
         );
-        assert_eq!(told.help.as_deref(), Some("mend the cause, then go on with `--continue build`"));
+        assert_eq!(told.help.as_deref(), Some("fix the cause, then run `rock-matrix build j --continue auto`"));
+    }
+
+    #[test]
+    fn errors_of_the_compiler_come_first_and_shorten_the_last_lines() {
+        let lines: Vec<String> = (1..=20).map(|number| format!("line {number}")).collect();
+        let mut fault =
+            fault(StepTrouble::Ended("exit status 1".into()), &lines.iter().map(String::as_str).collect::<Vec<_>>());
+        fault.output.errors = vec!["a.hip:3:5: error: no `x`".into()];
+        let told = fault.diagnostic(&CONTEXT);
+        assert_eq!(told.notes[0], "the first error of the compiler is\na.hip:3:5: error: no `x`");
+        assert_eq!(told.notes[2], "its last lines were\nline 16\nline 17\nline 18\nline 19\nline 20");
+        assert_eq!(BuildEnd::Failed(fault).reason().unwrap(), "stage `build`, exit status 1: a.hip:3:5: error: no `x`");
     }
 
     /// P6
@@ -319,20 +358,20 @@ mod tests {
 
     #[test]
     fn every_trouble_has_its_code() {
-        let code = |trouble| fault(trouble, &[]).diagnostic("log").code.id;
+        let code = |trouble| fault(trouble, &[]).diagnostic(&CONTEXT).code.id;
         assert_eq!(code(StepTrouble::TimedOut(120)), "B051");
         assert_eq!(code(StepTrouble::NotStarted("the program `x` is not there".into())), "B052");
         assert_eq!(code(StepTrouble::Outputs { glob: "*.whl".into(), expected: 1, found: vec![] }), "B053");
         assert_eq!(code(StepTrouble::CleansOutside("../x".into())), "B068");
         let full = fault(StepTrouble::Ended("exit status 1".into()), &["cp: x: No space left on device"]);
-        assert_eq!(full.diagnostic("log").code.id, "B067");
-        assert_eq!(BuildEnd::Capped("build".into()).diagnostic("log").unwrap().code.id, "B055");
-        let stopped = BuildEnd::Stopped(StopSignal::Interrupt, "build".into()).diagnostic("log").unwrap();
+        assert_eq!(full.diagnostic(&CONTEXT).code.id, "B067");
+        assert_eq!(BuildEnd::Capped("build".into()).diagnostic(&CONTEXT).unwrap().code.id, "B055");
+        let stopped = BuildEnd::Stopped(StopSignal::Interrupt, "build".into()).diagnostic(&CONTEXT).unwrap();
         assert_eq!((stopped.code.id, stopped.message.as_str()), ("B056", "SIGINT ended the build in stage `build`"));
         let file = crate::sys::FileError::new("write", std::path::Path::new("x"), std::io::Error::other("no"));
-        assert_eq!(BuildEnd::File(file).diagnostic("log").unwrap().code.id, "B060");
+        assert_eq!(BuildEnd::File(file).diagnostic(&CONTEXT).unwrap().code.id, "B060");
         assert_eq!(no_signals(&std::io::Error::other("no")).code.id, "B074");
-        assert!(BuildEnd::Done.diagnostic("log").is_none());
+        assert!(BuildEnd::Done.diagnostic(&CONTEXT).is_none());
     }
 
     #[test]

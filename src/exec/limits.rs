@@ -20,3 +20,9 @@ pub(super) const MAX_TAIL_LINE_CHARS: usize = 400;
 pub(super) const MAX_UNFINISHED_LINE_BYTES: usize = 64 << 10;
 /// Maximum characters that a reason quotes of a stage's last line.
 pub(super) const MAX_REASON_CHARS: usize = 200;
+/// Maximum lines of a failed stage's output that a message shows where it also shows errors of compilers.
+pub(super) const MAX_TAIL_LINES_AFTER_ERRORS: usize = 5;
+/// Maximum errors of compilers that a message shows.
+pub(super) const MAX_COMPILER_ERRORS: usize = 5;
+/// Maximum lines of a CMake error after the one that names the place.
+pub(super) const MAX_CMAKE_LINES: usize = 3;

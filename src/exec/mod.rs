@@ -9,6 +9,7 @@
 mod assigned_gpu;
 mod clean;
 mod collect;
+mod compiler_errors;
 mod container;
 mod engine_fault;
 mod fault;
@@ -31,7 +32,7 @@ pub use clean::{BuildFolder, build_folders, remove_build_folders};
 pub use collect::{CollectFault, Collected, collect, copy_out, wheel_matches, wheels_match};
 pub use container::{Containment, run_container};
 pub use engine_fault::{EngineFault, EngineTrouble};
-pub use fault::{BuildEnd, StepFault, StepTrouble, no_signals};
+pub use fault::{BuildEnd, MessageContext, StepFault, StepTrouble, no_signals};
 pub use folder::{JobFolder, LABELLED, OpenFault, Opened, REPAIRED, ROOT, freed_by_cleaning, ignore_folder, open};
 pub use handover::{HandoverError, hand_over, record_name};
 pub use mask::Masks;

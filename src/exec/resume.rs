@@ -11,6 +11,8 @@ pub enum Continue {
     Auto,
     /// At this stage, whatever became of those before it.
     Stage(String),
+    /// Like [`Self::Auto`], and at the last stage where all are done: the tests of a wheel that another build made.
+    Test,
 }
 
 /// The build has no stage of that name.
@@ -31,11 +33,13 @@ pub struct UnknownStage {
 pub fn first_step(wish: &Continue, stages: &[(String, String)], before: &[StageRecord]) -> Result<usize, UnknownStage> {
     match wish {
         Continue::Fresh => Ok(0),
-        Continue::Auto => {
+        Continue::Auto | Continue::Test => {
             let is_done = |((stage, hash), old): &(&(String, String), &StageRecord)| {
                 *stage == old.stage && *hash == old.hash && old.state == StageState::Done
             };
-            Ok(stages.iter().zip(before).take_while(is_done).count())
+            let done = stages.iter().zip(before).take_while(is_done).count();
+            let last = stages.len().saturating_sub(1);
+            Ok(if *wish == Continue::Test { done.min(last) } else { done })
         }
         Continue::Stage(wanted) => stages.iter().position(|(stage, _)| stage == wanted).ok_or_else(|| UnknownStage {
             stage: wanted.clone(),
@@ -78,6 +82,13 @@ mod tests {
         assert_eq!(check(&auto, "a1 b1 c1", "a1"), Some(1));
         assert_eq!(check(&auto, "a1 b1 c1", "a1 b1 c1"), Some(3));
         assert_eq!(check(&auto, "a1", ""), Some(0));
+    }
+
+    #[test]
+    fn tests_of_a_wheel_run_again_though_they_passed_before() {
+        assert_eq!(check(&Continue::Test, "a1 b1", "a1 b1"), Some(1));
+        assert_eq!(check(&Continue::Test, "a1 b1 c1", "a2 b1 c1"), Some(0));
+        assert_eq!(check(&Continue::Test, "a1", ""), Some(0));
     }
 
     #[test]

@@ -207,8 +207,8 @@ fn run_step(
 ) -> (BuildEnd, u32) {
     let command = brief(&step.argv, order.masks);
     let failed = |trouble, transcript: &Transcript<'_>| {
-        let (stage, command, tail) = (step.stage.clone(), command.clone(), transcript.tail());
-        BuildEnd::Failed(StepFault { stage, command, trouble, tail })
+        let (stage, command, output) = (step.stage.clone(), command.clone(), transcript.excerpt());
+        BuildEnd::Failed(StepFault { stage, command, trouble, output })
     };
     let mut tries = 0;
     loop {

@@ -126,7 +126,7 @@ pub fn build(
     let order = Order { folder, steps, from, surroundings, limits, masks, signals };
     // In a container it is the image that answers, which is a part of every stage's hash.
     let asked = match (&wish, &containment) {
-        (Continue::Auto, None) => ask_again(&order, &before, runner, tell),
+        (Continue::Auto | Continue::Test, None) => ask_again(&order, &before, runner, tell),
         _ => Ok(from),
     };
     let from = *asked.as_ref().unwrap_or(&from);
@@ -173,6 +173,10 @@ pub fn build(
         BuildEnd::Engine(_) | BuildEnd::File(_) => Outcome::Machine,
     };
     record.reason = end.reason().map(|reason| shown_text(&reason));
+    if wish == Continue::Test {
+        // Stages that only a build has: it still resumes after those that were done.
+        record.stages = with_earlier(record.stages, before);
+    }
     // A container that did not start has built nothing: what an earlier build had done stays as it was.
     let kept = opened.before.as_ref().filter(|_| matches!(end, BuildEnd::Engine(_)));
     if let Err(error) = kept.unwrap_or(&record).save(&folder.record())
@@ -181,6 +185,19 @@ pub fn build(
         end = BuildEnd::File(error);
     }
     Ok(Built { record, end, unreadable: opened.unreadable.clone(), passed_over: from, opened })
+}
+
+/// Updates the stages of an earlier build with those that were run again. Without an earlier build these are all there are.
+fn with_earlier(ran: Vec<StageRecord>, mut before: Vec<StageRecord>) -> Vec<StageRecord> {
+    if before.is_empty() {
+        return ran;
+    }
+    for stage in ran {
+        if let Some(old) = before.iter_mut().find(|old| old.stage == stage.stage) {
+            *old = stage;
+        }
+    }
+    before
 }
 
 /// The first of the steps that copies a source tree and did not copy it as it is now: what comes after it would be built from

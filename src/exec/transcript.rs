@@ -3,8 +3,18 @@
 use std::collections::VecDeque;
 use std::io::Write;
 
+use super::compiler_errors::CompilerErrors;
 use super::limits::{MAX_TAIL_LINE_CHARS, MAX_TAIL_LINES, MAX_UNFINISHED_LINE_BYTES};
 use super::mask::Masks;
+
+/// What a message about a failed stage shows of its output.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The first errors of compilers, linkers and CMake; several lines each.
+    pub errors: Vec<String>,
+    /// The last lines.
+    pub tail: Vec<String>,
+}
 
 /// Takes output as it comes, writes it masked, and keeps its tail.
 pub(super) struct Transcript<'a> {
@@ -12,6 +22,9 @@ pub(super) struct Transcript<'a> {
     masks: &'a Masks,
     unfinished: Vec<u8>,
     tail: VecDeque<String>,
+    errors: CompilerErrors,
+    /// Lines that are not empty so far.
+    lines: usize,
 }
 
 impl std::fmt::Debug for Transcript<'_> {
@@ -23,7 +36,14 @@ impl std::fmt::Debug for Transcript<'_> {
 impl<'a> Transcript<'a> {
     /// A transcript that goes to `log`.
     pub(super) fn new(log: impl Write + 'a, masks: &'a Masks) -> Self {
-        Self { log: Box::new(log), masks, unfinished: Vec::new(), tail: VecDeque::new() }
+        Self {
+            log: Box::new(log),
+            masks,
+            unfinished: Vec::new(),
+            tail: VecDeque::new(),
+            errors: CompilerErrors::default(),
+            lines: 0,
+        }
     }
 
     /// Takes output; gives the lines that it finished, masked, without control characters.
@@ -74,18 +94,21 @@ impl<'a> Transcript<'a> {
         writeln!(self.log, "{}", self.masks.hide(line))
     }
 
-    /// The last lines.
-    pub(super) fn tail(&self) -> Vec<String> {
-        self.tail.iter().cloned().collect()
+    /// Returns the errors of compilers and the last lines.
+    pub(super) fn excerpt(&self) -> Excerpt {
+        self.excerpt_before_last(0)
     }
 
-    /// The last lines without the latest ones.
-    pub(super) fn before_last(&self, lines: usize) -> Vec<String> {
-        self.tail.iter().take(self.tail.len().saturating_sub(lines)).cloned().collect()
+    /// Returns the same of the output without its latest lines.
+    pub(super) fn excerpt_before_last(&self, lines: usize) -> Excerpt {
+        let errors = self.errors.before(self.lines.saturating_sub(lines));
+        let tail = self.tail.iter().take(self.tail.len().saturating_sub(lines)).cloned().collect();
+        Excerpt { errors, tail }
     }
 
     /// Forgets all but the latest lines, before another step.
     pub(super) fn keep_last(&mut self, lines: usize) {
+        self.errors.forget_before(self.lines.saturating_sub(lines));
         self.tail.drain(..self.tail.len().saturating_sub(lines));
     }
 
@@ -100,6 +123,8 @@ impl<'a> Transcript<'a> {
             self.tail.pop_front();
         }
         self.tail.push_back(text.clone());
+        self.errors.read(self.lines, &text);
+        self.lines += 1;
         Ok(Some(text))
     }
 }
@@ -166,7 +191,7 @@ mod tests {
         for number in 0..50 {
             transcript.feed(format!("\u{1b}[31mline {number}\u{1b}[0m\r\n").as_bytes()).unwrap();
         }
-        let tail = transcript.tail();
+        let tail = transcript.excerpt().tail;
         assert_eq!((tail.len(), tail[0].as_str(), tail[19].as_str()), (20, "line 30", "line 49"));
     }
 

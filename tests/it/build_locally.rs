@@ -57,12 +57,14 @@ fn a_failing_stage_is_told_with_all_that_helps() {
     let told = &stderr[stderr.find("error[").unwrap()..];
     let expected = "\
 error[B050 step-failed]: stage `build` failed: exit status 7
+ = note: the first error of the compiler is
+         x.hip:3: error: no
  = note: the command was bash -c 'echo compiling; echo '\\''x.hip:3: error: no'\\'' >&2; exit 7 …'
  = note: its last lines were
          compiling
          x.hip:3: error: no
  = note: the whole log is in .rock/toy-1.0-rocm6.2-py3.11/logs/build.log
-help: mend the cause, then go on with `--continue build`
+help: fix the cause, then run `rock-matrix build toy-1.0-rocm6.2-py3.11 --recipes recipes --continue auto`
 ";
     assert_eq!(told.trim_end(), expected.trim_end());
     assert!(toy.text("logs/build.log").contains("x.hip:3: error: no"), "the log is kept");
@@ -136,15 +138,15 @@ fn a_stage_that_the_cap_cuts_ends_with_its_children() {
 #[test]
 fn a_capped_build_exits_with_124_and_goes_on() {
     let toy = Toy::building(TAKE);
-    let (_, stderr) = toy.build(124, &["--cap", "5", "--started-at", &seconds_ago(600)]);
-    assert!(stderr.contains("help: go on with `--continue auto`"), "{stderr}");
+    let _ = toy.build(124, &["--cap", "5", "--started-at", &seconds_ago(600)]);
     assert_eq!(toy.text("order"), "");
     let (_, stderr) = toy.build(124, &["--cap", "5", "--started-at", &seconds_ago(600)]);
     assert!(
         stderr.starts_with("starting anew: an earlier build was capped, `--continue auto` would go on with it"),
         "{stderr}"
     );
-    toy.build(0, &["--cap", "5", "--continue", "auto"]);
+    let (_, stderr) = toy.follow(&stderr, "help: resume it with", 0);
+    assert!(stderr.contains("built in"), "{stderr}");
 }
 
 fn seconds_ago(seconds: u64) -> String {
@@ -295,7 +297,7 @@ fn a_failure_that_is_known_by_its_words_is_told_with_what_helps() {
         stderr.contains("this is known: AOTriton's build fails so when ccache stands before the compiler"),
         "{stderr}"
     );
-    let help = "help: build again without ccache: unset CMAKE_C_COMPILER_LAUNCHER and CMAKE_CXX_COMPILER_LAUNCHER, or set CCACHE_DISABLE=1, then go on with `--continue build`\n";
+    let help = "help: build again without ccache: unset CMAKE_C_COMPILER_LAUNCHER and CMAKE_CXX_COMPILER_LAUNCHER, or set CCACHE_DISABLE=1, then run `rock-matrix build toy-1.0-rocm6.2-py3.11 --recipes recipes --continue auto`\n";
     assert!(stderr.contains(help), "{stderr}");
     let (_, stderr) = Toy::building("echo 'clang++ flash.cc: Invalid argument'; exit 1").build(4, &[]);
     assert!(!stderr.contains("this is known"), "{stderr}");

@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 
+use super::command_line::repeated;
 use super::jobs::{EngineChoice, Ready, named};
 use super::{Exit, Format, Shell, load, misused};
 use crate::compat::Compat;
 use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
 use crate::doctor;
-use crate::exec::{self, BuildEnd, NotBegun, ProcessRunner};
+use crate::exec::{self, BuildEnd, MessageContext, NotBegun, ProcessRunner};
 use crate::host::HostFacts;
 use crate::recipe::measure::Measurements;
 use crate::render::actions::table;
@@ -232,7 +233,7 @@ fn build_all(jobs: &[Prepared], args: &Args, shell: &Shell, facts: &HostFacts, m
     if jobs.len() > 1 && !failed.is_empty() {
         let message = format!("{} of {} builds failed", failed.len(), jobs.len());
         let told = Diagnostic::new(&codes::BUILDS_FAILED, message).note(format!("they are {}", failed.join(", ")));
-        shell.report(&[told.help("build each with `--continue auto` once its cause is mended")]);
+        shell.report(&[told.help(format!("fix the causes, then run `{}`", prepare::resume(shell)))]);
     }
     worst
 }
@@ -244,7 +245,7 @@ fn with_known_failures(told: Diagnostic, job: &Prepared, end: &BuildEnd, shell: 
     let step = job.build.steps.iter().find(|step| step.stage == fault.stage);
     let variables = step.iter().flat_map(|step| &step.env).map(|(name, value)| format!("{name}={value}"));
     let mut said = vec![fault.stage.clone(), fault.command.clone()];
-    said.extend(variables.chain(fault.tail.iter().cloned()));
+    said.extend(variables.chain(fault.output.errors.iter().chain(&fault.output.tail).cloned()));
     let known = doctor::known_failures(compat, &said.join("\n"));
     known.into_iter().fold(told, |told, row| {
         told.note(format!(
@@ -252,7 +253,7 @@ fn with_known_failures(told: Diagnostic, job: &Prepared, end: &BuildEnd, shell: 
             row.reason,
             compat.cite("run-time.yaml", &row.failure, &row.origin)
         ))
-        .help(format!("{}, then go on with `--continue {}`", row.help, fault.stage))
+        .help(format!("{}, then run `{}`", row.help, prepare::resume(shell)))
     })
 }
 
@@ -276,6 +277,9 @@ fn build_one(
     let session = job.session(args, shell, &surroundings, signals);
     let built = exec::build(session, runner, &mut |event| progress.tell(event));
     progress.finish();
+    let log = prepare::shown(job.folder.log().as_path(), shell);
+    let (resume, dry_run) = (prepare::resume(shell), repeated(&shell.arguments, &["--format="], &["--dry-run"]));
+    let context = MessageContext { log: &log, resume: &resume, dry_run: &dry_run };
     let mut built = match built {
         Ok(built) => built,
         Err(NotBegun::Open(fault)) => {
@@ -283,8 +287,7 @@ fn build_one(
             return Exit::Machine;
         }
         Err(NotBegun::Engine(fault)) => {
-            let log = prepare::shown(job.folder.log().as_path(), shell);
-            shell.report(&[fault.diagnostic(&log)]);
+            shell.report(&[fault.diagnostic(&context)]);
             return Exit::Machine;
         }
         Err(NotBegun::Stage(fault)) => {
@@ -292,14 +295,13 @@ fn build_one(
             return Exit::Usage;
         }
     };
-    let log = prepare::shown(job.folder.log().as_path(), shell);
     if let Some(reason) = &built.unreadable {
         let message = format!("`{}` cannot be read: {reason}", prepare::shown(&job.folder.record(), shell));
         shell.report(&[
             Diagnostic::new(&codes::BAD_BUILD_FILE, message).help("nothing is to be done: it is written anew")
         ]);
     }
-    if let Some(told) = built.end.diagnostic(&log) {
+    if let Some(told) = built.end.diagnostic(&context) {
         shell.report(&[with_known_failures(told, job, &built.end, shell)]);
     }
     for (name, counts) in &built.record.figures {

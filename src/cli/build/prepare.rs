@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Args;
+use crate::cli::command_line::repeated;
 use crate::cli::jobs::Ready;
 use crate::cli::limits::MAX_FACT_FILE_BYTES;
 use crate::cli::{Exit, Shell};
@@ -147,6 +148,15 @@ pub(super) fn lay_wheel(job: &Prepared, dist: &Path) -> Result<(), Diagnostic> {
     let wheels = sys::files_with_extension(dist, &["whl"]).map_err(Diagnostic::from)?;
     let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
     let place = Path::new(&job.build.wheels).parent().unwrap_or(Path::new(""));
+    // The wheels of an earlier build have other names where it was labelled or repaired after that; only one may be tested.
+    let below = job.folder.at(place);
+    below.check().map_err(Diagnostic::from)?;
+    let is_below = sys::is_same_file(dist, &below.path());
+    if !is_below && sys::exists(&below.path()) {
+        for old in sys::files_with_extension(&below.path(), &["whl"]).map_err(Diagnostic::from)? {
+            job.folder.at(place.join(name(&old))).remove().map_err(Diagnostic::from)?;
+        }
+    }
     for expected in job.job.wheels() {
         let own: Vec<_> = wheels.iter().filter(|path| exec::wheel_matches(expected, &name(path)).is_ok()).collect();
         let [wheel] = own.as_slice() else {
@@ -154,6 +164,9 @@ pub(super) fn lay_wheel(job: &Prepared, dist: &Path) -> Result<(), Diagnostic> {
             let fault = Diagnostic::new(&codes::WRONG_WHEEL, message).note(format!("one is wanted of `{expected}`"));
             return Err(fault.help("name the folder that its wheel was built into"));
         };
+        if is_below {
+            continue;
+        }
         let target = job.folder.at(place.join(name(wheel)));
         target.check().map_err(Diagnostic::from)?;
         sys::copy_atomic(wheel, &target.path()).map_err(Diagnostic::from)?;
@@ -298,6 +311,11 @@ pub(super) fn surroundings<'a>(shell: &'a Shell, facts: &HostFacts) -> Surroundi
     }
 }
 
+/// Returns the command line that resumes the build of this run.
+pub(super) fn resume(shell: &Shell) -> String {
+    repeated(&shell.arguments, &["--continue=", "--dry-run", "--started-at="], &["--continue", "auto"])
+}
+
 /// A path as the user should read it: from where the program was called.
 pub(super) fn shown(path: &Path, shell: &Shell) -> String {
     path.strip_prefix(&shell.environment.current_dir).unwrap_or(path).display().to_string()
@@ -312,6 +330,7 @@ impl Prepared {
     /// Where the build is to begin. A point of the recipe stands for the stage that it begins at.
     pub(super) fn wish(&self, args: &Args) -> Continue {
         match args.resume.as_deref() {
+            None | Some("auto") if args.test.is_some() => Continue::Test,
             None => Continue::Fresh,
             Some("auto") => Continue::Auto,
             Some(word) => {
@@ -336,7 +355,7 @@ impl Prepared {
         let docker = command.as_deref().ok_or("none: it builds on this machine");
         let from = match self.wish(args) {
             Continue::Stage(stage) => self.build.steps.iter().position(|step| step.stage == stage).unwrap_or_default(),
-            Continue::Fresh | Continue::Auto => 0,
+            Continue::Fresh | Continue::Auto | Continue::Test => 0,
         };
         self.masks.hide(&render::dry_run(&self.job, &self.build, docker, from))
     }
@@ -344,6 +363,7 @@ impl Prepared {
     /// The exit, after saying so, where `--continue` names a stage that this job has not.
     pub(super) fn cannot_go_on(&self, args: &Args, shell: &Shell) -> Option<Exit> {
         match self.wish(args) {
+            Continue::Test => None,
             Continue::Auto => {
                 shell.say("where it goes on depends on what this machine answers, so a dry run shows every stage");
                 None

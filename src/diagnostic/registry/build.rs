@@ -132,7 +132,7 @@ pub const WARNED_BY_RECIPE: Code = Code::warning(
 pub const STEP_FAILED: Code = Code::error(
     "B050",
     "step-failed",
-    "A stage of the build ended with an error. The message has its command, its last lines and the log file.\n\nNothing is lost: stages that are done stay done. Mend the cause and go on with `--continue STAGE`, or with `--continue auto`, which begins at the first stage that changed or did not succeed.",
+    "A stage of the build ended with an error. The message has its command, its last lines and the log file.\n\nNothing is lost: stages that are done stay done. Fix the cause and run the same command with `--continue auto`, which begins at the first stage that changed or did not succeed, or with `--continue STAGE`.",
 );
 /// A stage took longer than it may.
 pub const STEP_TIMED_OUT: Code = Code::error(

@@ -93,7 +93,7 @@ fn a_failing_step_ends_the_build_and_keeps_its_last_words() {
     assert_eq!(run.events, ["1/2 one", "one Failed"]);
     let BuildEnd::Failed(fault) = run.end else { panic!() };
     assert_eq!(fault.trouble, StepTrouble::Ended("exit status 3".into()));
-    assert_eq!(fault.tail, ["before", "worse"]);
+    assert_eq!(fault.output.tail, ["before", "worse"]);
     assert_eq!(fault.command, "bash -c 'echo before; echo worse >&2; exit 3'");
     assert_eq!(run.record.stages[0].ended.as_deref(), Some("exit status 3"));
     assert_eq!(run.record.stages[1].state, StageState::Waiting);
@@ -158,7 +158,7 @@ fn secrets_are_masked_in_the_log_the_tail_and_the_command() {
     let run = bench.really(&[step("one", "echo the word is open-sesame; exit 1")]);
     assert!(!run.log.contains("sesame") && run.log.contains("the word is ***"));
     let BuildEnd::Failed(fault) = run.end else { panic!() };
-    assert_eq!(fault.tail, ["the word is ***"]);
+    assert_eq!(fault.output.tail, ["the word is ***"]);
     assert!(fault.command.contains("***") && !fault.command.contains("sesame"));
 }
 
@@ -258,7 +258,7 @@ fn a_checkout_does_not_begin_behind_a_link() {
         let step = Step { argv: words.map(str::to_owned).into(), host: true, ..step("fetch-torch", "") };
         let mut runner = RecordingRunner::default();
         let run = bench.run(&mut runner, &[step]);
-        let told = run.end.diagnostic("log").unwrap();
+        let told = run.end.diagnostic(&crate::exec::MessageContext::default()).unwrap();
         assert_eq!(told.code.name, "linked-folder");
         assert!(told.message.contains(&format!("{link}`: it is a symbolic link")), "{}", told.message);
         assert_eq!((runner.invocations.len(), sys::names_in(&outside).unwrap().len()), (0, 0));

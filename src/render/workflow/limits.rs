@@ -38,7 +38,10 @@ pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mu
     plan::github(plan, sink);
     if jobs == 0 {
         let empty = Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs, so the workflow would build nothing");
-        sink.push(empty.help("see the reasons with `rock-matrix plan --explain`"));
+        let files = plan.groups.iter().map(|group| group.config.places.source().path.to_string());
+        let words: Vec<String> =
+            ["rock-matrix", "plan", "--explain"].map(str::to_owned).into_iter().chain(files).collect();
+        sink.push(empty.help(format!("see the reasons with `{}`", crate::render::command(&words))));
     }
 }
 

@@ -149,6 +149,21 @@ impl Toy {
         ended(self.command(&arguments).output().unwrap(), code, &self.folder)
     }
 
+    /// Runs the first command between backticks after `before` as a shell reads it, as someone does who copies it from a
+    /// message.
+    #[track_caller]
+    pub fn follow(&self, said: &str, before: &str, code: i32) -> (String, String) {
+        let (_, rest) = said.split_once(before).unwrap_or_else(|| panic!("no `{before}` in: {said}"));
+        let command = rest.split('`').nth(1).unwrap();
+        let own = self.command(&[]);
+        let mut shell = Command::new("bash");
+        shell.args(["-c", command]).current_dir(&self.folder).env_clear();
+        shell.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let programs = Path::new(env!("CARGO_BIN_EXE_rock-matrix")).parent().unwrap();
+        shell.env("PATH", format!("{}:{}", programs.display(), std::env::var("PATH").unwrap()));
+        ended(shell.output().unwrap(), code, &self.folder)
+    }
+
     /// Starts `build` of the job in the background.
     pub fn start(&self, arguments: &[&str]) -> Child {
         let arguments: Vec<&str> = ["build", JOB].into_iter().chain(arguments.iter().copied()).collect();

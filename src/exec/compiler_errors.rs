@@ -1,0 +1,167 @@
+//! The first errors of compilers, linkers and CMake in the output of a stage.
+//!
+//! Python's build frontends print a traceback of their own after the output of a compiler, so that the last lines of a
+//! failed stage seldom hold the cause.
+
+use super::limits::{MAX_CMAKE_LINES, MAX_COMPILER_ERRORS};
+
+/// Programs that report errors without a file: `clang: error: cannot find ROCm device library`.
+const TOOLS: [&str; 16] = [
+    "amdclang",
+    "amdclang++",
+    "c++",
+    "cc",
+    "cc1",
+    "cc1plus",
+    "clang",
+    "clang++",
+    "collect2",
+    "g++",
+    "gcc",
+    "gfortran",
+    "hipcc",
+    "ld",
+    "ld.lld",
+    "lld",
+];
+
+/// Errors in the output of one stage, in the order in which they were printed.
+#[derive(Debug, Default)]
+pub(super) struct CompilerErrors {
+    found: Vec<CompilerError>,
+    /// Lines that the message of a CMake error may still take.
+    cmake_lines: usize,
+}
+
+#[derive(Debug)]
+struct CompilerError {
+    /// The number of the line that it begins in.
+    line: usize,
+    text: String,
+}
+
+impl CompilerErrors {
+    /// Reads the next line of the output, which has the number `number`.
+    pub(super) fn read(&mut self, number: usize, line: &str) {
+        if self.cmake_lines > 0 && line.starts_with(' ') {
+            self.cmake_lines -= 1;
+            if let Some(last) = self.found.last_mut() {
+                last.text.push('\n');
+                last.text.push_str(line);
+            }
+            return;
+        }
+        self.cmake_lines = 0;
+        let text = line.trim_start();
+        if self.found.len() == MAX_COMPILER_ERRORS || self.found.iter().any(|error| error.text == text) {
+            return;
+        }
+        let is_cmake = text.starts_with("CMake Error at ") || text.starts_with("CMake Error: ");
+        if is_cmake || is_at_a_line(text) || is_of_a_tool(text) || is_of_a_linker(text) {
+            self.found.push(CompilerError { line: number, text: text.to_owned() });
+            // A message that pip indents cannot be told from the next line; its first line says where it is.
+            self.cmake_lines = if is_cmake && text.len() == line.len() { MAX_CMAKE_LINES } else { 0 };
+        }
+    }
+
+    /// Returns those that begin before the line of this number.
+    pub(super) fn before(&self, number: usize) -> Vec<String> {
+        self.found.iter().filter(|error| error.line < number).map(|error| error.text.clone()).collect()
+    }
+
+    /// Forgets those that begin before the line of this number.
+    pub(super) fn forget_before(&mut self, number: usize) {
+        self.found.retain(|error| error.line >= number);
+    }
+}
+
+/// Splits a line at `: error: ` or `: fatal error: `, as GCC and Clang write it, and returns what comes before.
+fn before_error(text: &str) -> Option<&str> {
+    let (before, _) = text.split_once(" error: ")?;
+    before.strip_suffix(" fatal").unwrap_or(before).strip_suffix(':')
+}
+
+/// Whether an error names file and line: `src/a.hip:3:5: error: …`, with or without a column.
+fn is_at_a_line(text: &str) -> bool {
+    let Some((file, number)) = before_error(text).and_then(|before| before.rsplit_once(':')) else { return false };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number(number) && !file.is_empty()
+}
+
+/// Whether an error is of a tool itself: `clang-17: error: …`, `/usr/bin/ld: error: …`.
+fn is_of_a_tool(text: &str) -> bool {
+    let Some(tool) = before_error(text) else { return false };
+    let name = tool.rsplit('/').next().unwrap_or(tool);
+    let is_version = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let name = name.rsplit_once('-').filter(|(_, version)| is_version(version)).map_or(name, |(name, _)| name);
+    TOOLS.contains(&name)
+}
+
+/// Whether GNU ld writes so of a symbol or a library that is missing.
+fn is_of_a_linker(text: &str) -> bool {
+    text.contains(": undefined reference to `") || text.contains("ld: cannot find ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(lines: &[&str]) -> Vec<String> {
+        let mut errors = CompilerErrors::default();
+        lines.iter().enumerate().for_each(|(number, line)| errors.read(number, line));
+        errors.before(lines.len())
+    }
+
+    #[test]
+    fn errors_of_compilers_and_linkers_are_found_and_those_of_build_frontends_are_not() {
+        for line in [
+            "csrc/a.hip:3:5: error: use of undeclared identifier 'x'",
+            "csrc/a.hip:1:10: fatal error: 'missing.h' file not found",
+            "a.c:7: error: old style",
+            "clang: error: cannot find ROCm device library",
+            "/opt/rocm/llvm/bin/clang-17: error: linker command failed with exit code 1",
+            "ld.lld: error: undefined symbol: f",
+            "/usr/bin/ld: cannot find -lamdhip64: No such file or directory",
+            "a.cpp:(.text+0x9): undefined reference to `f()'",
+            "collect2: error: ld returned 1 exit status",
+            "CMake Error: CMake was unable to find a build program corresponding to \"Ninja\".",
+        ] {
+            assert_eq!(found(&[&format!("      {line}")]), [line]);
+        }
+        for line in [
+            "error: subprocess-exited-with-error",
+            "error: command '/usr/bin/hipcc' failed with exit code 1",
+            "ERROR: Failed building wheel for x",
+            "a.c:7:1: warning: unused",
+            "RuntimeError: Error compiling objects for extension",
+            "note: This error originates from a subprocess",
+            "1 error generated when compiling for gfx90a.",
+        ] {
+            assert!(found(&[line]).is_empty(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_cmake_error_has_the_lines_of_its_message() {
+        let lines = ["-- x", "CMake Error at CMakeLists.txt:5 (find_package):", "  Could not find hip.", "Call Stack:"];
+        assert_eq!(found(&lines), ["CMake Error at CMakeLists.txt:5 (find_package):\n  Could not find hip."]);
+    }
+
+    #[test]
+    fn an_error_is_found_once_and_the_first_ones_stay() {
+        let line = |number: usize| format!("a.c:{number}:1: error: no");
+        let lines: Vec<String> = (1..9).flat_map(|number| [line(number), line(number)]).collect();
+        let found = found(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(found, (1..=MAX_COMPILER_ERRORS).map(line).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn errors_of_an_earlier_stage_are_forgotten() {
+        let mut errors = CompilerErrors::default();
+        errors.read(0, "a.c:1:1: error: no");
+        errors.read(4, "b.c:1:1: error: no");
+        assert_eq!(errors.before(4), ["a.c:1:1: error: no"]);
+        errors.forget_before(3);
+        assert_eq!(errors.before(5), ["b.c:1:1: error: no"]);
+    }
+}

@@ -1,0 +1,38 @@
+//! `build --test` tries a wheel that another build made, and keeps the job's folder.
+
+use crate::support::toy::{Toy, WHEEL};
+
+const TAKE: &str = "echo built >>order; mkdir -p dist; cp \"$WHEELS\"/*.whl dist/";
+
+#[test]
+fn build_test_works_by_itself_and_keeps_the_folder() {
+    let toy = Toy::building(TAKE);
+    let _ = toy.build(0, &[]);
+    let stages = |toy: &Toy| {
+        let record = toy.record();
+        let stages = record["stages"].as_array().unwrap().iter();
+        stages.map(|stage| format!("{} {}", stage["stage"], stage["state"])).collect::<Vec<_>>()
+    };
+    let built = stages(&toy);
+    let (_, stderr) = toy.build(0, &["--test", "dist"]);
+    assert!(stderr.contains("smoke-test: done"), "{stderr}");
+    assert_eq!(toy.text("order"), "prepare\nbuilt\n", "nothing was removed and nothing built");
+    assert_eq!(stages(&toy), built);
+
+    let (_, stderr) = toy.build(0, &["--test", "dist"]);
+    assert!(stderr.contains("smoke-test: done"), "a test is run again: {stderr}");
+    let (_, stderr) = toy.build(0, &["--continue", "auto"]);
+    assert!(!stderr.contains("] build"), "the build is still done: {stderr}");
+}
+
+#[test]
+fn build_test_replaces_the_wheel_of_an_earlier_build() {
+    let toy = Toy::building(TAKE);
+    let _ = toy.build(0, &[]);
+    let other = toy.job("dist").join(WHEEL.replace("+rocm62", ""));
+    std::fs::rename(toy.job("dist").join(WHEEL), &other).unwrap();
+    let _ = toy.build(0, &["--test", "dist"]);
+    assert!(!other.exists() && toy.job("dist").join(WHEEL).exists());
+    let _ = toy.build(0, &["--test", toy.job("dist").to_str().unwrap()]);
+    assert!(toy.job("dist").join(WHEEL).exists(), "a wheel that is where it belongs stays");
+}
