@@ -6,7 +6,7 @@ use super::limits::MAX_DOCUMENT_BYTES;
 use super::load::{Matrix, recipes};
 use super::{Exit, Shell};
 use crate::compat::Compat;
-use crate::config::{self, Given, Lookups};
+use crate::config::{self, Given, HostRocm, Lookups};
 use crate::diagnostic::{
     Diagnostic, Place, Sink, Source,
     registry::{host, matrix as codes},
@@ -46,7 +46,8 @@ pub(super) fn documents(
         }
     }
     let recipes = recipes(shell, &given_recipes, sink)?;
-    let lookups = Lookups { given: given.clone(), ..Lookups::new(compat, recipes.clone()) };
+    let lookups =
+        Lookups { given: given.clone(), host_rocm: host_rocm(shell), ..Lookups::new(compat, recipes.clone()) };
     let mut matrices = Vec::new();
     for source in &sources {
         let Some(config) = config::read(source, &lookups, sink) else { continue };
@@ -59,13 +60,23 @@ pub(super) fn documents(
     Ok(Documents { matrices, files: files.len() })
 }
 
+/// Finds the ROCm of this machine.
+fn host_rocm(shell: &Shell) -> HostRocm {
+    let environment = shell.environment.clone();
+    HostRocm::new(move || {
+        let facts = sys::with_hip(sys::host_facts(&sys::HostRoots::default(), &environment, &[]), &environment);
+        crate::host::rocm_version(&facts, environment.get("ROCM_PATH"))
+    })
+}
+
 /// The matrix file of this text; every fault of it goes to the sink.
 ///
 /// # Errors
 /// When the recipes cannot be read, after saying so.
 pub(super) fn matrix(shell: &Shell, compat: &Compat, source: &Source, sink: &mut Sink) -> Result<Option<Matrix>, Exit> {
     let recipes = recipes(shell, &[], sink)?;
-    let config = config::read(source, &Lookups::new(compat, recipes.clone()), sink);
+    let config =
+        config::read(source, &Lookups { host_rocm: host_rocm(shell), ..Lookups::new(compat, recipes.clone()) }, sink);
     recipes.faults().into_iter().for_each(|fault| sink.push(fault));
     Ok(config.and_then(|config| {
         let recipe = recipes.known(&config.recipe)?;

@@ -10,7 +10,7 @@ use crate::compat::Compat;
 use crate::config::recipe::{self, RecipeDocument, Recipes};
 use crate::config::{Config, Gfx, Given};
 use crate::diagnostic::registry::{build, plan as codes};
-use crate::diagnostic::{Diagnostic, Sink, Source};
+use crate::diagnostic::{Diagnostic, Severity, Sink, Source};
 use crate::plan::{self, Options, Plan};
 use crate::publish::LARGEST_LISTING_BYTES;
 use crate::sys::{self, FileError};
@@ -223,18 +223,34 @@ pub(super) fn plan(
             let targets = targets.get_or_insert_with(|| {
                 crate::host::gfx_targets(&sys::host_facts(&sys::HostRoots::default(), &shell.environment, &[]))
             });
-            if targets.is_empty() {
-                sink.push(
-                    Diagnostic::new(&codes::HOST_WITHOUT_GPU, "`gfx: [host]` asks for this machine's GPUs, and it has none")
-                        .at(config.places.of("gfx"), "")
-                        .help("name the targets, or build on the machine with the GPU; `rock-matrix doctor` shows what it sees"),
-                );
-                return None;
-            }
-            config.families = targets.iter().map(ToString::to_string).collect();
-            config.gfx = Gfx::Targets(targets.clone());
+            let targets = if targets.is_empty() {
+                let fault = without_gpu(&config);
+                let is_error = fault.is_error();
+                sink.push(fault);
+                if is_error {
+                    return None;
+                }
+                &config.gfx_fallback
+            } else {
+                &*targets
+            };
+            (config.families, config.gfx) =
+                (targets.iter().map(ToString::to_string).collect(), Gfx::Targets(targets.clone()));
         }
         files.push((config, matrix.recipe.profile(&matrix.config.distribution.normalized())));
     }
     plan::plan(files, compat, options, sink).filter(|_| sink.error_count() == errors)
+}
+
+/// The message where `gfx: [host]` finds no GPU: a warning where the file says what is built instead.
+fn without_gpu(config: &Config) -> Diagnostic {
+    let message = "`gfx: [host]` asks for this machine's GPUs, and it has none";
+    let fault = Diagnostic::new(&codes::HOST_WITHOUT_GPU, message).at(config.places.of("gfx"), "");
+    if config.gfx_fallback.is_empty() {
+        return fault.help(
+            "name the targets, say under `gfx-fallback` which are built without a GPU, or build on the machine with the GPU; `rock-matrix doctor` shows what it sees",
+        );
+    }
+    let targets: Vec<String> = config.gfx_fallback.iter().map(ToString::to_string).collect();
+    fault.severity(Severity::Warning).note(format!("`gfx-fallback` is used: {}", targets.join(", ")))
 }

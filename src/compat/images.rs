@@ -62,17 +62,24 @@ impl ImageTag<'_> {
             && python.is_none_or(|python| self.python == python)
     }
 
-    /// The reference: with the digest where one is known.
-    pub fn reference(&self) -> String {
-        let tag = format!("{}:{}", self.row.repository, self.row.tag);
+    /// Returns the reference below the given name of the repository: with the digest where one is known.
+    fn reference(&self, repository: &str) -> String {
+        let tag = format!("{repository}:{}", self.row.tag);
         if self.row.digest.is_empty() { tag } else { format!("{tag}@{}", self.row.digest) }
     }
 }
 
+/// Registry of names without one. Podman asks for it to be written: stock Debian configures no other meaning.
+const DOCKER_HUB: &str = "docker.io/";
+
+pub(super) fn without_docker_hub(name: &str) -> &str {
+    name.strip_prefix(DOCKER_HUB).unwrap_or(name)
+}
+
 impl Compat {
-    /// The images of a repository whose tags say what they hold.
+    /// Returns the images of a repository whose tags say what they hold. A name without a registry is one of Docker Hub.
     pub fn images(&self, repository: &str) -> impl Iterator<Item = ImageTag<'_>> {
-        self.all_images().filter(move |image| image.row.repository == repository)
+        self.all_images().filter(move |image| image.row.repository == without_docker_hub(repository))
     }
 
     fn all_images(&self) -> impl Iterator<Item = ImageTag<'_>> {
@@ -98,7 +105,7 @@ impl Compat {
         python: Option<PythonVersion>,
     ) -> Result<String, String> {
         if let Some(image) = self.images(repository).find(|image| image.has(rocm, torch, python)) {
-            return Ok(image.reference());
+            return Ok(image.reference(repository));
         }
         let mut wanted = format!("ROCm {rocm}");
         if let Some(torch) = torch {
@@ -113,7 +120,7 @@ impl Compat {
         } else {
             format!("nearest: {}", near.join(", "))
         };
-        Err(format!("no {repository} image for {wanted}; {near}"))
+        Err(format!("no {} image for {wanted}; {near}", without_docker_hub(repository)))
     }
 
     /// An image with this ROCm and an old glibc; an image named by a minor serves its patches.
@@ -132,13 +139,12 @@ impl Compat {
     /// Returns the glibc of an image: by the Ubuntu release in its tag, the base of the builder image that it is, or the
     /// name of a manylinux image.
     pub fn glibc_of_image(&self, reference: &str) -> Option<Version> {
-        let plain = |name: &str| name.strip_prefix("docker.io/").unwrap_or(name).to_owned();
-        let name = plain(reference.split('@').next().unwrap_or_default());
+        let name = without_docker_hub(reference.split('@').next().unwrap_or_default());
         let last = name.rsplit('/').next().unwrap_or_default();
         let tag = last.split_once(':').map(|(_, tag)| tag).unwrap_or_default();
-        let is_of = |row: &BuilderRow| match plain(&row.image).split_once("{rocm}") {
+        let is_of = |row: &BuilderRow| match without_docker_hub(&row.image).split_once("{rocm}") {
             Some((before, after)) => name.starts_with(before) && name.ends_with(after),
-            None => name == plain(&row.image),
+            None => name == without_docker_hub(&row.image),
         };
         let builder = || self.tables().builders.iter().find(|row| is_of(row)).map(|row| row.base.clone());
         let base = parse(tag).map(|holds| format!("ubuntu {}", holds.ubuntu)).or_else(builder);
@@ -195,6 +201,16 @@ mod tests {
     }
 
     /// D1, 6.35
+    #[test]
+    fn an_image_keeps_the_registry_that_its_repository_is_named_with() {
+        let image =
+            |repository: &str| Compat::embedded().image(repository, &"6.2".parse().unwrap(), None, None).unwrap();
+        let tag = image("rocm/pytorch").trim_start_matches("rocm/pytorch:").to_owned();
+        assert_eq!(image("docker.io/rocm/pytorch"), format!("docker.io/rocm/pytorch:{tag}"));
+        let builder = Compat::embedded().builder(&"6.2".parse().unwrap()).unwrap();
+        assert!(builder.starts_with("docker.io/"), "{builder}");
+    }
+
     #[test]
     fn of_41_tags_ten_look_ups_hit_and_four_miss_with_the_nearest_tags() {
         assert_eq!(Compat::embedded().images("rocm/pytorch").count(), 41);
@@ -273,9 +289,9 @@ mod tests {
     #[test]
     fn a_builder_image_is_of_the_same_rocm_or_there_is_none() {
         let builder = |rocm: &str| Compat::embedded().builder(&rocm.parse().unwrap());
-        assert_eq!(builder("6.2.4").as_deref(), Some("pytorch/manylinux2_28-builder:rocm6.2.4"));
-        assert_eq!(builder("6.2").as_deref(), Some("rocm/dev-almalinux-8:6.2-complete"));
-        assert_eq!(builder("7.1.1").as_deref(), Some("pytorch/manylinux2_28-builder:rocm7.1"));
+        assert_eq!(builder("6.2.4").as_deref(), Some("docker.io/pytorch/manylinux2_28-builder:rocm6.2.4"));
+        assert_eq!(builder("6.2").as_deref(), Some("docker.io/rocm/dev-almalinux-8:6.2-complete"));
+        assert_eq!(builder("7.1.1").as_deref(), Some("docker.io/pytorch/manylinux2_28-builder:rocm7.1"));
         assert_eq!(builder("10.1"), None);
     }
 }

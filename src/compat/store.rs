@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::images::without_docker_hub;
 use super::rows::{
     ActionRow, GfxRow, LimitRow, Origin, PackageRow, PresetRow, ReachRow, RunnerPoolRow, RunnerRow, SonameRow, Tables,
     TorchIndexRow, TorchRow,
@@ -242,7 +243,10 @@ impl Compat {
                 let near = self.nearest_tags(repository, rocm, Some(torch), python);
                 let and_python = python.map(|python| format!(" and Python {python}")).unwrap_or_default();
                 Verdict::Unsupported(Because {
-                    reason: format!("no image of {repository} carries torch {torch} with ROCm {rocm}{and_python}"),
+                    reason: format!(
+                        "no image of {} carries torch {torch} with ROCm {rocm}{and_python}",
+                        without_docker_hub(repository)
+                    ),
                     hint: format!("the nearest tags are {}", near.join(", ")),
                     source: "images.yaml".to_owned(),
                 })

@@ -11,7 +11,7 @@ use super::model::{
 use crate::yaml::shape::{Field, Record, Shape};
 
 /// The form of a matrix file.
-pub(super) const MATRIX_FILE: Shape = Shape::Record(&MATRIX);
+pub const MATRIX_FILE: Shape = Shape::Record(&MATRIX);
 
 const fn required(name: &'static str, shape: Shape, doc: &'static str) -> Field {
     Field { name, shape, required: true, default: "", doc }
@@ -80,6 +80,12 @@ pub(super) const MATRIX: Record = Record {
             TEXTS,
             "[gfx90a, gfx942, gfx1030, gfx1100]",
             "The GPU targets wanted: targets (`gfx942`), families (`gfx110X-all`), or `[host]` for those of this machine in local builds. What a version, a ROCm or the torch wheels cannot compile for is dropped and reported.",
+        ),
+        optional(
+            "gfx-fallback",
+            TEXTS,
+            "[]",
+            "The GPU targets where `gfx: [host]` finds no GPU, such as on the runners of GitHub. Without them that is an error.",
         ),
         optional(
             "exclude",
@@ -199,7 +205,7 @@ pub(super) const OVERRIDES: Record = Record {
 pub(super) const IMAGE: Record = Record {
     name: "`image`",
     fields: &[
-        optional("repository", Shape::Text, "rocm/pytorch", "Where tags are looked up."),
+        optional("repository", Shape::Text, "docker.io/rocm/pytorch", "Where tags are looked up."),
         optional(
             "tag",
             Shape::Text,

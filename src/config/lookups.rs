@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::recipe::Recipes;
 use crate::compat::Compat;
 use crate::compat::rows::{IndexTemplateRow, ReleaseTypeRow};
-use crate::names::{GfxTarget, ProductName};
+use crate::names::{GfxTarget, ProductName, RocmVersion};
 
 /// Known names, for checks and for the nearest one to a wrong one.
 #[derive(Debug, Clone, Default)]
@@ -25,8 +25,32 @@ pub struct Lookups {
     pub index_templates: Vec<IndexTemplateRow>,
     /// What the command line says beside a file.
     pub given: Given,
+    /// The ROCm of this machine, for `rocm: [host]`.
+    pub host_rocm: HostRocm,
     /// Names, labels and aliases of runners, and names of pools, each with its system.
     pub runners: BTreeMap<String, String>,
+}
+
+/// Looks up the ROCm of this machine when a file asks for it; none by default.
+#[derive(Clone, Default)]
+pub struct HostRocm(Option<Arc<dyn Fn() -> Option<RocmVersion>>>);
+
+impl HostRocm {
+    /// Creates one that calls `find`, once for each file that asks.
+    pub fn new(find: impl Fn() -> Option<RocmVersion> + 'static) -> Self {
+        Self(Some(Arc::new(find)))
+    }
+
+    /// Returns the version; `None` where the machine has no ROCm, or several.
+    pub(super) fn find(&self) -> Option<RocmVersion> {
+        self.0.as_ref().and_then(|find| find())
+    }
+}
+
+impl std::fmt::Debug for HostRocm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("HostRocm").finish_non_exhaustive()
+    }
 }
 
 /// What the command line says in the place of a matrix file's own values.
@@ -69,6 +93,7 @@ impl Lookups {
             release_types: tables.release_types.clone(),
             index_templates: tables.index_templates.clone(),
             given: Given::default(),
+            host_rocm: HostRocm::default(),
             gfx: known_gfx(compat),
             products: products(compat),
             families: tables.families.iter().map(|row| (row.family.clone(), members(&row.members))).collect(),

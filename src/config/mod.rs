@@ -20,8 +20,9 @@ mod runner;
 mod settings;
 pub mod syntax;
 
+pub use fields::MATRIX_FILE;
 pub use issue::{Requested, requested};
-pub use lookups::{Given, Lookups};
+pub use lookups::{Given, HostRocm, Lookups};
 pub use model::*;
 pub use places::Places;
 pub use profile::{Backend, Profile};

@@ -26,6 +26,8 @@ pub struct Config {
     pub rows: Vec<Row>,
     /// The gfx targets wanted.
     pub gfx: Gfx,
+    /// Targets instead of those of this machine where it has no GPU; empty for none.
+    pub gfx_fallback: Vec<GfxTarget>,
     /// The same as written: families and targets.
     pub families: Vec<String>,
     /// What the kind of release says, where one is named.

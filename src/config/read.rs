@@ -11,6 +11,7 @@ mod complete;
 mod explicit_places;
 mod fields;
 mod gfx;
+mod host;
 mod numbers;
 mod release_type;
 mod texts;
@@ -42,6 +43,7 @@ pub fn read(source: &Source, lookups: &Lookups, sink: &mut Sink) -> Option<Confi
     release_type::give(&mut whole, &lookups.given, &mut places);
     let platform = whole.get("platform").cloned();
     let mut reader = Reader { source, lookups, platform: platform.as_ref(), has_unknown_keys, sink };
+    reader.resolve_host(&mut whole);
     let recipe = reader.recipe(&whole);
     let release = reader.release_type(&mut whole, &recipe, &mut places);
     let config = reader.config(&whole, (recipe, release), places);
@@ -149,7 +151,7 @@ mod tests {
             (config.recipe.as_str(), config.runner.to_string().as_str(), config.enabled),
             ("flash-attn", "ubuntu-22.04", true)
         );
-        assert_eq!((config.image.repository.as_str(), config.image.tag.as_str()), ("rocm/pytorch", ""));
+        assert_eq!((config.image.repository.as_str(), config.image.tag.as_str()), ("docker.io/rocm/pytorch", ""));
         assert_eq!((config.docker.shm_size.as_str(), config.workflow.max_parallel), ("8G", 20));
         assert!(matches!(&config.gfx, Gfx::Targets(targets) if targets.len() == 4));
         assert_eq!((config.gpu, config.test.gpu), (GpuPolicy::Auto, GpuPolicy::None));
@@ -176,7 +178,7 @@ mod tests {
         assert_eq!((local.repository.as_str(), local.tag.as_str()), ("localhost:5000/a/b", "t"));
         let digest = format!("r/p:t@sha256:{}", "0".repeat(64));
         assert_eq!(format!("{}:{}", image(&digest).repository, image(&digest).tag), digest);
-        assert_eq!(image("{tag: abc}").repository, "rocm/pytorch");
+        assert_eq!(image("{tag: abc}").repository, "docker.io/rocm/pytorch");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::device::{DeviceNode, DeviceState};
 use super::kfd::Topology;
 use super::proc::{Memory, Process};
 use super::python::PythonFacts;
-use crate::names::GfxTarget;
+use crate::names::{GfxTarget, RocmVersion};
 
 /// What was seen of a machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -120,6 +120,24 @@ impl Overrides {
 /// The gfx targets of the machine's GPUs, each once, sorted. Overrides of the runtime do not count.
 pub fn gfx_targets(facts: &HostFacts) -> Vec<GfxTarget> {
     facts.topology.gpus.iter().map(|gpu| gpu.target.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The ROCm of the machine: of the folder `rocm_path` (`ROCM_PATH`) or `/opt/rocm`, else of the only installation, else the
+/// major and minor number of HIP, whose third number is not that of ROCm. `None` where none is found or several are.
+pub fn rocm_version(facts: &HostFacts, rocm_path: Option<&str>) -> Option<RocmVersion> {
+    let is_in = |folder: &str| facts.rocm.iter().find(|install| install.folder == folder);
+    let chosen = is_in(rocm_path.unwrap_or("/opt/rocm").trim_end_matches('/'));
+    let only = || facts.rocm.first().filter(|_| facts.rocm.len() == 1);
+    let of_install = |install: &RocmInstall| {
+        let numbers = install.version.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default();
+        RocmVersion::from_leading_numbers(numbers)
+    };
+    let of_hip = || Some(RocmVersion::from_leading_numbers(facts.hip_version.as_deref()?)?.minor());
+    match chosen.or_else(only) {
+        Some(install) => of_install(install),
+        None if facts.rocm.is_empty() => of_hip(),
+        None => None,
+    }
 }
 
 /// Threads that a build may use: online CPUs, those this process may run on, and the control group's quota,

@@ -15,7 +15,7 @@ pub use cgroup::{CgroupLimits, Limit};
 pub use device::{DeviceNode, DeviceState};
 pub use facts::{
     Disk, Engine, HostFacts, Overrides, RocmInstall, Unreadable, build_memory_bytes, build_threads, device_group_ids,
-    gfx_targets, has_usable_gpu,
+    gfx_targets, has_usable_gpu, rocm_version,
 };
 pub use kfd::{Gpu, Topology};
 pub use python::{PYTHON_FACTS, PythonFacts};

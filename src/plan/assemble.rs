@@ -12,7 +12,7 @@ use super::shared::{Draft, Shared};
 use super::view::JobView;
 use super::{Options, collide};
 use crate::compat::Compat;
-use crate::config::{AxisRole, Backend, Config, Leaves, Profile, Switch, VersionFrom};
+use crate::config::{AxisRole, Backend, CheckProfile, Config, Leaves, Profile, RepairPlatform, Switch, VersionFrom};
 use crate::diagnostic::{Diagnostic, Sink, nearest::nearest, registry::matrix, registry::plan as codes};
 use crate::matrix::{Excluded, Universe, expand};
 
@@ -154,7 +154,11 @@ impl Group {
 pub fn plan(files: Vec<(Config, Profile)>, compat: &Compat, options: &Options, sink: &mut Sink) -> Option<Plan> {
     let errors = sink.error_count();
     let mut expanded = Vec::new();
-    for (config, profile) in files {
+    for (mut config, profile) in files {
+        if profile.checked_as == CheckProfile::Sdk {
+            // They are ROCm: no library of theirs is outside, and the names of AMD's own packages are not repaired.
+            config.repair.platform = RepairPlatform::Off;
+        }
         check_backends(&config, &profile, sink);
         if profile.version_from == VersionFrom::Axis {
             check_version_axis(&config, sink);

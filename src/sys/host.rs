@@ -62,6 +62,11 @@ pub fn host_facts(roots: &HostRoots, environment: &Environment, folders: &[PathB
     HostFacts { unreadable: reader.unreadable, ..facts }
 }
 
+/// Adds the version of HIP, as `hipconfig` says it.
+pub fn with_hip(facts: HostFacts, environment: &Environment) -> HostFacts {
+    HostFacts { hip_version: hip_version(environment), ..facts }
+}
+
 /// Adds what programs must be asked for: the versions of the container engines, of HIP, of ninja, of Python and of its
 /// torch.
 pub fn with_programs(facts: HostFacts, environment: &Environment) -> HostFacts {

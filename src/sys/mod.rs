@@ -38,7 +38,7 @@ pub use folders::{
     folders, free_bytes, glob, has_foreign_files, is_own_folder, link_or_copy, listing, lock, lock_below, make_folder,
     names_in, now_s, open_to_read, own_ids, remove, stamp,
 };
-pub use host::{HostRoots, host_facts, python, topology, with_programs};
+pub use host::{HostRoots, host_facts, python, topology, with_hip, with_programs};
 pub use leaves::leaves;
 pub use libraries::Sysroot;
 pub use merged::merge;

@@ -1,9 +1,10 @@
-//! Every key of a recipe changes something that a user can observe.
+//! Every key of a matrix file and of a recipe changes something that a user can observe.
 //!
 //! A key that is parsed, checked and documented may still have no effect. For each key of the format there is a
 //! [`Case`]: a file without the key and one with it, and a command that must answer differently. `plan --format json`
 //! is not such a command, since it repeats many keys as they are written.
 
+mod matrix_file;
 mod recipe_file;
 
 use std::collections::BTreeSet;

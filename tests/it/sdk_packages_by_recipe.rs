@@ -219,8 +219,7 @@ fn a_source_distribution_of_another_name_is_not_delivered() {
     let recipe = "recipe: 1\nname: own\nleaves: sdist\nwheels:\n  - {distribution: own-part, same-version: true}\nsteps:\n  \
                   - {stage: build, shell: bash, script: 'mkdir -p dist; : >dist/own-2.0.tar.gz; : >dist/own_part-1.0-py3-none-linux_x86_64.whl'}\n\
                   collect: {wheels: 'dist/*.whl', archive: 'dist/*.tar.gz'}\n";
-    let matrix =
-        "version: 1\ndistribution: own\nrecipe: own\naxes: {own: [\"1.0\"]}\npython-from: host\ntorch-from: host\n";
+    let matrix = "version: 1\ndistribution: own\nrecipe: own\naxes: {own: [\"1.0\"]}\npython-from: host\ntorch-from: host\nrepair: off\n";
     let project = Project::new().file("recipes/own.yaml", recipe).file("m.yaml", matrix);
     let said = project.run(&["--recipes", "recipes", "build", "--all", "--matrix", "m.yaml"]).exits(1).stderr;
     assert!(said.contains("the build made `own-2.0.tar.gz`, which is not the job's"), "{said}");

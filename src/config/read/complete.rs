@@ -73,6 +73,6 @@ mod tests {
         shape::check(&whole, &MATRIX_FILE, &Source::new("defaults", ""), &mut sink);
         let missing: Vec<_> = sink.finish().into_iter().filter(|d| d.code.name != "missing-key").collect();
         assert!(missing.is_empty(), "{missing:?}");
-        assert_eq!(whole.get("image").unwrap().get("repository").unwrap().text(), Some("rocm/pytorch"));
+        assert_eq!(whole.get("image").unwrap().get("repository").unwrap().text(), Some("docker.io/rocm/pytorch"));
     }
 }

@@ -94,6 +94,7 @@ impl Reader<'_> {
             self.fault(&codes::BAD_GFX, gfx, "`gfx` lists no targets", "list the targets wanted, or remove the line");
         }
         let gfx = self.gfx(items(node, "gfx"));
+        let gfx_fallback = self.gfx_fallback(items(node, "gfx-fallback"), &gfx);
         let families = words(items(node, "gfx"));
         let image = self.image(node.get("image")?);
         let docker = self.docker(node.get("docker")?);
@@ -131,6 +132,7 @@ impl Reader<'_> {
             rows,
             gfx,
             families,
+            gfx_fallback,
             device_extras,
             release_type,
             exclude,

@@ -28,6 +28,17 @@ impl Reader<'_> {
         Gfx::Targets(self.targets(nodes))
     }
 
+    /// The targets of `gfx-fallback`, which only `gfx: [host]` uses.
+    pub(super) fn gfx_fallback(&mut self, nodes: &[Node], gfx: &Gfx) -> Vec<GfxTarget> {
+        if let Some(first) = nodes.first()
+            && *gfx != Gfx::Host
+        {
+            let message = "`gfx-fallback` has no effect, because `gfx` does not ask for this machine's GPUs";
+            self.fault(&codes::BAD_GFX, first, message, "write `gfx: [host]`, or remove `gfx-fallback`");
+        }
+        self.targets(nodes)
+    }
+
     /// A list of targets without `host`.
     pub(super) fn targets(&mut self, nodes: &[Node]) -> Vec<GfxTarget> {
         let mut found = IndexSet::new();

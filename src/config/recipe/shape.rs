@@ -292,7 +292,7 @@ const COLLECT: Record = Record {
             "profile",
             Shape::Word(CheckProfile::WORDS),
             "default",
-            "What kind of wheels they are, as `wheel check --profile` takes it.",
+            "What kind of wheels they are, as `wheel check --profile` takes it; those of `sdk` are not repaired.",
         ),
         field("record", Shape::Map(&TEXT_LIST), "{}", "Commands whose first line of output `build.json` records."),
     ],

@@ -30,6 +30,7 @@ pub const ALL: &[&Code] = &[
     &OUT_IS_INPUT,
     &INCLUDE_LEFT_OUT,
     &HOST_WITHOUT_GPU,
+    &HOST_WITHOUT_ROCM,
     &OPTIONS_DIFFER,
     &PATH_NOT_IN_CHECKOUT,
     &ACTION_WITHOUT_COMMIT,
@@ -207,7 +208,13 @@ pub const INCLUDE_LEFT_OUT: Code = Code::warning(
 pub const HOST_WITHOUT_GPU: Code = Code::error(
     "P027",
     "host-without-gpu",
-    "`gfx: [host]` stands for the targets of the GPUs in this machine, for local builds. This machine has none that the driver shows.\n\nName the targets in the matrix file; `rock-matrix doctor` shows what the machine has.",
+    "`gfx: [host]` stands for the targets of the GPUs in this machine, for local builds. This machine has none that the driver shows.\n\nName the targets in the matrix file; `rock-matrix doctor` shows what the machine has. A file that is also built without a GPU lists under `gfx-fallback` what it is built for then, which makes this a warning.",
+);
+/// `rocm: [host]` on a machine without ROCm, or with several.
+pub const HOST_WITHOUT_ROCM: Code = Code::error(
+    "P093",
+    "host-without-rocm",
+    "`rocm: [host]` stands for the ROCm of this machine, for local builds: that of ROCM_PATH or /opt/rocm, else the only one in /opt, else the one that `hipconfig --version` names. There is none, or there are several and none is chosen.",
 );
 /// Matrix files of one workflow that want different things of it.
 pub const OPTIONS_DIFFER: Code = Code::error(

@@ -1,0 +1,36 @@
+//! `rocm: [host]`: the ROCm of this machine as a value of the axis.
+
+use super::Reader;
+use crate::diagnostic::registry::plan as codes;
+use crate::yaml::{Node, Value};
+
+/// The word for this machine.
+const HOST: &str = "host";
+
+impl Reader<'_> {
+    /// Puts the ROCm of this machine in the place of each `host` of the axis `rocm`.
+    pub(super) fn resolve_host(&mut self, whole: &mut Node) {
+        let Some(values) = entry(whole, "axes").and_then(|axes| entry(axes, "rocm")) else { return };
+        let Value::List(items) = &mut values.value else { return };
+        for node in items.iter_mut().filter(|node| node.text() == Some(HOST)) {
+            let Some(version) = self.lookups.host_rocm.find() else {
+                let message = "`rocm: [host]` asks for the ROCm of this machine, and none is found, or several";
+                let help = "name the version, or say with ROCM_PATH which installation is meant; `rock-matrix doctor` shows what it sees";
+                self.fault(&codes::HOST_WITHOUT_ROCM, node, message, help);
+                // An empty value yields no second fault.
+                node.value = Value::Null;
+                continue;
+            };
+            if let Value::Scalar(scalar) = &mut node.value {
+                version.as_str().clone_into(&mut scalar.text);
+            }
+        }
+    }
+}
+
+fn entry<'n>(node: &'n mut Node, name: &str) -> Option<&'n mut Node> {
+    match &mut node.value {
+        Value::Map(entries) => entries.iter_mut().find(|(key, _)| key.text == name).map(|(_, node)| node),
+        _ => None,
+    }
+}
