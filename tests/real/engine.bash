@@ -105,14 +105,16 @@ stop_engine() {
   wait "$engine_pid" 2>/dev/null || true
 }
 
-# The tar of the builder image, kept between runs; sets `image_tar`.
-# What a build does not read is left out: it takes 1.3 GB with and 1.2 GB without.
-make_image_tar() { one_at_a_time image make_image_tar_once; }
+# `make_image_tar NAME CHECK PACKAGE...`: the tar of a builder image of Debian 12, kept between runs; sets `image_tar`. The
+# check is a command that must succeed in it.
+# What a build does not read is left out: with torch it takes 1.3 GB with and 1.2 GB without.
+make_image_tar() { one_at_a_time image make_image_tar_once "$@"; }
 make_image_tar_once() {
-  local excludes=() path
-  image_tar=$cache/images/debian-12-torch.tar
+  local excludes=() path check=$2 packages
+  image_tar=$cache/images/$1.tar
   [ ! -f "$image_tar" ] || return 0
-  step "make the builder image once: Debian 12 with its torch, kept in the cache folder"
+  step "make the builder image $1 once, kept in the cache folder"
+  packages=$(IFS=,; echo "${*:3}")
   mkdir -p "$(dirname "$image_tar")"
   for path in '/usr/share/doc/*' '/usr/share/man/*' '/usr/share/locale/*' '/usr/lib/libtorch-test/*' \
     '/usr/lib/python3/dist-packages/torch/bin/test_*' '/usr/lib/x86_64-linux-gnu/dri/*'; do
@@ -122,20 +124,33 @@ make_image_tar_once() {
   debian_sources >"$work/sources.list"
   apt_settings >"$work/apt.conf"
   if ! mmdebstrap --mode=root --variant=apt --aptopt="$work/apt.conf" --aptopt='APT::Install-Recommends "false"' \
-    "${excludes[@]}" --customize-hook='chroot "$1" python3 -c "import torch"' --include=ca-certificates,python3-torch,python3-pip,python3-setuptools,python3-wheel,python3-packaging \
+    "${excludes[@]}" --customize-hook="chroot \"\$1\" $check" --include="ca-certificates,$packages" \
     bookworm "$work/image.tar" - <"$work/sources.list" >"$work/mmdebstrap.log" 2>&1; then
     skip "mmdebstrap could not make the image: $(grep -E '^E: ' "$work/mmdebstrap.log" | tail -n 1)"
   fi
   mv "$work/image.tar" "$image_tar"
 }
 
-# Imports the image and gives it what pip needs on this machine (index, certificates, proxies); sets `image`.
-# The settings go into the engine's folder only, which the stage removes.
+# Imports the image with Debian's torch; sets `image`.
 import_image() {
+  make_image_tar debian-12-torch "python3 -c 'import torch'" \
+    python3-torch python3-pip python3-setuptools python3-wheel python3-packaging
+  import_as rock-matrix/debian-12-torch:real
+}
+
+# Imports the image with Debian's HIP compiler; sets `image`.
+import_hip_image() {
+  make_image_tar debian-12-hip "hipcc --version" \
+    python3-dev python3-pip python3-setuptools python3-wheel python3-packaging "${hip_packages[@]}"
+  import_as debian-hip:5.2
+}
+
+# Imports the tar under a name and gives it what pip needs on this machine (index, certificates, proxies); sets `image`.
+# The settings go into the engine's folder only, which the stage removes.
+import_as() {
   local container name changes=() bundle
-  make_image_tar
   step "import the image ($(du -h "$image_tar" | cut -f1))"
-  image=rock-matrix/debian-12-torch:real
+  image=$1
   "$program" import "$image_tar" "$image" >/dev/null
   "$host_python" - "$work/pip.conf" <<'PY'
 import ast, subprocess, sys
