@@ -1,16 +1,20 @@
 //! What builds of torch change in its sources: each edit is made once, whatever runs again, and nothing is guessed.
 
-use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::support::Project;
 
 /// Sources with what each edit looks for, as the files of 2025 have it.
-const SOURCES: [(&str, &str); 8] = [
+const SOURCES: [(&str, &str); 9] = [
     (
         "torch/cmake/External/aotriton.cmake",
         "if(DEFINED ENV{AOTRITON_INSTALLED_PREFIX})\n  install(DIRECTORY $ENV{AOTRITON_INSTALLED_PREFIX}/lib DESTINATION torch)\n  \
          set(__AOTRITON_INSTALL_DIR \"$ENV{AOTRITON_INSTALLED_PREFIX}\")\n  message(STATUS \"preinstalled\")\nendif()\n",
+    ),
+    (
+        "torch/cmake/Dependencies.cmake",
+        "set(_rpath_portable_origin $ORIGIN)\nset(CMAKE_INSTALL_RPATH \"${_rpath_portable_origin}\")\n\
+         # the rpath (per library?)\nset(CMAKE_INSTALL_RPATH_USE_LINK_PATH TRUE)\n",
     ),
     (
         "torchaudio/cmake/LoadHIP.cmake",
@@ -112,6 +116,13 @@ fn every_edit_is_made_once_and_a_second_run_changes_nothing() {
         "torchaudio/cmake/LoadHIP.cmake",
         "  if(EXISTS \"${ROCM_PATH}/.info/version-dev\")  # rock-matrix: version-dev\n",
     );
+    has(
+        "torch/cmake/Dependencies.cmake",
+        "set(CMAKE_INSTALL_RPATH \"${_rpath_portable_origin};$ORIGIN/../../_rocm_sdk_core/lib;\
+         $ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib;$ORIGIN/../../_rocm_sdk_core/lib/host-math/lib;\
+         $ORIGIN/../../_rocm_sdk_libraries/lib\")\n",
+    );
+    has("torch/cmake/Dependencies.cmake", "set(CMAKE_INSTALL_RPATH_USE_LINK_PATH FALSE)  # rock-matrix: rpath\n");
     has("torchaudio/CMakeLists.txt", "if(NOT TARGET kineto)  # rock-matrix: kineto\n");
     has("torch/third_party/gloo/gloo/types.h", "#include <cstdint>\n#include <iostream>\n");
     let node = "torch/torch/csrc/distributed/c10d/symm_mem/intra_node_comm.cpp";
@@ -164,6 +175,10 @@ fn an_edit_of_sources_that_need_none_says_why_it_does_not_apply() {
 fn every_edit_is_required_of_the_sources_that_it_is_for() {
     let sources = Sources::new("gfx1151", ALL);
     for (path, text) in [
+        (
+            "torch/cmake/Dependencies.cmake",
+            "set(CMAKE_INSTALL_RPATH ${_rpath_portable_origin})\n  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH TRUE)\n",
+        ),
         ("torch/third_party/gloo/gloo/types.h", "uint16_t x;\n"),
         (
             "torch/torch/csrc/distributed/c10d/symm_mem/intra_node_comm.cpp",
@@ -209,11 +224,11 @@ fn genai_kernels_are_off_for_gfx1151_and_as_they_are_for_gfx942() {
         let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
         let steps = whole["steps"].as_array().unwrap();
         let torch = steps.iter().find(|step| step["stage"] == "torch").unwrap();
-        let blas = Path::new("torch/aten/src/ATen/native/hip/Blas.cpp").to_str().unwrap();
+        let is_unchanged = |path| SOURCES.contains(&(path, sources.text(path).as_str()));
         (
             torch["env"]["USE_FBGEMM_GENAI"].clone(),
-            sources.text(blas) == SOURCES[5].1,
-            sources.text("torch/CMakeLists.txt") == SOURCES[7].1,
+            is_unchanged("torch/aten/src/ATen/native/hip/Blas.cpp"),
+            is_unchanged("torch/CMakeLists.txt"),
         )
     };
     assert_eq!(set("gfx1151"), ("OFF".into(), false, false));

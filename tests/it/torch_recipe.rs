@@ -339,7 +339,7 @@ fn a_build_of_torch_goes_on_at_seven_points() {
     let points = [
         ("venv", "", "fetch-torch"),
         ("checkout", "", "fetch-torch"),
-        ("rocm", "edit-11", "rocm-cache"),
+        ("rocm", "edit-13", "rocm-cache"),
         ("triton", "facts-rocm-2", "triton-requirements"),
         ("pytorch", "facts-triton", "facts-of-torch-sdk"),
         ("audio", "torch-import", "facts-of-audio"),
