@@ -93,7 +93,17 @@ impl Maker<'_> {
             clone.retries = 2;
             let wanted = if named.is_some() { "HEAD" } else { &reference };
             let checkout = git(&["-C", &target, "checkout", "--detach", wanted]);
-            let mut steps = vec![clone, step(format!("checkout-{name}"), checkout)];
+            let folder = context.required(&source.sparse)?;
+            if folder.starts_with('-') || is_absolute(&folder) || folder.split('/').any(|part| part == "..") {
+                let fault = Diagnostic::new(&codes::BAD_EXPRESSION, format!("`{folder}` is no folder of a repository"));
+                return Err(fault.help("name it by its path from the top, such as `projects/NAME`"));
+            }
+            let mut steps = vec![clone];
+            if !folder.is_empty() {
+                let sparse = git(&["-C", &target, "sparse-checkout", "set", "--cone", &folder]);
+                steps.push(step(format!("sparse-{name}"), sparse));
+            }
+            steps.push(step(format!("checkout-{name}"), checkout));
             if source.submodules {
                 let words = ["-C", &target, "submodule", "update", "--init", "--recursive", "--depth", "1"];
                 let mut submodules = step(format!("submodules-{name}"), git(&words));

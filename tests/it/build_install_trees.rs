@@ -281,6 +281,21 @@ fn the_python_module_of_aotriton_needs_torch_and_pybind11() {
     assert!(words.contains("-DAOTRITON_NO_PYTHON=ON") && !words.contains("CMAKE_PREFIX_PATH"), "{words}");
 }
 
+#[test]
+fn composable_kernel_comes_from_its_folder_of_rocm_libraries() {
+    let matrix = "version: 1\ndistribution: composable-kernel\nrecipe: ck\naxes: {rocm: [\"7.14.0\"]}\npython-from: host\n\
+                  torch-from: host\nunknown: lenient\ngfx: [gfx942]\n";
+    let script = Project::new().file("m.yaml", matrix).run(&["render", "script", "m.yaml"]).exits(0).stdout;
+    for words in [
+        "git clone --no-checkout --filter=blob:none --branch=develop -- https://github.com/ROCm/rocm-libraries src/ck",
+        "git -C src/ck sparse-checkout set --cone projects/composablekernel",
+        "git -C src/ck checkout --detach HEAD",
+        "-S src/ck/projects/composablekernel",
+    ] {
+        assert!(script.contains(words), "{words}: {script}");
+    }
+}
+
 /// TA13: the tree is in the prefix, and nothing is delivered beside it.
 #[test]
 fn ck_is_installed_into_its_prefix_and_nowhere_else() {

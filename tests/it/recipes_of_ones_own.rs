@@ -96,6 +96,63 @@ fn a_branch_that_is_not_the_default_one_is_checked_out() {
 }
 
 #[test]
+fn one_folder_of_a_repository_is_checked_out_alone() {
+    let project = Project::new()
+        .file("upstream/top", "")
+        .file("upstream/projects/mine/deep/word", "")
+        .file("upstream/projects/other/word", "")
+        .file("m.yaml", MATRIX);
+    let git = |words: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        let as_somebody = ["-c", "user.name=x", "-c", "user.email=x@example.org"];
+        let output = git.current_dir(project.path("upstream")).args(as_somebody).args(words).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    git(&["init", "--quiet", "--initial-branch=main"]);
+    git(&["add", "--all"]);
+    git(&["commit", "--quiet", "--message", "one"]);
+    let (commit, upstream) = (git(&["rev-parse", "HEAD"]), project.path("upstream").display().to_string());
+    let recipe = |folder: &str, reference: &str| {
+        format!(
+            "recipe: 1\nname: mine\nversion-from: build\nleaves: tree\nsources:\n  mine: {{git: \"{upstream}\", ref: {reference}, \
+             sparse: \"{folder}\"}}\nsteps:\n  - {{stage: build, shell: bash, script: \"cd src/mine && find . -type f -not -path './.git/*' | \
+             sort >../../found\"}}\n"
+        )
+    };
+    let project = project.file("mine.yaml", &recipe("projects/mine", "main"));
+    for reference in ["main", &commit] {
+        std::fs::write(project.path("mine.yaml"), recipe("projects/mine", reference)).unwrap();
+        project.run(&["build", "--all", "--matrix", "m.yaml", "--matrix", "mine.yaml"]).exits(0);
+        let found = project.files().into_iter().find(|file| file.ends_with("/found")).unwrap();
+        assert_eq!(project.read(&found), "./projects/mine/deep/word\n./top\n", "{reference}");
+    }
+    for folder in ["../other", "/etc", "--stdin"] {
+        std::fs::write(project.path("mine.yaml"), recipe(folder, "main")).unwrap();
+        let told = project.run(&["check", "mine.yaml", "m.yaml"]).exits(1).stderr;
+        assert!(told.contains(&format!("`{folder}` is no folder of a repository")), "{told}");
+    }
+}
+
+#[test]
+fn keys_of_another_kind_of_source_are_refused() {
+    let recipe = |keys: &str| {
+        format!(
+            "recipe: 1\nname: mine\nversion-from: build\nsources: {{mine: {{{keys}}}}}\nsteps:\n  - {{stage: build, argv: [make]}}\n"
+        )
+    };
+    for (keys, reason) in [
+        ("path: tree, sparse: folder", "source `mine`: `sparse` has an effect beside `git` alone"),
+        ("sdist: \"mine==1\", submodules: true", "source `mine`: `submodules` has an effect beside `git` alone"),
+        ("path: tree, checkout: [--no-hipify]", "source `mine`: `checkout` has an effect beside `project` alone"),
+    ] {
+        let project = Project::new().file("mine.yaml", &recipe(keys)).file("m.yaml", MATRIX);
+        let told = project.run(&["check", "mine.yaml", "m.yaml"]).exits(1).stderr;
+        assert!(told.contains(reason) && told.contains("help: take it out"), "{told}");
+    }
+}
+
+#[test]
 fn the_example_of_a_new_package_is_two_yaml_files() {
     let project = Project::new()
         .file("xerv-crayon.yaml", include_str!("../../examples/new-package/xerv-crayon.yaml"))

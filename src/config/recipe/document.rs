@@ -227,6 +227,9 @@ pub struct SourceDocument {
     /// Whether submodules are fetched.
     #[serde(default)]
     pub submodules: bool,
+    /// With `git`: the folder that is checked out, with the files above it; empty: all.
+    #[serde(default)]
+    pub sparse: String,
     /// A folder on this machine, copied; with `git` or `project`, taken in its place where the text is not empty.
     #[serde(default)]
     pub path: Option<String>,

@@ -224,6 +224,16 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
             let message = format!("source `{name}` needs exactly one of `sdist`, `git`, `path`, `artifact`, `project`");
             fault(&format!("{name}:"), message, "keep one of them");
         }
+        for (key, is_written, kind, is_kind) in [
+            ("submodules", from.submodules, "git", from.git.is_some()),
+            ("sparse", !from.sparse.is_empty(), "git", from.git.is_some()),
+            ("checkout", !from.checkout.is_empty(), "project", from.project.is_some()),
+        ] {
+            if is_written && !is_kind {
+                let message = format!("source `{name}`: `{key}` has an effect beside `{kind}` alone");
+                fault(&format!("{key}:"), message, "take it out");
+            }
+        }
         if from.git.is_some() && from.r#ref.is_empty() {
             let message = format!("source `{name}` names no `ref`");
             fault(&format!("{name}:"), message, "name the commit or the tag to build");

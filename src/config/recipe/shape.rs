@@ -174,6 +174,12 @@ const SOURCE: Record = Record {
         field("sha256", Shape::Text, "\"\"", "The archive's digest; without one it is not checked, with a warning."),
         field("ref", Shape::Text, "\"\"", "With `git` and `project`: the commit, tag or branch."),
         field("submodules", Shape::Boolean, "false", "With `git`: whether submodules are fetched."),
+        field(
+            "sparse",
+            Shape::Text,
+            "\"\"",
+            "With `git`: the folder that is checked out, with the files above it; all without one.",
+        ),
         field("env", ENV, "{}", "Environment variables of the fetching process."),
     ],
 };

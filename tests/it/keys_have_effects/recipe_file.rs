@@ -347,6 +347,7 @@ fn cases() -> Vec<Case> {
         Case::new("recipe source.sha256", source(&sdist), source(&json!({"sha256": "1".repeat(64)})), SCRIPT),
         Case::new("recipe source.ref", source(&git), source(&json!({"ref": "v2"})), SCRIPT),
         Case::new("recipe source.submodules", source(&git), source(&json!({"submodules": true})), SCRIPT),
+        Case::new("recipe source.sparse", source(&git), source(&json!({"sparse": "projects/mine"})), SCRIPT),
         Case::new("recipe source.env", source(&sdist), source(&json!({"env": {"A": "1"}})), SCRIPT),
         Case::new("recipe edit.when", edit(&none()), edit(&json!({"when": "{{ false }}"})), SCRIPT),
         Case::new("recipe edit.file", edit(&none()), edit(&json!({"file": "src/tree/other.py"})), SCRIPT),
