@@ -4,7 +4,7 @@ git ignores is left out too.
 
 Files of an earlier copy stay as they are where the tree has not changed, so that what was compiled from them stays valid;
 those that the tree no longer has are removed, and files that the build made are kept. `TARGET.copied` notes what was
-copied, and `TARGET.commit` the commit of a tree under git.
+copied, and `TARGET.commit` the commit of a tree under git, with git's name of its content in a second line.
 """
 import filecmp
 import fnmatch
@@ -178,7 +178,7 @@ note(copies)
 
 commit = b""
 if has_git and os.path.exists(os.path.join(tree, ".git")):
-    commit = ask_git(tree, "rev-parse", "HEAD")
+    commit = ask_git(tree, "rev-parse", "HEAD", "HEAD^{tree}")
 if os.path.lexists(f"{place}.commit"):
     os.remove(f"{place}.commit")  # also a link, which is not written through
 if commit:

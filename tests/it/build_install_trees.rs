@@ -9,6 +9,7 @@ use crate::support::toy::wait_until;
 use crate::support::{Project, sdk};
 
 const JOB: &str = "aotriton-0.13.0-rocm7.14.0-gfx942";
+const COMMIT: &str = "6e00ef3e335b45dfb49065259533b59c68995bfe";
 const ARCHIVE: &str = "aotriton-0.13.0+rocm7.14-gfx942-linux_x86_64-tree.tar.gz";
 
 /// Notes its words and its environment in the job's folder, and keeps the prefix for ninja.
@@ -22,7 +23,10 @@ printf '%s\\n' \"$@\" >cmake.words
 env | sort >cmake.env
 mkdir -p build
 for word; do
-  case $word in -DCMAKE_INSTALL_PREFIX=*) echo \"${word#*=}\" >build/prefix ;; esac
+  case $word in
+    -DCMAKE_INSTALL_PREFIX=*) echo \"${word#*=}\" >build/prefix ;;
+    -DAOTRITON_NAME_SUFFIX=*) echo \"${word#*=}\" >build/suffix ;;
+  esac
 done
 ";
 
@@ -36,9 +40,11 @@ while [ -e \"$HOLD\" ]; do sleep 0.02; done
 prefix=$(cat build/prefix)
 mkdir -p \"$prefix\" || { echo \"cmake_install.cmake:46 (file): file INSTALL cannot make directory $prefix: Permission denied\" >&2; exit 1; }
 mkdir -p \"$prefix/lib/aotriton.images/amd-gfx942/flash\" \"$prefix/include/aotriton\"
-echo library >\"$prefix/lib/libaotriton_v2.so.0.13.0\"
-ln -sf libaotriton_v2.so.0.13.0 \"$prefix/lib/libaotriton_v2.so\"
-echo bindings >\"$prefix/lib/pyaotriton.cpython-312-x86_64-linux-gnu.so\"
+name=libaotriton$(cat build/suffix 2>/dev/null)_v2.so
+echo library >\"$prefix/lib/$name.0.13.0\"
+ln -sf $name.0.13.0 \"$prefix/lib/$name\"
+echo bindings >\"$prefix/lib/pyaotriton.cpython-39-x86_64-linux-gnu.so\"
+echo \"${MODULE-import torch}\" >\"$prefix/lib/pyaotriton.py\"
 echo kernel >\"$prefix/lib/aotriton.images/amd-gfx942/flash/attn_fwd.zip\"
 echo '#pragma once' >\"$prefix/include/aotriton/flash.h\"
 ";
@@ -62,6 +68,7 @@ impl Stand {
         );
         let project = Project::new()
             .file("m.yaml", &matrix)
+            .file("triton.whl", "")
             .file("sources/CMakeLists.txt", &sources_of([0, 13, 0]))
             .file("bin/cmake", CMAKE)
             .file("bin/ninja", NINJA)
@@ -78,7 +85,34 @@ impl Stand {
     }
 
     fn aotriton() -> Self {
-        Self::new("aotriton", "aotriton-dir: sources, rocm-from: installed, install-to: site")
+        Self::of_aotriton("aotriton-commit: COMMIT, triton-wheel: triton.whl, install-to: site")
+    }
+
+    /// AOTriton's recipe with these variables, in which `COMMIT` stands for that of its sources.
+    fn of_aotriton(vars: &str) -> Self {
+        let vars = format!("aotriton-dir: sources, rocm-from: installed, {}", vars.replace("COMMIT", COMMIT));
+        Self::new("aotriton", &vars)
+    }
+
+    /// Another version than 0.13.0, planned and in the sources.
+    fn of_version(self, planned: &str, version: [u32; 3]) -> Self {
+        let matrix = self.project.read("m.yaml").replace("[\"0.13.0\"]", &format!("[\"{planned}\"]"));
+        Self { project: self.project.file("m.yaml", &matrix).file("sources/CMakeLists.txt", &sources_of(version)) }
+    }
+
+    /// Makes the sources a repository, and returns the commit and its tree.
+    fn commit_sources(&self) -> [String; 2] {
+        let git = |words: &[&str]| {
+            let mut command = Command::new("git");
+            command.args(["-c", "user.name=a", "-c", "user.email=a@example.org"]).args(words);
+            let output = command.current_dir(self.project.path("sources")).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        };
+        git(&["init", "--quiet"]);
+        git(&["add", "."]);
+        git(&["commit", "--quiet", "--message=sources"]);
+        ["HEAD", "HEAD^{tree}"].map(|reference| git(&["rev-parse", reference]))
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -117,12 +151,13 @@ impl Stand {
     }
 }
 
-const MEMBERS: [&str; 6] = [
+const MEMBERS: [&str; 7] = [
     "aotriton/include/aotriton/flash.h",
     "aotriton/lib/aotriton.images/amd-gfx942/flash/attn_fwd.zip",
     "aotriton/lib/libaotriton_v2.so",
     "aotriton/lib/libaotriton_v2.so.0.13.0",
-    "aotriton/lib/pyaotriton.cpython-312-x86_64-linux-gnu.so",
+    "aotriton/lib/pyaotriton.cpython-39-x86_64-linux-gnu.so",
+    "aotriton/lib/pyaotriton.py",
     "aotriton/share/aotriton/commit",
 ];
 
@@ -176,7 +211,7 @@ fn aotriton_is_configured_installed_packed_and_placed() {
     let lib = stand.project.path("site/torch/lib");
     assert_eq!(std::fs::read_link(lib.join("libaotriton_v2.so")).unwrap().to_str(), Some("libaotriton_v2.so.0.13.0"));
     assert!(lib.join("aotriton.images/amd-gfx942/flash/attn_fwd.zip").exists());
-    assert!(stand.project.has("site/pyaotriton.cpython-312-x86_64-linux-gnu.so"));
+    assert!(stand.project.has("site/pyaotriton.cpython-39-x86_64-linux-gnu.so"));
     let record: serde_json::Value = serde_json::from_str(&stand.text("build.json")).unwrap();
     assert_eq!((&record["outcome"], &record["wheels"][0]["name"]), (&"done".into(), &ARCHIVE.into()));
     assert!(stand.project.has(&format!("dist/{}", ARCHIVE.replace(".tar.gz", ".build.json"))));
@@ -224,14 +259,8 @@ fn the_sources_of_each_version_are_configured_by_its_variable() {
         ("0.10", [0, 10, 0], "-DAOTRITON_TARGET_ARCH=gfx942"),
         ("0.13.0", [0, 13, 0], "-DAOTRITON_TARGET_ARCH=gfx942"),
     ] {
-        let stand = Stand::aotriton();
-        let matrix = std::fs::read_to_string(stand.project.path("m.yaml")).unwrap();
-        let stand = Stand {
-            project: stand
-                .project
-                .file("m.yaml", &matrix.replace("[\"0.13.0\"]", &format!("[\"{planned}\"]")))
-                .file("sources/CMakeLists.txt", &sources_of(version)),
-        };
+        let wheel = if planned == "0.13.0" { "triton-wheel: triton.whl" } else { "strip: \"off\"" };
+        let stand = Stand::of_aotriton(&format!("aotriton-commit: COMMIT, {wheel}")).of_version(planned, version);
         stand.build(0, &[]);
         let job = stand.project.path(".rock").join(format!("aotriton-{planned}-rocm7.14.0-gfx942"));
         let words = std::fs::read_to_string(job.join("cmake.words")).unwrap();
@@ -274,11 +303,149 @@ fn the_python_module_of_aotriton_needs_torch_and_pybind11() {
         assert!(stderr.contains(&help), "{stderr}");
         assert!(!stand.job("cmake.words").exists());
     }
-    let without = Stand::new("aotriton", "aotriton-dir: sources, rocm-from: installed, bindings: \"off\"");
+    let without = Stand::of_aotriton("aotriton-commit: COMMIT, triton-wheel: triton.whl, bindings: \"off\"");
     std::fs::remove_dir_all(without.project.path("modules/torch")).unwrap();
     without.build(0, &[]);
     let words = without.text("cmake.words");
     assert!(words.contains("-DAOTRITON_NO_PYTHON=ON") && !words.contains("CMAKE_PREFIX_PATH"), "{words}");
+    assert!(words.lines().any(|word| word.starts_with("-DPython3_EXECUTABLE=/")), "Triton's wheel is for it: {words}");
+}
+
+/// The library alone, for which no Triton is needed.
+const LIBRARY: &str = "bindings: \"off\", images: \"off\"";
+
+#[test]
+fn sources_of_no_checkout_need_the_name_of_their_commit() {
+    let stand = Stand::of_aotriton(LIBRARY);
+    let (_, stderr) = stand.build(4, &[]);
+    assert!(stderr.contains("stage `aotriton-commit` failed"), "{stderr}");
+    assert!(stderr.contains("the sources are no checkout of git, and AOTriton asks for their commit"), "{stderr}");
+    assert!(stderr.contains("help: name it in the variable `aotriton-commit`"), "{stderr}");
+    let named = Stand::of_aotriton(&format!("{LIBRARY}, aotriton-commit: COMMIT"));
+    named.build(0, &[]);
+    let variables = named.text("cmake.env");
+    for name in ["AOTRITON_CI_SUPPLIED_SHA1", "AOTRITON_GIT_TREESHA1"] {
+        assert!(variables.contains(&format!("{name}={COMMIT}\n")), "{name}: {variables}");
+    }
+    let (_, stderr) = Stand::of_aotriton(&format!("{LIBRARY}, aotriton-commit: 6e00ef3e")).build(4, &[]);
+    assert!(stderr.contains("`aotriton-commit` is 6e00ef3e, which is no whole commit"), "{stderr}");
+}
+
+#[test]
+fn a_checkout_gives_the_commit_and_the_tree() {
+    let stand = Stand::of_aotriton(LIBRARY);
+    let [commit, tree] = stand.commit_sources();
+    stand.build(0, &[]);
+    let variables = stand.text("cmake.env");
+    for (name, value) in [("AOTRITON_CI_SUPPLIED_SHA1", &commit), ("AOTRITON_GIT_TREESHA1", &tree)] {
+        assert!(variables.contains(&format!("{name}={value}\n")), "{name}={value}: {variables}");
+    }
+    assert_eq!(stand.text("install_dir/share/aotriton/commit"), commit);
+    let stand = Stand::of_aotriton(&format!("{LIBRARY}, aotriton-commit: COMMIT"));
+    let [commit, _] = stand.commit_sources();
+    let (_, stderr) = stand.build(4, &[]);
+    let reason = format!("the sources are of {commit}, and `aotriton-commit` is {COMMIT}");
+    assert!(stderr.contains(&reason) && stderr.contains("help: take `aotriton-commit` out"), "{stderr}");
+}
+
+/// The two variables came with 0.11 and 0.12; versions before are told neither.
+#[test]
+fn each_version_of_aotriton_is_told_what_it_asks_for() {
+    for (planned, version, commit, tree) in [
+        ("0.10", [0, 10, 0], false, false),
+        ("0.11.2", [0, 11, 2], true, false),
+        ("0.12", [0, 12, 0], true, true),
+        ("0.13.0", [0, 13, 0], true, true),
+    ] {
+        let stand = Stand::of_aotriton(LIBRARY).of_version(planned, version);
+        stand.commit_sources();
+        stand.build(0, &[]);
+        let job = stand.project.path(".rock").join(format!("aotriton-{planned}-rocm7.14.0-gfx942"));
+        let variables = std::fs::read_to_string(job.join("cmake.env")).unwrap();
+        assert_eq!(variables.contains("AOTRITON_CI_SUPPLIED_SHA1="), commit, "{planned}: {variables}");
+        assert_eq!(variables.contains("AOTRITON_GIT_TREESHA1="), tree, "{planned}: {variables}");
+    }
+}
+
+#[test]
+fn a_cmake_that_is_too_old_for_aotriton_ends_the_build() {
+    for (planned, version, found, code) in [
+        ("0.13.0", [0, 13, 0], "3.25.1", 4),
+        ("0.13.0", [0, 13, 0], "3.26.0", 0),
+        ("0.8.2", [0, 8, 2], "3.18.4", 0),
+        ("0.9.2", [0, 9, 2], "3.18.4", 4),
+    ] {
+        let stand = Stand::of_aotriton(&format!("{LIBRARY}, aotriton-commit: COMMIT")).of_version(planned, version);
+        std::fs::write(stand.project.path("bin/cmake"), CMAKE.replace("3.30.0", found)).unwrap();
+        let (_, stderr) = stand.build(code, &[]);
+        assert_eq!(stderr.contains(&format!("cmake is {found}, and AOTriton needs 3.26\n")), code == 4, "{stderr}");
+        assert_eq!(stderr.contains("help: install a later one, such as that of PyPI"), code == 4, "{stderr}");
+    }
+}
+
+/// The steps and the options that Triton's wheel has in a recipe with these variables.
+fn triton_of(planned: &str, version: [u32; 3], vars: &str) -> (bool, bool) {
+    let stand = Stand::of_aotriton(vars).of_version(planned, version);
+    let said = stand.project.run(&["render", "recipe", "m.yaml", "--engine", "local"]).exits(0).stdout;
+    (said.contains("stage: triton-wheel\n"), said.contains("${ROCK_FACT_triton_option}"))
+}
+
+#[test]
+fn triton_is_built_before_aotriton_since_0_12() {
+    assert_eq!(triton_of("0.10", [0, 10, 0], "strip: \"on\""), (false, false));
+    assert_eq!(triton_of("0.11.2", [0, 11, 2], "strip: \"on\""), (false, true));
+    assert_eq!(triton_of("0.12", [0, 12, 0], "strip: \"on\""), (true, true));
+    assert_eq!(triton_of("0.13.0", [0, 13, 0], "strip: \"on\""), (true, true));
+    assert_eq!(triton_of("0.13.0", [0, 13, 0], LIBRARY), (false, false));
+    assert_eq!(triton_of("0.13.0", [0, 13, 0], "triton-wheel: triton.whl"), (false, true));
+}
+
+#[test]
+fn a_wheel_of_triton_is_told_to_cmake_or_refused() {
+    let stand = Stand::aotriton();
+    stand.build(0, &[]);
+    let option = format!("-DAOTRITON_USE_LOCAL_TRITON_WHEEL={}", stand.project.path("triton.whl").display());
+    let words = stand.text("cmake.words");
+    assert!(words.lines().any(|word| word == option), "{option}: {words}");
+    std::fs::remove_file(stand.project.path("triton.whl")).unwrap();
+    let (_, stderr) = stand.build(1, &[]);
+    assert!(stderr.contains("triton.whl`, which is not there"), "{stderr}");
+    let refused = |stand: Stand| stand.project.run(&["check", "m.yaml"]).exits(1).stderr;
+    let told = refused(Stand::of_aotriton("triton-wheel: triton.whl, images: \"off\""));
+    assert!(told.contains("has no effect, since Triton compiles the kernels alone"), "{told}");
+    let told = refused(Stand::of_aotriton("triton-wheel: triton.whl").of_version("0.10", [0, 10, 0]));
+    assert!(told.contains("AOTriton 0.10 builds Triton itself, and takes no wheel of it"), "{told}");
+}
+
+/// AOTriton's CMake puts the suffix before `_v2`.
+#[test]
+fn a_library_of_aotriton_with_a_suffix_is_placed_by_its_name() {
+    let stand =
+        Stand::of_aotriton(&format!("{LIBRARY}, aotriton-commit: COMMIT, name-suffix: _mine, install-to: site"));
+    stand.build(0, &[]);
+    let link = std::fs::read_link(stand.project.path("site/torch/lib/libaotriton_mine_v2.so")).unwrap();
+    assert_eq!(link.to_str(), Some("libaotriton_mine_v2.so.0.13.0"));
+    assert!(
+        stand.members().contains(&"aotriton/lib/libaotriton_mine_v2.so.0.13.0".to_owned()),
+        "{:?}",
+        stand.members()
+    );
+}
+
+#[test]
+fn the_python_that_builds_loads_the_module_of_aotriton() {
+    let stand = Stand::aotriton();
+    stand.build(0, &[]);
+    let log = stand.text("logs/build.log");
+    let loaded = stand.job("install_dir/lib/pyaotriton.py");
+    assert!(log.contains(&format!("pyaotriton 0.13.0 is loaded from {}\n", loaded.display())), "{log}");
+    let stand = Stand::aotriton();
+    let mut build = stand.command(&["build", "--all", "--matrix", "m.yaml"]);
+    let output = build.env("MODULE", "raise ImportError('undefined symbol')").output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{stderr}");
+    assert!(stderr.contains("stage `test` failed") && stderr.contains("undefined symbol"), "{stderr}");
+    assert!(!stand.project.has(&format!("dist/{ARCHIVE}")));
 }
 
 #[test]
