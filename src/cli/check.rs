@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::documents::documents;
+use super::publish::quoted;
 use super::{Exit, Format, Shell, load};
 use crate::config::{Given, Places};
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, counted, registry::plan as codes, render};
@@ -109,7 +110,8 @@ fn no_jobs(group: &Group) -> Diagnostic {
     for row in group.excluded.iter().take(REASONS_SHOWN) {
         diagnostic = diagnostic.note(row.reason.clone());
     }
-    diagnostic.help(format!("see every reason with `rock-matrix plan --explain {}`", config.places.source().path))
+    let file = quoted(config.places.source().path.as_ref());
+    diagnostic.help(format!("see every reason with `rock-matrix plan --explain {file}`"))
 }
 
 /// `2 files, 1 error, 3 warnings`.

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use itertools::Itertools as _;
+
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::config::{self, recipe::RecipeDocument};
@@ -14,6 +16,9 @@ use crate::diagnostic::{
 };
 use crate::plan::{self, Job, Options, Plan};
 use crate::recipe::container::Engine;
+
+/// Jobs that a message lists.
+const SHOWN: usize = 5;
 
 /// A job with the recipe that builds it.
 #[derive(Debug)]
@@ -42,12 +47,8 @@ pub(super) struct Named {
 /// # Errors
 /// The exit of the command; why is in the sink or was told.
 pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut Sink) -> Result<Named, Exit> {
-    let has = |word: &str, ends: &[&str]| {
-        Path::new(word).extension().is_some_and(|end| ends.iter().any(|known| end.eq_ignore_ascii_case(known)))
-    };
-    let (files, names): (Vec<&String>, Vec<&String>) =
-        words.iter().partition(|word| has(word, &["yaml", "yml", "json"]));
-    let (saved, files): (Vec<&String>, Vec<&String>) = files.into_iter().partition(|word| has(word, &["json"]));
+    let (files, names): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| is_file_of_jobs(word));
+    let (saved, files): (Vec<&String>, Vec<&String>) = files.into_iter().partition(|word| ends_in(word, &["json"]));
     let (mut plan, mut matrices) = (None, Vec::new());
     if saved.is_empty() || !files.is_empty() {
         let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
@@ -198,7 +199,6 @@ pub(super) fn image_name(text: &str) -> Result<String, String> {
 
 /// The id of the job with this id or wheel, or of the only one whose id begins so; why there is none goes to the sink.
 fn id_of<'k>(name: &str, known: &'k [(String, String)], sink: &mut Sink) -> Option<&'k str> {
-    const SHOWN: usize = 5;
     if let Some((id, _)) = known.iter().find(|(id, _)| id == name) {
         return Some(id);
     }
@@ -218,18 +218,35 @@ fn id_of<'k>(name: &str, known: &'k [(String, String)], sink: &mut Sink) -> Opti
             let words = known.iter().flat_map(|(id, wheel)| [id.as_str(), wheel.as_str()]);
             let help = match nearest(name, words) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "`rock-matrix plan --explain` lists the ids and the wheels".to_owned(),
+                None => one_of(known.iter().map(|(id, _)| id.as_str())),
             };
             Diagnostic::new(&codes::UNKNOWN_JOB, format!("no job is called `{name}`")).at(place, "").help(help)
         }
         several => {
-            let more = if several.len() > SHOWN { ", …" } else { "" };
-            let shown = several[..several.len().min(SHOWN)].join(", ");
             let what = if is_wheel { "are expected to leave" } else { "begin with" };
             Diagnostic::new(&codes::UNKNOWN_JOB, format!("{} jobs {what} `{name}`", several.len()))
                 .at(place, "")
-                .help(format!("name one of {shown}{more}"))
+                .help(one_of(several.iter().copied()))
         }
     });
     None
+}
+
+/// Whether a word of the command line is a matrix file or a saved plan, and no name of a job.
+pub(super) fn is_file_of_jobs(word: &str) -> bool {
+    ends_in(word, &["yaml", "yml", "json"])
+}
+
+fn ends_in(word: &str, ends: &[&str]) -> bool {
+    Path::new(word).extension().is_some_and(|end| ends.iter().any(|known| end.eq_ignore_ascii_case(known)))
+}
+
+/// Asks for one of these jobs, of which the first are listed.
+pub(super) fn one_of<'a>(ids: impl Iterator<Item = &'a str>) -> String {
+    let ids: Vec<&str> = ids.unique().collect();
+    let more = if ids.len() > SHOWN { ", …" } else { "" };
+    match ids.as_slice() {
+        [] => "the plan has no jobs".to_owned(),
+        ids => format!("name one of {}{more}", ids[..ids.len().min(SHOWN)].join(", ")),
+    }
 }

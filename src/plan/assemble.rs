@@ -389,7 +389,7 @@ fn warn_of_idle_values(plan: &Plan, sink: &mut Sink) {
                         .at(group.config.places.of(&format!("axes.{}[{index}]", column.name)), "every cell is left out")
                         .help(format!(
                             "see why with `rock-matrix plan --explain {}`",
-                            group.config.places.source().path
+                            shlex::try_quote(&group.config.places.source().path).unwrap_or_default()
                         )),
                 );
             }

@@ -41,6 +41,7 @@ mod fit_a_runner;
 mod gfx_of_a_wheel;
 mod hand_over_wheels;
 mod hints_are_command_lines;
+mod hints_are_followed;
 mod hostile_hand_offs;
 mod hostile_wheels;
 mod index_checks_wheels;

@@ -200,7 +200,10 @@ fn gather(args: &Args, shell: &Shell, compat: &Compat, sink: &mut Sink) -> Resul
         (false, false) => Err(misused(
             "build",
             ErrorKind::MissingRequiredArgument,
-            "name a job, or say `--all`; `rock-matrix plan --explain` lists them",
+            &format!(
+                "{}, or build all with `--all`",
+                super::jobs::one_of(found.jobs.iter().map(|ready| ready.job.id.as_str()))
+            ),
         )),
         _ => Ok(found.jobs),
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Args;
 use crate::cli::command_line::repeated;
-use crate::cli::jobs::Ready;
+use crate::cli::jobs::{Ready, is_file_of_jobs};
 use crate::cli::limits::MAX_FACT_FILE_BYTES;
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
@@ -65,7 +65,10 @@ pub(super) fn prepare(
 ) -> Result<Prepared, Vec<Diagnostic>> {
     if ready.job.settings.platform == Platform::Windows {
         let fault = Diagnostic::new(&codes::WINDOWS_JOB, format!("job `{}` is for Windows", ready.job.id));
-        let command = render::command(&["rock-matrix", "render", "script", &ready.job.id].map(str::to_owned));
+        let files = args.matrix.iter().chain(&args.plan).map(|path| path.display().to_string());
+        let files = args.words.iter().filter(|word| is_file_of_jobs(word)).cloned().chain(files);
+        let words = ["rock-matrix", "render", "script"].map(str::to_owned).into_iter();
+        let command = render::command(&words.chain(files).chain([ready.job.id.clone()]).collect::<Vec<_>>());
         return Err(vec![fault.help(format!("run what `{command}` prints on a Windows machine"))]);
     }
     let caller = shell.environment.current_dir.display().to_string();

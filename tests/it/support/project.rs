@@ -148,6 +148,15 @@ impl Project {
         self.ran(command, arguments)
     }
 
+    /// Runs a command that a message prints, as a shell reads it: the first one between backticks after `before`.
+    #[track_caller]
+    pub fn follow(&self, said: &str, before: &str) -> Ran {
+        let line = printed_command(said, before).replace("[ROOT]", self.root().to_str().unwrap());
+        let mut shell = self.program("bash");
+        shell.args(["-c", &line]).env("PATH", path_with_program());
+        self.ran(shell, &[&line])
+    }
+
     fn ran(&self, mut command: Command, arguments: &[&str]) -> Ran {
         let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| {
@@ -163,6 +172,19 @@ impl Project {
             outcome: Outcome { stdout: text(output.stdout), stderr: text(output.stderr) },
         }
     }
+}
+
+/// The first command between backticks after `before` in a message.
+#[track_caller]
+pub fn printed_command<'a>(said: &'a str, before: &str) -> &'a str {
+    let (_, rest) = said.split_once(before).unwrap_or_else(|| panic!("no `{before}` in: {said}"));
+    rest.split('`').nth(1).unwrap_or_else(|| panic!("no command after `{before}` in: {said}"))
+}
+
+/// `PATH` with the folder of the binary in front.
+pub fn path_with_program() -> String {
+    let folder = Path::new(env!("CARGO_BIN_EXE_rock-matrix")).parent().unwrap();
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
 }
 
 /// A finished run whose exit code was not looked at yet.

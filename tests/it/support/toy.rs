@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use super::project::{path_with_program, printed_command};
 use super::{Project, Wheel};
 
 /// The wheel that the toy's plan expects.
@@ -153,14 +154,11 @@ impl Toy {
     /// message.
     #[track_caller]
     pub fn follow(&self, said: &str, before: &str, code: i32) -> (String, String) {
-        let (_, rest) = said.split_once(before).unwrap_or_else(|| panic!("no `{before}` in: {said}"));
-        let command = rest.split('`').nth(1).unwrap();
         let own = self.command(&[]);
         let mut shell = Command::new("bash");
-        shell.args(["-c", command]).current_dir(&self.folder).env_clear();
+        shell.args(["-c", printed_command(said, before)]).current_dir(&self.folder).env_clear();
         shell.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let programs = Path::new(env!("CARGO_BIN_EXE_rock-matrix")).parent().unwrap();
-        shell.env("PATH", format!("{}:{}", programs.display(), std::env::var("PATH").unwrap()));
+        shell.env("PATH", path_with_program());
         ended(shell.output().unwrap(), code, &self.folder)
     }
 

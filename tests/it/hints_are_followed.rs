@@ -1,0 +1,81 @@
+//! Commands that messages print, run where they are printed, as someone does who copies them.
+//!
+//! Each must succeed, and answer or solve what the message is about. Those of builds and releases are followed in the
+//! stories of these.
+
+use crate::support::Project;
+
+const EXTENSION: &str = "version: 1\ndistribution: own\nrecipe: hip-extension\naxes: {own: [\"1.0\"], python: [\"3.11\"], rocm: [\"6.2\"]}\ngfx: [gfx90a]\n";
+
+fn extension(lines: &str) -> Project {
+    Project::new().file("own wheels.yaml", &format!("{EXTENSION}{lines}"))
+}
+
+#[test]
+fn init_is_followed_by_what_it_prints_next() {
+    let project = Project::new();
+    let said = project.run(&["check"]).exits(1).stderr;
+    let said = project.follow(&said, "write a first one with").exits(0).stderr;
+    assert!(project.has("matrices/flash-attn.yaml"), "{said}");
+    assert_eq!(project.follow(&said, "flash-attn.yaml, then").exits(0).stderr, "1 file, 0 errors, 0 warnings\n");
+    let plan = project.follow(&said, "`rock-matrix check`,").exits(0).stdout;
+    assert!(plan.contains("1 job"), "{plan}");
+    let _ = project.follow(&said, "` and\n").exits(0);
+    let _ = project.run(&["render", "workflow", "--check"]).exits(0);
+}
+
+#[test]
+fn a_plan_without_jobs_says_how_to_see_the_reasons() {
+    let project = extension("vars: {source: .}\nexclude: [{python: \"3.11\"}]\n");
+    for command in [&["plan"][..], &["render", "workflow"], &["check"]] {
+        let arguments: Vec<&str> = command.iter().copied().chain(["own wheels.yaml"]).collect();
+        let said = project.run(&arguments).exits(0);
+        let before = if command == ["check"] { "see every reason with" } else { "see the reasons with" };
+        let reasons = project.follow(&said.stderr, before).exits(0).stdout;
+        assert!(reasons.contains("excluded by"), "{reasons}");
+    }
+}
+
+#[test]
+fn a_missing_variable_is_explained_by_its_recipe() {
+    let project = extension("");
+    let said = project.run(&["check", "own wheels.yaml"]).exits(1).stderr;
+    let shown = project.follow(&said, "set `source` under `vars`;").exits(0).stdout;
+    assert!(shown.contains("source"), "{shown}");
+    let said = project.run(&["recipe", "show", "nope"]).exits(2).stderr;
+    assert!(project.follow(&said, "help:").exits(0).stdout.contains("hip-extension"));
+}
+
+#[test]
+fn a_job_for_windows_is_rendered_by_the_printed_command() {
+    let project = extension("vars: {source: .}\nplatform: windows\nrunner: windows-2022\n");
+    let job = "own-1.0-rocm6.2-py3.11-win";
+    for arguments in [&["build", job, "--matrix", "own wheels.yaml"][..], &["build", "own wheels.yaml", job]] {
+        let said = project.run(arguments).exits(1).stderr;
+        let script = project.follow(&said, "run what").exits(0).stdout;
+        assert!(script.contains(job), "{script}");
+    }
+}
+
+#[test]
+fn a_job_that_is_not_known_is_one_of_those_listed() {
+    let project = extension("vars: {source: .}\n");
+    let said = project.run(&["build", "nope", "--matrix", "own wheels.yaml", "--dry-run"]).exits(1).stderr;
+    assert!(said.contains("help: name one of own-1.0-rocm6.2-py3.11\n"), "{said}");
+    let _ = project.run(&["build", "own-1.0-rocm6.2-py3.11", "--matrix", "own wheels.yaml", "--dry-run"]).exits(0);
+    let said = project.run(&["build", "own wheels.yaml"]).exits(2).stderr;
+    assert!(said.contains("name one of own-1.0-rocm6.2-py3.11, or build all with `--all`"), "{said}");
+}
+
+#[test]
+fn what_is_not_there_is_listed_by_the_printed_command() {
+    let project = extension("vars: {source: .}\n");
+    let listed = |arguments: &[&str], code: i32, known: &str| {
+        let said = project.run(arguments).exits(code).stderr;
+        let list = project.follow(&said, "help:").exits(0).stdout;
+        assert!(list.contains(known), "{list}");
+    };
+    listed(&["compat", "list", "nope"], 1, "torch");
+    listed(&["explain", "nope"], 2, "P014");
+    listed(&["recipe", "show", "nope"], 2, "flash-attn");
+}
