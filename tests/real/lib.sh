@@ -74,10 +74,12 @@ one_at_a_time() {
 # `needs_pypi PROJECT...`: into one virtual environment that is kept between runs, or the stage is skipped.
 needs_pypi() { one_at_a_time pypi install_from_pypi "$@"; }
 install_from_pypi() {
-  local project log=$real/$stage.pypi.log
+  local project found log=$real/$stage.pypi.log
   [ -x "$tools/bin/pip" ] || "$host_python" -m venv "$tools" >"$log" 2>&1 || skip "python3-venv makes no environment; see $log"
   for project in "$@"; do
-    "$tools/bin/pip" show -q "$project" >/dev/null 2>&1 && continue
+    found=$("$tools/bin/pip" show "${project%%==*}" 2>/dev/null | sed -n 's/^Version: //p') || found=''
+    # Without a version any will do.
+    [ -z "$found" ] || [[ $project == *==* && $project != *=="$found" ]] || continue
     step "install $project from PyPI"
     "$tools/bin/pip" install -q --disable-pip-version-check "$project" >>"$log" 2>&1 ||
       skip "$project could not be installed from PyPI: $(grep -E '^ERROR' "$log" | tail -n 1)"
