@@ -18,6 +18,7 @@ case "$*" in
   *git/trees*) echo tree-of-it ;;
   *git/commits*) echo commit-of-it ;;
   *git/ref/heads/main*) cat main ;;
+  *releases/tags/*) grep -qx "${2##*/}" published ;;
   *git/ref/tags/*.*) echo "commit-of-${2##*/}" ;;
   *git/ref/tags/*) [ -e major ] ;;
 esac
@@ -163,9 +164,27 @@ fn a_tag_elsewhere_than_at_the_head_of_main_is_refused_before_anything_is_built(
     assert!(said.starts_with("::error::v1.2.3 is at pushed and the head of main is later"), "{said}");
     assert!(said.ends_with("tag the head of main\n"), "{said}");
     let workflow = workflow();
-    assert_eq!(step_names(&workflow["jobs"]["check"])[0], name);
+    assert_eq!(step_names(&workflow["jobs"]["check"])[1], name);
     let needs = ["build", "release", "major", "pypi"].map(|job| workflow["jobs"][job]["needs"].as_str().unwrap());
     assert_eq!(needs, ["check", "build", "release", "release"]);
+}
+
+#[test]
+fn a_published_version_is_refused_before_its_tag_is_judged() {
+    let name = "Refuse a version that is published already";
+    let project = project();
+    passes(&project, "check", name);
+    assert_eq!(project.read("calls"), "api repos/org/rock-action/releases/tags/v1.2.3 --silent\n");
+    let project = project.file("published", "v1.2.2\nv1.2.30\n");
+    passes(&project, "check", name);
+    let project = project.file("published", "v1.2.3\n");
+    let said = fails(&project, "check", name);
+    assert_eq!(
+        said,
+        "::error::v1.2.3 is published already, and what is published does not change: raise the version, or re-run \
+         only the jobs that failed\n"
+    );
+    assert_eq!(step_names(&workflow()["jobs"]["check"])[0], name);
 }
 
 /// `actions/checkout` refuses a tag that is not where it was when the run began.
