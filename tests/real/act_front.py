@@ -1,9 +1,10 @@
-"""HTTPS before servers of loopback that speak plain HTTP: `act_front.py CERTIFICATE KEY API PROGRAM`.
+"""HTTPS before servers of loopback that speak plain HTTP: `act_front.py CERTIFICATE KEY API [PROGRAM]`.
 
 A rendered workflow knows GitHub by GITHUB_API_URL alone, and there rock-matrix takes nothing that is not encrypted.
 Each server gets a front with a port of its own, because a port is a host: what the token may not reach stays out of
-its reach. Addresses of such servers in answers become those of their fronts. The release of the action, whose one file
-is PROGRAM, lies at `/org/rock-action/releases/download` of the first front, whose address is printed.
+its reach. Addresses of such servers in answers become those of their fronts. The address of the first front is printed.
+Where PROGRAM is given, it is the one file of the action's release, at `/org/rock-action/releases/download` there; else
+that is what the server has.
 """
 
 import http.client
@@ -16,7 +17,7 @@ import sys
 import threading
 import urllib.parse
 
-certificate, key, api, program = sys.argv[1:]
+certificate, key, api, *program = sys.argv[1:]
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(certificate, key)
 first = str(urllib.parse.urlsplit(api).port)
@@ -51,7 +52,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
-        if self.server.behind == first and self.path.startswith("/org/rock-action/releases/download/"):
+        if program and self.server.behind == first and self.path.startswith("/org/rock-action/releases/download/"):
             return self.release()
         behind = http.client.HTTPConnection("127.0.0.1", int(self.server.behind), timeout=60)
         body = self.body()
@@ -72,7 +73,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    do_HEAD = do_POST = do_PATCH = do_DELETE = do_GET
+    do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_GET
 
     def body(self):
         """The whole body, however its length is told (RFC 9112, sections 6.3 and 7.1)."""
@@ -90,9 +91,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if pathlib.PurePosixPath(self.path).name != "rock-matrix-x86_64-linux":
             return self.send_error(404)
         self.send_response(200)
-        self.send_header("Content-Length", str(pathlib.Path(program).stat().st_size))
+        self.send_header("Content-Length", str(pathlib.Path(program[0]).stat().st_size))
         self.end_headers()
-        with open(program, "rb") as file:
+        with open(program[0], "rb") as file:
             shutil.copyfileobj(file, self.wfile)
 
 

@@ -1,6 +1,7 @@
 """Reads what `act --json` wrote: `act_log.py WHAT LOG [JOB]`.
 
-text: the log for people; results: how each job ended, sorted; summary JOB: what the steps of a job wrote for its page.
+text: the log for people; results: how each job ended, sorted; errors: what steps reported as such; summary JOB: what the
+steps of a job wrote for its page.
 """
 
 import json
@@ -22,3 +23,7 @@ elif what == "results":
     print("\n".join(sorted(" ".join([e["jobID"], *e["matrix"].get("id", "").split(), e["jobResult"]]) for e in ended)))
 elif what == "summary":
     print("".join(e["content"] for e in entries if e.get("command") == "summary" and e.get("jobID") == rest[0]))
+elif what == "errors":
+    for entry in entries:
+        if entry.get("command") == "error":
+            print(entry["raw"].rstrip())

@@ -66,6 +66,12 @@ types_failing() {
   [ "$code" = "$expected" ] || fail "\`$2\` ended with exit code $code, not $expected"
 }
 
+# `writes FILE`: the person writes a file, whose text is read from the standard input.
+writes() {
+  mkdir -p "$(dirname "$1")"
+  tee "$1" | { printf '$ cat %s\n' "$1"; cat; } | tee -a "$transcript"
+}
+
 # Compares the transcript with the committed one.
 end_journey() {
   if [ -n "${ROCK_BLESS:-}" ]; then

@@ -24,12 +24,6 @@ mkdir "$work/license"
 serve "$work/license"
 license_port=${served##*:} license_pid=$server_pid
 
-# `writes FILE`: the person writes a file, whose text is read from the standard input.
-writes() {
-  mkdir -p "$(dirname "$1")"
-  tee "$1" | { printf '$ cat %s\n' "$1"; cat; } | tee -a "$transcript"
-}
-
 # `writes_extension NAME VERSION`: a HIP extension with a plain setup.py.
 writes_extension() {
   mkdir -p "$1"
