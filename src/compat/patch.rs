@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::rows::{ActionRow, Origin, TorchRow};
+use super::rows::{ActionRow, Origin, TorchRequirementRow, TorchRow};
 
 /// Lines of context around a change, as `diff -u` has them.
 const CONTEXT: usize = 3;
@@ -45,6 +45,18 @@ actions:
 ",
     key: |row| &row.name,
     lines: action_lines,
+};
+
+/// `torch-requirements.yaml`, a line for releases that require the same.
+pub const TORCH_REQUIREMENTS: Written<TorchRequirementRow> = Written {
+    path: "matrices/compat/torch-requirements.yaml",
+    head: "\
+# What the wheels of a torch version require of other packages. The wheels for ROCm require pytorch-triton-rocm (later
+# triton-rocm) in the version that those of PyPI require of triton: both are made from .ci/docker/triton_version.txt.
+torch-requirements:
+",
+    key: |row| &row.torch[0],
+    lines: requirement_lines,
 };
 
 impl<R> Written<R> {
@@ -100,6 +112,12 @@ fn action_lines(row: &ActionRow) -> Vec<String> {
     let ActionRow { name, version, sha, runtime, origin: read } = row;
     let read = origin(read);
     vec![format!("  - {{name: {name}, version: {version}, sha: {sha}, runtime: {runtime}, origin: {read}}}")]
+}
+
+fn requirement_lines(row: &TorchRequirementRow) -> Vec<String> {
+    let torch: Vec<String> = row.torch.iter().map(|version| quoted(version)).collect();
+    let (torch, package, versions) = (torch.join(", "), &row.package, quoted(&row.versions));
+    vec![format!("  - {{torch: [{torch}], package: {package}, versions: {versions}, origin: {}}}", origin(&row.origin))]
 }
 
 fn origin(origin: &Origin) -> String {

@@ -1,6 +1,7 @@
 //! What package index pages say about torch × ROCm × Python, and how that differs from the table.
 
 pub mod actions;
+pub mod requirements;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

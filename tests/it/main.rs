@@ -60,6 +60,7 @@ mod mistakes_around_plans;
 mod mistakes_in_matrices;
 mod new_files;
 mod newer_actions;
+mod newer_requirements;
 mod newest_versions;
 mod patch_sources;
 mod pick_a_wheel;

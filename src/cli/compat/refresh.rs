@@ -1,6 +1,7 @@
 //! `compat refresh`: what others say of versions in, a patch of a table out.
 
 mod actions;
+mod requirements;
 mod torch;
 
 use super::json;
@@ -8,12 +9,14 @@ use crate::cli::publish::Connection;
 use crate::cli::{Exit, Format, Shell};
 use crate::compat::Compat;
 
-/// Compare a table with its source: torch with the pages of a package index, actions with their tags on GitHub
+/// Compare a table with its source: torch with the pages of a package index, what torch requires with PyPI, actions with
+/// their tags on GitHub
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   rock-matrix compat refresh --from saved-pages/          a patch with what the torch table lacks
   rock-matrix compat refresh --from saved-pages/ --check  whether it lacks something
+  rock-matrix compat refresh --requirements               a patch with what releases of torch require
   rock-matrix compat refresh --actions                    a patch with newer releases of actions")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -28,12 +31,18 @@ pub(super) struct Args {
     connection: Connection,
 }
 
+/// The Python Package Index.
+const PYPI: &str = "https://pypi.org";
+
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct Source {
     /// The torch table; root of an index laid out as rocm6.2/torch/: a folder of saved pages, or an address
     #[arg(long, value_name = "DIR|URL")]
     from: Option<String>,
+    /// The table of what releases of torch require, with their metadata on PyPI or another server with its JSON API
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = PYPI)]
+    requirements: Option<String>,
     /// The table of actions, with the tags of their repositories on GitHub
     #[arg(long)]
     actions: bool,
@@ -51,9 +60,10 @@ struct Found {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, compat: &Compat, shell: &Shell) -> Exit {
-    let found = match &args.source.from {
-        Some(from) => torch::compare(compat, from, shell),
-        None => actions::compare(compat, &args.connection, shell),
+    let found = match (&args.source.from, &args.source.requirements) {
+        (Some(from), _) => torch::compare(compat, from, shell),
+        (None, Some(address)) => requirements::compare(compat, address, shell),
+        (None, None) => actions::compare(compat, &args.connection, shell),
     };
     let Found { differs, document, patch } = match found {
         Ok(found) => found,

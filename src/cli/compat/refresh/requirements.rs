@@ -1,0 +1,98 @@
+//! `compat refresh --requirements`: metadata of torch's releases, compared with the table `torch-requirements`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::Found;
+use crate::cli::{Exit, Shell};
+use crate::compat::refresh::requirements::{self, Difference, TorchRelease};
+use crate::compat::{Compat, patch};
+use crate::diagnostic::{Diagnostic, Place, registry::facts as codes};
+use crate::fetch::{self, Proxies};
+use crate::names::Version;
+
+/// The most releases that are asked for, newest first. The table has about 20.
+const MOST_RELEASES: usize = 60;
+
+/// The output as JSON.
+#[derive(serde::Serialize)]
+struct Document<'a> {
+    version: u32,
+    /// Releases of torch whose requirements were read.
+    read: Vec<String>,
+    differences: &'a [Difference],
+    /// For `git apply` in a checkout that has `matrices/compat`; empty when there are no differences.
+    patch: &'a str,
+}
+
+/// All releases of a project (PyPI's JSON API, `/pypi/PROJECT/json`).
+#[derive(Deserialize)]
+struct Project {
+    releases: BTreeMap<String, serde::de::IgnoredAny>,
+}
+
+/// One release (`/pypi/PROJECT/VERSION/json`).
+#[derive(Deserialize)]
+struct Release {
+    info: Info,
+}
+
+#[derive(Deserialize)]
+struct Info {
+    #[serde(default)]
+    requires_dist: Option<Vec<String>>,
+}
+
+/// Reads the metadata, and prints how it differs.
+///
+/// # Errors
+/// The exit of the command, after its reason was reported.
+pub(super) fn compare(compat: &Compat, address: &str, shell: &Shell) -> Result<Found, Exit> {
+    let releases = fetched(compat, address.trim_end_matches('/'), shell).map_err(|fault| {
+        shell.report(&[fault]);
+        Exit::Machine
+    })?;
+    let rows = &compat.tables().torch_requirements;
+    let differences = requirements::differences(rows, &releases);
+    let updated = requirements::updated(rows, &differences, &shell.environment.today());
+    let patch = patch::TORCH_REQUIREMENTS.patch(rows, &updated);
+    for difference in &differences {
+        shell.say(&difference.to_string());
+    }
+    if differences.is_empty() {
+        shell.say("the table of torch's requirements is up to date");
+    }
+    let read = releases.iter().map(|release| release.version.to_string()).collect();
+    let document = super::json(&Document { version: 1, read, differences: &differences, patch: &patch });
+    Ok(Found { differs: !differences.is_empty(), document, patch })
+}
+
+/// Fetches the releases from the oldest of the table on.
+fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<TorchRelease>, Diagnostic> {
+    let proxies = Proxies::from_variables(|name| shell.environment.get(name));
+    let project: Project = json(&format!("{root}/pypi/torch/json"), &proxies, shell)?;
+    let oldest = compat.tables().torch_requirements.iter().flat_map(|row| &row.torch);
+    let oldest = oldest.filter_map(|text| text.parse::<Version>().ok()).min();
+    let is_wanted = |version: &Version| !version.is_pre() && oldest.as_ref().is_none_or(|oldest| version >= oldest);
+    let mut versions: Vec<Version> =
+        project.releases.keys().filter_map(|text| text.parse().ok()).filter(is_wanted).collect();
+    versions.sort_unstable();
+    let first = versions.len().saturating_sub(MOST_RELEASES);
+    let mut releases = Vec::new();
+    for version in versions.split_off(first) {
+        let release: Release = json(&format!("{root}/pypi/torch/{version}/json"), &proxies, shell)?;
+        releases.push(TorchRelease { version, requires: release.info.requires_dist.unwrap_or_default() });
+    }
+    Ok(releases)
+}
+
+fn json<T: serde::de::DeserializeOwned>(address: &str, proxies: &Proxies, shell: &Shell) -> Result<T, Diagnostic> {
+    shell.detail(&format!("fetching {address}"));
+    let text = fetch::get(address, fetch::LARGEST_PAGE_BYTES, proxies)?;
+    serde_json::from_str(&text).map_err(|error| {
+        Diagnostic::new(&codes::CANNOT_FETCH, format!("the answer is not that of PyPI's JSON API: {error}"))
+            .at(Place::Remote(address.to_owned()), "")
+            .help("give the address of PyPI or of a server with its JSON API")
+    })
+}
