@@ -9,7 +9,10 @@
 mod proxy;
 
 use std::io::Read;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
+
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use crate::bytes::can_start_threads;
 use crate::diagnostic::{Diagnostic, Place, registry::facts as codes};
@@ -36,9 +39,12 @@ pub struct FetchError {
 impl From<FetchError> for Diagnostic {
     fn from(error: FetchError) -> Self {
         let message = error.to_string();
-        Self::new(&codes::CANNOT_FETCH, message)
-            .at(Place::Remote(error.address), "")
-            .help("check the address and the network; saved pages work as well: give their folder")
+        let help = if error.reason.contains("certificate") {
+            "where an authority of your own signs, name its certificates in `SSL_CERT_FILE`"
+        } else {
+            "check the address and the network; saved pages work as well: give their folder"
+        };
+        Self::new(&codes::CANNOT_FETCH, message).at(Place::Remote(error.address), "").help(help)
     }
 }
 
@@ -150,6 +156,16 @@ fn ok(address: &str, response: Response) -> Result<Response, FetchError> {
     Err(FetchError { may_pass, ..fault(address, Some(status), format!("the server answers {status}")) })
 }
 
+/// Certificates of authorities that are trusted: those of `SSL_CERT_FILE` and `SSL_CERT_DIR` or else of the system, as git and
+/// curl have them; Mozilla's where there are none, as in a container without `ca-certificates`.
+static ROOT_CERTIFICATES: LazyLock<RootCerts> = LazyLock::new(|| {
+    let found = rustls_native_certs::load_native_certs().certs;
+    if found.is_empty() {
+        return RootCerts::WebPki;
+    }
+    RootCerts::Specific(Arc::new(found.iter().map(|der| Certificate::from_der(der).to_owned()).collect()))
+});
+
 fn ask(address: &str, headers: &[(&str, &str)], patience: Patience, proxies: &Proxies) -> Result<Response, FetchError> {
     let proxy = proxies.of(address).map_err(|reason| fault(address, None, reason))?;
     let (whole, silence) = match patience {
@@ -166,6 +182,7 @@ fn ask(address: &str, headers: &[(&str, &str)], patience: Patience, proxies: &Pr
         .max_redirects(5)
         .https_only(address.starts_with("https://"))
         .proxy(proxy)
+        .tls_config(TlsConfig::builder().root_certs(ROOT_CERTIFICATES.clone()).build())
         .user_agent(concat!("rock-matrix/", env!("CARGO_PKG_VERSION")))
         .http_status_as_error(false)
         .build()

@@ -71,7 +71,7 @@ pub(super) fn compare(compat: &Compat, address: &str, shell: &Shell) -> Result<F
 /// Fetches the releases from the oldest of the table on.
 fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<TorchRelease>, Diagnostic> {
     let proxies = Proxies::from_variables(|name| shell.environment.get(name));
-    let project: Project = json(&format!("{root}/pypi/torch/json"), &proxies, shell)?;
+    let project: Project = json(&format!("{root}/pypi/torch/json"), &proxies, shell).map_err(|unread| unread.fault)?;
     let oldest = compat.tables().torch_requirements.iter().flat_map(|row| &row.torch);
     let oldest = oldest.filter_map(|text| text.parse::<Version>().ok()).min();
     let is_wanted = |version: &Version| !version.is_pre() && oldest.as_ref().is_none_or(|oldest| version >= oldest);
@@ -81,18 +81,42 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<TorchReleas
     let first = versions.len().saturating_sub(MOST_RELEASES);
     let mut releases = Vec::new();
     for version in versions.split_off(first) {
-        let release: Release = json(&format!("{root}/pypi/torch/{version}/json"), &proxies, shell)?;
+        let address = format!("{root}/pypi/torch/{version}/json");
+        let release: Release = match json(&address, &proxies, shell) {
+            Ok(release) => release,
+            Err(Unread { status: Some(404), .. }) => {
+                shell.say(&format!("there is no metadata of torch {version}; what the table says of it is kept"));
+                continue;
+            }
+            Err(unread) => return Err(unread.fault),
+        };
         releases.push(TorchRelease { version, requires: release.info.requires_dist.unwrap_or_default() });
+    }
+    if releases.is_empty() {
+        let fault =
+            Diagnostic::new(&codes::CANNOT_FETCH, format!("no metadata of a release of torch was found at {root}"));
+        return Err(fault
+            .at(Place::Remote(root.to_owned()), "")
+            .help("give the address of PyPI or of a server with its JSON API"));
     }
     Ok(releases)
 }
 
-fn json<T: serde::de::DeserializeOwned>(address: &str, proxies: &Proxies, shell: &Shell) -> Result<T, Diagnostic> {
+/// An answer that cannot be used.
+struct Unread {
+    status: Option<u16>,
+    fault: Diagnostic,
+}
+
+fn json<T: serde::de::DeserializeOwned>(address: &str, proxies: &Proxies, shell: &Shell) -> Result<T, Unread> {
     shell.detail(&format!("fetching {address}"));
-    let text = fetch::get(address, fetch::LARGEST_PAGE_BYTES, proxies)?;
+    let text = fetch::get(address, fetch::LARGEST_PAGE_BYTES, proxies)
+        .map_err(|error| Unread { status: error.status, fault: error.into() })?;
     serde_json::from_str(&text).map_err(|error| {
-        Diagnostic::new(&codes::CANNOT_FETCH, format!("the answer is not that of PyPI's JSON API: {error}"))
-            .at(Place::Remote(address.to_owned()), "")
-            .help("give the address of PyPI or of a server with its JSON API")
+        let fault =
+            Diagnostic::new(&codes::CANNOT_FETCH, format!("the answer is not that of PyPI's JSON API: {error}"))
+                .at(Place::Remote(address.to_owned()), "")
+                .help("give the address of PyPI or of a server with its JSON API");
+        Unread { status: None, fault }
     })
 }
