@@ -11,6 +11,7 @@ use crate::diagnostic::{
     Diagnostic, Place, Sink, Source,
     registry::{host, matrix as codes},
 };
+use crate::names::RocmVersion;
 use crate::{sys, yaml};
 
 /// What was read.
@@ -47,7 +48,7 @@ pub(super) fn documents(
     }
     let recipes = recipes(shell, &given_recipes, sink)?;
     let lookups =
-        Lookups { given: given.clone(), host_rocm: host_rocm(shell), ..Lookups::new(compat, recipes.clone()) };
+        Lookups { given: given.clone(), host_rocm: host_rocm(shell, compat), ..Lookups::new(compat, recipes.clone()) };
     let mut matrices = Vec::new();
     for source in &sources {
         let Some(config) = config::read(source, &lookups, sink) else { continue };
@@ -60,12 +61,17 @@ pub(super) fn documents(
     Ok(Documents { matrices, files: files.len() })
 }
 
-/// Finds the ROCm of this machine.
-fn host_rocm(shell: &Shell) -> HostRocm {
-    let environment = shell.environment.clone();
+/// Finds the ROCm of this machine: that of an installation in /opt, else that of the HIP that `hipconfig` names.
+fn host_rocm<'c>(shell: &'c Shell, compat: &'c Compat) -> HostRocm<'c> {
+    let environment = &shell.environment;
     HostRocm::new(move || {
-        let facts = sys::with_hip(sys::host_facts(&sys::HostRoots::default(), &environment, &[]), &environment);
-        crate::host::rocm_version(&facts, environment.get("ROCM_PATH"))
+        let facts = sys::host_facts(&sys::HostRoots::default(), environment, &[]);
+        if facts.rocm.is_empty() {
+            let hip = sys::with_hip(facts, environment).hip_version?;
+            return compat.rocm_of_hip(&RocmVersion::from_leading_numbers(&hip)?);
+        }
+        let install = crate::host::chosen_rocm(&facts, environment.get("ROCM_PATH"))?;
+        RocmVersion::from_leading_numbers(install.version.split('-').next().unwrap_or_default())
     })
 }
 
@@ -75,8 +81,11 @@ fn host_rocm(shell: &Shell) -> HostRocm {
 /// When the recipes cannot be read, after saying so.
 pub(super) fn matrix(shell: &Shell, compat: &Compat, source: &Source, sink: &mut Sink) -> Result<Option<Matrix>, Exit> {
     let recipes = recipes(shell, &[], sink)?;
-    let config =
-        config::read(source, &Lookups { host_rocm: host_rocm(shell), ..Lookups::new(compat, recipes.clone()) }, sink);
+    let config = config::read(
+        source,
+        &Lookups { host_rocm: host_rocm(shell, compat), ..Lookups::new(compat, recipes.clone()) },
+        sink,
+    );
     recipes.faults().into_iter().for_each(|fault| sink.push(fault));
     Ok(config.and_then(|config| {
         let recipe = recipes.known(&config.recipe)?;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::publish::quoted;
 use super::{Exit, Shell, documents, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Sink, Source};
@@ -82,7 +83,9 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
         }
     }
     if written > 0 {
-        shell.say(&format!("next: edit {path}, then `rock-matrix check`, `rock-matrix plan` and"));
+        let is_here = args.dir == Path::new(".");
+        let enter = if is_here { String::new() } else { format!("`cd {}`, ", quoted(&args.dir)) };
+        shell.say(&format!("next: {enter}edit {path}, then `rock-matrix check`, `rock-matrix plan` and"));
         shell.say(&written_by());
     }
     Ok(Exit::Done)

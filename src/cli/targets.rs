@@ -11,7 +11,8 @@ pub(super) struct GfxWords(pub(super) Vec<String>);
 
 /// Reads them from the command line.
 pub(super) fn gfx_words(text: &str) -> Result<GfxWords, String> {
-    let words: Vec<String> = text.split([' ', ',', ';']).filter(|word| !word.is_empty()).map(str::to_owned).collect();
+    let parts = text.split([',', ';']).map(str::trim);
+    let words: Vec<String> = parts.filter(|part| !part.is_empty()).map(str::to_owned).collect();
     if words.is_empty() { Err("there is no target".to_owned()) } else { Ok(GfxWords(words)) }
 }
 
@@ -21,7 +22,12 @@ pub(super) fn gfx_words(text: &str) -> Result<GfxWords, String> {
 /// The exit of the command, after it reported every unknown word.
 pub(super) fn targets(words: &GfxWords, option: &str, compat: &Compat, shell: &Shell) -> Result<Vec<GfxTarget>, Exit> {
     let (mut found, mut faults): (Vec<GfxTarget>, Vec<Diagnostic>) = Default::default();
-    for word in &words.0 {
+    // Names of products may have blanks, `RX 7900 XTX`; else these separate words too.
+    let words = words.0.iter().flat_map(|part| match compat.gfx_named(part) {
+        Ok(_) => vec![part.as_str()],
+        Err(_) => part.split_whitespace().collect(),
+    });
+    for word in words {
         match compat.gfx_named(word) {
             Ok(targets) => {
                 if let (Some(product), [target]) = (compat.product(word), targets.as_slice()) {

@@ -404,7 +404,7 @@ impl Compat {
         Verdict::Unknown(Because {
             reason: format!("no fact speaks about torch {torch}"),
             hint: format!(
-                "known are {} to {}; newer ones come with `rock-matrix compat refresh`, or set `unknown: lenient`",
+                "known are {} to {}; `rock-matrix compat list torch` shows them; `unknown: lenient` in the matrix file builds with others",
                 known.first().map_or("none", String::as_str),
                 known.last().map_or("none", String::as_str)
             ),

@@ -10,7 +10,7 @@ use crate::names::{GfxTarget, ProductName, RocmVersion};
 
 /// Known names, for checks and for the nearest one to a wrong one.
 #[derive(Debug, Clone, Default)]
-pub struct Lookups {
+pub struct Lookups<'c> {
     /// The recipes that a file may name.
     pub recipes: Arc<Recipes>,
     /// Families of gfx targets with their members.
@@ -26,18 +26,18 @@ pub struct Lookups {
     /// What the command line says beside a file.
     pub given: Given,
     /// The ROCm of this machine, for `rocm: [host]`.
-    pub host_rocm: HostRocm,
+    pub host_rocm: HostRocm<'c>,
     /// Names, labels and aliases of runners, and names of pools, each with its system.
     pub runners: BTreeMap<String, String>,
 }
 
 /// Looks up the ROCm of this machine when a file asks for it; none by default.
 #[derive(Clone, Default)]
-pub struct HostRocm(Option<Arc<dyn Fn() -> Option<RocmVersion>>>);
+pub struct HostRocm<'c>(Option<Arc<dyn Fn() -> Option<RocmVersion> + 'c>>);
 
-impl HostRocm {
+impl<'c> HostRocm<'c> {
     /// Creates one that calls `find`, once for each file that asks.
-    pub fn new(find: impl Fn() -> Option<RocmVersion> + 'static) -> Self {
+    pub fn new(find: impl Fn() -> Option<RocmVersion> + 'c) -> Self {
         Self(Some(Arc::new(find)))
     }
 
@@ -47,7 +47,7 @@ impl HostRocm {
     }
 }
 
-impl std::fmt::Debug for HostRocm {
+impl std::fmt::Debug for HostRocm<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("HostRocm").finish_non_exhaustive()
     }
@@ -74,7 +74,7 @@ impl Given {
     }
 }
 
-impl Lookups {
+impl Lookups<'_> {
     /// Families and runners of the facts, and these recipes.
     pub fn new(compat: &Compat, recipes: Arc<Recipes>) -> Self {
         let tables = compat.tables();

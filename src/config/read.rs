@@ -25,7 +25,7 @@ use crate::diagnostic::{Code, Diagnostic, Sink, Source};
 use crate::yaml::{self, Node, Value};
 
 /// Reads one matrix file. Every fault goes to the sink; `None` when there was an error among them.
-pub fn read(source: &Source, lookups: &Lookups, sink: &mut Sink) -> Option<Config> {
+pub fn read(source: &Source, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<Config> {
     let errors = sink.error_count();
     let source = &source.with_arguments(lookups.given.arguments());
     let tree = yaml::parse(source, sink)?;
@@ -53,7 +53,7 @@ pub fn read(source: &Source, lookups: &Lookups, sink: &mut Sink) -> Option<Confi
 /// Reads the parts of one file, each into its checked form.
 struct Reader<'a> {
     source: &'a Source,
-    lookups: &'a Lookups,
+    lookups: &'a Lookups<'a>,
     /// `platform`, which runners must have.
     platform: Option<&'a Node>,
     has_unknown_keys: bool,
@@ -96,7 +96,7 @@ mod tests {
 
     const HEAD: &str = "version: 1\ndistribution: flash-attn\n";
 
-    fn lookups() -> Lookups {
+    fn lookups() -> Lookups<'static> {
         let text = "recipe: 1\nname: flash-attn\naxes: [flavour]\nvars: {opt-dim: '', max-jobs: ''}\nsteps:\n  - {stage: build, argv: [make]}\n";
         let document = recipe::from_source(&Source::new("recipe.yaml", text), &mut Sink::new());
         let members = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect();

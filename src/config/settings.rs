@@ -57,6 +57,12 @@ pub fn matrix_of_settings(recipe: &RecipeDocument, settings: &[(String, String)]
             faults.push(unknown_setting(&recipe.name, name, known.chain(keys.iter().map(|(key, _)| *key))));
         }
     }
+    if named.is_none() && recipe.distribution.is_empty() && recipe.required_vars.iter().any(|name| name == "source") {
+        let message = format!("the recipe `{}` builds any project, and none is named", recipe.name);
+        let fault =
+            Diagnostic::new(&MISSING_AXIS, message).at(Place::Argument(format!("--recipe {}", recipe.name)), "");
+        return Err(vec![fault.help("add `--set distribution=NAME` and `--set version=VERSION`")]);
+    }
     let is_version = |name: &str| name == distribution || name == VERSION;
     let is_set = |name: &str| of_axes.iter().any(|(set, _)| *set == name);
     if recipe.version_from == VersionFrom::Axis && !of_axes.iter().any(|(name, _)| is_version(name)) {
@@ -123,5 +129,5 @@ fn unknown_setting<'s>(recipe: &str, name: &str, known: impl Iterator<Item = &'s
         format!("`{name}` is not an axis or a variable of the recipe `{recipe}`, and not a key of matrix files");
     Diagnostic::new(&UNKNOWN_KEY, with_nearest(message, nearest(name, known)))
         .at(Place::Argument(format!("--set {name}")), "")
-        .help(format!("`rock-matrix recipe show {recipe}` lists the variables, docs/matrix-reference.md the keys"))
+        .help(format!("`rock-matrix recipe show {recipe}` lists the variables, `rock-matrix schema` the keys"))
 }

@@ -7,7 +7,7 @@ use super::device::{DeviceNode, DeviceState};
 use super::kfd::Topology;
 use super::proc::{Memory, Process};
 use super::python::PythonFacts;
-use crate::names::{GfxTarget, RocmVersion};
+use crate::names::GfxTarget;
 
 /// What was seen of a machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -122,22 +122,11 @@ pub fn gfx_targets(facts: &HostFacts) -> Vec<GfxTarget> {
     facts.topology.gpus.iter().map(|gpu| gpu.target.clone()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The ROCm of the machine: of the folder `rocm_path` (`ROCM_PATH`) or `/opt/rocm`, else of the only installation, else the
-/// major and minor number of HIP, whose third number is not that of ROCm. `None` where none is found or several are.
-pub fn rocm_version(facts: &HostFacts, rocm_path: Option<&str>) -> Option<RocmVersion> {
-    let is_in = |folder: &str| facts.rocm.iter().find(|install| install.folder == folder);
-    let chosen = is_in(rocm_path.unwrap_or("/opt/rocm").trim_end_matches('/'));
+/// The installation of ROCm that is meant: that of the folder `rocm_path` (`ROCM_PATH`) or `/opt/rocm`, else the only one.
+pub fn chosen_rocm<'f>(facts: &'f HostFacts, rocm_path: Option<&str>) -> Option<&'f RocmInstall> {
+    let folder = rocm_path.unwrap_or("/opt/rocm").trim_end_matches('/');
     let only = || facts.rocm.first().filter(|_| facts.rocm.len() == 1);
-    let of_install = |install: &RocmInstall| {
-        let numbers = install.version.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default();
-        RocmVersion::from_leading_numbers(numbers)
-    };
-    let of_hip = || Some(RocmVersion::from_leading_numbers(facts.hip_version.as_deref()?)?.minor());
-    match chosen.or_else(only) {
-        Some(install) => of_install(install),
-        None if facts.rocm.is_empty() => of_hip(),
-        None => None,
-    }
+    facts.rocm.iter().find(|install| install.folder == folder).or_else(only)
 }
 
 /// Threads that a build may use: online CPUs, those this process may run on, and the control group's quota,

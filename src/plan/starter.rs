@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::compat::rows::{Status, TorchRow};
 use crate::compat::{Compat, ImportQuestion, Verdict};
 use crate::diagnostic::{Diagnostic, registry::plan as codes};
-use crate::names::{DistributionName, PackageVersion, PythonVersion, RocmVersion, Version};
+use crate::names::{DistributionName, PackageVersion, PythonVersion, RocmVersion, Version, VersionSpecifiers};
 use crate::template::{TemplateError, render};
 
 /// Targets that a first matrix compiles for, where the ROCm's torch has code for them.
@@ -43,6 +43,8 @@ pub struct PythonProject {
     pub read_from: &'static str,
     /// Whether it is compiled against torch.
     pub needs_torch: bool,
+    /// Versions of Python that it supports (`requires-python`), where its files state them.
+    pub python: Option<VersionSpecifiers>,
     /// The module it installs, where one has the project's name.
     pub module: Option<String>,
 }
@@ -122,8 +124,10 @@ impl ProjectFiles {
             Some(version) => version.clone(),
             None => field("version").ok_or_else(|| ProjectError::NoVersion(name.normalized()))?.0,
         };
+        let python = ["requires-python", "python_requires"].into_iter().find_map(field);
         let module = name.file_form();
         Ok(PythonProject {
+            python: python.and_then(|(text, _)| text.parse().ok()),
             version: version.parse().map_err(|_| ProjectError::BadVersion(version))?,
             read_from,
             needs_torch: self.needs_torch(&pyproject),
@@ -285,6 +289,9 @@ pub enum StarterError {
     /// No row of the facts has what it needs.
     #[error("the facts know no torch with ROCm wheels")]
     NoTorch,
+    /// No torch with ROCm wheels is for these versions of Python.
+    #[error("the facts know no torch with ROCm wheels for Python {0}, which the project requires")]
+    NoPython(String),
     /// No flash-attn goes with a known torch.
     #[error("the facts know no flash-attn whose Triton kernels can be imported with a known torch")]
     NoFlashAttn,
@@ -298,7 +305,10 @@ pub enum StarterError {
 /// # Errors
 /// When the facts know no torch for it.
 fn project_matrix(project: &PythonProject, compat: &Compat) -> Result<String, StarterError> {
-    let values = pairs(compat).next().ok_or(StarterError::NoTorch)?;
+    let values = pairs(compat, project.python.as_ref()).next().ok_or_else(|| match &project.python {
+        Some(python) => StarterError::NoPython(python.to_string()),
+        None => StarterError::NoTorch,
+    })?;
     let view = ProjectView {
         name: project.name.normalized(),
         version: project.version.to_string(),
@@ -330,7 +340,7 @@ fn flash_attn_matrix(compat: &Compat) -> Result<String, StarterError> {
             && matches!(compat.import_with_torch(question), Verdict::Supported { .. })
     };
     let (version, values) = candidates
-        .cartesian_product(pairs(compat).collect::<Vec<_>>())
+        .cartesian_product(pairs(compat, None).collect::<Vec<_>>())
         .find(|(version, values)| fits(version, values))
         .ok_or(StarterError::NoFlashAttn)?;
     let view = FlashAttnView { version: version.to_string(), values };
@@ -338,12 +348,12 @@ fn flash_attn_matrix(compat: &Compat) -> Result<String, StarterError> {
 }
 
 /// The newest torch first, each with its newest ROCm, of rows that were read in the source they name.
-fn pairs(compat: &Compat) -> impl Iterator<Item = Values> {
+fn pairs<'a>(compat: &'a Compat, supported: Option<&'a VersionSpecifiers>) -> impl Iterator<Item = Values> + use<'a> {
     let verified = |row: &&TorchRow| row.origin.status == Status::Verified;
-    compat.tables().torch.iter().rev().filter(verified).filter_map(|row| {
+    compat.tables().torch.iter().rev().filter(verified).filter_map(move |row| {
         let (torch, rocm) = (row.patches.last()?, row.rocm_index.last()?);
         let (version, index): (Version, RocmVersion) = (torch.parse().ok()?, rocm.parse().ok()?);
-        let python = common_python(row, compat)?.to_owned();
+        let python = common_python(row, compat, supported)?.to_owned();
         let has_wheels = matches!(compat.torch_rocm(&version, &index), Verdict::Supported { .. })
             && matches!(compat.torch_python(&version, python.parse().ok()?), Verdict::Supported { .. });
         let in_torch =
@@ -353,11 +363,15 @@ fn pairs(compat: &Compat) -> impl Iterator<Item = Values> {
     })
 }
 
-/// Returns the Python of a torch that the most other versions of torch have wheels for, too, and of several the newest.
-fn common_python<'a>(torch: &'a TorchRow, compat: &Compat) -> Option<&'a str> {
+/// Returns the Python of a torch that the most other versions of torch have wheels for, too, and of several the newest. `supported`
+/// are those that a project supports.
+fn common_python<'a>(torch: &'a TorchRow, compat: &Compat, supported: Option<&VersionSpecifiers>) -> Option<&'a str> {
+    let is_supported = |python: &&String| {
+        supported.is_none_or(|set| python.parse::<Version>().is_ok_and(|python| set.contains(&python)))
+    };
     let count = |python: &String| compat.tables().torch.iter().filter(|row| row.python.contains(python)).count();
     let newest = |python: &String| python.parse::<PythonVersion>().ok();
-    torch.python.iter().max_by_key(|python| (count(python), newest(python))).map(String::as_str)
+    torch.python.iter().filter(is_supported).max_by_key(|python| (count(python), newest(python))).map(String::as_str)
 }
 
 #[cfg(test)]

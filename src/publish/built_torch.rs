@@ -9,8 +9,8 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Severity, registry::release as codes};
 use crate::names::{Accelerator, LabelParts, RocmVersion, Version};
 
-/// Returns how the torch of a build contradicts a label, one sentence each; empty where the build recorded none. The ROCm of
-/// that torch is the one of its local version, else that of its HIP.
+/// Returns how the torch and the HIP of a build contradict a label, one sentence each; empty where the build recorded none. The
+/// ROCm of that torch is the one of its local version, else that of its HIP.
 pub fn torch_contradictions(
     label: &LabelParts,
     used: &BTreeMap<String, Option<String>>,
@@ -37,6 +37,12 @@ pub fn torch_contradictions(
             found.push(format!("the label names ROCm {rocm}, and the torch of the build has no HIP"));
         }
         _ => {}
+    }
+    let compiler = recorded("hip").and_then(RocmVersion::from_leading_numbers);
+    if let Some(other) = compiler.and_then(|hip| compat.rocm_of_hip(&hip))
+        && other.minor() != rocm.minor()
+    {
+        found.push(format!("the label names ROCm {rocm}, and the HIP of the build is that of ROCm {other}"));
     }
     found
 }

@@ -278,7 +278,7 @@ pub fn image<'a>(job: &'a Job, chosen: Option<&'a str>) -> Result<(&'a str, Vec<
     let mut told = Vec::new();
     if !is_pinned(image) && job.settings.image.digest != DigestRule::Ignore {
         let unpinned = Diagnostic::new(&codes::UNPINNED_IMAGE, format!("image `{image}` is not pinned by a digest"))
-            .help("add `@sha256:…` to it; `docker image inspect` shows the digest of one that was pulled");
+            .help("add `@sha256:…` to it; `docker image inspect` or `podman image inspect` shows the digest of one that was pulled");
         if job.settings.image.digest == DigestRule::Require {
             return Err(unpinned.severity(Severity::Error));
         }

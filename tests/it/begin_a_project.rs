@@ -174,3 +174,20 @@ fn check_gives_json_on_stdout() {
     );
     assert_eq!(said.stderr, "1 file, 1 error, 0 warnings\n");
 }
+
+#[test]
+fn init_takes_a_python_that_the_project_supports() {
+    let python = |requires: &str| {
+        let text = format!("[project]\nname = \"own\"\nversion = \"1.0\"\nrequires-python = \"{requires}\"\n");
+        let project = Project::new().file("pyproject.toml", &text);
+        let _ = project.run(&["init"]).exits(0);
+        let matrix: serde_json::Value = serde_yaml::from_str(&project.read("matrices/own.yaml")).unwrap();
+        let _ = project.run(&["check"]).exits(0);
+        matrix["axes"]["python"][0].as_str().unwrap().to_owned()
+    };
+    assert_eq!([">=3.13", ">=3.8", ">=3.8,<3.12"].map(python), ["3.13", "3.12", "3.11"]);
+    let project = Project::new()
+        .file("pyproject.toml", "[project]\nname = \"own\"\nversion = \"1\"\nrequires-python = \"<3.5\"\n");
+    let said = project.run(&["init"]).exits(1).stderr;
+    assert!(said.contains("no torch with ROCm wheels for Python <3.5, which the project requires"), "{said}");
+}

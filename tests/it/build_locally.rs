@@ -567,4 +567,7 @@ fn another_torch_than_that_of_the_label_is_a_warning() {
     let (_, differs) = toy.build(0, &[]);
     appears("B095", &differs, &agrees);
     assert!(differs.contains("the label names ROCm 6.2, and the torch of the build has no HIP\n"), "{differs}");
+    toy.write("python", used.replace("\"torch-hip\": \"None\"", "\"hip\": \"5.2.21153-0\"").as_bytes());
+    let (_, differs) = toy.build(0, &[]);
+    assert!(differs.contains("the label names ROCm 6.2, and the HIP of the build is that of ROCm 5.2\n"), "{differs}");
 }

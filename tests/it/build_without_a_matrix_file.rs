@@ -39,11 +39,11 @@ fn every_wrong_setting_is_reported() {
     insta::assert_snapshot!(unknown, @r"
     error[M020 unknown-key]: `colour` is not an axis or a variable of the recipe `flash-attn`, and not a key of matrix files
     --> argument `--set colour`
-    help: `rock-matrix recipe show flash-attn` lists the variables, docs/matrix-reference.md the keys
+    help: `rock-matrix recipe show flash-attn` lists the variables, `rock-matrix schema` the keys
 
     error[M020 unknown-key]: `pyhton` is not an axis or a variable of the recipe `flash-attn`, and not a key of matrix files; did you mean `python`?
     --> argument `--set pyhton`
-    help: `rock-matrix recipe show flash-attn` lists the variables, docs/matrix-reference.md the keys
+    help: `rock-matrix recipe show flash-attn` lists the variables, `rock-matrix schema` the keys
     ");
 }
 

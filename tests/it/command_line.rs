@@ -248,3 +248,28 @@ fn help_that_cannot_be_written_is_no_success() {
     assert_eq!(output.status.code(), Some(3));
     assert!(String::from_utf8(output.stderr).unwrap().starts_with("error[H021 cannot-write-file]: cannot write"));
 }
+
+/// What bash offers after the last of these words.
+fn completed(words: &[&str]) -> String {
+    let project = Project::new();
+    let script = project.run(&["completions", "bash"]).exits(0).stdout;
+    std::fs::write(project.path("completions"), script).unwrap();
+    let list = words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ");
+    let (last, at) = (words[words.len() - 1], words.len() - 1);
+    let before = words[at - 1];
+    let line = format!(
+        ". ./completions; COMP_WORDS=({list}); COMP_CWORD={at}; $(complete -p rock-matrix | grep -o '_rock[^ ]*') rock-matrix '{last}' '{before}'; echo \"${{COMPREPLY[*]}}\""
+    );
+    let run = project.program("bash").args(["--norc", "-c", &line]).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn bash_completes_commands_options_and_values_at_every_level() {
+    assert_eq!(completed(&["rock-matrix", "reci"]), "recipe");
+    assert_eq!(completed(&["rock-matrix", "wheel", "rep"]), "repair");
+    assert_eq!(completed(&["rock-matrix", "build", "--en"]), "--engine");
+    assert_eq!(completed(&["rock-matrix", "build", "--engine", "po"]), "podman");
+    assert_eq!(completed(&["rock-matrix", "compat", "refresh", "--act"]), "--actions");
+}

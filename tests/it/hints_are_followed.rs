@@ -79,3 +79,25 @@ fn what_is_not_there_is_listed_by_the_printed_command() {
     listed(&["explain", "nope"], 2, "P014");
     listed(&["recipe", "show", "nope"], 2, "flash-attn");
 }
+
+#[test]
+fn init_in_another_folder_says_where_to_go_on() {
+    let project = Project::new();
+    let said = project.run(&["init", "my wheels"]).exits(0).stderr;
+    let folder = said.split("next: `cd ").nth(1).and_then(|rest| rest.split('`').next()).unwrap_or_default();
+    assert_eq!(folder, "'my wheels'", "{said}");
+    let check = format!("cd {folder} && rock-matrix check");
+    let said = project.follow(&format!("run `{check}`"), "run").exits(0).stderr;
+    assert_eq!(said, "1 file, 0 errors, 0 warnings\n");
+}
+
+#[test]
+fn a_recipe_for_any_project_asks_for_the_name_of_one() {
+    let project = Project::new();
+    let build = ["build", "--recipe", "hip-extension", "--dry-run", "--set", "python=3.11", "--set", "rocm=6.2"];
+    let said = project.run(&build).exits(1).stderr;
+    assert!(said.contains("help: add `--set distribution=NAME` and `--set version=VERSION`\n"), "{said}");
+    let more = ["--set", "distribution=own", "--set", "version=1.0", "--set", "source=.", "--set", "torch-from=host"];
+    let dry = project.run(&[&build[..], &more, &["--set", "python-from=host"]].concat()).exits(0).stdout;
+    assert!(dry.contains("== own-1.0-rocm6.2-py3.11"), "{dry}");
+}

@@ -309,5 +309,5 @@ pub const LINKED_FOLDER: Code = Code::error(
 pub const TORCH_NOT_OF_LABEL: Code = Code::warning(
     "B095",
     "torch-not-of-label",
-    "The label of the wheel names a torch and a ROCm, and the torch that the build used is another one, or has no HIP. `torch-from: host` takes whatever torch is there.\n\nA wheel with compiled code is then refused by `publish` (G130). A wheel without compiled code is the same, whatever torch was there.",
+    "The label of the wheel names a torch and a ROCm, and what the build used is another one: the torch has another version or no HIP, or the HIP that compiled is that of another ROCm. `torch-from: host` takes whatever is there.\n\nA wheel with compiled code is then refused by `publish` (G130). A wheel without compiled code is the same, whatever torch was there.",
 );

@@ -501,5 +501,5 @@ pub const TAG_CREATION_RESTRICTED: Code = Code::error(
 pub const BUILT_WITH_OTHER_TORCH: Code = Code::error(
     "G130",
     "built-with-other-torch",
-    "The `build.json` next to the wheel says that it was built with another torch than its label names. Compiled code is bound to the torch that it was built with: with the one of the label its import may fail, or worse. Nobody could tell from the name.\n\nBuild it with the torch of the label, or change the label with `rock-matrix wheel label`. `--allow G130` publishes it all the same. For a wheel without compiled code it is a note: its contents are the same, whatever torch was there.",
+    "The `build.json` next to the wheel says that it was built with another torch or ROCm than its label names. Compiled code is bound to the torch that it was built with: with the one of the label its import may fail, or worse. Nobody could tell from the name.\n\nBuild it with the torch of the label, or change the label with `rock-matrix wheel label`. `--allow G130` publishes it all the same. For a wheel without compiled code it is a note: its contents are the same, whatever torch was there.",
 );

@@ -169,7 +169,8 @@ pub(in crate::cli) fn repair_built(
         only_plat: false,
         keep_claimed_tags: false,
         strip: false,
-        fix_rpath: false,
+        // Folders of the machine that builds are no use on any other.
+        fix_rpath: true,
         dedup_sonames: false,
         keep_copy: Vec::new(),
         no_graft: false,
