@@ -27,8 +27,8 @@ pub use embed::{
     Along, Leaf, LeafKind, Requirements, along, embed, embedding, is_embedded, not_as_labelled, search_path,
 };
 pub use findings::{
-    Archive, Expected, SplitArchive, SplitCode, TorchNeed, archives_of, contradicts_claim, features, file_findings,
-    is_of_torch, missing_archives, numbers, too_large, unexpected,
+    Archive, DeviceWheels, Expected, SplitArchive, SplitCode, TorchNeed, archives_of, contradicts_claim, features,
+    file_findings, is_of_torch, missing_archives, numbers, too_large, unexpected,
 };
 pub use inspect::{FileFacts, FileKind, Look, Reading, inspect, inspect_some};
 pub use json::{Document, Facts, FindingView, GfxDocument, Readers};

@@ -395,6 +395,21 @@ fn words(tables: &Tables, faults: &mut Vec<Fault>) {
             "nothing leads to what is embedded: say `module` or `search`".to_owned()
         });
     }
+    let mut device_wheels = table("device-wheels", tables, faults);
+    for (number, of) in tables.device_wheels.iter().enumerate() {
+        let mut row = device_wheels.row(number, of.distribution.clone(), &of.origin);
+        row.expect(of.device.ends_with("-device"), || format!("device: `{}` does not end with `-device`", of.device));
+        row.expect(!of.root.is_empty(), || "root: say the folder with its archives".to_owned());
+    }
+    let mut device_bundles = table("device-bundles", tables, faults);
+    for (number, of) in tables.device_bundles.iter().enumerate() {
+        let mut row = device_bundles.row(number, of.bundle.clone(), &of.origin);
+        let is_name = |text: &str| text.starts_with("gfx");
+        row.expect(is_name(&of.bundle), || format!("bundle: `{}` does not begin with `gfx`", of.bundle));
+        row.expect(!of.members.is_empty(), || "members: say its targets".to_owned());
+        row.each("members", &of.members, "a gfx target such as gfx942", is_name);
+        row.expect(of.generic.is_empty() || is_gfx(&of.generic), || format!("generic: `{}` is no target", of.generic));
+    }
 }
 
 fn torch_abi(tables: &Tables, faults: &mut Vec<Fault>) {

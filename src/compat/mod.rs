@@ -6,6 +6,7 @@
 //!
 //! **Invariant:** no version number stands in this code; an answer without a row is "unknown", never "no".
 
+mod devices;
 mod explain;
 pub mod faults;
 mod gfx;
@@ -25,6 +26,7 @@ mod store;
 mod torch_abi;
 mod verdict;
 
+pub use devices::DevicePackage;
 pub use explain::{Answer, Question};
 pub use images::ImageTag;
 pub use install::{InstallLines, TorchWheel};

@@ -32,7 +32,7 @@ pub use run_time::{
 };
 pub use sdk::{SdkBucketRow, SdkLibraryRow, SdkPackageRow, SdkScriptRow, SdkTake, SdkVersionRow};
 pub use source::{PinRow, ProjectRow, SourceRow, TorchAotritonRow, TorchCompanionRow, TorchIndexRow, TorchSourceRow};
-pub use wheels::{EmbeddingRow, EqualRow, WheelContentRow};
+pub use wheels::{DeviceBundleRow, DeviceWheelRow, EmbeddingRow, EqualRow, WheelContentRow};
 
 /// All tables. A file holds one or several of them.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
@@ -72,6 +72,8 @@ pub struct Tables {
     pub reach: Vec<ReachRow>,
     pub wheel_contents: Vec<WheelContentRow>,
     pub embeddings: Vec<EmbeddingRow>,
+    pub device_wheels: Vec<DeviceWheelRow>,
+    pub device_bundles: Vec<DeviceBundleRow>,
     pub projects: Vec<ProjectRow>,
     pub torch_sources: Vec<TorchSourceRow>,
     pub torch_companions: Vec<TorchCompanionRow>,
@@ -570,6 +572,8 @@ tables_of_rows!(
     reach,
     wheel_contents,
     embeddings,
+    device_wheels,
+    device_bundles,
     projects,
     torch_sources,
     torch_companions,

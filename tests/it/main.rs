@@ -21,6 +21,7 @@ mod check_out_sources;
 mod codes_of_wheels;
 mod command_line;
 mod deploy_the_pages;
+mod device_wheels;
 mod docs_are_fresh;
 mod doctor_on_this_machine;
 mod edit_an_elf;

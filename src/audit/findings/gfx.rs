@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Subject;
+use super::devices::elsewhere;
 use super::split::{SplitCode, archives_of};
 use crate::audit::inspect::FileFacts;
 use crate::codeobj::{Container, ContainerKind, Target};
@@ -111,15 +112,20 @@ fn on_member(wheel: &str, member: &str, code: &'static Code, message: String) ->
 }
 
 /// What is missing or too much against what was asked for: in each file with bundles, in each whose code lies in archives
-/// of these wheels, and in all other code together, which comes in files of one target.
+/// of these wheels, and in all other code together, which comes in files of one target. A host wheel without its device
+/// wheels has what METADATA says these have.
 pub fn unexpected(wheel: &str, files: &[FileFacts], wheels: &[SplitCode], expected: &[GfxTarget]) -> Vec<Diagnostic> {
     let expected: BTreeSet<Target> = expected.iter().map(Target::from).collect();
     let is_split = |file: &&FileFacts| !file.inventory.kpack_references.is_empty();
     let is_bundled = |file: &&FileFacts| file.inventory.bundles().next().is_some() || is_split(file);
+    let own = wheels.iter().find(|one| one.wheel == wheel);
+    let promised = own.and_then(|own| elsewhere(own, wheels)).map(|devices| &devices.targets);
     let mut found = Vec::new();
     for file in files.iter().filter(is_bundled) {
         let mut own = targets(file);
-        own.extend(archives_of(&file.path, &file.inventory.kpack_references, wheels).into_keys());
+        let archives = archives_of(&file.path, &file.inventory.kpack_references, wheels);
+        own.extend(promised.filter(|_| is_split(&file) && archives.is_empty()).into_iter().flatten().cloned());
+        own.extend(archives.into_keys());
         found.extend(
             difference(&expected, &own, &own)
                 .map(|message| on_member(wheel, &file.path, &codes::GFX_NOT_AS_EXPECTED, message)),
@@ -150,7 +156,9 @@ pub fn unexpected(wheel: &str, files: &[FileFacts], wheels: &[SplitCode], expect
         Diagnostic::new(&codes::GFX_NOT_AS_EXPECTED, message).at(Place::File(wheel.to_owned().into()), "")
     };
     if held.is_empty() {
-        if !has_bundled && !has_archives && !expected.is_empty() {
+        if let Some(promised) = promised.filter(|_| !has_bundled && !has_archives) {
+            found.extend(difference(&expected, promised, promised).map(on_wheel));
+        } else if !has_bundled && !has_archives && !expected.is_empty() {
             found.push(on_wheel(format!("there is no code for a GPU, and expected is {}", list(&expected))));
         }
         return found;

@@ -2,6 +2,7 @@
 
 mod contents;
 mod copies;
+mod devices;
 mod gfx;
 mod label;
 mod needed;
@@ -13,6 +14,7 @@ mod tags;
 mod words;
 
 pub use contents::{Expected, features};
+pub use devices::DeviceWheels;
 pub use gfx::{file_findings, unexpected};
 pub(super) use label::torch_need;
 pub use label::{TorchNeed, is_of_torch};
@@ -58,6 +60,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     found.extend(rocm::findings(subject));
     found.extend(label::findings(subject));
     found.extend(gfx::findings(subject));
+    found.extend(devices::findings(subject));
     found.extend(copies::findings(subject));
     found
 }

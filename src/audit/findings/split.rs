@@ -5,11 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::devices::{DeviceWheels, elsewhere};
 use crate::audit::inspect::FileFacts;
 use crate::audit::search::installed;
 use crate::codeobj::{ContainerKind, KpackReference, Target};
 use crate::diagnostic::registry::rocm as codes;
-use crate::diagnostic::{Diagnostic, Place, counted};
+use crate::diagnostic::{Diagnostic, Place, Severity, counted};
 
 /// What a wheel holds of code that was split off.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct SplitCode {
     pub libraries: Vec<(String, Vec<KpackReference>)>,
     /// Archives, sorted by path.
     pub archives: Vec<SplitArchive>,
+    /// Wheels that METADATA names for the code of the libraries.
+    pub devices: DeviceWheels,
 }
 
 /// An archive of code that was split off.
@@ -62,6 +65,12 @@ impl SplitCode {
         split
     }
 
+    /// Adds the wheels that METADATA names for the code of the libraries.
+    #[must_use]
+    pub fn beside(self, devices: DeviceWheels) -> Self {
+        Self { devices, ..self }
+    }
+
     /// Whether other wheels have nothing to do with it.
     pub fn is_empty(&self) -> bool {
         self.libraries.is_empty() && self.archives.is_empty()
@@ -97,7 +106,8 @@ fn holds(library: &str, references: &[KpackReference], archive: &SplitArchive) -
 }
 
 /// For each of these wheels: its libraries whose archives are in none of them, those of which no archive they refer to
-/// has code, and its archives that no library of them refers to. Archives alone are for libraries of another wheel.
+/// has code, and its archives that no library of them refers to. Archives alone are for libraries of another wheel, and a
+/// host wheel alone has a remark on the device wheels that its METADATA names.
 ///
 /// Not every archive needs to have code of each library: there are targets that a library has no code for. That an
 /// archive has code of a library which is in none of these wheels is no finding either, since one archive serves the
@@ -114,11 +124,15 @@ fn missing(wheel: &SplitCode, wheels: &[SplitCode]) -> Vec<Diagnostic> {
     let archives = || wheels.iter().flat_map(|wheel| &wheel.archives);
     let libraries = || wheels.iter().flat_map(|wheel| &wheel.libraries);
     let mut found = Vec::new();
+    let devices = elsewhere(wheel, wheels);
+    let mut without_code = 0;
     for (library, references) in &wheel.libraries {
         for reference in references {
             let named: Vec<&SplitArchive> =
                 archives().filter(|archive| is_named(library, reference, archive)).collect();
-            if named.is_empty() {
+            if named.is_empty() && devices.is_some() {
+                without_code += 1;
+            } else if named.is_empty() {
                 let paths = reference.search_paths.join(" or ");
                 let message = format!("its code objects lie in {paths}, which is not there");
                 let help = "name the wheels of one release together, those with the archives too";
@@ -133,6 +147,7 @@ fn missing(wheel: &SplitCode, wheels: &[SplitCode]) -> Vec<Diagnostic> {
             }
         }
     }
+    found.extend(devices.filter(|_| without_code > 0).map(|devices| in_device_wheels(wheel, devices, without_code)));
     let has_libraries = libraries().next().is_some();
     for archive in wheel.archives.iter().filter(|_| has_libraries) {
         let is_of = |(library, references): &(String, Vec<KpackReference>)| {
@@ -143,4 +158,15 @@ fn missing(wheel: &SplitCode, wheels: &[SplitCode]) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// That the code of so many libraries comes with wheels that are not looked at.
+fn in_device_wheels(wheel: &SplitCode, devices: &DeviceWheels, libraries: usize) -> Diagnostic {
+    let targets = devices.targets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let message = format!("the code of {} is in device wheels, for {targets}", counted(libraries, "library"));
+    let finding = Diagnostic::new(&codes::KPACK_MISSING, message)
+        .severity(Severity::Note)
+        .at(Place::File(wheel.wheel.clone().into()), "");
+    let extra = devices.example.as_ref().map(|one| format!("`{one}` installs one with it; ")).unwrap_or_default();
+    finding.help(format!("{extra}name the device wheels beside it to have them looked at together"))
 }

@@ -9,7 +9,7 @@ use super::options::Options;
 use super::summary::summary;
 use super::verify::encoded_name;
 use super::{Format, Printing, WheelFile, report};
-use crate::audit::{self, Expected, Facts, FileFacts, FindingView, GfxDocument, Look, SplitCode};
+use crate::audit::{self, DeviceWheels, Expected, Facts, FileFacts, FindingView, GfxDocument, Look, SplitCode};
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Shell, Verbosity, sdk};
 use crate::diagnostic::registry;
@@ -202,7 +202,8 @@ fn look_into(file: &WheelFile, profile: Profile, judge: &Judge, expected: &Expec
             facts: Some(Facts::new(report)),
         };
         let with_code = report.files.iter().filter(|file| !file.inventory.is_empty());
-        let split = SplitCode::new(&file.shown, &report.files);
+        let devices = DeviceWheels::new(wheel.metadata(), judge.compat);
+        let split = SplitCode::new(&file.shown, &report.files).beside(devices);
         checked.summary = summary(wheel, report, file.file.size_bytes());
         let promised = match profile {
             Profile::Default => Vec::new(),

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use super::bar::{Bar, Watchers};
 use super::options::Work;
 use super::sizes::size;
-use super::{Format, Printing, report};
-use crate::audit::{self, FileFacts, FileKind, FindingView, GfxDocument, Look, Reading, SplitCode};
+use super::{Format, Printing, WheelFile, report};
+use crate::audit::{self, DeviceWheels, FileFacts, FileKind, FindingView, GfxDocument, Look, Reading, SplitCode};
 use crate::cli::targets::{GfxWords, gfx_words, targets};
 use crate::cli::{Exit, Shell, load};
 use crate::codeobj::{ContainerKind, Inventory, SourceKind, Target, Union};
@@ -17,7 +17,7 @@ use crate::diagnostic::{Diagnostic, Severity, are, counted};
 use crate::names::GfxTarget;
 use crate::sdk::base_target;
 use crate::sys::Room;
-use crate::wheel::Archive;
+use crate::wheel::{Archive, WheelHeaders};
 
 /// List for which GPUs wheels hold code, file by file
 #[derive(Debug, clap::Args)]
@@ -66,8 +66,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let named = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let wheels: Vec<(String, Inspected)> =
         args.wheels.iter().map(|path| (named(path), inspect(path, args, &room, shell))).collect();
-    let split = |(name, files): &(String, Inspected)| Some(SplitCode::new(name, files.as_ref().ok()?));
-    let splits: Vec<SplitCode> = wheels.iter().filter_map(split).collect();
+    let split = |(path, (name, files)): (&PathBuf, &(String, Inspected))| {
+        Some(SplitCode::new(name, files.as_ref().ok()?).beside(device_wheels(path, compat)))
+    };
+    let splits: Vec<SplitCode> = args.wheels.iter().zip(&wheels).filter_map(split).collect();
     let mut all = Vec::new();
     for (name, files) in wheels {
         let (text, found) = match files {
@@ -81,6 +83,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         all.extend(found.into_iter().filter(|finding| finding.severity < Severity::Note));
     }
     report(shell, &all)
+}
+
+/// The device wheels that METADATA names; none where it cannot be read, which `wheel check` tells.
+fn device_wheels(path: &Path, compat: &Compat) -> DeviceWheels {
+    let file = super::open(path).ok();
+    let devices = |file: &WheelFile| Some(DeviceWheels::new(WheelHeaders::open(&file.file).ok()?.metadata(), compat));
+    file.as_ref().and_then(devices).unwrap_or_default()
 }
 
 /// What is printed of a wheel, and what is found in it.

@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 
 use super::bar::{Bar, Watchers};
 use crate::audit::{
-    self, Excludes, FileFacts, Judged, Judging, Known, Look, MachineLibraries, NoLibraries, Reading, Report,
-    SearchPath, SplitCode, policies_for,
+    self, DeviceWheels, Excludes, FileFacts, Judged, Judging, Known, Look, MachineLibraries, NoLibraries, Reading,
+    Report, SearchPath, SplitCode, policies_for,
 };
 use crate::bytes::ReadAt;
-use crate::compat::Compat;
 use crate::compat::policy::{Family, Policies, PolicyFile};
+use crate::compat::{Compat, DevicePackage};
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
 use crate::names::{Arch, GfxTarget, WheelName};
@@ -65,13 +65,21 @@ pub(in crate::cli) fn gate(
     expected: &[GfxTarget],
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let judge = Judge::alone(compat, Look::Everything);
-    judge.with_report(file, &name.to_string(), name, |_, report| {
+    judge.with_report(file, &name.to_string(), name, |wheel, report| {
         let shown = name.to_string();
-        let splits = [SplitCode::new(&shown, &report.files)];
+        let devices = DeviceWheels::new(wheel.metadata(), judge.compat);
+        let splits = [SplitCode::new(&shown, &report.files).beside(devices)];
         let mut found = report.findings.clone();
         found.extend(audit::missing_archives(&splits).into_iter().flatten());
+        // A device wheel has the code of its own target alone.
+        let package = compat.device_package(&name.distribution);
+        let is_own = |target: &&GfxTarget| {
+            let is_of = |one: &DevicePackage| one.is_of_one_target() && one.bundle == target.processor();
+            package.as_ref().is_none_or(is_of)
+        };
+        let expected: Vec<GfxTarget> = expected.iter().filter(is_own).cloned().collect();
         if !expected.is_empty() && !name.is_any_platform() {
-            found.extend(audit::unexpected(&shown, &report.files, &splits, expected));
+            found.extend(audit::unexpected(&shown, &report.files, &splits, &expected));
         }
         found.extend(audit::too_large(&shown, file.size_bytes(), None, judge.compat));
         found

@@ -7,7 +7,9 @@ use super::judging::Judge;
 use super::options::Options;
 use super::sizes::size;
 use super::{Format, report};
-use crate::audit::{self, Document, FileFacts, FileKind, Found, GfxDocument, Look, Readers, Report, SplitCode};
+use crate::audit::{
+    self, DeviceWheels, Document, FileFacts, FileKind, Found, GfxDocument, Look, Readers, Report, SplitCode,
+};
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::{Diagnostic, counted};
 use crate::wheel::Wheel;
@@ -116,7 +118,8 @@ fn show(path: &Path, judge: &Judge, readers: Option<Readers>) -> Shown {
     let opened = super::open(path).map_err(|fault| vec![fault]);
     let shown = opened.and_then(|file| {
         judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
-            let split = SplitCode::new(&file.shown, &report.files);
+            let devices = DeviceWheels::new(wheel.metadata(), judge.compat);
+            let split = SplitCode::new(&file.shown, &report.files).beside(devices);
             let (what, found) = match readers {
                 Some(readers) => {
                     let files = report.files.iter().filter(|file| !split.is_empty() && !file.inventory.is_empty());

@@ -89,3 +89,29 @@ pub struct EqualRow {
     /// The second, of the requirements.
     pub requires: String,
 }
+
+/// A wheel that is split into one without code for GPUs and device wheels with it.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct DeviceWheelRow {
+    /// Normalized name, `torch`.
+    pub distribution: String,
+    /// What names of its device wheels begin with, `amd-torch-device`.
+    pub device: String,
+    /// The folder of the wheel below which archives of code lie in `.kpack`.
+    pub root: String,
+    pub origin: Origin,
+}
+
+/// Targets that one device wheel is for.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct DeviceBundleRow {
+    /// As in the names of device wheels, `gfx12-0`.
+    pub bundle: String,
+    pub members: Vec<String>,
+    /// The generic target of all of them; empty: none.
+    #[serde(default)]
+    pub generic: String,
+    pub origin: Origin,
+}

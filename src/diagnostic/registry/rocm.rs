@@ -27,6 +27,7 @@ pub const ALL: &[&Code] = &[
     &KPACK_MISSING,
     &DAMAGED_LAYOUT,
     &DAMAGED_CODE_OBJECTS,
+    &OTHER_DEVICE_CODE,
     &WHEEL_TOO_LARGE,
     &CONTENT_MISSING,
     &REQUIREMENT_MISSING,
@@ -159,13 +160,19 @@ pub const LABEL_NOT_READ: Code = Code::note(
 pub const KPACK_MISSING: Code = Code::error(
     "R130",
     "kpack-missing",
-    "The code objects of a library were split off into `.kpack` files, and the wheels of the command line hold the one without the other: a reference to an archive that is not there or has no code of the library, or an archive that nothing refers to. An archive of another build is there and has no code of the library: its table of contents lists the libraries it is for, each under the name that the reference gives, and the loader finds nothing under another. Paths are those below site-packages, where all wheels of a release are installed.\n\nName the wheels of one release together, so that device wheels are seen beside their libraries.",
+    "The code objects of a library were split off into `.kpack` files, and the wheels of the command line hold the one without the other: a reference to an archive that is not there or has no code of the library, or an archive that nothing refers to. An archive of another build is there and has no code of the library: its table of contents lists the libraries it is for, each under the name that the reference gives, and the loader finds nothing under another. Paths are those below site-packages, where all wheels of a release are installed.\n\nA host wheel whose METADATA requires device wheels, as extras or always, is complete without them; that it was looked at alone is a remark.\n\nName the wheels of one release together, so that device wheels are seen beside their libraries.",
 );
 /// A library that loaders refuse or crash on.
 pub const DAMAGED_LAYOUT: Code = Code::error(
     "R131",
     "damaged-layout",
     "The program headers of a library contradict each other or the file. Editing it with a tool that assumes where they lie does this, above all to libraries whose code objects were split off. `wheel verify` and `check` look at every library; `wheel repair` only warns, and of libraries up to 32 MiB.\n\nTake the library as the linker made it, and edit it with `rock-matrix wheel repair`, which moves no byte of it.",
+);
+/// Code for another target than a device wheel is named for.
+pub const OTHER_DEVICE_CODE: Code = Code::error(
+    "R133",
+    "other-device-code",
+    "A wheel named `amd_torch_device_gfx942` or the like holds the code for one GPU target of another wheel, or for the targets of a bundle such as `gfx12-0`, and the code in it is for others. Installers take it by its name, by way of an extra such as `torch[device-gfx942]`, and the GPU finds no kernel. Bundles are rows of the facts: `rock-matrix compat list device-bundles`.\n\nSplit the host wheel again, and rename no device wheel.",
 );
 /// A wheel larger than where it goes takes.
 pub const WHEEL_TOO_LARGE: Code = Code::error(

@@ -127,7 +127,10 @@ fn check_torch(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, 
     let parsed = name.label().and_then(|label| LabelParts::parse(&label, &[]).ok());
     let torch = parsed.and_then(|parsed| parsed.parts.torch);
     for requirement in wheel.metadata().all("Requires-Dist") {
-        let Some(specifiers) = torch_specifiers(&requirement) else { continue };
+        // A wheel with code of torch belongs to the torch of its own version.
+        let Some(specifiers) = torch_specifiers(&requirement).filter(|text| !is_own_version(text, name)) else {
+            continue;
+        };
         let Some(torch) = &torch else {
             if is_pin(&specifiers) {
                 let message = format!("`Requires-Dist: {requirement}` pins a torch, and no label says which it is for");
@@ -150,6 +153,11 @@ fn check_torch(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, 
             );
         }
     }
+}
+
+fn is_own_version(specifiers: &str, name: &WheelName) -> bool {
+    let pinned = specifiers.trim().strip_prefix("==").and_then(|version| version.trim().parse::<Version>().ok());
+    pinned.is_some_and(|version| version == name.version)
 }
 
 /// Returns the version specifiers of a requirement on torch that holds without an extra.
