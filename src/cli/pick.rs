@@ -236,7 +236,7 @@ fn libc(kind: LibcKind, text: &str) -> Result<Libc, String> {
 fn told(wheel: &Candidate, machine: &Machine, decision: &Decision, passed_over: &[PassedOver]) -> String {
     let offer = &wheel.offer;
     let mut text = format!("{}\n", offer.file);
-    if let Some(lines) = wheel.install_lines() {
+    if let Some(lines) = wheel.install_lines(&machine.gfx) {
         text.push_str(&format!("{}\n\n{}", offer.url, pick::for_machine(lines, wheel, machine)));
     } else {
         text.push_str("\n  nothing says where it can be fetched from\n");

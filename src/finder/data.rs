@@ -8,8 +8,8 @@ use super::values::Column;
 use crate::compat::Compat;
 use crate::names::{RocmVersion, percent_encode, to_base64};
 use crate::pick::{
-    Accelerator, Candidate, GfxCode, GilBuild, LibcKind, PythonRange, Rules, TorchSeries, WEIGHTS, Weights,
-    torch_sentence,
+    Accelerator, Candidate, DeviceOffer, GfxCode, GilBuild, LibcKind, PythonRange, Rules, TorchSeries, WEIGHTS,
+    Weights, torch_sentence,
 };
 
 /// Raised when a field goes away or changes its meaning.
@@ -81,6 +81,13 @@ fn gfx(wheels: &[Candidate], compat: &Compat) -> Vec<String> {
     targets
 }
 
+/// The device wheels of a host wheel by their distributions and targets, and the index of what they need.
+fn devices(wheel: &Candidate) -> Value {
+    let one = |device: &DeviceOffer| json!([device.offer.name.distribution, device.package.targets]);
+    let all: Vec<Value> = wheel.devices.iter().map(one).collect();
+    if all.is_empty() { Value::Null } else { json!([all, wheel.device_index]) }
+}
+
 /// The data of the page. `withdrawn` is how many wheels are left out for that.
 pub fn data(
     wheels: &[Candidate],
@@ -122,6 +129,7 @@ pub fn data(
         Some(torch) => json!([torch.requirement, torch.index]),
         None => Value::Null,
     });
+    column("devices", &devices);
     column("run_time", &|wheel| {
         let needs = || json!([wheel.run_time.sentence(), wheel.run_time.assignments().collect::<Vec<_>>()]);
         if wheel.run_time.is_empty() { Value::Null } else { needs() }

@@ -1,14 +1,14 @@
 //! A published wheel as a decision sees it.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::compat::{Compat, InstallLines, TorchWheel};
 use crate::config::RunTime;
 use crate::names::{self, DistributionName, GfxTarget, LabelParts, LocalLabel, RocmVersion};
 use crate::publish::GfxOrigin;
 
-use super::offers::quoted;
+use super::devices::{self, DeviceOffer};
 use super::{Offer, PlatformNeed, PythonRange, TorchSeries};
 
 /// A wheel with all that a machine is asked for.
@@ -39,6 +39,10 @@ pub struct Candidate {
     pub official_torch: Option<TorchWheel>,
     /// Its needs at run time.
     pub run_time: RunTime,
+    /// The wheels with its code for GPUs.
+    pub devices: Vec<DeviceOffer>,
+    /// The index that serves what those need; only where there are some.
+    pub device_index: Option<String>,
 }
 
 /// What a wheel's label says it runs on.
@@ -77,13 +81,18 @@ pub enum PrereleaseMode {
 
 /// Returns the wheels in the order in which one that fits is preferred: newest version, the backend that labels do not
 /// name, latest build, newest ROCm and torch, tags that say which C library is needed. Leaves out those whose label cannot
-/// be parsed; [`unread`] reports them.
+/// be parsed; [`unread`] reports them. Device wheels go with their host wheel.
 pub fn candidates(offers: Vec<Offer>, compat: &Compat, mode: PrereleaseMode) -> Vec<Candidate> {
     let known = compat.rocm_versions();
     let (mut tags, mut run_times) = (BTreeMap::new(), RunTimes::new());
+    let (offers, mut devices) = devices::apart(offers, compat);
     let read = offers.into_iter().filter(|offer| label_fault(offer, &known).is_none());
+    let with_devices = |wheel: Candidate| {
+        let own = devices::take(&mut devices, &wheel.offer);
+        wheel.with_devices(own, compat)
+    };
     let mut wheels: Vec<Candidate> =
-        read.map(|offer| candidate(offer, &known, compat, &mut tags, &mut run_times)).collect();
+        read.map(|offer| candidate(offer, &known, compat, &mut tags, &mut run_times)).map(with_devices).collect();
     let rank_key = |wheel: &Candidate| rank_key(wheel, mode);
     wheels.sort_by_cached_key(|wheel| (rank_key(wheel), preference(wheel)));
     let mut rank = 0;
@@ -198,15 +207,45 @@ fn candidate(
         gfx: gfx(&offer, compat),
         official_torch,
         run_time: run_time.unwrap_or_default(),
+        devices: Vec::new(),
+        device_index: None,
         offer,
     }
 }
 
 impl Candidate {
-    /// Returns the lines that install it; none where nothing says where it is.
-    pub fn install_lines(&self) -> Option<InstallLines> {
+    /// Returns the lines that install it with its code for these GPUs, or for all where none is known; none where nothing
+    /// says where it is.
+    pub fn install_lines(&self, gfx: &BTreeSet<String>) -> Option<InstallLines> {
         let url = Some(&self.offer.url).filter(|url| !url.is_empty())?;
-        Some(InstallLines::new(&quoted(url), None, self.official_torch.as_ref()))
+        let words = devices::words(url, &self.devices, gfx);
+        Some(InstallLines::new(&words, self.device_index.as_deref(), self.official_torch.as_ref()))
+    }
+
+    /// Returns the wheels with its code for these GPUs, or for all where none is known.
+    pub fn needed_devices<'c>(&'c self, gfx: &'c BTreeSet<String>) -> impl Iterator<Item = &'c DeviceOffer> {
+        self.devices.iter().filter(|device| device.is_needed(gfx))
+    }
+
+    /// Adds the wheels with its code for GPUs, and the index of AMD that has what they need.
+    fn with_devices(mut self, devices: Vec<DeviceOffer>, compat: &Compat) -> Self {
+        let Some(targets) = devices::targets(&devices) else { return self };
+        self.gfx = GfxCode::Targets(targets);
+        if let Accelerator::Rocm(rocm) = &self.accelerator {
+            let index = compat.torch_index("amd-index", &self.offer.name.version, rocm);
+            self.device_index = index.filter(|index| index.device_extras).map(|index| index.address.clone());
+        }
+        self.devices = devices;
+        self
+    }
+
+    /// Leaves out device wheels, and the targets that have none any more.
+    pub(super) fn without_devices(mut self, is_withdrawn: impl Fn(&Offer) -> bool) -> Self {
+        if self.devices.iter().any(|device| is_withdrawn(&device.offer)) {
+            self.devices.retain(|device| !is_withdrawn(&device.offer));
+            self.gfx = GfxCode::Targets(devices::targets(&self.devices).unwrap_or_default());
+        }
+        self
     }
 
     /// Prints the Pythons that it is for.

@@ -46,6 +46,8 @@ struct WheelRow<'w> {
     url: String,
     sha256: Option<String>,
     size_bytes: Option<u64>,
+    /// Wheels with its code for the GPUs.
+    device_wheels: Vec<&'w str>,
     /// The line where its torch is installed.
     install: Option<String>,
     /// The line where nothing is.
@@ -85,14 +87,14 @@ pub fn json(candidates: &[Candidate], machine: &Machine, decision: &Decision, wi
     let document = Document {
         version: VERSION,
         machine: machine_row(machine),
-        wheel: decision.fits.first().map(|fit| wheel(&candidates[fit.index], &fit.notes)),
+        wheel: decision.fits.first().map(|fit| wheel(&candidates[fit.index], machine, &fit.notes)),
         fitting: decision.fits.len(),
         others: decision.fits.iter().skip(1).map(|fit| candidates[fit.index].offer.file.clone()).collect(),
         nearest: decision
             .near
             .iter()
             .map(|near| NearRow {
-                wheel: wheel(&candidates[near.index], &near.notes),
+                wheel: wheel(&candidates[near.index], machine, &near.notes),
                 differences: near.differences.iter().map(difference).collect(),
             })
             .collect(),
@@ -117,15 +119,16 @@ fn machine_row(machine: &Machine) -> MachineRow {
     }
 }
 
-fn wheel<'w>(candidate: &'w Candidate, notes: &[Note]) -> WheelRow<'w> {
+fn wheel<'w>(candidate: &'w Candidate, machine: &'w Machine, notes: &[Note]) -> WheelRow<'w> {
     let offer = &candidate.offer;
-    let lines = candidate.install_lines();
+    let lines = candidate.install_lines(&machine.gfx);
     WheelRow {
         name: offer.file.clone(),
         release: offer.release.clone(),
         url: offer.url.clone(),
         sha256: offer.digest.map(Digest::to_hex),
         size_bytes: offer.size_bytes,
+        device_wheels: candidate.needed_devices(&machine.gfx).map(|device| device.offer.file.as_str()).collect(),
         install: lines.as_ref().map(|lines| lines.with_torch.clone()),
         install_from_nothing: lines.and_then(|lines| lines.from_nothing),
         about_torch: torch_sentence(candidate.torch.is_some()),

@@ -9,6 +9,7 @@
 
 mod candidate;
 mod decide;
+mod devices;
 mod install;
 mod json;
 mod judge;
@@ -23,6 +24,7 @@ mod withdrawn;
 
 pub use candidate::{Accelerator, Candidate, GfxCode, PrereleaseMode, candidates, unread};
 pub use decide::{Decision, Fit, Near, decide};
+pub use devices::DeviceOffer;
 pub use install::{for_machine, run_time_text};
 pub use json::json;
 pub use judge::{Axis, Difference, Note};

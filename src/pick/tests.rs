@@ -440,7 +440,8 @@ fn a_machine_is_given_the_line_for_its_torch() {
     let mut offers = Offers::default();
     offers.add_names(["flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl"], "https://x/a b/");
     let wheels = candidates(offers.into_wheels(), &compat, PrereleaseMode::IfNecessary);
-    let text = |machine: &Machine| super::for_machine(wheels[0].install_lines().unwrap(), &wheels[0], machine);
+    let text =
+        |machine: &Machine| super::for_machine(wheels[0].install_lines(&machine.gfx).unwrap(), &wheels[0], machine);
     let url = "'https://x/a b/flash_attn-2.7.4.post1%2Brocm62torch2.5triton-py3-none-any.whl'";
     let installed = Machine { torch: wheels[0].torch.clone(), ..Machine::default() };
     let line = format!("  pip install {url}\n");

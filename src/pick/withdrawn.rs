@@ -1,6 +1,6 @@
 //! Wheels that are withdrawn: nobody is told to take them, and who would have taken one is told of it.
 
-use super::{Candidate, Decision, Machine, Rules, decide};
+use super::{Candidate, Decision, Machine, Offer, Rules, decide};
 use crate::names::Withdrawn;
 
 /// A withdrawn wheel that fits a machine.
@@ -17,7 +17,9 @@ pub struct PassedOver {
 /// The candidates that are offered, and those that are withdrawn, each in their order. `reasons` has what is
 /// withdrawn.
 pub fn split(candidates: Vec<Candidate>, reasons: &Withdrawn) -> (Vec<Candidate>, Vec<Candidate>) {
-    candidates.into_iter().partition(|wheel| reason(wheel, reasons).is_none())
+    let is_withdrawn = |offer: &Offer| reasons.reason(&offer.file, offer.digest).is_some();
+    let wheels = candidates.into_iter().map(|wheel| wheel.without_devices(is_withdrawn));
+    wheels.partition(|wheel| reason(wheel, reasons).is_none())
 }
 
 /// The withdrawn wheels that fit, best first. `decision` is what was decided among those that are offered.

@@ -1,6 +1,7 @@
 //! A person finds their wheel on the page: one file that decides as `pick` does, asks nothing of the network, and lets
 //! no name become markup.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use rock_matrix::compat::Compat;
@@ -56,6 +57,9 @@ fn wheels() -> Vec<Candidate> {
                 files.push(file_row(&name, gfx, requires));
             }
         }
+    }
+    for name in ["torch", "amd_torch_device_gfx942", "amd_torch_device_gfx9_4", "amd_torch_device_gfx1100"] {
+        files.push(file_row(&format!("{name}-2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl"), None, None));
     }
     let manifest = json!({"version": 1, "tag": "v1+2", "plan": null, "files": files}).to_string();
     let mut offers = Offers::default();
@@ -218,7 +222,7 @@ fn the_page_decides_as_pick_does() {
     let lines: Vec<Value> = wheels
         .iter()
         .map(|wheel| {
-            let lines = wheel.install_lines().unwrap();
+            let lines = wheel.install_lines(&BTreeSet::from(["gfx942".to_owned()])).unwrap();
             json!([wheel.offer.file, wheel.offer.url, lines.with_torch, lines.from_nothing])
         })
         .collect();

@@ -288,3 +288,37 @@ fn a_folder_of_wheels_gives_addresses_of_files() {
     let line = told.lines().nth(1).unwrap();
     assert_eq!(line, format!("file://[ROOT]/dist%20one/{}", CP312.replace('+', "%2B")));
 }
+
+/// A host wheel has no code for GPUs: the wheel of the GPU goes into the line, and those of a bundle that it is in.
+#[test]
+fn torch_is_installed_with_the_device_wheels_of_the_gpu() {
+    const TAGS: &str = "2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl";
+    let names = ["torch", "amd_torch_device_gfx942", "amd_torch_device_gfx1201", "amd_torch_device_gfx12_0"];
+    let names = names.map(|name| format!("{name}-{TAGS}"));
+    let project = project(&names.each_ref().map(String::as_str));
+    let machine = ["--only-given", "--python", "3.12", "--rocm", "10.0", "--platform", "linux_x86_64"];
+    let told = |gfx: &str, code: i32| pick(&project, &[&machine[..], &["--gfx", gfx]].concat(), code);
+    insta::assert_snapshot!(told("gfx942", 0).stdout, @r"
+    torch-2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl
+    https://github.com/o/r/releases/download/v1/torch-2.13.0%2Brocm10.0.0-cp312-cp312-linux_x86_64.whl
+
+      pip install https://github.com/o/r/releases/download/v1/torch-2.13.0%2Brocm10.0.0-cp312-cp312-linux_x86_64.whl https://github.com/o/r/releases/download/v1/amd_torch_device_gfx942-2.13.0%2Brocm10.0.0-cp312-cp312-linux_x86_64.whl --extra-index-url https://stable.repo.amd.com/rocm/whl-next/
+
+    The installer takes what else is needed from the index that it uses anyway.
+    note: system: the tag linux_x86_64 does not say which C library the wheel needs
+    ");
+    let line = |outcome: &Outcome| {
+        let line = outcome.stdout.lines().find(|line| line.starts_with("  pip install ")).unwrap().to_owned();
+        line.replace("https://github.com/o/r/releases/download/v1/", "")
+            .replace("-2.13.0%2Brocm10.0.0-cp312-cp312-linux_x86_64.whl", "")
+    };
+    let index = "--extra-index-url https://stable.repo.amd.com/rocm/whl-next/";
+    let expected = format!("  pip install torch amd_torch_device_gfx1201 amd_torch_device_gfx12_0 {index}");
+    assert_eq!(line(&told("gfx1201", 0)), expected);
+    let all = "  pip install torch amd_torch_device_gfx1201 amd_torch_device_gfx12_0 amd_torch_device_gfx942";
+    assert_eq!(line(&pick(&project, &machine, 0)), format!("{all} {index}"));
+    let none = told("gfx1100", 1).stderr;
+    assert!(none.contains("GPU: the wheel is for gfx942, gfx1201, you have gfx1100"), "{none}");
+    let document = pick(&project, &[&machine[..], &["--gfx", "gfx942", "--format", "json"]].concat(), 0).json();
+    assert_eq!(document["wheel"]["device_wheels"], json!([names[1]]));
+}

@@ -296,12 +296,24 @@ function quoted(url) {
   return plain ? url : `'${url.replaceAll("'", "'\\''")}'`;
 }
 
+// What pip is given: the wheel, the device wheels with its code for these targets, or all where none is named, and the
+// index that serves what those need.
+function installWords(data, index, gfx) {
+  const own = address(data, index), name = fileName(data, index);
+  const [devices, more] = data.values.devices[data.columns.devices[index]] || [[], null];
+  const needed = devices.filter(([, targets]) => gfx.length === 0 || targets.some((target) => gfx.includes(target)));
+  const folder = own.slice(0, own.length - encodeURIComponent(name).length);
+  const rest = name.slice(data.values.distribution[data.columns.distribution[index]][0].length);
+  const urls = [own, ...needed.map(([distribution]) => folder + encodeURIComponent(distribution + rest))];
+  return urls.map(quoted).join(" ") + (more === null ? "" : ` --extra-index-url ${more}`);
+}
+
 // The line where the torch of the wheel is installed.
-function installLine(url) {
-  return `pip install ${quoted(url)}`;
+function installLine(words) {
+  return `pip install ${words}`;
 }
 
 // The line where nothing is installed; `torch` is a requirement and the index that serves it.
-function installFromNothing(url, [requirement, index]) {
-  return `pip install ${requirement} ${quoted(url)} --extra-index-url ${index}`;
+function installFromNothing(words, [requirement, index]) {
+  return `pip install ${requirement} ${words} --extra-index-url ${index}`;
 }

@@ -138,15 +138,16 @@ function commands(index, strong) {
   const url = address(data, index);
   if (!url) return [make("p", "Nothing says where this file can be fetched from.", { class: "soft" })];
   const name = fileName(data, index);
+  const words = installWords(data, index, machineOf(texts).gfx);
   const torch = value("torch", index);
   const official = value("official_torch", index);
   const runTime = value("run_time", index);
   const parts = [];
   if (torch) parts.push(make("p", `With torch ${torch[0]} for this ROCm installed:`, { class: "small-text" }));
-  parts.push(command(installLine(url), `Copy the line that installs ${name}`, strong));
+  parts.push(command(installLine(words), `Copy the line that installs ${name}`, strong));
   if (official) {
     parts.push(make("p", "From nothing:", { class: "small-text" }));
-    parts.push(command(installFromNothing(url, official), `Copy the line from nothing that installs ${name}`, false));
+    parts.push(command(installFromNothing(words, official), `Copy the line from nothing that installs ${name}`, false));
   }
   if (runTime) {
     const [sentence, assignments] = runTime;
@@ -293,7 +294,7 @@ function row(index) {
   const last = cell("Install");
   if (url) {
     const button = make("button", "Copy", { type: "button", class: "small", "aria-label": `Copy the line that installs ${name}` });
-    button.addEventListener("click", () => copy(installLine(url), button, "the install line"));
+    button.addEventListener("click", () => copy(installLine(installWords(data, index, machineOf(texts).gfx)), button, "the install line"));
     last.append(button);
   }
   return tr;

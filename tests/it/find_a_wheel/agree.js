@@ -2,7 +2,7 @@
 // node agree.js DECIDE.js CASES.json
 const fs = require("fs");
 const [script, file] = process.argv.slice(2).map((path) => fs.readFileSync(path, "utf8"));
-const page = new Function(`"use strict";${script}; return { decide, verdict, machineOf, textsOfReport, fileName, address, installLine, installFromNothing };`)();
+const page = new Function(`"use strict";${script}; return { decide, verdict, machineOf, textsOfReport, fileName, address, installWords, installLine, installFromNothing };`)();
 const { data, cases, reports, lines } = JSON.parse(file);
 
 const told = (found, index) => {
@@ -30,7 +30,8 @@ for (const { report, expected } of reports) {
 lines.forEach(([name, url, line, fromNothing], index) => {
   const address = page.address(data, index);
   const official = data.values.official_torch[data.columns.official_torch[index]];
-  const found = [page.fileName(data, index), address, page.installLine(address), official && page.installFromNothing(address, official)];
+  const words = page.installWords(data, index, ["gfx942"]);
+  const found = [page.fileName(data, index), address, page.installLine(words), official && page.installFromNothing(words, official)];
   check(name, found, [name, url, line, fromNothing]);
 });
 console.log(`compared ${cases.length} machines, ${reports.length} reports and ${lines.length} addresses`);
