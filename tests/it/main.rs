@@ -122,6 +122,7 @@ mod shared_wheels;
 mod shipped_matrices;
 mod show_a_wheel;
 mod source_distributions;
+mod split_torch_wheels;
 mod step_of_a_workflow;
 mod support;
 mod tags_in_addresses;
