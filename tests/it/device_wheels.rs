@@ -69,6 +69,18 @@ fn a_host_wheel_is_whole_without_its_device_wheels() {
     assert!(bare.stderr.contains("error[R130 "), "{}", bare.stderr);
 }
 
+/// Kernels of AOTriton are in the device wheels.
+#[test]
+fn a_host_wheel_with_aotriton_needs_no_kernels_in_it() {
+    let told = |targets: &[&str]| {
+        let wheel = host(targets).file("torch/lib/libaotriton_v2.so", b"x".to_vec());
+        checked(&[&wheel], &["--expect", "torch", "--with", "aotriton"], 1).stderr
+    };
+    let kernels = "aotriton.images";
+    assert!(!told(&["gfx942"]).contains(kernels), "{}", told(&["gfx942"]));
+    assert!(told(&[]).contains(kernels), "{}", told(&[]));
+}
+
 #[test]
 fn code_in_a_device_wheel_is_for_what_its_name_says() {
     let wrong = |name: &str, target: &str| checked(&[&device(name, target)], &[], 1).stderr;

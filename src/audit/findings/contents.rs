@@ -3,6 +3,7 @@
 
 use regex::Regex;
 
+use super::devices::DeviceWheels;
 use crate::audit::embed::{is_embedded, known_embedding, says_embedded};
 use crate::audit::tree::Excludes;
 use crate::compat::Compat;
@@ -87,10 +88,12 @@ impl Expected {
         let embedding = known_embedding(name, compat);
         let is_inside = says_embedded(name) || embedding.is_some_and(|row| is_embedded(wheel, row));
         let rocm = if is_inside { "inside" } else { "packages" };
+        let is_split = !DeviceWheels::new(wheel.metadata(), compat).distributions.is_empty();
         let applies = |row: &&WheelContentRow| {
             row.distribution == own
                 && (row.platform.is_empty() || row.platform == platform)
                 && (row.rocm.is_empty() || row.rocm == rocm)
+                && !(row.whole && is_split)
                 && (row.feature.is_empty() || self.features.contains(&row.feature))
         };
         for row in compat.tables().wheel_contents.iter().filter(applies) {

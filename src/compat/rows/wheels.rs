@@ -21,6 +21,9 @@ pub struct WheelContentRow {
     /// What the wheel was built with, `aotriton`; empty: the row is asked of every wheel.
     #[serde(default)]
     pub feature: String,
+    /// Whether it is asked only of wheels whose code for GPUs is not in device wheels.
+    #[serde(default)]
+    pub whole: bool,
     /// Shell patterns of members, of which each has one that is not empty; `*` matches slashes too.
     #[serde(default)]
     pub holds: Vec<String>,
