@@ -16,7 +16,7 @@ use crate::compat::Compat;
 Examples:
   rock-matrix compat refresh --from saved-pages/          a patch with what the torch table lacks
   rock-matrix compat refresh --from saved-pages/ --check  whether it lacks something
-  rock-matrix compat refresh --requirements               a patch with what releases of torch require
+  rock-matrix compat refresh --requirements               a patch with what torch requires
   rock-matrix compat refresh --actions                    a patch with newer releases of actions")]
 pub(super) struct Args {
     #[command(flatten)]
