@@ -29,7 +29,7 @@ struct Document<'a> {
 /// All releases of a project (PyPI's JSON API, `/pypi/PROJECT/json`).
 #[derive(Deserialize)]
 struct Project {
-    releases: BTreeMap<String, serde::de::IgnoredAny>,
+    releases: BTreeMap<String, Box<serde_json::value::RawValue>>,
 }
 
 /// One release (`/pypi/PROJECT/VERSION/json`).
