@@ -246,7 +246,7 @@ pub(super) fn one_of<'a>(ids: impl Iterator<Item = &'a str>) -> String {
     let ids: Vec<&str> = ids.unique().collect();
     let more = if ids.len() > SHOWN { ", …" } else { "" };
     match ids.as_slice() {
-        [] => "the plan has no jobs".to_owned(),
+        [] => "plan files that have jobs".to_owned(),
         ids => format!("name one of {}{more}", ids[..ids.len().min(SHOWN)].join(", ")),
     }
 }

@@ -57,15 +57,16 @@ pub fn matrix_of_settings(recipe: &RecipeDocument, settings: &[(String, String)]
             faults.push(unknown_setting(&recipe.name, name, known.chain(keys.iter().map(|(key, _)| *key))));
         }
     }
-    if named.is_none() && recipe.distribution.is_empty() && recipe.required_vars.iter().any(|name| name == "source") {
+    if named.is_none() && recipe.distribution.is_empty() {
         let message = format!("the recipe `{}` builds any project, and none is named", recipe.name);
         let fault =
             Diagnostic::new(&MISSING_AXIS, message).at(Place::Argument(format!("--recipe {}", recipe.name)), "");
-        return Err(vec![fault.help("add `--set distribution=NAME` and `--set version=VERSION`")]);
+        faults.push(fault.help("add `--set distribution=NAME` and `--set version=VERSION`"));
     }
     let is_version = |name: &str| name == distribution || name == VERSION;
     let is_set = |name: &str| of_axes.iter().any(|(set, _)| *set == name);
-    if recipe.version_from == VersionFrom::Axis && !of_axes.iter().any(|(name, _)| is_version(name)) {
+    let is_named = named.is_some() || !recipe.distribution.is_empty();
+    if is_named && recipe.version_from == VersionFrom::Axis && !of_axes.iter().any(|(name, _)| is_version(name)) {
         faults.push(missing_setting(&MISSING_AXIS, &recipe.name, distribution));
     }
     let unset = recipe.requires.iter().filter(|name| !is_set(name));

@@ -53,7 +53,9 @@ impl CompilerErrors {
         }
         self.cmake_lines = 0;
         let text = line.trim_start();
-        if self.found.len() == MAX_COMPILER_ERRORS || self.found.iter().any(|error| error.text == text) {
+        if self.found.len() == MAX_COMPILER_ERRORS
+            || self.found.iter().any(|error| error.text.lines().next() == Some(text))
+        {
             return;
         }
         let is_cmake = text.starts_with("CMake Error at ") || text.starts_with("CMake Error: ");
@@ -72,6 +74,7 @@ impl CompilerErrors {
     /// Forgets those that begin before the line of this number.
     pub(super) fn forget_before(&mut self, number: usize) {
         self.found.retain(|error| error.line >= number);
+        self.cmake_lines = 0;
     }
 }
 

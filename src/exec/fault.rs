@@ -83,7 +83,8 @@ impl StepFault {
     pub fn diagnostic(&self, context: &MessageContext<'_>) -> Diagnostic {
         let (stage, MessageContext { log, resume, .. }) = (&self.stage, context);
         let again = format!("fix the cause, then run `{resume}`");
-        let full = self.output.tail.iter().any(|line| line.contains(DISK_FULL));
+        let mut lines = self.output.errors.iter().chain(&self.output.tail);
+        let full = lines.any(|line| line.contains(DISK_FULL));
         let (code, message, help) = match &self.trouble {
             StepTrouble::Ended(_) if full => (
                 &codes::DISK_FULL,
@@ -115,7 +116,7 @@ impl StepFault {
         let Excerpt { errors, tail } = &self.output;
         let mut diagnostic = Diagnostic::new(code, message);
         if !errors.is_empty() {
-            let noun = if errors.len() == 1 { "error of the compiler is" } else { "errors of the compiler are" };
+            let noun = if errors.len() == 1 { "error in its output is" } else { "errors in its output are" };
             diagnostic = diagnostic.note(format!("the first {noun}\n{}", errors.join("\n")));
         }
         diagnostic = diagnostic.note(format!("the command was {}", self.command));
@@ -157,7 +158,8 @@ impl StepFault {
             _ => self.message(),
         };
         let Excerpt { errors, tail } = &self.output;
-        let error = errors.first().and_then(|error| error.lines().next());
+        let ended = matches!(self.trouble, StepTrouble::Ended(_));
+        let error = errors.first().filter(|_| ended).and_then(|error| error.lines().next());
         let said = error.or_else(|| tail.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty()));
         said.map_or_else(
             || told.clone(),
@@ -339,7 +341,7 @@ mod tests {
             fault(StepTrouble::Ended("exit status 1".into()), &lines.iter().map(String::as_str).collect::<Vec<_>>());
         fault.output.errors = vec!["a.hip:3:5: error: no `x`".into()];
         let told = fault.diagnostic(&CONTEXT);
-        assert_eq!(told.notes[0], "the first error of the compiler is\na.hip:3:5: error: no `x`");
+        assert_eq!(told.notes[0], "the first error in its output is\na.hip:3:5: error: no `x`");
         assert_eq!(told.notes[2], "its last lines were\nline 16\nline 17\nline 18\nline 19\nline 20");
         assert_eq!(BuildEnd::Failed(fault).reason().unwrap(), "stage `build`, exit status 1: a.hip:3:5: error: no `x`");
     }

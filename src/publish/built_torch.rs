@@ -67,7 +67,7 @@ pub fn built_with_other_torch(
         return Some(finding.note("the wheel has no compiled code, so the torch of the build leaves no trace in it"));
     }
     Some(finding.help(format!(
-        "build it with the torch of its label, or publish it all the same with `--allow {}`",
+        "build it with the torch and the ROCm of its label, or publish it all the same with `--allow {}`",
         codes::BUILT_WITH_OTHER_TORCH.id
     )))
 }

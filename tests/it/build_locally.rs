@@ -57,7 +57,7 @@ fn a_failing_stage_is_told_with_all_that_helps() {
     let told = &stderr[stderr.find("error[").unwrap()..];
     let expected = "\
 error[B050 step-failed]: stage `build` failed: exit status 7
- = note: the first error of the compiler is
+ = note: the first error in its output is
          x.hip:3: error: no
  = note: the command was bash -c 'echo compiling; echo '\\''x.hip:3: error: no'\\'' >&2; exit 7 …'
  = note: its last lines were

@@ -24,7 +24,7 @@ fn the_first_errors_of_a_compiler_come_before_the_traceback() {
     let (_, stderr) = toy.build(4, &[]);
     let expected = "\
 error[B050 step-failed]: stage `build` failed: exit status 1
- = note: the first errors of the compiler are
+ = note: the first errors in its output are
          csrc/vecadd.hip:7:19: error: use of undeclared identifier 'legnth'
          csrc/vecadd.hip:9:3: error: no matching function for call to 'launch'
  = note: the command was bash -c ";
@@ -57,7 +57,7 @@ exit 1",
     );
     let (_, stderr) = toy.build(4, &[]);
     let expected = "
- = note: the first error of the compiler is
+ = note: the first error in its output is
          CMake Error at CMakeLists.txt:12 (find_package):
            By not providing \"Findhip.cmake\" in CMAKE_MODULE_PATH this project has
            asked CMake to find a package configuration file.

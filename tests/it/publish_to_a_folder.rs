@@ -407,7 +407,7 @@ fn compiled_code_built_with_another_torch_is_refused() {
     error[G130 built-with-other-torch]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl`: the label names torch 2.5, and the build used torch 1.13.0a0
     --> dist/flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
      = note: the label names ROCm 6.2, and the torch of the build has no HIP
-    help: build it with the torch of its label, or publish it all the same with `--allow G130`
+    help: build it with the torch and the ROCm of its label, or publish it all the same with `--allow G130`
 
     ");
     assert!(!project.has("release"));

@@ -36,3 +36,20 @@ fn build_test_replaces_the_wheel_of_an_earlier_build() {
     let _ = toy.build(0, &["--test", toy.job("dist").to_str().unwrap()]);
     assert!(toy.job("dist").join(WHEEL).exists(), "a wheel that is where it belongs stays");
 }
+
+#[test]
+fn a_folder_without_the_wheel_leaves_that_of_the_build() {
+    let toy = Toy::building(TAKE);
+    let _ = toy.build(0, &[]);
+    let (_, stderr) = toy.build(1, &["--test", "recipes"]);
+    assert!(stderr.contains("`recipes` has 0 wheels of the job"), "{stderr}");
+    assert!(toy.job("dist").join(WHEEL).exists());
+}
+
+#[test]
+fn a_wheel_is_tested_in_the_folder_of_its_distribution() {
+    let toy = Toy::building("mkdir -p dist/toy; cp \"$WHEELS\"/*.whl dist/toy/").recipe("dist/*.whl", "dist/*/*.whl");
+    let _ = toy.build(0, &[]);
+    let _ = toy.build(0, &["--test", "dist"]);
+    assert!(toy.job("dist/toy").join(WHEEL).exists() && !toy.job("dist/*").exists());
+}

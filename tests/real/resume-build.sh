@@ -83,7 +83,7 @@ step "a build with an error in one file fails and prints how to resume"
 expect_equal "the exit code" 4 "$(code_of rock build --all --matrix matrix.yaml)"
 command=$(sed -nE 's/^help: fix the cause, then run .(rock-matrix .*).$/\1/p' "$work/out" | tail -n 1)
 expect_equal "the command" "rock-matrix build --all --matrix matrix.yaml --continue auto" "$command"
-expect_match "the first note" "B050 step-failed.*first error of the compiler is +[^ ]*two\\.c:[0-9]+:[0-9]+: error: " "$(tr "\\n" " " <"$work/out")"
+expect_match "the first note" "B050 step-failed.*first error in its output is +[^ ]*two\\.c:[0-9]+:[0-9]+: error: " "$(tr "\\n" " " <"$work/out")"
 copy=$(echo .rock/*/src/extension)
 if [ -e "$copy/data" ] || [ -e "$copy/.rock" ]; then fail "ignored files were copied: $(ls -A "$copy")"; fi
 times() { find "$copy/build" -name one.o -printf '%t %p\n' -o -name kernel.o -printf '%t %p\n' | sort; }

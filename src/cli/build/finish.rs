@@ -64,7 +64,7 @@ fn other_torch(job: &Prepared, built: &Built, shell: &Shell) -> Vec<Diagnostic> 
     let help = if job.job.wheels().all(|wheel| wheel.ends_with("-any.whl")) {
         "the wheel has no compiled code, so this leaves no trace in it"
     } else {
-        "build it with the torch of its label: `publish` refuses compiled code that was built with another one"
+        "build it with the torch and the ROCm of its label: `publish` refuses compiled code that was built with another one"
     };
     vec![warning.help(help)]
 }

@@ -1,7 +1,7 @@
 //! Everything that one job's build needs, before anything is touched.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Args;
@@ -150,31 +150,45 @@ fn missing_sources(ready: &Ready, build: &Build, caller: &str) -> Vec<Diagnostic
 pub(super) fn lay_wheel(job: &Prepared, dist: &Path) -> Result<(), Diagnostic> {
     let wheels = sys::files_with_extension(dist, &["whl"]).map_err(Diagnostic::from)?;
     let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-    let place = Path::new(&job.build.wheels).parent().unwrap_or(Path::new(""));
-    // The wheels of an earlier build have other names where it was labelled or repaired after that; only one may be tested.
-    let below = job.folder.at(place);
-    below.check().map_err(Diagnostic::from)?;
-    let is_below = sys::is_same_file(dist, &below.path());
-    if !is_below && sys::exists(&below.path()) {
-        for old in sys::files_with_extension(&below.path(), &["whl"]).map_err(Diagnostic::from)? {
-            job.folder.at(place.join(name(&old))).remove().map_err(Diagnostic::from)?;
-        }
-    }
+    let mut own = Vec::new();
     for expected in job.job.wheels() {
-        let own: Vec<_> = wheels.iter().filter(|path| exec::wheel_matches(expected, &name(path)).is_ok()).collect();
-        let [wheel] = own.as_slice() else {
-            let message = format!("`{}` has {} wheels of the job `{}`", dist.display(), own.len(), job.job.id);
+        let found: Vec<_> = wheels.iter().filter(|path| exec::wheel_matches(expected, &name(path)).is_ok()).collect();
+        let [wheel] = found.as_slice() else {
+            let message = format!("`{}` has {} wheels of the job `{}`", dist.display(), found.len(), job.job.id);
             let fault = Diagnostic::new(&codes::WRONG_WHEEL, message).note(format!("one is wanted of `{expected}`"));
             return Err(fault.help("name the folder that its wheel was built into"));
         };
-        if is_below {
-            continue;
+        own.push(wheel.as_path());
+    }
+    let places: BTreeSet<PathBuf> = own.iter().map(|wheel| place_of(&job.build.wheels, &name(wheel))).collect();
+    let is_input = |place: &Path| sys::is_same_file(dist, &job.folder.at(place).path());
+    // The wheels of an earlier build have other names where it was labelled or repaired after that; only one may be tested.
+    for place in places.iter().filter(|place| !is_input(place)) {
+        let folder = job.folder.at(place);
+        folder.check().map_err(Diagnostic::from)?;
+        if sys::exists(&folder.path()) {
+            for old in sys::files_with_extension(&folder.path(), &["whl"]).map_err(Diagnostic::from)? {
+                job.folder.at(place.join(name(&old))).remove().map_err(Diagnostic::from)?;
+            }
         }
-        let target = job.folder.at(place.join(name(wheel)));
-        target.check().map_err(Diagnostic::from)?;
-        sys::copy_atomic(wheel, &target.path()).map_err(Diagnostic::from)?;
+    }
+    for wheel in own {
+        let place = place_of(&job.build.wheels, &name(wheel));
+        if !is_input(&place) {
+            let target = job.folder.at(place.join(name(wheel)));
+            target.check().map_err(Diagnostic::from)?;
+            sys::copy_atomic(wheel, &target.path()).map_err(Diagnostic::from)?;
+        }
     }
     Ok(())
+}
+
+/// Returns the folder, relative to the job's, that a build leaves a wheel of this name in. A folder of the glob that is a
+/// pattern has the name of the distribution, as recipes with several wheels have it.
+fn place_of(glob: &str, wheel: &str) -> PathBuf {
+    let distribution = wheel.split('-').next().unwrap_or(wheel);
+    let folders = glob.rsplit_once('/').map_or("", |(folders, _)| folders).split('/');
+    folders.map(|name| if name.contains(['*', '?', '[', '{']) { distribution } else { name }).collect()
 }
 
 fn contained(
