@@ -11,7 +11,6 @@ use crate::diagnostic::{
     Diagnostic, Place, Sink, Source,
     registry::{host, matrix as codes},
 };
-use crate::names::RocmVersion;
 use crate::{sys, yaml};
 
 /// What was read.
@@ -61,17 +60,12 @@ pub(super) fn documents(
     Ok(Documents { matrices, files: files.len() })
 }
 
-/// Finds the ROCm of this machine: that of an installation in /opt, else that of the HIP that `hipconfig` names.
+/// Finds the ROCm of this machine.
 fn host_rocm<'c>(shell: &'c Shell, compat: &'c Compat) -> HostRocm<'c> {
     let environment = &shell.environment;
     HostRocm::new(move || {
-        let facts = sys::host_facts(&sys::HostRoots::default(), environment, &[]);
-        if facts.rocm.is_empty() {
-            let hip = sys::with_hip(facts, environment).hip_version?;
-            return compat.rocm_of_hip(&RocmVersion::from_leading_numbers(&hip)?);
-        }
-        let install = crate::host::chosen_rocm(&facts, environment.get("ROCM_PATH"))?;
-        RocmVersion::from_leading_numbers(install.version.split('-').next().unwrap_or_default())
+        let facts = sys::with_hip(sys::host_facts(&sys::HostRoots::default(), environment, &[]), environment);
+        crate::host::system_rocm(&facts, |hip| compat.rocm_of_hip(hip))
     })
 }
 

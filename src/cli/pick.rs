@@ -166,8 +166,7 @@ fn machine(args: &Args, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Resu
         None if args.only_given => Machine::default(),
         None => {
             let facts = sys::host_facts(&sys::HostRoots::default(), &shell.environment, &[]);
-            let asks_hip = facts.rocm.is_empty() && args.rocm.is_none();
-            let facts = if asks_hip { sys::with_hip(facts, &shell.environment) } else { facts };
+            let facts = if args.rocm.is_none() { sys::with_hip(facts, &shell.environment) } else { facts };
             Machine::of(&crate::host::HostFacts { python: sys::python(&shell.environment), ..facts }, compat)
         }
     };

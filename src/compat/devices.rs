@@ -6,7 +6,7 @@ use crate::names::{DistributionName, GfxTarget};
 /// A wheel that holds nothing but code for GPUs, by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DevicePackage {
-    /// What the names of all device wheels of its host wheel begin with, `amd-torch-device`.
+    /// Common prefix of the names of the device wheels of its host wheel, `amd-torch-device`.
     pub device: String,
     /// The target, or the word for several, at the end of its name: `gfx942`, `gfx12-0`.
     pub bundle: String,

@@ -173,7 +173,7 @@ pub(super) const MATRIX: Record = Record {
             "repair",
             Shape::AnyOf(&[Shape::Text, Shape::Record(&REPAIR)]),
             "{}",
-            "How a built wheel is made to comply with a platform tag. A text is short for `platform`: `off` keeps the wheel as it was built.",
+            "Platform tag and excluded libraries of the repair of built wheels. A text is short for `platform`: `off` keeps the wheel as it was built.",
         ),
         optional("test", Shape::Record(&TEST), "{}", "Where a built wheel is tested."),
         optional("workflow", Shape::Record(&WORKFLOW), "{}", "Options of the rendered workflow."),

@@ -363,11 +363,11 @@ pub struct Repair {
     pub platform: RepairPlatform,
     /// Exclude presets.
     pub presets: Vec<String>,
-    /// Names and patterns of further libraries that stay outside.
+    /// Names and patterns of further excluded libraries.
     pub exclude: Vec<String>,
 }
 
-/// Sets of libraries that stay outside of a repaired wheel unless others are named: a process must hold one copy of the GPU
+/// Presets of libraries that are excluded from repairs unless others are named: a process must hold one copy of the GPU
 /// runtimes and of torch.
 pub const REPAIR_PRESETS: [&str; 3] = ["rocm", "torch", "cuda"];
 

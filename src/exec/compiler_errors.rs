@@ -6,7 +6,7 @@
 use super::limits::{MAX_CMAKE_LINES, MAX_COMPILER_ERRORS};
 
 /// Programs that report errors without a file: `clang: error: cannot find ROCm device library`.
-const TOOLS: [&str; 16] = [
+const TOOLS: [&str; 19] = [
     "amdclang",
     "amdclang++",
     "c++",
@@ -15,12 +15,15 @@ const TOOLS: [&str; 16] = [
     "cc1plus",
     "clang",
     "clang++",
+    "clang-linker-wrapper",
     "collect2",
     "g++",
     "gcc",
     "gfortran",
     "hipcc",
     "ld",
+    "ld.bfd",
+    "ld.gold",
     "ld.lld",
     "lld",
 ];
@@ -58,8 +61,9 @@ impl CompilerErrors {
         {
             return;
         }
-        let is_cmake = text.starts_with("CMake Error at ") || text.starts_with("CMake Error: ");
-        if is_cmake || is_at_a_line(text) || is_of_a_tool(text) || is_of_a_linker(text) {
+        let is_cmake = text.starts_with("CMake Error");
+        let is_error = is_at_a_line(text) || is_of_a_tool(text) || is_of_a_linker(text) || is_of_a_back_end(text);
+        if is_cmake || is_error {
             self.found.push(CompilerError { line: number, text: text.to_owned() });
             // A message that pip indents cannot be told from the next line; its first line says where it is.
             self.cmake_lines = if is_cmake && text.len() == line.len() { MAX_CMAKE_LINES } else { 0 };
@@ -81,14 +85,19 @@ impl CompilerErrors {
 /// Splits a line at `: error: ` or `: fatal error: `, as GCC and Clang write it, and returns what comes before.
 fn before_error(text: &str) -> Option<&str> {
     let (before, _) = text.split_once(" error: ")?;
-    before.strip_suffix(" fatal").unwrap_or(before).strip_suffix(':')
+    let kinds = [" fatal", " internal compiler"];
+    kinds.iter().find_map(|kind| before.strip_suffix(kind)).unwrap_or(before).strip_suffix(':')
 }
 
 /// Whether an error names file and line: `src/a.hip:3:5: error: …`, with or without a column.
 fn is_at_a_line(text: &str) -> bool {
     let Some((file, number)) = before_error(text).and_then(|before| before.rsplit_once(':')) else { return false };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    is_number(number) && !file.is_empty()
+    // A column follows the line; a time, `12:30:45`, names no file.
+    let file = file.rsplit_once(':').filter(|(_, line)| is_number(line)).map_or(file, |(file, _)| file);
+    let name = file.rsplit('/').next().unwrap_or(file);
+    // What `setup.py` tries out before it compiles is no error of the project.
+    is_number(number) && name.contains('.') && !name.starts_with("_configtest.")
 }
 
 /// Whether an error is of a tool itself: `clang-17: error: …`, `/usr/bin/ld: error: …`.
@@ -97,7 +106,13 @@ fn is_of_a_tool(text: &str) -> bool {
     let name = tool.rsplit('/').next().unwrap_or(tool);
     let is_version = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let name = name.rsplit_once('-').filter(|(_, version)| is_version(version)).map_or(name, |(name, _)| name);
-    TOOLS.contains(&name)
+    // Cross compilers begin with the target, `x86_64-linux-gnu-gcc`.
+    TOOLS.contains(&name) || name.rsplit_once("-gnu-").is_some_and(|(_, tool)| TOOLS.contains(&tool))
+}
+
+/// Whether LLVM's back end for AMD GPUs writes so; it names no file.
+fn is_of_a_back_end(text: &str) -> bool {
+    text.contains("error in backend: ") || text.contains(": local memory (") && text.contains(") exceeds limit (")
 }
 
 /// Whether GNU ld writes so of a symbol or a library that is missing.
@@ -127,6 +142,10 @@ mod tests {
             "/usr/bin/ld: cannot find -lamdhip64: No such file or directory",
             "a.cpp:(.text+0x9): undefined reference to `f()'",
             "collect2: error: ld returned 1 exit status",
+            "x86_64-linux-gnu-gcc-12: fatal error: no input files",
+            "a.c:1:1: internal compiler error: Segmentation fault",
+            "fatal error: error in backend: Cannot select: intrinsic",
+            "error: local memory (70000) exceeds limit (65536) in function 'f'",
             "CMake Error: CMake was unable to find a build program corresponding to \"Ninja\".",
         ] {
             assert_eq!(found(&[&format!("      {line}")]), [line]);
@@ -139,6 +158,8 @@ mod tests {
             "RuntimeError: Error compiling objects for extension",
             "note: This error originates from a subprocess",
             "1 error generated when compiling for gfx90a.",
+            "_configtest.c:1:10: fatal error: x.h: No such file or directory",
+            "12:30:45: error: no such job",
         ] {
             assert!(found(&[line]).is_empty(), "{line}");
         }
@@ -148,6 +169,8 @@ mod tests {
     fn a_cmake_error_has_the_lines_of_its_message() {
         let lines = ["-- x", "CMake Error at CMakeLists.txt:5 (find_package):", "  Could not find hip.", "Call Stack:"];
         assert_eq!(found(&lines), ["CMake Error at CMakeLists.txt:5 (find_package):\n  Could not find hip."]);
+        let twice = [&lines[..], &lines[1..], &["CMake Error (dev) in CMakeLists.txt:", "  No project()."]].concat();
+        assert_eq!(found(&twice).len(), 2, "{:?}", found(&twice));
     }
 
     #[test]

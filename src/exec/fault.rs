@@ -97,7 +97,9 @@ impl StepFault {
             StepTrouble::TimedOut(_) => (
                 &codes::STEP_TIMED_OUT,
                 self.message(),
-                "allow more minutes with `--timeout`, and resume it with `--continue auto`".to_owned(),
+                format!(
+                    "raise `timeout-min` of the stage in the recipe, or `--timeout` where it has none, then run `{resume}`"
+                ),
             ),
             StepTrouble::NotStarted(_) => {
                 (&codes::STEP_NOT_STARTED, self.message(), format!("install what is missing, then run `{resume}`"))

@@ -2,10 +2,10 @@
 
 use super::record::{StageRecord, StageState};
 
-/// Where the user wants it to begin.
+/// Stage at which a build starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Continue {
-    /// Anew, in an empty folder.
+    /// At the first, in an empty folder.
     Fresh,
     /// At the first stage that changed or did not succeed.
     Auto,

@@ -89,3 +89,29 @@ fn ask_git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
     });
     status.is_ok_and(|status| status == Status::Code(0)).then_some(output)
 }
+
+/// Whether a folder holds nothing but matrix files and folders of recipes and tables. Such a folder is no source: setuptools
+/// takes it for a package.
+pub fn holds_only_matrix_files(folder: &Path) -> bool {
+    let is_known = |name: &String| {
+        [".yaml", ".yml"].iter().any(|ending| name.ends_with(ending)) || matches!(name.as_str(), "recipes" | "compat")
+    };
+    sys::names_in(folder).is_ok_and(|names| !names.is_empty() && names.iter().all(is_known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::holds_only_matrix_files;
+    use crate::sys;
+
+    #[test]
+    fn a_package_called_matrices_is_a_source() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!holds_only_matrix_files(&folder.path().join("none")));
+        sys::write_atomic(&folder.path().join("own.yaml"), b"").unwrap();
+        sys::write_atomic(&folder.path().join("recipes/own.yaml"), b"").unwrap();
+        assert!(holds_only_matrix_files(folder.path()));
+        sys::write_atomic(&folder.path().join("__init__.py"), b"").unwrap();
+        assert!(!holds_only_matrix_files(folder.path()));
+    }
+}

@@ -7,7 +7,7 @@ use super::compiler_errors::CompilerErrors;
 use super::limits::{MAX_TAIL_LINE_CHARS, MAX_TAIL_LINES, MAX_UNFINISHED_LINE_BYTES};
 use super::mask::Masks;
 
-/// What a message about a failed stage shows of its output.
+/// Excerpt of the output of a failed stage for a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Excerpt {
     /// The first errors of compilers, linkers and CMake; several lines each.

@@ -40,7 +40,7 @@ impl From<FetchError> for Diagnostic {
     fn from(error: FetchError) -> Self {
         let message = error.to_string();
         let help = if error.reason.contains("certificate") {
-            "where an authority of your own signs, name its certificates in `SSL_CERT_FILE`"
+            "name the certificates of the authority that signs for the server in `SSL_CERT_FILE`"
         } else {
             "check the address and the network; saved pages work as well: give their folder"
         };
@@ -157,13 +157,18 @@ fn ok(address: &str, response: Response) -> Result<Response, FetchError> {
 }
 
 /// Certificates of authorities that are trusted: those of `SSL_CERT_FILE` and `SSL_CERT_DIR` or else of the system, as git and
-/// curl have them; Mozilla's where there are none, as in a container without `ca-certificates`.
-static ROOT_CERTIFICATES: LazyLock<RootCerts> = LazyLock::new(|| {
-    let found = rustls_native_certs::load_native_certs().certs;
-    if found.is_empty() {
-        return RootCerts::WebPki;
+/// curl have them; Mozilla's where there are none, as in a container without `ca-certificates`. The reason where some are named
+/// and none can be read.
+static ROOT_CERTIFICATES: LazyLock<Result<RootCerts, String>> = LazyLock::new(|| {
+    let found = rustls_native_certs::load_native_certs();
+    match (found.certs.as_slice(), found.errors.first()) {
+        ([], Some(error)) => Err(format!("no certificates can be read: {error}")),
+        ([], None) => Ok(RootCerts::WebPki),
+        (certs, _) => {
+            let certs = certs.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
+            Ok(RootCerts::Specific(Arc::new(certs)))
+        }
     }
-    RootCerts::Specific(Arc::new(found.iter().map(|der| Certificate::from_der(der).to_owned()).collect()))
 });
 
 fn ask(address: &str, headers: &[(&str, &str)], patience: Patience, proxies: &Proxies) -> Result<Response, FetchError> {
@@ -174,6 +179,11 @@ fn ask(address: &str, headers: &[(&str, &str)], patience: Patience, proxies: &Pr
         Patience::Whole(limit) if can_start_threads(1) => (Some(limit), None),
         Patience::Whole(limit) | Patience::Silence(limit) => (None, Some(limit)),
     };
+    let tls = TlsConfig::builder();
+    let tls = match address.starts_with("https://").then(|| ROOT_CERTIFICATES.as_ref()) {
+        Some(roots) => tls.root_certs(roots.map_err(|reason| fault(address, None, reason.clone()))?.clone()),
+        None => tls,
+    };
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .timeout_global(whole)
         .timeout_connect(Some(Duration::from_secs(15)))
@@ -182,7 +192,7 @@ fn ask(address: &str, headers: &[(&str, &str)], patience: Patience, proxies: &Pr
         .max_redirects(5)
         .https_only(address.starts_with("https://"))
         .proxy(proxy)
-        .tls_config(TlsConfig::builder().root_certs(ROOT_CERTIFICATES.clone()).build())
+        .tls_config(tls.build())
         .user_agent(concat!("rock-matrix/", env!("CARGO_PKG_VERSION")))
         .http_status_as_error(false)
         .build()

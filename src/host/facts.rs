@@ -7,7 +7,7 @@ use super::device::{DeviceNode, DeviceState};
 use super::kfd::Topology;
 use super::proc::{Memory, Process};
 use super::python::PythonFacts;
-use crate::names::GfxTarget;
+use crate::names::{GfxTarget, RocmVersion};
 
 /// What was seen of a machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct HostFacts {
     pub overrides: Overrides,
     /// ROCm installations, by folder.
     pub rocm: Vec<RocmInstall>,
+    /// The folder that `ROCM_PATH` names, without a slash at its end.
+    pub rocm_path: Option<String>,
     /// What `hipconfig --version` says.
     pub hip_version: Option<String>,
     /// What `ninja --version` says.
@@ -122,11 +124,22 @@ pub fn gfx_targets(facts: &HostFacts) -> Vec<GfxTarget> {
     facts.topology.gpus.iter().map(|gpu| gpu.target.clone()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The installation of ROCm that is meant: that of the folder `rocm_path` (`ROCM_PATH`) or `/opt/rocm`, else the only one.
-pub fn chosen_rocm<'f>(facts: &'f HostFacts, rocm_path: Option<&str>) -> Option<&'f RocmInstall> {
-    let folder = rocm_path.unwrap_or("/opt/rocm").trim_end_matches('/');
+/// Returns the ROCm of the machine: that of `ROCM_PATH`, else of `/opt/rocm`, else of the only installation, else the one that
+/// `of_hip` gives for the version of HIP. `None` where there is none, or several of which none is chosen.
+pub fn system_rocm(facts: &HostFacts, of_hip: impl Fn(&RocmVersion) -> Option<RocmVersion>) -> Option<RocmVersion> {
+    let in_folder = |folder: &str| facts.rocm.iter().find(|install| install.folder == folder);
     let only = || facts.rocm.first().filter(|_| facts.rocm.len() == 1);
-    facts.rocm.iter().find(|install| install.folder == folder).or_else(only)
+    let install = match &facts.rocm_path {
+        Some(folder) => in_folder(folder),
+        None => in_folder("/opt/rocm").or_else(only),
+    };
+    match install {
+        Some(install) => RocmVersion::from_leading_numbers(install.version.split('-').next().unwrap_or_default()),
+        None if facts.rocm.is_empty() || facts.rocm_path.is_some() => {
+            of_hip(&RocmVersion::from_leading_numbers(facts.hip_version.as_deref()?)?)
+        }
+        None => None,
+    }
 }
 
 /// Threads that a build may use: online CPUs, those this process may run on, and the control group's quota,
@@ -223,5 +236,31 @@ mod tests {
             ..HostFacts::default()
         };
         assert_eq!(device_group_ids(&facts), [44, 105]);
+    }
+
+    #[test]
+    fn the_rocm_of_a_machine_is_the_one_that_is_chosen() {
+        let rocm = |installs: &[(&str, &str)], path: Option<&str>, hip: Option<&str>| {
+            let install = |(folder, version): &(&str, &str)| RocmInstall {
+                folder: (*folder).to_owned(),
+                version: (*version).to_owned(),
+            };
+            let facts = HostFacts {
+                rocm: installs.iter().map(install).collect(),
+                rocm_path: path.map(str::to_owned),
+                hip_version: hip.map(str::to_owned),
+                ..HostFacts::default()
+            };
+            system_rocm(&facts, |hip| Some(hip.minor())).map(|version| version.to_string())
+        };
+        let (six, seven, linked) =
+            (("/opt/rocm-6.2.4", "6.2.4-123"), ("/opt/rocm-7.1", "7.1.0-9"), ("/opt/rocm", "7.1.0-9"));
+        assert_eq!(rocm(&[six], None, None).as_deref(), Some("6.2.4"));
+        assert_eq!(rocm(&[linked, six, seven], None, None).as_deref(), Some("7.1.0"));
+        assert_eq!(rocm(&[six, seven], Some("/opt/rocm-6.2.4"), None).as_deref(), Some("6.2.4"));
+        assert_eq!(rocm(&[six, seven], None, Some("5.2.21153-0")), None, "several, and none is chosen");
+        assert_eq!(rocm(&[six], Some("/usr"), Some("5.2.21153-0")).as_deref(), Some("5.2"), "not the other one");
+        assert_eq!(rocm(&[], None, Some("5.2.21153-0")).as_deref(), Some("5.2"));
+        assert_eq!(rocm(&[], None, None), None);
     }
 }

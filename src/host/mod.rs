@@ -14,8 +14,8 @@ mod python;
 pub use cgroup::{CgroupLimits, Limit};
 pub use device::{DeviceNode, DeviceState};
 pub use facts::{
-    Disk, Engine, HostFacts, Overrides, RocmInstall, Unreadable, build_memory_bytes, build_threads, chosen_rocm,
-    device_group_ids, gfx_targets, has_usable_gpu,
+    Disk, Engine, HostFacts, Overrides, RocmInstall, Unreadable, build_memory_bytes, build_threads, device_group_ids,
+    gfx_targets, has_usable_gpu, system_rocm,
 };
 pub use kfd::{Gpu, Topology};
 pub use python::{PYTHON_FACTS, PythonFacts};

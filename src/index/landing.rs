@@ -29,8 +29,8 @@ struct FolderView {
 #[derive(Serialize)]
 struct ProjectView {
     name: Html,
-    /// What is written behind `pip install` with this index alone; empty where `releases` has the lines, and where another
-    /// project brings this one along.
+    /// Arguments of `pip install` with this index alone; empty where `releases` has the lines, and where another project
+    /// requires this one.
     install: Html,
     releases: Vec<BackendReleaseView>,
     versions: Vec<Html>,

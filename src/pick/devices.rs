@@ -23,14 +23,15 @@ impl DeviceOffer {
     }
 }
 
-/// Device wheels by what they share with their host wheel: distribution, version, tags and release.
-pub(super) type ByHost = BTreeMap<[String; 4], Vec<DeviceOffer>>;
+/// Device wheels by the distribution, version, build, tags and release of their host wheel.
+pub(super) type ByHost = BTreeMap<[String; 5], Vec<DeviceOffer>>;
 
-fn key(distribution: &str, name: &WheelName, release: &str) -> [String; 4] {
+fn key(distribution: &str, name: &WheelName, release: &str) -> [String; 5] {
     let normal = distribution.parse::<DistributionName>().map(|name| name.normalized());
     [
         normal.unwrap_or_else(|_| distribution.to_owned()),
         name.version.to_string(),
+        name.build.clone().unwrap_or_default(),
         format!("{}-{}-{}", name.python, name.abi, name.platform),
         release.to_owned(),
     ]
@@ -39,7 +40,7 @@ fn key(distribution: &str, name: &WheelName, release: &str) -> [String; 4] {
 /// Separates the device wheels whose host wheel is published with them from all other wheels.
 pub(super) fn apart(offers: Vec<Offer>, compat: &Compat) -> (Vec<Offer>, ByHost) {
     let host_key = |offer: &Offer| key(&offer.name.distribution, &offer.name, &offer.release);
-    let known: BTreeSet<[String; 4]> = offers.iter().map(host_key).collect();
+    let known: BTreeSet<[String; 5]> = offers.iter().map(host_key).collect();
     let (mut others, mut devices) = (Vec::new(), ByHost::new());
     for offer in offers {
         let package = compat.device_package(&offer.name.distribution);
@@ -58,10 +59,15 @@ pub(super) fn take(devices: &mut ByHost, host: &Offer) -> Vec<DeviceOffer> {
     devices.remove(&key(&host.name.distribution, &host.name, &host.release)).unwrap_or_default()
 }
 
-/// The targets that have a device wheel, sorted; none where a wheel has no device wheels.
+/// Returns the targets that have a device wheel of their own, or those of the bundles where none has one, sorted; none where a
+/// wheel has no device wheels.
 pub(super) fn targets(devices: &[DeviceOffer]) -> Option<Vec<String>> {
     let of_one = devices.iter().filter(|device| device.package.is_of_one_target());
     let mut targets: Vec<String> = of_one.map(|device| device.package.bundle.clone()).collect();
+    if targets.is_empty() {
+        targets = devices.iter().flat_map(|device| device.package.targets.iter().cloned()).collect();
+        targets.dedup();
+    }
     targets.sort_by_key(|target| (target.len(), target.clone()));
     (!targets.is_empty()).then_some(targets)
 }

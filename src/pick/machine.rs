@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use crate::compat::Compat;
-use crate::host::{HostFacts, PythonFacts, gfx_targets};
+use crate::host::{HostFacts, PythonFacts, RocmInstall, gfx_targets, system_rocm};
 use crate::names::{GfxTarget, PythonVersion, RocmVersion, Version};
 
 /// What is known of a machine and wanted of a wheel. What is not known is asked of no wheel.
@@ -106,6 +106,8 @@ struct Overrides {
 
 #[derive(Debug, Deserialize)]
 struct Rocm {
+    #[serde(default)]
+    folder: String,
     version: String,
 }
 
@@ -117,9 +119,11 @@ impl Machine {
     pub fn from_json(text: &str, compat: &Compat) -> Result<Self, MachineError> {
         let report: Report = serde_json::from_str(text).map_err(|error| MachineError(error.to_string()))?;
         let gfx = report.overrides.runtime_gfx.map_or(report.build.gfx, |target| vec![target]);
-        let installed = report.rocm.first().map(|rocm| rocm.version.as_str());
+        let installs = report.rocm.into_iter().map(|rocm| RocmInstall { folder: rocm.folder, version: rocm.version });
+        let facts = HostFacts { rocm: installs.collect(), hip_version: report.hip_version, ..HostFacts::default() };
+        let of_system = system_rocm(&facts, |hip| compat.rocm_of_hip(hip));
         let python = report.python.filter(|python| !python.version.is_empty());
-        Ok(Self::of_parts(python.as_ref(), &gfx, installed, report.hip_version.as_deref(), compat))
+        Ok(Self::of_parts(python.as_ref(), &gfx, of_system, compat))
     }
 
     /// The machine with these facts. An override of the runtime counts, because programs see nothing else.
@@ -128,17 +132,11 @@ impl Machine {
             Ok(Some(target)) => vec![target.to_string()],
             _ => gfx_targets(facts).iter().map(ToString::to_string).collect(),
         };
-        let installed = facts.rocm.first().map(|rocm| rocm.version.as_str());
-        Self::of_parts(facts.python.as_ref(), &gfx, installed, facts.hip_version.as_deref(), compat)
+        let of_system = system_rocm(facts, |hip| compat.rocm_of_hip(hip));
+        Self::of_parts(facts.python.as_ref(), &gfx, of_system, compat)
     }
 
-    fn of_parts(
-        python: Option<&PythonFacts>,
-        gfx: &[String],
-        rocm: Option<&str>,
-        hip: Option<&str>,
-        compat: &Compat,
-    ) -> Self {
+    fn of_parts(python: Option<&PythonFacts>, gfx: &[String], of_system: Option<RocmVersion>, compat: &Compat) -> Self {
         let of_hip = |hip: &str| compat.rocm_of_hip(&RocmVersion::from_leading_numbers(hip)?);
         let named = python.and_then(|python| python.torch.as_deref());
         let torch = named.and_then(|torch| torch.parse::<InstalledTorch>().ok());
@@ -146,8 +144,6 @@ impl Machine {
         // torch's wheels bring their ROCm along, and an extension loads the libraries that torch has loaded.
         let of_torch = torch.as_ref().and_then(|torch| torch.rocm.clone());
         let of_torch = of_torch.or_else(|| torch_hip.and_then(of_hip));
-        let installed = rocm.map(|text| text.split('-').next().unwrap_or_default());
-        let of_system = installed.map_or_else(|| hip.and_then(of_hip), RocmVersion::from_leading_numbers);
         let free = python.is_some_and(|python| python.free_threaded);
         Self {
             rocm: of_torch.or(of_system),

@@ -1,4 +1,4 @@
-//! What repairing the finished wheel takes of a build.
+//! Steps and command line of the repair of a finished wheel.
 
 use super::build::Maker;
 use super::context::Site;
@@ -23,14 +23,14 @@ pub fn is_repaired(job: &Job) -> bool {
         && job.wheels().any(is_for_platform)
 }
 
-/// Returns the names and shell patterns of libraries that stay outside of a repaired wheel.
+/// Returns the names and shell patterns of the libraries that are excluded from a repair.
 pub fn outside(repair: &Repair, compat: &Compat) -> Vec<String> {
     let of_presets = repair.presets.iter().filter_map(|name| compat.preset(name)).flat_map(|preset| &preset.patterns);
     of_presets.chain(&repair.exclude).cloned().collect()
 }
 
 /// Returns the words of the command that labels and repairs the finished wheels of a job, for those who run its steps
-/// without this program; wheels and `--wheel-dir` come behind them. `None` where the wheels stay as they were built.
+/// without this program; wheels and `--wheel-dir` follow. `None` where the wheels stay as they were built.
 pub fn finishing(job: &Job, relabels: bool) -> Option<Vec<String>> {
     let label = job.label.as_ref().filter(|_| relabels).map(ToString::to_string);
     let mut words: Vec<String> = [super::build::THIS_PROGRAM, "wheel"].map(str::to_owned).into();
@@ -52,7 +52,7 @@ pub fn finishing(job: &Job, relabels: bool) -> Option<Vec<String>> {
 }
 
 impl Maker<'_> {
-    /// Returns the step that copies the libraries of a container which the wheel may need to bring along; none where the
+    /// Returns the step that copies the libraries of a container which may be grafted into the wheel; none where the
     /// wheel is repaired on the system that it was built on.
     pub(super) fn libraries(&self, job: &Job, compat: &Compat) -> Option<Step> {
         if *self.site != Site::Container || !is_repaired(job) {

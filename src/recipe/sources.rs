@@ -22,7 +22,7 @@ const UNPACK: &str =
 
 /// Patterns of what a copy of a source tree leaves out: version control, folders of this program, and what earlier builds
 /// left. One with a slash is a path from the top of the tree, any other a name anywhere in it.
-const LEFT_OUT: [&str; 7] = ["/.git", ".rock", "/build", "/dist", "/*.egg-info", "/matrices", "__pycache__"];
+const LEFT_OUT: [&str; 6] = ["/.git", ".rock", "/build", "/dist", "/*.egg-info", "__pycache__"];
 /// The files, relative to the job's folder, with the times of the commits of sources, in seconds since 1970-01-01 UTC.
 pub const SOURCE_DATES: &str = "facts/source_date.*";
 /// The first time that a zip archive can hold, 1980-01-01: that of archives where no source has a commit.

@@ -53,7 +53,8 @@ pub fn host_facts(roots: &HostRoots, environment: &Environment, folders: &[PathB
         container: container(&roots.machine, environment, &cgroup_names),
         engines: Vec::new(),
         overrides: overrides(environment),
-        rocm: rocm_installs(&roots.machine),
+        rocm: rocm_installs(&roots.machine, environment),
+        rocm_path: rocm_path(environment).map(str::to_owned),
         hip_version: None,
         ninja_version: None,
         python: None,
@@ -197,7 +198,12 @@ fn overrides(environment: &Environment) -> Overrides {
     }
 }
 
-fn rocm_installs(machine: &Path) -> Vec<RocmInstall> {
+/// The folder of `ROCM_PATH`; an empty variable is none.
+fn rocm_path(environment: &Environment) -> Option<&str> {
+    environment.get("ROCM_PATH").map(|path| path.trim_end_matches('/')).filter(|path| !path.is_empty())
+}
+
+fn rocm_installs(machine: &Path, environment: &Environment) -> Vec<RocmInstall> {
     let entries = fs::read_dir(machine.join("opt")).into_iter().flatten().flatten();
     let mut found: Vec<RocmInstall> = entries
         .filter_map(|entry| {
@@ -206,6 +212,12 @@ fn rocm_installs(machine: &Path) -> Vec<RocmInstall> {
             (!version.is_empty()).then(|| RocmInstall { folder: format!("/opt/{name}"), version })
         })
         .collect();
+    let elsewhere = rocm_path(environment).filter(|folder| !found.iter().any(|install| install.folder == *folder));
+    found.extend(elsewhere.and_then(|folder| {
+        let version = small_text(&machine.join(folder.trim_start_matches('/')).join(".info/version")).ok()?;
+        let version = version.trim().to_owned();
+        (!version.is_empty()).then(|| RocmInstall { folder: folder.to_owned(), version })
+    }));
     found.sort_by(|a, b| a.folder.cmp(&b.folder));
     found
 }

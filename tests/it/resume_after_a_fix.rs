@@ -188,7 +188,6 @@ fn the_folder_of_the_matrix_file_is_a_source() {
     toy.write("my.secret", b"sesame");
     toy.write("build/left.o", b"left");
     toy.write("pkg.egg-info/PKG-INFO", b"left");
-    toy.write("matrices/notes.txt", b"left");
     toy.write("code/__pycache__/x.pyc", b"left");
     git(&toy.folder, &["init", "-q"]);
     git(&toy.folder, &["add", "-f", "data/kept.bin"]);
@@ -222,7 +221,7 @@ fn the_folder_of_the_matrix_file_is_a_source() {
     assert!(!has("code/wheels"), "wheels of an earlier build are no sources");
     let output = toy.command(&["plan", "matrices/toy.yaml"]).output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
-    let note = "note: source `code` is copied from `.` without .git, .rock, build, dist, *.egg-info, matrices, __pycache__ and what \
+    let note = "note: source `code` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__ and what \
                 git ignores\n";
     assert!(stdout.ends_with(note), "{stdout}");
 }

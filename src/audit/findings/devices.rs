@@ -1,4 +1,4 @@
-//! Wheels that hold nothing but code for GPUs, and host wheels whose code lies in such.
+//! Device wheels, which hold only code for GPUs, and the host wheels that require them.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,13 @@ use crate::diagnostic::registry::rocm as codes;
 use crate::names::{DistributionName, Requirement, WheelName};
 use crate::wheel::Headers;
 
-/// Wheels beside a host wheel that hold its code for GPUs, as its METADATA names them.
+/// Device wheels of a host wheel, as its METADATA names them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeviceWheels {
     /// Their distributions, in normal form.
     pub distributions: BTreeSet<String>,
+    /// The targets and bundles of targets at the ends of their names.
+    pub bundles: BTreeSet<String>,
     /// The targets that there is one for.
     pub targets: BTreeSet<Target>,
     /// A requirement that installs one with the host wheel, `torch[device-gfx942]`, where METADATA has an extra for it.
@@ -23,13 +25,20 @@ pub struct DeviceWheels {
 }
 
 impl DeviceWheels {
-    /// Reads METADATA of a host wheel; empty for other wheels.
+    /// Reads METADATA of a host wheel; empty for other wheels. Device packages of other distributions, such as those of the
+    /// ROCm SDK, do not count: they hold no code of this wheel.
     pub fn new(metadata: &Headers, compat: &Compat) -> Self {
         let mut found = Self::default();
+        let own = metadata.get("Name").and_then(|name| name.parse::<DistributionName>().ok());
+        let own = own.map(|name| name.normalized());
         let names = metadata.all("Requires-Dist").filter_map(|text| text.parse::<Requirement>().ok());
         let mut first = None;
         for name in names.map(|requirement| requirement.name().to_owned()) {
             let Some(package) = compat.device_package(&name) else { continue };
+            if compat.host_of_device(&package.device) != own.as_deref() || own.is_none() {
+                continue;
+            }
+            found.bundles.insert(package.bundle.clone());
             if package.is_of_one_target() {
                 found.targets.insert(Target::from_text(&package.bundle));
                 first.get_or_insert(format!("device-{}", package.bundle));
@@ -73,4 +82,25 @@ pub(super) fn findings(subject: Subject<'_>) -> Option<Diagnostic> {
     let finding = subject.on_member(&codes::OTHER_DEVICE_CODE, &file.path, message);
     let help = "split the host wheel again: code for a target goes into the device wheel that is named for it";
     Some(also_in(finding, 1 + with_others.count()).help(help))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DeviceWheels;
+    use crate::compat::Compat;
+    use crate::wheel::Headers;
+
+    #[test]
+    fn device_packages_of_other_distributions_hold_no_code_of_a_wheel() {
+        let read = |name: &str, requires: &[&str]| {
+            let requires = requires.iter().map(|text| format!("Requires-Dist: {text}\n")).collect::<String>();
+            let text = format!("Metadata-Version: 2.1\nName: {name}\nVersion: 1\n{requires}");
+            DeviceWheels::new(&Headers::parse(text.into_bytes()), &Compat::embedded()).bundles
+        };
+        let requires = ["rocm-sdk-device-gfx942==7.14", "amd-torch-device-gfx942==1; extra == 'device-gfx942'"];
+        assert_eq!(read("torch", &requires).into_iter().collect::<Vec<_>>(), ["gfx942"]);
+        for other in ["torchvision", "amd-torch-device-gfx942", "own"] {
+            assert!(read(other, &requires).is_empty(), "{other}");
+        }
+    }
 }

@@ -67,7 +67,7 @@ impl SplitCode {
 
     /// Adds the wheels that METADATA names for the code of the libraries.
     #[must_use]
-    pub fn beside(self, devices: DeviceWheels) -> Self {
+    pub fn with_device_wheels(self, devices: DeviceWheels) -> Self {
         Self { devices, ..self }
     }
 
@@ -127,11 +127,12 @@ fn missing(wheel: &SplitCode, wheels: &[SplitCode]) -> Vec<Diagnostic> {
     let devices = elsewhere(wheel, wheels);
     let mut without_code = 0;
     for (library, references) in &wheel.libraries {
+        let mut is_without_code = false;
         for reference in references {
             let named: Vec<&SplitArchive> =
                 archives().filter(|archive| is_named(library, reference, archive)).collect();
             if named.is_empty() && devices.is_some() {
-                without_code += 1;
+                is_without_code = true;
             } else if named.is_empty() {
                 let paths = reference.search_paths.join(" or ");
                 let message = format!("its code objects lie in {paths}, which is not there");
@@ -146,6 +147,7 @@ fn missing(wheel: &SplitCode, wheels: &[SplitCode]) -> Vec<Diagnostic> {
                 found.push(finding(library, message).help(help));
             }
         }
+        without_code += usize::from(is_without_code);
     }
     found.extend(devices.filter(|_| without_code > 0).map(|devices| in_device_wheels(wheel, devices, without_code)));
     let has_libraries = libraries().next().is_some();
@@ -160,13 +162,19 @@ fn missing(wheel: &SplitCode, wheels: &[SplitCode]) -> Vec<Diagnostic> {
     found
 }
 
-/// That the code of so many libraries comes with wheels that are not looked at.
+/// Reports that the code of a host wheel's libraries is in device wheels that were not checked with it.
 fn in_device_wheels(wheel: &SplitCode, devices: &DeviceWheels, libraries: usize) -> Diagnostic {
-    let targets = devices.targets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    // Where no wheel is of one target, the bundles say what they are for.
+    let targets: Vec<String> = if devices.targets.is_empty() {
+        devices.bundles.iter().cloned().collect()
+    } else {
+        devices.targets.iter().map(ToString::to_string).collect()
+    };
+    let targets = targets.join(", ");
     let message = format!("the code of {} is in device wheels, for {targets}", counted(libraries, "library"));
     let finding = Diagnostic::new(&codes::KPACK_MISSING, message)
         .severity(Severity::Note)
         .at(Place::File(wheel.wheel.clone().into()), "");
     let extra = devices.example.as_ref().map(|one| format!("`{one}` installs one with it; ")).unwrap_or_default();
-    finding.help(format!("{extra}name the device wheels beside it to have them looked at together"))
+    finding.help(format!("{extra}name the device wheels too to check them together"))
 }

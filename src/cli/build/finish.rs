@@ -122,7 +122,7 @@ fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>
     if label.is_some() || repairs {
         let time = source_date(job, shell)?;
         for found in &mut wheels {
-            // What changes gets new hashes, so what the build got wrong would not be seen after it.
+            // Labelling and repairing write new hashes, which would hide a wrong RECORD of the build.
             if verified {
                 verify(found, shell)?;
             }

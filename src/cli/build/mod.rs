@@ -9,11 +9,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::error::ErrorKind;
+use itertools::Itertools as _;
 
 use super::command_line::repeated;
 use super::jobs::{EngineChoice, Ready, named};
 use super::{Exit, Format, Shell, load, misused};
 use crate::compat::Compat;
+use crate::compat::rows::KnownFailureRow;
 use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
 use crate::doctor;
@@ -250,14 +252,13 @@ fn with_known_failures(told: Diagnostic, job: &Prepared, end: &BuildEnd, shell: 
     let mut said = vec![fault.stage.clone(), fault.command.clone()];
     said.extend(variables.chain(fault.output.errors.iter().chain(&fault.output.tail).cloned()));
     let known = doctor::known_failures(compat, &said.join("\n"));
-    known.into_iter().fold(told, |told, row| {
-        told.note(format!(
-            "this is known: {} ({})",
-            row.reason,
-            compat.cite("run-time.yaml", &row.failure, &row.origin)
-        ))
-        .help(format!("{}, then run `{}`", row.help, prepare::resume(shell)))
-    })
+    let reason = |row: &KnownFailureRow| {
+        let source = compat.cite("run-time.yaml", &row.failure, &row.origin);
+        format!("this is known: {} ({source})", row.reason)
+    };
+    let help = known.iter().map(|row| row.help.as_str()).unique().join("; ");
+    let told = known.iter().fold(told, |told, row| told.note(reason(row)));
+    if help.is_empty() { told } else { told.help(format!("{help}, then run `{}`", prepare::resume(shell))) }
 }
 
 fn build_one(

@@ -25,6 +25,8 @@ use crate::recipe::{self, Build, Question, Site, Step};
 use crate::render;
 use crate::sys::{self, Below, Signals};
 
+/// The folder of matrix files.
+const MATRICES: &str = "matrices";
 const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 /// The pause before a failed download is tried again.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
@@ -94,6 +96,9 @@ pub(super) fn prepare(
     if let Some(out) = shell.environment.current_dir.join(&args.out).to_str() {
         let below = out.strip_prefix(&caller);
         build.leave_out(&below.map_or_else(|| out.to_owned(), |below| site.caller() + below));
+    }
+    if exec::holds_only_matrix_files(&shell.environment.current_dir.join(MATRICES)) {
+        build.leave_out(&format!("{}/{MATRICES}", site.caller()));
     }
     for step in build.steps.iter_mut().filter(|step| step.timeout_s.is_none()) {
         step.timeout_s = args.timeout.map(|minutes| minutes * 60);

@@ -203,7 +203,7 @@ fn look_into(file: &WheelFile, profile: Profile, judge: &Judge, expected: &Expec
         };
         let with_code = report.files.iter().filter(|file| !file.inventory.is_empty());
         let devices = DeviceWheels::new(wheel.metadata(), judge.compat);
-        let split = SplitCode::new(&file.shown, &report.files).beside(devices);
+        let split = SplitCode::new(&file.shown, &report.files).with_device_wheels(devices);
         checked.summary = summary(wheel, report, file.file.size_bytes());
         let promised = match profile {
             Profile::Default => Vec::new(),

@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let wheels: Vec<(String, Inspected)> =
         args.wheels.iter().map(|path| (named(path), inspect(path, args, &room, shell))).collect();
     let split = |(path, (name, files)): (&PathBuf, &(String, Inspected))| {
-        Some(SplitCode::new(name, files.as_ref().ok()?).beside(device_wheels(path, compat)))
+        Some(SplitCode::new(name, files.as_ref().ok()?).with_device_wheels(device_wheels(path, compat)))
     };
     let splits: Vec<SplitCode> = args.wheels.iter().zip(&wheels).filter_map(split).collect();
     let mut all = Vec::new();
@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     report(shell, &all)
 }
 
-/// The device wheels that METADATA names; none where it cannot be read, which `wheel check` tells.
+/// The device wheels that METADATA names; none where it cannot be read, which `wheel check` reports.
 fn device_wheels(path: &Path, compat: &Compat) -> DeviceWheels {
     let file = super::open(path).ok();
     let devices = |file: &WheelFile| Some(DeviceWheels::new(WheelHeaders::open(&file.file).ok()?.metadata(), compat));

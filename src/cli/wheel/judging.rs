@@ -68,7 +68,7 @@ pub(in crate::cli) fn gate(
     judge.with_report(file, &name.to_string(), name, |wheel, report| {
         let shown = name.to_string();
         let devices = DeviceWheels::new(wheel.metadata(), judge.compat);
-        let splits = [SplitCode::new(&shown, &report.files).beside(devices)];
+        let splits = [SplitCode::new(&shown, &report.files).with_device_wheels(devices)];
         let mut found = report.findings.clone();
         found.extend(audit::missing_archives(&splits).into_iter().flatten());
         // A device wheel has the code of its own target alone.

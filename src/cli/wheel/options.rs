@@ -46,7 +46,7 @@ pub(super) struct Options {
     allow_rpath: Vec<String>,
     #[command(flatten)]
     work: Work,
-    /// Patterns of libraries that a build leaves outside, which no one typed.
+    /// Patterns of excluded libraries of a build, which are no option of the command line.
     #[arg(skip)]
     left_outside: Vec<String>,
 }
@@ -54,12 +54,12 @@ pub(super) struct Options {
 /// The word of `--exclude-preset` for no set of libraries.
 const NO_PRESET: &str = "none";
 
-/// The libraries that a build repairs its wheels with.
+/// Source of the libraries that are grafted into the wheels of a build.
 #[derive(Debug, Clone)]
 pub(in crate::cli) enum BuildLibraries {
-    /// Those of this machine.
+    /// Libraries of this machine.
     Machine,
-    /// Copies of those of a container, below this folder; none where the build left none.
+    /// Copies of the libraries of a container, below this folder; none where the build left none.
     Below(PathBuf),
 }
 
@@ -83,7 +83,7 @@ impl Work {
 }
 
 impl Options {
-    /// Returns the options of a build: its libraries, without those that match a pattern.
+    /// Returns the options of a build: its libraries, and the patterns of those that are excluded.
     pub(super) fn of_build(libraries: &BuildLibraries, outside: &[String]) -> Self {
         let sysroot = match libraries {
             BuildLibraries::Machine => PathBuf::from("/"),
@@ -104,7 +104,7 @@ impl Options {
         }
     }
 
-    /// Adds sets of libraries that are left where they are unless others, or none, are named.
+    /// Adds default presets of excluded libraries, unless presets or `none` are named.
     pub(super) fn with_presets(&self, presets: &[&str]) -> Self {
         let exclude_preset = match self.exclude_preset.as_slice() {
             [] => presets.iter().map(|name| (*name).to_owned()).collect(),

@@ -119,7 +119,7 @@ fn show(path: &Path, judge: &Judge, readers: Option<Readers>) -> Shown {
     let shown = opened.and_then(|file| {
         judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
             let devices = DeviceWheels::new(wheel.metadata(), judge.compat);
-            let split = SplitCode::new(&file.shown, &report.files).beside(devices);
+            let split = SplitCode::new(&file.shown, &report.files).with_device_wheels(devices);
             let (what, found) = match readers {
                 Some(readers) => {
                     let files = report.files.iter().filter(|file| !split.is_empty() && !file.inventory.is_empty());

@@ -21,7 +21,7 @@ pub struct WheelContentRow {
     /// What the wheel was built with, `aotriton`; empty: the row is asked of every wheel.
     #[serde(default)]
     pub feature: String,
-    /// Whether it is asked only of wheels whose code for GPUs is not in device wheels.
+    /// Whether it applies only to wheels that have no device wheels.
     #[serde(default)]
     pub whole: bool,
     /// Shell patterns of members, of which each has one that is not empty; `*` matches slashes too.
@@ -99,7 +99,7 @@ pub struct EqualRow {
 pub struct DeviceWheelRow {
     /// Normalized name, `torch`.
     pub distribution: String,
-    /// What names of its device wheels begin with, `amd-torch-device`.
+    /// Common prefix of the names of its device wheels, `amd-torch-device`.
     pub device: String,
     /// The folder of the wheel below which archives of code lie in `.kpack`.
     pub root: String,

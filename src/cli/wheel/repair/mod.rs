@@ -122,14 +122,14 @@ pub(super) struct Args {
     time: Option<DosTime>,
 }
 
-/// How a build repairs a wheel.
+/// Options of the repair of a built wheel.
 #[derive(Debug)]
 pub(in crate::cli) struct BuildRepair<'b> {
     /// The platform; `None` for the oldest that the wheel's symbols allow.
     pub(in crate::cli) platform: Option<&'b str>,
-    /// Names and shell patterns of libraries that stay outside.
+    /// Names and shell patterns of excluded libraries.
     pub(in crate::cli) outside: &'b [String],
-    /// The libraries that may come along.
+    /// Source of the libraries to graft.
     pub(in crate::cli) libraries: BuildLibraries,
     /// The folder of the repaired wheel.
     pub(in crate::cli) folder: &'b Path,
@@ -137,14 +137,14 @@ pub(in crate::cli) struct BuildRepair<'b> {
     pub(in crate::cli) time: DosTime,
 }
 
-/// A wheel that a build has repaired.
+/// A repaired wheel of a build.
 #[derive(Debug)]
 pub(in crate::cli) struct RepairedWheel {
     /// Where it is.
     pub(in crate::cli) path: PathBuf,
     /// Its name.
     pub(in crate::cli) name: WheelName,
-    /// Libraries that came along, a line each.
+    /// Grafted libraries, a line each.
     pub(in crate::cli) came_along: Vec<String>,
     /// Findings about it.
     pub(in crate::cli) findings: Vec<Diagnostic>,
