@@ -36,10 +36,11 @@ fn main() {
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     std::fs::write(out.join("recipes.rs"), recipes(Path::new("matrices/recipes"))).expect("OUT_DIR can be written");
     let mut tables = facts(Path::new("matrices/compat"));
-    let (torch_abi, sdk) = (tables.take_torch_abi(), tables.take_sdk());
-    for (name, part) in [("facts.bin", &tables), ("torch-abi.bin", &torch_abi), ("sdk.bin", &sdk)] {
+    let apart: Vec<(&str, rows::Tables)> =
+        rows::TableGroup::ALL.iter().map(|group| (group.name(), tables.take(*group))).collect();
+    for (name, part) in apart.iter().map(|(name, part)| (*name, part)).chain([("facts", &tables)]) {
         let bytes = postcard::to_stdvec(part).expect("tables of texts and numbers serialise");
-        std::fs::write(out.join(name), bytes).expect("OUT_DIR can be written");
+        std::fs::write(out.join(name).with_extension("bin"), bytes).expect("OUT_DIR can be written");
     }
     for (path, text) in yaml_files(Path::new("matrices/compat/policies")) {
         let name = path.file_stem().expect("a file with an extension has a stem");

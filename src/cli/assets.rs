@@ -1,5 +1,6 @@
 //! Files given on the command line as assets: found, verified, hashed and read, several at once.
 
+use crate::compat::TableGroup;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -154,7 +155,7 @@ fn subfolders(folder: &Path, entries: &[Entry], named: &[PathBuf], sink: &mut Si
     sink.push(
         Diagnostic::new(&codes::WHEELS_IN_SUBFOLDERS, format!("{what}, which are left out: {shown}"))
             .at(Place::File(folder.display().to_string().into()), "")
-            .help("name them as well, or fetch artifacts with `merge-multiple: true`"),
+            .help("bring the files into one folder; in a workflow, fetch the artifacts with `merge-multiple: true`"),
     );
 }
 
@@ -352,7 +353,7 @@ fn verify_archive(
 /// Whether a project is a package of the ROCm SDK.
 pub(super) fn is_of_sdk(project: &str, compat: &Compat) -> bool {
     // Most are not, and need no table for that.
-    project.starts_with(sdk::SELECTOR) && sdk::is_package(&project.replace('_', "-"), compat.sdk_tables())
+    project.starts_with(sdk::SELECTOR) && sdk::is_package(&project.replace('_', "-"), compat.tables_of(TableGroup::Sdk))
 }
 
 fn hashed(path: &Path, sink: &mut Sink) -> Option<(u64, Digest)> {

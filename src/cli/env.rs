@@ -1,5 +1,6 @@
 //! `env`: the variables of a purpose, in the form of who takes them.
 
+use crate::compat::TableGroup;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +15,6 @@ use crate::names::{WheelName, WheelNameError, is_absolute};
 use crate::render::{self, Taker};
 use crate::sys;
 
-/// Print the variables of a purpose: everyday use, debugging, benchmarks
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Profiles and their variables are facts: `rock-matrix compat list profiles` and `rock-matrix compat
@@ -199,7 +199,8 @@ fn told(args: &Args, variables: &Variables, compat: &Compat) -> Vec<Diagnostic> 
 }
 
 fn unknown(name: &str, compat: &Compat) -> Diagnostic {
-    let known: Vec<&str> = compat.tables().profiles.iter().map(|row| row.profile.as_str()).collect();
+    let known: Vec<&str> =
+        compat.tables_of(TableGroup::Machine).profiles.iter().map(|row| row.profile.as_str()).collect();
     let near = nearest(name, known.iter().copied());
     let fault = Diagnostic::new(&facts::UNKNOWN_PROFILE, with_nearest(format!("there is no profile `{name}`"), near));
     fault.at(Place::Argument(format!("--profile {name}")), "").help(match near {

@@ -1,5 +1,6 @@
 //! Every answer that the facts have about a set of values.
 
+use super::rows::TableGroup;
 use itertools::iproduct;
 
 use super::rows::{ClaimRow, Origin};
@@ -109,7 +110,7 @@ impl Compat {
             "gfx" | "rocm" => names_a_value(&claim.claim),
             about => package.is_some_and(|(name, _)| name == about) && names_a_value(&claim.claim),
         };
-        self.tables().claims.iter().filter(concerns).collect()
+        self.tables_of(TableGroup::Claims).claims.iter().filter(concerns).collect()
     }
 
     fn package_without_a_row(&self, package: &str, version: &PackageVersion) -> Verdict {

@@ -33,6 +33,7 @@ pub use install::{InstallLines, TorchWheel};
 pub use overview::{CompatOverview, OverviewLine};
 pub use products::UnknownGfx;
 pub use requirements::ImportQuestion;
+pub use rows::TableGroup;
 pub use run_time::{LeftOut, Surroundings, Variable, Variables, advice, begins};
 pub use store::Compat;
 pub use torch_abi::{TorchEvidence, TorchFit};

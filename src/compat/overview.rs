@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** every line names the rows it was read from, and a line without a row is left out.
 
+use super::rows::TableGroup;
 use super::rows::{Origin, PackageRow, TorchRow};
 use super::store::and;
 use super::{Compat, Question};
@@ -91,9 +92,17 @@ impl Compat {
     }
 
     fn attention_lines(&self, processor: &str) -> Vec<OverviewLine<'_>> {
-        let rows = self.tables().attention.iter().filter(|row| row.gfx.iter().any(|gfx| gfx == processor));
+        let rows = self
+            .tables_of(TableGroup::Machine)
+            .attention
+            .iter()
+            .filter(|row| row.gfx.iter().any(|gfx| gfx == processor));
         let text = |row: &super::rows::AttentionRow| {
-            let titled = self.tables().attention.iter().find(|of| of.library == row.library && !of.title.is_empty());
+            let titled = self
+                .tables_of(TableGroup::Machine)
+                .attention
+                .iter()
+                .find(|of| of.library == row.library && !of.title.is_empty());
             let mut text = titled.map_or_else(|| row.library.clone(), |of| of.title.clone());
             for (before, value) in
                 [(" with torch ", &row.torch), (", needs ", &row.needs), (", preferred by ", &row.preferred_by)]

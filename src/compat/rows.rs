@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 // By their paths: the build script compiles this file as another module.
 #[path = "rows/family.rs"]
 mod family;
+#[path = "rows/group.rs"]
+mod group;
 #[path = "rows/requirements.rs"]
 mod requirements;
 #[path = "rows/run_time.rs"]
@@ -26,6 +28,7 @@ mod source;
 mod wheels;
 
 pub use family::{FamilyBuildRow, FamilyRow, IndexTemplateRow, ProductRow, ReleaseTypeRow, UnsupportedFamilyRow};
+pub use group::TableGroup;
 pub use requirements::{HipRow, ImportRequirementRow, TorchRequirementRow};
 pub use run_time::{
     AttentionExpectRow, AttentionRow, KnownFailureRow, PathRow, ProfileRow, ToolRow, VariableRow, VariableRuleRow,
@@ -514,29 +517,6 @@ macro_rules! tables_of_rows {
             }
         }
     };
-}
-
-impl Tables {
-    /// Takes out the tables that only a judge of wheels asks for, so that no other command decodes them.
-    #[must_use]
-    pub fn take_torch_abi(&mut self) -> Self {
-        let (torch_abi_read, torch_abi) =
-            (std::mem::take(&mut self.torch_abi_read), std::mem::take(&mut self.torch_abi));
-        Self { torch_abi_read, torch_abi, ..Self::default() }
-    }
-
-    /// Takes out the tables that only commands about the SDK's packages ask for.
-    #[must_use]
-    pub fn take_sdk(&mut self) -> Self {
-        Self {
-            sdk_packages: std::mem::take(&mut self.sdk_packages),
-            sdk_libraries: std::mem::take(&mut self.sdk_libraries),
-            sdk_scripts: std::mem::take(&mut self.sdk_scripts),
-            sdk_versions: std::mem::take(&mut self.sdk_versions),
-            sdk_buckets: std::mem::take(&mut self.sdk_buckets),
-            ..Self::default()
-        }
-    }
 }
 
 tables_of_rows!(

@@ -1,6 +1,7 @@
 //! Variables of a profile, and what the facts say against a value.
 
 use super::Compat;
+use super::rows::TableGroup;
 use super::rows::{ProfileRow, VariableRow, VariableRuleRow};
 use crate::diagnostic::{Diagnostic, Severity, registry::facts as codes};
 use crate::names::GfxTarget;
@@ -48,14 +49,14 @@ pub struct Variables {
 impl Compat {
     /// The profile of this name.
     pub fn profile(&self, name: &str) -> Option<&ProfileRow> {
-        self.tables().profiles.iter().find(|row| row.profile == name)
+        self.tables_of(TableGroup::Machine).profiles.iter().find(|row| row.profile == name)
     }
 
     /// The profiles that a recipe's stage of this name runs for: those with a word of it, `bench-attention`.
     pub fn profiles_of_stage<'a>(&'a self, stage: &str) -> impl Iterator<Item = &'a str> {
         let words: Vec<String> = stage.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_lowercase).collect();
         let is_meant = move |row: &&ProfileRow| row.stages.iter().any(|word| words.contains(word));
-        self.tables().profiles.iter().filter(is_meant).map(|row| row.profile.as_str())
+        self.tables_of(TableGroup::Machine).profiles.iter().filter(is_meant).map(|row| row.profile.as_str())
     }
 
     /// The variables of a profile. Where no targets are named, those that only some targets need are there too.
@@ -65,7 +66,7 @@ impl Compat {
         let needs = |row: &&VariableRow| {
             row.gfx.is_empty() || surroundings.gfx.is_empty() || surroundings.gfx.iter().any(|t| begins(&row.gfx, t))
         };
-        for row in self.tables().variables.iter().filter(is_of_profile).filter(needs) {
+        for row in self.tables_of(TableGroup::Machine).variables.iter().filter(is_of_profile).filter(needs) {
             match filled(&row.value, surroundings) {
                 Ok(value) => found.set.push(Variable {
                     name: row.variable.clone(),
@@ -84,7 +85,11 @@ impl Compat {
         let concerns = |row: &VariableRuleRow| {
             row.profiles.is_empty() || row.profiles.iter().any(|p| profiles.contains(&p.as_str()))
         };
-        let rules = self.tables().variable_rules.iter().filter(|row| row.variable == name && concerns(row));
+        let rules = self
+            .tables_of(TableGroup::Machine)
+            .variable_rules
+            .iter()
+            .filter(|row| row.variable == name && concerns(row));
         rules.filter(|row| !row.allowed.iter().any(|allowed| allowed == value.trim())).collect()
     }
 }

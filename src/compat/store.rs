@@ -4,36 +4,37 @@ use std::sync::OnceLock;
 
 use super::images::without_docker_hub;
 use super::rows::{
-    ActionRow, GfxRow, LimitRow, Origin, PackageRow, PresetRow, ReachRow, RunnerPoolRow, RunnerRow, SonameRow, Tables,
-    TorchIndexRow, TorchRow,
+    ActionRow, GfxRow, LimitRow, Origin, PackageRow, PresetRow, ReachRow, RunnerPoolRow, RunnerRow, SonameRow,
+    TableGroup, Tables, TorchIndexRow, TorchRow,
 };
 use super::torch_abi::TorchSymbols;
 use super::{Because, Verdict};
 use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 
+/// Tables that nearly every command asks for.
 const EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/facts.bin"));
-/// The tables of `torch-abi.yaml`, which only a judge of wheels asks for.
-const TORCH_ABI: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/torch-abi.bin"));
-/// The tables of `sdk-packages.yaml`, which only commands about the SDK's packages ask for.
-const SDK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sdk.bin"));
+
+/// The tables of a group, encoded.
+fn embedded(group: TableGroup) -> &'static [u8] {
+    match group {
+        TableGroup::TorchAbi => include_bytes!(concat!(env!("OUT_DIR"), "/torch-abi.bin")),
+        TableGroup::Sdk => include_bytes!(concat!(env!("OUT_DIR"), "/sdk.bin")),
+        TableGroup::Machine => include_bytes!(concat!(env!("OUT_DIR"), "/machine.bin")),
+        TableGroup::Origins => include_bytes!(concat!(env!("OUT_DIR"), "/origins.bin")),
+        TableGroup::Claims => include_bytes!(concat!(env!("OUT_DIR"), "/claims.bin")),
+    }
+}
 
 /// The facts.
 #[derive(Debug, Clone)]
 pub struct Compat {
     tables: Tables,
-    /// Tables that are decoded when they are first asked for; `None` where `tables` has them.
-    apart: Option<Apart>,
+    /// The tables of each group, decoded when they are first asked for; `None` where `tables` has them.
+    apart: Option<[OnceLock<Tables>; TableGroup::ALL.len()]>,
     /// Symbols of torch by name, made when they are first asked for.
     pub(super) torch_symbols: OnceLock<TorchSymbols>,
     /// Versions of the tables in parsed form, made when they are first asked for.
     parsed: OnceLock<Parsed>,
-}
-
-/// Tables of which most commands need none.
-#[derive(Debug, Clone, Default)]
-struct Apart {
-    torch_abi: OnceLock<Tables>,
-    sdk: OnceLock<Tables>,
 }
 
 /// What look-ups compare: parsed once, in the order of the rows.
@@ -59,7 +60,7 @@ fn decoded(bytes: &[u8]) -> Tables {
 impl Compat {
     /// The facts shipped with the program; no YAML is parsed for them.
     pub fn embedded() -> Self {
-        Self { apart: Some(Apart::default()), ..Self::new(decoded(EMBEDDED)) }
+        Self { apart: Some(std::array::from_fn(|_| OnceLock::new())), ..Self::new(decoded(EMBEDDED)) }
     }
 
     /// Facts read from elsewhere.
@@ -83,27 +84,29 @@ impl Compat {
         })
     }
 
-    /// Every row but those of `torch-abi.yaml` and `sdk-packages.yaml`.
+    /// Every row but those of the groups of [`TableGroup`].
     pub fn tables(&self) -> &Tables {
         &self.tables
     }
 
-    /// The rows of `torch-abi.yaml`.
-    pub fn torch_abi_tables(&self) -> &Tables {
-        self.apart.as_ref().map_or(&self.tables, |apart| apart.torch_abi.get_or_init(|| decoded(TORCH_ABI)))
+    /// The tables of a group; others may be there as well.
+    pub fn tables_of(&self, group: TableGroup) -> &Tables {
+        let apart = self.apart.as_ref();
+        apart.map_or(&self.tables, |apart| apart[group as usize].get_or_init(|| decoded(embedded(group))))
     }
 
-    /// The rows of `sdk-packages.yaml`.
-    pub fn sdk_tables(&self) -> &Tables {
-        self.apart.as_ref().map_or(&self.tables, |apart| apart.sdk.get_or_init(|| decoded(SDK)))
+    /// The rows of the table with this name in the files, as JSON.
+    pub fn rows_of(&self, table: &str) -> Option<serde_json::Value> {
+        TableGroup::of(table).map_or(&self.tables, |group| self.tables_of(group)).rows_of(table)
     }
 
     /// Every row there is.
     pub fn all_tables(&self) -> Tables {
         let mut all = self.tables.clone();
         if self.apart.is_some() {
-            all.merge(self.torch_abi_tables().clone());
-            all.merge(self.sdk_tables().clone());
+            for group in TableGroup::ALL {
+                all.merge(self.tables_of(*group).clone());
+            }
         }
         all
     }
@@ -394,7 +397,9 @@ impl Compat {
         let near = nearest_rocm(known, rocm).map_or_else(String::new, |near| format!("the nearest known is {near}; "));
         Verdict::Unknown(Because {
             reason: format!("no fact speaks about ROCm {rocm}"),
-            hint: format!("{near}new ones come with `rock-matrix compat refresh`, or set `unknown: lenient`"),
+            hint: format!(
+                "{near}set `unknown: lenient`, or add it to the facts as `rock-matrix compat refresh --help` says"
+            ),
             source: String::new(),
         })
     }

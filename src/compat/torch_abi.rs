@@ -2,6 +2,7 @@
 //!
 //! Input: names of undefined symbols. Output: the minors that export them all, with the symbols that say so.
 
+use super::rows::TableGroup;
 use std::fmt;
 
 use rustc_hash::FxHashMap;
@@ -50,7 +51,7 @@ impl Compat {
     /// HIP or the C library, count for nothing, so that a whole symbol table may be given.
     pub fn torch_minors_for<'u>(&self, undefined: impl IntoIterator<Item = &'u str>) -> TorchFit<'_> {
         let known = self.torch_symbols();
-        let rows = &self.torch_abi_tables().torch_abi;
+        let rows = &self.tables_of(TableGroup::TorchAbi).torch_abi;
         let newest = known.minors.len().saturating_sub(1);
         let (mut first, mut last) = (0, newest);
         let mut found = Vec::new();
@@ -76,7 +77,7 @@ impl Compat {
 
     fn torch_symbols(&self) -> &TorchSymbols {
         self.torch_symbols.get_or_init(|| {
-            let tables = self.torch_abi_tables();
+            let tables = self.tables_of(TableGroup::TorchAbi);
             let read: Vec<&str> = tables.torch_abi_read.iter().map(|row| row.torch.as_str()).collect();
             let at = |minor: &str| read.iter().position(|known| *known == minor);
             let mut rows = FxHashMap::default();

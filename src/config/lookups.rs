@@ -1,7 +1,7 @@
 //! What the checks of a matrix file must know of the rest of the world.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::recipe::Recipes;
 use crate::compat::Compat;
@@ -15,8 +15,9 @@ pub struct Lookups<'c> {
     pub recipes: Arc<Recipes>,
     /// Families of gfx targets with their members.
     pub families: BTreeMap<String, Vec<GfxTarget>>,
-    /// Targets by product.
-    pub products: BTreeMap<ProductName, GfxTarget>,
+    /// The facts, for what only few files need.
+    pub(crate) compat: Option<&'c Compat>,
+    pub(crate) products: OnceLock<BTreeMap<ProductName, GfxTarget>>,
     /// Processors that any table names.
     pub gfx: BTreeSet<String>,
     /// What kinds of releases build.
@@ -74,9 +75,9 @@ impl Given {
     }
 }
 
-impl Lookups<'_> {
+impl<'c> Lookups<'c> {
     /// Families and runners of the facts, and these recipes.
-    pub fn new(compat: &Compat, recipes: Arc<Recipes>) -> Self {
+    pub fn new(compat: &'c Compat, recipes: Arc<Recipes>) -> Self {
         let tables = compat.tables();
         let members = |names: &[String]| names.iter().filter_map(|name| name.parse().ok()).collect();
         let runners = tables.runners.iter().flat_map(|row| {
@@ -95,10 +96,18 @@ impl Lookups<'_> {
             given: Given::default(),
             host_rocm: HostRocm::default(),
             gfx: known_gfx(compat),
-            products: products(compat),
+            compat: Some(compat),
+            products: OnceLock::new(),
             families: tables.families.iter().map(|row| (row.family.clone(), members(&row.members))).collect(),
             runners: runners.chain(pools).map(|(word, os)| (word.clone(), os.clone())).collect(),
         }
+    }
+}
+
+impl Lookups<'_> {
+    /// Returns the targets by product word and by the full name of the product.
+    pub(super) fn products(&self) -> &BTreeMap<ProductName, GfxTarget> {
+        self.products.get_or_init(|| self.compat.map(products).unwrap_or_default())
     }
 }
 

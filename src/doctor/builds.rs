@@ -1,6 +1,7 @@
 //! What builds of torch need of a machine: by the tables `tools`, `paths` and `known-failures`.
 
 use crate::compat::Compat;
+use crate::compat::TableGroup;
 use crate::compat::rows::KnownFailureRow;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::host as codes;
@@ -22,7 +23,7 @@ pub struct BuildMachine<'a> {
 /// What stands in the way of builds there. What is not known is not judged.
 pub fn build_findings(compat: &Compat, machine: &BuildMachine<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for row in compat.tables().tools.iter().filter(|row| row.platform == machine.platform) {
+    for row in compat.tables_of(TableGroup::Machine).tools.iter().filter(|row| row.platform == machine.platform) {
         let version = if row.tool == "ninja" { machine.ninja } else { None };
         let is_old = |text: &str| {
             let number = text.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default();
@@ -35,7 +36,7 @@ pub fn build_findings(compat: &Compat, machine: &BuildMachine<'_>) -> Vec<Diagno
             found.push(told.help(format!("install {} {} or later", row.tool, row.least)));
         }
     }
-    for row in compat.tables().paths.iter().filter(|row| row.platform == machine.platform) {
+    for row in compat.tables_of(TableGroup::Machine).paths.iter().filter(|row| row.platform == machine.platform) {
         let (what, path) = match row.path.as_str() {
             "python" => ("Python", machine.python),
             _ => ("the folder of builds", machine.folder),
@@ -59,7 +60,7 @@ pub fn build_findings(compat: &Compat, machine: &BuildMachine<'_>) -> Vec<Diagno
 /// Failures that are known by their words, in what a step that failed was and said.
 pub fn known_failures<'a>(compat: &'a Compat, said: &str) -> Vec<&'a KnownFailureRow> {
     let said = said.to_lowercase();
-    let rows = compat.tables().known_failures.iter();
+    let rows = compat.tables_of(TableGroup::Machine).known_failures.iter();
     rows.filter(|row| row.words.iter().all(|word| said.contains(word.as_str()))).collect()
 }
 

@@ -398,7 +398,8 @@ mod tests {
             values(jobs),
             values(dims)
         );
-        let lookups = Lookups::new(&Compat::embedded(), recipe::Recipes::with_shipped([]).into());
+        let compat = Compat::embedded();
+        let lookups = Lookups::new(&compat, recipe::Recipes::with_shipped([]).into());
         let config = config::read(&Source::new("m.yaml", text), &lookups, &mut Sink::new()).unwrap();
         let universe = Universe::new(&config).unwrap();
         let rules = user_excludes(&config, &universe);

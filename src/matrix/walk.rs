@@ -226,7 +226,8 @@ mod tests {
 
     #[test]
     fn walks_at_the_limits_end_and_longer_ones_are_given_up() {
-        let lookups = Lookups::new(&Compat::embedded(), recipe::Recipes::with_shipped([]).into());
+        let compat = Compat::embedded();
+        let lookups = Lookups::new(&compat, recipe::Recipes::with_shipped([]).into());
         let mut sink = Sink::new();
         let config = config::read(&Source::new("m.yaml", MATRIX), &lookups, &mut sink).unwrap();
         let universe = Universe::new(&config).unwrap();

@@ -382,7 +382,7 @@ fn rows_of(table: &str, compat: &Compat) -> Result<Vec<Json>, Vec<String>> {
     if !own.is_empty() {
         return Ok(own);
     }
-    match compat.tables().rows_of(table) {
+    match compat.rows_of(table) {
         Some(Json::Array(rows)) => Ok(rows),
         _ => {
             let own = compat.tables().recipe_rows.iter().map(|row| row.table.clone());

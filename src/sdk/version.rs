@@ -47,12 +47,14 @@ mod tests {
 
     use super::versions;
     use crate::compat::Compat;
+    use crate::compat::TableGroup;
 
     const SHA: &str = "0123456789abcdef0123456789abcdef01234567";
 
     fn of(release_type: &str) -> [String; 3] {
         let compat = Compat::embedded();
-        let row = compat.sdk_tables().sdk_versions.iter().find(|row| row.release_type == release_type).unwrap();
+        let row =
+            compat.tables_of(TableGroup::Sdk).sdk_versions.iter().find(|row| row.release_type == release_type).unwrap();
         let known = [
             ("base", "7.10.0"),
             ("date", "20251120"),
@@ -90,7 +92,8 @@ mod tests {
     #[test]
     fn what_is_not_known_is_told_once() {
         let compat = Compat::embedded();
-        let row = compat.sdk_tables().sdk_versions.iter().find(|row| row.release_type == "dev-bkc").unwrap();
+        let row =
+            compat.tables_of(TableGroup::Sdk).sdk_versions.iter().find(|row| row.release_type == "dev-bkc").unwrap();
         let known = BTreeMap::from([("base", "7.10.0".to_owned())]);
         assert_eq!(versions(row, &known).unwrap_err(), ["base-date", "sha", "date", "sha8"]);
     }

@@ -2,6 +2,7 @@
 //!
 //! Input: a JSON text, or what trees are at. Output: entries in the order of a build, or the text.
 
+use crate::compat::TableGroup;
 use std::collections::BTreeMap;
 
 use serde::ser::SerializeMap;
@@ -109,11 +110,15 @@ impl Manifest {
             Some(self.entry(key)?.version.as_deref()?.parse::<Version>().ok()?.minor())
         };
         let torch = keys(compat).first().and_then(|key| minor_of(key));
-        let row = compat.tables().torch_companions.iter().find(|row| Some(&row.torch) == torch.as_ref());
+        let row = compat
+            .tables_of(TableGroup::Origins)
+            .torch_companions
+            .iter()
+            .find(|row| Some(&row.torch) == torch.as_ref());
         let companions = row.into_iter().flat_map(|row| &row.companions);
         companions
             .filter_map(|(project, minor)| {
-                let of = compat.tables().projects.iter().find(|row| row.project == *project)?;
+                let of = compat.tables_of(TableGroup::Origins).projects.iter().find(|row| row.project == *project)?;
                 let entry = self.entry(&of.folder)?;
                 (minor_of(&of.folder)? != *minor).then_some((
                     project.as_str(),
@@ -132,7 +137,8 @@ pub fn file_name(platform: &str, reference: &str) -> String {
 
 /// The keys of projects, in the order of a build.
 fn keys(compat: &Compat) -> Vec<&str> {
-    let mut keys: Vec<&str> = compat.tables().projects.iter().map(|row| row.folder.as_str()).collect();
+    let mut keys: Vec<&str> =
+        compat.tables_of(TableGroup::Origins).projects.iter().map(|row| row.folder.as_str()).collect();
     keys.dedup();
     keys
 }

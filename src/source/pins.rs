@@ -3,6 +3,7 @@
 //! Input: rows of the table `pins`, texts of files, and the variables that torch's build reads. Output: version, commit
 //! and what can be downloaded, each with where it was read.
 
+use crate::compat::TableGroup;
 use std::collections::BTreeMap;
 
 use super::related::is_commit;
@@ -123,7 +124,7 @@ struct Read {
 
 /// The pin of whose versions archives are released, by name; empty where the facts have none.
 pub fn with_archives(compat: &Compat) -> &str {
-    let row = compat.tables().pins.iter().find(|row| !row.archive.is_empty());
+    let row = compat.tables_of(TableGroup::Origins).pins.iter().find(|row| !row.archive.is_empty());
     row.map_or("", |row| row.pin.as_str())
 }
 
@@ -134,7 +135,7 @@ pub fn read<'a>(
     files: &BTreeMap<String, Source>,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Option<Pinned<'a>> {
-    let rows = || compat.tables().pins.iter().filter(|row| row.pin == name);
+    let rows = || compat.tables_of(TableGroup::Origins).pins.iter().filter(|row| row.pin == name);
     let found = rows().find_map(|row| {
         let source = files.get(&row.file)?;
         let has_form = source.text.contains(&row.contains);
@@ -249,7 +250,7 @@ impl Pinned<'_> {
     /// Whether its version is one that this torch minor was released with, or a point release of one; `None` where
     /// nothing is known.
     pub fn fits<'c>(&self, compat: &'c Compat, torch_minor: &str) -> Option<(bool, &'c TorchAotritonRow)> {
-        let row = compat.tables().torch_aotriton.iter().find(|row| row.torch == torch_minor)?;
+        let row = compat.tables_of(TableGroup::Origins).torch_aotriton.iter().find(|row| row.torch == torch_minor)?;
         let version = self.version.as_deref()?;
         let fits = row.upstream.iter().chain(&row.fork).any(|known| line_of(known) == line_of(version));
         Some((fits, row))

@@ -1,13 +1,19 @@
 //! The projects and combinations of the facts, by the names that people give them.
 
 use crate::compat::Compat;
+use crate::compat::TableGroup;
 use crate::compat::rows::{ProjectRow, TorchSourceRow};
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Place, registry::sources as codes};
 
 /// The projects of a platform, in the order of a build.
 pub fn on<'a>(compat: &'a Compat, platform: &str) -> Vec<&'a ProjectRow> {
-    compat.tables().projects.iter().filter(|row| row.platforms.iter().any(|known| known == platform)).collect()
+    compat
+        .tables_of(TableGroup::Origins)
+        .projects
+        .iter()
+        .filter(|row| row.platforms.iter().any(|known| known == platform))
+        .collect()
 }
 
 /// The project with this name, folder or distribution: `audio`, `pytorch_audio` and `torchaudio` are one.
@@ -26,7 +32,7 @@ pub fn find<'a>(compat: &'a Compat, name: &str, platform: &str) -> Result<&'a Pr
             .at(Place::Argument(name.to_owned()), "")
             .help(format!("the projects on {platform} are {}", names.clone().collect::<Vec<_>>().join(", ")))
     };
-    Err(match compat.tables().projects.iter().find(|row| is(row)) {
+    Err(match compat.tables_of(TableGroup::Origins).projects.iter().find(|row| is(row)) {
         Some(row) => told(format!("`{}` is not built on {platform}", row.project)),
         None => told(with_nearest(format!("there is no project `{name}`"), nearest(name, names.clone()))),
     })
@@ -37,7 +43,7 @@ pub fn find<'a>(compat: &'a Compat, name: &str, platform: &str) -> Result<&'a Pr
 /// # Errors
 /// When there is none.
 pub fn preset<'a>(compat: &'a Compat, name: &str) -> Result<&'a TorchSourceRow, Diagnostic> {
-    let rows = &compat.tables().torch_sources;
+    let rows = &compat.tables_of(TableGroup::Origins).torch_sources;
     rows.iter().find(|row| row.name == name).ok_or_else(|| {
         let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
         let message = with_nearest(format!("there is no preset `{name}`"), nearest(name, names.iter().copied()));

@@ -1,5 +1,6 @@
 //! Where a project comes from: what was asked for, else what a combination says, else a pin, else the project's row.
 
+use crate::compat::TableGroup;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -248,7 +249,9 @@ impl Question<'_> {
         form: &str,
     ) -> Result<Option<Reference>, Diagnostic> {
         let project = &self.row.project;
-        let Some(row) = compat.tables().pins.iter().find(|row| row.pin == name) else { return Ok(None) };
+        let Some(row) = compat.tables_of(TableGroup::Origins).pins.iter().find(|row| row.pin == name) else {
+            return Ok(None);
+        };
         let Some(source) = self.file_of(row) else {
             if row.beside == "torch" && self.files.torch.is_none() {
                 return Ok(Some(Reference::Later(row.file.clone())));
@@ -281,7 +284,12 @@ impl Question<'_> {
 
     /// The row of `related_commits`; `None` where there is none and none is needed.
     fn related(&self, compat: &Compat, is_required: bool) -> Result<Option<Found>, Diagnostic> {
-        let Some(file) = compat.tables().pins.iter().find(|row| row.format == "related-commits").map(|row| &row.file)
+        let Some(file) = compat
+            .tables_of(TableGroup::Origins)
+            .pins
+            .iter()
+            .find(|row| row.format == "related-commits")
+            .map(|row| &row.file)
         else {
             return Ok(None);
         };

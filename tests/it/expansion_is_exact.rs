@@ -13,7 +13,8 @@ use rock_matrix::plan::{self, Options};
 fn read(text: &str) -> (Config, Profile) {
     let mut sink = Sink::new();
     let document = recipe::embedded("flash-attn").unwrap();
-    let lookups = Lookups::new(&Compat::embedded(), recipe::Recipes::with_shipped([]).into());
+    let compat = Compat::embedded();
+    let lookups = Lookups::new(&compat, recipe::Recipes::with_shipped([]).into());
     let config = config::read(&Source::new("m.yaml", text), &lookups, &mut sink);
     (config.unwrap_or_else(|| panic!("{text}\n{:?}", sink.finish())), document.profile("flash-attn"))
 }

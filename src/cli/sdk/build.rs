@@ -2,6 +2,7 @@
 
 mod asked;
 
+use crate::compat::TableGroup;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -171,7 +172,7 @@ fn built(
     let platform = args.wanted.platform;
     let mut maker = Maker {
         laid,
-        facts: compat.sdk_tables(),
+        facts: compat.tables_of(TableGroup::Sdk),
         build: Build { version, mode: laid.made.mode, platform, nonce: args.version_suffix.clone(), gpus },
         tag: platform_tag(shell.environment.get(TAG), platform)?,
         options: MakeOptions { level: if args.no_wheel_compression { 0 } else { args.compression_level }, time },
@@ -245,7 +246,7 @@ impl Args {
             let is_link = !sys::is_own_folder(dist);
             let found = if is_link { Vec::new() } else { sys::walked(dist)? };
             let found = found.into_iter().map(|one| (one.path, one.kind == sys::WalkedKind::Folder));
-            return sdk::refuse_foreign(dist, is_link, found, compat.sdk_tables()).map_or(Ok(()), Err);
+            return sdk::refuse_foreign(dist, is_link, found, compat.tables_of(TableGroup::Sdk)).map_or(Ok(()), Err);
         }
         Err(Diagnostic::new(&codes::SDK_OUTPUT_EXISTS, "the folder has packages already")
             .at(Place::File(dist.display().to_string().into()), "")

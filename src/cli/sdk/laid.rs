@@ -1,5 +1,6 @@
 //! Artifacts read and laid out, with everything that a person should know of it.
 
+use crate::compat::TableGroup;
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
@@ -72,7 +73,7 @@ fn laid(
     findings.extend(mixed::findings(&read, made.version.as_deref()).map_err(|error| one(error.into()))?);
     let aliases = wanted.runtime_alias.clone();
     findings.extend(sdk::spellings(&read.artifacts, &compat.tables().families));
-    let facts = compat.sdk_tables();
+    let facts = compat.tables_of(TableGroup::Sdk);
     let wish = Wish { mode: made.mode, platform: wanted.platform, nonce: nonce.to_owned(), aliases };
     let layout = match sdk::lay_out(&read.artifacts, facts, &wish) {
         Ok(layout) => layout,

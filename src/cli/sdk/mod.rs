@@ -19,7 +19,6 @@ pub(super) use verify::alone;
 
 use super::{Exit, Format, Shell};
 
-/// Make the Python packages of the ROCm SDK
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

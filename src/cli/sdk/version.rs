@@ -1,5 +1,6 @@
 //! `sdk version`: the versions of a build.
 
+use crate::compat::TableGroup;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -83,7 +84,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let made = match versions(args, shell, &compat.sdk_tables().sdk_versions) {
+    let made = match versions(args, shell, &compat.tables_of(TableGroup::Sdk).sdk_versions) {
         Ok(made) => made,
         Err(fault) => return shell.report(&[fault]),
     };

@@ -1,5 +1,6 @@
 //! Options that choose sources, and the files that pins are read from.
 
+use crate::compat::TableGroup;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -90,7 +91,8 @@ impl Choices {
                 }
             }
         }
-        let order = |row: &&ProjectRow| compat.tables().projects.iter().position(|other| other == *row);
+        let order =
+            |row: &&ProjectRow| compat.tables_of(TableGroup::Origins).projects.iter().position(|other| other == *row);
         rows.sort_by_key(order);
         rows.dedup();
         is_whole.then_some(Chosen { preset, rows })
@@ -116,12 +118,13 @@ impl Choices {
             }
             Some(folder) => Some(folder.clone()),
             None => {
-                let torch = compat.tables().projects.first().map(|row| PathBuf::from(&row.folder));
+                let torch =
+                    compat.tables_of(TableGroup::Origins).projects.first().map(|row| PathBuf::from(&row.folder));
                 torch.filter(|folder| shell.environment.current_dir.join(folder).is_dir())
             }
         };
         let errors = sink.error_count();
-        let pins = &compat.tables().pins;
+        let pins = &compat.tables_of(TableGroup::Origins).pins;
         let of =
             |beside: &'static str| pins.iter().filter(move |row| row.beside == beside).map(|row| row.file.as_str());
         let torch = torch_dir.map(|folder| read_files(&folder, of("torch"), sink));

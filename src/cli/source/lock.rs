@@ -1,5 +1,6 @@
 //! `source lock`: what the trees of this machine are at, or what their repositories have now, as a manifest.
 
+use crate::compat::TableGroup;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -173,7 +174,12 @@ impl Args {
         if let Some(torch) = torch.filter(|torch| !rows.contains(torch)) {
             rows.insert(0, torch);
         }
-        let pins = compat.tables().pins.iter().filter(|pin| pin.beside == "torch").map(|pin| pin.file.as_str());
+        let pins = compat
+            .tables_of(TableGroup::Origins)
+            .pins
+            .iter()
+            .filter(|pin| pin.beside == "torch")
+            .map(|pin| pin.file.as_str());
         let files: Vec<&str> = std::iter::once(VERSION).chain(pins).collect();
         let mut asked = Vec::new();
         for row in rows {
@@ -262,7 +268,7 @@ fn entry(row: &ProjectRow, folder: &Path, shell: &Shell) -> Result<(Entry, Optio
 
 /// The version that a tree names; that of triton stands in torch's tree.
 fn version(row: &ProjectRow, folder: &Path, torch: Option<&Path>, compat: &Compat) -> Option<String> {
-    let pin = compat.tables().pins.iter().find(|pin| pin.pin == row.release_pin);
+    let pin = compat.tables_of(TableGroup::Origins).pins.iter().find(|pin| pin.pin == row.release_pin);
     let file = match pin {
         Some(pin) => torch?.join(&pin.file),
         None => folder.join(VERSION),
@@ -283,12 +289,12 @@ fn asked(folder: &Path, words: &[&str], shell: &Shell) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Compat, LARGEST_LOCKED_BYTES, VERSION, sys, version};
+    use super::{Compat, LARGEST_LOCKED_BYTES, TableGroup, VERSION, sys, version};
 
     #[test]
     fn a_version_in_a_file_at_the_limit_is_read_and_in_a_larger_one_is_not() {
         let (compat, folder) = (Compat::embedded(), tempfile::tempdir().unwrap());
-        let row = compat.tables().projects.iter().find(|row| row.release_pin.is_empty()).unwrap();
+        let row = compat.tables_of(TableGroup::Origins).projects.iter().find(|row| row.release_pin.is_empty()).unwrap();
         let read = |bytes: u64| {
             let text = "2.9.0".to_owned() + &" ".repeat(usize::try_from(bytes).unwrap() - "2.9.0".len());
             sys::write_atomic(&folder.path().join(VERSION), text.as_bytes()).unwrap();

@@ -18,7 +18,6 @@ use crate::checkout::CheckoutFault;
 use crate::source::projects;
 use crate::sys::{self, Signals};
 
-/// Show where the sources of torch and its companions come from, and check them out with patches
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -1,5 +1,6 @@
 //! `source pins`: every pin that a checkout of torch holds, and what can be downloaded for it.
 
+use crate::compat::TableGroup;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -144,7 +145,7 @@ struct Archive {
 
 impl Args {
     fn read(&self, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Document {
-        let rows = || compat.tables().pins.iter().filter(|row| row.beside == "torch");
+        let rows = || compat.tables_of(TableGroup::Origins).pins.iter().filter(|row| row.beside == "torch");
         let version_file = "version.txt";
         let paths = rows().map(|row| row.file.as_str()).chain([version_file]);
         let files = read_files(&self.folder, paths, sink);

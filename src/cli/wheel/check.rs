@@ -1,5 +1,6 @@
 //! `wheel check`: every gate a wheel must pass, in one go.
 
+use crate::compat::TableGroup;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -207,8 +208,10 @@ fn look_into(file: &WheelFile, profile: Profile, judge: &Judge, expected: &Expec
         checked.summary = summary(wheel, report, file.file.size_bytes());
         let promised = match profile {
             Profile::Default => Vec::new(),
-            Profile::Sdk => sdk::alone(wheel, &report.files, &file.shown, &file.name, judge.compat.sdk_tables())
-                .unwrap_or_else(|error| vec![error.diagnostic(&file.shown)]),
+            Profile::Sdk => {
+                sdk::alone(wheel, &report.files, &file.shown, &file.name, judge.compat.tables_of(TableGroup::Sdk))
+                    .unwrap_or_else(|error| vec![error.diagnostic(&file.shown)])
+            }
         };
         let lacks = if expected.has(&file.name) {
             expected

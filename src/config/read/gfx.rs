@@ -107,13 +107,13 @@ impl Reader<'_> {
                 vec![target]
             }
             Err(_) => {
-                if let Some(target) = self.lookups.products.get(&ProductName::new(text)) {
+                if let Some(target) = self.lookups.products().get(&ProductName::new(text)) {
                     return vec![target.clone()];
                 }
                 let families = self.lookups.families.keys().map(String::as_str);
                 let members = self.lookups.families.values().flatten().map(ToString::to_string);
                 let targets = self.lookups.gfx.iter().cloned();
-                let products = self.lookups.products.keys().map(ToString::to_string);
+                let products = self.lookups.products().keys().map(ToString::to_string);
                 let known: Vec<String> =
                     families.map(str::to_owned).chain(members).chain(targets).chain(products).collect();
                 let near = nearest(text, known.iter().map(String::as_str));

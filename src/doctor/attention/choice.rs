@@ -1,6 +1,7 @@
 //! Target, torch and preference to the library that attention uses, by the rows of the table `attention`.
 
 use crate::compat::Compat;
+use crate::compat::TableGroup;
 use crate::compat::rows::AttentionRow;
 use crate::names::{GfxTarget, Version};
 
@@ -20,7 +21,7 @@ impl Preference {
     /// The library that torch prefers then; without a preference, the one that it takes without being told.
     pub(super) fn library(self, compat: &Compat) -> &str {
         let preferred_by = if self == Self::Ck { PREFER_CK } else { "" };
-        let row = compat.tables().attention.iter().find(|row| row.preferred_by == preferred_by);
+        let row = compat.tables_of(TableGroup::Machine).attention.iter().find(|row| row.preferred_by == preferred_by);
         row.map_or("", |row| row.library.as_str())
     }
 }
@@ -124,7 +125,7 @@ fn row_of<'a>(compat: &'a Compat, library: &str, asked: &Asked<'_>) -> Option<&'
 }
 
 fn of_library<'a>(compat: &'a Compat, library: &str) -> impl Iterator<Item = &'a AttentionRow> {
-    compat.tables().attention.iter().filter(move |row| row.library == library)
+    compat.tables_of(TableGroup::Machine).attention.iter().filter(move |row| row.library == library)
 }
 
 fn is_for(row: &AttentionRow, gfx: &GfxTarget) -> bool {

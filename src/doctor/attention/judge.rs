@@ -2,6 +2,7 @@
 
 use super::choice::{Asked, Preference, choose};
 use super::log::{Answer, Log, Reading};
+use crate::compat::TableGroup;
 use crate::compat::rows::AttentionExpectRow;
 use crate::compat::{Compat, begins};
 use crate::diagnostic::registry::host as codes;
@@ -79,7 +80,12 @@ pub fn judge<'a>(compat: &'a Compat, source: &Source, gfx: Option<&GfxTarget>) -
         judgement.findings.push(fault.at(whole(source), "").help("name the GPU with `--arch` if it is another"));
         return judgement;
     };
-    for row in compat.tables().attention_expects.iter().filter(|row| row.gfx.is_empty() || begins(&row.gfx, &gfx)) {
+    for row in compat
+        .tables_of(TableGroup::Machine)
+        .attention_expects
+        .iter()
+        .filter(|row| row.gfx.is_empty() || begins(&row.gfx, &gfx))
+    {
         let answer = log.answer(&row.line);
         let state = state(row, answer);
         if state == State::Miss {

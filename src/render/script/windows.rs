@@ -1,6 +1,7 @@
 //! The same for the shells of Windows. Both set a step's variables and leave the rest to a program of ours, which Python
 //! runs: neither has the tools that a POSIX script counts on, nor takes every word of a command.
 
+use crate::compat::TableGroup;
 use serde::Serialize;
 
 use super::comment;
@@ -161,7 +162,11 @@ impl Writer {
     /// The words of what looks at the job's folder and at what steps copy.
     fn look(&mut self, build: &Build, compat: &Compat) -> Result<String, Unwritable> {
         const NAME: &str = "look";
-        let mut rows = compat.tables().paths.iter().filter(|row| row.platform == "windows" && row.path == "folder");
+        let mut rows = compat
+            .tables_of(TableGroup::Machine)
+            .paths
+            .iter()
+            .filter(|row| row.platform == "windows" && row.path == "folder");
         let bound = rows.find_map(|row| Some((row.longest?, row.reason.as_str())));
         let (longest, reason) = bound.unwrap_or((u32::MAX, ""));
         let mut made = vec![self.quoted(NAME, &longest.to_string())?, self.quoted(NAME, reason)?];

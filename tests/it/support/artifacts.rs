@@ -1,6 +1,7 @@
 //! Artifacts of a ROCm build, as folders or archives: real libraries and programs of this machine's compiler under the names that
 //! ROCm's have.
 
+use rock_matrix::compat::TableGroup;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -72,7 +73,7 @@ impl<'p> Artifacts<'p> {
     /// Adds every program that a console script of Linux runs and that is not there yet.
     pub fn programs(&self) {
         let compat = rock_matrix::compat::Compat::embedded();
-        for row in &compat.sdk_tables().sdk_scripts {
+        for row in &compat.tables_of(TableGroup::Sdk).sdk_scripts {
             let stage = match row.package.as_str() {
                 "core" => "base_run_generic/base/stage",
                 _ => "rocprofiler-systems_run_generic/p/stage",

@@ -1,5 +1,6 @@
 //! What is asked for: which artifacts of which run.
 
+use crate::compat::TableGroup;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -128,7 +129,7 @@ impl Args {
         proxies: &Proxies,
     ) -> Result<(Store, Vec<File>), Vec<Diagnostic>> {
         let one = |fault: Diagnostic| vec![fault];
-        let rows = &compat.sdk_tables().sdk_buckets;
+        let rows = &compat.tables_of(TableGroup::Sdk).sdk_buckets;
         let row = rows.iter().find(|row| row.release_types.contains(&run.release_type)).ok_or_else(|| {
             let known: Vec<&str> = rows.iter().flat_map(|row| &row.release_types).map(String::as_str).collect();
             one(Diagnostic::new(

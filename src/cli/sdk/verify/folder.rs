@@ -1,5 +1,6 @@
 //! The folder of packages, listed and opened.
 
+use crate::compat::TableGroup;
 use std::path::{Path, PathBuf};
 
 use super::{open, payload};
@@ -118,7 +119,7 @@ fn add_wheel(read: &mut Read, shown: &str, path: &Path, compat: &'static Compat,
             return;
         }
     };
-    let facts = compat.sdk_tables();
+    let facts = compat.tables_of(TableGroup::Sdk);
     let (found, taken) = proved_with(&file, compat, watchers, |wheel, files| {
         read.splits.push(SplitCode::new(shown, files));
         open::opened(wheel, files, shown, &file.name, facts)

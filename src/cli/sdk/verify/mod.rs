@@ -8,6 +8,7 @@ mod table;
 
 pub(in crate::cli) use open::alone;
 
+use crate::compat::TableGroup;
 use std::path::PathBuf;
 
 use super::{Exit, Format, Shell};
@@ -41,7 +42,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let facts = compat.sdk_tables();
+    let facts = compat.tables_of(TableGroup::Sdk);
     let read = match folder::read(&args.dist_dir, compat, Watchers::of(shell)) {
         Ok(read) => read,
         Err(fault) => return shell.report(&[fault]),
