@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::publish::quoted;
 use super::{Exit, Shell, documents, load};
 use crate::compat::Compat;
-use crate::diagnostic::{Sink, Source};
+use crate::diagnostic::{Sink, Source, shell_quoted};
 use crate::names::DistributionName;
 use crate::plan::Options;
 use crate::plan::starter::{self, ProjectFiles, Starter, StarterRequest};
@@ -16,7 +15,6 @@ const WORKFLOW_PATH: &str = ".github/workflows/wheels.yml";
 /// Size limit of a project's file.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Write a matrix file and a workflow to begin with
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Starts from the Python project of the folder (pyproject.toml or setup.py), where there is one, else
@@ -84,7 +82,7 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     }
     if written > 0 {
         let is_here = args.dir == Path::new(".");
-        let enter = if is_here { String::new() } else { format!("`cd {}`, ", quoted(&args.dir)) };
+        let enter = if is_here { String::new() } else { format!("`cd {}`, ", shell_quoted(&args.dir)) };
         shell.say(&format!("next: {enter}edit {path}, then `rock-matrix check`, `rock-matrix plan` and"));
         shell.say(&written_by());
     }

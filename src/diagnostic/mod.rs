@@ -13,12 +13,14 @@ mod place;
 mod reference;
 pub mod registry;
 pub mod render;
+mod shell_word;
 mod sink;
 
 pub use code::{Code, Severity};
 pub use counted::{Count, are, counted};
 pub use place::{Label, Place, Source, Span};
 pub use reference::reference;
+pub use shell_word::shell_quoted;
 pub use sink::Sink;
 
 /// One message to the user.

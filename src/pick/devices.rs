@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Offer;
-use super::offers::quoted;
 use crate::compat::{Compat, DevicePackage};
+use crate::diagnostic::shell_quoted;
 use crate::names::{DistributionName, WheelName};
 
 /// A published device wheel.
@@ -76,5 +76,5 @@ pub(super) fn targets(devices: &[DeviceOffer]) -> Option<Vec<String>> {
 pub(super) fn words(host: &str, devices: &[DeviceOffer], gfx: &BTreeSet<String>) -> String {
     let needed = devices.iter().filter(|device| device.is_needed(gfx) && !device.offer.url.is_empty());
     let urls = needed.map(|device| device.offer.url.as_str());
-    [host].into_iter().chain(urls).map(quoted).collect::<Vec<_>>().join(" ")
+    [host].into_iter().chain(urls).map(shell_quoted).collect::<Vec<_>>().join(" ")
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::PythonRange;
-use super::offers::quoted;
+use crate::diagnostic::shell_quoted;
 use crate::names::{DistributionName, LocalLabel, PythonVersion, WheelName};
 
 /// A wheel in a folder.
@@ -74,7 +74,7 @@ pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &Asked) -> Newest<'l> {
 impl LocalWheel {
     /// The line that installs this file in the place of whatever is there, and nothing else.
     pub fn install_line(&self) -> String {
-        format!("pip install {} --force-reinstall --no-deps", quoted(&self.path))
+        format!("pip install {} --force-reinstall --no-deps", shell_quoted(&self.path))
     }
 }
 

@@ -168,16 +168,6 @@ pub fn torch_sentence(has_torch: bool) -> &'static str {
     }
 }
 
-/// A word of a POSIX shell. Addresses of published wheels need no quotes.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/%+@=,".contains(&b);
-    if !word.is_empty() && word.bytes().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
 fn read(file: &str) -> Option<WheelName> {
     if is_wheel_file(file) { file.parse().ok() } else { None }
 }

@@ -13,7 +13,7 @@ use super::view::JobView;
 use super::{Options, collide};
 use crate::compat::Compat;
 use crate::config::{AxisRole, Backend, CheckProfile, Config, Leaves, Profile, RepairPlatform, Switch, VersionFrom};
-use crate::diagnostic::{Diagnostic, Sink, nearest::nearest, registry::matrix, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Sink, nearest::nearest, registry::matrix, registry::plan as codes, shell_quoted};
 use crate::matrix::{Excluded, Universe, expand};
 
 /// All jobs of some matrix files, with what was left out and why.
@@ -388,8 +388,8 @@ fn warn_of_idle_values(plan: &Plan, sink: &mut Sink) {
                     Diagnostic::new(&codes::VALUE_WITHOUT_JOB, format!("no job has {} {text}", column.name))
                         .at(group.config.places.of(&format!("axes.{}[{index}]", column.name)), "every cell is left out")
                         .help(format!(
-                            "see why with `rock-matrix plan --explain {}`",
-                            shlex::try_quote(&group.config.places.source().path).unwrap_or_default()
+                            "see the reasons with `rock-matrix plan --explain {}`",
+                            shell_quoted(&*group.config.places.source().path)
                         )),
                 );
             }

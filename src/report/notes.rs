@@ -12,7 +12,7 @@ use super::{
 };
 use crate::compat::{Compat, InstallLines, TorchWheel};
 use crate::config::RunTime;
-use crate::diagnostic::are;
+use crate::diagnostic::{are, shell_quoted};
 use crate::index::{BaseUrl, Folder};
 use crate::names::{RepoName, WheelName};
 use crate::publish::remote::continued_tag;
@@ -159,7 +159,7 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
     let is_immutable = first.is_some_and(|release| release.immutable);
     // GitHub tells that of what is public; notes are written before.
     let may_be_immutable = notes.repository.is_some() && first.is_some_and(|release| release.draft || release.id == 0);
-    let tag = shlex::try_quote(notes.tag).map_or_else(|_| "TAG".to_owned(), std::borrow::Cow::into_owned);
+    let tag = shell_quoted(notes.tag);
     let mut files = notes.releases.iter().flat_map(|release| &release.assets);
     let is_sums = |file: &ListedAsset| file.name == SUMS && file.state == AssetState::Uploaded;
     let view = View {
@@ -389,13 +389,12 @@ fn examples<'w>(wheels: &[&'w PublishedWheel], has_index: bool) -> Vec<&'w Publi
 }
 
 fn lines(wheel: &PublishedWheel, folder: &Folder, index: Option<&BaseUrl>, torch: Option<&TorchWheel>) -> InstallLines {
-    let quoted = |text: &str| shlex::try_quote(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned);
     // The official index has no torch for ROCm on Windows.
     let name = wheel.name.parse::<WheelName>().ok();
     let torch = torch.filter(|_| name.as_ref().is_none_or(|name| !name.is_for_windows()));
     match (index, name.map(|name| name.version)) {
         (Some(index), Some(version)) => {
-            let address = quoted(&format!("{index}/{folder}/"));
+            let address = shell_quoted(format!("{index}/{folder}/"));
             let distribution = &wheel.combination.distribution;
             if *folder == Folder::Any {
                 let with_torch = format!("pip install {distribution} --no-deps --index-url {address}");

@@ -562,7 +562,7 @@ fn cancelled(rule: &str, signal: rustix::process::Signal, exit: i32) -> (Project
     let resume =
         told.split("go on with:\n  ").nth(1).and_then(|rest| rest.lines().next()).unwrap_or_default().to_owned();
     let expected = format!(
-        "rock-matrix publish --dist dist --repo me/wheels --tag v1 --api-url {} --title \"It's 1\" --verify full \
+        "rock-matrix publish --dist dist --repo me/wheels --tag v1 --api-url {} --title 'It'\\''s 1' --verify full \
          --deadline 30 --at-once 3",
         server.url()
     );

@@ -10,9 +10,6 @@ mod planned;
 mod progress;
 mod prune;
 mod subjects;
-mod word;
-
-pub(super) use word::quoted;
 
 use std::path::PathBuf;
 
@@ -32,7 +29,6 @@ pub(super) use github::failed;
 /// GitHub's own server.
 const GITHUB: &str = "https://github.com";
 
-/// Publish wheels as a release: on GitHub, or in a folder with checksums, a manifest and an index that pip installs from
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 In a folder, the release is DIR, or DIR/TAG with --tag. It holds the wheels, SHA256SUMS,

@@ -36,7 +36,7 @@ mod tests {
     #[test]
     fn the_command_line_is_repeated_without_its_dry_run() {
         let line = "./target/rock-matrix -v publish --dry-run --repo me/wheels --title=\"It's 1\" dist";
-        let expected = "rock-matrix -v publish --repo me/wheels \"--title=It's 1\" dist";
+        let expected = r"rock-matrix -v publish --repo me/wheels '--title=It'\''s 1' dist";
         assert_eq!(resumed(line, Reading::Same), expected);
     }
 

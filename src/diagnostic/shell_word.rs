@@ -2,15 +2,21 @@
 
 use std::ffi::OsStr;
 
-use crate::diagnostic::render::is_invisible;
+use super::render::is_invisible;
 
-/// A word as a shell reads it, on one line that no terminal obeys: `$'…'` where there is something to escape, as bash, zsh
-/// and ksh read it (POSIX.1-2024, "Dollar-Single-Quotes").
-pub(in crate::cli) fn quoted(word: impl AsRef<OsStr>) -> String {
+/// Returns a word as a shell reads it, on one line and without a character that changes how a terminal shows it. It is quoted
+/// only where it holds a character that `shlex.quote` of Python quotes; control characters and bytes that are no UTF-8 are
+/// escaped within `$'…'`, as bash, zsh and ksh read it (POSIX.1-2024, "Dollar-Single-Quotes").
+pub fn shell_quoted(word: impl AsRef<OsStr>) -> String {
     let bytes = word.as_ref().as_encoded_bytes();
-    let plain = std::str::from_utf8(bytes).ok().filter(|text| !text.chars().any(|c| c.is_control() || is_invisible(c)));
-    if let Some(word) = plain.and_then(|text| shlex::try_quote(text).ok()) {
-        return word.into_owned();
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"@%+=:,./-_".contains(byte);
+    if !bytes.is_empty() && bytes.iter().all(is_plain) {
+        return String::from_utf8_lossy(bytes).into_owned();
+    }
+    let visible =
+        std::str::from_utf8(bytes).ok().filter(|text| !text.chars().any(|c| c.is_control() || is_invisible(c)));
+    if let Some(text) = visible {
+        return format!("'{}'", text.replace('\'', r"'\''"));
     }
     let mut quoted = "$'".to_owned();
     for chunk in bytes.utf8_chunks() {
@@ -41,12 +47,13 @@ mod tests {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 
-    use super::quoted;
+    use super::shell_quoted;
 
     #[test]
     fn a_plain_word_stays_and_a_space_is_quoted() {
-        assert_eq!(quoted("dist/a-1.whl"), "dist/a-1.whl");
-        assert_eq!(quoted("It's 1"), "\"It's 1\"");
+        assert_eq!(shell_quoted("dist/a-1.whl"), "dist/a-1.whl");
+        assert_eq!(shell_quoted("It's 1"), r"'It'\''s 1'");
+        assert_eq!(shell_quoted(""), "''");
     }
 
     #[test]
@@ -59,7 +66,7 @@ mod tests {
             ("\u{202e}1é".as_bytes(), r"$'\342\200\2561é'"),
         ];
         for (word, expect) in words {
-            assert_eq!(quoted(OsStr::from_bytes(word)), expect);
+            assert_eq!(shell_quoted(OsStr::from_bytes(word)), expect);
         }
     }
 }
