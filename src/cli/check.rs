@@ -1,17 +1,18 @@
 //! `check`: every fault of every matrix and recipe file in one run.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::documents::documents;
-use super::publish::quoted;
 use super::{Exit, Format, Shell, load};
-use crate::config::{Given, Places};
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink, counted, registry::plan as codes, render};
-use crate::plan::{Group, JobView, Options, check_fit, check_images, warn_of_caches};
+use crate::compat::Compat;
+use crate::config::{Given, Places, recipe::RecipeDocument};
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink, counted, registry::plan as codes, render, shell_quoted};
+use crate::exec;
+use crate::plan::{Group, Job, JobView, Options, check_fit, check_images, warn_of_caches};
 use crate::recipe;
 
-/// Report every fault in matrix and recipe files
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Every file is read, whatever is wrong with the others, and every fault is shown with its place and
@@ -80,10 +81,24 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
         for (number, (group, matrix)) in plan.groups.iter().zip(&read.matrices).enumerate() {
             let mut found = Sink::new();
             recipe::check(group.jobs(number).map(JobView::to_job), &matrix.recipe, compat, &mut found);
+            // An earlier step of a workflow may put a source there.
+            let missing =
+                group.jobs(number).next().map(|job| missing_sources(&job.to_job(), &matrix.recipe, compat, shell));
+            found.extend(missing.into_iter().flatten().map(|fault| fault.severity(Severity::Warning)));
             sink.extend(found.finish().into_iter().map(|fault| placed(fault, &group.config.places)));
         }
     }
     Ok(read.files)
+}
+
+/// Returns an error for each source tree of the repository that a job copies and that is not there: those of the first job
+/// of a file, since all copy the same trees.
+fn missing_sources(job: &Job, recipe: &RecipeDocument, compat: &Compat, shell: &Shell) -> Vec<Diagnostic> {
+    if !recipe.has_sources_of_this_machine() {
+        return Vec::new();
+    }
+    let build = recipe::build(job, recipe, compat, &recipe::Site::Container, &BTreeMap::new());
+    build.map_or_else(|_| Vec::new(), |build| exec::missing_sources(recipe, &build, &shell.environment.current_dir))
 }
 
 /// A recipe knows nothing of the file: its faults are placed at the first thing of the file that they name in backticks,
@@ -110,7 +125,7 @@ fn no_jobs(group: &Group) -> Diagnostic {
     for row in group.excluded.iter().take(REASONS_SHOWN) {
         diagnostic = diagnostic.note(row.reason.clone());
     }
-    let file = quoted(config.places.source().path.as_ref());
+    let file = shell_quoted(config.places.source().path.as_ref());
     diagnostic.help(format!("see every reason with `rock-matrix plan --explain {file}`"))
 }
 

@@ -17,7 +17,6 @@ use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::plan as c
 use crate::plan::{self, Options, Plan, RunnerShape};
 use crate::{recipe, render};
 
-/// Show the jobs of a matrix and the reason for every missing cell
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -294,6 +293,7 @@ fn copies(plan: &Plan, matrices: &[load::Matrix], compat: &Compat) -> Vec<String
         .iter()
         .zip(matrices)
         .enumerate()
+        .filter(|(_, (_, matrix))| matrix.recipe.has_sources_of_this_machine())
         .filter_map(|(number, (group, matrix))| Some((group.jobs(number).next()?.to_job(), matrix)));
     let builds = jobs.filter_map(|(job, matrix)| {
         recipe::build(&job, &matrix.recipe, compat, &recipe::Site::Container, &BTreeMap::new()).ok()

@@ -91,15 +91,21 @@ pub fn wheel_matches(expected: &str, found: &str) -> Result<(), CollectFault> {
     wanted.difference(&built).map_or(Ok(()), |reason| Err(fault(reason)))
 }
 
-/// Copies a wheel to the output folder, as a whole or not at all.
+/// Copies what a build left to the output folder: all files or none.
 ///
 /// # Errors
-/// When the system refuses.
-pub fn copy_out(wheel: &Path, name: &str, out: &Path) -> Result<BuiltWheel, CollectFault> {
-    let target = out.join(name);
-    sys::copy_atomic(wheel, &target)?;
-    let (size_bytes, digest) = sys::digest_of(&target)?;
-    Ok(BuiltWheel { name: name.to_owned(), path: target.display().to_string(), digest: digest.to_string(), size_bytes })
+/// When one cannot be read or written.
+pub fn copy_out(found: &[Collected], out: &Path) -> Result<Vec<BuiltWheel>, CollectFault> {
+    let targets: Vec<PathBuf> = found.iter().map(|found| out.join(&found.name)).collect();
+    let files: Vec<_> =
+        found.iter().zip(&targets).map(|(found, target)| (found.path.as_path(), target.as_path())).collect();
+    sys::copy_all(&files)?;
+    let built = |(found, target): (&Collected, &PathBuf)| {
+        let (size_bytes, digest) = sys::digest_of(target)?;
+        let (name, path) = (found.name.clone(), target.display().to_string());
+        Ok(BuiltWheel { name, path, digest: digest.to_string(), size_bytes })
+    };
+    found.iter().zip(&targets).map(built).collect()
 }
 
 #[cfg(test)]
@@ -151,6 +157,20 @@ mod tests {
         );
         assert_eq!(collect(folder.path(), "dist/a*.whl", 1).unwrap()[0].name, "a.whl");
         assert_eq!(collect(folder.path(), "dist/*.whl", 2).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn of_several_wheels_all_are_copied_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        let wheel = |name: &str| Collected { path: folder.path().join(name), name: name.to_owned() };
+        let wheels = [wheel("a.whl"), wheel("b.whl")];
+        sys::write_atomic(&wheels[0].path, b"first").unwrap();
+        assert!(matches!(copy_out(&wheels, &out), Err(CollectFault::File(_))));
+        assert_eq!(sys::names_in(&out).unwrap(), Vec::<String>::new());
+        sys::write_atomic(&wheels[1].path, b"second").unwrap();
+        let sizes: Vec<u64> = copy_out(&wheels, &out).unwrap().iter().map(|wheel| wheel.size_bytes).collect();
+        assert_eq!((sizes, sys::names_in(&out).unwrap().len()), (vec![5, 6], 2));
     }
 
     #[test]

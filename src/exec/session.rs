@@ -16,6 +16,7 @@ use super::run::{Event, Limits, Order, ask_again, run_steps};
 use super::runner::Runner;
 use super::step_hash::step_hash;
 use super::surroundings::{MARK, Surroundings, answers};
+use super::wheels_to_test::{WheelToTest, place_wheels};
 use crate::exec::Masks;
 use crate::recipe::container::{self, Engine};
 use crate::recipe::{FIGURES_FILE, RECORD_FILE, Step};
@@ -37,6 +38,8 @@ pub struct Session<'a> {
     pub containment: Option<Containment<'a>>,
     /// The name that containers of this job have in this folder; one of a build that was killed is removed.
     pub container_name: &'a str,
+    /// Wheels that are put into the folder before the first step runs: those that only a test of the build is run on.
+    pub wheels: Vec<WheelToTest>,
     /// Listings of files outside the folder that a stage reads, by stage.
     pub inputs: BTreeMap<String, String>,
     /// The record as it is before anything was done: job, versions, names.
@@ -101,6 +104,7 @@ pub fn build(
         return Err(NotBegun::Engine(fault));
     }
     let opened = open(folder, &wish).map_err(NotBegun::Open)?;
+    place_wheels(folder, &session.wheels).map_err(|error| NotBegun::Open(error.into()))?;
     if let (Continue::Fresh, Some(last)) = (&wish, &opened.last) {
         tell(Event::Replaces(last.outcome));
     }
@@ -267,6 +271,7 @@ mod tests {
                 steps,
                 containment: None,
                 container_name: "rock-job",
+                wheels: Vec::new(),
                 inputs: inputs.iter().map(|(stage, text)| ((*stage).to_owned(), (*text).to_owned())).collect(),
                 record,
                 surroundings: &surroundings,

@@ -30,6 +30,9 @@ const REMOVE: &str =
 const WRITE: &str =
     concat!(include_str!("../../templates/recipe/inside.py"), include_str!("../../templates/recipe/write.py"));
 
+/// The folder in the job's of wheels that only a test of the build is run on.
+const TESTED: &str = "tested";
+
 /// What a command of this program begins with.
 pub(super) const THIS_PROGRAM: &str = "rock-matrix";
 
@@ -81,15 +84,21 @@ impl Build {
             let left_out = left_out.join(", ");
             for (name, path) in step.sources() {
                 let path = path.strip_prefix(CALLER_MOUNT).map_or(path, |below| below.trim_start_matches('/'));
-                copies.push(format!("source `{name}` is copied from `{path}` without {left_out} and what git ignores"));
+                copies.push(format!("source `{name}` is copied from `{path}` without {left_out}, releases, virtual environments and what git ignores"));
             }
         }
         copies
     }
 
-    /// The same without what makes the wheel: the place is made ready, and a wheel that is there already is tried.
+    /// The same without what makes the wheel: the place is made ready, and a wheel that is there already is tried. Its folder
+    /// is below [`TESTED`], so that the wheel of an earlier build stays as it is.
     #[must_use]
     pub fn only_test(mut self) -> Self {
+        let tested = format!("{TESTED}/{}", self.wheels);
+        for step in self.steps.iter_mut().filter(|step| step.stage == SMOKE_TEST) {
+            step.argv.iter_mut().filter(|word| **word == self.wheels).for_each(|word| word.clone_from(&tested));
+        }
+        self.wheels = tested;
         let mut number = 0;
         self.steps.retain(|step| {
             number += 1;

@@ -186,6 +186,31 @@ pub fn write_streamed(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io
 
 /// Writes a file from a stream beside the path, and puts it in the place of what has the name.
 fn write_beside(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), FileError> {
+    stream_beside(path, write)?.persist(path, None).map_err(|e| FileError::new("write", path, e))
+}
+
+/// Copies files, each to a path of its own: all are written and synced beside their targets before the first is renamed.
+/// Parents are made.
+///
+/// # Errors
+/// When one cannot be read or written; no target is changed then. When a rename fails, those before it stay.
+pub fn copy_all(files: &[(&Path, &Path)]) -> Result<(), FileError> {
+    let copy = |(from, to): &(&Path, &Path)| {
+        let mut source = std::fs::File::open(from).map_err(|e| FileError::new("read", from, e))?;
+        let target = std::fs::canonicalize(to).unwrap_or_else(|_| (*to).to_owned());
+        Ok((stream_beside(&target, |out| std::io::copy(&mut source, out).map(drop))?, target))
+    };
+    let copies = files.iter().map(copy).collect::<Result<Vec<_>, FileError>>()?;
+    copies
+        .into_iter()
+        .try_for_each(|(copy, target)| copy.persist(&target, None).map_err(|e| FileError::new("write", &target, e)))
+}
+
+/// Writes a file from a stream beside the path; removed again unless it is renamed to it.
+fn stream_beside(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<Unfinished, FileError> {
     let fault = |e| FileError::new("write", path, e);
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -196,7 +221,7 @@ fn write_beside(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Resu
     let mut writer = std::io::BufWriter::with_capacity(1 << 18, unfinished.file());
     write(&mut writer).and_then(|()| writer.flush()).map_err(fault)?;
     drop(writer);
-    unfinished.persist(path, None).map_err(fault)
+    Ok(unfinished)
 }
 
 /// Appends to a file that others append to as well.

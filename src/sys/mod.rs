@@ -30,8 +30,8 @@ pub use below::Below;
 pub use environment::{Environment, own_program};
 pub use escaping_links::{find_escaping_link, find_escaping_link_after_merge};
 pub use files::{
-    FileError, append, has_file, is_file, is_regular_file, kind_beside_file, read_bytes, read_text, replace_file,
-    replace_if_changed, size_bytes, write_atomic, write_if_changed, write_streamed, write_unsynced,
+    FileError, append, copy_all, has_file, is_file, is_regular_file, kind_beside_file, read_bytes, read_text,
+    replace_file, replace_if_changed, size_bytes, write_atomic, write_if_changed, write_streamed, write_unsynced,
 };
 pub use folders::{
     Entry, EntryKind, Lock, can_write_into, copy_atomic, digest_of, disk_usage, entries, exists, files_with_extension,

@@ -142,7 +142,7 @@ fn a_target_without_artifacts_fails_the_build_and_nothing_is_delivered() {
     assert_eq!(files(&project, "dist"), BTreeSet::new());
     std::fs::remove_dir_all(project.path("artifacts")).unwrap();
     let said = project.run(&["build", "--all", "--matrix", MATRIX]).exits(1).stderr;
-    assert!(said.contains("error[B077 missing-source]") && said.contains("/artifacts`, which is not there"), "{said}");
+    assert!(said.contains("error[B077 missing-source]") && said.contains("`artifacts`, which is not there"), "{said}");
 }
 
 /// What would be run for the first job, a command a line.

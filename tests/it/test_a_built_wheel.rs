@@ -26,15 +26,31 @@ fn build_test_works_by_itself_and_keeps_the_folder() {
 }
 
 #[test]
-fn build_test_replaces_the_wheel_of_an_earlier_build() {
+fn build_test_leaves_the_wheel_of_the_build() {
     let toy = Toy::building(TAKE);
     let _ = toy.build(0, &[]);
-    let other = toy.job("dist").join(WHEEL.replace("+rocm62", ""));
-    std::fs::rename(toy.job("dist").join(WHEEL), &other).unwrap();
+    let built = std::fs::read(toy.job("dist").join(WHEEL)).unwrap();
+    let foreign = toy.job("foreign");
+    std::fs::create_dir(&foreign).unwrap();
+    std::fs::write(foreign.join(WHEEL), [&built[..], b"another"].concat()).unwrap();
+    let _ = toy.build(0, &["--test", foreign.to_str().unwrap()]);
+    assert_eq!(std::fs::read(toy.job("dist").join(WHEEL)).unwrap(), built);
+    let (_, stderr) = toy.build(0, &["--continue", "auto"]);
+    assert!(stderr.contains("smoke-test: done") && !stderr.contains("] build"), "{stderr}");
+}
+
+#[test]
+fn a_wheel_of_another_name_takes_the_place_of_the_one_that_was_tested() {
+    let toy = Toy::building(TAKE);
+    let _ = toy.build(0, &[]);
     let _ = toy.build(0, &["--test", "dist"]);
-    assert!(!other.exists() && toy.job("dist").join(WHEEL).exists());
-    let _ = toy.build(0, &["--test", toy.job("dist").to_str().unwrap()]);
-    assert!(toy.job("dist").join(WHEEL).exists(), "a wheel that is where it belongs stays");
+    let tested = toy.job("tested/dist");
+    let other = tested.join(WHEEL.replace("+rocm62", ""));
+    std::fs::rename(tested.join(WHEEL), &other).unwrap();
+    let _ = toy.build(0, &["--test", "dist"]);
+    assert!(!other.exists() && tested.join(WHEEL).exists());
+    let _ = toy.build(0, &["--test", tested.to_str().unwrap()]);
+    assert!(tested.join(WHEEL).exists(), "a wheel that is where it belongs stays");
 }
 
 #[test]
@@ -43,6 +59,8 @@ fn a_folder_without_the_wheel_leaves_that_of_the_build() {
     let _ = toy.build(0, &[]);
     let (_, stderr) = toy.build(1, &["--test", "recipes"]);
     assert!(stderr.contains("`recipes` has 0 wheels of the job"), "{stderr}");
+    let (_, stderr) = toy.build(1, &["--test", "nowhere"]);
+    assert!(stderr.contains("the folder `nowhere` of `--test` is not there"), "{stderr}");
     assert!(toy.job("dist").join(WHEEL).exists());
 }
 
@@ -51,5 +69,5 @@ fn a_wheel_is_tested_in_the_folder_of_its_distribution() {
     let toy = Toy::building("mkdir -p dist/toy; cp \"$WHEELS\"/*.whl dist/toy/").recipe("dist/*.whl", "dist/*/*.whl");
     let _ = toy.build(0, &[]);
     let _ = toy.build(0, &["--test", "dist"]);
-    assert!(toy.job("dist/toy").join(WHEEL).exists() && !toy.job("dist/*").exists());
+    assert!(toy.job("tested/dist/toy").join(WHEEL).exists() && !toy.job("tested/dist/*").exists());
 }

@@ -104,12 +104,12 @@ impl From<CollectFault> for Undelivered {
 }
 
 fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>, Undelivered> {
-    let of_archive = |archive: &str| -> Result<Vec<BuiltWheel>, CollectFault> {
+    let of_archive = |archive: &str| -> Result<Vec<Collected>, CollectFault> {
         let found = exec::collect(job.folder.path(), &job.build.archive, 1)?;
-        found.iter().map(|found| exec::copy_out(&found.path, archive, &args.out)).collect()
+        Ok(found.into_iter().map(|found| Collected { name: archive.to_owned(), ..found }).collect())
     };
     if let Some(archive) = job.job.archive() {
-        return Ok(of_archive(archive)?);
+        return Ok(exec::copy_out(&of_archive(archive)?, &args.out)?);
     }
     let sdist = job.job.sdist();
     if let Some(sdist) = sdist {
@@ -147,11 +147,9 @@ fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>
             holds_all(found, shell)?;
         }
     }
-    let mut copied = sdist.map(of_archive).transpose()?.unwrap_or_default();
-    for found in &wheels {
-        copied.push(exec::copy_out(&found.path, &found.name, &args.out)?);
-    }
-    Ok(copied)
+    let mut files = sdist.map(of_archive).transpose()?.unwrap_or_default();
+    files.extend(wheels);
+    Ok(exec::copy_out(&files, &args.out)?)
 }
 
 /// Refuses a source distribution of another name than the plan's: its name holds the version that is inside.

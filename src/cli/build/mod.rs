@@ -33,7 +33,6 @@ const DEFAULT_OUT: &str = "dist";
 /// The longest time that a build may be given: a year.
 const MOST_MINUTES: u64 = 365 * 24 * 60;
 
-/// Build the wheels of jobs and check them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Each job is built in its own folder .rock/JOB, which holds the sources, the log and build.json. A
@@ -270,15 +269,14 @@ fn build_one(
     runner: &mut ProcessRunner,
     measured: &mut Vec<String>,
 ) -> Exit {
-    if let Some(dist) = &args.test
-        && let Err(fault) = prepare::lay_wheel(job, dist)
-    {
-        return shell.report(&[fault]);
-    }
+    let wheels = match args.test.iter().map(|dist| prepare::wheels_to_test(job, dist)).collect::<Result<Vec<_>, _>>() {
+        Ok(wheels) => wheels.concat(),
+        Err(fault) => return shell.report(&[fault]),
+    };
     points::tell(job, args, shell);
     let mut progress = Progress::new(shell);
     let surroundings = prepare::surroundings(shell, facts);
-    let session = job.session(args, shell, &surroundings, signals);
+    let session = job.session(args, shell, wheels, &surroundings, signals);
     let built = exec::build(session, runner, &mut |event| progress.tell(event));
     progress.finish();
     let log = prepare::shown(job.folder.log().as_path(), shell);

@@ -1,6 +1,6 @@
 //! Everything that one job's build needs, before anything is touched.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 use crate::exec::{
-    self, Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings, UnknownStage, first_step,
+    self, Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings, UnknownStage, WheelToTest,
+    first_step,
 };
 use crate::host::{HostFacts, build_memory_bytes, build_threads, device_group_ids};
 use crate::plan::Job;
@@ -67,6 +68,12 @@ pub(super) fn prepare(
 ) -> Result<Prepared, Vec<Diagnostic>> {
     if ready.job.settings.platform == Platform::Windows {
         let fault = Diagnostic::new(&codes::WINDOWS_JOB, format!("job `{}` is for Windows", ready.job.id));
+        if let Some(recipe) = &args.recipe {
+            let help = format!(
+                "write `recipe: {recipe}` and these settings into a matrix file, and run what `rock-matrix render script` prints of it on a Windows machine"
+            );
+            return Err(vec![fault.help(help)]);
+        }
         let files = args.matrix.iter().chain(&args.plan).map(|path| path.display().to_string());
         let files = args.words.iter().filter(|word| is_file_of_jobs(word)).cloned().chain(files);
         let words = ["rock-matrix", "render", "script"].map(str::to_owned).into_iter();
@@ -104,7 +111,7 @@ pub(super) fn prepare(
         step.timeout_s = args.timeout.map(|minutes| minutes * 60);
     }
     if !args.dry_run && args.resume.is_none() && args.test.is_none() {
-        let missing = missing_sources(ready, &build, &caller);
+        let missing = exec::missing_sources(&ready.recipe, &build, &shell.environment.current_dir);
         if !missing.is_empty() {
             return Err(missing);
         }
@@ -120,72 +127,27 @@ pub(super) fn prepare(
     Ok(Prepared { job, build, folder, containment, caller, container_name, masks })
 }
 
-/// What stages would copy and is not there.
-fn missing_sources(ready: &Ready, build: &Build, caller: &str) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
-    for step in &build.steps {
-        for (name, path) in step.sources() {
-            let here = path.strip_prefix(CALLER_MOUNT).map_or_else(|| path.to_owned(), |rest| caller.to_owned() + rest);
-            if sys::exists(Path::new(&here)) {
-                continue;
-            }
-            let source = ready.recipe.sources.get(name);
-            let texts = source.iter().flat_map(|source| [&source.path, &source.artifact]).flatten();
-            let mut variable = texts.filter_map(|text| text.split_once("vars.")).map(|(_, rest)| {
-                rest.chars()
-                    .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
-                    .collect::<String>()
-                    .replace('_', "-")
-            });
-            let help = match variable.next_back() {
-                Some(variable) => format!("put it there, or correct `{variable}` among `vars`"),
-                None => "put it there".to_owned(),
-            };
-            let message = format!("the source `{name}` is to come from `{here}`, which is not there");
-            faults.push(Diagnostic::new(&codes::MISSING_SOURCE, message).help(help));
-        }
-    }
-    faults
-}
-
-/// Puts the wheels of a job from a folder where its build would have left them.
+/// Returns the wheels of a job in a folder, with the folders that the test looks for them in.
 ///
 /// # Errors
-/// When the folder has not one wheel for each that the job leaves, or the system refuses.
-pub(super) fn lay_wheel(job: &Prepared, dist: &Path) -> Result<(), Diagnostic> {
+/// When the folder has not one wheel for each that the job leaves, or cannot be read.
+pub(super) fn wheels_to_test(job: &Prepared, dist: &Path) -> Result<Vec<WheelToTest>, Diagnostic> {
+    if !sys::exists(dist) {
+        let message = format!("the folder `{}` of `--test` is not there", dist.display());
+        return Err(Diagnostic::new(&codes::WRONG_WHEEL, message).help("name the folder that the wheel was built into"));
+    }
     let wheels = sys::files_with_extension(dist, &["whl"]).map_err(Diagnostic::from)?;
     let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-    let mut own = Vec::new();
-    for expected in job.job.wheels() {
+    let find = |expected: &String| {
         let found: Vec<_> = wheels.iter().filter(|path| exec::wheel_matches(expected, &name(path)).is_ok()).collect();
         let [wheel] = found.as_slice() else {
             let message = format!("`{}` has {} wheels of the job `{}`", dist.display(), found.len(), job.job.id);
             let fault = Diagnostic::new(&codes::WRONG_WHEEL, message).note(format!("one is wanted of `{expected}`"));
             return Err(fault.help("name the folder that its wheel was built into"));
         };
-        own.push(wheel.as_path());
-    }
-    let places: BTreeSet<PathBuf> = own.iter().map(|wheel| place_of(&job.build.wheels, &name(wheel))).collect();
-    let is_input = |place: &Path| sys::is_same_file(dist, &job.folder.at(place).path());
-    // The wheels of an earlier build have other names where it was labelled or repaired after that; only one may be tested.
-    for place in places.iter().filter(|place| !is_input(place)) {
-        let folder = job.folder.at(place);
-        folder.check().map_err(Diagnostic::from)?;
-        if sys::exists(&folder.path()) {
-            for old in sys::files_with_extension(&folder.path(), &["whl"]).map_err(Diagnostic::from)? {
-                job.folder.at(place.join(name(&old))).remove().map_err(Diagnostic::from)?;
-            }
-        }
-    }
-    for wheel in own {
-        let place = place_of(&job.build.wheels, &name(wheel));
-        if !is_input(&place) {
-            let target = job.folder.at(place.join(name(wheel)));
-            target.check().map_err(Diagnostic::from)?;
-            sys::copy_atomic(wheel, &target.path()).map_err(Diagnostic::from)?;
-        }
-    }
-    Ok(())
+        Ok(WheelToTest { path: (*wheel).clone(), folder: place_of(&job.build.wheels, &name(wheel)) })
+    };
+    job.job.wheels().map(find).collect()
 }
 
 /// Returns the folder, relative to the job's, that a build leaves a wheel of this name in. A folder of the glob that is a
@@ -405,6 +367,7 @@ impl Prepared {
         &'a self,
         args: &Args,
         shell: &Shell,
+        wheels: Vec<WheelToTest>,
         surroundings: &'a Surroundings<'a>,
         signals: &'a Signals,
     ) -> Session<'a> {
@@ -422,6 +385,7 @@ impl Prepared {
             steps: &self.build.steps,
             containment: self.containment.as_ref().map(|owned| self.containment(owned)),
             container_name: &self.container_name,
+            wheels,
             inputs: self.inputs(shell),
             record,
             surroundings,

@@ -439,6 +439,11 @@ pub struct TestDocument {
 }
 
 impl RecipeDocument {
+    /// Whether a source may be a folder or an archive of the machine that builds.
+    pub fn has_sources_of_this_machine(&self) -> bool {
+        self.sources.values().any(|source| source.path.is_some() || source.artifact.is_some())
+    }
+
     /// What a plan must know; `distribution` is the matrix file's, normalized.
     pub fn profile(&self, distribution: &str) -> Profile {
         let gates = &self.collect.gates;
