@@ -31,54 +31,40 @@ const TOOLS: [&str; 19] = [
 /// Errors in the output of one stage, in the order in which they were printed.
 #[derive(Debug, Default)]
 pub(super) struct CompilerErrors {
-    found: Vec<CompilerError>,
+    found: Vec<String>,
     /// Lines that the message of a CMake error may still take.
     cmake_lines: usize,
 }
 
-#[derive(Debug)]
-struct CompilerError {
-    /// The number of the line that it begins in.
-    line: usize,
-    text: String,
-}
-
 impl CompilerErrors {
-    /// Reads the next line of the output, which has the number `number`.
-    pub(super) fn read(&mut self, number: usize, line: &str) {
+    /// Reads the next line of the output.
+    pub(super) fn read(&mut self, line: &str) {
         if self.cmake_lines > 0 && line.starts_with(' ') {
             self.cmake_lines -= 1;
             if let Some(last) = self.found.last_mut() {
-                last.text.push('\n');
-                last.text.push_str(line);
+                last.push('\n');
+                last.push_str(line);
             }
             return;
         }
         self.cmake_lines = 0;
         let text = line.trim_start();
-        if self.found.len() == MAX_COMPILER_ERRORS
-            || self.found.iter().any(|error| error.text.lines().next() == Some(text))
+        if self.found.len() == MAX_COMPILER_ERRORS || self.found.iter().any(|error| error.lines().next() == Some(text))
         {
             return;
         }
         let is_cmake = text.starts_with("CMake Error");
         let is_error = is_at_a_line(text) || is_of_a_tool(text) || is_of_a_linker(text) || is_of_a_back_end(text);
         if is_cmake || is_error {
-            self.found.push(CompilerError { line: number, text: text.to_owned() });
+            self.found.push(text.to_owned());
             // A message that pip indents cannot be told from the next line; its first line says where it is.
             self.cmake_lines = if is_cmake && text.len() == line.len() { MAX_CMAKE_LINES } else { 0 };
         }
     }
 
-    /// Returns those that begin before the line of this number.
-    pub(super) fn before(&self, number: usize) -> Vec<String> {
-        self.found.iter().filter(|error| error.line < number).map(|error| error.text.clone()).collect()
-    }
-
-    /// Forgets those that begin before the line of this number.
-    pub(super) fn forget_before(&mut self, number: usize) {
-        self.found.retain(|error| error.line >= number);
-        self.cmake_lines = 0;
+    /// Returns them.
+    pub(super) fn found(&self) -> &[String] {
+        &self.found
     }
 }
 
@@ -126,8 +112,10 @@ mod tests {
 
     fn found(lines: &[&str]) -> Vec<String> {
         let mut errors = CompilerErrors::default();
-        lines.iter().enumerate().for_each(|(number, line)| errors.read(number, line));
-        errors.before(lines.len())
+        for line in lines {
+            errors.read(line);
+        }
+        errors.found().to_vec()
     }
 
     #[test]
@@ -179,15 +167,5 @@ mod tests {
         let lines: Vec<String> = (1..9).flat_map(|number| [line(number), line(number)]).collect();
         let found = found(&lines.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(found, (1..=MAX_COMPILER_ERRORS).map(line).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn errors_of_an_earlier_stage_are_forgotten() {
-        let mut errors = CompilerErrors::default();
-        errors.read(0, "a.c:1:1: error: no");
-        errors.read(4, "b.c:1:1: error: no");
-        assert_eq!(errors.before(4), ["a.c:1:1: error: no"]);
-        errors.forget_before(3);
-        assert_eq!(errors.before(5), ["b.c:1:1: error: no"]);
     }
 }

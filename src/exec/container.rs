@@ -88,22 +88,23 @@ pub fn run_container(
     };
     let mut lost_log = transcript.note(&format!("== {}", render::command(&invocation.argv))).err();
     let run = runner.run(&invocation, &mut |clock, heard| {
-        let lines = match heard {
-            Heard::Output(bytes) | Heard::Talk(bytes) => transcript.feed(bytes),
-            Heard::Nothing => Ok(Vec::new()),
+        let bytes = match heard {
+            Heard::Output(bytes) | Heard::Talk(bytes) => bytes,
+            Heard::Nothing => &[],
         };
-        match lines {
-            Ok(lines) => {
-                for (before, line) in lines.iter().enumerate() {
-                    let output = || transcript.excerpt_before_last(lines.len() - before);
-                    if seen.marks(line, clock(), &output, tell) {
-                        transcript.keep_last(lines.len() - before - 1);
-                    } else {
-                        tell(Event::Line(line));
+        // Line by line, since one of them may begin the next stage.
+        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            match transcript.feed(piece) {
+                Ok(lines) => {
+                    for line in &lines {
+                        match seen.stage_begun_by(line) {
+                            Some(number) => seen.begin(number, transcript.end_stage(), clock(), tell),
+                            None => tell(Event::Line(line)),
+                        }
                     }
                 }
+                Err(error) => lost_log = Some(error),
             }
-            Err(error) => lost_log = Some(error),
         }
         let stage = seen.current.map_or("container", |number| order.steps[number].stage.as_str());
         tell(Event::Tick { stage, elapsed: clock().saturating_sub(seen.since) });
@@ -280,26 +281,23 @@ impl Close {
 }
 
 impl Seen<'_> {
-    /// Whether a line says that a stage begins; tells so. `output` gives an excerpt of the lines before it.
-    fn marks(
-        &mut self,
-        line: &str,
-        now: Duration,
-        output: &dyn Fn() -> Excerpt,
-        tell: &mut dyn FnMut(Event<'_>),
-    ) -> bool {
-        let Some(name) = line.strip_prefix("== ") else { return false };
-        let Some(number) = self.steps.iter().position(|step| step.stage == name) else { return false };
+    /// Returns the number of the stage that the script says begins with this line.
+    fn stage_begun_by(&self, line: &str) -> Option<usize> {
+        let name = line.strip_prefix("== ")?;
+        self.steps.iter().position(|step| step.stage == name)
+    }
+
+    /// Notes that a stage begins. `output` is an excerpt of that of the stage before it.
+    fn begin(&mut self, number: usize, output: Excerpt, now: Duration, tell: &mut dyn FnMut(Event<'_>)) {
         if self.current != Some(number) {
             let is_done = |before: &usize| self.folder.is_done(&self.steps[*before].stage);
             let failed = self.current.filter(|before| self.steps[number].finally && !is_done(before));
             self.close(now, if failed.is_some() { Close::Failed } else { Close::Done }, tell);
-            self.failed = self.failed.take().or(failed.map(|before| (before, output())));
+            self.failed = self.failed.take().or(failed.map(|before| (before, output)));
             (self.current, self.since) = (Some(number), now);
-            tell(Event::Started { stage: name, number: number + 1, of: self.steps.len() });
+            tell(Event::Started { stage: &self.steps[number].stage, number: number + 1, of: self.steps.len() });
         }
         self.tries[number] += 1;
-        true
     }
 
     fn close(&mut self, now: Duration, how: Close, tell: &mut dyn FnMut(Event<'_>)) {

@@ -213,7 +213,7 @@ fn run_step(
     let mut tries = 0;
     loop {
         tries += 1;
-        transcript.keep_last(0);
+        transcript.forget();
         if let Err(error) = note(transcript, order, &format!("== {}", step.stage)) {
             return (BuildEnd::File(error), tries);
         }

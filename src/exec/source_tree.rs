@@ -15,10 +15,13 @@ use crate::sys::{self, FileError};
 const PATIENCE: Duration = Duration::from_mins(2);
 /// Size limit of the list of ignored paths.
 const MAX_IGNORED_BYTES: usize = 64 << 20;
+/// Files at the top of a release that was published into the tree, and of a virtual environment (PEP 405): neither is a source.
+const MARKS: [&str; 2] = ["rock-manifest.json", "pyvenv.cfg"];
 /// Variables that make git look at another repository than the one of a folder.
 const OTHER_REPOSITORY: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"];
 
-/// Lists the files of a source tree that a copy takes, all but those that match `left_out` and those that git ignores, and
+/// Lists the files of a source tree that a copy takes, all but those that match `left_out`, those that git ignores, releases
+/// and virtual environments, and
 /// the commit that is checked out, which a copy notes for versions. Equal text means that there is nothing new to copy. The
 /// step that copies selects the same files (`templates/recipe/copy.py`).
 ///
@@ -31,6 +34,9 @@ pub fn source_listing(tree: &Path, left_out: &[String]) -> Result<String, FileEr
     let files = sys::listing(tree, &mut |path| {
         let name = path.file_name().unwrap_or_default();
         if ignored.contains(path) || paths.is_match(path) || names.is_match(name) {
+            return true;
+        }
+        if MARKS.iter().any(|mark| sys::exists(&tree.join(path).join(mark))) {
             return true;
         }
         // A submodule or a nested repository has its own rules.

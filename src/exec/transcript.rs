@@ -23,8 +23,6 @@ pub(super) struct Transcript<'a> {
     unfinished: Vec<u8>,
     tail: VecDeque<String>,
     errors: CompilerErrors,
-    /// Lines that are not empty so far.
-    lines: usize,
 }
 
 impl std::fmt::Debug for Transcript<'_> {
@@ -42,7 +40,6 @@ impl<'a> Transcript<'a> {
             unfinished: Vec::new(),
             tail: VecDeque::new(),
             errors: CompilerErrors::default(),
-            lines: 0,
         }
     }
 
@@ -96,20 +93,21 @@ impl<'a> Transcript<'a> {
 
     /// Returns the errors of compilers and the last lines.
     pub(super) fn excerpt(&self) -> Excerpt {
-        self.excerpt_before_last(0)
+        Excerpt { errors: self.errors.found().to_vec(), tail: self.tail.iter().cloned().collect() }
     }
 
-    /// Returns the same of the output without its latest lines.
-    pub(super) fn excerpt_before_last(&self, lines: usize) -> Excerpt {
-        let errors = self.errors.before(self.lines.saturating_sub(lines));
-        let tail = self.tail.iter().take(self.tail.len().saturating_sub(lines)).cloned().collect();
-        Excerpt { errors, tail }
+    /// Forgets the errors and the last lines, before another step.
+    pub(super) fn forget(&mut self) {
+        self.errors = CompilerErrors::default();
+        self.tail.clear();
     }
 
-    /// Forgets all but the latest lines, before another step.
-    pub(super) fn keep_last(&mut self, lines: usize) {
-        self.errors.forget_before(self.lines.saturating_sub(lines));
-        self.tail.drain(..self.tail.len().saturating_sub(lines));
+    /// Returns the excerpt of what came before the last line, and forgets both: the line tells that another stage begins.
+    pub(super) fn end_stage(&mut self) -> Excerpt {
+        self.tail.pop_back();
+        let excerpt = self.excerpt();
+        self.forget();
+        excerpt
     }
 
     fn take(&mut self, line: &[u8]) -> std::io::Result<Option<String>> {
@@ -123,8 +121,7 @@ impl<'a> Transcript<'a> {
             self.tail.pop_front();
         }
         self.tail.push_back(text.clone());
-        self.errors.read(self.lines, &text);
-        self.lines += 1;
+        self.errors.read(&text);
         Ok(Some(text))
     }
 }
