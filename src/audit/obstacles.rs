@@ -18,6 +18,15 @@ pub struct Obstacles {
     pub reasons: Vec<String>,
 }
 
+/// The files of a wheel that need a library.
+#[derive(Debug, Default)]
+struct Users<'f> {
+    /// Those that name it.
+    direct: BTreeSet<&'f str>,
+    /// Those that need another library which needs it.
+    indirect: BTreeSet<&'f str>,
+}
+
 /// What keeps a wheel from the platform that is next to the one it fits; `None` where no platform is better.
 pub fn obstacles(files: &[FileFacts], verdict: &Verdict<'_>) -> Option<Obstacles> {
     let better = verdict.judging.policies.iter().filter(|one| one.priority() > verdict.overall.priority());
@@ -26,20 +35,28 @@ pub fn obstacles(files: &[FileFacts], verdict: &Verdict<'_>) -> Option<Obstacles
     if reasons.is_empty() && verdict.symbols.priority() < next.priority() {
         reasons.push("libraries of this machine that would come along need newer symbols".to_owned());
     }
-    let mut users: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut users: BTreeMap<&str, Users<'_>> = BTreeMap::new();
     let mut forbidden: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (number, references) in &verdict.by_file {
         let path = files[*number].path.as_str();
         for reference in references.iter().filter(|one| one.policy == next) {
             for name in reference.libraries.keys() {
-                users.entry(name).or_default().insert(path);
+                let users = users.entry(name).or_default();
+                let is_named =
+                    matches!(&files[*number].kind, FileKind::Library(library) if library.needed.contains(name));
+                if is_named { &mut users.direct } else { &mut users.indirect }.insert(path);
             }
             for symbol in reference.forbidden.values().flatten() {
                 forbidden.entry(symbol).or_default().insert(path);
             }
         }
     }
-    reasons.extend(users.iter().map(|(name, files)| format!("{name}, which {} needs", some(files))));
+    reasons.extend(users.iter().map(|(name, users)| match users {
+        Users { direct, indirect } if direct.is_empty() => {
+            format!("{name}, which {} needs by way of other libraries", some(indirect))
+        }
+        Users { direct, .. } => format!("{name}, which {} needs", some(direct)),
+    }));
     reasons.extend(forbidden.iter().map(|(symbol, files)| format!("`{symbol}`, which {} calls", some(files))));
     if verdict.isa.priority() < next.priority() {
         let above = |(_, library): &(&str, &Library)| library.isa_level.is_some_and(|level| level > 0);
