@@ -28,7 +28,9 @@ pub struct Config {
     pub gfx: Gfx,
     /// Targets instead of those of this machine where it has no GPU; empty for none.
     pub gfx_fallback: Vec<GfxTarget>,
-    /// The same as written: families and targets.
+    /// Places of the values that only a machine with a GPU or with ROCm has: `gfx` without `gfx-fallback`, and `axes.rocm[0]`.
+    pub host_values: Vec<String>,
+    /// The targets as written: families and targets.
     pub families: Vec<String>,
     /// What the kind of release says, where one is named.
     pub release_type: Option<ReleaseTypeRow>,

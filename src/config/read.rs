@@ -20,8 +20,8 @@ mod twins;
 pub use texts::docker_argument_fault;
 
 use super::fields::{MATRIX, MATRIX_FILE};
-use super::{Config, Lookups, Places};
-use crate::diagnostic::{Code, Diagnostic, Sink, Source};
+use super::{Config, Gfx, Lookups, Places};
+use crate::diagnostic::{Code, Diagnostic, Place, Sink, Source, registry::matrix as codes};
 use crate::yaml::{self, Node, Value};
 
 /// Reads one matrix file. Every fault goes to the sink; `None` when there was an error among them.
@@ -29,6 +29,13 @@ pub fn read(source: &Source, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<C
     let errors = sink.error_count();
     let source = &source.with_arguments(lookups.given.arguments());
     let tree = yaml::parse(source, sink)?;
+    if is_saved_plan(&tree) {
+        let message = "this is a saved plan, and no matrix file";
+        let help =
+            "`rock-matrix build`, `render` and `publish --plan` take it; name the matrix files that it was made from";
+        sink.push(Diagnostic::new(&codes::SAVED_PLAN, message).at(Place::File(source.path.clone()), "").help(help));
+        return None;
+    }
     yaml::shape::check(&tree, &MATRIX_FILE, source, sink);
     texts::check_texts(&tree, source, sink);
     if !matches!(tree.value, Value::Map(_)) {
@@ -43,11 +50,24 @@ pub fn read(source: &Source, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<C
     release_type::give(&mut whole, &lookups.given, &mut places);
     let platform = whole.get("platform").cloned();
     let mut reader = Reader { source, lookups, platform: platform.as_ref(), has_unknown_keys, sink };
-    reader.resolve_host(&mut whole);
+    let mut host_values = reader.resolve_host(&mut whole);
     let recipe = reader.recipe(&whole);
     let release = reader.release_type(&mut whole, &recipe, &mut places);
-    let config = reader.config(&whole, (recipe, release), places);
+    let mut config = reader.config(&whole, (recipe, release), places);
+    if let Some(config) = &mut config {
+        if config.gfx == Gfx::Host && config.gfx_fallback.is_empty() {
+            host_values.push("gfx".to_owned());
+        }
+        config.host_values = host_values;
+    }
     config.filter(|_| sink.error_count() == errors)
+}
+
+/// Whether a file is what `plan --format json` wrote: no matrix file has these keys.
+fn is_saved_plan(tree: &Node) -> bool {
+    let has =
+        |name: &str| matches!(&tree.value, Value::Map(entries) if entries.iter().any(|(key, _)| key.text == name));
+    has("generator") && has("matrices") && has("jobs")
 }
 
 /// Reads the parts of one file, each into its checked form.

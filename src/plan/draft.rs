@@ -370,9 +370,21 @@ impl<'a> Drafting<'a> {
                 targets: u32::try_from(device.gfx.len()).unwrap_or(u32::MAX),
                 threads: site.threads?,
                 limit_min: site.limit_min,
-                levers: &words.backend.levers,
+                levers: &self.unused_levers(&words.backend.levers),
             },
         )
+    }
+
+    /// Returns what makes a build shorter and is not done yet: a text that begins with a variable, `` `opt-dim: "128"` ``, is
+    /// left out where the file sets the variable.
+    fn unused_levers(&self, levers: &[String]) -> Vec<String> {
+        let variable = |lever: &str| {
+            lever.strip_prefix('`').and_then(|rest| rest.split_once(':')).map(|(name, _)| name.to_owned())
+        };
+        let is_set = |lever: &&String| {
+            variable(lever).and_then(|name| self.config.vars.get(&name)).is_some_and(|value| !value.is_empty())
+        };
+        levers.iter().filter(|lever| !is_set(lever)).cloned().collect()
     }
 }
 

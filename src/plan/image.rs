@@ -29,7 +29,10 @@ pub(super) fn choose(config: &Config, compat: &Compat, words: &Words<'_>) -> (Op
                 && config.python_from != PythonFrom::Image =>
         {
             match compat.builder(rocm) {
-                Some(image) => (Some(image), Some(miss)),
+                Some(image) => {
+                    let note = format!("{miss}; it is built in {image}");
+                    (Some(image), Some(note))
+                }
                 None => (None, Some(miss)),
             }
         }

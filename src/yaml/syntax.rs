@@ -42,6 +42,10 @@ pub(super) fn fault(error: &ScanError, source: &Source, base: usize, text: &str)
             let begins_line = source.text[line_start(&source.text, at.start)..at.start].trim().is_empty();
             let line = line_of(&source.text, at.start);
             let (message, help) = match kind {
+                ErrorKind::ExpectedDocumentStart if begins_line && starts_indented(&source.text) => (
+                    "the line is indented less than the first one of the file".into(),
+                    "begin every key of the file in the first column",
+                ),
                 ErrorKind::SimpleKeyExpected if line.find(':').is_some_and(|end| end > LONGEST_KEY_BYTES) => {
                     ("the key is longer than the 1024 characters that YAML allows".into(), "shorten it")
                 }
@@ -55,6 +59,12 @@ pub(super) fn fault(error: &ScanError, source: &Source, base: usize, text: &str)
             Diagnostic::new(&codes::BAD_SYNTAX, message).at(source.place(at), "").help(help)
         }
     }
+}
+
+/// Whether the first line of the text that is no comment begins with blanks.
+fn starts_indented(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
+    lines.next().is_some_and(|line| line.starts_with(' '))
 }
 
 fn plain_words(kind: &ErrorKind) -> (String, &'static str) {

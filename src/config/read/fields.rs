@@ -133,6 +133,7 @@ impl Reader<'_> {
             gfx,
             families,
             gfx_fallback,
+            host_values: Vec::new(),
             device_extras,
             release_type,
             exclude,

@@ -285,7 +285,7 @@ pub const NO_RECIPES: Code = Code::error(
 pub const MISSING_SOURCE: Code = Code::error(
     "B077",
     "missing-source",
-    "A variable of the recipe or the recipe itself names a folder or an archive on this machine to build from, and there is none. It is looked for before the first stage runs, since checkouts and stages before it may take hours.\n\nRelative paths start where rock-matrix is called.",
+    "A variable of the recipe or the recipe itself names a folder or an archive on this machine to build from, and there is none. It is looked for before the first stage runs, since checkouts and stages before it may take hours. `check` only warns of it, since an earlier step of a workflow may put it there.\n\nRelative paths start where rock-matrix is called.",
 );
 /// A fact given by hand that no recipe asks for.
 pub const UNKNOWN_FACT: Code = Code::error(

@@ -44,6 +44,7 @@ pub const ALL: &[&Code] = &[
     &NO_CELLS,
     &NO_MATRIX_FILE,
     &UNKNOWN_GFX,
+    &SAVED_PLAN,
     &MORE_FAULTS,
     &CELL_TWICE,
     &BAD_ISSUE,
@@ -289,6 +290,12 @@ pub const UNKNOWN_GFX: Code = Code::warning(
     "M050",
     "unknown-gfx",
     "The text has the form of a gfx target, but no table of the facts names it: a typing error, or a target newer than the facts. It is kept; a compiler that does not know it fails.",
+);
+/// A saved plan where a matrix file is wanted.
+pub const SAVED_PLAN: Code = Code::error(
+    "M055",
+    "saved-plan",
+    "The file is what `rock-matrix plan --format json` wrote. `check` and `plan` read matrix files; commands that build, render or publish jobs also take a saved plan.",
 );
 /// More faults than are shown.
 pub const MORE_FAULTS: Code = Code::note(

@@ -31,6 +31,7 @@ pub const ALL: &[&Code] = &[
     &INCLUDE_LEFT_OUT,
     &HOST_WITHOUT_GPU,
     &HOST_WITHOUT_ROCM,
+    &HOST_VALUE_IN_WORKFLOW,
     &OPTIONS_DIFFER,
     &PATH_NOT_IN_CHECKOUT,
     &ACTION_WITHOUT_COMMIT,
@@ -109,7 +110,7 @@ pub const EXCLUDED_BY_USER: Code = Code::note(
 pub const UNKNOWN_COMBINATION: Code = Code::error(
     "P009",
     "unknown-combination",
-    "No fact speaks about this combination: it is unknown, which is not the same as illegal.\n\nWith `unknown: strict` (the default) the plan fails, so that a typing error does not become an hours-long build. With `unknown: lenient` the cells are kept with a warning. New releases come with `rock-matrix compat refresh`.",
+    "No fact speaks about this combination: it is unknown, which is not the same as illegal.\n\nWith `unknown: strict` (the default) the plan fails, so that a typing error does not become an hours-long build. With `unknown: lenient` the cells are kept with a warning. `rock-matrix compat refresh --help` says how new releases are added to the facts.",
 );
 /// None of the wanted gfx targets is left.
 pub const NO_GFX_LEFT: Code = Code::error(
@@ -215,6 +216,12 @@ pub const HOST_WITHOUT_ROCM: Code = Code::error(
     "P093",
     "host-without-rocm",
     "`rocm: [host]` stands for the ROCm of this machine, for local builds: that of ROCM_PATH or /opt/rocm, else the only one in /opt, else the one that `hipconfig --version` names. There is none, or there are several and none is chosen.",
+);
+/// A workflow of a matrix file that asks for values of the machine.
+pub const HOST_VALUE_IN_WORKFLOW: Code = Code::warning(
+    "P094",
+    "host-value-in-workflow",
+    "`gfx: [host]` and `rocm: [host]` stand for what the machine that makes the plan has. A workflow makes its plan again in its first job, on a runner of GitHub without a GPU and without ROCm, where that is an error.\n\nName the values, or list under `gfx-fallback` the targets that are built without a GPU.",
 );
 /// Matrix files of one workflow that want different things of it.
 pub const OPTIONS_DIFFER: Code = Code::error(

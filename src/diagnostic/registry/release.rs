@@ -195,7 +195,7 @@ pub const KNOWN_DIGEST_IS_WRONG: Code = Code::error(
 pub const WHEELS_IN_SUBFOLDERS: Code = Code::warning(
     "G021",
     "wheels-in-subfolders",
-    "Folders are looked at without their subfolders, and these hold wheels or source distributions: they are left out. `actions/download-artifact` makes a folder for each artifact where it is not told `merge-multiple: true`.\n\nName the subfolders as well, or bring the files together.",
+    "Folders are looked at without their subfolders, and these hold wheels or source distributions: they are left out. `actions/download-artifact` makes a folder for each artifact where it is not told `merge-multiple: true`.\n\nBring the files into one folder, or name the subfolders as well where a command takes several.",
 );
 /// A rule for yanking that cannot be read, or that means no file.
 pub const BAD_YANK_RULE: Code = Code::error(

@@ -45,6 +45,23 @@ pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mu
     }
 }
 
+/// Warns of values that are those of the machine which makes the plan: the runner of the first job has none of them.
+pub(super) fn warn_of_host_values(plan: &Plan, sink: &mut Sink) {
+    for config in plan.groups.iter().map(|group| &group.config) {
+        for place in &config.host_values {
+            let (key, has_not) = if place == "gfx" { ("gfx", "a GPU") } else { ("rocm", "ROCm") };
+            let message =
+                format!("`{key}: [host]` fails in the workflow: the runner that makes its plan is without {has_not}");
+            let warning = Diagnostic::new(&codes::HOST_VALUE_IN_WORKFLOW, message).at(config.places.of(place), "");
+            sink.push(warning.help(if place == "gfx" {
+                "name the targets, or list under `gfx-fallback` those that are built without a GPU"
+            } else {
+                "name the version"
+            }));
+        }
+    }
+}
+
 /// A build that needs several attempts begins anew each time unless its compiler cache is kept.
 pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
     for (number, group) in

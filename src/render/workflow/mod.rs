@@ -47,6 +47,7 @@ pub fn workflow(plan: &Plan, compat: &Compat, words: &Words<'_>, sink: &mut Sink
     let attest = options.as_ref().map(|options| options.release.attest).unwrap_or_default();
     limits::check_jobs(plan, attest, compat, sink);
     limits::warn_of_attempts(plan, sink);
+    limits::warn_of_host_values(plan, sink);
     plan::warn_of_caches(plan, sink);
     let (Some(options), Some(pins), true) = (options, pins, sink.error_count() == errors) else { return None };
     let view = view::View::new(plan, compat, &options, pins, words);
