@@ -1,5 +1,7 @@
 //! A build of torch whose wheels are split, by a stand-in for rocm-kpack that is called as the real one is.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use crate::support::Family;
@@ -130,4 +132,37 @@ fn bundles_of_kernels_of_aotriton_are_planned() {
     family.write("m.yaml", text.replace("triton: \"off\"", "flash-attention: \"on\""));
     let (_, stderr) = family.build(1, &[]);
     assert!(stderr.contains("the splitter leaves a device wheel for each bundle of AOTriton's kernels"), "{stderr}");
+}
+
+#[test]
+fn bundles_that_no_wheel_is_made_for_are_refused() {
+    let refused = |split: &str, vars: &str, reason: &str| {
+        let family = family("");
+        let text = std::fs::read_to_string(family.path("m.yaml")).unwrap();
+        let text = text.replace("split-device: \"on\"", &format!("split-device: \"{split}\", {vars}"));
+        family.write("m.yaml", text.replace("triton: \"off\", ", ""));
+        let (_, stderr) = family.build(1, &[]);
+        assert!(stderr.contains(reason), "{stderr}");
+    };
+    refused("on", "device-bundles: gfx12-0, flash-attention: \"off\"", "`device-bundles: gfx12-0` has no effect");
+    refused("off", "device-bundles: gfx12-0, flash-attention: \"on\"", "`device-bundles: gfx12-0` has no effect");
+    refused(
+        "on",
+        "device-bundles: gfx110x gfx12-0 gfx9-0, flash-attention: \"on\"",
+        "no target of the job is in `gfx110x` `gfx9-0` of `device-bundles`",
+    );
+}
+
+#[test]
+fn planned_device_wheels_have_the_prefix_of_the_facts() {
+    let family = family("");
+    let plan = family.project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    let planned = plan["jobs"][0]["wheels"].as_array().unwrap().iter().map(|one| one.as_str().unwrap());
+    let prefixes: BTreeSet<String> = planned
+        .filter(|name| name.starts_with("amd_"))
+        .map(|name| name.split('-').next().unwrap().rsplit_once('_').unwrap().0.replace('_', "-"))
+        .collect();
+    let facts = family.project.run(&["compat", "list", "device-wheels", "--format", "json"]).exits(0).json();
+    let devices = facts.as_array().unwrap().iter().map(|row| row["device"].as_str().unwrap().to_owned());
+    assert_eq!(prefixes, devices.collect());
 }
