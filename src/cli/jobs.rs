@@ -10,15 +10,18 @@ use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::config::{self, recipe::RecipeDocument};
 use crate::diagnostic::{
-    Diagnostic, Place, Sink,
+    Diagnostic, Place, Severity, Sink,
     nearest::{nearest, with_nearest},
     registry::{build, matrix, plan as codes},
+    shell_quoted,
 };
 use crate::plan::{self, Job, Options, Plan};
 use crate::recipe::container::Engine;
 
 /// Jobs that a message lists.
 const SHOWN: usize = 5;
+/// Reasons for missing combinations that a message lists.
+const REASONS_SHOWN: usize = 3;
 
 /// A job with the recipe that builds it.
 #[derive(Debug)]
@@ -56,7 +59,13 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
         if sink.has_errors() {
             return Err(Exit::Fault);
         }
-        plan = Some(load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?);
+        let made = load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+        if made.job_count() == 0 {
+            let explain = ["plan", "--explain"].map(str::to_owned).into_iter();
+            let words = explain.chain(files.iter().map(shell_quoted)).join(" ");
+            sink.push(no_jobs(&made).help(format!("see every reason with `rock-matrix {words}`")));
+        }
+        plan = Some(made);
     }
     let mut read: Vec<(&String, Job)> = Vec::new();
     for path in saved {
@@ -120,8 +129,20 @@ pub(super) fn of_recipe(
         return Err(Exit::Fault);
     }
     let plan = load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+    if plan.job_count() == 0 {
+        let fault = no_jobs(&plan).severity(Severity::Error);
+        sink.push(fault.help("choose other values with `--set`, such as those that the reasons name"));
+        return Err(Exit::Fault);
+    }
     let ready = |view: plan::JobView| Ready { job: view.to_job(), recipe: matrices[view.matrix()].recipe.clone() };
     Ok(plan.jobs().map(ready).collect())
+}
+
+/// Returns a warning that a plan has no jobs, with the first reasons.
+fn no_jobs(plan: &Plan) -> Diagnostic {
+    let reasons = plan.groups.iter().flat_map(|group| &group.excluded).map(|row| row.reason.clone()).unique();
+    let warning = Diagnostic::new(&codes::EMPTY_PLAN, "every combination is left out, so there are no jobs");
+    reasons.take(REASONS_SHOWN).fold(warning, Diagnostic::note)
 }
 
 /// What runs the steps.
@@ -246,7 +267,7 @@ pub(super) fn one_of<'a>(ids: impl Iterator<Item = &'a str>) -> String {
     let ids: Vec<&str> = ids.unique().collect();
     let more = if ids.len() > SHOWN { ", …" } else { "" };
     match ids.as_slice() {
-        [] => "plan files that have jobs".to_owned(),
+        [] => "name files that have jobs".to_owned(),
         ids => format!("name one of {}{more}", ids[..ids.len().min(SHOWN)].join(", ")),
     }
 }

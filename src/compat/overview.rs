@@ -61,7 +61,11 @@ impl Compat {
         if !rows.is_empty() {
             let versions: Vec<String> = rows.iter().flat_map(|row| row.rocm.clone()).collect();
             let cited = rows.iter().map(|row| (self.cite_gfx("rocm-gfx", row), &row.origin)).collect();
-            lines.push(line("ROCm", format!("among the targets of {}", and(&versions)), cited));
+            lines.push(line(
+                "ROCm",
+                format!("among the targets of {}; no fact lists those of other versions", and(&versions)),
+                cited,
+            ));
         }
         let in_wheels: Vec<_> = tables.torch_gfx.iter().filter(|row| has(&row.gfx)).collect();
         if !in_wheels.is_empty() {

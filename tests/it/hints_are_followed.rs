@@ -37,6 +37,26 @@ fn a_plan_without_jobs_says_how_to_see_the_reasons() {
 }
 
 #[test]
+fn a_build_without_jobs_says_why() {
+    let project = extension("vars: {source: .}\nexclude: [{python: \"3.11\"}]\n");
+    for command in [&["build", "own wheels.yaml", "--all"][..], &["render", "docker", "own wheels.yaml"]] {
+        let said = project.run(command).exits(0).stderr;
+        assert!(
+            said.starts_with("warning[P014 empty-plan]: every combination is left out, so there are no jobs\n"),
+            "{said}"
+        );
+        assert!(project.follow(&said, "see every reason with").exits(0).stdout.contains("excluded by"));
+    }
+    let named = project.run(&["build", "own wheels.yaml", "own-1.0"]).exits(1).stderr;
+    assert!(named.contains("P014 empty-plan") && named.contains("no job is called `own-1.0`"), "{named}");
+    let sets = ["flash-attn=2.7.4.post1", "rocm=7.0", "torch=2.5.1", "python=3.11"];
+    let sets = sets.iter().flat_map(|value| ["--set", *value]);
+    let alone: Vec<&str> = ["build", "--recipe", "flash-attn"].into_iter().chain(sets).collect();
+    let said = project.run(&alone).exits(1).stderr;
+    assert!(said.contains("error[P014 empty-plan]") && said.contains("torch 2.5.1 has wheels for ROCm"), "{said}");
+}
+
+#[test]
 fn a_missing_variable_is_explained_by_its_recipe() {
     let project = extension("");
     let said = project.run(&["check", "own wheels.yaml"]).exits(1).stderr;

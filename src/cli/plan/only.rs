@@ -46,7 +46,11 @@ pub(super) fn keep(plan: &mut Plan, only: &[(String, String)], sink: &mut Sink) 
         }
         if let Some(known) = known.filter(|known| !value.is_empty() && !known.contains(value)) {
             let message = format!("no matrix file has {axis} `{value}`");
-            let help = format!("name one of {}", join(&known));
+            let help = if known.is_empty() {
+                format!("leave it out: no job has a value of {axis}")
+            } else {
+                format!("name one of {}", join(&known))
+            };
             sink.push(Diagnostic::new(&codes::UNKNOWN_JOB, message).at(place(), "").help(help));
         }
     }

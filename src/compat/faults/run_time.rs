@@ -152,7 +152,7 @@ mod tests {
     use crate::compat::rows::Tables;
 
     fn check(change: impl FnOnce(&mut Tables), expect: &str) {
-        let mut tables = Compat::embedded().tables().clone();
+        let mut tables = Compat::embedded().all_tables();
         change(&mut tables);
         let faults: Vec<String> = super::super::find(&tables).iter().map(ToString::to_string).collect();
         assert_eq!(faults, [expect]);
