@@ -10,7 +10,6 @@ use crate::diagnostic::{Diagnostic, Place, registry::plan as codes};
 use crate::exec::{self, JobFolder, OpenFault, ROOT};
 use crate::sys;
 
-/// Remove the build folders of jobs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Only folders called `build` go, below .rock/JOB/src, that a build tool has left its mark in and git

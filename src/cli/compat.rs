@@ -11,7 +11,6 @@ use super::{Exit, Format, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, nearest::nearest, registry::facts as codes};
 
-/// Show what is known about versions, and where it was read
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -2,7 +2,6 @@
 
 use super::{Exit, Shell};
 
-/// Print the completion script of a shell
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

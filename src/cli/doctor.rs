@@ -12,7 +12,6 @@ use crate::doctor::BuildMachine;
 use crate::sys::{self, HostRoots};
 use crate::{doctor, host};
 
-/// Show GPUs, devices, engines, limits and disk of this machine, and what is wrong with them
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,

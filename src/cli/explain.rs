@@ -6,7 +6,6 @@ use super::{Exit, Format, Shell};
 use crate::diagnostic::registry::host::UNKNOWN_CODE;
 use crate::diagnostic::{Code, Diagnostic, nearest::nearest, registry};
 
-/// Show what a diagnostic code means and what to do
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -6,7 +6,6 @@ use super::{Exit, Shell};
 use crate::diagnostic::Diagnostic;
 use crate::sys;
 
-/// Print the manual page, or write those of all commands into a folder
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

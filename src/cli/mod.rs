@@ -105,29 +105,54 @@ struct Global {
     recipes: Option<std::path::PathBuf>,
 }
 
+// The arguments of a command are declared when it is the one that was given: declaring those of all takes longer than all
+// other work of a small one.
 #[derive(Debug, clap::Subcommand)]
+#[command(defer = true)]
 enum Command {
+    /// Build the wheels of jobs and check them
     Build(Box<build::Args>),
+    /// Report every fault in matrix and recipe files
     Check(check::Args),
+    /// Remove the build folders of jobs
     Clean(clean::Args),
+    /// Show what is known about versions, and where it was read
     Compat(compat::Args),
+    /// Print the completion script of a shell
     Completions(completions::Args),
+    /// Show GPUs, devices, engines, limits and disk of this machine, and what is wrong with them
     Doctor(doctor::Args),
+    /// Print the variables of a purpose: everyday use, debugging, benchmarks
     Env(env::Args),
+    /// Show what a diagnostic code means and what to do
     Explain(explain::Args),
+    /// Make package indexes that pip and uv install from
     Index(index::Args),
+    /// Write a matrix file and a workflow to begin with
     Init(init::Args),
+    /// Print the manual page, or write those of all commands into a folder
     Man(man::Args),
+    /// Show which published wheel fits a machine, and the line that installs it
     Pick(pick::Args),
+    /// Show the jobs of a matrix and the reason for every missing cell
     Plan(plan::Args),
+    /// Publish wheels as a release: on GitHub, or in a folder with checksums, a manifest and an index that pip installs from
     Publish(publish::Args),
+    /// List recipes, and show their variables
     Recipe(recipe::Args),
+    /// Check releases on GitHub
     Release(release::Args),
+    /// Print what a build would do: container commands, scripts, steps; and the workflow that does it on GitHub
     Render(render::Args),
+    /// Write documents: release notes, tables of packages, coverage, what is missing, what failed, the wheel finder, what is published
     Report(report::Args),
+    /// Print the JSON Schema of matrix files
     Schema(schema::Args),
+    /// Make the Python packages of the ROCm SDK
     Sdk(sdk::Args),
+    /// Show where the sources of torch and its companions come from, and check them out with patches
     Source(source::Args),
+    /// Look at wheels, check and repair them, and give them another label or other tags
     Wheel(wheel::Args),
 }
 

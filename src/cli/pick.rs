@@ -18,7 +18,6 @@ use crate::sys;
 /// How many withdrawn wheels are named.
 const MOST_WITHDRAWN: usize = 3;
 
-/// Show which published wheel fits a machine, and the line that installs it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Looks at this machine unless told of another; what is given takes the place of what was seen. Exits

@@ -28,7 +28,7 @@ pub(super) const HELP: &str = "What is published: the repository on GitHub, a sa
 /// Minutes that reading may take.
 const MINUTES: u64 = 10;
 
-/// How what is published is read from GitHub
+// How what is published is read from GitHub. A doc comment would describe the command that flattens it.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Reading {
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub(super) struct Reading {
     pub(super) most_manifests: usize,
 }
 
-/// Which releases people are told to install from
+// Which releases people are told to install from. A doc comment would describe the command that flattens it.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Prereleases {
     /// Include prereleases

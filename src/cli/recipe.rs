@@ -5,7 +5,6 @@ use crate::config::recipe::RecipeOverview;
 use crate::diagnostic::Sink;
 use crate::diagnostic::registry::plan as codes;
 
-/// List recipes, and show their variables
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -26,7 +26,6 @@ pub(super) use workflow::sources;
 /// Name and version of this program, as rendered files say it.
 pub(super) const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 
-/// Print what a build would do: container commands, scripts, steps; and the workflow that does it on GitHub
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,

@@ -3,7 +3,6 @@
 use super::{Exit, Shell};
 use crate::config;
 
-/// Print the JSON Schema of matrix files
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

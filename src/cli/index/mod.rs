@@ -25,7 +25,6 @@ use input::Input;
 pub(super) use pages::withdrawn_in;
 use withdrawn::Decided;
 
-/// Make package indexes that pip and uv install from
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

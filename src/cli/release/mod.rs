@@ -4,7 +4,6 @@ mod preflight;
 
 use super::{Exit, Shell};
 
-/// Check releases on GitHub
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

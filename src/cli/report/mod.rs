@@ -15,7 +15,6 @@ mod page;
 use super::{Exit, Shell};
 use crate::diagnostic::Sink;
 
-/// Write documents: release notes, tables of packages, coverage, what is missing, what failed, the wheel finder, what is published
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Documents are made of a plan and a list of releases, never of an earlier document. The list is what

@@ -32,7 +32,6 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::names::WheelName;
 use crate::sys::PositionalFile;
 
-/// Look at wheels, check and repair them, and give them another label or other tags
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
