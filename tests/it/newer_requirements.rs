@@ -1,5 +1,6 @@
 //! `compat refresh --requirements`: what releases of torch require, as PyPI's JSON API answers it.
 
+use crate::publish_bad_input::{Stub, TLS, reply};
 use crate::support::Project;
 use crate::support::http::Served;
 
@@ -55,4 +56,27 @@ fn an_answer_that_is_no_metadata_is_reported_with_its_address() {
     let server = Served::folder(project.root());
     let said = project.run(&["compat", "refresh", "--requirements", &server.url()]).exits(3).stderr;
     assert!(said.contains("the answer is not that of PyPI's JSON API") && said.contains("/pypi/torch/json"), "{said}");
+}
+
+#[test]
+fn a_server_over_tls_is_trusted_by_ssl_cert_file() {
+    let server = Stub::start_secure(|asked| {
+        let releases = r#"{"releases": {"2.15.0": []}}"#;
+        let requires = r#"{"info": {"requires_dist": ["triton~=3.9.0; platform_system == 'Linux'"]}}"#;
+        reply("200 OK", if asked.starts_with("GET /pypi/torch/json ") { releases } else { requires })
+    });
+    let url = format!("https://localhost:{}", server.address.port());
+    let arguments = ["compat", "refresh", "--requirements", &url, "--check"];
+    let refused = |project: Project, reason: &str| {
+        let said = project.run(&arguments).exits(3).stderr;
+        assert!(said.contains(reason), "{said}");
+        assert_eq!(server.heard(), "");
+    };
+    refused(Project::new(), "in `SSL_CERT_FILE`");
+    refused(
+        Project::new().env("SSL_CERT_FILE", "/nonexistent.pem").env("SSL_CERT_DIR", "/nonexistent"),
+        "no certificates can be read",
+    );
+    Project::new().env("SSL_CERT_FILE", format!("{TLS}/ca.pem")).run(&arguments).exits(0);
+    assert!(server.heard().contains("GET /pypi/torch/2.15.0/json "), "{}", server.heard());
 }

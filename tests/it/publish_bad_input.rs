@@ -307,7 +307,8 @@ fn converse(stream: &mut (impl Read + Write), answer: &Answer, heard: &Mutex<Vec
     }
 }
 
-fn reply(status: &str, body: &str) -> String {
+/// An answer with this status line and a JSON body.
+pub fn reply(status: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 

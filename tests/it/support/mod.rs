@@ -14,6 +14,7 @@ pub mod linked;
 pub mod pages;
 mod pip;
 pub mod play;
+mod printed_commands;
 mod project;
 pub mod raw_zip;
 pub mod rewritten;

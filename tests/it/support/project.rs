@@ -5,6 +5,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::printed_commands::try_printed_commands;
+
 /// Variables that would change what the binary does, by prefix.
 const SCRUBBED: [&str; 8] = ["GITHUB_", "RUNNER_", "GH_", "ROCK_", "NO_COLOR", "CI", "CLICOLOR", "FLASH_ATTENTION_"];
 
@@ -118,8 +120,10 @@ impl Project {
     }
 
     /// Runs the binary to its end. The exit code must then be asserted with [`Ran::exits`].
+    ///
+    /// Commands that its messages print are tried as well.
     pub fn run(&self, arguments: &[&str]) -> Ran {
-        self.ran(self.command(arguments), arguments)
+        self.ran(self.command(arguments), arguments).with_printed_commands(self)
     }
 
     /// The same where no file may get longer than so many KiB, as on a disk that is full.
@@ -168,6 +172,7 @@ impl Project {
         };
         Ran {
             line: format!("rock-matrix {}", arguments.join(" ")),
+            said: String::from_utf8_lossy(&output.stderr).into_owned(),
             code: output.status.code(),
             outcome: Outcome { stdout: text(output.stdout), stderr: text(output.stderr) },
         }
@@ -192,11 +197,23 @@ pub fn path_with_program() -> String {
 #[must_use = "the exit code must be asserted with `exits`"]
 pub struct Ran {
     line: String,
+    said: String,
     code: Option<i32>,
     outcome: Outcome,
 }
 
 impl Ran {
+    /// Tries the commands that its messages print, in the folder where they are printed.
+    fn with_printed_commands(self, project: &Project) -> Self {
+        let shell = || {
+            let mut shell = project.program("/bin/bash");
+            shell.env("PATH", path_with_program());
+            shell
+        };
+        try_printed_commands(&self.said, shell);
+        self
+    }
+
     /// Asserts the exit code and gives the outputs.
     #[track_caller]
     pub fn exits(self, code: i32) -> Outcome {
