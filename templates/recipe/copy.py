@@ -1,6 +1,6 @@
 """Makes the target the same as a source tree, without what is left out. Arguments: the tree, the target, patterns of what
 is left out. A pattern that starts with a slash is a path from the top of the tree, any other is a name anywhere in it. What
-git ignores is left out too.
+git ignores is left out too, and so are releases that were published there and virtual environments.
 
 Files of an earlier copy stay as they are where the tree has not changed, so that what was compiled from them stays valid;
 those that the tree no longer has are removed, and files that the build made are kept. `TARGET.copied` notes what was
@@ -15,6 +15,9 @@ import stat
 import subprocess
 import sys
 import time
+
+# Files at the top of a release and of a virtual environment (PEP 405).
+MARKS = ("rock-manifest.json", "pyvenv.cfg")
 
 tree, target, *patterns = sys.argv[1:]
 place = inside(target, "nothing is copied there", follow=False)
@@ -68,8 +71,9 @@ def read(folder, above):
         if path in ignored or is_left_out(path):
             continue
         if entry.is_dir(follow_symlinks=False):
-            folders.append(path)
-            read(entry.path, path + "/")
+            if not any(os.path.lexists(os.path.join(entry.path, mark)) for mark in MARKS):
+                folders.append(path)
+                read(entry.path, path + "/")
         else:
             status = os.lstat(entry.path)
             if not (stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):

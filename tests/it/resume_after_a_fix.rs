@@ -158,6 +158,21 @@ fn links_among_copied_files_are_not_followed() {
 
 /// In a container the script copies.
 #[test]
+fn releases_and_environments_in_the_source_are_not_copied() {
+    let toy = broken();
+    toy.write("code/other.c", b"int answer(void) { return 42; }\n");
+    let _ = toy.build(0, &[]);
+    toy.write("code/release/rock-manifest.json", b"{}");
+    toy.write("code/release/toy-1.0-py3-none-any.whl", b"wheel");
+    toy.write("code/tools/venv/pyvenv.cfg", b"home = /usr/bin\n");
+    let (_, stderr) = toy.build(0, &["--continue", "auto"]);
+    assert!(!stderr.contains("fetch-code"), "nothing of it is a source: {stderr}");
+    let (_, stderr) = toy.build(0, &[]);
+    assert!(stderr.contains("fetch-code: done"), "{stderr}");
+    assert!(!toy.job("src/code/release").exists() && !toy.job("src/code/tools/venv").exists());
+}
+
+#[test]
 fn a_fixed_source_is_built_in_a_container_too() {
     let harbour = Harbour::new(MAKE, "");
     let toy = with_source(harbour.toy, "code");

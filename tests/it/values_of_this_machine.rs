@@ -1,5 +1,6 @@
 //! `gfx: [host]` and `rocm: [host]`: values that the machine has.
 
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::support::{Project, Wheel};
@@ -18,9 +19,16 @@ fn has_gpu() -> bool {
     std::path::Path::new("/dev/kfd").exists()
 }
 
+/// Whether the machine that the tests run on has ROCm where it is looked for first.
+fn has_rocm() -> bool {
+    let installed = std::fs::read_dir("/opt").into_iter().flatten().flatten();
+    installed.into_iter().any(|one| one.file_name().to_string_lossy().starts_with("rocm"))
+}
+
 #[test]
 fn without_a_gpu_the_targets_are_those_of_gfx_fallback() {
     if has_gpu() {
+        let _ = writeln!(std::io::stderr(), "skipped: this machine has a GPU of AMD");
         return;
     }
     let lines = format!("{AXES}gfx: [host]\ngfx-fallback: [gfx90a, gfx942, gfx1030, gfx1100]\n");
@@ -37,13 +45,14 @@ fn without_a_gpu_the_targets_are_those_of_gfx_fallback() {
     insta::assert_snapshot!(said.stdout, @r"
     matrices/own.yaml: 1 cell, 1 job, 0 excluded
       own-1.0+rocm62-cp311-cp311-linux_x86_64.whl  gfx90a gfx942 gfx1030 gfx1100
-    note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__ and what git ignores
+    note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, releases, virtual environments and what git ignores
     ");
 }
 
 #[test]
 fn without_a_gpu_and_a_fallback_gfx_of_this_machine_is_an_error() {
     if has_gpu() {
+        let _ = writeln!(std::io::stderr(), "skipped: this machine has a GPU of AMD");
         return;
     }
     let said = project(&format!("{AXES}gfx: [host]\n")).run(&["plan"]).exits(1);
@@ -76,12 +85,8 @@ fn a_fallback_for_named_targets_is_an_error() {
 
 #[test]
 fn rocm_of_this_machine_is_the_one_of_hipconfig() {
-    if std::fs::read_dir("/opt")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .any(|e| e.file_name().to_string_lossy().starts_with("rocm"))
-    {
+    if has_rocm() {
+        let _ = writeln!(std::io::stderr(), "skipped: this machine has ROCm in /opt");
         return;
     }
     let lines = "axes: {own: [\"1.0\"], python: [\"3.11\"], rocm: [host]}\ngfx: [gfx90a]\n";
@@ -97,7 +102,7 @@ fn rocm_of_this_machine_is_the_one_of_hipconfig() {
     insta::assert_snapshot!(said.stdout, @r"
     matrices/own.yaml: 1 cell, 1 job, 0 excluded
       own-1.0+rocm52-cp311-cp311-linux_x86_64.whl  gfx90a
-    note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__ and what git ignores
+    note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, releases, virtual environments and what git ignores
     ");
     let pick = ["pick", "--published", "dist", "--gfx", "RX 7900 XTX, mi300x mi210", "--python", "3.11"];
     let wheel = "own-1.0+rocm52-cp311-cp311-linux_x86_64.whl";
@@ -106,6 +111,17 @@ fn rocm_of_this_machine_is_the_one_of_hipconfig() {
     let said = project.command(&pick).output().unwrap();
     let said = String::from_utf8(said.stderr).unwrap();
     assert!(said.contains("ROCm 5.2, gfx1100 and gfx90a and gfx942"), "{said}");
+    // The workflow would ask a runner of GitHub.
+    let said = project.run(&["render", "workflow"]).exits(0);
+    insta::assert_snapshot!(said.stderr, @r#"
+    warning[P094 host-value-in-workflow]: `rocm: [host]` fails in the workflow: the runner that makes its plan is without ROCm
+     --> matrices/own.yaml:7:47
+      |
+    7 | axes: {own: ["1.0"], python: ["3.11"], rocm: [host]}
+      |                                               ^^^^
+      |
+    help: name the version
+    "#);
     let project = path(project, "empty");
     let said = project.run(&["check"]).exits(1);
     insta::assert_snapshot!(said.stderr, @r#"

@@ -120,7 +120,7 @@ fn what_a_job_cannot_be_built_with_is_told() {
 /// An address is not guessed: pip would take a torch for another vendor from its own index.
 #[test]
 fn without_an_index_of_torch_the_job_is_refused() {
-    let mut tables = Compat::embedded().tables().clone();
+    let mut tables = Compat::embedded().all_tables();
     tables.torch_indexes.clear();
     let compat = Compat::new(tables);
     let document = crate::config::recipe::embedded("flash-attn").unwrap();

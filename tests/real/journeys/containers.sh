@@ -36,6 +36,7 @@ types 'sed -i "s/sum\[i\] = left\[i\]/sum[i] = lfet[i]/" csrc/kernels.hip'
 types_failing 4 "rock-matrix build --all --engine podman --docker-arg=--network=host --out by-podman"
 resume=$(sed -nE 's/^help: fix the cause, then run .(rock-matrix .*).$/\1/p' <<<"$printed")
 types 'sed -i "s/lfet/left/" csrc/kernels.hip'
+expect_match "the command that resumes" "^rock-matrix build " "$resume"
 types "$resume"
 types "rock-matrix wheel check by-docker/*.whl by-podman/*.whl"
 types "cmp by-docker/*.whl by-podman/*.whl && echo the same bytes"

@@ -33,6 +33,7 @@ types_failing 4 "rock-matrix build --all"
 resume=$(sed -nE 's/^help: fix the cause, then run .(rock-matrix .*).$/\1/p' <<<"$printed")
 remarks "The mistake is fixed, and the printed command resumes."
 types 'sed -i "s/lfet/left/" csrc/kernels.hip'
+expect_match "the command that resumes" "^rock-matrix build " "$resume"
 types "$resume"
 
 remarks "Is the wheel good, and for which GPUs?"
