@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::library::Library;
 use super::tree::Excludes;
-use crate::compat::Compat;
 use crate::compat::rows::EmbeddingRow;
+use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
 use crate::diagnostic::{Diagnostic, Place, Severity, counted};
 use crate::elf::SearchPath;
@@ -66,8 +66,12 @@ pub enum Requirements {
 /// When no row says it.
 pub fn embedding<'c>(name: &WheelName, compat: &'c Compat) -> Result<&'c EmbeddingRow, Diagnostic> {
     known_embedding(name, compat).ok_or_else(|| {
-        let known: Vec<String> =
-            compat.tables().embeddings.iter().map(|row| format!("{} for {}", row.distribution, row.platform)).collect();
+        let known: Vec<String> = compat
+            .tables_of(TableGroup::Contents)
+            .embeddings
+            .iter()
+            .map(|row| format!("{} for {}", row.distribution, row.platform))
+            .collect();
         Diagnostic::new(&codes::NO_EMBEDDING, format!("nothing says how ROCm is put into `{name}`"))
             .help(format!("known are {}; a row of `embeddings` in the facts says more", known.join(", ")))
     })
@@ -82,7 +86,7 @@ pub(super) fn known_embedding<'c>(name: &WheelName, compat: &'c Compat) -> Optio
         _ => "",
     };
     let is_of = |row: &&EmbeddingRow| row.distribution == project && row.platform == platform;
-    compat.tables().embeddings.iter().find(is_of)
+    compat.tables_of(TableGroup::Contents).embeddings.iter().find(is_of)
 }
 
 /// That the label says of ROCm in a wheel what is not so.

@@ -1,6 +1,5 @@
 //! Files given on the command line as assets: found, verified, hashed and read, several at once.
 
-use crate::compat::TableGroup;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -10,7 +9,7 @@ use super::limits::MAX_METADATA_BYTES;
 use super::release_folder::digest;
 use super::wheel_file::{self, Contents};
 use crate::bytes::{ReadAt as _, Section, start_threads};
-use crate::compat::Compat;
+use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::host, registry::release as codes};
 use crate::index::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
 use crate::names::{Digest, DistributionName, RocmVersion, Version, WheelName, is_tree_archive};

@@ -1,16 +1,14 @@
 //! `check`: every fault of every matrix and recipe file in one run.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::documents::documents;
 use super::{Exit, Format, Shell, load};
-use crate::compat::Compat;
-use crate::config::{Given, Places, recipe::RecipeDocument};
+use crate::config::{Given, Places};
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, counted, registry::plan as codes, render, shell_quoted};
 use crate::exec;
-use crate::plan::{Group, Job, JobView, Options, check_fit, check_images, warn_of_caches};
+use crate::plan::{Group, JobView, Options, check_fit, check_images, first_reasons, warn_of_caches};
 use crate::recipe;
 
 #[derive(Debug, clap::Args)]
@@ -80,25 +78,16 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
         sink.extend(empty.into_iter().map(severity));
         for (number, (group, matrix)) in plan.groups.iter().zip(&read.matrices).enumerate() {
             let mut found = Sink::new();
-            recipe::check(group.jobs(number).map(JobView::to_job), &matrix.recipe, compat, &mut found);
             // An earlier step of a workflow may put a source there.
-            let missing =
-                group.jobs(number).next().map(|job| missing_sources(&job.to_job(), &matrix.recipe, compat, shell));
-            found.extend(missing.into_iter().flatten().map(|fault| fault.severity(Severity::Warning)));
+            let missing = |build: &recipe::Build| {
+                let missing = exec::missing_sources(&matrix.recipe, build, &shell.environment.current_dir).into_iter();
+                missing.map(|fault| fault.severity(Severity::Warning)).collect()
+            };
+            recipe::check(group.jobs(number).map(JobView::to_job), &matrix.recipe, compat, &missing, &mut found);
             sink.extend(found.finish().into_iter().map(|fault| placed(fault, &group.config.places)));
         }
     }
     Ok(read.files)
-}
-
-/// Returns an error for each source tree of the repository that a job copies and that is not there: those of the first job
-/// of a file, since all copy the same trees.
-fn missing_sources(job: &Job, recipe: &RecipeDocument, compat: &Compat, shell: &Shell) -> Vec<Diagnostic> {
-    if !recipe.has_sources_of_this_machine() {
-        return Vec::new();
-    }
-    let build = recipe::build(job, recipe, compat, &recipe::Site::Container, &BTreeMap::new());
-    build.map_or_else(|_| Vec::new(), |build| exec::missing_sources(recipe, &build, &shell.environment.current_dir))
 }
 
 /// A recipe knows nothing of the file: its faults are placed at the first thing of the file that they name in backticks,
@@ -114,16 +103,13 @@ fn placed(fault: Diagnostic, places: &Places) -> Diagnostic {
     fault.at(place.unwrap_or_else(|| Place::File(Arc::clone(&places.source().path))), "")
 }
 
-/// Reasons that a message gives before it sends the reader on.
-const REASONS_SHOWN: usize = 3;
-
 /// What is said of a file whose every cell is left out.
 fn no_jobs(group: &Group) -> Diagnostic {
     let config = &group.config;
     let mut diagnostic = Diagnostic::new(&codes::EMPTY_PLAN, "every cell of this file is left out, so it has no jobs")
         .at(config.places.of("axes"), "");
-    for row in group.excluded.iter().take(REASONS_SHOWN) {
-        diagnostic = diagnostic.note(row.reason.clone());
+    for reason in first_reasons(std::slice::from_ref(group)) {
+        diagnostic = diagnostic.note(reason);
     }
     let file = shell_quoted(config.places.source().path.as_ref());
     diagnostic.help(format!("see every reason with `rock-matrix plan --explain {file}`"))

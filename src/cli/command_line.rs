@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use crate::diagnostic::shell_quoted;
+use crate::diagnostic::shell_line;
 
 /// Returns the command line of this run, as a shell reads it, with other options: without those of `left_out`, and with the
 /// words of `more`, of which options that it has already are not repeated. `arguments` begins with the program. An option of
@@ -26,7 +26,7 @@ pub(super) fn repeated(arguments: &[OsString], left_out: &[&str], more: &[&str])
     let is_new = |word: &&&str| !word.starts_with('-') || !kept.iter().any(|known| *known == OsStr::new(word));
     let more: Vec<&OsStr> = more.iter().filter(is_new).map(OsStr::new).collect();
     let words = kept.into_iter().chain(more).chain(operands.iter().map(OsString::as_os_str));
-    std::iter::once("rock-matrix".to_owned()).chain(words.map(shell_quoted)).collect::<Vec<_>>().join(" ")
+    shell_line(std::iter::once(OsStr::new("rock-matrix")).chain(words))
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! `env`: the variables of a purpose, in the form of who takes them.
 
-use crate::compat::TableGroup;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::targets::{GfxWords, gfx_words, targets};
 use super::{Exit, Shell, load};
-use crate::compat::{Compat, Surroundings, Variable, Variables, advice};
+use crate::compat::{Compat, Surroundings, TableGroup, Variable, Variables, advice};
 use crate::config::RunTime;
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::registry::{facts, host};

@@ -13,15 +13,13 @@ use crate::diagnostic::{
     Diagnostic, Place, Severity, Sink,
     nearest::{nearest, with_nearest},
     registry::{build, matrix, plan as codes},
-    shell_quoted,
+    shell_line,
 };
 use crate::plan::{self, Job, Options, Plan};
 use crate::recipe::container::Engine;
 
 /// Jobs that a message lists.
 const SHOWN: usize = 5;
-/// Reasons for missing combinations that a message lists.
-const REASONS_SHOWN: usize = 3;
 
 /// A job with the recipe that builds it.
 #[derive(Debug)]
@@ -61,9 +59,9 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
         }
         let made = load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
         if made.job_count() == 0 {
-            let explain = ["plan", "--explain"].map(str::to_owned).into_iter();
-            let words = explain.chain(files.iter().map(shell_quoted)).join(" ");
-            sink.push(no_jobs(&made).help(format!("see every reason with `rock-matrix {words}`")));
+            let explain = ["rock-matrix", "plan", "--explain"].map(str::to_owned).into_iter();
+            let line = shell_line(explain.chain(files.iter().map(|file| file.display().to_string())));
+            sink.push(no_jobs(&made).help(format!("see every reason with `{line}`")));
         }
         plan = Some(made);
     }
@@ -140,9 +138,11 @@ pub(super) fn of_recipe(
 
 /// Returns a warning that a plan has no jobs, with the first reasons.
 fn no_jobs(plan: &Plan) -> Diagnostic {
-    let reasons = plan.groups.iter().flat_map(|group| &group.excluded).map(|row| row.reason.clone()).unique();
+    if plan.groups.iter().all(|group| !group.config.enabled) {
+        return Diagnostic::new(&codes::EMPTY_PLAN, "every matrix file has `enabled: false`, so there are no jobs");
+    }
     let warning = Diagnostic::new(&codes::EMPTY_PLAN, "every combination is left out, so there are no jobs");
-    reasons.take(REASONS_SHOWN).fold(warning, Diagnostic::note)
+    plan::first_reasons(&plan.groups).into_iter().fold(warning, Diagnostic::note)
 }
 
 /// What runs the steps.

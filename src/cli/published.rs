@@ -419,7 +419,7 @@ fn folder<M: From<Manifest> + Send>(path: &Path, shell: &Shell, sink: &mut Sink)
                 format!("there is neither a `{MANIFEST}` in `{}` or a folder of it, nor a wheel", path.display()),
             )
             .at(Place::File(path.display().to_string().into()), "")
-            .help("give the folder that `rock-matrix publish --to` wrote"),
+            .help("give the folder that `rock-matrix publish --to DIR` wrote"),
         );
     }
     let release = ListedRelease { assets, ..ListedRelease::default() };

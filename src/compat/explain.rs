@@ -1,9 +1,8 @@
 //! Every answer that the facts have about a set of values.
 
-use super::rows::TableGroup;
 use itertools::iproduct;
 
-use super::rows::{ClaimRow, Origin};
+use super::rows::{ClaimRow, Origin, TableGroup};
 use super::{Compat, ImportQuestion, Verdict};
 use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 

@@ -2,8 +2,7 @@
 //!
 //! **Invariant:** every line names the rows it was read from, and a line without a row is left out.
 
-use super::rows::TableGroup;
-use super::rows::{Origin, PackageRow, TorchRow};
+use super::rows::{Origin, PackageRow, TableGroup, TorchRow};
 use super::store::and;
 use super::{Compat, Question};
 use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};

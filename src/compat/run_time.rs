@@ -1,8 +1,7 @@
 //! Variables of a profile, and what the facts say against a value.
 
 use super::Compat;
-use super::rows::TableGroup;
-use super::rows::{ProfileRow, VariableRow, VariableRuleRow};
+use super::rows::{ProfileRow, TableGroup, VariableRow, VariableRuleRow};
 use crate::diagnostic::{Diagnostic, Severity, registry::facts as codes};
 use crate::names::GfxTarget;
 

@@ -21,6 +21,9 @@ fn embedded(group: TableGroup) -> &'static [u8] {
         TableGroup::Sdk => include_bytes!(concat!(env!("OUT_DIR"), "/sdk.bin")),
         TableGroup::Machine => include_bytes!(concat!(env!("OUT_DIR"), "/machine.bin")),
         TableGroup::Origins => include_bytes!(concat!(env!("OUT_DIR"), "/origins.bin")),
+        TableGroup::Contents => include_bytes!(concat!(env!("OUT_DIR"), "/contents.bin")),
+        TableGroup::FamilyBuilds => include_bytes!(concat!(env!("OUT_DIR"), "/family-builds.bin")),
+        TableGroup::RecipeRows => include_bytes!(concat!(env!("OUT_DIR"), "/recipe-rows.bin")),
         TableGroup::Claims => include_bytes!(concat!(env!("OUT_DIR"), "/claims.bin")),
     }
 }

@@ -2,13 +2,12 @@
 //!
 //! Input: names of undefined symbols. Output: the minors that export them all, with the symbols that say so.
 
-use super::rows::TableGroup;
 use std::fmt;
 
 use rustc_hash::FxHashMap;
 
 use super::Compat;
-use super::rows::TorchAbiRow;
+use super::rows::{TableGroup, TorchAbiRow};
 use crate::names::Version;
 
 /// Symbols by name.

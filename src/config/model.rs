@@ -28,8 +28,8 @@ pub struct Config {
     pub gfx: Gfx,
     /// Targets instead of those of this machine where it has no GPU; empty for none.
     pub gfx_fallback: Vec<GfxTarget>,
-    /// Places of the values that only a machine with a GPU or with ROCm has: `gfx` without `gfx-fallback`, and `axes.rocm[0]`.
-    pub host_values: Vec<String>,
+    /// Values that only a machine with a GPU or with ROCm has.
+    pub host_values: Vec<HostValue>,
     /// The targets as written: families and targets.
     pub families: Vec<String>,
     /// What the kind of release says, where one is named.
@@ -78,6 +78,28 @@ pub struct Config {
     pub workflow: Workflow,
     /// Options of the release.
     pub release: Release,
+}
+
+/// A value that stands for what the machine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostValue {
+    /// `gfx: [host]` without `gfx-fallback`.
+    Gfx,
+    /// `host` among the values of the axis `rocm`.
+    Rocm {
+        /// Its index, from 0.
+        index: usize,
+    },
+}
+
+impl HostValue {
+    /// Returns its place in the file, as [`Places::of`] takes it.
+    pub fn place(self) -> String {
+        match self {
+            Self::Gfx => "gfx".to_owned(),
+            Self::Rocm { index } => format!("axes.rocm[{index}]"),
+        }
+    }
 }
 
 /// One axis with its values.

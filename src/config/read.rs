@@ -20,7 +20,7 @@ mod twins;
 pub use texts::docker_argument_fault;
 
 use super::fields::{MATRIX, MATRIX_FILE};
-use super::{Config, Gfx, Lookups, Places};
+use super::{Config, Lookups, Places};
 use crate::diagnostic::{Code, Diagnostic, Place, Sink, Source, registry::matrix as codes};
 use crate::yaml::{self, Node, Value};
 
@@ -50,16 +50,10 @@ pub fn read(source: &Source, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<C
     release_type::give(&mut whole, &lookups.given, &mut places);
     let platform = whole.get("platform").cloned();
     let mut reader = Reader { source, lookups, platform: platform.as_ref(), has_unknown_keys, sink };
-    let mut host_values = reader.resolve_host(&mut whole);
+    let host_values = reader.resolve_host(&mut whole);
     let recipe = reader.recipe(&whole);
     let release = reader.release_type(&mut whole, &recipe, &mut places);
-    let mut config = reader.config(&whole, (recipe, release), places);
-    if let Some(config) = &mut config {
-        if config.gfx == Gfx::Host && config.gfx_fallback.is_empty() {
-            host_values.push("gfx".to_owned());
-        }
-        config.host_values = host_values;
-    }
+    let config = reader.config(&whole, (recipe, release), host_values, places);
     config.filter(|_| sink.error_count() == errors)
 }
 

@@ -20,7 +20,7 @@ pub use code::{Code, Severity};
 pub use counted::{Count, are, counted};
 pub use place::{Label, Place, Source, Span};
 pub use reference::reference;
-pub use shell_word::shell_quoted;
+pub use shell_word::{shell_line, shell_quoted};
 pub use sink::Sink;
 
 /// One message to the user.

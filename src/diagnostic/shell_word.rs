@@ -35,6 +35,11 @@ pub fn shell_quoted(word: impl AsRef<OsStr>) -> String {
     quoted
 }
 
+/// Returns words as one line for a shell, each quoted as [`shell_quoted`] does.
+pub fn shell_line(words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String {
+    words.into_iter().map(shell_quoted).collect::<Vec<_>>().join(" ")
+}
+
 /// Each byte as three octal digits, which no digit after them can change.
 fn escape(bytes: &[u8], to: &mut String) {
     for byte in bytes {

@@ -1,8 +1,7 @@
 //! What builds of torch need of a machine: by the tables `tools`, `paths` and `known-failures`.
 
-use crate::compat::Compat;
-use crate::compat::TableGroup;
 use crate::compat::rows::KnownFailureRow;
+use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::host as codes;
 use crate::names::Version;

@@ -91,10 +91,10 @@ pub fn wheel_matches(expected: &str, found: &str) -> Result<(), CollectFault> {
     wanted.difference(&built).map_or(Ok(()), |reason| Err(fault(reason)))
 }
 
-/// Copies what a build left to the output folder: all files or none.
+/// Copies what a build left to the output folder: all files, or none where one cannot be read or written.
 ///
 /// # Errors
-/// When one cannot be read or written.
+/// When one cannot be read or written, or not be renamed to its name; files that were renamed before it stay.
 pub fn copy_out(found: &[Collected], out: &Path) -> Result<Vec<BuiltWheel>, CollectFault> {
     let targets: Vec<PathBuf> = found.iter().map(|found| out.join(&found.name)).collect();
     let files: Vec<_> =

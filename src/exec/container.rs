@@ -88,23 +88,12 @@ pub fn run_container(
     };
     let mut lost_log = transcript.note(&format!("== {}", render::command(&invocation.argv))).err();
     let run = runner.run(&invocation, &mut |clock, heard| {
-        let bytes = match heard {
-            Heard::Output(bytes) | Heard::Talk(bytes) => bytes,
-            Heard::Nothing => &[],
-        };
-        // Line by line, since one of them may begin the next stage.
-        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
-            match transcript.feed(piece) {
-                Ok(lines) => {
-                    for line in &lines {
-                        match seen.stage_begun_by(line) {
-                            Some(number) => seen.begin(number, transcript.end_stage(), clock(), tell),
-                            None => tell(Event::Line(line)),
-                        }
-                    }
-                }
-                Err(error) => lost_log = Some(error),
-            }
+        if let Heard::Output(bytes) | Heard::Talk(bytes) = heard {
+            let written = transcript.feed(bytes, |transcript, line| match seen.stage_begun_by(&line) {
+                Some(number) => seen.begin(number, transcript.end_stage(), clock(), tell),
+                None => tell(Event::Line(&line)),
+            });
+            lost_log = lost_log.take().or(written.err());
         }
         let stage = seen.current.map_or("container", |number| order.steps[number].stage.as_str());
         tell(Event::Tick { stage, elapsed: clock().saturating_sub(seen.since) });

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::record::Record;
 use super::resume::Continue;
 use super::surroundings::MARK;
-use crate::recipe::LIBRARIES_FOLDER;
+use crate::recipe::{LIBRARIES_FOLDER, TESTED};
 use crate::sys::{self, Below, FileError, Lock};
 
 /// The folder that holds the job folders, below the one that builds are started in.
@@ -19,7 +19,7 @@ const RECORD: &str = "build.json";
 /// The file of the log.
 const LOG: &str = "logs/build.log";
 /// Folders that this program reads, writes or empties, whatever the steps of the build do with them.
-const OWN_FOLDERS: [&str; 7] = ["done", FACTS, LABELLED, LIBRARIES_FOLDER, "logs", REPAIRED, SOURCES];
+const OWN_FOLDERS: [&str; 8] = ["done", FACTS, LABELLED, LIBRARIES_FOLDER, "logs", REPAIRED, SOURCES, TESTED];
 /// The folder that sources lie in.
 pub(super) const SOURCES: &str = "src";
 /// The folder of the answers that steps found.

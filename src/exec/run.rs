@@ -294,13 +294,8 @@ fn attempt(
     }
     let mut lost_log = None;
     let run = runner.run(&invocation(step, order.folder.path(), order.surroundings), &mut |clock, heard| {
-        let lines = match heard {
-            Heard::Output(bytes) | Heard::Talk(bytes) => transcript.feed(bytes),
-            Heard::Nothing => Ok(Vec::new()),
-        };
-        match lines {
-            Ok(lines) => lines.iter().for_each(|line| tell(Event::Line(line))),
-            Err(error) => lost_log = Some(error),
+        if let Heard::Output(bytes) | Heard::Talk(bytes) = heard {
+            lost_log = transcript.feed(bytes, |_, line| tell(Event::Line(&line))).err();
         }
         tell(Event::Tick { stage: &step.stage, elapsed: clock().saturating_sub(begun) });
         if lost_log.is_some() { Wish::End } else { watch.wish(clock(), order.signals) }

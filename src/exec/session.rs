@@ -78,12 +78,14 @@ pub enum NotBegun {
     Stage(UnknownStage),
     /// The engine cannot start anything.
     Engine(EngineFault),
+    /// The wheels to test cannot be put into the folder.
+    Wheels(FileError),
 }
 
 /// Runs a build.
 ///
 /// # Errors
-/// When it cannot begin; nothing was changed then.
+/// When it cannot begin. No step was run and no record changed then.
 pub fn build(
     session: Session<'_>,
     runner: &mut dyn Runner,
@@ -104,7 +106,6 @@ pub fn build(
         return Err(NotBegun::Engine(fault));
     }
     let opened = open(folder, &wish).map_err(NotBegun::Open)?;
-    place_wheels(folder, &session.wheels).map_err(|error| NotBegun::Open(error.into()))?;
     if let (Continue::Fresh, Some(last)) = (&wish, &opened.last) {
         tell(Event::Replaces(last.outcome));
     }
@@ -112,6 +113,7 @@ pub fn build(
     if let Some(engine) = killed.and_then(|last| Engine::from_word(&last.engine)) {
         runner.ask(&container::removal(engine, session.container_name));
     }
+    place_wheels(folder, &session.wheels).map_err(NotBegun::Wheels)?;
     let mut before = opened.before.as_ref().map(|record| record.stages.clone()).unwrap_or_default();
     if containment.is_some() {
         // The script of a build that was killed left its marks, but nobody noted them.

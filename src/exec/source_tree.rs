@@ -20,10 +20,9 @@ const MARKS: [&str; 2] = ["rock-manifest.json", "pyvenv.cfg"];
 /// Variables that make git look at another repository than the one of a folder.
 const OTHER_REPOSITORY: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"];
 
-/// Lists the files of a source tree that a copy takes, all but those that match `left_out`, those that git ignores, releases
-/// and virtual environments, and
-/// the commit that is checked out, which a copy notes for versions. Equal text means that there is nothing new to copy. The
-/// step that copies selects the same files (`templates/recipe/copy.py`).
+/// Lists the files of a source tree that a copy takes: all but those that match `left_out`, those that git ignores, releases
+/// and virtual environments; and the commit that is checked out, which a copy notes for versions. Equal text means that there
+/// is nothing new to copy. The step that copies selects the same files (`templates/recipe/copy.py`).
 ///
 /// # Errors
 /// When a folder cannot be read.
@@ -31,10 +30,13 @@ pub fn source_listing(tree: &Path, left_out: &[String]) -> Result<String, FileEr
     let (paths, names) = (globs(left_out, true), globs(left_out, false));
     let mut ignored = ignored_by_git(tree, Path::new(""));
     let commit = ask_git(tree, &["rev-parse", "HEAD"]).unwrap_or_default();
-    let files = sys::listing(tree, &mut |path| {
+    let files = sys::listing(tree, &mut |path, is_folder| {
         let name = path.file_name().unwrap_or_default();
         if ignored.contains(path) || paths.is_match(path) || names.is_match(name) {
             return true;
+        }
+        if !is_folder {
+            return false;
         }
         if MARKS.iter().any(|mark| sys::exists(&tree.join(path).join(mark))) {
             return true;

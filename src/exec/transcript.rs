@@ -43,18 +43,19 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// Takes output; gives the lines that it finished, masked, without control characters.
+    /// Takes output, and gives each line that it finished to `heard`, masked and without control characters.
     ///
     /// # Errors
     /// When the log cannot be written.
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> std::io::Result<Vec<String>> {
-        let mut lines = Vec::new();
+    pub(super) fn feed(&mut self, bytes: &[u8], mut heard: impl FnMut(&mut Self, String)) -> std::io::Result<()> {
         // A carriage return ends a line as well: progress bars draw over themselves with it.
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             self.unfinished.extend_from_slice(piece);
             if matches!(piece.last(), Some(b'\n' | b'\r')) {
                 let line = std::mem::take(&mut self.unfinished);
-                lines.extend(self.take(&line)?);
+                if let Some(line) = self.take(&line)? {
+                    heard(self, line);
+                }
             }
         }
         if self.unfinished.len() > MAX_UNFINISHED_LINE_BYTES {
@@ -63,9 +64,11 @@ impl<'a> Transcript<'a> {
             let cut = masked.len().saturating_sub(kept);
             let piece: Vec<u8> = masked[..cut].to_vec();
             self.unfinished = masked[cut..].to_vec();
-            lines.extend(self.take(&piece)?);
+            if let Some(line) = self.take(&piece)? {
+                heard(self, line);
+            }
         }
-        Ok(lines)
+        Ok(())
     }
 
     /// Writes what stands on an unfinished line.
@@ -154,13 +157,20 @@ fn plain(line: &str) -> String {
 mod tests {
     use super::*;
 
+    /// The lines that these bytes finish.
+    fn fed(transcript: &mut Transcript<'_>, bytes: &[u8]) -> Vec<String> {
+        let mut lines = Vec::new();
+        transcript.feed(bytes, |_, line| lines.push(line)).unwrap();
+        lines
+    }
+
     #[test]
     fn a_secret_split_over_two_pieces_is_masked() {
         let masks = Masks::new(["sesame"]);
         let mut log = Vec::new();
         let mut transcript = Transcript::new(&mut log, &masks);
-        assert!(transcript.feed(b"open ses").unwrap().is_empty());
-        assert_eq!(transcript.feed(b"ame\nrest").unwrap(), ["open ***"]);
+        assert!(fed(&mut transcript, b"open ses").is_empty());
+        assert_eq!(fed(&mut transcript, b"ame\nrest"), ["open ***"]);
         assert_eq!(transcript.finish().unwrap(), ["rest"]);
         drop(transcript);
         assert_eq!(log, b"open ***\nrest\n");
@@ -172,9 +182,9 @@ mod tests {
         let mut log = Vec::new();
         let mut transcript = Transcript::new(&mut log, &masks);
         for _ in 0..100 {
-            transcript.feed(&b"xsesame".repeat(1000)).unwrap();
-            transcript.feed(b"xsesa").unwrap();
-            transcript.feed(b"mex").unwrap();
+            fed(&mut transcript, &b"xsesame".repeat(1000));
+            fed(&mut transcript, b"xsesa");
+            fed(&mut transcript, b"mex");
         }
         transcript.finish().unwrap();
         drop(transcript);
@@ -186,7 +196,7 @@ mod tests {
         let masks = Masks::default();
         let mut transcript = Transcript::new(std::io::sink(), &masks);
         for number in 0..50 {
-            transcript.feed(format!("\u{1b}[31mline {number}\u{1b}[0m\r\n").as_bytes()).unwrap();
+            fed(&mut transcript, format!("\u{1b}[31mline {number}\u{1b}[0m\r\n").as_bytes());
         }
         let tail = transcript.excerpt().tail;
         assert_eq!((tail.len(), tail[0].as_str(), tail[19].as_str()), (20, "line 30", "line 49"));
@@ -195,9 +205,9 @@ mod tests {
     #[test]
     fn a_line_is_cut_and_one_without_an_end_comes_in_pieces() {
         let masks = Masks::default();
-        let fed = |bytes: usize| Transcript::new(std::io::sink(), &masks).feed(&vec![b'x'; bytes]).unwrap();
-        assert!(fed(MAX_UNFINISHED_LINE_BYTES).is_empty());
-        assert_eq!(fed(MAX_UNFINISHED_LINE_BYTES + 1), [format!("{}…", "x".repeat(MAX_TAIL_LINE_CHARS))]);
+        let long = |bytes: usize| fed(&mut Transcript::new(std::io::sink(), &masks), &vec![b'x'; bytes]);
+        assert!(long(MAX_UNFINISHED_LINE_BYTES).is_empty());
+        assert_eq!(long(MAX_UNFINISHED_LINE_BYTES + 1), [format!("{}…", "x".repeat(MAX_TAIL_LINE_CHARS))]);
         assert_eq!(plain(&"é".repeat(MAX_TAIL_LINE_CHARS)), "é".repeat(MAX_TAIL_LINE_CHARS));
         assert_eq!(plain(&"é".repeat(MAX_TAIL_LINE_CHARS + 1)), "é".repeat(MAX_TAIL_LINE_CHARS) + "…");
     }
@@ -207,7 +217,7 @@ mod tests {
         let masks = Masks::default();
         let mut log = Vec::new();
         let mut transcript = Transcript::new(&mut log, &masks);
-        assert_eq!(transcript.feed(b"\xff\x01x\n").unwrap(), ["\u{fffd}x"]);
+        assert_eq!(fed(&mut transcript, b"\xff\x01x\n"), ["\u{fffd}x"]);
         drop(transcript);
         assert_eq!(log, b"\xff\x01x\n");
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
+use itertools::Itertools as _;
 
 use super::architecture::check_architectures;
 use super::draft::Drafting;
@@ -147,6 +148,15 @@ impl Group {
     pub fn job_count(&self) -> usize {
         self.drafts.len()
     }
+}
+
+/// Reasons for missing combinations that a message gives before it names the command that gives all.
+const REASONS_SHOWN: usize = 3;
+
+/// Returns the first reasons for combinations of these files that are left out, each once.
+pub fn first_reasons(groups: &[Group]) -> Vec<String> {
+    let reasons = groups.iter().flat_map(|group| &group.excluded).map(|row| row.reason.clone());
+    reasons.unique().take(REASONS_SHOWN).collect()
 }
 
 /// Makes the plan of several matrix files. Every fault of every file goes to the sink; `None` when the jobs would not

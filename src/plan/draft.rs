@@ -375,15 +375,15 @@ impl<'a> Drafting<'a> {
         )
     }
 
-    /// Returns what makes a build shorter and is not done yet: a text that begins with a variable, `` `opt-dim: "128"` ``, is
-    /// left out where the file sets the variable.
+    /// Returns what makes a build shorter and is not done yet: a text that begins with a variable and its value,
+    /// `` `opt-dim: "128"` ``, is left out where the file sets that value.
     fn unused_levers(&self, levers: &[String]) -> Vec<String> {
-        let variable = |lever: &str| {
-            lever.strip_prefix('`').and_then(|rest| rest.split_once(':')).map(|(name, _)| name.to_owned())
+        let setting = |lever: &str| -> Option<(String, String)> {
+            let (name, value) = lever.strip_prefix('`')?.split_once('`')?.0.split_once(": ")?;
+            Some((name.to_owned(), value.trim_matches('"').to_owned()))
         };
-        let is_set = |lever: &&String| {
-            variable(lever).and_then(|name| self.config.vars.get(&name)).is_some_and(|value| !value.is_empty())
-        };
+        let is_set =
+            |lever: &&String| setting(lever).is_some_and(|(name, value)| self.config.vars.get(&name) == Some(&value));
         levers.iter().filter(|lever| !is_set(lever)).cloned().collect()
     }
 }

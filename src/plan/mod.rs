@@ -34,7 +34,7 @@ pub mod starter;
 mod total;
 mod view;
 
-pub use assemble::{Group, Plan, plan};
+pub use assemble::{Group, Plan, first_reasons, plan};
 pub use diff::{Change, diff};
 pub use fit::{check_fit, check_images, warn_of_caches};
 pub use github::{GithubPlan, JOBS_PER_MATRIX, OUTPUT_BYTES, Shard, github, warn_of_size};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use crate::compat::Compat;
 use crate::compat::rows::UnsupportedFamilyRow;
+use crate::compat::{Compat, TableGroup};
 use crate::config::Platform;
 use crate::diagnostic::registry::plan as codes;
 use crate::matrix::{Cell, Excluded, Universe};
@@ -26,7 +26,7 @@ impl<'a> Refused<'a> {
                 |value: &Option<crate::config::AxisValue>| value.as_ref().is_some_and(|value| value.text == row.value);
             Some((axis, universe.axes()[axis].values.iter().position(is)?, row))
         };
-        let rows = compat.tables().unsupported_families.iter();
+        let rows = compat.tables_of(TableGroup::FamilyBuilds).unsupported_families.iter();
         let is_for = |row: &&UnsupportedFamilyRow| row.platform.is_empty() || row.platform == platform.word();
         Self { compat, rows: rows.filter(is_for).filter_map(named).collect() }
     }

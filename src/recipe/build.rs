@@ -31,7 +31,7 @@ const WRITE: &str =
     concat!(include_str!("../../templates/recipe/inside.py"), include_str!("../../templates/recipe/write.py"));
 
 /// The folder in the job's of wheels that only a test of the build is run on.
-const TESTED: &str = "tested";
+pub const TESTED: &str = "tested";
 
 /// What a command of this program begins with.
 pub(super) const THIS_PROGRAM: &str = "rock-matrix";

@@ -13,13 +13,21 @@ use crate::plan::Job;
 const MOST_JOBS: usize = 5_000;
 
 /// Evaluates every condition, and every part whose condition holds, for each job. Facts of the machine have stand-ins.
-/// Each fault is told once, with how many jobs have it and one of them. So is what speaks against a variable's value.
-pub fn check(jobs: impl IntoIterator<Item = Job>, document: &RecipeDocument, compat: &Compat, sink: &mut Sink) {
+/// Each fault is told once, with how many jobs have it and one of them. So is what speaks against a variable's value, and what
+/// `also` finds in a build.
+pub fn check(
+    jobs: impl IntoIterator<Item = Job>,
+    document: &RecipeDocument,
+    compat: &Compat,
+    also: &dyn Fn(&Build) -> Vec<Diagnostic>,
+    sink: &mut Sink,
+) {
     let mut found: Vec<(Diagnostic, usize, String)> = Vec::new();
     for job in jobs.into_iter().take(MOST_JOBS) {
         let site = if job.settings.platform == Platform::Windows { Site::Script } else { Site::Container };
         let told = build(&job, document, compat, &site, &BTreeMap::new());
-        for diagnostic in told.map_or_else(|faults| faults, |build| against(&job, &build, compat)) {
+        let found_in = |build: Build| [against(&job, &build, compat), also(&build)].concat();
+        for diagnostic in told.map_or_else(|faults| faults, found_in) {
             match found.iter_mut().find(|(known, _, _)| *known == diagnostic) {
                 Some((_, count, _)) => *count += 1,
                 None => found.push((diagnostic, 1, job.id.clone())),
@@ -85,7 +93,7 @@ mod tests {
         let document = from_source(&Source::new("flash-attn.yaml", text), &mut Sink::new()).unwrap();
         let tried = |jobs: usize| {
             let mut sink = Sink::new();
-            check(std::iter::repeat_n(job.clone(), jobs), &document, &compat, &mut sink);
+            check(std::iter::repeat_n(job.clone(), jobs), &document, &compat, &|_| Vec::new(), &mut sink);
             let found = sink.finish();
             found.iter().flat_map(|one| &one.notes).any(|note| note.starts_with(&format!("for {MOST_JOBS} jobs,")))
         };

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
-use crate::compat::Compat;
+use crate::compat::{Compat, TableGroup};
 use crate::config::Switch;
 use crate::config::recipe::{FactDocument, RecipeDocument};
 use crate::diagnostic::{Diagnostic, registry::build as codes};
@@ -263,8 +263,20 @@ impl<'d> Context<'d> {
             each.collect::<Result<Vec<_>, Diagnostic>>()
         };
         let (wanted, at_most) = (texts(&fact.r#where)?, texts(&fact.at_most)?);
+        let mut fitting =
+            rows.iter().filter(|row| wanted.iter().all(|(column, text)| holds(&row[column.as_str()], text)));
+        if !fact.key.is_empty() {
+            let mut values = serde_json::Map::new();
+            for row in fitting {
+                let Some(key) = row[fact.key.as_str()].as_str() else {
+                    return Err(fault(format!("table `{table}` has no column `{}` of texts", fact.key)));
+                };
+                values.insert(key.to_owned(), row[fact.column.as_str()].clone());
+            }
+            return Ok(Json::Object(values));
+        }
         let mut newest: Option<(Vec<Version>, &Json)> = None;
-        for row in rows.iter().filter(|row| wanted.iter().all(|(column, text)| holds(&row[column.as_str()], text))) {
+        for row in fitting.by_ref() {
             let Some(versions) =
                 at_most.iter().map(|(column, most)| version_up_to(&row[column.as_str()], most)).collect()
             else {
@@ -377,7 +389,7 @@ pub const LATE: &str = "ROCK_FACT_";
 /// # Errors
 /// The names of the tables there are.
 fn rows_of(table: &str, compat: &Compat) -> Result<Vec<Json>, Vec<String>> {
-    let own = compat.tables().recipe_rows.iter().filter(|row| row.table == table);
+    let own = compat.tables_of(TableGroup::RecipeRows).recipe_rows.iter().filter(|row| row.table == table);
     let own: Vec<Json> = own.map(|row| json!(row.columns)).collect();
     if !own.is_empty() {
         return Ok(own);
@@ -385,7 +397,7 @@ fn rows_of(table: &str, compat: &Compat) -> Result<Vec<Json>, Vec<String>> {
     match compat.rows_of(table) {
         Some(Json::Array(rows)) => Ok(rows),
         _ => {
-            let own = compat.tables().recipe_rows.iter().map(|row| row.table.clone());
+            let own = compat.tables_of(TableGroup::RecipeRows).recipe_rows.iter().map(|row| row.table.clone());
             let names = compat.tables().row_counts().into_iter().map(|(name, _)| name);
             Err(own.chain(names).collect::<BTreeSet<_>>().into_iter().collect())
         }

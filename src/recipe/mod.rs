@@ -24,7 +24,7 @@ mod step;
 mod tests;
 mod variables;
 
-pub use build::{Build, FIGURES_FILE, RECORD_FILE, build};
+pub use build::{Build, FIGURES_FILE, RECORD_FILE, TESTED, build};
 pub use check::check;
 pub use context::{CALLER_VARIABLE, LATE, Question, SHELL_VARIABLE, Site, found, late_name, questions, shell_variable};
 pub use prepare::{index_suffix, named};

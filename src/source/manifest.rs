@@ -2,7 +2,6 @@
 //!
 //! Input: a JSON text, or what trees are at. Output: entries in the order of a build, or the text.
 
-use crate::compat::TableGroup;
 use std::collections::BTreeMap;
 
 use serde::ser::SerializeMap;
@@ -10,7 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::related::is_commit;
-use crate::compat::Compat;
+use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::{Diagnostic, Place, registry::sources as codes};
 use crate::names::Version;
 

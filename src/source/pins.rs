@@ -3,14 +3,13 @@
 //! Input: rows of the table `pins`, texts of files, and the variables that torch's build reads. Output: version, commit
 //! and what can be downloaded, each with where it was read.
 
-use crate::compat::TableGroup;
 use std::collections::BTreeMap;
 
 use super::related::is_commit;
 use super::resolve::From;
 use crate::cmake::{Fault, Script};
-use crate::compat::Compat;
 use crate::compat::rows::{PinRow, TorchAotritonRow};
+use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::Source;
 use crate::names::{Digest, RocmVersion};
 

@@ -1,8 +1,7 @@
 //! The projects and combinations of the facts, by the names that people give them.
 
-use crate::compat::Compat;
-use crate::compat::TableGroup;
 use crate::compat::rows::{ProjectRow, TorchSourceRow};
+use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Place, registry::sources as codes};
 

@@ -1,13 +1,12 @@
 //! Where a project comes from: what was asked for, else what a combination says, else a pin, else the project's row.
 
-use crate::compat::TableGroup;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use super::patch_sets::Choice;
 use super::related::{RelatedCommits, is_commit};
-use crate::compat::Compat;
 use crate::compat::rows::{PinRow, ProjectRow, SourceRow, TorchSourceRow};
+use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::{Diagnostic, Place, Source, registry::sources as codes};
 
 /// What was said on the command line.

@@ -198,7 +198,9 @@ pub fn copy_all(files: &[(&Path, &Path)]) -> Result<(), FileError> {
     let copy = |(from, to): &(&Path, &Path)| {
         let mut source = std::fs::File::open(from).map_err(|e| FileError::new("read", from, e))?;
         let target = std::fs::canonicalize(to).unwrap_or_else(|_| (*to).to_owned());
-        Ok((stream_beside(&target, |out| std::io::copy(&mut source, out).map(drop))?, target))
+        let copy = stream_beside(&target, |out| std::io::copy(&mut source, out).map(drop))?;
+        copy.sync(None).map_err(|e| FileError::new("write", &target, e))?;
+        Ok((copy, target))
     };
     let copies = files.iter().map(copy).collect::<Result<Vec<_>, FileError>>()?;
     copies

@@ -248,11 +248,11 @@ pub fn digest_of(path: &Path) -> Result<(u64, Digest), FileError> {
 ///
 /// # Errors
 /// When a folder cannot be read.
-pub fn listing(path: &Path, is_left_out: &mut dyn FnMut(&Path) -> bool) -> Result<String, FileError> {
+pub fn listing(path: &Path, is_left_out: &mut dyn FnMut(&Path, bool) -> bool) -> Result<String, FileError> {
     let mut lines = Vec::new();
     walk(path, &mut |found, metadata| {
         let relative = found.strip_prefix(path).unwrap_or(found);
-        if !relative.as_os_str().is_empty() && is_left_out(relative) {
+        if !relative.as_os_str().is_empty() && is_left_out(relative, metadata.is_dir()) {
             return false;
         }
         if !metadata.is_dir() {
@@ -333,7 +333,15 @@ pub fn now_s() -> u64 {
 /// A lock on a file, held until it is dropped or the program ends in whatever way.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Not by closing alone: a process that another thread starts at this moment has a copy of the file until it runs its
+        // program, and the lock is that of all copies (flock(2)).
+        let _ = rustix::fs::flock(&self.file, rustix::fs::FlockOperation::Unlock);
+    }
 }
 
 /// Locks a file, which is made where it is missing; `None` when another program holds the lock.
@@ -354,7 +362,7 @@ pub fn lock_below(file: &Below) -> Result<Option<Lock>, FileError> {
 
 fn held(file: File, path: &Path) -> Result<Option<Lock>, FileError> {
     match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(Lock { _file: file })),
+        Ok(()) => Ok(Some(Lock { file })),
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
         Err(e) => Err(FileError::new("lock", path, e.into())),
     }

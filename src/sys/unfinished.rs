@@ -46,11 +46,15 @@ impl Unfinished {
         }
     }
 
-    /// Syncs it and gives it permissions and its name, in the place of what has it. Without a mode the permissions are
-    /// those of any new file.
-    pub(super) fn persist(self, path: &Path, mode: Option<u32>) -> io::Result<()> {
+    /// Gives it permissions and waits until the disk has it. Without a mode the permissions are those of any new file.
+    pub(super) fn sync(&self, mode: Option<u32>) -> io::Result<()> {
         self.file().set_permissions(PermissionsExt::from_mode(mode.unwrap_or_else(new_file_mode)))?;
-        self.file().sync_all()?;
+        self.file().sync_all()
+    }
+
+    /// Syncs it, as [`Self::sync`] does, and gives it its name, in the place of what has it.
+    pub(super) fn persist(self, path: &Path, mode: Option<u32>) -> io::Result<()> {
+        self.sync(mode)?;
         match self {
             Self::Named(file) => file.persist(path).map(drop).map_err(|error| error.error),
             Self::Unnamed(file, folder) => {

@@ -643,7 +643,8 @@ fn a_test_elsewhere_takes_the_wheel_and_builds_nothing() {
     let (_, stderr) = toy.build(0, &["--test", "wheels", "--continue", "auto"]);
     assert!(stderr.contains("[1/1] smoke-test"), "{stderr}");
     assert!(
-        toy.path(&format!(".rock/{JOB}/dist/{WHEEL}")).exists() && !toy.path(&format!(".rock/{JOB}/order")).exists()
+        toy.path(&format!(".rock/{JOB}/tested/dist/{WHEEL}")).exists()
+            && !toy.path(&format!(".rock/{JOB}/order")).exists()
     );
     let (_, stderr) = toy.build(1, &["--test", "recipes", "--continue", "auto"]);
     assert!(stderr.contains("`recipes` has 0 wheels of the job"), "{stderr}");

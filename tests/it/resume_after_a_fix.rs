@@ -156,7 +156,6 @@ fn links_among_copied_files_are_not_followed() {
     }
 }
 
-/// In a container the script copies.
 #[test]
 fn releases_and_environments_in_the_source_are_not_copied() {
     let toy = broken();
@@ -172,6 +171,7 @@ fn releases_and_environments_in_the_source_are_not_copied() {
     assert!(!toy.job("src/code/release").exists() && !toy.job("src/code/tools/venv").exists());
 }
 
+/// In a container the script copies.
 #[test]
 fn a_fixed_source_is_built_in_a_container_too() {
     let harbour = Harbour::new(MAKE, "");

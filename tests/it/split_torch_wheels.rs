@@ -151,6 +151,11 @@ fn bundles_that_no_wheel_is_made_for_are_refused() {
         "device-bundles: gfx110x gfx12-0 gfx9-0, flash-attention: \"on\"",
         "no target of the job is in `gfx110x` `gfx9-0` of `device-bundles`",
     );
+    refused(
+        "on",
+        "device-bundles: gfx12-0 gfx942 gfx12x, flash-attention: \"on\"",
+        "`gfx942` `gfx12x` of `device-bundles` is no bundle of targets",
+    );
 }
 
 #[test]

@@ -6,8 +6,8 @@ use regex::Regex;
 use super::devices::DeviceWheels;
 use crate::audit::embed::{is_embedded, known_embedding, says_embedded};
 use crate::audit::tree::Excludes;
-use crate::compat::Compat;
 use crate::compat::rows::{EqualRow, WheelContentRow};
+use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::registry::{rocm as codes, wheel as wheel_codes};
 use crate::diagnostic::{Code, Diagnostic, Place, Severity};
 use crate::names::{DistributionName, Version, WheelName};
@@ -29,7 +29,7 @@ pub struct Expected {
 
 /// The features that rows know, sorted.
 pub fn features(compat: &Compat) -> Vec<&str> {
-    let rows = compat.tables().wheel_contents.iter();
+    let rows = compat.tables_of(TableGroup::Contents).wheel_contents.iter();
     let mut known: Vec<&str> = rows.map(|row| row.feature.as_str()).filter(|feature| !feature.is_empty()).collect();
     known.sort_unstable();
     known.dedup();
@@ -96,7 +96,7 @@ impl Expected {
                 && !(row.whole && is_split)
                 && (row.feature.is_empty() || self.features.contains(&row.feature))
         };
-        for row in compat.tables().wheel_contents.iter().filter(applies) {
+        for row in compat.tables_of(TableGroup::Contents).wheel_contents.iter().filter(applies) {
             let looking = Looking { shown, wheel, row };
             found.extend(looking.is_too_small(size_bytes));
             found.extend(looking.holds());
@@ -120,7 +120,7 @@ fn missing(distribution: &DistributionName, platform: &str, compat: &Compat) -> 
     let normal = distribution.normalized();
     let finding = Diagnostic::new(&wheel_codes::WHEEL_NOT_THERE, format!("there is no wheel of {distribution}"));
     let absent = |row: &&WheelContentRow| row.absent && row.distribution == normal && row.platform == platform;
-    match compat.tables().wheel_contents.iter().find(absent) {
+    match compat.tables_of(TableGroup::Contents).wheel_contents.iter().find(absent) {
         Some(row) => finding.severity(Severity::Note).note(row.reason.clone()),
         None => finding
             .at(Place::Argument("--expect".to_owned()), "")
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn the_patterns_of_the_shipped_rows_can_be_read() {
-        for row in &Compat::embedded().tables().wheel_contents {
+        for row in &Compat::embedded().tables_of(crate::compat::TableGroup::Contents).wheel_contents {
             Excludes::new(row.holds.iter().map(String::as_str)).unwrap();
             let equal = row.equal.iter().flat_map(|equal| [&equal.find, &equal.requires]);
             for pattern in equal.chain([&row.requires]) {

@@ -269,8 +269,8 @@ fn build_one(
     runner: &mut ProcessRunner,
     measured: &mut Vec<String>,
 ) -> Exit {
-    let wheels = match args.test.iter().map(|dist| prepare::wheels_to_test(job, dist)).collect::<Result<Vec<_>, _>>() {
-        Ok(wheels) => wheels.concat(),
+    let wheels = match args.test.as_deref().map(|dist| prepare::wheels_to_test(job, dist)).transpose() {
+        Ok(wheels) => wheels.unwrap_or_default(),
         Err(fault) => return shell.report(&[fault]),
     };
     points::tell(job, args, shell);
@@ -286,6 +286,10 @@ fn build_one(
         Ok(built) => built,
         Err(NotBegun::Open(fault)) => {
             shell.report(&[Diagnostic::from(&fault)]);
+            return Exit::Machine;
+        }
+        Err(NotBegun::Wheels(fault)) => {
+            shell.report(&[Diagnostic::from(fault)]);
             return Exit::Machine;
         }
         Err(NotBegun::Engine(fault)) => {

@@ -11,7 +11,7 @@ use crate::cli::limits::MAX_FACT_FILE_BYTES;
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
 use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, registry::build as codes};
+use crate::diagnostic::{Diagnostic, registry::build as codes, shell_line};
 use crate::exec::{
     self, Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings, UnknownStage, WheelToTest,
     first_step,
@@ -77,7 +77,7 @@ pub(super) fn prepare(
         let files = args.matrix.iter().chain(&args.plan).map(|path| path.display().to_string());
         let files = args.words.iter().filter(|word| is_file_of_jobs(word)).cloned().chain(files);
         let words = ["rock-matrix", "render", "script"].map(str::to_owned).into_iter();
-        let command = render::command(&words.chain(files).chain([ready.job.id.clone()]).collect::<Vec<_>>());
+        let command = shell_line(words.chain(files).chain([ready.job.id.clone()]));
         return Err(vec![fault.help(format!("run what `{command}` prints on a Windows machine"))]);
     }
     let caller = shell.environment.current_dir.display().to_string();
@@ -419,7 +419,7 @@ impl Prepared {
             let path = path.strip_prefix(CALLER_MOUNT).map_or_else(|| path.clone(), |rest| self.caller.clone() + rest);
             let path = shell.environment.current_dir.join(path);
             let listed = match step.left_out.as_slice() {
-                [] => sys::listing(&path, &mut |_| false),
+                [] => sys::listing(&path, &mut |_, _| false),
                 left_out => exec::source_listing(&path, left_out),
             };
             listed.unwrap_or_default()

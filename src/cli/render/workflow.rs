@@ -94,7 +94,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
 /// The files and folders below the working folder that the jobs copy: `path:` sources of their recipes.
 pub(in crate::cli) fn sources(plan: &Plan, matrices: &[Matrix], compat: &Compat) -> Vec<String> {
     let mut found = BTreeSet::new();
-    for (number, (group, matrix)) in plan.groups.iter().zip(matrices).enumerate() {
+    let groups = plan.groups.iter().zip(matrices).enumerate();
+    for (number, (group, matrix)) in groups.filter(|(_, (_, matrix))| matrix.recipe.has_sources_of_this_machine()) {
         for job in group.jobs(number).map(JobView::to_job) {
             let Ok(build) = recipe::build(&job, &matrix.recipe, compat, &recipe::Site::Container, &BTreeMap::new())
             else {

@@ -2,7 +2,6 @@
 
 mod asked;
 
-use crate::compat::TableGroup;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -17,7 +16,7 @@ use crate::bytes::start_threads;
 use crate::cli::load;
 use crate::cli::threads::on_threads;
 use crate::cli::wheel::{Watchers, report, source_date_s};
-use crate::compat::Compat;
+use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::sdk::python::Build;

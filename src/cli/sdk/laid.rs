@@ -1,6 +1,5 @@
 //! Artifacts read and laid out, with everything that a person should know of it.
 
-use crate::compat::TableGroup;
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
@@ -11,7 +10,7 @@ use super::wanted::{Made, Wanted};
 use crate::bytes::{is_same, start_threads};
 use crate::cli::wheel::report;
 use crate::cli::{Exit, Shell, load};
-use crate::compat::Compat;
+use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::sdk::{self, DevelTree, Layout, Mode, Overlap, Sameness, Wish};

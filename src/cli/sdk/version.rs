@@ -1,6 +1,5 @@
 //! `sdk version`: the versions of a build.
 
-use crate::compat::TableGroup;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,7 @@ use serde_json::json;
 
 use super::{Exit, Format, Shell};
 use crate::cli::load;
+use crate::compat::TableGroup;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::names::{Version, day_digits};

@@ -1,13 +1,12 @@
 //! Options that choose sources, and the files that pins are read from.
 
-use crate::compat::TableGroup;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Shell;
 use super::limits::LARGEST_PIN_FILE_BYTES;
-use crate::compat::Compat;
 use crate::compat::rows::{ProjectRow, TorchSourceRow};
+use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::sources as codes};
 use crate::source::related::{RelatedCommits, Strictness};
 use crate::source::{Explicit, PinFiles, projects, reads_related};

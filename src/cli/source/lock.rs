@@ -1,6 +1,5 @@
 //! `source lock`: what the trees of this machine are at, or what their repositories have now, as a manifest.
 
-use crate::compat::TableGroup;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,8 +7,8 @@ use super::choices::Choices;
 use super::limits::LARGEST_LOCKED_BYTES;
 use super::{Exit, Shell, failed, listen, load};
 use crate::checkout::{self, STATE};
-use crate::compat::Compat;
 use crate::compat::rows::ProjectRow;
+use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{
     Diagnostic, Place, Sink,

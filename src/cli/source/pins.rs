@@ -1,13 +1,12 @@
 //! `source pins`: every pin that a checkout of torch holds, and what can be downloaded for it.
 
-use crate::compat::TableGroup;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::choices::read_files;
 use super::{Exit, Format, Shell, load};
-use crate::compat::Compat;
+use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::sources as codes};
 use crate::names::{RocmVersion, Version};
 use crate::source::pins::{self, Commit, Copies, Copy, Mode, Pinned, Sum, Taken};

@@ -1,6 +1,5 @@
 //! `wheel check`: every gate a wheel must pass, in one go.
 
-use crate::compat::TableGroup;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,7 @@ use super::{Format, Printing, WheelFile, report};
 use crate::audit::{self, DeviceWheels, Expected, Facts, FileFacts, FindingView, GfxDocument, Look, SplitCode};
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Shell, Verbosity, sdk};
+use crate::compat::TableGroup;
 use crate::diagnostic::registry;
 use crate::diagnostic::{Code, Diagnostic, Severity, counted, nearest};
 use crate::names::GfxTarget;

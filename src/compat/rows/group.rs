@@ -51,6 +51,12 @@ table_groups! {
     Machine "machine": profiles, variables, variable_rules, attention, attention_expects, tools, paths, known_failures;
     /// Where the sources of torch and its companions come from.
     Origins "origins": projects, torch_sources, torch_companions, pins, torch_aotriton;
+    /// What wheels of known projects hold, and what is put into them.
+    Contents "contents": wheel_contents, embeddings;
+    /// Where families of GPU targets are built, and where they are not supported.
+    FamilyBuilds "family-builds": family_builds, unsupported_families;
+    /// Rows that only recipes ask for.
+    RecipeRows "recipe-rows": recipe_rows;
     /// Facts in words.
     Claims "claims": claims;
 }

@@ -6,9 +6,10 @@ use super::{Reader, entries, explicit_places, items, text, texts};
 use crate::compat::rows::ReleaseTypeRow;
 use crate::config::limits::{MOST_ENTRIES, MOST_GROUPS, MOST_LIBRARIES, MOST_PARALLEL};
 use crate::config::{
-    Attest, Config, DigestRule, Docker, GpuPolicy, GroupIds, Image, LabelChoice, MakeLatest, MissingImage, Places,
-    Platform, PrRunMode, Prerelease, PythonFrom, Queue, Release, Repair, RepairPlatform, RocmPolicy, RocmPrecision,
-    RunnerSelector, Strictness, Switch, Test, TestFamilies, ToolFrom, TorchFrom, Workflow, syntax,
+    Attest, Config, DigestRule, Docker, Gfx, GpuPolicy, GroupIds, HostValue, Image, LabelChoice, MakeLatest,
+    MissingImage, Places, Platform, PrRunMode, Prerelease, PythonFrom, Queue, Release, Repair, RepairPlatform,
+    RocmPolicy, RocmPrecision, RunnerSelector, Strictness, Switch, Test, TestFamilies, ToolFrom, TorchFrom, Workflow,
+    syntax,
 };
 use crate::diagnostic::{
     Diagnostic,
@@ -62,6 +63,7 @@ impl Reader<'_> {
         &mut self,
         node: &Node,
         (recipe, release_type): (String, Option<ReleaseTypeRow>),
+        mut host_values: Vec<HostValue>,
         mut places: Places,
     ) -> Option<Config> {
         self.format(node);
@@ -95,6 +97,9 @@ impl Reader<'_> {
         }
         let gfx = self.gfx(items(node, "gfx"));
         let gfx_fallback = self.gfx_fallback(items(node, "gfx-fallback"), &gfx);
+        if gfx == Gfx::Host && gfx_fallback.is_empty() {
+            host_values.push(HostValue::Gfx);
+        }
         let families = words(items(node, "gfx"));
         let image = self.image(node.get("image")?);
         let docker = self.docker(node.get("docker")?);
@@ -133,7 +138,7 @@ impl Reader<'_> {
             gfx,
             families,
             gfx_fallback,
-            host_values: Vec::new(),
+            host_values,
             device_extras,
             release_type,
             exclude,

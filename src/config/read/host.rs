@@ -1,6 +1,7 @@
 //! `rocm: [host]`: the ROCm of this machine as a value of the axis.
 
 use super::Reader;
+use crate::config::HostValue;
 use crate::diagnostic::registry::plan as codes;
 use crate::yaml::{Node, Value};
 
@@ -8,13 +9,13 @@ use crate::yaml::{Node, Value};
 const HOST: &str = "host";
 
 impl Reader<'_> {
-    /// Puts the ROCm of this machine in the place of each `host` of the axis `rocm`, and returns these places.
-    pub(super) fn resolve_host(&mut self, whole: &mut Node) -> Vec<String> {
+    /// Puts the ROCm of this machine in the place of each `host` of the axis `rocm`, and returns these values.
+    pub(super) fn resolve_host(&mut self, whole: &mut Node) -> Vec<HostValue> {
         let Some(values) = entry(whole, "axes").and_then(|axes| entry(axes, "rocm")) else { return Vec::new() };
         let Value::List(items) = &mut values.value else { return Vec::new() };
-        let mut places = Vec::new();
-        for (number, node) in items.iter_mut().enumerate().filter(|(_, node)| node.text() == Some(HOST)) {
-            places.push(format!("axes.rocm[{number}]"));
+        let mut found = Vec::new();
+        for (index, node) in items.iter_mut().enumerate().filter(|(_, node)| node.text() == Some(HOST)) {
+            found.push(HostValue::Rocm { index });
             let Some(version) = self.lookups.host_rocm.find() else {
                 let message = "`rocm: [host]` asks for the ROCm of this machine, and none is found, or several";
                 let help = "name the version, or say with ROCM_PATH which installation is meant; `rock-matrix doctor` shows what it sees";
@@ -27,7 +28,7 @@ impl Reader<'_> {
                 version.as_str().clone_into(&mut scalar.text);
             }
         }
-        places
+        found
     }
 }
 

@@ -167,6 +167,9 @@ pub struct FactDocument {
     /// With `table`: column → version. Of the rows whose version is at most this one, the newest is taken.
     #[serde(default)]
     pub at_most: IndexMap<String, String>,
+    /// With `table`: the column that names the values. All rows are taken then, as a mapping from it to `column`. Plain text.
+    #[serde(default)]
+    pub key: String,
     /// With `table`: the column whose value is taken. Plain text.
     #[serde(default)]
     pub column: String,

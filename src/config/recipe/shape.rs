@@ -114,7 +114,12 @@ const BACKEND: Record = Record {
             "true",
             "Whether the wheel holds device code, so that gfx targets matter.",
         ),
-        field("levers", TEXT_LIST, "[]", "What makes a build shorter; told with every estimate that does not fit."),
+        field(
+            "levers",
+            TEXT_LIST,
+            "[]",
+            "What makes a build shorter, for estimates that do not fit. One that begins with a variable and its value in backticks is left out where the file sets that value.",
+        ),
         field("run-time", Shape::Record(&RUN_TIME), "{}", "Further needs of the installed package."),
     ],
 };
@@ -146,6 +151,12 @@ const FACT: Record = Record {
         field("table", Shape::Text, "", "A table of the facts, such as `rocm-gfx`."),
         field("where", TEXTS, "{}", "With `table`: what the columns of the row must have or hold."),
         field("at-most", TEXTS, "{}", "With `table`: column and version; the newest row up to it is taken."),
+        field(
+            "key",
+            Shape::Text,
+            "",
+            "With `table`: the column that names the values of all rows, which become a mapping.",
+        ),
         field("column", Shape::Text, "", "With `table`: the column whose value is taken."),
         field("default", Shape::Text, "", "What to take when there is no answer."),
         field("stand-in", Shape::Text, "", "What `check` and a dry run take, which ask nothing."),

@@ -1,8 +1,7 @@
 //! Target, torch and preference to the library that attention uses, by the rows of the table `attention`.
 
-use crate::compat::Compat;
-use crate::compat::TableGroup;
 use crate::compat::rows::AttentionRow;
+use crate::compat::{Compat, TableGroup};
 use crate::names::{GfxTarget, Version};
 
 /// The library that is asked for.

@@ -2,9 +2,8 @@
 
 use super::choice::{Asked, Preference, choose};
 use super::log::{Answer, Log, Reading};
-use crate::compat::TableGroup;
 use crate::compat::rows::AttentionExpectRow;
-use crate::compat::{Compat, begins};
+use crate::compat::{Compat, TableGroup, begins};
 use crate::diagnostic::registry::host as codes;
 use crate::diagnostic::{Diagnostic, Place, Source};
 use crate::names::{GfxTarget, Version};

@@ -55,7 +55,7 @@ fn every_fault_of_a_recipe_is_told_once_with_how_many_jobs_have_it() {
          \"{{ python == '3.10' and nothing }}\", argv: [make]}\n",
     );
     let mut sink = Sink::new();
-    check(jobs, &document, &Compat::embedded(), &mut sink);
+    check(jobs, &document, &Compat::embedded(), &|_| Vec::new(), &mut sink);
     let found = sink.finish();
     let lines: Vec<String> = found
         .iter()

@@ -1,11 +1,10 @@
 //! The same for the shells of Windows. Both set a step's variables and leave the rest to a program of ours, which Python
 //! runs: neither has the tools that a POSIX script counts on, nor takes every word of a command.
 
-use crate::compat::TableGroup;
 use serde::Serialize;
 
 use super::comment;
-use crate::compat::Compat;
+use crate::compat::{Compat, TableGroup};
 use crate::plan::Job;
 use crate::recipe::{Build, Extend, SHELL_VARIABLE, Step, late_name, shell_variable};
 use crate::render::environment::Unwritable;

@@ -1,8 +1,8 @@
 //! What GitHub would refuse, found before anything is written.
 
 use crate::compat::Compat;
-use crate::config::{Attest, Leaves, Switch};
-use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::plan as codes};
+use crate::config::{Attest, HostValue, Leaves, Switch};
+use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::plan as codes, shell_line};
 use crate::plan::{self, Plan};
 
 /// The matrices fit the outputs of a job, the wheels are no more artifacts than a job may fetch, and the files no more
@@ -39,25 +39,27 @@ pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mu
     if jobs == 0 {
         let empty = Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs, so the workflow would build nothing");
         let files = plan.groups.iter().map(|group| group.config.places.source().path.to_string());
-        let words: Vec<String> =
-            ["rock-matrix", "plan", "--explain"].map(str::to_owned).into_iter().chain(files).collect();
-        sink.push(empty.help(format!("see the reasons with `{}`", crate::render::command(&words))));
+        let explain = ["rock-matrix", "plan", "--explain"].map(str::to_owned).into_iter();
+        sink.push(empty.help(format!("see every reason with `{}`", shell_line(explain.chain(files)))));
     }
 }
 
 /// Warns of values that are those of the machine which makes the plan: the runner of the first job has none of them.
 pub(super) fn warn_of_host_values(plan: &Plan, sink: &mut Sink) {
     for config in plan.groups.iter().map(|group| &group.config) {
-        for place in &config.host_values {
-            let (key, has_not) = if place == "gfx" { ("gfx", "a GPU") } else { ("rocm", "ROCm") };
+        for value in &config.host_values {
+            let (key, has_not, help) = match value {
+                HostValue::Gfx => (
+                    "gfx",
+                    "a GPU",
+                    "name the targets, or list under `gfx-fallback` those that are built without a GPU",
+                ),
+                HostValue::Rocm { .. } => ("rocm", "ROCm", "name the version"),
+            };
             let message =
                 format!("`{key}: [host]` fails in the workflow: the runner that makes its plan is without {has_not}");
-            let warning = Diagnostic::new(&codes::HOST_VALUE_IN_WORKFLOW, message).at(config.places.of(place), "");
-            sink.push(warning.help(if place == "gfx" {
-                "name the targets, or list under `gfx-fallback` those that are built without a GPU"
-            } else {
-                "name the version"
-            }));
+            let warning = Diagnostic::new(&codes::HOST_VALUE_IN_WORKFLOW, message);
+            sink.push(warning.at(config.places.of(&value.place()), "").help(help));
         }
     }
 }

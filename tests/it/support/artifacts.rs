@@ -1,13 +1,13 @@
 //! Artifacts of a ROCm build, as folders or archives: real libraries and programs of this machine's compiler under the names that
 //! ROCm's have.
 
-use rock_matrix::compat::TableGroup;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
 use rock_matrix::archive::Compression;
+use rock_matrix::compat::TableGroup;
 
 use super::Project;
 

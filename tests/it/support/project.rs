@@ -123,7 +123,9 @@ impl Project {
     ///
     /// Commands that its messages print are tried as well.
     pub fn run(&self, arguments: &[&str]) -> Ran {
-        self.ran(self.command(arguments), arguments).with_printed_commands(self)
+        let ran = self.ran(self.command(arguments), arguments);
+        try_printed_commands(&ran.said, |words| self.command(words));
+        ran
     }
 
     /// The same where no file may get longer than so many KiB, as on a disk that is full.
@@ -203,17 +205,6 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Tries the commands that its messages print, in the folder where they are printed.
-    fn with_printed_commands(self, project: &Project) -> Self {
-        let shell = || {
-            let mut shell = project.program("/bin/bash");
-            shell.env("PATH", path_with_program());
-            shell
-        };
-        try_printed_commands(&self.said, shell);
-        self
-    }
-
     /// Asserts the exit code and gives the outputs.
     #[track_caller]
     pub fn exits(self, code: i32) -> Outcome {

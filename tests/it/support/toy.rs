@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use super::printed_commands::try_printed_commands;
 use super::project::{path_with_program, printed_command};
 use super::{Project, Wheel};
 
@@ -147,7 +148,9 @@ impl Toy {
     #[track_caller]
     pub fn build(&self, code: i32, arguments: &[&str]) -> (String, String) {
         let arguments: Vec<&str> = ["build", JOB].into_iter().chain(arguments.iter().copied()).collect();
-        ended(self.command(&arguments).output().unwrap(), code, &self.folder)
+        let output = self.command(&arguments).output().unwrap();
+        try_printed_commands(&String::from_utf8_lossy(&output.stderr), |words| self.command(words));
+        ended(output, code, &self.folder)
     }
 
     /// Runs the first command between backticks after `before` as a shell reads it, as someone does who copies it from a

@@ -18,7 +18,7 @@ types "rock-matrix doctor --sysfs-root machine 2>/dev/null | sed -n '/^GPUs/,/^$
 types "rock-matrix doctor --sysfs-root machine --format json >doctor.json 2>/dev/null"
 
 remarks "Which wheel is for it, in an environment without torch?"
-types "rock-matrix pick --published release --environment doctor.json --rocm 6.2 --python 3.11"
+without_torch types "rock-matrix pick --published release --environment doctor.json --rocm 6.2 --python 3.11"
 
 remarks "And with torch for ROCm 6.2 installed?"
 types "rock-matrix pick --published release --environment doctor.json --python 3.11 --torch $torch_of_label+rocm6.2"

@@ -33,6 +33,12 @@ begin_journey() {
   cd "$folder" || exit 3
 }
 
+# `without_torch COMMAND...`: runs a function where `python3` is one without torch, since `pick` asks the first in PATH.
+without_torch() {
+  [ -d "$work/bare" ] || python3 -m venv --without-pip "$work/bare"
+  PATH=$work/bare/bin:$PATH "$@"
+}
+
 # Escapes a text for use in a regular expression of sed.
 regex_of() { printf '%s' "$1" | sed -E 's/[][\.*^$+?(){}|/]/\\&/g'; }
 

@@ -121,7 +121,7 @@ types 'python3 -m venv venv'
 # pip and uv have nothing of this machine's configuration, and trust the certificate of the stand-in.
 unset "${!PIP_@}" "${!UV_@}" REQUESTS_CA_BUNDLE CURL_CA_BUNDLE
 export PIP_CONFIG_FILE=/dev/null PIP_CERT=$tls/ca.pem PIP_DISABLE_PIP_VERSION_CHECK=1 UV_NO_CONFIG=1
-types 'rock-matrix pick --published me/wheels --distribution vecadd --python 3.11 --rocm 5.2 --gfx gfx90a'
+without_torch types 'rock-matrix pick --published me/wheels --distribution vecadd --python 3.11 --rocm 5.2 --gfx gfx90a'
 # `installs LINE`: runs a printed line in the environment.
 installs() { types ". venv/bin/activate && ${1#"${1%%[! ]*}"}"; }
 installs "$(grep -m 1 'pip install' <<<"$printed")"
@@ -138,12 +138,12 @@ sed -i 's/"1.0"/"1.1"/g' vec*/setup.py matrices/vec*.yaml
 commit "Version 1.1"
 kill "$license_pid"
 pushes v1.1.0
-types 'rock-matrix pick --published me/wheels --distribution vecadd --python 3.11 --rocm 5.2 --gfx gfx90a'
+without_torch types 'rock-matrix pick --published me/wheels --distribution vecadd --python 3.11 --rocm 5.2 --gfx gfx90a'
 
 remarks "The server is back: the run is started again"
 serve "$work/license" "$license_port"
 ends run_tag v1.1.0
-types 'rock-matrix pick --published me/wheels --distribution vecmul --python 3.11 --rocm 5.2 --gfx gfx90a'
+without_torch types 'rock-matrix pick --published me/wheels --distribution vecmul --python 3.11 --rocm 5.2 --gfx gfx90a'
 
 remarks "A nightly: the example workflow plans what is missing, tags it and starts the workflow for the tag"
 types 'rock-matrix plan --published me/wheels'
@@ -154,6 +154,6 @@ in_repository tag nightly-20261126
 curl -fsS --noproxy '*' -X PUT "$github/_git/nightly-20261126/$(in_repository rev-parse HEAD)" >"$work/pushed"
 printf '$ gh workflow run wheels.yml --ref nightly-20261126\n' | tee -a "$transcript"
 ends run_workflow nightly workflow_dispatch wheels.yml <<<'{"ref": "refs/tags/nightly-20261126", "inputs": {}}'
-types 'rock-matrix pick --published me/wheels --distribution vecadd --python 3.11 --rocm 5.2 --gfx gfx90a'
-types 'rock-matrix pick --published me/wheels --prereleases --distribution vecadd --python 3.11 --rocm 5.2 --gfx gfx90a'
+without_torch types 'rock-matrix pick --published me/wheels --distribution vecadd --python 3.11 --rocm 5.2 --gfx gfx90a'
+without_torch types 'rock-matrix pick --published me/wheels --prereleases --distribution vecadd --python 3.11 --rocm 5.2 --gfx gfx90a'
 end_journey

@@ -136,7 +136,7 @@ export UV_NO_CONFIG=1 UV_DEFAULT_INDEX=$served/simple UV_PYTHON=$host_python UV_
 ln -s "$tools/bin/uvx" "$tools/bin/pipx" "$work/program/"
 types 'uvx rock-matrix --version'
 types 'pipx run rock-matrix --version'
-types 'pipx install rock-matrix'
+types 'pipx install --quiet rock-matrix'
 types 'rock-matrix --version'
 
 remarks "A workflow uses the action by its major tag: README's own"

@@ -1,6 +1,5 @@
 //! What is asked for: which artifacts of which run.
 
-use crate::compat::TableGroup;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -10,7 +9,7 @@ use super::super::targets::unknown_families;
 use super::super::wanted::platform;
 use super::store::Store;
 use super::{Args, Shell};
-use crate::compat::Compat;
+use crate::compat::{Compat, TableGroup};
 use crate::config::Platform;
 use crate::diagnostic::registry::{sdk as codes, wheel::BAD_PATTERN};
 use crate::diagnostic::{Diagnostic, Place};

@@ -1,13 +1,12 @@
 //! The folder of packages, listed and opened.
 
-use crate::compat::TableGroup;
 use std::path::{Path, PathBuf};
 
 use super::{open, payload};
 use crate::audit::SplitCode;
 use crate::bytes::{ReadAt as _, Section};
 use crate::cli::wheel::{self, Watchers, WheelFile, proved_with};
-use crate::compat::Compat;
+use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::registry::{rocm, sdk as codes};
 use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::sdk::verify::{ON_PURPOSE, Opened};

@@ -8,13 +8,13 @@ mod table;
 
 pub(in crate::cli) use open::alone;
 
-use crate::compat::TableGroup;
 use std::path::PathBuf;
 
 use super::{Exit, Format, Shell};
 use crate::audit;
 use crate::cli::load;
 use crate::cli::wheel::Watchers;
+use crate::compat::TableGroup;
 use crate::diagnostic::Severity;
 use crate::sdk::verify;
 
