@@ -17,7 +17,12 @@ pub(super) struct Args {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut super::command(), "rock-matrix", &mut script);
+    clap_complete::generate(
+        args.shell,
+        &mut <super::Cli as clap::CommandFactory>::command(),
+        "rock-matrix",
+        &mut script,
+    );
     let script = String::from_utf8_lossy(&script);
     // clap_complete 4.6 writes the hyphen of the program's name in two ways, so that no branch of its own script is taken.
     shell.print_data(&script.replace("rock__subcmd__matrix", "rock__matrix"))

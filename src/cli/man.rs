@@ -40,8 +40,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 /// File names and texts of all pages, the program's own first.
 fn pages() -> Vec<(String, String)> {
-    let mut root = super::command().disable_help_subcommand(true);
-    root.build();
+    let root = super::command();
     let source = format!("{} {}", root.get_name(), root.get_version().unwrap_or_default());
     let (mut pages, mut open) = (Vec::new(), vec![root]);
     while let Some(command) = open.pop() {

@@ -6,8 +6,7 @@ use clap::{Arg, Command};
 
 /// The text of `docs/cli.md`.
 pub fn reference() -> String {
-    let mut root = super::command().disable_help_subcommand(true);
-    root.build();
+    let root = super::command();
     let mut text = String::from(
         "# Command line\n\n\
          This page is made of the program's own definition; `ROCK_BLESS=1 cargo test` writes it anew.\n",

@@ -199,15 +199,16 @@ impl Command {
     }
 }
 
-/// The whole command line, for completions, manual pages and documents.
+/// The whole command line with the arguments of every command and without `help`, for manual pages and documents.
 pub fn command() -> clap::Command {
-    Cli::command()
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    command
 }
 
 /// A bad command line that clap cannot see, told in the way of all others, with the usage of this command.
 fn misused(name: &str, kind: clap::error::ErrorKind, text: &str) -> Exit {
     let mut all = command();
-    all.build();
     if let Some(named) = all.find_subcommand_mut(name) {
         let _ = print_usage(&named.error(kind, text));
     }
@@ -217,7 +218,7 @@ fn misused(name: &str, kind: clap::error::ErrorKind, text: &str) -> Exit {
 /// The command line. What clap makes to read it stays until the program ends: taking it apart takes half as long as making
 /// it.
 fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let mut command = std::mem::ManuallyDrop::new(command());
+    let mut command = std::mem::ManuallyDrop::new(Cli::command());
     let mut matches = command.try_get_matches_from_mut(arguments)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }

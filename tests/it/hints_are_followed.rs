@@ -30,7 +30,7 @@ fn a_plan_without_jobs_says_how_to_see_the_reasons() {
     for command in [&["plan"][..], &["render", "workflow"], &["check"]] {
         let arguments: Vec<&str> = command.iter().copied().chain(["own wheels.yaml"]).collect();
         let said = project.run(&arguments).exits(0);
-        let before = if command == ["check"] { "see every reason with" } else { "see the reasons with" };
+        let before = if command == ["plan"] { "see the reasons with" } else { "see every reason with" };
         let reasons = project.follow(&said.stderr, before).exits(0).stdout;
         assert!(reasons.contains("excluded by"), "{reasons}");
     }

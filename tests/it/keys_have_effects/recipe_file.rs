@@ -302,6 +302,12 @@ fn cases() -> Vec<Case> {
             SCRIPT,
         ),
         Case::new(
+            "recipe fact.key",
+            fact(&merged(&row, &json!({"where": {"rocm": "6.0"}}))),
+            fact(&json!({"key": "rocm"})),
+            SCRIPT,
+        ),
+        Case::new(
             "recipe fact.column",
             fact(&merged(&row, &json!({"where": {"rocm": "5.2"}}))),
             fact(&json!({"column": "hip"})),
