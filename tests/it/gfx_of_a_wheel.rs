@@ -314,3 +314,20 @@ fn a_person_reads_how_many_of_each_kind_there_are() {
     assert!(two.ends_with("  2 bitcode files, which are no code for a GPU\n"), "{two}");
     assert!(two.contains("demo/_demo.so: 1 bundle, ") && two.contains("demo/k.co: 1 code object, "), "{two}");
 }
+
+#[test]
+fn a_folder_stands_for_its_wheels() {
+    let bytes = wheel(library(bundle::hip_bundle(&[GFX942], 512), 1)).bytes();
+    let project =
+        Project::new().bytes(&format!("dist/{NAME}"), &bytes).file("dist/notes.txt", "").file("none/a.txt", "");
+    for command in [&["wheel", "show", "--no-host-libs"][..], &["wheel", "gfx"]] {
+        let of = |path: &str, exit| project.run(&[command, &[path]].concat()).exits(exit);
+        let whole = of("dist", 0);
+        assert_eq!(whole.stdout, of(&format!("dist/{NAME}"), 0).stdout);
+        assert!(whole.stdout.contains("gfx942"), "{}", whole.stdout);
+        let empty = of("none", 1).stderr;
+        assert!(empty.contains("there are no wheels in `none`"), "{empty}");
+    }
+    let said = project.run(&["wheel", "repair", "dist"]).exits(1).stderr;
+    assert!(said.contains("help: name the wheels in it: `dist/*.whl`"), "{said}");
+}

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, Watchers};
+use super::expected;
 use super::options::Work;
 use super::sizes::size;
 use super::{Format, Printing, WheelFile, report};
@@ -34,8 +35,8 @@ Examples:
                                           code split off into archives of other wheels
   rock-matrix wheel gfx built.whl --json")]
 pub(super) struct Args {
-    /// The wheels
-    #[arg(required = true, value_name = "WHEEL")]
+    /// The wheels, or folders of them
+    #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
     /// The targets that every file with bundles must hold code for, and no others; families and products stand for theirs
     #[arg(long, value_name = "TARGETS", value_parser = gfx_words)]
@@ -64,13 +65,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     let named = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (paths, mut all) = expected::files(&args.wheels);
     let wheels: Vec<(String, Inspected)> =
-        args.wheels.iter().map(|path| (named(path), inspect(path, args, &room, shell))).collect();
+        paths.iter().map(|path| (named(path), inspect(path, args, &room, shell))).collect();
     let split = |(path, (name, files)): (&PathBuf, &(String, Inspected))| {
         Some(SplitCode::new(name, files.as_ref().ok()?).with_device_wheels(device_wheels(path, compat)))
     };
-    let splits: Vec<SplitCode> = args.wheels.iter().zip(&wheels).filter_map(split).collect();
-    let mut all = Vec::new();
+    let splits: Vec<SplitCode> = paths.iter().zip(&wheels).filter_map(split).collect();
     for (name, files) in wheels {
         let (text, found) = match files {
             Ok(files) => listed(&name, &files, &splits, &expected, compat, args),

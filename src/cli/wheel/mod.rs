@@ -28,7 +28,7 @@ use std::path::Path;
 
 use super::{Exit, Format, Shell};
 use crate::diagnostic::registry::{facts, host, wheel as codes};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, shell_quoted};
 use crate::names::WheelName;
 use crate::sys::PositionalFile;
 
@@ -106,7 +106,13 @@ pub(in crate::cli) fn open(path: &Path) -> Result<WheelFile, Diagnostic> {
         let is_pattern = shown.contains(['*', '?', '[']);
         let finding = Diagnostic::from(error);
         let help = "nothing matched: a shell hands on a pattern as it is where no file matches it";
-        if is_pattern { finding.help(help) } else { finding }
+        if is_pattern {
+            finding.help(help)
+        } else if path.is_dir() {
+            finding.help(format!("name the wheels in it: `{}/*.whl`", shell_quoted(path.display().to_string())))
+        } else {
+            finding
+        }
     })?;
     Ok(WheelFile { shown, name: name?, file })
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::expected;
 use super::judging::Judge;
 use super::options::Options;
 use super::sizes::size;
@@ -26,8 +27,8 @@ Examples:
   rock-matrix wheel show built.whl --json             auditwheel's keys, and ours under `rock`
   rock-matrix wheel show built.whl --json=auditwheel  auditwheel's keys alone")]
 pub(super) struct Args {
-    /// The wheels
-    #[arg(required = true, value_name = "WHEEL")]
+    /// The wheels, or folders of them
+    #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
     #[command(flatten)]
     options: Options,
@@ -62,12 +63,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         (Some(JsonReaders::Own), _) | (None, Format::Json) => Some(Readers::Own),
         (None, Format::Human) => None,
     };
-    let (mut all, mut waiting, mut all_judged) = (Vec::new(), Vec::new(), true);
-    for (number, path) in args.wheels.iter().enumerate() {
+    let (paths, mut all) = expected::files(&args.wheels);
+    let (mut waiting, mut all_judged) = (Vec::new(), all.is_empty());
+    for (number, path) in paths.iter().enumerate() {
         let shown = show(path, &judge, readers);
         all_judged &= shown.is_judged;
         waiting.push(shown);
-        let is_last = number + 1 == args.wheels.len();
+        let is_last = number + 1 == paths.len();
         // Where code was split off, the wheels that follow tell whether it is there.
         if is_last || waiting.iter().all(|shown: &Shown| shown.split.is_empty()) {
             for (text, found) in told(std::mem::take(&mut waiting)) {
@@ -78,7 +80,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             }
         }
     }
-    all.extend(judge.unmatched(args.wheels.len()));
+    all.extend(judge.unmatched(paths.len()));
     match report(shell, &all) {
         // A verdict is no failure: what `check` fails on is told.
         Exit::Fault if all_judged => Exit::Done,
