@@ -28,7 +28,7 @@ Examples:
   rock-matrix pick --published OWNER/REPO  for this machine, from releases on GitHub
   rock-matrix pick --published release/    for this machine, from a release in a folder
   rock-matrix pick --published releases.json --distribution flash-attn
-  rock-matrix pick --wheels dist           what a build left in a folder, for this Python
+  rock-matrix pick --wheels dist           what a build left in a folder, for this Python and system
   rock-matrix pick --wheels dist --python 3.12 --label rocmsdk20250528
   rock-matrix pick --published releases.json --environment doctor.json
   rock-matrix pick --published releases.json --only-given --python 3.12 --torch 2.9 --rocm 6.4 \\
@@ -38,8 +38,16 @@ A saved list of releases is what `gh api --paginate --slurp repos/OWNER/REPO/rel
 pub(super) struct Args {
     #[arg(long, value_name = "FILE|DIR|OWNER/REPO", required_unless_present = "wheels", help = published::HELP)]
     published: Vec<PathBuf>,
-    /// Nothing is published: print the lines that install the newest wheel of each distribution in this folder
-    #[arg(long, value_name = "DIR", conflicts_with = "published")]
+    /// Nothing is published: print the lines that install the newest wheel of each distribution in this folder for the
+    /// Python and the system; what else the machine has is not asked of wheels that were built for it
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = [
+            "published", "torch", "rocm", "gfx", "backend", "prereleases", "withdrawn_in", "most_manifests", "api_url",
+            "token_file", "deadline",
+        ]
+    )]
     wheels: Option<PathBuf>,
     /// The label that the wheels of the folder must have, or its end, such as `rocmsdk20250528`
     #[arg(long, value_name = "LABEL", conflicts_with = "published")]

@@ -145,20 +145,44 @@ fn system(wheel: &Candidate, machine: &Machine) -> Judged {
     let Some(platform) = &machine.platform else {
         return if wheel.platforms.iter().any(|need| need.system == "any") { Judged::Exact } else { not_known(&shown) };
     };
-    let answers = wheel.platforms.iter().map(|need| one_system(need, platform, machine.libc));
+    match best_system(&wheel.platforms, Some(platform), machine.libc) {
+        Judged::Differs { size, why, .. } => {
+            Judged::Differs { size, wheel: shown, yours: shown_system(Some(platform), machine.libc), why }
+        }
+        fits => fits,
+    }
+}
+
+/// Returns what keeps a wheel with these platform tags from a system with this C library; `None` where nothing is known to.
+/// A C library counts on every system where that is not known.
+pub(super) fn system_difference(
+    platforms: &[PlatformNeed],
+    platform: Option<&str>,
+    libc: Option<Libc>,
+) -> Option<Difference> {
+    match best_system(platforms, platform, libc) {
+        Judged::Differs { size, why, .. } => {
+            let (wheel, yours) = (joined(platforms, " or "), shown_system(platform, libc));
+            Some(Difference { axis: Axis::System, wheel, yours, why, size })
+        }
+        Judged::Exact | Judged::Fine { .. } => None,
+    }
+}
+
+/// The answer of the platform tag that fits best.
+fn best_system(platforms: &[PlatformNeed], platform: Option<&str>, libc: Option<Libc>) -> Judged {
     let rank = |judged: &Judged| match judged {
         Judged::Exact => (0, 0),
         Judged::Fine { cost, .. } => (1, *cost),
         Judged::Differs { size, .. } => (2, *size),
     };
-    let best = answers.min_by_key(rank).unwrap_or(Judged::Exact);
-    match best {
-        Judged::Differs { size, why, .. } => {
-            let libc = machine.libc.map_or_else(String::new, |libc| format!(" with {libc}"));
-            Judged::Differs { size, wheel: shown, yours: format!("{platform}{libc}"), why }
-        }
-        fits => fits,
-    }
+    let answers = platforms.iter().map(|need| one_system(need, platform.unwrap_or(&need.system), libc));
+    answers.min_by_key(rank).unwrap_or(Judged::Exact)
+}
+
+fn shown_system(platform: Option<&str>, libc: Option<Libc>) -> String {
+    let parts = [platform.map(str::to_owned), libc.map(|libc| libc.to_string())];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" with ")
 }
 
 fn one_system(need: &PlatformNeed, platform: &str, libc: Option<Libc>) -> Judged {

@@ -29,7 +29,7 @@ pub use install::{for_machine, run_time_text};
 pub use json::json;
 pub use judge::{Axis, Difference, Note};
 pub use machine::{InstalledTorch, Libc, LibcKind, Machine, MachineError, TorchSeries};
-pub use newest::{Asked, LocalWheel, Newest, newest};
+pub use newest::{Asked, ForeignWheel, LocalWheel, Newest, newest};
 pub use offers::{Offer, Offers, torch_sentence};
 pub use ranges::{GilBuild, PlatformNeed, PythonRange};
 pub use rules::{Reach, Rules, WEIGHTS, Weights};

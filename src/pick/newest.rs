@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::PythonRange;
+use super::judge::system_difference;
+use super::{Difference, Libc, PlatformNeed, PythonRange};
 use crate::diagnostic::shell_quoted;
 use crate::names::{DistributionName, LocalLabel, PythonVersion, WheelName};
 
@@ -26,6 +27,10 @@ pub struct Asked {
     pub python: Option<PythonVersion>,
     /// The label, or its last segments.
     pub label: Option<LocalLabel>,
+    /// The name that wheels have for the system.
+    pub platform: Option<String>,
+    /// The C library of the system.
+    pub libc: Option<Libc>,
 }
 
 /// What is to be installed.
@@ -35,9 +40,23 @@ pub struct Newest<'l> {
     pub wheels: Vec<&'l LocalWheel>,
     /// Distributions whose wheels are all something else, with their labels or, for other Pythons, their tags.
     pub others: BTreeMap<String, BTreeSet<String>>,
+    /// Wheels that are left out for the system, though they have the Python and the label, with their projects.
+    pub foreign: Vec<ForeignWheel<'l>>,
 }
 
-/// The newest wheel of each distribution that is what was asked for: the greatest version, then the latest file.
+/// A wheel for another system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignWheel<'l> {
+    /// The wheel.
+    pub wheel: &'l LocalWheel,
+    /// The normalized name of its distribution.
+    pub project: String,
+    /// The reason why it is left out.
+    pub difference: Difference,
+}
+
+/// The newest wheel of each distribution that is what was asked for: the greatest version, then the latest file. Judges
+/// systems as [`super::decide`] does.
 pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &Asked) -> Newest<'l> {
     let mut by_project: BTreeMap<String, Vec<&LocalWheel>> = BTreeMap::new();
     for wheel in wheels {
@@ -46,6 +65,7 @@ pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &Asked) -> Newest<'l> {
         by_project.entry(project).or_default().push(wheel);
     }
     let mut found = Newest::default();
+    let mut tags = BTreeMap::new();
     for (project, wheels) in by_project {
         if asked.distribution.as_ref().is_some_and(|one| *one != project) {
             continue;
@@ -53,8 +73,19 @@ pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &Asked) -> Newest<'l> {
         let (fitting, foreign): (Vec<_>, Vec<_>) =
             wheels.into_iter().partition(|wheel| is_for(asked.python, &wheel.name));
         let key = |wheel: &&LocalWheel| (wheel.name.version.clone(), wheel.modified, wheel.path.clone());
-        match fitting.iter().copied().filter(|wheel| has(asked.label.as_ref(), &wheel.name)).max_by_key(key) {
+        let labelled = fitting.iter().copied().filter(|wheel| has(asked.label.as_ref(), &wheel.name));
+        let judged = labelled.map(|wheel| {
+            let needs = PlatformNeed::of(&wheel.name, &mut tags);
+            (wheel, system_difference(&needs, asked.platform.as_deref(), asked.libc))
+        });
+        let (native, foreign_systems): (Vec<_>, Vec<_>) = judged.partition(|(_, difference)| difference.is_none());
+        let has_foreign = !foreign_systems.is_empty();
+        found.foreign.extend(foreign_systems.into_iter().filter_map(|(wheel, difference)| {
+            Some(ForeignWheel { wheel, project: project.clone(), difference: difference? })
+        }));
+        match native.into_iter().map(|(wheel, _)| wheel).max_by_key(key) {
             Some(wheel) => found.wheels.push(wheel),
+            None if has_foreign => drop(found.others.insert(project, BTreeSet::new())),
             None => {
                 let label =
                     |wheel: &LocalWheel| wheel.name.label().map_or_else(|| "none".to_owned(), |own| own.to_string());
@@ -108,6 +139,37 @@ mod tests {
         let wheels = [wheel("torch-2.9.0-cp312-cp312-linux_x86_64.whl", 9), wheel(name, 2), wheel(name, 3)];
         let line = format!("pip install '/w 3/{name}' --force-reinstall --no-deps");
         assert_eq!(check(&wheels, &Asked::default()), [line]);
+    }
+
+    #[test]
+    fn wheels_for_another_system_are_left_out_with_the_reason() {
+        let wheels = [
+            wheel("a-1-cp312-cp312-manylinux_2_28_x86_64.whl", 1),
+            wheel("a-2-cp312-cp312-manylinux_2_39_x86_64.whl", 1),
+            wheel("b-1-cp312-cp312-win_amd64.whl", 1),
+            wheel("c-1-py3-none-any.whl", 1),
+        ];
+        let told = |platform: Option<&str>, libc: Option<&str>| {
+            let libc = libc.map(|text| text.parse().unwrap());
+            let asked = Asked { platform: platform.map(str::to_owned), libc, ..Asked::default() };
+            let found = newest(&wheels, &asked);
+            let versions = |wheel: &&LocalWheel| format!("{} {}", wheel.name.distribution, wheel.name.version);
+            let foreign = found.foreign.iter().map(|one| one.difference.to_string()).collect::<Vec<_>>();
+            (found.wheels.iter().map(versions).collect::<Vec<_>>().join(", "), foreign.join("\n"))
+        };
+        insta::assert_debug_snapshot!(told(Some("linux_x86_64"), Some("glibc 2.36")), @r#"
+        (
+            "a 1, c 1",
+            "system: the wheel is for linux_x86_64 with glibc 2.39 or newer, you have linux_x86_64 with glibc 2.36\nsystem: the wheel is for win_amd64, you have linux_x86_64 with glibc 2.36",
+        )
+        "#);
+        insta::assert_debug_snapshot!(told(None, Some("glibc 2.31")), @r#"
+        (
+            "a 1, b 1, c 1",
+            "system: the wheel is for linux_x86_64 with glibc 2.39 or newer, you have glibc 2.31",
+        )
+        "#);
+        assert_eq!(told(None, None), ("a 2, b 1, c 1".to_owned(), String::new()));
     }
 
     #[test]

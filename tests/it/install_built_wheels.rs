@@ -99,3 +99,55 @@ fn wheels_that_records_of_builds_name_are_taken_and_no_others() {
     assert_eq!(document["wheels"][0]["version"], "2.7.0+git1a2b3c4d.rocm7.10.0", "{}", told.stderr);
     assert_eq!(document["wheels"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn wheels_for_another_system_are_left_out_with_the_reason() {
+    let tagged = |version: &str, platform: &str| format!("torch-{version}-cp312-cp312-{platform}.whl");
+    let (old, new) = (tagged("2.8.0", "manylinux_2_28_x86_64"), tagged("2.9.0", "manylinux_2_39_x86_64"));
+    let project = wheels(&[&old, &new]);
+    let machine = ["--platform", "linux_x86_64", "--glibc", "2.36"];
+    let told = pick(&project, &machine, 0);
+    assert!(told.stdout.contains(&old) && !told.stdout.contains(&new), "{}", told.stdout);
+    insta::assert_snapshot!(told.stderr, @r"
+    note[G200 no-wheel-fits]: `torch-2.9.0-cp312-cp312-manylinux_2_39_x86_64.whl` is left out: system: the wheel is for linux_x86_64 with glibc 2.39 or newer, you have linux_x86_64 with glibc 2.36
+    
+    ");
+    let none = pick(&project, &["--glibc", "2.17", "--python", "3.12"], 1);
+    assert_eq!(none.stdout, "");
+    insta::assert_snapshot!(none.stderr, @r"
+    error[G200 no-wheel-fits]: no wheel of torch for Python 3.12 that fits the system is in `out put`
+     = note: `torch-2.8.0-cp312-cp312-manylinux_2_28_x86_64.whl` is left out: system: the wheel is for linux_x86_64 with glibc 2.28 or newer, you have glibc 2.17
+     = note: `torch-2.9.0-cp312-cp312-manylinux_2_39_x86_64.whl` is left out: system: the wheel is for linux_x86_64 with glibc 2.39 or newer, you have glibc 2.17
+    help: use system linux_x86_64 with glibc 2.28 or newer, or build the wheel with `rock-matrix build`
+    
+    ");
+    let document = pick(&project, &[&machine[..], &["--format", "json"]].concat(), 0).json();
+    assert_eq!(document["left_out"][0]["version"], "2.9.0");
+    assert!(pick(&project, &["--musl", "1.2"], 1).stderr.contains("you have musl 1.2"));
+    let newer = pick(&project, &["--platform", "linux_x86_64", "--glibc", "2.39"], 0);
+    assert!(newer.stdout.contains(&new) && newer.stderr.is_empty(), "{} {}", newer.stdout, newer.stderr);
+    // This machine is looked at unless told otherwise.
+    let windows = wheels(&[&tagged("2.9.0", "win_amd64")]);
+    let here = windows.run(&["pick", "--wheels", FOLDER, "--python", "3.12"]).exits(1).stderr;
+    assert!(here.contains("the wheel is for win_amd64, you have linux_"), "{here}");
+}
+
+#[test]
+fn options_without_an_effect_on_a_folder_are_refused() {
+    let project = wheels(&[&name("torch", "2.9.0", "cp312")]);
+    for option in [
+        &["--gfx", "gfx90c"][..],
+        &["--torch", "2.9"],
+        &["--rocm", "6.4"],
+        &["--backend", "ck"],
+        &["--prereleases"],
+        &["--withdrawn-in", "site"],
+        &["--most-manifests", "3"],
+        &["--deadline", "3"],
+        &["--api-url", "https://example.org"],
+        &["--token-file", "token"],
+    ] {
+        let said = pick(&project, option, 2).stderr;
+        assert!(said.contains("cannot be used with"), "{option:?}: {said}");
+    }
+}

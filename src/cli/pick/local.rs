@@ -9,7 +9,7 @@ use crate::diagnostic::registry::{host, release as codes};
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
 use crate::exec::Record;
 use crate::names::{DistributionName, WheelName, is_wheel_file};
-use crate::pick::{Asked, LocalWheel, Newest, newest};
+use crate::pick::{Asked, Difference, ForeignWheel, LocalWheel, Newest, newest};
 use crate::sys::{self, EntryKind};
 
 /// What the name of the record of a build ends with.
@@ -23,10 +23,13 @@ pub(super) fn pick(folder: &Path, args: &Args, shell: &Shell, sink: &mut Sink) -
         sink.push(Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, message).help("build some with `rock-matrix build`"));
         return Err(Exit::Fault);
     }
+    let machine = machine(args, load::compat(shell)?, shell, sink)?;
     let asked = Asked {
         distribution: args.distribution.as_ref().map(DistributionName::normalized),
-        python: machine(args, load::compat(shell)?, shell, sink)?.python,
+        python: machine.python,
         label: args.label.clone(),
+        platform: machine.platform,
+        libc: machine.libc,
     };
     let found = newest(&wheels, &asked);
     let printed = match args.format {
@@ -37,14 +40,23 @@ pub(super) fn pick(folder: &Path, args: &Args, shell: &Shell, sink: &mut Sink) -
     for (project, others) in &found.others {
         let python = asked.python.map(|python| format!(" for Python {python}")).unwrap_or_default();
         let label = asked.label.as_ref().map(|label| format!(" with the label `{label}`")).unwrap_or_default();
+        let foreign: Vec<&ForeignWheel> = found.foreign.iter().filter(|one| one.project == *project).collect();
         let list = others.iter().map(|other| format!("`{other}`")).collect::<Vec<_>>().join(", ");
-        let message = format!("no wheel of {project}{python}{label} is in `{}`", folder.display());
-        sink.push(
-            Diagnostic::new(&codes::NO_WHEEL_FITS, message)
-                .severity(severity)
-                .note(format!("there are {list}"))
-                .help("build it, or ask for another with `--python` and `--label`"),
-        );
+        let fits = if foreign.is_empty() { "is" } else { "that fits the system is" };
+        let message = format!("no wheel of {project}{python}{label} {fits} in `{}`", folder.display());
+        let finding = Diagnostic::new(&codes::NO_WHEEL_FITS, message).severity(severity);
+        let finding = if list.is_empty() { finding } else { finding.note(format!("there are {list}")) };
+        let finding = foreign.iter().fold(finding, |finding, one| finding.note(left_out(one)));
+        sink.push(finding.help(match foreign.first() {
+            Some(one) => {
+                let Difference { axis, wheel, .. } = &one.difference;
+                format!("use {axis} {wheel}, or build the wheel with `rock-matrix build`")
+            }
+            None => "build it, or ask for another with `--python` and `--label`".to_owned(),
+        }));
+    }
+    for one in found.foreign.iter().filter(|one| !found.others.contains_key(&one.project)) {
+        sink.push(Diagnostic::new(&codes::NO_WHEEL_FITS, left_out(one)).severity(Severity::Note));
     }
     if found.wheels.is_empty() && found.others.is_empty() {
         let message = format!("no wheel of {} is in `{}`", asked.distribution.unwrap_or_default(), folder.display());
@@ -93,7 +105,19 @@ fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
     Ok(wheels.into_iter().filter(|(file, _)| is_meant(file)).map(|(_, wheel)| wheel).collect())
 }
 
+fn left_out(one: &ForeignWheel<'_>) -> String {
+    format!("`{}` is left out: {}", one.wheel.name, one.difference)
+}
+
 fn document(found: &Newest<'_>) -> String {
+    let foreign = |one: &ForeignWheel<'_>| {
+        serde_json::json!({
+            "distribution": one.wheel.name.distribution,
+            "version": one.wheel.name.version.to_string(),
+            "path": one.wheel.path,
+            "reason": one.difference.to_string(),
+        })
+    };
     let wheel = |wheel: &&LocalWheel| {
         serde_json::json!({
             "distribution": wheel.name.distribution,
@@ -106,6 +130,7 @@ fn document(found: &Newest<'_>) -> String {
         "version": 1,
         "wheels": found.wheels.iter().map(wheel).collect::<Vec<_>>(),
         "others": found.others,
+        "left_out": found.foreign.iter().map(foreign).collect::<Vec<_>>(),
     });
     format!("{document:#}\n")
 }
