@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 
 use super::command_line::repeated;
 use super::publish::Connection;
-use super::published::{self, Manifests};
+use super::published::{self, Manifests, Published};
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::config::{self, Requested};
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::plan as codes};
-use crate::plan::{self, Options, Plan, RunnerShape};
-use crate::{recipe, render};
+use crate::plan::{self, Options, Plan, RunnerShape, SavedPlan};
+use crate::report::Expected;
+use crate::{recipe, render, report};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -131,10 +132,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 /// Makes the plan and prints it; `requested` becomes what an issue asks for.
 fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mut Sink) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
-    let published = published::read(&args.published, &args.connection, Manifests::None, shell, sink)?;
-    let published = published.to_skip(compat, sink);
+    let mut published = published::read(&args.published, &args.connection, Manifests::None, shell, sink)?;
     let jobs_per_matrix = usize::from(args.max_jobs);
-    let mut options = Options { published, runner: args.runner, jobs_per_matrix };
+    let mut options = Options { published: published.to_skip(compat, sink), runner: args.runner, jobs_per_matrix };
     let matrices = match &args.from_issue {
         None => load::given(shell, compat, &args.files, &args.given.given(), sink)?,
         Some(issue) => {
@@ -170,6 +170,7 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
     if let Some(path) = &args.only_failed {
         failed::keep(&mut plan, path, shell, sink)?;
     }
+    warn_of_targets(&plan, &mut published, args, shell, sink)?;
     plan::check_images(&plan, sink);
     // The jobs of a workflow go to their runners; others may be built on any machine, such as one of the shape `--runner`.
     if args.runner.is_none() {
@@ -196,6 +197,29 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
         notes.push(format!("on {} threads with {} GiB {}", shape.threads, shape.memory_gib, said.join(", ")));
     }
     print(args, shell, &plan, &notes, sink)
+}
+
+/// Warns of published wheels that lack code for targets of the jobs that were left out for them.
+fn warn_of_targets(
+    plan: &Plan,
+    published: &mut Published,
+    args: &Args,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<(), Exit> {
+    let compat = load::compat(shell)?;
+    let jobs = plan.skipped_jobs().filter(|job| !job.gfx().is_empty()).map(plan::JobView::to_job).collect();
+    let skipped = SavedPlan { jobs, ..SavedPlan::default() };
+    if skipped.jobs.is_empty() {
+        return Ok(());
+    }
+    // Names that cannot be read were reported before.
+    let silent = &mut Sink::new();
+    let expected = Expected::of(&skipped, &compat.rocm_versions(), silent);
+    let unread = report::unread_targets(&report::matched(&expected, &published.wheels(compat)));
+    published.add_manifests(&unread, &args.connection, shell, sink)?;
+    sink.extend(report::target_shortfalls(&report::matched(&expected, &published.wheels(compat)), compat));
+    Ok(())
 }
 
 /// The combination that an issue asks for, as a row of the matrix file.

@@ -1,6 +1,7 @@
 //! `--published`: what is published, read in one way by every command: from GitHub, from its saved answer, from a
 //! manifest, and from folders.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -20,11 +21,13 @@ use crate::publish::{
     AssetState, LARGEST_MANIFEST_BYTES, ListedAsset, ListedRelease, Listing, ListingError, MANIFEST, Manifest,
     newest_first, saved_manifests,
 };
-use crate::report::release_of;
+use crate::report::{Beside, Wheels, release_of};
 use crate::sys;
 
 /// What `--published` takes.
 pub(super) const HELP: &str = "What is published: the repository on GitHub, a saved list of its releases, a rock-manifest.json, or a folder of releases or wheels; can be repeated";
+/// Of how many releases at most the gfx targets of their wheels are compared with a plan.
+const MOST_COMPARED: usize = 20;
 /// Minutes that reading may take.
 const MINUTES: u64 = 10;
 
@@ -76,6 +79,8 @@ pub(super) struct Part<M = Manifest> {
     pub(super) folder: Option<PathBuf>,
     /// Whether it is a manifest without its files.
     is_bare_manifest: bool,
+    /// The repository on GitHub that it was read from.
+    live: Option<RepoName>,
 }
 
 /// Reads what is published at these places: files, folders, and repositories `OWNER/REPO`. What exists as a file or
@@ -149,7 +154,7 @@ impl Prereleases {
 impl<M> Part<M> {
     /// What has its addresses itself.
     fn of(listing: Listing, manifests: Vec<M>) -> Self {
-        Self { listing, manifests, folder: None, is_bare_manifest: false }
+        Self { listing, manifests, folder: None, is_bare_manifest: false, live: None }
     }
 
     /// The folder of its files in the folder of releases that was given: below an address they lie there too.
@@ -227,6 +232,44 @@ impl Published {
         self.parts.iter().flat_map(|part| part.manifests.iter().cloned()).collect()
     }
 
+    /// The wheels that people can fetch.
+    pub(super) fn wheels(&self, compat: &Compat) -> Wheels {
+        let (known_rocm, manifests) = (compat.rocm_versions(), self.manifests());
+        let beside = Beside { manifests: &manifests, known_rocm: &known_rocm, ..Beside::default() };
+        Wheels::published(&self.listing(), beside)
+    }
+
+    /// Reads the manifests of the releases with these tags, the newest first, in the repositories that were read without.
+    /// Returns whether there were any.
+    ///
+    /// # Errors
+    /// The exit of the command; why is in the sink.
+    pub(super) fn add_manifests(
+        &mut self,
+        tags: &BTreeSet<String>,
+        connection: &Connection,
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> Result<bool, Exit> {
+        let mut has_any = false;
+        for part in &mut self.parts {
+            let Some(repo) = &part.live else { continue };
+            let releases = part.listing.releases.iter().filter(|release| !release.draft);
+            let assets =
+                releases.filter(|release| tags.contains(&release.tag_name)).flat_map(|release| &release.assets);
+            let is_manifest = |asset: &&ListedAsset| asset.name == MANIFEST && asset.state == AssetState::Uploaded;
+            let wanted: Vec<&ListedAsset> = assets.filter(is_manifest).take(MOST_COMPARED).collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            let opened = connection.open(&repo.to_string(), MINUTES, load::compat(shell)?, shell, sink)?;
+            let read = read_manifests(wanted.into_iter(), repo, &opened, sink);
+            part.manifests = read.map_err(|error| failed(error, repo, &opened, sink))?;
+            has_any = true;
+        }
+        Ok(has_any)
+    }
+
     /// The wheels that need no job.
     pub(super) fn to_skip(&self, compat: &Compat, sink: &mut Sink) -> plan::Published {
         let (listing, mut published) = (self.listing(), plan::Published::new(compat.rocm_versions()));
@@ -301,13 +344,7 @@ fn live<M: From<Manifest>>(
     sink: &mut Sink,
 ) -> Result<Part<M>, Exit> {
     let opened = connection.open(&repo.to_string(), MINUTES, load::compat(shell)?, shell, sink)?;
-    let failed = |error: GithubError, sink: &mut Sink| {
-        if error == GithubError::Stopped {
-            return opened.exit_of_signal().unwrap_or(Exit::Machine);
-        }
-        sink.push(unread(error, repo, &opened));
-        Exit::Machine
-    };
+    let failed = |error: GithubError, sink: &mut Sink| failed(error, repo, &opened, sink);
     let releases = opened.client.listing().map_err(|error| failed(error, sink))?;
     let listing = Listing { repository: Some(repo.to_string()), releases };
     let wanted: Vec<&ListedAsset> = {
@@ -326,9 +363,21 @@ fn live<M: From<Manifest>>(
             "{repo} has {all} releases with a {MANIFEST}; the newest {most} are fetched (`--most-manifests`)"
         ));
     }
+    let read =
+        read_manifests(wanted.into_iter().take(most), repo, &opened, sink).map_err(|error| failed(error, sink))?;
+    Ok(Part { live: Some(repo.clone()), ..Part::of(listing, read) })
+}
+
+/// Reads manifests of a repository; warns of those that cannot be used.
+fn read_manifests<'a, M: From<Manifest>>(
+    wanted: impl Iterator<Item = &'a ListedAsset>,
+    repo: &RepoName,
+    opened: &Opened,
+    sink: &mut Sink,
+) -> Result<Vec<M>, GithubError> {
     let mut read = Vec::new();
-    for asset in wanted.into_iter().take(most) {
-        let content = opened.client.document(asset, LARGEST_MANIFEST_BYTES).map_err(|error| failed(error, sink))?;
+    for asset in wanted {
+        let content = opened.client.document(asset, LARGEST_MANIFEST_BYTES)?;
         match Manifest::from_json(&String::from_utf8_lossy(&content)) {
             Ok(manifest) => read.push(manifest.into()),
             Err(error) => {
@@ -342,7 +391,16 @@ fn live<M: From<Manifest>>(
             }
         }
     }
-    Ok(Part::of(listing, read))
+    Ok(read)
+}
+
+/// Reports why a repository could not be read, and returns the exit.
+fn failed(error: GithubError, repo: &RepoName, opened: &Opened, sink: &mut Sink) -> Exit {
+    if error == GithubError::Stopped {
+        return opened.exit_of_signal().unwrap_or(Exit::Machine);
+    }
+    sink.push(unread(error, repo, opened));
+    Exit::Machine
 }
 
 /// Why a repository could not be read, with what helps a reader.
@@ -369,6 +427,7 @@ fn part<M: From<Manifest>>(path: &Path) -> Result<Part<M>, Diagnostic> {
         Ok(manifest) => Ok(Part {
             listing: Listing { repository: None, releases: vec![ListedRelease::of_manifest(&manifest)] },
             is_bare_manifest: true,
+            live: None,
             folder: Some(folder_of(path).to_owned()),
             manifests: vec![manifest.into()],
         }),

@@ -33,7 +33,7 @@ pub use kpack::{Kpack, KpackError, KpackReference};
 pub use kpack_list::KpackList;
 pub use layout::{FileKind, FileLayout, LayoutSection, Stretch};
 pub use scan::{Depth, Limit, Scanner};
-pub use target::Target;
+pub use target::{Target, TargetDifference};
 
 #[cfg(test)]
 #[path = "../../tests/it/support/bundle.rs"]

@@ -1,6 +1,7 @@
 //! What code is for.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::names::GfxTarget;
@@ -46,6 +47,23 @@ impl From<&GfxTarget> for Target {
     /// The same with its features in order.
     fn from(target: &GfxTarget) -> Self {
         Self::from_text(&target.to_string())
+    }
+}
+
+/// The targets in which code is not what was expected. Targets are compared whole, features and generic ones too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetDifference {
+    /// Targets that are expected and not there, sorted.
+    pub missing: Vec<Target>,
+    /// Targets that are there and not expected, sorted.
+    pub extra: Vec<Target>,
+}
+
+impl TargetDifference {
+    /// Compares expected targets with those that must have them (`own`) and those that must have no others (`held`).
+    pub fn between(expected: &BTreeSet<Target>, own: &BTreeSet<Target>, held: &BTreeSet<Target>) -> Self {
+        let difference = |one: &BTreeSet<Target>, other| one.difference(other).cloned().collect();
+        Self { missing: difference(expected, own), extra: difference(held, expected) }
     }
 }
 

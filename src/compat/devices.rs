@@ -19,6 +19,11 @@ impl DevicePackage {
     pub fn is_of_one_target(&self) -> bool {
         self.targets.contains(&self.bundle)
     }
+
+    /// Returns whether it must hold code for this target of a job: a device wheel has the code of its own target alone.
+    pub fn must_hold(&self, target: &GfxTarget) -> bool {
+        self.is_of_one_target() && self.bundle == target.processor()
+    }
 }
 
 impl Compat {

@@ -52,6 +52,8 @@ pub struct Group {
     /// Names of the wheels that jobs were left out for because they did not fail in a run, in the order of the jobs.
     pub not_failed: Vec<String>,
     pub(super) drafts: Vec<Draft>,
+    /// Jobs that were left out because their files are published.
+    pub(super) skipped: Vec<Draft>,
     pub(super) shared: Shared,
 }
 
@@ -61,12 +63,21 @@ impl Plan {
         self.groups.iter().enumerate().flat_map(|(number, group)| group.jobs(number))
     }
 
+    /// Returns the jobs that were left out because their files are published.
+    pub fn skipped_jobs(&self) -> impl Iterator<Item = JobView<'_>> {
+        let view = |group| move |draft| JobView { group, draft, number: 0 };
+        self.groups.iter().flat_map(move |group| group.skipped.iter().map(view(group)))
+    }
+
     /// Leaves out every job that is not wanted.
     pub fn keep(&mut self, is_wanted: impl Fn(JobView<'_>) -> bool) {
         for group in &mut self.groups {
             let mut drafts = std::mem::take(&mut group.drafts);
             drafts.retain(|draft| is_wanted(JobView { group, draft, number: 0 }));
             group.drafts = drafts;
+            let mut skipped = std::mem::take(&mut group.skipped);
+            skipped.retain(|draft| is_wanted(JobView { group, draft, number: 0 }));
+            group.skipped = skipped;
         }
     }
 
@@ -196,6 +207,7 @@ pub fn plan(files: Vec<(Config, Profile)>, compat: &Compat, options: &Options, s
             profile,
             universe,
             excluded,
+            skipped: Vec::new(),
             raw: expansion.raw,
             legs,
             shared_legs: legs.saturating_sub(drafts.len() as u64),
@@ -344,8 +356,8 @@ fn leave_out_published(plan: &mut Plan, options: &Options) {
     wanted.retain(|wheel, count| wheel.parse().is_ok_and(|name| options.published.count(&name) >= *count));
     let mut left_out = Vec::new();
     for group in &mut plan.groups {
-        let mut drafts = std::mem::take(&mut group.drafts);
-        drafts.retain(|draft| {
+        let drafts = std::mem::take(&mut group.drafts);
+        let (skipped, drafts) = drafts.into_iter().partition(|draft| {
             let job = JobView { group, draft, number: 0 };
             let wheels = || job.wheels().all(|wheel| wanted.contains_key(&wheel));
             let archive = job.archive().or_else(|| job.sdist());
@@ -357,9 +369,10 @@ fn leave_out_published(plan: &mut Plan, options: &Options) {
             if present {
                 left_out.extend(job.wheels().chain(archive));
             }
-            !present
+            present
         });
         group.drafts = drafts;
+        group.skipped = skipped;
     }
     left_out.sort();
     plan.published = left_out;

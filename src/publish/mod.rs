@@ -25,6 +25,7 @@ mod sums;
 mod tag;
 mod tag_ruleset;
 mod tag_target;
+mod target_shortfall;
 
 pub use asset::Asset;
 pub use built_torch::{built_with_other_torch, torch_contradictions};
@@ -49,6 +50,7 @@ pub use sums::{SUMS, SumsError, read_sums, sums};
 pub use tag::{GitTag, GitTagError, TagName, TagNameError, is_prerelease_tag, tag_pieces};
 pub use tag_ruleset::{TagRuleset, TagRulesetDetails};
 pub use tag_target::{TagTarget, Target};
+pub use target_shortfall::{TargetShortfall, targets_against_plan};
 
 /// Assets for tests.
 #[cfg(test)]

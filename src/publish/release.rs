@@ -40,6 +40,13 @@ pub struct Particulars {
     pub run_time: BTreeMap<String, RunTime>,
 }
 
+impl Particulars {
+    /// Returns the gfx targets that the code of a file is for, where it was read now or a manifest says that it was.
+    pub(super) fn gfx_read<'p>(&'p self, asset: &'p Asset) -> Option<&'p Vec<String>> {
+        self.gfx_read.get(asset.name()).or(asset.gfx_read.as_ref())
+    }
+}
+
 /// A file found in the folder of a release.
 #[derive(Debug, Clone)]
 pub struct Found {
@@ -145,8 +152,7 @@ fn documents(
     let offered = assets.iter().map(|asset| {
         let earlier = before.and_then(|m| m.file(asset.name())).filter(|r| r.sha256 == asset.digest);
         let planned = particulars.covers.get(asset.name()).cloned();
-        let read = particulars.gfx_read.get(asset.name()).or(asset.gfx_read.as_ref());
-        let read = read.map(|gfx| (gfx, Some(GfxOrigin::Wheel)));
+        let read = particulars.gfx_read(asset).map(|gfx| (gfx, Some(GfxOrigin::Wheel)));
         let before = earlier.map(|row| (&row.gfx, row.gfx_from));
         let before =
             before.filter(|(_, from)| *from == Some(GfxOrigin::Wheel) || !particulars.gfx.contains_key(asset.name()));

@@ -27,6 +27,7 @@ mod outcomes;
 mod packages;
 mod pythons;
 mod share;
+mod target_shortfalls;
 #[cfg(test)]
 mod tests;
 mod wheels;
@@ -49,4 +50,5 @@ pub use outcomes::{Outcomes, OutcomesError};
 pub use packages::{PackageRow, package_rows, packages};
 pub use pythons::Pythons;
 pub use share::{Grade, Share};
+pub use target_shortfalls::{target_shortfalls, unread_targets};
 pub use wheels::{Beside, PublishedWheel, Unread, Wheels};

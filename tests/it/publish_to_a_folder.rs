@@ -451,3 +451,96 @@ fn gfx_targets_are_those_of_the_code_in_a_wheel() {
     let table = project.run(&["report", "packages", "--published", "release"]).exits(0).stdout;
     assert!(table.contains("| gfx942, gfx1100 |") && table.contains("| none |"), "{table}");
 }
+
+/// A plan for these targets, and what it says.
+fn planned_for(gfx: &str) -> (String, String) {
+    let matrix = matrix_for(gfx);
+    let project = Project::new().file("m.yaml", &matrix);
+    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).stdout;
+    (matrix, plan)
+}
+
+fn matrix_for(gfx: &str) -> String {
+    format!(
+        "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
+         python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\ngfx: [{gfx}]\n"
+    )
+}
+
+/// Machine numbers (LLVM AMDGPU usage, "AMDGPU ELF Header `e_flags`").
+const GFX90A: (&str, u32) = ("gfx90a", 0x3f);
+const GFX942: (&str, u32) = ("gfx942", 0x4c);
+
+fn compiled_for(name: &str, targets: &[(&str, u32)]) -> Vec<u8> {
+    let kernels = crate::support::bundle::hip_bundle(targets, 512);
+    wheel(name).file("flash_attn/kernels.hipfb", kernels).bytes()
+}
+
+#[test]
+fn a_wheel_without_code_for_a_planned_target_is_refused() {
+    let (_, plan) = planned_for("gfx90a, gfx942");
+    let of = |targets| {
+        Project::new().file("plan.json", &plan).bytes(&format!("dist/{CP311}"), &compiled_for(CP311, targets))
+    };
+    let publish = ["publish", "--to", "release", "dist", "--plan", "plan.json"];
+    let project = of(&[GFX942]);
+    let refused = project.run(&publish).exits(1).stderr;
+    insta::assert_snapshot!(refused, @r"
+    error[G023 planned-target-missing]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` has no code for gfx90a, which its job is for
+    --> dist/flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
+     = note: it has code for gfx942
+    help: build it for the targets of the plan, or publish it all the same with `--allow G023`
+    
+    ");
+    assert!(!project.has("release"));
+    let allowed = project.run(&[&publish[..], &["--allow", "G023"]].concat()).exits(0).stderr;
+    assert!(allowed.starts_with("note[G023 planned-target-missing]"), "{allowed}");
+    for whole in [&[GFX90A, GFX942][..], &[GFX90A, GFX942, ("gfx1100", 0x41)]] {
+        appears("G023", &refused, &of(whole).run(&publish).exits(0).stderr);
+    }
+    let without = Project::new().file("plan.json", &plan).bytes(&format!("dist/{CP311}"), &wheel(CP311).bytes());
+    appears("G023", &refused, &without.run(&publish).exits(0).stderr);
+    project.run(&[&publish[..2], &["other", "dist"]].concat()).exits(0);
+    let bad = project.run(&[&publish[..], &["--allow", "G004"]].concat()).exits(2).stderr;
+    assert!(bad.contains("only G130 and G023 can be allowed here"), "{bad}");
+}
+
+#[test]
+fn published_wheels_without_code_for_a_planned_target_are_named() {
+    let (matrix, plan) = planned_for("gfx90a, gfx942");
+    let project = Project::new()
+        .file("m.yaml", &matrix)
+        .file("plan.json", &plan)
+        .bytes(&format!("dist/{CP311}"), &compiled_for(CP311, &[GFX942]))
+        .bytes(&format!("new/{CP311}"), &compiled_for(CP311, &[GFX90A, GFX942]));
+    project.run(&["publish", "--to", "releases", "--tag", "v1", "dist"]).exits(0);
+    let missing = ["report", "missing", "--plan", "plan.json", "--published", "releases"];
+    let plan = ["plan", "m.yaml", "--published", "releases"];
+    let told = project.run(&missing).exits(0).stderr;
+    insta::assert_snapshot!(told, @r"
+    warning[G023 planned-target-missing]: the published `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` of release `v1` has no code for gfx90a, which is planned
+    --> argument `--published`
+     = note: it has code for gfx942
+    help: it counts as published: build it from a plan without `--published`, and publish it with `publish --replace`, or as a build of its own that `wheel retag --build 1` makes of it
+    
+    ");
+    let planned = project.run(&plan).exits(0);
+    assert!(planned.stderr.starts_with(told.trim_end()), "{}", planned.stderr);
+    assert!(planned.stderr.contains("all its files are published"), "{}", planned.stderr);
+    assert!(project.run(&[&plan[..], &["--only", "python=3.11"]].concat()).exits(0).stderr.contains("G023"));
+    // Each way of the help ends the warning.
+    project.run(&["wheel", "retag", &format!("new/{CP311}"), "--build", "1", "-w", "retagged"]).exits(0);
+    project.run(&["publish", "--to", "beside/v1", "dist"]).exits(0);
+    project.run(&["publish", "--to", "beside/v1", "retagged", "--plan", "plan.json"]).exits(0);
+    appears("G023", &told, &project.run(&["plan", "m.yaml", "--published", "beside"]).exits(0).stderr);
+    project.run(&["publish", "--to", "releases", "--tag", "v1", "new", "--plan", "plan.json", "--replace"]).exits(0);
+    for command in [&missing[..], &plan] {
+        appears("G023", &told, &project.run(command).exits(0).stderr);
+    }
+    // What was not read in the wheel is not compared.
+    let manifest = project.read("releases/v1/rock-manifest.json");
+    let planned = manifest.replace("\"gfx90a\",", "").replace("\"gfx_from\": \"wheel\"", "\"gfx_from\": \"plan\"");
+    assert_ne!(planned, manifest);
+    let project = project.file("rock-manifest.json", &planned);
+    appears("G023", &told, &project.run(&["plan", "m.yaml", "--published", "rock-manifest.json"]).exits(0).stderr);
+}

@@ -261,3 +261,24 @@ fn what_is_called_so_is_the_file_or_folder_and_a_missing_json_is_no_repository()
     assert!(plan("me/gone.json", 1).stderr.contains("me/gone.json"));
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
+
+#[test]
+fn manifests_are_fetched_of_releases_whose_wheels_a_plan_is_compared_with() {
+    let server = server(Settings::default(), &[]);
+    let kernels = crate::support::bundle::hip_bundle(&[("gfx942", 0x4c)], 512);
+    let compiled = Wheel::named(CP311).file("flash_attn/kernels.hipfb", kernels).bytes();
+    let project = project()
+        .env("GITHUB_TOKEN", "writer")
+        .file("other.yaml", &MATRIX.replace("[gfx942]", "[gfx90a, gfx942]"))
+        .bytes(&format!("dist/{CP311}"), &compiled);
+    let url = server.url();
+    project.run(&["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "v1", "--api-url", &url]).exits(0);
+    let told = |matrix: &str| run(&project, &server, &["plan", matrix, "--published", "me/wheels"], 0).stderr;
+    let warned = told("other.yaml");
+    let expect =
+        format!("warning[G023 planned-target-missing]: the published `{CP311}` of release `v1` has no code for gfx90a");
+    assert!(warned.contains(&expect), "{warned}");
+    crate::support::appears("G023", &warned, &told("m.yaml"));
+    let missing = ["report", "missing", "--plan", "other.yaml", "--published", "me/wheels"];
+    assert!(run(&project, &server, &missing, 1).stderr.contains(&expect));
+}

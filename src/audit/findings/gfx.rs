@@ -6,7 +6,7 @@ use super::Subject;
 use super::devices::elsewhere;
 use super::split::{SplitCode, archives_of};
 use crate::audit::inspect::FileFacts;
-use crate::codeobj::{Container, ContainerKind, Target};
+use crate::codeobj::{Container, ContainerKind, Target, TargetDifference};
 use crate::diagnostic::registry::rocm as codes;
 use crate::diagnostic::{Code, Diagnostic, Place, counted};
 use crate::elf::LayoutFault;
@@ -177,11 +177,10 @@ fn difference(
     own: &BTreeSet<Target>,
     held: &BTreeSet<Target>,
 ) -> impl Iterator<Item = String> + use<> {
-    let missing: Vec<&Target> = expected.difference(own).collect();
-    let extra: Vec<&Target> = held.difference(expected).collect();
-    let told = |targets: Vec<&Target>, one: &str, several: &str| {
+    let TargetDifference { missing, extra } = TargetDifference::between(expected, own, held);
+    let told = |targets: Vec<Target>, one: &str, several: &str| {
         let words = if targets.len() == 1 { one } else { several };
-        (!targets.is_empty()).then(|| format!("{} {words}", list(targets)))
+        (!targets.is_empty()).then(|| format!("{} {words}", list(&targets)))
     };
     let parts: Vec<String> =
         [told(missing, "is missing", "are missing"), told(extra, "was not asked for", "were not asked for")]

@@ -14,7 +14,7 @@ use crate::wheel::Archive;
 /// Reports wheels that were built with another torch than their label names, by the `build.json` next to them. Ignores
 /// records of files with other bytes.
 pub(super) fn check_torch(files: &[Gathered], args: &Args, compat: &Compat, sink: &mut Sink) {
-    let is_allowed = args.allow.contains(&&codes::BUILT_WITH_OTHER_TORCH);
+    let is_allowed = args.allows(&codes::BUILT_WITH_OTHER_TORCH);
     for file in files {
         let path = file.path.with_file_name(exec::record_name(file.asset.name()));
         let Ok(Some(record)) = Record::load(&path) else { continue };

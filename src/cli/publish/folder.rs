@@ -16,7 +16,7 @@ use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::carry_over;
 use crate::publish::{
     Conflict, Difference, INDEX, MissingRule, Particulars, Release, TagName, against_plan, archives_against_plan,
-    as_release, changes, superseded,
+    as_release, changes, superseded, targets_against_plan,
 };
 
 /// Publishes into it.
@@ -65,6 +65,7 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
         gfx_read: gfx_read(&offered),
         run_time: planned.run_time(offered.iter().chain(&kept)),
     };
+    targets_against_plan(&cloned(&offered), &particulars, args.allows(&codes::PLANNED_TARGET_MISSING), compat, sink);
     let mut all: Vec<Gathered> = offered.into_iter().chain(kept).collect();
     let withdrawn = withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default();
     carry_over(&withdrawn.clone().whatever_the_bytes(), all.iter_mut().map(|gathered| &mut gathered.asset.file));

@@ -92,7 +92,8 @@ pub(super) struct Args {
     /// Publish although the plan has jobs whose wheel is missing
     #[arg(long, requires = "plan", help_heading = "What")]
     allow_missing: bool,
-    /// Report this finding as a note: G130 for wheels built with another torch than their label names
+    /// Report this finding as a note: G130 for wheels built with another torch than their label names, G023 for wheels
+    /// that lack code for targets of the plan
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = allowed, help_heading = "What")]
     allow: Vec<&'static Code>,
     /// Replace files of the release that have other bytes, and wheels that others take the place of
@@ -171,8 +172,16 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 /// A finding that `--allow` may name.
 fn allowed(text: &str) -> Result<&'static Code, String> {
-    let code = &codes::BUILT_WITH_OTHER_TORCH;
-    if [code.id, code.name].contains(&text) { Ok(code) } else { Err(format!("only {} can be allowed here", code.id)) }
+    const CODES: [&Code; 2] = [&codes::BUILT_WITH_OTHER_TORCH, &codes::PLANNED_TARGET_MISSING];
+    let found = CODES.into_iter().find(|code| [code.id, code.name].contains(&text));
+    found.ok_or_else(|| format!("only {} can be allowed here", CODES.map(|code| code.id).join(" and ")))
+}
+
+impl Args {
+    /// Whether a finding is allowed.
+    fn allows(&self, code: &Code) -> bool {
+        self.allow.iter().any(|allowed| allowed.id == code.id)
+    }
 }
 
 /// What is known of the files beforehand. What is sent is hashed on its way all the same.

@@ -83,7 +83,11 @@ impl Listed {
         Ok(Read { withdrawn: withdrawals.read(&published, sink)?, ..read })
     }
 
-    fn read_all(
+    /// The same, with what was read at each place.
+    ///
+    /// # Errors
+    /// The exit of the command; why was told or is in the sink.
+    pub(super) fn read_all(
         &self,
         connection: &Connection,
         manifests: Manifests<'_>,
@@ -115,6 +119,11 @@ impl Read {
             known_rocm,
             withdrawn: Some(&self.withdrawn),
         }
+    }
+
+    /// Takes over manifests that were read later.
+    pub(super) fn take_manifests(&mut self, published: &Published) {
+        self.manifests = published.manifests();
     }
 
     /// Whether the file that is offered under this name is withdrawn.

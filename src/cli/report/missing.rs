@@ -85,9 +85,16 @@ struct CellDocument<'a> {
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     args.output.spare(args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path)), shell)?;
     let compat = load::compat(shell)?;
-    let wheels = args.listed.read(&args.connection, Manifests::None, shell, sink)?.wheels(compat, sink);
+    let (mut read, mut published) = args.listed.read_all(&args.connection, Manifests::None, shell, sink)?;
+    let mut wheels = read.wheels(compat, sink);
     let expected = input::expected(&args.plan, compat, shell, sink)?;
+    let unread = report::unread_targets(&report::matched(&expected, &wheels));
+    if published.add_manifests(&unread, &args.connection, shell, sink)? {
+        read.take_manifests(&published);
+        wheels = read.wheels(compat, &mut Sink::new());
+    }
     let found = report::matched(&expected, &wheels);
+    sink.extend(report::target_shortfalls(&found, compat));
     let grids = report::grids(&expected, &found);
     let mut missing = report::listed(&found);
     let mut share = grids.iter().fold(Share::default(), |share, grid| share.plus(grid.share));

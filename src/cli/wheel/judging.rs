@@ -10,8 +10,8 @@ use crate::audit::{
     Report, SearchPath, SplitCode, policies_for,
 };
 use crate::bytes::ReadAt;
+use crate::compat::Compat;
 use crate::compat::policy::{Family, Policies, PolicyFile};
-use crate::compat::{Compat, DevicePackage};
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
 use crate::names::{Arch, GfxTarget, WheelName};
@@ -71,12 +71,8 @@ pub(in crate::cli) fn gate(
         let splits = [SplitCode::new(&shown, &report.files).with_device_wheels(devices)];
         let mut found = report.findings.clone();
         found.extend(audit::missing_archives(&splits).into_iter().flatten());
-        // A device wheel has the code of its own target alone.
         let package = compat.device_package(&name.distribution);
-        let is_own = |target: &&GfxTarget| {
-            let is_of = |one: &DevicePackage| one.is_of_one_target() && one.bundle == target.processor();
-            package.as_ref().is_none_or(is_of)
-        };
+        let is_own = |target: &&GfxTarget| package.as_ref().is_none_or(|one| one.must_hold(target));
         let expected: Vec<GfxTarget> = expected.iter().filter(is_own).cloned().collect();
         if !expected.is_empty() && !name.is_any_platform() {
             found.extend(audit::unexpected(&shown, &report.files, &splits, &expected));

@@ -9,6 +9,7 @@ pub const ALL: &[&Code] = &[
     &SAME_CELL_TWICE,
     &MISSING_WHEEL,
     &UNPLANNED_WHEEL,
+    &PLANNED_TARGET_MISSING,
     &NOT_A_RELEASE,
     &DAMAGED_RELEASE,
     &NOTHING_TO_PUBLISH,
@@ -106,6 +107,12 @@ pub const UNPLANNED_WHEEL: Code = Code::error(
     "G005",
     "unplanned-wheel",
     "With `--plan`, a wheel or an archive of an install tree that no job of the plan makes is refused: it is left over from another plan, or its name or label is not what was planned.",
+);
+/// A wheel lacks code for a target of its job.
+pub const PLANNED_TARGET_MISSING: Code = Code::error(
+    "G023",
+    "planned-target-missing",
+    "A wheel holds code for GPUs, and none for a target that its job of the plan is for: it is left over from a build for other targets, whose wheels have the same names. On a GPU of that target it would install and then fail. Targets are compared as `wheel check --expect` compares them, features such as `gfx90a:xnack+` and generic targets too. More targets than planned are no fault, and a wheel without code for GPUs, or whose code was not read, is not compared.\n\n`publish --plan` refuses the wheel: build it for the targets of the plan, or publish it all the same with `--allow G023`.\n\nOf a wheel that is published already, `plan --published` and `report missing` warn: its name is taken, so it counts as published and has no job. Its targets are those of the release's `rock-manifest.json`. To publish it with all targets, plan without `--published`, build it, and publish it with `publish --replace`, which GitHub does not let happen in an immutable release; or give it a build number with `wheel retag --build 1`: installers prefer the file with the higher one, and it can stand beside the other.",
 );
 /// The folder holds other things.
 pub const NOT_A_RELEASE: Code = Code::error(

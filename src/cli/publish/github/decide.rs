@@ -9,7 +9,9 @@ use crate::cli::publish::{Args, Exit, cloned};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Severity, Sink, registry::release as codes};
 use crate::publish::remote::{Goal, locked, standing};
-use crate::publish::{ListedAsset, MissingRule, Particulars, Release, Wanted, against_plan, archives_against_plan};
+use crate::publish::{
+    ListedAsset, MissingRule, Particulars, Release, Wanted, against_plan, archives_against_plan, targets_against_plan,
+};
 
 /// The release, whose files are the goal's from then on, after all that stands against it was told.
 pub(super) fn decide(
@@ -44,6 +46,8 @@ pub(super) fn decide(
                 against_plan(&planned.expected, &cloned(offered), &kept, rule, sink);
                 let names = standing.keys().copied().collect();
                 archives_against_plan(&planned.archives, &cloned(offered), &names, rule, sink);
+                let is_allowed = args.allows(&codes::PLANNED_TARGET_MISSING);
+                targets_against_plan(&cloned(offered), &particulars, is_allowed, offer.compat, sink);
             }
             tell_untold(&untold, sink);
             let many = if args.dry_run { Severity::Warning } else { Severity::Error };
