@@ -12,9 +12,11 @@ use super::known::Known;
 use super::{Exit, Shell};
 use crate::bytes::start_threads;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes, shell_quoted};
 use crate::names::Digest;
-use crate::publish::{Changes, Found, Holding, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, Present, Release, Wanted};
+use crate::publish::{
+    Changes, Found, Holding, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, Present, Release, SUMS, Wanted,
+};
 use crate::sys::{self, FileError, FolderSwap, Signals, Staging, StopSignal};
 
 /// The folder of a release as it is.
@@ -75,6 +77,26 @@ pub(super) fn open(
     Ok(Opened { folder: folder.to_owned(), swap, found, holding, damaged, manifest, assets })
 }
 
+/// Reports that a folder would be a release inside of another release.
+pub(super) fn report_enclosing(folder: &Path, sink: &mut Sink) {
+    let real = sys::real_path(folder);
+    let is_release = |outer: &&Path| [MANIFEST, SUMS].iter().all(|name| sys::is_file(&outer.join(name)));
+    let Some(found) = real.ancestors().skip(1).find(is_release) else { return };
+    // As the user names it, where the path that was given leads through it.
+    let mut given = folder.ancestors().skip(1).filter(|outer| !outer.as_os_str().is_empty());
+    let outer = given.find(|outer| sys::real_path(outer) == found).unwrap_or(found);
+    let message = format!("`{}` would be a release inside of another one, `{}`", folder.display(), outer.display());
+    sink.push(
+        Diagnostic::new(&codes::RELEASE_IN_RELEASE, message)
+            .at(Place::Argument("--to".to_owned()), "")
+            .note("a release is replaced as one folder, so the outer one could not be published to any more")
+            .help(format!(
+                "publish into it with `--to {}` and without `--tag`, or give `--to` a folder of releases",
+                shell_quoted(outer.display().to_string())
+            )),
+    );
+}
+
 /// How files get into a release folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transfer {
@@ -111,15 +133,26 @@ impl Opened {
         if foreign.is_empty() {
             return;
         }
-        let mut names: Vec<String> = foreign.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
-        if foreign.len() > SHOWN {
-            names.push(format!("{} more", foreign.len() - SHOWN));
+        let manifest = format!("/{MANIFEST}");
+        let releases: Vec<&str> = foreign.iter().filter_map(|name| name.strip_suffix(&manifest)).collect();
+        let (what, help, shown) = match &self.manifest {
+            None if !releases.is_empty() => {
+                ("is a folder of releases", "name a release in it with `--tag`, or give another folder", releases)
+            }
+            manifest => {
+                let what = if manifest.is_some() { "holds files that are not of the release" } else { "is no release" };
+                let foreign = foreign.iter().map(String::as_str).collect();
+                (what, "give another folder, or move the files away", foreign)
+            }
+        };
+        let mut names: Vec<String> = shown.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+        if shown.len() > SHOWN {
+            names.push(format!("{} more", shown.len() - SHOWN));
         }
-        let what = if self.manifest.is_some() { "holds files that are not of the release" } else { "is no release" };
         sink.push(
             Diagnostic::new(&codes::NOT_A_RELEASE, format!("`{}` {what}: {}", self.folder.display(), names.join(", ")))
                 .at(Place::Argument("--to".to_owned()), "")
-                .help("give another folder, or move the files away"),
+                .help(help),
         );
     }
 

@@ -544,3 +544,43 @@ fn published_wheels_without_code_for_a_planned_target_are_named() {
     let project = project.file("rock-manifest.json", &planned);
     appears("G023", &told, &project.run(&["plan", "m.yaml", "--published", "rock-manifest.json"]).exits(0).stderr);
 }
+
+#[test]
+fn a_release_inside_of_a_release_is_refused() {
+    let project = project(&[CP311]);
+    project.run(&["publish", "--to", "rel", "dist"]).exits(0);
+    let before = project.files();
+    let refused = project.run(&["publish", "--to", "rel", "--tag", "v1", "dist"]).exits(1).stderr;
+    insta::assert_snapshot!(refused, @r"
+    error[G024 release-in-release]: `rel/v1` would be a release inside of another one, `rel`
+    --> argument `--to`
+     = note: a release is replaced as one folder, so the outer one could not be published to any more
+    help: publish into it with `--to rel` and without `--tag`, or give `--to` a folder of releases
+    
+    ");
+    assert_eq!(project.files(), before);
+    for folder in ["rel/v1", "./rel/a/b"] {
+        let said = project.run(&["publish", "--to", folder, "dist", "--dry-run"]).exits(1).stderr;
+        appears("G024", &said, "");
+    }
+    project.run(&["publish", "--to", "rel", "dist"]).exits(0);
+    project.run(&["publish", "--to", "rel/../other", "--tag", "v1", "dist"]).exits(0);
+    project.run(&["publish", "--to", "other", "--tag", "v2", "dist"]).exits(0);
+    // A manifest that was fetched alone makes no release of the folder that it lies in.
+    let project = project.file("rock-manifest.json", "{}");
+    appears("G024", &refused, &project.run(&["publish", "--to", "third", "dist"]).exits(0).stderr);
+}
+
+#[test]
+fn a_folder_of_releases_is_no_release() {
+    let project = project(&[CP311]);
+    project.run(&["publish", "--to", "releases", "--tag", "v1", "dist"]).exits(0);
+    let refused = project.run(&["publish", "--to", "releases", "dist"]).exits(1).stderr;
+    insta::assert_snapshot!(refused, @r"
+    error[G006 not-a-release]: `releases` is a folder of releases: `v1`
+    --> argument `--to`
+    help: name a release in it with `--tag`, or give another folder
+    
+    ");
+    project.run(&["publish", "--to", "releases", "--tag", "v2", "dist"]).exits(0);
+}

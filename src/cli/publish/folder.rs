@@ -45,6 +45,7 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
     }
     check_torch(&offered, args, compat, sink);
     as_release(&cloned(&offered), sink);
+    release_folder::report_enclosing(&folder, sink);
     let Some(links) = links.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
 
     let opened = release_folder::open(&folder, compat, args.dry_run, shell, sink)?;

@@ -10,6 +10,7 @@ pub const ALL: &[&Code] = &[
     &MISSING_WHEEL,
     &UNPLANNED_WHEEL,
     &PLANNED_TARGET_MISSING,
+    &RELEASE_IN_RELEASE,
     &NOT_A_RELEASE,
     &DAMAGED_RELEASE,
     &NOTHING_TO_PUBLISH,
@@ -119,6 +120,12 @@ pub const NOT_A_RELEASE: Code = Code::error(
     "G006",
     "not-a-release",
     "The folder holds files that a release of this program does not have. A release is replaced as one folder, so they would be lost; nothing was written.\n\nGive another folder, a new one is made, or move the files away.",
+);
+/// A release would lie inside of another one.
+pub const RELEASE_IN_RELEASE: Code = Code::error(
+    "G024",
+    "release-in-release",
+    "The folder of the release lies in a folder that is a release itself, with `rock-manifest.json` and `SHA256SUMS`. A release is replaced as one folder, so the outer one could not be published to any more. Nothing was written.\n\nPublish into the outer release without `--tag`, or give a folder that holds nothing but releases, each in a folder of its tag.",
 );
 /// A file of the release is not what its manifest says.
 pub const DAMAGED_RELEASE: Code = Code::error(
