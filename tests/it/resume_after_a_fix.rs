@@ -236,8 +236,8 @@ fn the_folder_of_the_matrix_file_is_a_source() {
     assert!(!has("code/wheels"), "wheels of an earlier build are no sources");
     let output = toy.command(&["plan", "matrices/toy.yaml"]).output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
-    let note = "note: source `code` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__ and what \
-                git ignores\n";
+    let note = "note: source `code` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, releases, \
+                virtual environments and what git ignores\n";
     assert!(stdout.ends_with(note), "{stdout}");
 }
 

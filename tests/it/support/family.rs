@@ -200,7 +200,7 @@ impl Family {
     /// Asserts an exit code, and gives what was said.
     #[track_caller]
     pub fn ended(&self, code: i32, output: Output) -> (String, String) {
-        try_printed_commands(&String::from_utf8_lossy(&output.stderr), |words| self.command(words));
+        try_printed_commands(&String::from_utf8_lossy(&output.stderr), |words| self.project.command(words));
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace(&self.root(), "[HERE]");
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
         assert_eq!(output.status.code(), Some(code), "--- stdout\n{stdout}\n--- stderr\n{stderr}");
