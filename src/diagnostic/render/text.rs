@@ -39,8 +39,9 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     let steers = |letter: char| !"\r\n\t".contains(letter) && (letter.is_control() || is_invisible(letter));
     // One that does not end a line goes back to its beginning.
     let has_return = text.match_indices('\r').any(|(at, _)| !text[at + 1..].starts_with('\n'));
-    let has_command = text.lines().any(is_command);
-    if !has_command && !has_return && !text.contains(steers) {
+    // Most texts are long and have none of it, which bytes tell much faster than characters and lines.
+    let has_command = ["::", "##["].iter().any(|mark| text.contains(mark)) && text.lines().any(is_command);
+    if !has_command && !has_return && (text.bytes().all(is_part_of_plain_text) || !text.contains(steers)) {
         return Cow::Borrowed(text);
     }
     let is_json = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
@@ -60,6 +61,12 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         line.replace("##[", "#\\u{23}[").replacen("::", "\\u{3a}:", usize::from(line.trim_start().starts_with("::")))
     });
     Cow::Owned(lines.collect())
+}
+
+/// Whether a byte of UTF-8 neither is a control character other than a tab or a line feed nor begins a character that may
+/// steer a terminal: C1 controls begin with C2, those of [`is_invisible`] with E2 and EF.
+fn is_part_of_plain_text(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n') || (byte >= b' ' && !matches!(byte, 0x7f | 0xc2 | 0xe2 | 0xef))
 }
 
 /// A text with escapes for what would steer a terminal; lines and tabs stay.
@@ -91,7 +98,15 @@ pub fn is_invisible(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::printable;
+    use super::{is_invisible, is_part_of_plain_text, printable};
+
+    #[test]
+    fn what_steers_a_terminal_has_a_byte_that_plain_text_has_not() {
+        let steering = ('\0'..=char::MAX).filter(|c| !"\n\t".contains(*c) && (c.is_control() || is_invisible(*c)));
+        for c in steering {
+            assert!(!c.to_string().bytes().all(is_part_of_plain_text), "{c:?}");
+        }
+    }
 
     #[test]
     fn a_plain_text_is_printed_as_it_is() {
