@@ -378,6 +378,18 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_ends_although_a_starting_process_has_a_copy_of_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let held = lock(&path).unwrap().unwrap();
+        assert!(lock(&path).unwrap().is_none());
+        let copy = held.file.try_clone().unwrap();
+        drop(held);
+        assert!(lock(&path).unwrap().is_some());
+        drop(copy);
+    }
+
+    #[test]
     fn a_link_in_a_folder_is_what_it_leads_to() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
