@@ -27,6 +27,8 @@ begin_journey() {
   replaces '127\.0\.0\.1:[0-9]+' LOOPBACK
   replaces '\b[0-9a-f]{64}\b' SHA256
   replaces '\b[0-9a-f]{40}\b' COMMIT
+  # pip prints it to the standard output, and what is around it to the error output.
+  drops 'Running setup\.py clean for '
   replaces '\b([0-9]+ h )?([0-9]+ min )?[0-9]+(\.[0-9]+)? (s|ms)\b' TIME
   replaces "\\b$(regex_of "$(rock-matrix --version | sed 's/.* //')")\\b" VERSION
   : >"$transcript"
@@ -45,6 +47,9 @@ regex_of() { printf '%s' "$1" | sed -E 's/[][\.*^$+?(){}|/]/\\&/g'; }
 # `replaces EXTENDED-REGEX WORD`: what differs between runs or machines is the word in the transcript. Earlier ones are
 # applied first.
 replaces() { replacements+=("s/$1/$2/g"); }
+
+# `drops EXTENDED-REGEX`: lines that come in another order in another run are left out of the transcript.
+drops() { replacements+=("/$1/d"); }
 
 # Prints what differs between runs as the words of `replaces`.
 replaced() {
