@@ -15,7 +15,7 @@ cd "$folder"
 
 remarks "Which GPU do I have?"
 types "rock-matrix doctor --sysfs-root machine 2>/dev/null | sed -n '/^GPUs/,/^$/p'"
-types "rock-matrix doctor --sysfs-root machine --format json >doctor.json 2>/dev/null"
+without_torch types "rock-matrix doctor --sysfs-root machine --format json >doctor.json 2>/dev/null"
 
 remarks "Which wheel is for it, in an environment without torch?"
 without_torch types "rock-matrix pick --published release --environment doctor.json --rocm 6.2 --python 3.11"
