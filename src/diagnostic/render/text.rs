@@ -40,8 +40,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     // One that does not end a line goes back to its beginning.
     let has_return = text.match_indices('\r').any(|(at, _)| !text[at + 1..].starts_with('\n'));
     // Most texts are long and have none of it, which bytes tell much faster than characters and lines.
-    let begins_line = |at: usize| text[..at].rsplit('\n').next().is_some_and(|before| before.trim_start().is_empty());
-    let has_command = text.contains("##[") || text.match_indices("::").any(|(at, _)| begins_line(at));
+    let has_command = ["::", "##["].iter().any(|mark| text.contains(mark)) && text.lines().any(is_command);
     if !has_command && !has_return && (text.bytes().all(is_part_of_plain_text) || !text.contains(steers)) {
         return Cow::Borrowed(text);
     }
