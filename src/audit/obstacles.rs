@@ -21,9 +21,9 @@ pub struct Obstacles {
 /// The files of a wheel that need a library.
 #[derive(Debug, Default)]
 struct Users<'f> {
-    /// Those that name it.
+    /// Files that list it among their needed libraries (`DT_NEEDED`).
     direct: BTreeSet<&'f str>,
-    /// Those that need another library which needs it.
+    /// Files that need it through another library.
     indirect: BTreeSet<&'f str>,
 }
 

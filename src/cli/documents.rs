@@ -154,7 +154,7 @@ fn without_twins(files: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 fn default_files(shell: &Shell) -> Result<Vec<PathBuf>, Exit> {
-    let found = sys::files_with_extension(Path::new("matrices"), &["yaml", "yml"]);
+    let found = sys::files_with_extension(Path::new(crate::config::MATRICES), &["yaml", "yml"]);
     let fault = match found {
         Ok(files) if !files.is_empty() => return Ok(files),
         Ok(_) => Diagnostic::new(&codes::NO_MATRIX_FILE, "there is no matrix file in `matrices/`")

@@ -121,8 +121,8 @@ fn project_files(dir: &Path) -> Result<ProjectFiles, sys::FileError> {
 
 /// Whether the matrix files are the one that is written here.
 fn is_alone(dir: &Path, starter: &Starter) -> bool {
-    let files = sys::files_with_extension(&dir.join("matrices"), &["yaml", "yml"]).unwrap_or_default();
-    let own = dir.join("matrices").join(format!("{}.yaml", starter.distribution));
+    let files = sys::files_with_extension(&dir.join(crate::config::MATRICES), &["yaml", "yml"]).unwrap_or_default();
+    let own = dir.join(crate::config::MATRICES).join(format!("{}.yaml", starter.distribution));
     files.len() == 1 && sys::read_text(&own, MOST_BYTES).is_ok_and(|text| text == starter.matrix)
 }
 

@@ -8,7 +8,7 @@ use crate::names::Digest;
 use crate::plan::Job;
 use crate::publish::{LegReport, check_all_reported, check_leg_reports, check_plan_digest, read_leg_reports};
 
-// What the legs of a workflow reported. A doc comment would describe the command that flattens it.
+// Options for the reports of a workflow's legs.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct LegOptions {
     /// Read leg reports from this environment variable, set to `${{ toJSON(needs.build.outputs) }}`; can be repeated

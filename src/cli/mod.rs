@@ -105,8 +105,9 @@ struct Global {
     recipes: Option<std::path::PathBuf>,
 }
 
-// The arguments of a command are declared when it is the one that was given: declaring those of all takes longer than all
-// other work of a small one.
+// Deferred, because declaring the arguments of every command takes longer than running a small one. Therefore the
+// descriptions are here, and groups of options that are flattened into a command have no doc comments: clap would show
+// those as the description of the command (`the_reference_page_is_fresh`).
 #[derive(Debug, clap::Subcommand)]
 #[command(defer = true)]
 enum Command {

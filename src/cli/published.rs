@@ -26,12 +26,12 @@ use crate::sys;
 
 /// What `--published` takes.
 pub(super) const HELP: &str = "What is published: the repository on GitHub, a saved list of its releases, a rock-manifest.json, or a folder of releases or wheels; can be repeated";
-/// Of how many releases at most the gfx targets of their wheels are compared with a plan.
-const MOST_COMPARED: usize = 20;
+/// Maximum number of releases whose manifests are fetched to compare GPU targets with a plan.
+const MAX_COMPARED_RELEASES: usize = 20;
 /// Minutes that reading may take.
 const MINUTES: u64 = 10;
 
-// How what is published is read from GitHub. A doc comment would describe the command that flattens it.
+// Options for reading published releases from GitHub.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Reading {
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(super) struct Reading {
     pub(super) most_manifests: usize,
 }
 
-// Which releases people are told to install from. A doc comment would describe the command that flattens it.
+// Options that select releases to install from.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Prereleases {
     /// Include prereleases
@@ -258,7 +258,7 @@ impl Published {
             let assets =
                 releases.filter(|release| tags.contains(&release.tag_name)).flat_map(|release| &release.assets);
             let is_manifest = |asset: &&ListedAsset| asset.name == MANIFEST && asset.state == AssetState::Uploaded;
-            let wanted: Vec<&ListedAsset> = assets.filter(is_manifest).take(MOST_COMPARED).collect();
+            let wanted: Vec<&ListedAsset> = assets.filter(is_manifest).take(MAX_COMPARED_RELEASES).collect();
             if wanted.is_empty() {
                 continue;
             }

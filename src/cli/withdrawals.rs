@@ -11,7 +11,7 @@ use crate::index::{IndexFile, Yanked};
 use crate::names::Withdrawn;
 use crate::publish::INDEX;
 
-// Which wheels are passed over. A doc comment would describe the command that flattens it.
+// Options that select withdrawn wheels.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Withdrawals {
     /// An index: what is withdrawn there is recommended to nobody. That of each release in a folder is read without asking

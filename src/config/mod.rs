@@ -31,3 +31,6 @@ pub use reference::{reference, schema};
 pub use run_time::RunTime;
 pub use runner::{RunnerSelector, RunnerSelectorError, is_runner_group};
 pub use settings::matrix_of_settings;
+
+/// Folder of the matrix files that commands read when none is named.
+pub const MATRICES: &str = "matrices";

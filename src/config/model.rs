@@ -80,7 +80,7 @@ pub struct Config {
     pub release: Release,
 }
 
-/// A value that stands for what the machine has.
+/// A value of a matrix file that is taken from the machine which makes the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostValue {
     /// `gfx: [host]` without `gfx-fallback`.

@@ -82,7 +82,7 @@ fn is_at_a_line(text: &str) -> bool {
     // A column follows the line; a time, `12:30:45`, names no file.
     let file = file.rsplit_once(':').filter(|(_, line)| is_number(line)).map_or(file, |(file, _)| file);
     let name = file.rsplit('/').next().unwrap_or(file);
-    // What `setup.py` tries out before it compiles is no error of the project.
+    // `setup.py` compiles `_configtest.c` to probe the compiler; its errors are expected.
     is_number(number) && name.contains('.') && !name.starts_with("_configtest.")
 }
 

@@ -16,7 +16,7 @@ pub struct WheelToTest {
 }
 
 impl WheelToTest {
-    /// Whether it lies in its place already.
+    /// Returns whether the wheel is in its folder already.
     fn is_in_place(&self, job: &JobFolder) -> bool {
         self.path.parent().is_some_and(|parent| sys::is_same_file(parent, &job.at(&self.folder).path()))
     }

@@ -90,8 +90,8 @@ impl Build {
         copies
     }
 
-    /// The same without what makes the wheel: the place is made ready, and a wheel that is there already is tried. Its folder
-    /// is below [`TESTED`], so that the wheel of an earlier build stays as it is.
+    /// Reduces the build to the test of an existing wheel: the steps that prepare the environment and the smoke test remain.
+    /// The wheel is taken from a folder below [`TESTED`], so that the wheel of an earlier build is not replaced.
     #[must_use]
     pub fn only_test(mut self) -> Self {
         let tested = format!("{TESTED}/{}", self.wheels);

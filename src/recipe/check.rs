@@ -13,8 +13,8 @@ use crate::plan::Job;
 const MOST_JOBS: usize = 5_000;
 
 /// Evaluates every condition, and every part whose condition holds, for each job. Facts of the machine have stand-ins.
-/// Each fault is told once, with how many jobs have it and one of them. So is what speaks against a variable's value, and what
-/// `also` finds in a build.
+/// Each error is reported once, with the number of affected jobs and the ID of one of them. Advice against values of variables
+/// and the diagnostics that `also` returns for a build are reported in the same way.
 pub fn check(
     jobs: impl IntoIterator<Item = Job>,
     document: &RecipeDocument,

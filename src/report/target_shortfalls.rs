@@ -15,13 +15,13 @@ fn compared<'a>(found: &'a [Matched<'a>]) -> impl Iterator<Item = (&'a ExpectedC
     filled.filter(|(cell, wheel)| !cell.gfx.is_empty() && !wheel.machine.is_any())
 }
 
-/// Returns the tags of the releases with wheels that would be compared if a manifest told of their code.
+/// Returns the tags of releases whose manifests are needed to compare their wheels.
 pub fn unread_targets(found: &[Matched<'_>]) -> BTreeSet<String> {
     compared(found).filter(|(_, wheel)| wheel.gfx_from.is_none()).map(|(_, wheel)| wheel.tag.clone()).collect()
 }
 
-/// Warns of published wheels that lack code for targets of their jobs, once of each. Compares only those of which a
-/// manifest says what was read in the wheel.
+/// Warns once of each published wheel that lacks code for a target of its job. Only wheels whose manifest has targets that were
+/// read from the wheel's code are compared.
 pub fn target_shortfalls(found: &[Matched<'_>], compat: &Compat) -> Vec<Diagnostic> {
     let read = compared(found).filter(|(_, wheel)| wheel.gfx_from == Some(GfxOrigin::Wheel));
     let told: BTreeMap<(&str, &str), Diagnostic> = read

@@ -208,7 +208,7 @@ pub fn copy_all(files: &[(&Path, &Path)]) -> Result<(), FileError> {
         .try_for_each(|(copy, target)| copy.persist(&target, None).map_err(|e| FileError::new("write", &target, e)))
 }
 
-/// Writes a file from a stream beside the path; removed again unless it is renamed to it.
+/// Writes an unnamed temporary file in the folder of `path` from a stream. It is removed unless it is renamed to `path`.
 fn stream_beside(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,

@@ -10,7 +10,7 @@ use crate::cli::jobs::{Ready, is_file_of_jobs};
 use crate::cli::limits::MAX_FACT_FILE_BYTES;
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
-use crate::config::Platform;
+use crate::config::{MATRICES, Platform};
 use crate::diagnostic::{Diagnostic, registry::build as codes, shell_line};
 use crate::exec::{
     self, Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings, UnknownStage, WheelToTest,
@@ -26,8 +26,6 @@ use crate::recipe::{self, Build, Question, Site, Step};
 use crate::render;
 use crate::sys::{self, Below, Signals};
 
-/// The folder of matrix files.
-const MATRICES: &str = "matrices";
 const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 /// The pause before a failed download is tried again.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);

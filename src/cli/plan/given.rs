@@ -3,7 +3,7 @@
 use super::only;
 use crate::config::Given;
 
-// Values in the place of the matrix files' own. A doc comment would describe the command that flattens it.
+// Options that override values of the matrix files.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Instead of the matrix file's values")]
 pub(super) struct Instead {

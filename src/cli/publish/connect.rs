@@ -15,7 +15,7 @@ use crate::github::{
 use crate::names::{RepoName, RepoNameError};
 use crate::sys::{self, Signals, StopSignal};
 
-// How GitHub is reached. A doc comment would describe the command that flattens it.
+// Options for the connection to GitHub.
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct Connection {
     #[arg(

@@ -17,7 +17,7 @@ use crate::sys;
 /// Minutes that pruning may take.
 const MINUTES: u64 = 45;
 
-// Pruning. A doc comment would describe the command that flattens it.
+// Options for pruning.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Pruning {
     #[arg(

@@ -83,7 +83,7 @@ impl Listed {
         Ok(Read { withdrawn: withdrawals.read(&published, sink)?, ..read })
     }
 
-    /// The same, with what was read at each place.
+    /// Reads the same, and returns what was read at each place.
     ///
     /// # Errors
     /// The exit of the command; why was told or is in the sink.

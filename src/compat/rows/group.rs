@@ -43,17 +43,17 @@ macro_rules! table_groups {
 }
 
 table_groups! {
-    /// Symbols of torch, which wheels are judged by.
+    /// Symbols that versions of torch export, for auditing wheels.
     TorchAbi "torch-abi": torch_abi_read, torch_abi;
     /// The packages of the ROCm SDK.
     Sdk "sdk": sdk_packages, sdk_libraries, sdk_scripts, sdk_versions, sdk_buckets;
     /// Variables, tools and paths of a machine that builds or runs wheels, and known failures.
     Machine "machine": profiles, variables, variable_rules, attention, attention_expects, tools, paths, known_failures;
-    /// Where the sources of torch and its companions come from.
+    /// Sources of torch and its companions.
     Origins "origins": projects, torch_sources, torch_companions, pins, torch_aotriton;
-    /// What wheels of known projects hold, and what is put into them.
+    /// Contents of the wheels of known projects, and libraries that are embedded into them.
     Contents "contents": wheel_contents, embeddings;
-    /// Where families of GPU targets are built, and where they are not supported.
+    /// Builds of families of GPU targets, and platforms that do not support them.
     FamilyBuilds "family-builds": family_builds, unsupported_families;
     /// Rows that only recipes ask for.
     RecipeRows "recipe-rows": recipe_rows;

@@ -14,7 +14,7 @@ const MINUTES: (u64, u64) = (45, 300);
 /// How many files are sent at once unless told otherwise.
 pub(super) const AT_ONCE: u8 = 2;
 
-// A release on GitHub. A doc comment would describe the command that flattens it.
+// Options for a release on GitHub.
 #[derive(Debug, Clone, clap::Args)]
 #[group(id = "on-github", multiple = true, conflicts_with = "to")]
 pub(in crate::cli::publish) struct Options {
