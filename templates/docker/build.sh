@@ -64,7 +64,8 @@ measure() {
   exit "$status"
 }
 trap measure EXIT
-# `timeout` passes a signal on to all that it has started, and kills after 30 s what does not heed it.
+# `timeout` forwards a signal to its process group and kills the group after 30 s. A signal that arrives while it starts the
+# command ends `timeout` alone (seen with coreutils 9.1), so the group is signalled too.
 stop() {
   trap '' TERM INT HUP
   local child
@@ -72,6 +73,7 @@ stop() {
   for child in $(jobs -p); do
     kill -TERM "$child" 2>/dev/null || true
     wait "$child" || true
+    kill -TERM -- "-$child" 2>/dev/null || true
   done
   exit "$1"
 }

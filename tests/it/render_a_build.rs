@@ -1,10 +1,11 @@
 //! Commands and scripts out of a matrix: what they say, and what they do when they are run.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::toy::wait_until;
+use crate::support::toy::{all_gone, wait_until};
 use crate::support::{Project, need_pip};
 
 /// A recipe whose steps need nothing but bash and Python, from a source tree beside it.
@@ -285,8 +286,32 @@ fn a_script_that_a_signal_ends_says_so_and_takes_its_stage_with_it() {
         assert_eq!(child.wait().unwrap().code(), Some(code));
         assert_eq!(measured(&project)["exit"], code);
         let stage = std::fs::read_to_string(&running).unwrap().trim().to_owned();
-        wait_until(|| !std::path::Path::new("/proc").join(&stage).exists(), "the end of the stage");
+        wait_until(|| all_gone(&stage), "the end of the stage");
     }
+}
+
+/// A signal that arrives while `timeout` starts its command ends `timeout` alone. The stand-in always ends so.
+#[test]
+fn a_stage_ends_when_timeout_does_not_forward_the_signal() {
+    let timeout = "#!/usr/bin/env python3
+import os, subprocess, sys
+os.setpgid(0, 0)
+sys.exit(subprocess.call(sys.argv[3:]))
+";
+    let text = RECIPE.replace("sleep \\\"$0\\\"", "echo $$ >running; sleep 60");
+    let project = tiny("x").file("recipes/tiny.yaml", &text).file("bin/timeout", timeout);
+    project.run(&["--recipes", "recipes", "render", "script", "m.yaml", "--out", "build.sh"]).exits(0);
+    std::fs::set_permissions(project.path("bin/timeout"), PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", project.path("bin").display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new("env");
+    command.args(["--default-signal", "bash", "build.sh"]).current_dir(project.root()).env("PATH", path);
+    let mut child = command.spawn().unwrap();
+    let running = project.path(&format!(".rock/{JOB}/running"));
+    wait_until(|| std::fs::read_to_string(&running).is_ok_and(|text| text.ends_with('\n')), "the stage");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    let stage = std::fs::read_to_string(&running).unwrap();
+    wait_until(|| all_gone(&stage), "the end of the stage");
 }
 
 fn measured(project: &Project) -> serde_json::Value {
