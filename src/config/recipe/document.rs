@@ -193,6 +193,11 @@ impl FactDocument {
     pub fn stage(&self) -> Option<&str> {
         [&self.after, &self.before].into_iter().find(|stage| !stage.is_empty()).map(String::as_str)
     }
+
+    /// Whether its value comes from the machine, before the build starts.
+    pub fn is_question(&self) -> bool {
+        self.expr.is_none() && self.table.is_none() && self.stage().is_none()
+    }
 }
 
 /// A combination that cannot be built, or is warned of.
