@@ -1,4 +1,5 @@
-//! rock-matrix: from one matrix file to labelled, checked wheels for AMD GPUs in a release that pip installs from.
+//! rock-matrix: from one matrix file to labelled, checked wheels for AMD GPUs in a release that pip
+//! installs from.
 //!
 //! The modules, lowest layer first; a module uses only those before it (see `ARCHITECTURE.md`).
 

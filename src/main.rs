@@ -1,4 +1,5 @@
-//! The `rock-matrix` binary: takes a snapshot of the environment and hands it to [`rock_matrix::cli`].
+//! The `rock-matrix` binary: takes a snapshot of the environment and hands it to
+//! [`rock_matrix::cli`].
 
 use std::process::ExitCode;
 

@@ -1,4 +1,5 @@
-//! Tar archives, those that are published beside wheels, and listings of the buckets that they are fetched from.
+//! Tar archives, those that are published beside wheels, and listings of the buckets that they are
+//! fetched from.
 
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
@@ -11,7 +12,8 @@ use rock_matrix::sdk::bucket::{Page, page};
 use rock_matrix::sdk::limits::MAX_FILES;
 use rock_matrix::wheel::{verify_source_distribution, verify_tree_archive};
 
-/// Tar: each member begins behind the one before it, holds what the archive has there, and keeps to the limits.
+/// Tar: each member begins behind the one before it, holds what the archive has there, and keeps to
+/// the limits.
 pub fn tar(bytes: &[u8]) {
     let length = bytes.len() as u64;
     let (mut end, mut members) = (0, 0);
@@ -46,7 +48,8 @@ pub fn tar(bytes: &[u8]) {
     }
 }
 
-/// Archives beside wheels: one that cannot be unpacked is damaged, and one without findings unpacks below its folder.
+/// Archives beside wheels: one that cannot be unpacked is damaged, and one without findings unpacks
+/// below its folder.
 fn source_archive(tar: &[u8], is_complete: bool) {
     let mut packed = GzEncoder::new(Vec::new(), Compression::none());
     packed.write_all(tar).expect("memory takes all");

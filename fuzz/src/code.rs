@@ -5,7 +5,8 @@ use rock_matrix::elf::Elf;
 
 use crate::made;
 
-/// A file in pieces of any size has the same inventory as in one. The first 8 bytes are sizes of pieces.
+/// A file in pieces of any size has the same inventory as in one. The first 8 bytes are sizes of
+/// pieces.
 pub fn bundle(bytes: &[u8]) {
     let Some((sizes, file)) = bytes.split_first_chunk::<8>() else { return };
     for depth in [Depth::Tables, Depth::Everything] {
@@ -15,8 +16,8 @@ pub fn bundle(bytes: &[u8]) {
     }
 }
 
-/// A compressed bundle: the first byte says version and method, and whether the rest is the compressed data or what is
-/// to be compressed; the next 4 bytes are sizes of pieces.
+/// A compressed bundle: the first byte says version and method, and whether the rest is the
+/// compressed data or what is to be compressed; the next 4 bytes are sizes of pieces.
 pub fn ccob(bytes: &[u8]) {
     let Some(([kind, sizes @ ..], rest)) = bytes.split_first_chunk::<5>() else { return };
     let (version, method) = (u16::from(kind % 3) + 1, u16::from(kind >> 2 & 1));

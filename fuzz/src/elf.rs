@@ -2,7 +2,8 @@
 
 use rock_matrix::elf::{Elf, Patched, is_elf, strip, tag, verify};
 
-/// Reads everything that can be read of a file; what a strip leaves must be readable and no more faulty.
+/// Reads everything that can be read of a file; what a strip leaves must be readable and no more
+/// faulty.
 pub fn elf(bytes: &[u8]) {
     let source = bytes.to_vec();
     let faults = verify(&source);

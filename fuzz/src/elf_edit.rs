@@ -26,8 +26,8 @@ const NAMES: [&str; 12] = [
     "x",
 ];
 
-/// Edits a file twice. Byte 0 says whether the file is the rest of the input, or one that the next eight choose, with
-/// the rest as changes of single bytes.
+/// Edits a file twice. Byte 0 says whether the file is the rest of the input, or one that the next
+/// eight choose, with the rest as changes of single bytes.
 pub fn elf_edit(bytes: &[u8]) {
     let Some((choices, rest)) = bytes.split_first_chunk::<CHOICES>() else { return };
     let mut source = rest.to_vec();
@@ -149,7 +149,8 @@ fn check_meaning(source: &Vec<u8>, bytes: &Vec<u8>, edits: &ElfEdits) {
     }
 }
 
-/// A sound file grows by little, or to where it ends in memory: there are the program headers of programs.
+/// A sound file grows by little, or to where it ends in memory: there are the program headers of
+/// programs.
 fn check_growth(source: &[u8], bytes: &[u8], faults: &[LayoutFault]) {
     let elf = read(source);
     let align = elf.loads().map(|load| load.align).max().unwrap_or_default();

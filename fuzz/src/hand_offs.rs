@@ -7,7 +7,8 @@ use rock_matrix::plan::{is_id, read_saved};
 use rock_matrix::recipe::container::{self, Container, Devices, Engine};
 use rock_matrix::render;
 
-/// A plan: it is refused with a place in its text, or no job of it ends a line of a script or adds an option to a container.
+/// A plan: it is refused with a place in its text, or no job of it ends a line of a script or adds
+/// an option to a container.
 pub fn plan(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let source = Source::new("plan.json", text);

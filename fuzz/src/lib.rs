@@ -2,7 +2,8 @@
 //!
 //! In: any bytes. Out: nothing; a panic, a hang or too much memory is the finding.
 //!
-//! **Invariant:** a target opens no file and asks no machine, so that an input does the same everywhere.
+//! **Invariant:** a target opens no file and asks no machine, so that an input does the same
+//! everywhere.
 
 mod archive;
 mod audit;

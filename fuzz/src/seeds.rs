@@ -42,7 +42,8 @@ pub fn tars() -> Vec<Vec<u8>> {
     ]
 }
 
-/// A header and its content, filled up to whole blocks (POSIX.1-2017, pax, "ustar Interchange Format").
+/// A header and its content, filled up to whole blocks (POSIX.1-2017, pax, "ustar Interchange
+/// Format").
 fn block(kind: u8, name: &str, content: &[u8]) -> Vec<u8> {
     let mut header = [0_u8; 512];
     header[..name.len()].copy_from_slice(name.as_bytes());

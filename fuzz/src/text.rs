@@ -50,8 +50,8 @@ pub fn wheel_name(bytes: &[u8]) {
     assert!(name.expanded_tags().iter().all(|tag| tag.matches('-').count() == 2));
 }
 
-/// `entry_points.txt`: faults come in the order of lines, and a text without faults has only groups and entries, each
-/// group once. A line with another end of a line in it may have several faults.
+/// `entry_points.txt`: faults come in the order of lines, and a text without faults has only groups
+/// and entries, each group once. A line with another end of a line in it may have several faults.
 pub fn entry_points(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let faults = entry_point_faults(text);

@@ -11,8 +11,9 @@ use crate::{INFO, WHEEL};
 const MOST_BYTES: u64 = 1 << 16;
 const MOST_MEMBERS: usize = 16;
 
-/// Reads the members of an archive in each way there is, which must agree, and verifies it as a wheel. What does not
-/// begin as an archive is the text of a wheel's files: only so are sums right whatever the text says.
+/// Reads the members of an archive in each way there is, which must agree, and verifies it as a
+/// wheel. What does not begin as an archive is the text of a wheel's files: only so are sums right
+/// whatever the text says.
 pub fn zip(bytes: &[u8]) {
     let source = match bytes.split_first() {
         Some((choice @ 0..=1, texts)) => wheel(texts, *choice == 0),

@@ -6,9 +6,9 @@ use rock_matrix::wheel::{Archive, ZipWriter};
 /// The parts of an input, each behind a byte that says how long it is.
 const PARTS: usize = 6;
 
-/// An archive of one stored member, made of parts: name, local extra fields, central extra fields, comment of the member,
-/// bytes behind the data, comment of the archive. The first byte has bits for a data descriptor, for zeros in the local
-/// header, and for a name marked as UTF-8.
+/// An archive of one stored member, made of parts: name, local extra fields, central extra fields,
+/// comment of the member, bytes behind the data, comment of the archive. The first byte has bits
+/// for a data descriptor, for zeros in the local header, and for a name marked as UTF-8.
 ///
 /// Copying an accepted member gives an archive that installers accept.
 pub fn zip_fields(bytes: &[u8]) {

@@ -37,16 +37,22 @@ impl Compression {
 
     /// The name of an archive without its ending, and what it is compressed by.
     pub fn of(file_name: &str) -> Option<(&str, Self)> {
-        Self::ALL.into_iter().find_map(|compression| Some((file_name.strip_suffix(compression.suffix())?, compression)))
+        Self::ALL.into_iter().find_map(|compression| {
+            Some((file_name.strip_suffix(compression.suffix())?, compression))
+        })
     }
 
-    /// The decompressed bytes of a stream; concatenated parts are read as one stream. Damage, an end that
-    /// comes too early, and a need of more memory than the limits allow are errors when it is read, and whenever it is
-    /// read after that.
+    /// The decompressed bytes of a stream; concatenated parts are read as one stream. Damage, an
+    /// end that comes too early, and a need of more memory than the limits allow are errors when it
+    /// is read, and whenever it is read after that.
     ///
     /// # Errors
     /// When there is no memory for it.
-    pub fn decoder<'r>(self, source: impl Read + 'r, threads: u32) -> io::Result<Box<dyn Read + 'r>> {
+    pub fn decoder<'r>(
+        self,
+        source: impl Read + 'r,
+        threads: u32,
+    ) -> io::Result<Box<dyn Read + 'r>> {
         let source = BufReader::with_capacity(BUFFER_BYTES, source);
         Ok(match self {
             Self::Zstd => {
@@ -68,8 +74,8 @@ impl Compression {
     }
 }
 
-/// A decoder that fails again once it has failed: none continues after an error, and an end instead would make a shorter
-/// content of one that is damaged.
+/// A decoder that fails again once it has failed: none continues after an error, and an end instead
+/// would make a shorter content of one that is damaged.
 struct StickyErrorReader<D> {
     decoder: D,
     failed: Option<io::ErrorKind>,
@@ -77,7 +83,10 @@ struct StickyErrorReader<D> {
 
 impl<D> StickyErrorReader<D> {
     fn new(decoder: D) -> Self {
-        Self { decoder, failed: None }
+        Self {
+            decoder,
+            failed: None,
+        }
     }
 }
 
@@ -87,7 +96,11 @@ impl<D: Read> Read for StickyErrorReader<D> {
             return Err(kind.into());
         }
         let read = self.decoder.read(buffer);
-        self.failed = read.as_ref().err().map(io::Error::kind).filter(|kind| *kind != io::ErrorKind::Interrupted);
+        self.failed = read
+            .as_ref()
+            .err()
+            .map(io::Error::kind)
+            .filter(|kind| *kind != io::ErrorKind::Interrupted);
         read
     }
 }
@@ -122,8 +135,8 @@ fn xz_error(error: io::Error) -> io::Error {
     }
 }
 
-/// Streams of xz one after the other (The .xz File Format 1.2.1, section 2), each decoded by threads where it has several
-/// blocks.
+/// Streams of xz one after the other (The .xz File Format 1.2.1, section 2), each decoded by
+/// threads where it has several blocks.
 struct XzStreams<R: BufRead> {
     /// What was not read yet, between streams.
     source: Option<R>,
@@ -164,7 +177,9 @@ impl<R: BufRead> Read for XzStreams<R> {
                 self.source = self.decoder.take().map(XzDecoder::into_inner);
                 self.is_first = false;
             }
-            let Some(source) = &mut self.source else { return Ok(0) };
+            let Some(source) = &mut self.source else {
+                return Ok(0);
+            };
             // A file of no bytes at all has not even one stream: the decoder says so.
             if !self.is_first {
                 // Streams may be filled up with zeros, four at a time (section 2.2).
@@ -176,7 +191,10 @@ impl<R: BufRead> Read for XzStreams<R> {
                 }
             }
             let stream = self.stream()?;
-            self.decoder = self.source.take().map(|source| XzDecoder::new_stream(source, stream));
+            self.decoder = self
+                .source
+                .take()
+                .map(|source| XzDecoder::new_stream(source, stream));
         }
     }
 }
@@ -202,24 +220,44 @@ mod tests {
 
     fn read(compression: Compression, packed: &[u8]) -> std::io::Result<Vec<u8>> {
         let mut content = Vec::new();
-        compression.decoder(packed, 2)?.read_to_end(&mut content).map(|_| content)
+        compression
+            .decoder(packed, 2)?
+            .read_to_end(&mut content)
+            .map(|_| content)
     }
 
     #[test]
     fn what_was_compressed_comes_back_and_what_is_cut_off_anywhere_is_an_error() {
-        let content: Vec<u8> =
-            (0..60_000_u32).flat_map(|n| (n.wrapping_mul(2_654_435_761) >> 9).to_le_bytes()).collect();
+        let content: Vec<u8> = (0..60_000_u32)
+            .flat_map(|n| (n.wrapping_mul(2_654_435_761) >> 9).to_le_bytes())
+            .collect();
         for compression in Compression::ALL {
             let packed = compressed(compression, &content);
-            assert!(read(compression, &packed).unwrap() == content, "{compression:?}");
+            assert!(
+                read(compression, &packed).unwrap() == content,
+                "{compression:?}"
+            );
             let twice = [packed.clone(), packed.clone()].concat();
-            assert_eq!(read(compression, &twice).unwrap().len(), 2 * content.len(), "{compression:?}");
-            for length in (0..packed.len()).step_by(997).chain(packed.len() - 12..packed.len()) {
-                assert!(read(compression, &packed[..length]).is_err(), "{compression:?} cut to {length}");
+            assert_eq!(
+                read(compression, &twice).unwrap().len(),
+                2 * content.len(),
+                "{compression:?}"
+            );
+            for length in (0..packed.len())
+                .step_by(997)
+                .chain(packed.len() - 12..packed.len())
+            {
+                assert!(
+                    read(compression, &packed[..length]).is_err(),
+                    "{compression:?} cut to {length}"
+                );
             }
             let mut damaged = packed.clone();
             damaged[packed.len() / 2] ^= 1;
-            assert!(!read(compression, &damaged).is_ok_and(|read| read == content), "{compression:?} damaged");
+            assert!(
+                !read(compression, &damaged).is_ok_and(|read| read == content),
+                "{compression:?} damaged"
+            );
         }
     }
 
@@ -237,7 +275,11 @@ mod tests {
             {
                 return Err(fault.into());
             }
-            let most = if self.fault.is_some() { self.left.min(buffer.len()) } else { buffer.len() };
+            let most = if self.fault.is_some() {
+                self.left.min(buffer.len())
+            } else {
+                buffer.len()
+            };
             let read = self.packed.read(&mut buffer[..most])?;
             self.left = self.left.saturating_sub(read);
             Ok(read)
@@ -251,15 +293,36 @@ mod tests {
             let one = compressed(compression, b"some content");
             let packed = [one.clone(), one].concat();
             for left in 0..packed.len() {
-                let decoder =
-                    |fault| compression.decoder(Faulty { packed: &packed, left, fault: Some(fault) }, 2).unwrap();
+                let decoder = |fault| {
+                    compression
+                        .decoder(
+                            Faulty {
+                                packed: &packed,
+                                left,
+                                fault: Some(fault),
+                            },
+                            2,
+                        )
+                        .unwrap()
+                };
                 let mut content = String::new();
-                decoder(ErrorKind::Interrupted).read_to_string(&mut content).unwrap();
-                assert_eq!(content, "some contentsome content", "{compression:?} interrupted at {left}");
+                decoder(ErrorKind::Interrupted)
+                    .read_to_string(&mut content)
+                    .unwrap();
+                assert_eq!(
+                    content, "some contentsome content",
+                    "{compression:?} interrupted at {left}"
+                );
                 let mut decoder = decoder(ErrorKind::TimedOut);
                 for _ in 0..2 {
-                    let kind = decoder.read_to_end(&mut Vec::new()).map_err(|error| error.kind());
-                    assert_eq!(kind, Err(ErrorKind::TimedOut), "{compression:?} failed at {left}");
+                    let kind = decoder
+                        .read_to_end(&mut Vec::new())
+                        .map_err(|error| error.kind());
+                    assert_eq!(
+                        kind,
+                        Err(ErrorKind::TimedOut),
+                        "{compression:?} failed at {left}"
+                    );
                 }
             }
         }
@@ -291,32 +354,53 @@ mod tests {
         zstd.write_all(b"content").unwrap();
         let mut zstd = zstd.finish().unwrap();
         // RFC 8878, section 3.1.1.1.2: the exponent, above 10, in the upper five bits.
-        let with_window = |packed: &mut Vec<u8>, log: u32| packed[5] = u8::try_from(log - 10).unwrap() << 3;
+        let with_window =
+            |packed: &mut Vec<u8>, log: u32| packed[5] = u8::try_from(log - 10).unwrap() << 3;
         with_window(&mut zstd, MAX_ZSTD_WINDOW_LOG);
         assert_eq!(read(Compression::Zstd, &zstd).unwrap(), b"content");
         with_window(&mut zstd, MAX_ZSTD_WINDOW_LOG + 1);
-        assert_eq!(limit(Compression::Zstd, &zstd).as_deref(), Some("a zstd window of more than 128 MiB"));
-        // The .xz File Format 1.2.1, sections 3.1 and 5.3.1: a block's head has the filters, and ends with its CRC32.
+        assert_eq!(
+            limit(Compression::Zstd, &zstd).as_deref(),
+            Some("a zstd window of more than 128 MiB")
+        );
+        // The .xz File Format 1.2.1, sections 3.1 and 5.3.1: a block's head has the filters, and
+        // ends with its CRC32.
         let with_dictionary = |bits: u8| {
             let mut packed = compressed(Compression::Xz, b"content");
             let length = (usize::from(packed[12]) + 1) * 4;
             let head = &mut packed[12..12 + length];
-            assert_eq!(head[2..4], [0x21, 1], "one filter, LZMA2 with one byte of properties");
+            assert_eq!(
+                head[2..4],
+                [0x21, 1],
+                "one filter, LZMA2 with one byte of properties"
+            );
             head[4] = bits;
             let sum = crc32fast::hash(&head[..length - 4]);
             head[length - 4..].copy_from_slice(&sum.to_le_bytes());
             packed
         };
         // 192 MiB and 256 MiB; the decoder itself needs some more.
-        assert_eq!(read(Compression::Xz, &with_dictionary(31)).unwrap(), b"content");
+        assert_eq!(
+            read(Compression::Xz, &with_dictionary(31)).unwrap(),
+            b"content"
+        );
         let said = "an xz dictionary that needs more than 256 MiB";
-        assert_eq!(limit(Compression::Xz, &with_dictionary(32)).as_deref(), Some(said));
+        assert_eq!(
+            limit(Compression::Xz, &with_dictionary(32)).as_deref(),
+            Some(said)
+        );
     }
 
     #[test]
     fn names_tell_by_their_ending() {
-        assert_eq!(Compression::of("blas_lib_gfx942.tar.zst"), Some(("blas_lib_gfx942", Compression::Zstd)));
-        assert_eq!(Compression::of("blas_lib_gfx942.tar.xz"), Some(("blas_lib_gfx942", Compression::Xz)));
+        assert_eq!(
+            Compression::of("blas_lib_gfx942.tar.zst"),
+            Some(("blas_lib_gfx942", Compression::Zstd))
+        );
+        assert_eq!(
+            Compression::of("blas_lib_gfx942.tar.xz"),
+            Some(("blas_lib_gfx942", Compression::Xz))
+        );
         assert_eq!(Compression::of("blas_lib_gfx942.tar.xz.sha256sum"), None);
     }
 }

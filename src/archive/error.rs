@@ -3,8 +3,8 @@
 use std::io;
 
 use super::limits::{
-    MAX_FOLDER_PATH_BYTES, MAX_FOLDERS, MAX_HEADER_BYTES, MAX_MEMBERS, MAX_NAME_BYTES, MAX_PATH_BYTES,
-    MAX_UNPACKED_BYTES, MAX_XZ_BYTES, MAX_ZSTD_WINDOW_LOG,
+    MAX_FOLDER_PATH_BYTES, MAX_FOLDERS, MAX_HEADER_BYTES, MAX_MEMBERS, MAX_NAME_BYTES,
+    MAX_PATH_BYTES, MAX_UNPACKED_BYTES, MAX_XZ_BYTES, MAX_ZSTD_WINDOW_LOG,
 };
 
 /// A reason why an archive is not read, and where in the uncompressed archive it is.
@@ -32,7 +32,9 @@ pub enum ArchiveError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveLimit {
     /// A path or link target is too long.
-    #[error("a {what} of {bytes} bytes at byte {offset} of the unpacked archive; at most {MAX_PATH_BYTES} are read")]
+    #[error(
+        "a {what} of {bytes} bytes at byte {offset} of the unpacked archive; at most {MAX_PATH_BYTES} are read"
+    )]
     Path {
         /// "path" or "link target".
         what: &'static str,
@@ -77,7 +79,8 @@ pub enum ArchiveLimit {
 /// Returns whether an error of reading is about the bytes of an archive, and not about the machine.
 pub fn is_damage(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
-    error.raw_os_error().is_none() && matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
+    error.raw_os_error().is_none()
+        && matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
 }
 
 impl ArchiveError {

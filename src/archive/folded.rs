@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::bytes::{ReadAt, Scratch};
 
-/// How much of the stream is compressed as one. Smaller pieces compress worse, larger ones are read for nothing.
+/// How much of the stream is compressed as one. Smaller pieces compress worse, larger ones are read
+/// for nothing.
 const PIECE_BYTES: usize = 256 << 10;
 /// Fast above all: what is kept is read once or twice.
 const LEVEL: i32 = -1;
@@ -33,8 +34,8 @@ pub struct Folding<'p> {
 }
 
 impl<'p> Folding<'p> {
-    /// Nothing yet. What comes is kept in `room`: as it is until so many bytes were, of all that share them, and
-    /// compressed from then on.
+    /// Nothing yet. What comes is kept in `room`: as it is until so many bytes were, of all that
+    /// share them, and compressed from then on.
     ///
     /// # Errors
     /// When there is no memory for it.
@@ -46,7 +47,12 @@ impl<'p> Folding<'p> {
             compressor: zstd::bulk::Compressor::new(LEVEL)?,
             piece: Vec::with_capacity(PIECE_BYTES),
             packed: vec![0; PIECE_BYTES - 1],
-            folded: Folded { number, room, ends: Vec::new(), size_bytes: 0 },
+            folded: Folded {
+                number,
+                room,
+                ends: Vec::new(),
+                size_bytes: 0,
+            },
         })
     }
 
@@ -64,12 +70,18 @@ impl<'p> Folding<'p> {
     fn fold(&mut self) -> io::Result<()> {
         let length = self.piece.len() as u64;
         let left = |left: u64| left.checked_sub(length);
-        let is_plain = self.plain_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_ok();
+        let is_plain = self
+            .plain_bytes
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, left)
+            .is_ok();
         let mut kept = self.piece.as_slice();
         if !is_plain {
             // What does not become shorter is kept as it is, too: there is no room for as much.
             let most = self.piece.len() - 1;
-            if let Ok(length) = self.compressor.compress_to_buffer(&self.piece, &mut self.packed[..most]) {
+            if let Ok(length) = self
+                .compressor
+                .compress_to_buffer(&self.piece, &mut self.packed[..most])
+            {
                 kept = &self.packed[..length];
             }
         }
@@ -113,7 +125,10 @@ impl Folded {
     /// Reads a piece into a buffer of its length.
     fn unfold(&self, number: usize, packed: &mut Vec<u8>, piece: &mut [u8]) -> io::Result<()> {
         let kept = self.kept(number);
-        packed.resize(usize::try_from(kept.end - kept.start).map_err(io::Error::other)?, 0);
+        packed.resize(
+            usize::try_from(kept.end - kept.start).map_err(io::Error::other)?,
+            0,
+        );
         self.room.read_exact_at(packed, kept.start)?;
         match zstd::bulk::decompress_to_buffer(packed.as_slice(), piece)? {
             read if read == piece.len() => Ok(()),
@@ -147,11 +162,15 @@ impl ReadAt for Folded {
         let (whole, kept) = (self.piece_bytes(number), self.kept(number));
         if kept.end - kept.start == whole as u64 {
             let length = buffer.len().min(whole - at);
-            return self.room.read_at(&mut buffer[..length], kept.start + at as u64);
+            return self
+                .room
+                .read_at(&mut buffer[..length], kept.start + at as u64);
         }
         LAST.with_borrow_mut(|last| {
             if at == 0 && buffer.len() >= whole {
-                return self.unfold(number, &mut last.packed, &mut buffer[..whole]).map(|()| whole);
+                return self
+                    .unfold(number, &mut last.packed, &mut buffer[..whole])
+                    .map(|()| whole);
             }
             if (last.folded, last.number) != (self.number, number) {
                 last.folded = u64::MAX;
@@ -168,7 +187,12 @@ impl ReadAt for Folded {
 
 impl std::fmt::Debug for Folded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Folded({} bytes in {})", self.size_bytes, self.room.size_bytes())
+        write!(
+            f,
+            "Folded({} bytes in {})",
+            self.size_bytes,
+            self.room.size_bytes()
+        )
     }
 }
 
@@ -193,8 +217,13 @@ mod tests {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 24) as u8
         });
-        let whole: Vec<u8> =
-            [0_u8, 1, 2].into_iter().cycle().take(PIECE_BYTES + 9).chain(noise).chain([7; 1000]).collect();
+        let whole: Vec<u8> = [0_u8, 1, 2]
+            .into_iter()
+            .cycle()
+            .take(PIECE_BYTES + 9)
+            .chain(noise)
+            .chain([7; 1000])
+            .collect();
         let keep = |bytes: &[u8], plain_bytes: u64| {
             let plain_bytes = AtomicU64::new(plain_bytes);
             let mut folding = Folding::new(in_memory(0).unwrap(), &plain_bytes).unwrap();
@@ -202,7 +231,8 @@ mod tests {
             folding.finish().unwrap()
         };
         let (size, piece) = (whole.len() as u64, PIECE_BYTES as u64);
-        // Of the other there is room for the first piece and what is left behind the last whole one.
+        // Of the other there is room for the first piece and what is left behind the last whole
+        // one.
         let (folded, other) = (keep(&whole, 0), keep(&whole[5..], 2 * piece - 1));
         assert_eq!((folded.size_bytes(), other.size_bytes()), (size, size - 5));
         assert!(folded.room.size_bytes() < size - piece / 2);

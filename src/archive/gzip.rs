@@ -1,7 +1,7 @@
 //! gzip streams of one part (RFC 1952).
 //!
-//! Python's `gzip` module reads several parts as one stream, and uv only the first part, so further parts are refused.
-//! Zeros after the part are padding, as in `_GzipReader` of `gzip.py`.
+//! Python's `gzip` module reads several parts as one stream, and uv only the first part, so further
+//! parts are refused. Zeros after the part are padding, as in `_GzipReader` of `gzip.py`.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -10,17 +10,23 @@ use flate2::bufread::GzDecoder;
 /// The first byte of a gzip file (RFC 1952, section 2.3.1).
 const FIRST_BYTE: u8 = 0x1f;
 
-/// Returns the uncompressed bytes of a gzip stream. Damage, an end that comes too early, and data after the stream are
-/// errors.
+/// Returns the uncompressed bytes of a gzip stream. Damage, an end that comes too early, and data
+/// after the stream are errors.
 ///
 /// # Errors
 /// When `source` cannot be read, or is not a gzip stream.
 pub fn gunzip<R: Read>(source: R) -> io::Result<impl Read> {
     let mut source = BufReader::new(source);
     if source.fill_buf()?.first() != Some(&FIRST_BYTE) {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a gzip file"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "it is not a gzip file",
+        ));
     }
-    Ok(GzipReader { decoder: GzDecoder::new(source), is_at_end: false })
+    Ok(GzipReader {
+        decoder: GzDecoder::new(source),
+        is_at_end: false,
+    })
 }
 
 struct GzipReader<R> {
@@ -51,7 +57,10 @@ fn expect_padding(source: &mut impl BufRead) -> io::Result<()> {
             return Ok(());
         }
         if bytes.iter().any(|byte| *byte != 0) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "there is data after the gzip stream"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "there is data after the gzip stream",
+            ));
         }
         let length = bytes.len();
         source.consume(length);
@@ -90,9 +99,15 @@ mod tests {
     fn damage_and_data_after_the_stream_are_errors() {
         let one = gzip("one");
         for behind in [&one[..], b"more", &[&vec![0; 40_000][..], b"more"].concat()] {
-            assert_eq!(read(&[&one, behind]).unwrap_err(), "there is data after the gzip stream");
+            assert_eq!(
+                read(&[&one, behind]).unwrap_err(),
+                "there is data after the gzip stream"
+            );
         }
-        assert_eq!(read(&[b"<!DOCTYPE html>"]).unwrap_err(), "it is not a gzip file");
+        assert_eq!(
+            read(&[b"<!DOCTYPE html>"]).unwrap_err(),
+            "it is not a gzip file"
+        );
         for end in 0..one.len() {
             assert!(read(&[&one[..end]]).is_err(), "{end}");
         }

@@ -1,7 +1,8 @@
-//! Members of a tar that comes as a stream (POSIX.1-2017, pax, "ustar Interchange Format" and "pax Interchange Format";
-//! GNU tar manual, "Basic Tar Format").
+//! Members of a tar that comes as a stream (POSIX.1-2017, pax, "ustar Interchange Format" and "pax
+//! Interchange Format"; GNU tar manual, "Basic Tar Format").
 //!
-//! Headers are read here and not by the `tar` crate, which reads extended headers of any size into memory.
+//! Headers are read here and not by the `tar` crate, which reads extended headers of any size into
+//! memory.
 
 use std::io::{self, Read};
 
@@ -58,17 +59,23 @@ pub enum UnpackedKind {
     Other(&'static str),
 }
 
-/// Hands on every member of a tar, with its content; the stream is read to its end. At most one extended header and one
-/// member are in memory at a time.
+/// Hands on every member of a tar, with its content; the stream is read to its end. At most one
+/// extended header and one member are in memory at a time.
 ///
 /// # Errors
-/// When the stream is damaged, ends too early or goes beyond a limit ([`ArchiveError`] inside of the error), and what
-/// `see` says.
+/// When the stream is damaged, ends too early or goes beyond a limit ([`ArchiveError`] inside of
+/// the error), and what `see` says.
 pub fn each_member<R: Read, E: From<io::Error>>(
     source: R,
     see: impl FnMut(Unpacked, &mut dyn Read) -> Result<(), E>,
 ) -> Result<(), E> {
-    TarReader { source, position: 0, members: 0, name_bytes: 0 }.each_member(see)
+    TarReader {
+        source,
+        position: 0,
+        members: 0,
+        name_bytes: 0,
+    }
+    .each_member(see)
 }
 
 /// A tar as far as it was read.
@@ -95,14 +102,18 @@ impl<R: Read> TarReader<R> {
         Ok(self.padding_to_end()?)
     }
 
-    /// Reads the zeros after the last member to the end of the stream, which says whether it is complete.
+    /// Reads the zeros after the last member to the end of the stream, which says whether it is
+    /// complete.
     fn padding_to_end(&mut self) -> io::Result<()> {
         let mut buffer = [0; 4096];
         loop {
             match self.source.read(&mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(read) if buffer[..read].iter().any(|byte| *byte != 0) => {
-                    return Err(malformed("there is data after the end of the archive", self.position));
+                    return Err(malformed(
+                        "there is data after the end of the archive",
+                        self.position,
+                    ));
                 }
                 Ok(read) => self.position += read as u64,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -118,22 +129,31 @@ impl<R: Read> TarReader<R> {
             let offset = self.position;
             let Some(block) = self.header()? else {
                 if long_path.is_some() || long_link.is_some() || pax.is_some() {
-                    return Err(malformed("an extended header describes a member that is not there", offset));
+                    return Err(malformed(
+                        "an extended header describes a member that is not there",
+                        offset,
+                    ));
                 }
                 return Ok(None);
             };
             let header = Header::from_byte_slice(&block);
             let kind = header.entry_type();
             let size_bytes = member_size(&block).map_err(|reason| malformed(reason, offset))?;
-            // Python's tarfile applies its path to the next member (`SOLARIS_XHDTYPE`), GNU tar does not.
+            // Python's tarfile applies its path to the next member (`SOLARIS_XHDTYPE`), GNU tar
+            // does not.
             if block[TYPE] == SOLARIS_EXTENDED {
-                return Err(malformed("extended headers of Solaris are not supported", offset));
+                return Err(malformed(
+                    "extended headers of Solaris are not supported",
+                    offset,
+                ));
             }
             let is_second = match kind {
-                EntryType::GNULongName => long_path.replace(self.long_name("path", size_bytes, offset)?).is_some(),
-                EntryType::GNULongLink => {
-                    long_link.replace(self.long_name("link target", size_bytes, offset)?).is_some()
-                }
+                EntryType::GNULongName => long_path
+                    .replace(self.long_name("path", size_bytes, offset)?)
+                    .is_some(),
+                EntryType::GNULongLink => long_link
+                    .replace(self.long_name("link target", size_bytes, offset)?)
+                    .is_some(),
                 EntryType::XHeader => pax.replace(self.pax(size_bytes, offset)?).is_some(),
                 EntryType::XGlobalHeader => {
                     self.global(size_bytes, offset)?;
@@ -141,12 +161,17 @@ impl<R: Read> TarReader<R> {
                 }
                 _ => {
                     let extended = merged(pax.unwrap_or_default(), long_path, long_link)
-                        .ok_or_else(|| malformed("a member is named by two kinds of extended headers", offset))?;
+                        .ok_or_else(|| {
+                            malformed("a member is named by two kinds of extended headers", offset)
+                        })?;
                     return self.member(&block, size_bytes, extended, offset).map(Some);
                 }
             };
             if is_second {
-                return Err(malformed("two extended headers of one kind describe one member", offset));
+                return Err(malformed(
+                    "two extended headers of one kind describe one member",
+                    offset,
+                ));
             }
         }
     }
@@ -163,25 +188,42 @@ impl<R: Read> TarReader<R> {
         if kind.is_gnu_sparse() && block[IS_EXTENDED] != 0 {
             while self.block()?.ok_or(io::ErrorKind::UnexpectedEof)?[CONTINUES] != 0 {}
         }
-        // Python's tarfile puts it before the path in every format (`TarInfo.frombuf`), GNU tar only in ustar.
+        // Python's tarfile puts it before the path in every format (`TarInfo.frombuf`), GNU tar
+        // only in ustar.
         if !kind.is_gnu_sparse() && header.as_ustar().is_none() && block[PREFIX] != 0 {
-            return Err(malformed("a header that is not of the format ustar has a prefix of the path", offset));
+            return Err(malformed(
+                "a header that is not of the format ustar has a prefix of the path",
+                offset,
+            ));
         }
         let size_bytes = extended.size_bytes.unwrap_or(size_bytes);
-        let path = extended.path.unwrap_or_else(|| header.path_bytes().into_owned());
-        let link = extended.link.or_else(|| header.link_name_bytes().map(std::borrow::Cow::into_owned));
+        let path = extended
+            .path
+            .unwrap_or_else(|| header.path_bytes().into_owned());
+        let link = extended
+            .link
+            .or_else(|| header.link_name_bytes().map(std::borrow::Cow::into_owned));
         self.count_member()?;
         self.count_name("path", &path, offset)?;
         let linked = |kind: fn(String) -> UnpackedKind| match link.as_deref().unwrap_or_default() {
             b"" => UnpackedKind::Other("a link without a target"),
-            target => std::str::from_utf8(target)
-                .map_or(UnpackedKind::Other("a link whose target is not UTF-8"), |target| kind(target.to_owned())),
+            target => std::str::from_utf8(target).map_or(
+                UnpackedKind::Other("a link whose target is not UTF-8"),
+                |target| kind(target.to_owned()),
+            ),
         };
         let unpacked = match kind {
-            EntryType::Regular | EntryType::Continuous if extended.is_sparse => UnpackedKind::Other("a sparse file"),
+            EntryType::Regular | EntryType::Continuous if extended.is_sparse => {
+                UnpackedKind::Other("a sparse file")
+            }
             EntryType::Regular | EntryType::Continuous => {
-                let mode = header.mode().map_err(|_| malformed("the mode of a member is not a number", offset))?;
-                UnpackedKind::File { size_bytes, mode: mode & 0o7777 }
+                let mode = header
+                    .mode()
+                    .map_err(|_| malformed("the mode of a member is not a number", offset))?;
+                UnpackedKind::File {
+                    size_bytes,
+                    mode: mode & 0o7777,
+                }
             }
             EntryType::Directory => UnpackedKind::Folder,
             EntryType::Symlink => linked(UnpackedKind::Link),
@@ -197,12 +239,16 @@ impl<R: Read> TarReader<R> {
             }
             UnpackedKind::Folder | UnpackedKind::File { .. } | UnpackedKind::Other(_) => {}
         }
-        // Python's tarfile takes such a file for a folder where its type is a zero byte and the slash is in the header
-        // itself (`TarInfo.frombuf`), GNU tar for every type and name (`prepare_to_extract`).
+        // Python's tarfile takes such a file for a folder where its type is a zero byte and the
+        // slash is in the header itself (`TarInfo.frombuf`), GNU tar for every type and name
+        // (`prepare_to_extract`).
         let is_file = matches!(kind, EntryType::Regular | EntryType::Continuous);
         let has_old_type = block[TYPE] == 0 && until_zero(&block[..NAME_BYTES]).ends_with(b"/");
         if is_file && (path.ends_with(b"/") || has_old_type) {
-            return Err(malformed("a file has a path that ends with a slash, as those of folders do", offset));
+            return Err(malformed(
+                "a file has a path that ends with a slash, as those of folders do",
+                offset,
+            ));
         }
         // Some readers skip what comes after such a header, and others take it for the next one.
         let has_no_content = matches!(
@@ -217,40 +263,67 @@ impl<R: Read> TarReader<R> {
         if size_bytes > 0 && has_no_content {
             return Err(malformed("a member that is not a file has content", offset));
         }
-        if size_bytes.checked_next_multiple_of(BLOCK_BYTES).and_then(|size| self.position.checked_add(size)).is_none() {
+        if size_bytes
+            .checked_next_multiple_of(BLOCK_BYTES)
+            .and_then(|size| self.position.checked_add(size))
+            .is_none()
+        {
             return Err(malformed("a member is larger than any file", offset));
         }
-        Ok((Unpacked { path: String::from_utf8(path).ok(), kind: unpacked, start: self.position }, size_bytes))
+        Ok((
+            Unpacked {
+                path: String::from_utf8(path).ok(),
+                kind: unpacked,
+                start: self.position,
+            },
+            size_bytes,
+        ))
     }
 
     /// Counts a member, or a header for all members, against the limit.
     fn count_member(&mut self) -> io::Result<()> {
         self.members += 1;
-        if self.members > MAX_MEMBERS { Err(ArchiveLimit::Members.into()) } else { Ok(()) }
+        if self.members > MAX_MEMBERS {
+            Err(ArchiveLimit::Members.into())
+        } else {
+            Ok(())
+        }
     }
 
     /// Counts a path or link target against the limits.
     fn count_name(&mut self, what: &'static str, name: &[u8], offset: u64) -> io::Result<()> {
         let bytes = name.len() as u64;
         if name.len() > MAX_PATH_BYTES {
-            return Err(ArchiveLimit::Path { what, bytes, offset }.into());
+            return Err(ArchiveLimit::Path {
+                what,
+                bytes,
+                offset,
+            }
+            .into());
         }
         // Some readers take such a name up to the zero, and others as a whole.
         if name.contains(&0) {
             return Err(malformed("a name has a zero byte", offset));
         }
         self.name_bytes += bytes;
-        if self.name_bytes > MAX_NAME_BYTES { Err(ArchiveLimit::Names.into()) } else { Ok(()) }
+        if self.name_bytes > MAX_NAME_BYTES {
+            Err(ArchiveLimit::Names.into())
+        } else {
+            Ok(())
+        }
     }
 
-    /// Reads a block and checks that it is a header; `None` for the block of zeros that ends the archive.
+    /// Reads a block and checks that it is a header; `None` for the block of zeros that ends the
+    /// archive.
     ///
-    /// GNU tar, Python's tarfile, libarchive and the `tar` crate write two of them, and most readers take one. Without it,
-    /// an archive that is cut off between two members would be a shorter one.
+    /// GNU tar, Python's tarfile, libarchive and the `tar` crate write two of them, and most
+    /// readers take one. Without it, an archive that is cut off between two members would be a
+    /// shorter one.
     fn header(&mut self) -> io::Result<Option<Block>> {
         let offset = self.position;
-        let block =
-            self.block()?.ok_or_else(|| malformed("it is cut off: the end-of-archive block is missing", offset))?;
+        let block = self.block()?.ok_or_else(|| {
+            malformed("it is cut off: the end-of-archive block is missing", offset)
+        })?;
         if block.iter().all(|byte| *byte == 0) {
             return Ok(None);
         }
@@ -258,7 +331,10 @@ impl<R: Read> TarReader<R> {
         let sum = |bytes: &[u8]| bytes.iter().map(|byte| u32::from(*byte)).sum::<u32>();
         let sum = sum(&block[..148]) + 8 * u32::from(b' ') + sum(&block[156..]);
         if Header::from_byte_slice(&block).cksum().ok() != Some(sum) {
-            return Err(malformed("a header does not have the sum that it names", offset));
+            return Err(malformed(
+                "a header does not have the sum that it names",
+                offset,
+            ));
         }
         Ok(Some(block))
     }
@@ -290,9 +366,19 @@ impl<R: Read> TarReader<R> {
     }
 
     /// Reads a long name of GNU tar, which a zero byte ends.
-    fn long_name(&mut self, what: &'static str, size_bytes: u64, offset: u64) -> io::Result<Vec<u8>> {
+    fn long_name(
+        &mut self,
+        what: &'static str,
+        size_bytes: u64,
+        offset: u64,
+    ) -> io::Result<Vec<u8>> {
         if size_bytes > MAX_PATH_BYTES as u64 + 1 {
-            return Err(ArchiveLimit::Path { what, bytes: size_bytes, offset }.into());
+            return Err(ArchiveLimit::Path {
+                what,
+                bytes: size_bytes,
+                offset,
+            }
+            .into());
         }
         let mut name = self.extension(size_bytes)?;
         if name.last() == Some(&0) {
@@ -301,21 +387,30 @@ impl<R: Read> TarReader<R> {
         Ok(name)
     }
 
-    /// Reads a header for all members behind it, such as the one in which `git archive` names the commit.
+    /// Reads a header for all members behind it, such as the one in which `git archive` names the
+    /// commit.
     fn global(&mut self, size_bytes: u64, offset: u64) -> io::Result<()> {
         self.count_member()?;
         if self.pax(size_bytes, offset)?.is_empty() {
             return Ok(());
         }
-        Err(malformed("an extended header gives all members one path, link or size", offset))
+        Err(malformed(
+            "an extended header gives all members one path, link or size",
+            offset,
+        ))
     }
 
     /// Reads a header of pax that is small enough.
     fn pax(&mut self, size_bytes: u64, offset: u64) -> io::Result<ExtendedHeader> {
         if size_bytes > MAX_HEADER_BYTES {
-            return Err(ArchiveLimit::Header { bytes: size_bytes, offset }.into());
+            return Err(ArchiveLimit::Header {
+                bytes: size_bytes,
+                offset,
+            }
+            .into());
         }
-        ExtendedHeader::pax(&self.extension(size_bytes)?).map_err(|reason| malformed(&reason, offset))
+        ExtendedHeader::pax(&self.extension(size_bytes)?)
+            .map_err(|reason| malformed(&reason, offset))
     }
 
     fn skip(&mut self, bytes: u64) -> io::Result<()> {
@@ -329,22 +424,30 @@ impl<R: Read> TarReader<R> {
     }
 }
 
-/// Returns the size in a header, or why there is none (GNU tar manual, "Basic Tar Format": octal digits, or from a byte
-/// with the highest bit on a binary number of the other bits). The `tar` crate reads only the last eight bytes of the latter.
+/// Returns the size in a header, or why there is none (GNU tar manual, "Basic Tar Format": octal
+/// digits, or from a byte with the highest bit on a binary number of the other bits). The `tar`
+/// crate reads only the last eight bytes of the latter.
 fn member_size(block: &Block) -> Result<u64, &'static str> {
     let field = &block[SIZE];
     if field[0] & 0x80 == 0 {
         let digits = until_zero(field).trim_ascii();
-        let is_octal = !digits.is_empty() && digits.iter().all(|digit| matches!(digit, b'0'..=b'7'));
+        let is_octal =
+            !digits.is_empty() && digits.iter().all(|digit| matches!(digit, b'0'..=b'7'));
         // Twelve digits of three bits.
-        let size = digits.iter().fold(0, |size, digit| size << 3 | u64::from(*digit & 7));
-        return is_octal.then_some(size).ok_or("the size of a member is not a number");
+        let size = digits
+            .iter()
+            .fold(0, |size, digit| size << 3 | u64::from(*digit & 7));
+        return is_octal
+            .then_some(size)
+            .ok_or("the size of a member is not a number");
     }
     // The next bit is the sign.
     if field[0] != 0x80 || field[1..4] != [0; 3] {
         return Err("the size of a member is negative or has more than 64 bits");
     }
-    Ok(field[4..].iter().fold(0, |size, byte| size << 8 | u64::from(*byte)))
+    Ok(field[4..]
+        .iter()
+        .fold(0, |size, byte| size << 8 | u64::from(*byte)))
 }
 
 /// Returns a field up to its first zero byte.
@@ -358,15 +461,27 @@ fn padding(size_bytes: u64) -> u64 {
 }
 
 /// Merges extended headers of pax and GNU tar, or returns `None` if both give one field.
-fn merged(pax: ExtendedHeader, path: Option<Vec<u8>>, link: Option<Vec<u8>>) -> Option<ExtendedHeader> {
+fn merged(
+    pax: ExtendedHeader,
+    path: Option<Vec<u8>>,
+    link: Option<Vec<u8>>,
+) -> Option<ExtendedHeader> {
     if pax.path.is_some() && path.is_some() || pax.link.is_some() && link.is_some() {
         return None;
     }
-    Some(ExtendedHeader { path: pax.path.or(path), link: pax.link.or(link), ..pax })
+    Some(ExtendedHeader {
+        path: pax.path.or(path),
+        link: pax.link.or(link),
+        ..pax
+    })
 }
 
 fn malformed(reason: &str, offset: u64) -> io::Error {
-    ArchiveError::Malformed { reason: reason.to_owned(), offset }.into()
+    ArchiveError::Malformed {
+        reason: reason.to_owned(),
+        offset,
+    }
+    .into()
 }
 
 #[cfg(test)]
@@ -396,7 +511,12 @@ mod tests {
     fn sized(size: &[u8; 12]) -> Vec<u8> {
         let mut bytes = member(b'0', "x", b"");
         bytes[SIZE].copy_from_slice(size);
-        let sum: u32 = bytes[..148].iter().chain(&bytes[156..]).map(|byte| u32::from(*byte)).sum::<u32>() + 256;
+        let sum: u32 = bytes[..148]
+            .iter()
+            .chain(&bytes[156..])
+            .map(|byte| u32::from(*byte))
+            .sum::<u32>()
+            + 256;
         bytes[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
         bytes
     }
@@ -404,7 +524,8 @@ mod tests {
     /// A record of pax, whose length counts its own digits.
     fn record(key: &str, value: &str) -> Vec<u8> {
         let rest = format!(" {key}={value}\n");
-        let length = (1..=99_999_999).find(|length: &usize| length.to_string().len() + rest.len() == *length);
+        let length = (1..=99_999_999)
+            .find(|length: &usize| length.to_string().len() + rest.len() == *length);
         format!("{}{rest}", length.unwrap()).into_bytes()
     }
 
@@ -428,7 +549,11 @@ mod tests {
     }
 
     fn paths(tar: &[u8]) -> Vec<String> {
-        members(tar).unwrap().into_iter().map(|(member, _)| member.path.unwrap()).collect()
+        members(tar)
+            .unwrap()
+            .into_iter()
+            .map(|(member, _)| member.path.unwrap())
+            .collect()
     }
 
     /// Returns the text of the error.
@@ -445,22 +570,45 @@ mod tests {
     fn headers_for_all_members_and_large_ones_of_pax_are_read() {
         let long = "p/".repeat(200) + "file";
         let tar = [
-            member(b'g', "pax_global_header", &record("comment", &"0".repeat(40))),
-            member(b'x', "PaxHeaders/file", &[record("path", &long), record("mtime", "1.5")].concat()),
+            member(
+                b'g',
+                "pax_global_header",
+                &record("comment", &"0".repeat(40)),
+            ),
+            member(
+                b'x',
+                "PaxHeaders/file",
+                &[record("path", &long), record("mtime", "1.5")].concat(),
+            ),
             member(b'0', "file", b"content"),
             member(b'x', "PaxHeaders/link", &record("linkpath", "else/where")),
             member(b'2', "link", b""),
             member(b'x', "PaxHeaders/large", &record("size", "5")),
             // As it is where a size does not fit into the header.
-            [&member(b'0', "large", b"")[..], &member(b'0', "", b"")[..0], b"12345", &[0; 507]].concat(),
+            [
+                &member(b'0', "large", b"")[..],
+                &member(b'0', "", b"")[..0],
+                b"12345",
+                &[0; 507],
+            ]
+            .concat(),
             member(b'0', "last", b""),
         ]
         .concat();
         let found = members(&*tar).unwrap();
-        let file = |size_bytes| UnpackedKind::File { size_bytes, mode: 0o644 };
+        let file = |size_bytes| UnpackedKind::File {
+            size_bytes,
+            mode: 0o644,
+        };
         let shown: Vec<(&str, &UnpackedKind, &str)> = found
             .iter()
-            .map(|(member, content)| (member.path.as_deref().unwrap(), &member.kind, content.as_str()))
+            .map(|(member, content)| {
+                (
+                    member.path.as_deref().unwrap(),
+                    &member.kind,
+                    content.as_str(),
+                )
+            })
             .collect();
         let link = UnpackedKind::Link("else/where".to_owned());
         let expected = [
@@ -470,11 +618,15 @@ mod tests {
             ("last", &file(0), ""),
         ];
         assert_eq!(shown, expected);
-        let starts: Vec<u64> = found.iter().map(|(member, _)| member.start / BLOCK_BYTES).collect();
+        let starts: Vec<u64> = found
+            .iter()
+            .map(|(member, _)| member.start / BLOCK_BYTES)
+            .collect();
         assert_eq!(starts, [5, 9, 12, 14], "where contents begin");
     }
 
-    /// Each of the four forms: old GNU, and 0.0, 0.1 and 1.0 of pax (GNU tar manual, "Storing Sparse Files").
+    /// Each of the four forms: old GNU, and 0.0, 0.1 and 1.0 of pax (GNU tar manual, "Storing
+    /// Sparse Files").
     #[test]
     fn sparse_files_of_every_form_are_skipped() {
         let pax = |records: &[Vec<u8>]| {
@@ -482,24 +634,57 @@ mod tests {
             all.extend(member(b'0', "GNUSparseFile/sparse", b"1\n0\n4\ndata"));
             all
         };
-        let numbers = [record("GNU.sparse.size", "4096"), record("GNU.sparse.numblocks", "1")];
+        let numbers = [
+            record("GNU.sparse.size", "4096"),
+            record("GNU.sparse.numblocks", "1"),
+        ];
         let name = record("GNU.sparse.name", "sparse");
-        let zero =
-            [&numbers[..], &[record("GNU.sparse.offset", "0"), record("GNU.sparse.numbytes", "4"), name.clone()]];
-        let one = [&numbers[..], &[record("GNU.sparse.map", "0,4"), name.clone()]];
-        let newest = [record("GNU.sparse.major", "1"), record("GNU.sparse.minor", "0"), name];
+        let zero = [
+            &numbers[..],
+            &[
+                record("GNU.sparse.offset", "0"),
+                record("GNU.sparse.numbytes", "4"),
+                name.clone(),
+            ],
+        ];
+        let one = [
+            &numbers[..],
+            &[record("GNU.sparse.map", "0,4"), name.clone()],
+        ];
+        let newest = [
+            record("GNU.sparse.major", "1"),
+            record("GNU.sparse.minor", "0"),
+            name,
+        ];
         let mut old = member(b'S', "sparse", b"data");
         old[super::IS_EXTENDED] = 1;
-        let sum: u32 = old[..148].iter().chain(&old[156..512]).map(|byte| u32::from(*byte)).sum::<u32>() + 256;
+        let sum: u32 = old[..148]
+            .iter()
+            .chain(&old[156..512])
+            .map(|byte| u32::from(*byte))
+            .sum::<u32>()
+            + 256;
         old[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
         let mut continued = vec![0; 1024];
         continued[super::CONTINUES] = 1;
         old.splice(512..512, continued);
         for sparse in [pax(&zero.concat()), pax(&one.concat()), pax(&newest), old] {
             let found = members(&*[sparse, member(b'0', "next", b"next")].concat()).unwrap();
-            let shown: Vec<_> = found.iter().map(|(member, _)| (member.path.as_deref(), &member.kind)).collect();
-            let next = UnpackedKind::File { size_bytes: 4, mode: 0o644 };
-            assert_eq!(shown, [(Some("sparse"), &UnpackedKind::Other("a sparse file")), (Some("next"), &next)]);
+            let shown: Vec<_> = found
+                .iter()
+                .map(|(member, _)| (member.path.as_deref(), &member.kind))
+                .collect();
+            let next = UnpackedKind::File {
+                size_bytes: 4,
+                mode: 0o644,
+            };
+            assert_eq!(
+                shown,
+                [
+                    (Some("sparse"), &UnpackedKind::Other("a sparse file")),
+                    (Some("next"), &next)
+                ]
+            );
         }
     }
 
@@ -510,14 +695,23 @@ mod tests {
                 let name = "n".repeat(length);
                 let gnu = member(kind, "././@LongLink", &[name.as_bytes(), b"\0"].concat());
                 let pax = member(b'x', "PaxHeaders/x", &record(key, &name));
-                [gnu, pax]
-                    .map(|extended| [extended, member(if key == "path" { b'0' } else { b'2' }, "x", b"")].concat())
+                [gnu, pax].map(|extended| {
+                    [
+                        extended,
+                        member(if key == "path" { b'0' } else { b'2' }, "x", b""),
+                    ]
+                    .concat()
+                })
             };
             for tar in of(MAX_PATH_BYTES) {
                 assert_eq!(members(&*tar).unwrap().len(), 1);
             }
             for tar in of(MAX_PATH_BYTES + 1) {
-                assert!(refused(&*tar).contains("at most 4096 are read"), "{}", refused(&*tar));
+                assert!(
+                    refused(&*tar).contains("at most 4096 are read"),
+                    "{}",
+                    refused(&*tar)
+                );
             }
         }
     }
@@ -547,13 +741,22 @@ mod tests {
 
     #[test]
     fn members_are_read_up_to_their_limit_and_not_beyond() {
-        let one = [member(b'x', "PaxHeaders/x", &record("mtime", "1")), member(b'0', "x", b"")].concat();
+        let one = [
+            member(b'x', "PaxHeaders/x", &record("mtime", "1")),
+            member(b'0', "x", b""),
+        ]
+        .concat();
         let global = member(b'g', "pax_global_header", &record("comment", "x"));
         for (one, handed_on) in [(one, 3), (global, 0)] {
             for copies in [3, 4] {
                 let tar = [one.repeat(copies), END.to_vec()].concat();
                 // As if all before these had been read.
-                let reader = TarReader { source: &*tar, position: 0, members: MAX_MEMBERS - 3, name_bytes: 0 };
+                let reader = TarReader {
+                    source: &*tar,
+                    position: 0,
+                    members: MAX_MEMBERS - 3,
+                    name_bytes: 0,
+                };
                 let mut count = 0;
                 let read = reader.each_member(|_, _: &mut dyn Read| {
                     count += 1;
@@ -568,11 +771,30 @@ mod tests {
 
     #[test]
     fn names_are_read_up_to_their_limit_and_not_beyond() {
-        let tar = [member(b'L', "long", b"12345\0"), member(b'2', "x", b""), END.to_vec()].concat();
-        for (left, expected) in [(5, None), (4, Some("members whose paths take more than 64 MiB together"))] {
-            let reader = TarReader { source: &*tar, position: 0, members: 0, name_bytes: MAX_NAME_BYTES - left };
+        let tar = [
+            member(b'L', "long", b"12345\0"),
+            member(b'2', "x", b""),
+            END.to_vec(),
+        ]
+        .concat();
+        for (left, expected) in [
+            (5, None),
+            (
+                4,
+                Some("members whose paths take more than 64 MiB together"),
+            ),
+        ] {
+            let reader = TarReader {
+                source: &*tar,
+                position: 0,
+                members: 0,
+                name_bytes: MAX_NAME_BYTES - left,
+            };
             let read = reader.each_member(|_, _: &mut dyn Read| Ok::<(), io::Error>(()));
-            assert_eq!(read.err().map(|error| error.to_string()).as_deref(), expected);
+            assert_eq!(
+                read.err().map(|error| error.to_string()).as_deref(),
+                expected
+            );
         }
     }
 
@@ -585,19 +807,40 @@ mod tests {
         let cases = [
             [path("a"), path("b"), file()].concat(),
             [member(b'L', "long", b"a\0"), path("b"), file()].concat(),
-            [member(b'L', "long", b"a\0"), member(b'L', "long", b"b\0"), file()].concat(),
+            [
+                member(b'L', "long", b"a\0"),
+                member(b'L', "long", b"b\0"),
+                file(),
+            ]
+            .concat(),
             [member(b'L', "long", b"a\0b\0"), file()].concat(),
             [path("a\0b"), file()].concat(),
             path("a"),
             [member(b'x', "PaxHeaders/x", b"no record"), file()].concat(),
-            [member(b'g', "pax_global_header", &record("path", "all")), file()].concat(),
-            [member(b'g', "pax_global_header", &record("size", "0")), file()].concat(),
+            [
+                member(b'g', "pax_global_header", &record("path", "all")),
+                file(),
+            ]
+            .concat(),
+            [
+                member(b'g', "pax_global_header", &record("size", "0")),
+                file(),
+            ]
+            .concat(),
             [member(b'2', "link", b"content"), file()].concat(),
             [member(b'5', "folder", b"content"), file()].concat(),
             [member(b'6', "pipe", &file()), file()].concat(),
             [member(b'3', "device", &file()), file()].concat(),
-            [member(b'X', "PaxHeaders/x", &record("path", "setup.py")), file()].concat(),
-            [member(b'x', "PaxHeaders/x", &record("size", &u64::MAX.to_string())), file()].concat(),
+            [
+                member(b'X', "PaxHeaders/x", &record("path", "setup.py")),
+                file(),
+            ]
+            .concat(),
+            [
+                member(b'x', "PaxHeaders/x", &record("size", &u64::MAX.to_string())),
+                file(),
+            ]
+            .concat(),
             sum,
             member(b'0', "folder/", b""),
             member(0, "folder/", b""),
@@ -636,14 +879,24 @@ mod tests {
         the size of a member is negative or has more than 64 bits, at byte 0 of the unpacked archive
         the size of a member is negative or has more than 64 bits, at byte 0 of the unpacked archive
         ");
-        let binary = [sized(b"\x80\0\0\0\0\0\0\0\0\0\0\x07"), b"content".to_vec(), vec![0; 505]].concat();
+        let binary = [
+            sized(b"\x80\0\0\0\0\0\0\0\0\0\0\x07"),
+            b"content".to_vec(),
+            vec![0; 505],
+        ]
+        .concat();
         assert_eq!(members(&*binary).unwrap()[0].1, "content");
     }
 
     /// Wherever an archive ends early, it is not taken for a shorter one.
     #[test]
     fn archives_that_are_cut_off_are_refused() {
-        let all = [member(b'0', "x", b"content"), member(b'0', "y", b""), END[..512].to_vec()].concat();
+        let all = [
+            member(b'0', "x", b"content"),
+            member(b'0', "y", b""),
+            END[..512].to_vec(),
+        ]
+        .concat();
         assert_eq!(whole(&*all).unwrap().len(), 2);
         let cuts = [0, 1, 511, 512, 519, 1023, 1024, 1536, 2047];
         let reasons = cuts.map(|cut| format!("{cut}: {}", reason(whole(&all[..cut]))));
@@ -663,9 +916,17 @@ mod tests {
     #[test]
     fn links_without_a_readable_target_are_reported_as_such() {
         let latin = [member(b'K', "long", b"\xe4\0"), member(b'2', "x", b"")].concat();
-        let found = members(&*[member(b'2', "x", b""), member(b'1', "x", b""), latin].concat()).unwrap();
+        let found =
+            members(&*[member(b'2', "x", b""), member(b'1', "x", b""), latin].concat()).unwrap();
         let kinds: Vec<&UnpackedKind> = found.iter().map(|(member, _)| &member.kind).collect();
         let empty = UnpackedKind::Other("a link without a target");
-        assert_eq!(kinds, [&empty, &empty, &UnpackedKind::Other("a link whose target is not UTF-8")]);
+        assert_eq!(
+            kinds,
+            [
+                &empty,
+                &empty,
+                &UnpackedKind::Other("a link whose target is not UTF-8")
+            ]
+        );
     }
 }

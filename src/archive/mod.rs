@@ -1,11 +1,12 @@
-//! Archives: tar, of members that lie elsewhere and are not copied, or read as a stream; gzip, xz and zstd around it; and
-//! streams kept so that any stretch of them can be read again.
+//! Archives: tar, of members that lie elsewhere and are not copied, or read as a stream; gzip, xz
+//! and zstd around it; and streams kept so that any stretch of them can be read again.
 //!
-//! In: what the members are, and their bytes behind [`ReadAt`](crate::bytes::ReadAt); or an archive as a stream. Out:
-//! the archive behind the same; or what its members are.
+//! In: what the members are, and their bytes behind [`ReadAt`](crate::bytes::ReadAt); or an archive
+//! as a stream. Out: the archive behind the same; or what its members are.
 //!
-//! **Invariant:** the same members give the same bytes, whoever makes them and whenever; and a stream that ends too early
-//! is an error, never a shorter archive. Whatever an archive holds, reading it takes no more memory than [`limits`] says.
+//! **Invariant:** the same members give the same bytes, whoever makes them and whenever; and a
+//! stream that ends too early is an error, never a shorter archive. Whatever an archive holds,
+//! reading it takes no more memory than [`limits`] says.
 
 mod compression;
 mod error;

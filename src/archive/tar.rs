@@ -1,5 +1,5 @@
-//! Writing tar archives (POSIX.1-2017, pax, "ustar Interchange Format"; GNU tar manual, "Basic Tar Format", for long
-//! names).
+//! Writing tar archives (POSIX.1-2017, pax, "ustar Interchange Format"; GNU tar manual, "Basic Tar
+//! Format", for long names).
 
 use std::io;
 
@@ -48,20 +48,29 @@ impl<'t> Tar<'t> {
     ///
     /// # Errors
     /// When a path cannot stand in an archive: it is empty, or has a zero byte.
-    pub fn push(&mut self, member: &Member<'_>, content: Option<Box<dyn ReadAt + 't>>) -> io::Result<()> {
+    pub fn push(
+        &mut self,
+        member: &Member<'_>,
+        content: Option<Box<dyn ReadAt + 't>>,
+    ) -> io::Result<()> {
         let size_bytes = content.as_ref().map_or(0, |content| content.size_bytes());
         self.joined.push(Box::new(header(member, size_bytes)?));
         if let Some(content) = content {
             self.joined.push(content);
             let rest = size_bytes.next_multiple_of(BLOCK_BYTES) - size_bytes;
-            self.joined.push(Box::new(vec![0; usize::try_from(rest).unwrap_or_default()]));
+            self.joined
+                .push(Box::new(vec![0; usize::try_from(rest).unwrap_or_default()]));
         }
         Ok(())
     }
 
     /// The whole archive.
     pub fn finish(mut self) -> Joined<'t> {
-        self.joined.push(Box::new(vec![0; 2 * usize::try_from(BLOCK_BYTES).unwrap_or_default()]));
+        self.joined.push(Box::new(vec![
+            0;
+            2 * usize::try_from(BLOCK_BYTES)
+                .unwrap_or_default()
+        ]));
         self.joined
     }
 }
@@ -104,19 +113,38 @@ mod tests {
     fn what_was_laid_together_is_what_a_reader_finds() {
         let long = format!("{}/{}", "folder".repeat(20), "name".repeat(40));
         let mut tar = Tar::new();
-        let member = |path, kind, mode| Member { path, kind, mode, time_s: 315_532_800 };
-        tar.push(&member("bin", MemberKind::Folder, 0o755), None).unwrap();
-        tar.push(&member("bin/run", MemberKind::File, 0o755), Some(Box::new(b"#!/bin/sh\n".to_vec()))).unwrap();
-        tar.push(&member("bin/same", MemberKind::Link("run"), 0o777), None).unwrap();
-        tar.push(&member(&long, MemberKind::File, 0o644), Some(Box::new(vec![7; 1000]))).unwrap();
-        tar.push(&member("to-long", MemberKind::Link(&long), 0o777), None).unwrap();
+        let member = |path, kind, mode| Member {
+            path,
+            kind,
+            mode,
+            time_s: 315_532_800,
+        };
+        tar.push(&member("bin", MemberKind::Folder, 0o755), None)
+            .unwrap();
+        tar.push(
+            &member("bin/run", MemberKind::File, 0o755),
+            Some(Box::new(b"#!/bin/sh\n".to_vec())),
+        )
+        .unwrap();
+        tar.push(&member("bin/same", MemberKind::Link("run"), 0o777), None)
+            .unwrap();
+        tar.push(
+            &member(&long, MemberKind::File, 0o644),
+            Some(Box::new(vec![7; 1000])),
+        )
+        .unwrap();
+        tar.push(&member("to-long", MemberKind::Link(&long), 0o777), None)
+            .unwrap();
         let made = tar.finish();
         let mut archive = tar::Archive::new(Section::new(&made, 0, made.size_bytes()));
         let mut found = Vec::new();
         for entry in archive.entries().unwrap() {
             let mut entry = entry.unwrap();
             let path = entry.path().unwrap().to_string_lossy().into_owned();
-            let link = entry.link_name().unwrap().map(|link| link.to_string_lossy().into_owned());
+            let link = entry
+                .link_name()
+                .unwrap()
+                .map(|link| link.to_string_lossy().into_owned());
             let mut content = Vec::new();
             entry.read_to_end(&mut content).unwrap();
             found.push((path, link, entry.header().mode().unwrap(), content.len()));

@@ -1,8 +1,8 @@
 //! Streams of xz that the calling thread writes, with the bytes that liblzma's threads write.
 //!
-//! liblzma's encoder with threads notes the sizes of a block in its header, which its encoder without threads does not.
-//! Here the LZMA2 data comes from liblzma, and the frame around it is written by The .xz File Format 1.2.1. Only the
-//! compressed data of one block is held.
+//! liblzma's encoder with threads notes the sizes of a block in its header, which its encoder
+//! without threads does not. Here the LZMA2 data comes from liblzma, and the frame around it is
+//! written by The .xz File Format 1.2.1. Only the compressed data of one block is held.
 
 use std::io::{self, Write};
 
@@ -25,9 +25,11 @@ const PRESET_DICTIONARY: u8 = 22;
 const SMALLEST_DICTIONARY: u8 = 0;
 /// The size of a CRC64.
 const CHECK_BYTES: usize = 8;
-/// The largest chunk of LZMA2 that is not compressed (liblzma, `lzma2_encoder.h`, `LZMA2_CHUNK_MAX`).
+/// The largest chunk of LZMA2 that is not compressed (liblzma, `lzma2_encoder.h`,
+/// `LZMA2_CHUNK_MAX`).
 const CHUNK_BYTES: usize = 1 << 16;
-/// The most that liblzma expects around the data of a block (`block_buffer_encoder.c`, `HEADERS_BOUND`).
+/// The most that liblzma expects around the data of a block (`block_buffer_encoder.c`,
+/// `HEADERS_BOUND`).
 const MAX_FRAME_BYTES: usize = 92;
 /// The bytes of the source that are read at once.
 const PIECE_BYTES: usize = 256 << 10;
@@ -36,7 +38,11 @@ const PIECE_BYTES: usize = 256 << 10;
 ///
 /// # Errors
 /// When the source cannot be read, or the target cannot be written.
-pub(super) fn write_blocks(source: &dyn ReadAt, block_bytes: u64, target: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_blocks(
+    source: &dyn ReadAt,
+    block_bytes: u64,
+    target: &mut dyn Write,
+) -> io::Result<()> {
     target.write_all(&HEADER_MAGIC)?;
     target.write_all(&STREAM_FLAGS)?;
     target.write_all(&crc32fast::hash(&STREAM_FLAGS).to_le_bytes())?;
@@ -61,9 +67,15 @@ struct Block {
 }
 
 impl Block {
-    fn compress(source: &dyn ReadAt, from: u64, size_bytes: u64, block_bytes: u64) -> io::Result<Self> {
+    fn compress(
+        source: &dyn ReadAt,
+        from: u64,
+        size_bytes: u64,
+        block_bytes: u64,
+    ) -> io::Result<Self> {
         let options = LzmaOptions::new_preset(PRESET).map_err(io::Error::other)?;
-        let mut encoder = Stream::new_raw_encoder(Filters::new().lzma2(&options)).map_err(io::Error::other)?;
+        let mut encoder =
+            Stream::new_raw_encoder(Filters::new().lzma2(&options)).map_err(io::Error::other)?;
         let mut crc = Crc64::default();
         let most = bound(usize::try_from(block_bytes).map_err(io::Error::other)?);
         // liblzma reserves room for the largest sizes that a header may state.
@@ -72,7 +84,8 @@ impl Block {
         let mut piece = vec![0; PIECE_BYTES];
         let mut at = 0;
         while at < size_bytes {
-            let length = usize::try_from(size_bytes - at).map_or(PIECE_BYTES, |left| left.min(PIECE_BYTES));
+            let length =
+                usize::try_from(size_bytes - at).map_or(PIECE_BYTES, |left| left.min(PIECE_BYTES));
             source.read_exact_at(&mut piece[..length], from + at)?;
             crc.feed(&piece[..length]);
             encode(&mut encoder, &piece[..length], Action::Run, &mut data)?;
@@ -81,17 +94,29 @@ impl Block {
         encode(&mut encoder, &[], Action::Finish, &mut data)?;
         let check = crc.finish();
         let dictionary = PRESET_DICTIONARY;
-        let block = Self { data, dictionary, size_bytes, header_bytes, check };
+        let block = Self {
+            data,
+            dictionary,
+            size_bytes,
+            header_bytes,
+            check,
+        };
         // liblzma stores a block whose compressed form has no room in its buffer.
-        if block.written_bytes() > most { block.stored(source, from) } else { Ok(block) }
+        if block.written_bytes() > most {
+            block.stored(source, from)
+        } else {
+            Ok(block)
+        }
     }
 
-    /// Returns the block in chunks of LZMA2 that are not compressed (section 5.3.1; liblzma, `block_encode_uncompressed`).
+    /// Returns the block in chunks of LZMA2 that are not compressed (section 5.3.1; liblzma,
+    /// `block_encode_uncompressed`).
     fn stored(mut self, source: &dyn ReadAt, from: u64) -> io::Result<Self> {
         self.data.clear();
         let mut at = 0;
         while at < self.size_bytes {
-            let length = usize::try_from(self.size_bytes - at).map_or(CHUNK_BYTES, |left| left.min(CHUNK_BYTES));
+            let length = usize::try_from(self.size_bytes - at)
+                .map_or(CHUNK_BYTES, |left| left.min(CHUNK_BYTES));
             // The first chunk resets the dictionary.
             self.data.push(if at == 0 { 1 } else { 2 });
             let stated = u16::try_from(length - 1).map_err(io::Error::other)?;
@@ -131,11 +156,18 @@ impl Block {
 }
 
 /// Feeds an encoder, and appends what it makes.
-fn encode(encoder: &mut Stream, mut input: &[u8], action: Action, data: &mut Vec<u8>) -> io::Result<()> {
+fn encode(
+    encoder: &mut Stream,
+    mut input: &[u8],
+    action: Action,
+    data: &mut Vec<u8>,
+) -> io::Result<()> {
     loop {
         data.reserve(PIECE_BYTES);
         let before = encoder.total_in();
-        let status = encoder.process_vec(input, data, action).map_err(io::Error::other)?;
+        let status = encoder
+            .process_vec(input, data, action)
+            .map_err(io::Error::other)?;
         let taken = usize::try_from(encoder.total_in() - before).map_err(io::Error::other)?;
         input = &input[taken..];
         let is_done = match action {
@@ -219,7 +251,11 @@ const CRC64_TABLE: [u64; 256] = {
         let mut crc = byte as u64;
         let mut bit = 0;
         while bit < 8 {
-            crc = if crc & 1 == 1 { crc >> 1 ^ 0xC96C_5795_D787_0F42 } else { crc >> 1 };
+            crc = if crc & 1 == 1 {
+                crc >> 1 ^ 0xC96C_5795_D787_0F42
+            } else {
+                crc >> 1
+            };
             bit += 1;
         }
         table[byte] = crc;

@@ -1,8 +1,10 @@
 //! Libraries that are in a wheel several times: what links were before they were packed.
 //!
-//! In: the files of a wheel, and its archive. Out: the groups of copies, and the copies that nothing names.
+//! In: the files of a wheel, and its archive. Out: the groups of copies, and the copies that
+//! nothing names.
 //!
-//! **Invariant:** what is said to be needless was compared by SHA-256, and of each library one file stays.
+//! **Invariant:** what is said to be needless was compared by SHA-256, and of each library one file
+//! stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,17 +35,24 @@ pub(super) fn copies(files: &[FileFacts]) -> Vec<Vec<&FileFacts>> {
     let mut groups: BTreeMap<(u64, u32, Option<&str>), Vec<&FileFacts>> = BTreeMap::new();
     for file in files {
         if let FileKind::Library(library) = &file.kind {
-            groups.entry((file.size_bytes, file.crc32, library.soname.as_deref())).or_default().push(file);
+            groups
+                .entry((file.size_bytes, file.crc32, library.soname.as_deref()))
+                .or_default()
+                .push(file);
         }
     }
-    let mut groups: Vec<Vec<&FileFacts>> = groups.into_values().filter(|group| group.len() > 1).collect();
+    let mut groups: Vec<Vec<&FileFacts>> = groups
+        .into_values()
+        .filter(|group| group.len() > 1)
+        .collect();
     groups.sort_by(|one, other| one[0].path.cmp(&other[0].path));
     groups
 }
 
-/// The copies of libraries whose file names stand nowhere in the wheel: no library needs them, and no file that loads
-/// libraries at run time spells them. A copy named as the library names itself stays, and so do extension modules,
-/// programs, libraries without a SONAME, what `loaded` matches, and what is not installed beside the others.
+/// The copies of libraries whose file names stand nowhere in the wheel: no library needs them, and
+/// no file that loads libraries at run time spells them. A copy named as the library names itself
+/// stays, and so do extension modules, programs, libraries without a SONAME, what `loaded` matches,
+/// and what is not installed beside the others.
 ///
 /// Names that a program puts together at run time are not seen.
 ///
@@ -68,9 +77,10 @@ pub fn needless_copies(
     let named = named(archive, &asked, watch)?;
     let mut needless = Vec::new();
     for group in groups {
-        let (mut stay, mut go): (Vec<&FileFacts>, Vec<&FileFacts>) = group
-            .into_iter()
-            .partition(|file| must_stay(file, loaded) || named.contains(file_name(&file.path).as_bytes()));
+        let (mut stay, mut go): (Vec<&FileFacts>, Vec<&FileFacts>) =
+            group.into_iter().partition(|file| {
+                must_stay(file, loaded) || named.contains(file_name(&file.path).as_bytes())
+            });
         if stay.is_empty() {
             go.sort_by_key(|file| (file_name(&file.path).len(), &file.path));
             stay.push(go.remove(0));
@@ -87,9 +97,14 @@ pub fn needless_copies(
 }
 
 /// The groups apart where their bytes are not the same after all.
-fn same<'f>(archive: &Archive<'_>, groups: Vec<Vec<&'f FileFacts>>) -> Result<Vec<Vec<&'f FileFacts>>, WheelError> {
+fn same<'f>(
+    archive: &Archive<'_>,
+    groups: Vec<Vec<&'f FileFacts>>,
+) -> Result<Vec<Vec<&'f FileFacts>>, WheelError> {
     let digest = |file: &&'f FileFacts| {
-        let Some(member) = archive.member(&file.path) else { return Ok(None) };
+        let Some(member) = archive.member(&file.path) else {
+            return Ok(None);
+        };
         let mut hasher = Sha256::new();
         archive.stream(member, &mut |bytes| hasher.update(bytes))?;
         Ok(Some((<[u8; 32]>::from(hasher.finalize()), *file)))
@@ -97,7 +112,10 @@ fn same<'f>(archive: &Archive<'_>, groups: Vec<Vec<&'f FileFacts>>) -> Result<Ve
     start_threads();
     let mut apart = Vec::new();
     for group in groups {
-        let digests: Vec<_> = group.par_iter().map(digest).collect::<Result<_, WheelError>>()?;
+        let digests: Vec<_> = group
+            .par_iter()
+            .map(digest)
+            .collect::<Result<_, WheelError>>()?;
         let mut by_digest: BTreeMap<[u8; 32], Vec<&FileFacts>> = BTreeMap::new();
         for (digest, file) in digests.into_iter().flatten() {
             by_digest.entry(digest).or_default().push(file);
@@ -113,26 +131,46 @@ fn file_name(path: &str) -> &str {
 
 /// Whether a file is none of which one copy is enough, whoever names it.
 fn must_stay(file: &FileFacts, loaded: &Excludes) -> bool {
-    let FileKind::Library(library) = &file.kind else { return true };
-    let Library { soname: Some(soname), extension: None, interpreter: None, .. } = library.as_ref() else {
+    let FileKind::Library(library) = &file.kind else {
+        return true;
+    };
+    let Library {
+        soname: Some(soname),
+        extension: None,
+        interpreter: None,
+        ..
+    } = library.as_ref()
+    else {
         return true;
     };
     let name = file_name(&file.path);
-    let is_elsewhere = is_data(file.path.split('/').next().unwrap_or_default()) && installed(&file.path) == file.path;
-    let is_plain = name.len() <= MAX_FILE_NAME_BYTES && name.contains(".so") && name.bytes().all(is_of_name);
+    let is_elsewhere = is_data(file.path.split('/').next().unwrap_or_default())
+        && installed(&file.path) == file.path;
+    let is_plain =
+        name.len() <= MAX_FILE_NAME_BYTES && name.contains(".so") && name.bytes().all(is_of_name);
     !is_plain || is_elsewhere || name == soname || loaded.has(name) || loaded.has(&file.path)
 }
 
-/// The names that stand in some member. Those of the dist-info do not count: RECORD lists every file.
+/// The names that stand in some member. Those of the dist-info do not count: RECORD lists every
+/// file.
 fn named<'n>(
     archive: &Archive<'_>,
     asked: &BTreeSet<&'n [u8]>,
     watch: &Watch<'_>,
 ) -> Result<BTreeSet<&'n [u8]>, WheelError> {
-    let counts =
-        |member: &&Member| !member.is_folder() && !member.name().split('/').next().is_some_and(is_dist_info_name);
+    let counts = |member: &&Member| {
+        !member.is_folder()
+            && !member
+                .name()
+                .split('/')
+                .next()
+                .is_some_and(is_dist_info_name)
+    };
     let members: Vec<&Member> = archive.members().iter().filter(counts).collect();
-    let meter = Meter::new(members.iter().map(|member| member.size_bytes()).sum(), watch);
+    let meter = Meter::new(
+        members.iter().map(|member| member.size_bytes()).sum(),
+        watch,
+    );
     let search = |member: &&Member| {
         let mut search = Search::new(asked);
         archive.stream(member, &mut |bytes| {
@@ -142,8 +180,11 @@ fn named<'n>(
         Ok(search.finish())
     };
     start_threads();
-    let found: Vec<BTreeSet<&[u8]>> =
-        members.par_iter().with_max_len(1).map(search).collect::<Result<_, WheelError>>()?;
+    let found: Vec<BTreeSet<&[u8]>> = members
+        .par_iter()
+        .with_max_len(1)
+        .map(search)
+        .collect::<Result<_, WheelError>>()?;
     Ok(found.into_iter().flatten().collect())
 }
 
@@ -155,8 +196,8 @@ fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_.+-".contains(&byte)
 }
 
-/// Looks for file names of libraries in bytes that pass by. A name counts where no more of a name follows it; what
-/// stands before it does not matter, because linkers share the ends of texts.
+/// Looks for file names of libraries in bytes that pass by. A name counts where no more of a name
+/// follows it; what stands before it does not matter, because linkers share the ends of texts.
 struct Search<'a, 'n> {
     asked: &'a BTreeSet<&'n [u8]>,
     lengths: BTreeSet<usize>,
@@ -170,7 +211,12 @@ const ENDING: &[u8] = b".so";
 impl<'a, 'n> Search<'a, 'n> {
     fn new(asked: &'a BTreeSet<&'n [u8]>) -> Self {
         let lengths = asked.iter().map(|name| name.len()).collect();
-        Self { asked, lengths, held: Vec::new(), found: BTreeSet::new() }
+        Self {
+            asked,
+            lengths,
+            held: Vec::new(),
+            found: BTreeSet::new(),
+        }
     }
 
     fn feed(&mut self, bytes: &[u8]) {
@@ -190,14 +236,22 @@ impl<'a, 'n> Search<'a, 'n> {
         let bytes = self.held.as_slice();
         for at in memchr::memmem::find_iter(bytes, ENDING) {
             let rest = &bytes[at + ENDING.len()..];
-            let more = rest.iter().take(MAX_FILE_NAME_BYTES).take_while(|byte| is_of_name(**byte)).count();
+            let more = rest
+                .iter()
+                .take(MAX_FILE_NAME_BYTES)
+                .take_while(|byte| is_of_name(**byte))
+                .count();
             let is_cut = more == rest.len() && !is_end;
             if is_cut || more == MAX_FILE_NAME_BYTES {
                 continue;
             }
             // A full stop after a name ends a sentence.
             let end = at + ENDING.len() + more;
-            let stops = bytes[at + ENDING.len()..end].iter().rev().take_while(|byte| **byte == b'.').count();
+            let stops = bytes[at + ENDING.len()..end]
+                .iter()
+                .rev()
+                .take_while(|byte| **byte == b'.')
+                .count();
             let end = end - stops;
             for length in self.lengths.iter().filter(|length| **length <= end) {
                 if let Some(name) = self.asked.get(&bytes[end - length..end]) {
@@ -218,8 +272,14 @@ mod tests {
         let asked: BTreeSet<&[u8]> = ["libx.so", "libx.so.1"].map(str::as_bytes).into();
         for piece in [1, 3, 7, 4096] {
             let mut search = Search::new(&asked);
-            text.as_bytes().chunks(piece).for_each(|bytes| search.feed(bytes));
-            let found: Vec<_> = search.finish().into_iter().map(|name| std::str::from_utf8(name).unwrap()).collect();
+            text.as_bytes()
+                .chunks(piece)
+                .for_each(|bytes| search.feed(bytes));
+            let found: Vec<_> = search
+                .finish()
+                .into_iter()
+                .map(|name| std::str::from_utf8(name).unwrap())
+                .collect();
             assert_eq!(found, expect, "{text:?} in pieces of {piece}");
         }
     }
@@ -232,21 +292,33 @@ mod tests {
         check("at the end libx.so", &["libx.so"]);
         check("lib/liblibx.so.1", &["libx.so.1"]);
         check("libx.so.1.2 libx.sof libx.so_", &[]);
-        check(&format!("{}libx.so.1{}", "y".repeat(5000), "\0".repeat(5000)), &["libx.so.1"]);
+        check(
+            &format!("{}libx.so.1{}", "y".repeat(5000), "\0".repeat(5000)),
+            &["libx.so.1"],
+        );
         check(&format!("libx.so{}", ".so".repeat(300)), &[]);
     }
 
-    /// A name as long as the limit is found in pieces of any size; of a longer one the end is no name.
+    /// A name as long as the limit is found in pieces of any size; of a longer one the end is no
+    /// name.
     #[test]
     fn names_are_found_up_to_the_limit() {
         let longest = format!("x.so{}", "y".repeat(MAX_FILE_NAME_BYTES - 4));
-        for (text, expect) in [(longest.clone(), vec![longest.as_str()]), (format!("{longest}y"), vec![])] {
+        for (text, expect) in [
+            (longest.clone(), vec![longest.as_str()]),
+            (format!("{longest}y"), vec![]),
+        ] {
             let asked: BTreeSet<&[u8]> = [longest.as_bytes()].into();
             for piece in [1, 7, 4096] {
                 let mut search = Search::new(&asked);
-                text.as_bytes().chunks(piece).for_each(|bytes| search.feed(bytes));
-                let found: Vec<_> =
-                    search.finish().into_iter().map(|name| std::str::from_utf8(name).unwrap()).collect();
+                text.as_bytes()
+                    .chunks(piece)
+                    .for_each(|bytes| search.feed(bytes));
+                let found: Vec<_> = search
+                    .finish()
+                    .into_iter()
+                    .map(|name| std::str::from_utf8(name).unwrap())
+                    .collect();
                 assert_eq!(found, expect, "{} bytes in pieces of {piece}", text.len());
             }
         }

@@ -1,4 +1,5 @@
-//! ROCm put into a wheel: which files come along under which names, and what changes in the wheel for it.
+//! ROCm put into a wheel: which files come along under which names, and what changes in the wheel
+//! for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,21 +73,38 @@ pub fn embedding<'c>(name: &WheelName, compat: &'c Compat) -> Result<&'c Embeddi
             .iter()
             .map(|row| format!("{} for {}", row.distribution, row.platform))
             .collect();
-        Diagnostic::new(&codes::NO_EMBEDDING, format!("nothing says how ROCm is put into `{name}`"))
-            .help(format!("known are {}; a row of `embeddings` in the facts says more", known.join(", ")))
+        Diagnostic::new(
+            &codes::NO_EMBEDDING,
+            format!("nothing says how ROCm is put into `{name}`"),
+        )
+        .help(format!(
+            "known are {}; a row of `embeddings` in the facts says more",
+            known.join(", ")
+        ))
     })
 }
 
 /// The row that says how ROCm is put into wheels of this name.
-pub(super) fn known_embedding<'c>(name: &WheelName, compat: &'c Compat) -> Option<&'c EmbeddingRow> {
-    let project = name.distribution.parse::<DistributionName>().map(|name| name.normalized()).unwrap_or_default();
+pub(super) fn known_embedding<'c>(
+    name: &WheelName,
+    compat: &'c Compat,
+) -> Option<&'c EmbeddingRow> {
+    let project = name
+        .distribution
+        .parse::<DistributionName>()
+        .map(|name| name.normalized())
+        .unwrap_or_default();
     let platform = match name.platform.tags().first() {
         Some(tag) if tag.starts_with("win") => "windows",
         Some(tag) if tag.contains("linux") => "linux",
         _ => "",
     };
     let is_of = |row: &&EmbeddingRow| row.distribution == project && row.platform == platform;
-    compat.tables_of(TableGroup::Contents).embeddings.iter().find(is_of)
+    compat
+        .tables_of(TableGroup::Contents)
+        .embeddings
+        .iter()
+        .find(is_of)
 }
 
 /// That the label says of ROCm in a wheel what is not so.
@@ -106,7 +124,11 @@ pub fn not_as_labelled(wheel: &Wheel<'_>, name: &WheelName, compat: &Compat) -> 
         _ => return None,
     };
     let place = Place::File(name.to_string().into());
-    Some(Diagnostic::new(&rocm_codes::LABEL_NOT_IN_CONTENTS, message).at(place, "").help(help))
+    Some(
+        Diagnostic::new(&rocm_codes::LABEL_NOT_IN_CONTENTS, message)
+            .at(place, "")
+            .help(help),
+    )
 }
 
 /// Whether the label says that ROCm is in the wheel.
@@ -117,13 +139,19 @@ pub(super) fn says_embedded(name: &WheelName) -> bool {
 /// Whether a wheel holds ROCm already.
 pub fn is_embedded(wheel: &Wheel<'_>, row: &EmbeddingRow) -> bool {
     let into = format!("{}/", row.into);
-    wheel.archive().members().iter().any(|member| member.name().starts_with(&into))
+    wheel
+        .archive()
+        .members()
+        .iter()
+        .any(|member| member.name().starts_with(&into))
 }
 
-/// The files of ROCm that come along, sorted by name, and what a person should know of those that do not.
+/// The files of ROCm that come along, sorted by name, and what a person should know of those that
+/// do not.
 ///
-/// A wheel holds no links. A library is packed once, under the name that loaders ask for (SONAME), wherever a link of
-/// its folder has that name; its other links are left out. Links to other files become copies.
+/// A wheel holds no links. A library is packed once, under the name that loaders ask for (SONAME),
+/// wherever a link of its folder has that name; its other links are left out. Links to other files
+/// become copies.
 ///
 /// # Errors
 /// What no wheel can hold, and that nothing is left.
@@ -135,16 +163,25 @@ pub fn along(
 ) -> Result<(Vec<Along>, Vec<Diagnostic>), Vec<Diagnostic>> {
     let place = |path: &str| Place::File(format!("{folder}/{path}").into());
     let excludes = Excludes::new(row.excludes.iter().map(String::as_str)).map_err(|reason| {
-        vec![Diagnostic::new(&codes::BAD_PATTERN, reason).help("correct the row of `embeddings` in the facts")]
+        vec![
+            Diagnostic::new(&codes::BAD_PATTERN, reason)
+                .help("correct the row of `embeddings` in the facts"),
+        ]
     })?;
-    let kept: Vec<&Leaf> = leaves.iter().filter(|leaf| !excludes.has(&leaf.path)).collect();
+    let kept: Vec<&Leaf> = leaves
+        .iter()
+        .filter(|leaf| !excludes.has(&leaf.path))
+        .collect();
     let faults: Vec<Diagnostic> = kept
         .iter()
         .filter_map(|leaf| match leaf.kind {
             LeafKind::Other(what) => Some(
-                Diagnostic::new(&codes::BAD_ROCM_FOLDER, format!("`{}` is {what}, which no wheel can hold", leaf.path))
-                    .at(place(&leaf.path), "")
-                    .help("remove it, or give the folder that ROCm was installed into"),
+                Diagnostic::new(
+                    &codes::BAD_ROCM_FOLDER,
+                    format!("`{}` is {what}, which no wheel can hold", leaf.path),
+                )
+                .at(place(&leaf.path), "")
+                .help("remove it, or give the folder that ROCm was installed into"),
             ),
             _ => None,
         })
@@ -165,14 +202,25 @@ pub fn along(
     }
     let (mut files, mut copies) = (Vec::new(), 0);
     for leaf in &kept {
-        let LeafKind::File { is_executable } = leaf.kind else { continue };
-        let mut file = |name: &str| files.push(Along { name: name.to_owned(), path: leaf.path.clone(), is_executable });
+        let LeafKind::File { is_executable } = leaf.kind else {
+            continue;
+        };
+        let mut file = |name: &str| {
+            files.push(Along {
+                name: name.to_owned(),
+                path: leaf.path.clone(),
+                is_executable,
+            })
+        };
         let own = links.get(leaf.path.as_str()).map_or(&[][..], Vec::as_slice);
         if own.is_empty() {
             file(&leaf.path);
             continue;
         }
-        let stem = leaf.path.rsplit_once('/').map_or(String::new(), |(stem, _)| format!("{stem}/"));
+        let stem = leaf
+            .path
+            .rsplit_once('/')
+            .map_or(String::new(), |(stem, _)| format!("{stem}/"));
         let asked = soname(&leaf.path).map(|soname| format!("{stem}{soname}"));
         match asked.filter(|asked| *asked == leaf.path || own.contains(&asked.as_str())) {
             Some(asked) => {
@@ -181,14 +229,23 @@ pub fn along(
             }
             None => {
                 copies += own.len();
-                std::iter::once(leaf.path.as_str()).chain(own.iter().copied()).for_each(file);
+                std::iter::once(leaf.path.as_str())
+                    .chain(own.iter().copied())
+                    .for_each(file);
             }
         }
     }
     files.sort();
     if files.is_empty() {
-        let fault = Diagnostic::new(&codes::BAD_ROCM_FOLDER, "there is nothing in it to put into a wheel");
-        return Err(vec![fault.at(place(""), "").help("give the folder that ROCm was installed into")]);
+        let fault = Diagnostic::new(
+            &codes::BAD_ROCM_FOLDER,
+            "there is nothing in it to put into a wheel",
+        );
+        return Err(vec![
+            fault
+                .at(place(""), "")
+                .help("give the folder that ROCm was installed into"),
+        ]);
     }
     let mut told = Vec::new();
     if left_out + copies > 0 {
@@ -196,18 +253,28 @@ pub fn along(
             "a wheel holds no links: {} left out, {} {}",
             counted(left_out, "link"),
             counted(copies, "link"),
-            if copies == 1 { "is a copy" } else { "are copies" }
+            if copies == 1 {
+                "is a copy"
+            } else {
+                "are copies"
+            }
         );
         let note = "libraries are there under the name that loaders ask for, without the other links to them";
-        told.push(Diagnostic::new(&codes::LINKS_IN_ROCM, message).at(place(""), "").note(note));
+        told.push(
+            Diagnostic::new(&codes::LINKS_IN_ROCM, message)
+                .at(place(""), "")
+                .note(note),
+        );
     }
     Ok((files, told))
 }
 
-/// The wheel of this name with ROCm in it: label, requirements, the statement that leads to it, and the files.
+/// The wheel of this name with ROCm in it: label, requirements, the statement that leads to it, and
+/// the files.
 ///
 /// # Errors
-/// When METADATA is about another project or version, or the line that the statement goes before is not there once.
+/// When METADATA is about another project or version, or the line that the statement goes before is
+/// not there once.
 pub fn embed<'c>(
     wheel: &Wheel<'_>,
     name: &WheelName,
@@ -217,33 +284,55 @@ pub fn embed<'c>(
 ) -> Result<Change<'c>, Diagnostic> {
     let shown = name.to_string();
     let label = LocalLabel::embedded(name.label().as_ref());
-    let mut change: Change<'c> =
-        relabel(wheel, name, &label, ExistingLabel::Replace).map_err(|error| error.diagnostic(&shown))?;
+    let mut change: Change<'c> = relabel(wheel, name, &label, ExistingLabel::Replace)
+        .map_err(|error| error.diagnostic(&shown))?;
     // The modules of the wheel say the version that they were built as, which stays true.
-    change.findings = change.findings.into_iter().map(|finding| finding.severity(Severity::Note)).collect();
+    change.findings = change
+        .findings
+        .into_iter()
+        .map(|finding| finding.severity(Severity::Note))
+        .collect();
     let metadata = wheel.dist_info_path("METADATA");
     if requirements == Requirements::Dropped {
         let content = change.edits.replaced.get(&metadata);
-        let bytes = content.and_then(|content| content.in_memory()).unwrap_or_else(|| wheel.metadata().bytes());
+        let bytes = content
+            .and_then(|content| content.in_memory())
+            .unwrap_or_else(|| wheel.metadata().bytes());
         let mut headers = Headers::parse(bytes.to_vec());
         let stays = |requirement: &str| !row.drops.contains(&project_of(requirement));
-        let kept: Vec<String> =
-            headers.all("Requires-Dist").filter(|one| stays(one)).map(std::borrow::Cow::into_owned).collect();
+        let kept: Vec<String> = headers
+            .all("Requires-Dist")
+            .filter(|one| stays(one))
+            .map(std::borrow::Cow::into_owned)
+            .collect();
         headers.set("Requires-Dist", &kept);
-        change.edits.replaced.insert(metadata, headers.bytes().to_vec().into());
-        let removed = row.removes.iter().filter(|path| wheel.archive().member(path).is_some());
+        change
+            .edits
+            .replaced
+            .insert(metadata, headers.bytes().to_vec().into());
+        let removed = row
+            .removes
+            .iter()
+            .filter(|path| wheel.archive().member(path).is_some());
         change.edits.removed.extend(removed.cloned());
     }
     if !row.module.is_empty() {
-        change.edits.replaced.insert(row.module.clone(), led(wheel, &shown, row)?.into());
+        change
+            .edits
+            .replaced
+            .insert(row.module.clone(), led(wheel, &shown, row)?.into());
     }
     let below = |(path, added): (String, Added<'c>)| (format!("{}/{path}", row.into), added);
     change.edits.added.extend(files.into_iter().map(below));
     if row.experimental {
-        let message = format!("nobody has run a wheel of {} for {} made so", row.distribution, row.platform);
-        change
-            .findings
-            .push(Diagnostic::new(&codes::UNTRIED_EMBEDDING, message).help("try the wheel where no ROCm is"));
+        let message = format!(
+            "nobody has run a wheel of {} for {} made so",
+            row.distribution, row.platform
+        );
+        change.findings.push(
+            Diagnostic::new(&codes::UNTRIED_EMBEDDING, message)
+                .help("try the wheel where no ROCm is"),
+        );
     }
     Ok(change)
 }
@@ -251,13 +340,21 @@ pub fn embed<'c>(
 /// The project that a requirement is about, normalized.
 fn project_of(requirement: &str) -> String {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let name = requirement.split(|c| !is_name(c)).next().unwrap_or_default();
-    name.parse::<DistributionName>().map(|name| name.normalized()).unwrap_or_default()
+    let name = requirement
+        .split(|c| !is_name(c))
+        .next()
+        .unwrap_or_default();
+    name.parse::<DistributionName>()
+        .map(|name| name.normalized())
+        .unwrap_or_default()
 }
 
 /// The module with the statement before its marker, at the same depth.
 fn led(wheel: &Wheel<'_>, shown: &str, row: &EmbeddingRow) -> Result<Vec<u8>, Diagnostic> {
-    let place = || Place::Member { wheel: shown.to_owned(), member: row.module.clone() };
+    let place = || Place::Member {
+        wheel: shown.to_owned(),
+        member: row.module.clone(),
+    };
     let found = |count: usize| {
         let message = match count {
             0 => format!("no line of it holds `{}`", row.marker),
@@ -269,10 +366,19 @@ fn led(wheel: &Wheel<'_>, shown: &str, row: &EmbeddingRow) -> Result<Vec<u8>, Di
                 "`embeddings` in the facts was written for another torch; correct the row, and read it with `--compat`",
             )
     };
-    let member = wheel.archive().member(&row.module).ok_or_else(|| found(0))?;
-    let content = wheel.archive().read(member, LIMIT_BYTES).map_err(|error| error.diagnostic(shown))?;
+    let member = wheel
+        .archive()
+        .member(&row.module)
+        .ok_or_else(|| found(0))?;
+    let content = wheel
+        .archive()
+        .read(member, LIMIT_BYTES)
+        .map_err(|error| error.diagnostic(shown))?;
     let text = String::from_utf8(content).map_err(|_| found(0))?;
-    let count = text.lines().filter(|line| line.contains(&row.marker)).count();
+    let count = text
+        .lines()
+        .filter(|line| line.contains(&row.marker))
+        .count();
     if count != 1 {
         return Err(found(count));
     }
@@ -288,21 +394,51 @@ fn led(wheel: &Wheel<'_>, shown: &str, row: &EmbeddingRow) -> Result<Vec<u8>, Di
     Ok(made.into_bytes())
 }
 
-/// What becomes of the search path of a library of the wheel that needs one of these: the folder of ROCm comes first.
-pub fn search_path(path: &str, library: &Library, row: &EmbeddingRow, names: &BTreeSet<&str>) -> SearchPath {
-    if row.search.is_empty() || !library.needed.iter().any(|needed| names.contains(needed.as_str())) {
+/// What becomes of the search path of a library of the wheel that needs one of these: the folder of
+/// ROCm comes first.
+pub fn search_path(
+    path: &str,
+    library: &Library,
+    row: &EmbeddingRow,
+    names: &BTreeSet<&str>,
+) -> SearchPath {
+    if row.search.is_empty()
+        || !library
+            .needed
+            .iter()
+            .any(|needed| names.contains(needed.as_str()))
+    {
         return SearchPath::Keep;
     }
     let target = format!("{}/{}", row.into, row.search);
-    let folder: Vec<&str> = path.split('/').rev().skip(1).collect::<Vec<_>>().into_iter().rev().collect();
+    let folder: Vec<&str> = path
+        .split('/')
+        .rev()
+        .skip(1)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+        .collect();
     let target: Vec<&str> = target.split('/').collect();
-    let shared = folder.iter().zip(&target).take_while(|(one, other)| one == other).count();
+    let shared = folder
+        .iter()
+        .zip(&target)
+        .take_while(|(one, other)| one == other)
+        .count();
     let up = std::iter::repeat_n("..", folder.len() - shared);
-    let steps: Vec<&str> = std::iter::once("$ORIGIN").chain(up).chain(target[shared..].iter().copied()).collect();
+    let steps: Vec<&str> = std::iter::once("$ORIGIN")
+        .chain(up)
+        .chain(target[shared..].iter().copied())
+        .collect();
     let first = steps.join("/");
     let with = |old: &str| {
-        let rest = old.split(':').filter(|entry| !entry.is_empty() && *entry != first);
-        std::iter::once(first.as_str()).chain(rest).collect::<Vec<_>>().join(":")
+        let rest = old
+            .split(':')
+            .filter(|entry| !entry.is_empty() && *entry != first);
+        std::iter::once(first.as_str())
+            .chain(rest)
+            .collect::<Vec<_>>()
+            .join(":")
     };
     match (&library.runpath, &library.rpath) {
         (None, Some(old)) => SearchPath::Rpath(with(old)),
@@ -317,11 +453,19 @@ mod tests {
     use crate::names::WheelName;
 
     fn file(path: &str) -> Leaf {
-        Leaf { path: path.to_owned(), kind: LeafKind::File { is_executable: false } }
+        Leaf {
+            path: path.to_owned(),
+            kind: LeafKind::File {
+                is_executable: false,
+            },
+        }
     }
 
     fn link(path: &str, target: &str) -> Leaf {
-        Leaf { path: path.to_owned(), kind: LeafKind::LinkToFile(target.to_owned()) }
+        Leaf {
+            path: path.to_owned(),
+            kind: LeafKind::LinkToFile(target.to_owned()),
+        }
     }
 
     /// What comes along as `NAME=PATH`, and what is told.
@@ -330,11 +474,17 @@ mod tests {
         let name: WheelName = "torch-2.9.0-cp312-cp312-linux_x86_64.whl".parse().unwrap();
         let row = super::embedding(&name, &compat).unwrap();
         let soname = |path: &str| path.contains("libhip").then(|| "libhip.so.7".to_owned());
-        let said = |told: Vec<crate::diagnostic::Diagnostic>| told.into_iter().map(|one| one.message).collect();
+        let said = |told: Vec<crate::diagnostic::Diagnostic>| {
+            told.into_iter().map(|one| one.message).collect()
+        };
         match along("rocm", leaves, row, &soname) {
-            Ok((files, told)) => {
-                (files.into_iter().map(|Along { name, path, .. }| format!("{name}={path}")).collect(), said(told))
-            }
+            Ok((files, told)) => (
+                files
+                    .into_iter()
+                    .map(|Along { name, path, .. }| format!("{name}={path}"))
+                    .collect(),
+                said(told),
+            ),
             Err(faults) => (Vec::new(), said(faults)),
         }
     }
@@ -342,9 +492,16 @@ mod tests {
     #[test]
     fn a_library_comes_along_once_under_the_name_that_loaders_ask_for() {
         let real = "lib/libhip.so.7.1";
-        let (files, told) = check(&[file(real), link("lib/libhip.so", real), link("lib/libhip.so.7", real)]);
+        let (files, told) = check(&[
+            file(real),
+            link("lib/libhip.so", real),
+            link("lib/libhip.so.7", real),
+        ]);
         assert_eq!(files, ["lib/libhip.so.7=lib/libhip.so.7.1"]);
-        assert_eq!(told, ["a wheel holds no links: 2 links left out, 0 links are copies"]);
+        assert_eq!(
+            told,
+            ["a wheel holds no links: 2 links left out, 0 links are copies"]
+        );
         let elsewhere = "lib/real/libhip.so.7.1";
         let (files, _) = check(&[file(elsewhere), link("lib/libhip.so.7", elsewhere)]);
         assert_eq!(files.len(), 2, "another folder may be searched for it");
@@ -353,18 +510,34 @@ mod tests {
     #[test]
     fn links_to_other_files_become_copies_and_what_is_excluded_does_not_come_back_by_a_link() {
         let compiler = "lib/llvm/bin/clang";
-        let (files, told) =
-            check(&[file("share/a"), link("share/b", "share/a"), file(compiler), link("bin/clang", compiler)]);
+        let (files, told) = check(&[
+            file("share/a"),
+            link("share/b", "share/a"),
+            file(compiler),
+            link("bin/clang", compiler),
+        ]);
         assert_eq!(files, ["share/a=share/a", "share/b=share/a"]);
-        assert_eq!(told, ["a wheel holds no links: 1 link left out, 1 link is a copy"]);
+        assert_eq!(
+            told,
+            ["a wheel holds no links: 1 link left out, 1 link is a copy"]
+        );
     }
 
     #[test]
     fn what_no_wheel_can_hold_is_refused_unless_it_is_excluded() {
-        let other = |path: &str| Leaf { path: path.to_owned(), kind: LeafKind::Other("a socket") };
-        assert_eq!(check(&[file("a"), other("b")]).1, ["`b` is a socket, which no wheel can hold"]);
+        let other = |path: &str| Leaf {
+            path: path.to_owned(),
+            kind: LeafKind::Other("a socket"),
+        };
+        assert_eq!(
+            check(&[file("a"), other("b")]).1,
+            ["`b` is a socket, which no wheel can hold"]
+        );
         assert_eq!(check(&[file("a"), other("lib/llvm/b")]).0, ["a=a"]);
-        assert_eq!(check(&[file("lib/llvm/a")]).1, ["there is nothing in it to put into a wheel"]);
+        assert_eq!(
+            check(&[file("lib/llvm/a")]).1,
+            ["there is nothing in it to put into a wheel"]
+        );
     }
 
     #[test]

@@ -8,7 +8,8 @@ use super::library::Library;
 use super::limits::{MAX_BESIDE_BYTES, MAX_HELD_BYTES, MAX_SPARE_BYTES};
 use crate::bytes::{Budget, MakeScratch, Passage, ReadAt, Rooms, Spare, beside, start_threads};
 use crate::codeobj::{
-    self, Damage, DataFile, Depth, FileLayout, Inventory, Kpack, KpackError, KpackReference, Scanner, SourceKind,
+    self, Damage, DataFile, Depth, FileLayout, Inventory, Kpack, KpackError, KpackReference,
+    Scanner, SourceKind,
 };
 use crate::elf::{self, Elf, ElfError, LayoutFault, is_elf, machine};
 use crate::wheel::{Archive, Member, MemberView, Meter, Observer, Vouching, Watch, WheelError};
@@ -60,8 +61,8 @@ impl FileFacts {
             FileKind::Library(_) => true,
             FileKind::Damaged(_) => {
                 let (folder, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
-                let is_program =
-                    !name.contains('.') && ["bin", "scripts"].contains(&folder.rsplit('/').next().unwrap_or(""));
+                let is_program = !name.contains('.')
+                    && ["bin", "scripts"].contains(&folder.rsplit('/').next().unwrap_or(""));
                 let mut endings = name.split('.').skip(1);
                 let is_debug = name.split('.').next_back() == Some("debug");
                 is_program || !is_debug && endings.any(|part| part == "so")
@@ -70,8 +71,9 @@ impl FileFacts {
         }
     }
 
-    /// Whether it binds its wheel to a platform: libraries and code for GPUs do. Programs for Windows run there alone,
-    /// and wheels for any platform carry them on purpose, as those of pip and setuptools do with launchers.
+    /// Whether it binds its wheel to a platform: libraries and code for GPUs do. Programs for
+    /// Windows run there alone, and wheels for any platform carry them on purpose, as those of pip
+    /// and setuptools do with launchers.
     pub fn binds_to_platform(&self) -> bool {
         match self.kind {
             FileKind::Library(_) | FileKind::Device => true,
@@ -115,8 +117,8 @@ impl std::fmt::Debug for Reading<'_> {
 pub enum Look {
     /// What loaders need.
     Libraries,
-    /// The same, and whether loaders take the layout, of files that are held as a whole: to read a larger one twice would
-    /// cost more than all else.
+    /// The same, and whether loaders take the layout, of files that are held as a whole: to read a
+    /// larger one twice would cost more than all else.
     HeldLayouts,
     /// The same, and whether loaders take the layout.
     Layouts,
@@ -139,12 +141,15 @@ const HEAD_BYTES: usize = 64;
 /// What lies beside the largest member is read before the threads of the pool would have begun.
 const SOON_READ_BYTES: u64 = 2 << 20;
 
-/// The facts of every file of the wheel that holds machine code, by path. Members are read in parallel, the largest
-/// first, each only as far as its tables need.
+/// The facts of every file of the wheel that holds machine code, by path. Members are read in
+/// parallel, the largest first, each only as far as its tables need.
 ///
 /// # Errors
 /// Every member that is damaged or cannot be read.
-pub fn inspect(archive: &Archive<'_>, reading: Reading<'_>) -> Result<Vec<FileFacts>, Vec<WheelError>> {
+pub fn inspect(
+    archive: &Archive<'_>,
+    reading: Reading<'_>,
+) -> Result<Vec<FileFacts>, Vec<WheelError>> {
     inspect_some(archive, reading, &|_| true)
 }
 
@@ -160,19 +165,36 @@ pub fn inspect_some(
     let is_read = |member: &&Member| may_hold_code(member) && is_asked(member);
     let mut members: Vec<&Member> = archive.members().iter().filter(is_read).collect();
     members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
-    let meter = Meter::new(members.iter().map(|member| member.size_bytes()).sum(), reading.watch);
-    let budget = Budget::new(budget_bytes(members.first().map_or(0, |member| member.size_bytes())));
+    let meter = Meter::new(
+        members.iter().map(|member| member.size_bytes()).sum(),
+        reading.watch,
+    );
+    let budget = Budget::new(budget_bytes(
+        members.first().map_or(0, |member| member.size_bytes()),
+    ));
     let spare = Spare::new(MAX_SPARE_BYTES);
     let inspect = |member: &&Member| {
         let share = budget.take(MemberView::held_bytes(member));
         let rooms = Rooms::new(&budget, reading.make_scratch);
         let make_scratch = |size_bytes: u64| rooms.scratch(size_bytes);
-        let facts = inspect_member(archive, member, Reading { make_scratch: &make_scratch, ..reading }, &spare);
+        let facts = inspect_member(
+            archive,
+            member,
+            Reading {
+                make_scratch: &make_scratch,
+                ..reading
+            },
+            &spare,
+        );
         drop((share, rooms));
         meter.add(member.size_bytes());
         facts
     };
-    let others_bytes: u64 = members.iter().skip(1).map(|member| member.size_bytes()).sum();
+    let others_bytes: u64 = members
+        .iter()
+        .skip(1)
+        .map(|member| member.size_bytes())
+        .sum();
     let read: Vec<Result<Option<FileFacts>, WheelError>> = if others_bytes <= SOON_READ_BYTES {
         members.iter().map(inspect).collect()
     } else {
@@ -187,7 +209,11 @@ pub fn inspect_some(
         }
     }
     files.sort_by(|one, other| one.path.cmp(&other.path));
-    if faults.is_empty() { Ok(files) } else { Err(faults) }
+    if faults.is_empty() {
+        Ok(files)
+    } else {
+        Err(faults)
+    }
 }
 
 /// Returns how much all members together may hold in memory, by the size of the largest.
@@ -197,7 +223,9 @@ pub(super) fn budget_bytes(largest: u64) -> u64 {
 
 /// Python files may begin with any bytes; no loader takes them.
 fn may_hold_code(member: &Member) -> bool {
-    let is_python = std::path::Path::new(member.name()).extension().is_some_and(|ending| ending == "py");
+    let is_python = std::path::Path::new(member.name())
+        .extension()
+        .is_some_and(|ending| ending == "py");
     !member.is_folder() && !is_python && member.size_bytes() >= 4
 }
 
@@ -207,10 +235,16 @@ fn inspect_member(
     reading: Reading<'_>,
     spare: &Spare,
 ) -> Result<Option<FileFacts>, WheelError> {
-    let depth = if reading.look == Look::Everything { Depth::Everything } else { Depth::Tables };
+    let depth = if reading.look == Look::Everything {
+        Depth::Everything
+    } else {
+        Depth::Tables
+    };
     let scans = reading.look.scans();
     let scanner = Mutex::new(Scanner::new(depth));
-    let mut hasher = reading.vouching.and_then(|vouching| vouching.hasher(member));
+    let mut hasher = reading
+        .vouching
+        .and_then(|vouching| vouching.hasher(member));
     let is_watched = scans || hasher.is_some();
     let holds = hasher.is_some();
     let mut see = |bytes: &[u8]| {
@@ -222,7 +256,13 @@ fn inspect_member(
         }
     };
     let read = |watching: Option<Watching<'_, '_>>| {
-        let sight = Sight { watching: watching.map(Mutex::new), scanner: &scanner, depth, reads_all: holds, spare };
+        let sight = Sight {
+            watching: watching.map(Mutex::new),
+            scanner: &scanner,
+            depth,
+            reads_all: holds,
+            spare,
+        };
         read_member(archive, member, reading, &sight)
     };
     let mut facts = match is_watched {
@@ -283,10 +323,17 @@ fn read_member(
     sight: &Sight<'_, '_, '_>,
 ) -> Result<Option<FileFacts>, WheelError> {
     let see = |piece: &[u8]| sight.see(piece);
-    let observer: Option<Box<Observer<'_>>> = if sight.watching.is_some() { Some(Box::new(see)) } else { None };
-    let view = MemberView::new(archive, member, reading.make_scratch, observer).with_spare(sight.spare);
-    let mut head = vec![0; HEAD_BYTES.min(usize::try_from(member.size_bytes()).unwrap_or(HEAD_BYTES))];
-    view.read_exact_at(&mut head, 0).map_err(|error| view.fault(error))?;
+    let observer: Option<Box<Observer<'_>>> = if sight.watching.is_some() {
+        Some(Box::new(see))
+    } else {
+        None
+    };
+    let view =
+        MemberView::new(archive, member, reading.make_scratch, observer).with_spare(sight.spare);
+    let mut head =
+        vec![0; HEAD_BYTES.min(usize::try_from(member.size_bytes()).unwrap_or(HEAD_BYTES))];
+    view.read_exact_at(&mut head, 0)
+        .map_err(|error| view.fault(error))?;
     let mut facts = FileFacts {
         path: member.name().to_owned(),
         size_bytes: member.size_bytes(),
@@ -330,7 +377,8 @@ fn read_member(
     let reference = layout.as_ref().and_then(FileLayout::kpack_reference);
     if let Some(layout) = layout {
         view.finish()?;
-        facts.inventory = std::mem::replace(&mut *sight.scanner(), Scanner::new(sight.depth)).finish(&layout);
+        facts.inventory =
+            std::mem::replace(&mut *sight.scanner(), Scanner::new(sight.depth)).finish(&layout);
         // What a code object lacks is mostly told by its size already.
         if let Some(reason) = unread.filter(|_| facts.inventory.damages.is_empty()) {
             facts.inventory.damages.push(Damage { offset: 0, reason });
@@ -340,7 +388,10 @@ fn read_member(
         match KpackReference::read(&view, stretch) {
             Ok(reference) => facts.inventory.kpack_references.push(reference),
             Err(KpackError::Read(error)) => return Err(view.fault(error)),
-            Err(error) => facts.inventory.damages.push(Damage { offset: stretch.offset, reason: error.to_string() }),
+            Err(error) => facts.inventory.damages.push(Damage {
+                offset: stretch.offset,
+                reason: error.to_string(),
+            }),
         }
     }
     if sight.reads_all {
@@ -371,7 +422,8 @@ impl From<ElfError> for Unread {
     }
 }
 
-/// Reads an ELF file. A layout is told where there may be code for GPUs: then all of the file is to be read.
+/// Reads an ELF file. A layout is told where there may be code for GPUs: then all of the file is to
+/// be read.
 fn read_elf(
     view: &MemberView<'_, '_>,
     sight: &Sight<'_, '_, '_>,
@@ -386,9 +438,18 @@ fn read_elf(
         return Ok(None);
     } else {
         let file_name = facts.path.rsplit('/').next().unwrap_or(&facts.path);
-        FileKind::Library(Box::new(Library::read(view, &elf, file_name, reading.asked)?))
+        FileKind::Library(Box::new(Library::read(
+            view,
+            &elf,
+            file_name,
+            reading.asked,
+        )?))
     };
-    let layout = if reading.look.scans() { device_layout(view, &elf, sight)? } else { None };
+    let layout = if reading.look.scans() {
+        device_layout(view, &elf, sight)?
+    } else {
+        None
+    };
     // Last, because section headers end the file: what lies before them has streamed by then.
     let looks = match reading.look {
         Look::Layouts | Look::Everything => true,
@@ -407,7 +468,8 @@ fn device_layout(
     elf: &Elf,
     sight: &Sight<'_, '_, '_>,
 ) -> Result<Option<FileLayout>, Unread> {
-    // What no loader maps holds no code for GPUs either: symbols and debug sections need not be unpacked.
+    // What no loader maps holds no code for GPUs either: symbols and debug sections need not be
+    // unpacked.
     view.stream_to(elf.loaded_end())?;
     view.keep_section_names();
     if !sight.scanner().has_candidates() {
@@ -417,25 +479,36 @@ fn device_layout(
         return Ok(Some(FileLayout::of_elf(elf, &elf.sections(view)?)));
     }
     match elf.loads().find(|load| load.file_end() > elf.size_bytes()) {
-        Some(load) => Err(ElfError::Outside { what: "a loaded segment", offset: load.offset, of: "the file" }.into()),
+        Some(load) => Err(ElfError::Outside {
+            what: "a loaded segment",
+            offset: load.offset,
+            of: "the file",
+        }
+        .into()),
         None => Ok(Some(FileLayout::of_device())),
     }
 }
 
-/// Returns what a file is by its first bytes, where it is a library or program for another system than Linux.
+/// Returns what a file is by its first bytes, where it is a library or program for another system
+/// than Linux.
 ///
-/// Mach-O has one of four magic numbers. A file of several architectures has another one and their number, which is
-/// small; class files of Java have the same magic number and a version from 45 on there (`mach-o/loader.h`,
-/// `mach-o/fat.h`; file, `magic/Magdir/cafebabe`). WebAssembly begins with `\0asm` (core specification, 5.5.16).
+/// Mach-O has one of four magic numbers. A file of several architectures has another one and their
+/// number, which is small; class files of Java have the same magic number and a version from 45 on
+/// there (`mach-o/loader.h`, `mach-o/fat.h`; file, `magic/Magdir/cafebabe`). WebAssembly begins
+/// with `\0asm` (core specification, 5.5.16).
 fn foreign_kind(head: &[u8]) -> Option<FileKind> {
     const MOST_ARCHITECTURES: u32 = 43;
     let (magic, rest) = head.split_first_chunk::<4>()?;
-    let number = rest.first_chunk::<4>().map(|number| u32::from_be_bytes(*number));
+    let number = rest
+        .first_chunk::<4>()
+        .map(|number| u32::from_be_bytes(*number));
     match magic {
-        b"\0asm" | [0xfe, 0xed, 0xfa, 0xce | 0xcf] | [0xce | 0xcf, 0xfa, 0xed, 0xfe] => Some(FileKind::Foreign),
-        [0xca, 0xfe, 0xba, 0xbe | 0xbf] => {
-            number.filter(|number| *number < MOST_ARCHITECTURES).map(|_| FileKind::Foreign)
+        b"\0asm" | [0xfe, 0xed, 0xfa, 0xce | 0xcf] | [0xce | 0xcf, 0xfa, 0xed, 0xfe] => {
+            Some(FileKind::Foreign)
         }
+        [0xca, 0xfe, 0xba, 0xbe | 0xbf] => number
+            .filter(|number| *number < MOST_ARCHITECTURES)
+            .map(|_| FileKind::Foreign),
         _ => FileLayout::is_pe(head).then_some(FileKind::Windows),
     }
 }
@@ -453,14 +526,19 @@ enum Other {
 /// What a file is that is no ELF file.
 fn other_file(view: &MemberView<'_, '_>, head: &[u8], facts: &mut FileFacts) -> Other {
     if FileLayout::is_pe(head) {
-        let Some(layout) = FileLayout::of_pe(view) else { return Other::Unrelated };
+        let Some(layout) = FileLayout::of_pe(view) else {
+            return Other::Unrelated;
+        };
         facts.kind = FileKind::Windows;
         return Other::Searched(layout);
     }
     if Kpack::is_kpack(head) {
         match Kpack::read(view) {
             Ok(kpack) => facts.inventory = Inventory::of_kpack(&kpack, facts.size_bytes),
-            Err(error) => facts.inventory.damages.push(Damage { offset: 0, reason: error.to_string() }),
+            Err(error) => facts.inventory.damages.push(Damage {
+                offset: 0,
+                reason: error.to_string(),
+            }),
         }
         return Other::Told;
     }

@@ -1,4 +1,5 @@
-//! A report as other programs read it: the keys of auditwheel's `show --json`, and our own beside them.
+//! A report as other programs read it: the keys of auditwheel's `show --json`, and our own beside
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,7 +55,10 @@ struct Upgrade {
 }
 
 /// What no other program says.
-#[expect(clippy::struct_field_names, reason = "the keys are those that readers know")]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the keys are those that readers know"
+)]
 #[derive(Debug, Clone, Serialize)]
 struct Own {
     claimed_tags: Vec<String>,
@@ -70,8 +74,8 @@ struct Own {
     excluded: Vec<String>,
 }
 
-/// What a wheel is for and was built against, in a few facts: those keys of a [`Document`] that are told of a wheel that
-/// is checked, too.
+/// What a wheel is for and was built against, in a few facts: those keys of a [`Document`] that are
+/// told of a wheel that is checked, too.
 #[derive(Debug, Clone, Serialize)]
 pub struct Facts {
     claimed_tags: Vec<String>,
@@ -86,14 +90,22 @@ pub struct Facts {
 impl Facts {
     /// The facts of a report.
     pub fn new(report: &Report<'_>) -> Self {
-        let listed = |(major, names): (&String, &BTreeSet<String>)| (major.clone(), names.iter().cloned().collect());
+        let listed = |(major, names): (&String, &BTreeSet<String>)| {
+            (major.clone(), names.iter().cloned().collect())
+        };
         let torch = report.torch.as_ref();
         Self {
             claimed_tags: report.name.platform.tags().to_vec(),
             claimed_ok: !report.findings.iter().any(contradicts_claim),
-            own_sym_tag: report.verdict.as_ref().map(|verdict| verdict.own_symbols.tag()),
+            own_sym_tag: report
+                .verdict
+                .as_ref()
+                .map(|verdict| verdict.own_symbols.tag()),
             rocm_sonames: report.rocm.iter().map(listed).collect(),
-            torch: torch.map(|need| TorchView { minors: need.minors.clone(), because: need.because.clone() }),
+            torch: torch.map(|need| TorchView {
+                minors: need.minors.clone(),
+                because: need.because.clone(),
+            }),
         }
     }
 }
@@ -153,12 +165,15 @@ pub enum Readers {
 }
 
 impl Document {
-    /// The document of a report. `pure` tells what a wheel without libraries is: nothing is wrong with it.
+    /// The document of a report. `pure` tells what a wheel without libraries is: nothing is wrong
+    /// with it.
     pub fn new(report: &Report<'_>, readers: Readers) -> Self {
         let has_libraries = report.files.iter().any(FileFacts::is_for_loaders);
         let error = match report.foreign_system.filter(|_| has_libraries) {
             Some(system) => Some(format!("libraries for {system} are not judged")),
-            None => report.has_unjudged_libraries().then(|| "no library of the wheel can be judged".to_owned()),
+            None => report
+                .has_unjudged_libraries()
+                .then(|| "no library of the wheel can be judged".to_owned()),
         };
         // auditwheel's schema of an error has no `pure` (`show-schema.json`).
         let has_pure = error.is_none() || readers == Readers::Own;
@@ -176,9 +191,15 @@ impl Document {
         }
     }
 
-    /// The same with what only the wheels beside it tell: findings, and where code lies that was split off.
+    /// The same with what only the wheels beside it tell: findings, and where code lies that was
+    /// split off.
     #[must_use]
-    pub fn among(mut self, files: &[FileFacts], wheels: &[SplitCode], findings: &[Diagnostic]) -> Self {
+    pub fn among(
+        mut self,
+        files: &[FileFacts],
+        wheels: &[SplitCode],
+        findings: &[Diagnostic],
+    ) -> Self {
         if let Some(own) = &mut self.rock {
             own.findings.extend(findings.iter().map(FindingView::new));
             own.gfx = GfxDocument::among(&self.wheel, files, wheels);
@@ -188,13 +209,23 @@ impl Document {
 
     /// The document of a wheel that cannot be read.
     pub fn of_fault(wheel: &str, error: String) -> Self {
-        Self { version: VERSION, wheel: wheel.to_owned(), error: Some(error), ..Self::default() }
+        Self {
+            version: VERSION,
+            wheel: wheel.to_owned(),
+            error: Some(error),
+            ..Self::default()
+        }
     }
 
     /// With the keys of a verdict.
     fn judged(self, verdict: &Verdict<'_>) -> Self {
-        let upgrades = verdict.references.iter().filter(|one| one.policy.priority() > verdict.overall.priority());
-        let lists = |(library, names): (&String, &BTreeSet<String>)| (library.clone(), names.iter().cloned().collect());
+        let upgrades = verdict
+            .references
+            .iter()
+            .filter(|one| one.policy.priority() > verdict.overall.priority());
+        let lists = |(library, names): (&String, &BTreeSet<String>)| {
+            (library.clone(), names.iter().cloned().collect())
+        };
         let upgrade = |one: &super::verdict::Reference<'_>| Upgrade {
             libs_to_eliminate: one.libraries.keys().cloned().collect(),
             blacklisted_symbols: one.forbidden.iter().map(lists).collect(),
@@ -227,11 +258,17 @@ impl Own {
     fn new(report: &Report<'_>) -> Self {
         let mut elf = BTreeMap::new();
         for file in &report.files {
-            let FileKind::Library(library) = &file.kind else { continue };
+            let FileKind::Library(library) = &file.kind else {
+                continue;
+            };
             let mut max_versions: BTreeMap<String, String> = BTreeMap::new();
             for version in library.versions.iter().flat_map(|need| &need.versions) {
-                let Some((prefix, number)) = version.split_once('_') else { continue };
-                let entry = max_versions.entry(prefix.to_owned()).or_insert_with(|| number.to_owned());
+                let Some((prefix, number)) = version.split_once('_') else {
+                    continue;
+                };
+                let entry = max_versions
+                    .entry(prefix.to_owned())
+                    .or_insert_with(|| number.to_owned());
                 if super::findings::numbers(entry) < super::findings::numbers(number) {
                     number.clone_into(entry);
                 }
@@ -245,8 +282,18 @@ impl Own {
             };
             elf.insert(file.path.clone(), view);
         }
-        let excluded = report.verdict.iter().flat_map(|verdict| verdict.trees.values()).flat_map(|tree| &tree.excluded);
-        let Facts { claimed_tags, claimed_ok, own_sym_tag, rocm_sonames, torch } = Facts::new(report);
+        let excluded = report
+            .verdict
+            .iter()
+            .flat_map(|verdict| verdict.trees.values())
+            .flat_map(|tree| &tree.excluded);
+        let Facts {
+            claimed_tags,
+            claimed_ok,
+            own_sym_tag,
+            rocm_sonames,
+            torch,
+        } = Facts::new(report);
         Self {
             claimed_tags,
             claimed_ok,
@@ -256,7 +303,11 @@ impl Own {
             gfx: GfxDocument::new(&report.files),
             rocm_sonames,
             torch,
-            excluded: excluded.cloned().collect::<BTreeSet<_>>().into_iter().collect(),
+            excluded: excluded
+                .cloned()
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
         }
     }
 }
@@ -329,19 +380,35 @@ impl GfxDocument {
         }
     }
 
-    /// The document of the files of a wheel, with the archives of these wheels that its libraries refer to.
+    /// The document of the files of a wheel, with the archives of these wheels that its libraries
+    /// refer to.
     pub fn among(wheel: &str, files: &[FileFacts], wheels: &[SplitCode]) -> Self {
         let mut document = Self::new(files);
         let mut elsewhere = BTreeSet::new();
         for file in files {
             let found = archives_of(&file.path, &file.inventory.kpack_references, wheels);
-            let is_other = |archives: &BTreeSet<Archive>| archives.iter().all(|archive| archive.wheel != wheel);
-            elsewhere.extend(found.iter().filter(|(_, archives)| is_other(archives)).map(|(target, _)| target.clone()));
+            let is_other = |archives: &BTreeSet<Archive>| {
+                archives.iter().all(|archive| archive.wheel != wheel)
+            };
+            elsewhere.extend(
+                found
+                    .iter()
+                    .filter(|(_, archives)| is_other(archives))
+                    .map(|(target, _)| target.clone()),
+            );
             if let Some(view) = document.files.get_mut(&file.path) {
-                let archive = |one: Archive| ArchiveView { wheel: one.wheel, path: one.path };
+                let archive = |one: Archive| ArchiveView {
+                    wheel: one.wheel,
+                    path: one.path,
+                };
                 view.archives = found
                     .into_iter()
-                    .map(|(target, archives)| (target.to_string(), archives.into_iter().map(archive).collect()))
+                    .map(|(target, archives)| {
+                        (
+                            target.to_string(),
+                            archives.into_iter().map(archive).collect(),
+                        )
+                    })
                     .collect();
             }
         }
@@ -362,8 +429,11 @@ impl GfxDocument {
 
 impl GfxFile {
     fn new(inventory: &Inventory) -> Self {
-        let places: BTreeSet<String> =
-            inventory.containers.iter().map(|container| container.place.to_string()).collect();
+        let places: BTreeSet<String> = inventory
+            .containers
+            .iter()
+            .map(|container| container.place.to_string())
+            .collect();
         Self {
             containers: inventory.kinds().iter().map(ToString::to_string).collect(),
             places: places.into_iter().collect(),
@@ -373,7 +443,13 @@ impl GfxFile {
                 .targets()
                 .into_iter()
                 .map(|(target, totals)| {
-                    (target.to_string(), GfxTotals { objects: totals.objects, bytes: totals.bytes })
+                    (
+                        target.to_string(),
+                        GfxTotals {
+                            objects: totals.objects,
+                            bytes: totals.bytes,
+                        },
+                    )
                 })
                 .collect(),
             code_object_versions: inventory.code_object_versions().into_iter().collect(),

@@ -1,21 +1,23 @@
-//! Limits on the libraries of a wheel, so that judging them takes bounded memory and time whatever they claim.
+//! Limits on the libraries of a wheel, so that judging them takes bounded memory and time whatever
+//! they claim.
 
-/// Libraries that one file needs. Each is searched for in each folder of its search path. Linked files need a
-/// few dozen.
+/// Libraries that one file needs. Each is searched for in each folder of its search path. Linked
+/// files need a few dozen.
 pub(super) const MAX_NEEDED: usize = 4096;
-/// Bytes of RPATH and of RUNPATH, each entry of which is a folder to search: as many as 16 of the longest paths
-/// (limits.h, `PATH_MAX`).
+/// Bytes of RPATH and of RUNPATH, each entry of which is a folder to search: as many as 16 of the
+/// longest paths (limits.h, `PATH_MAX`).
 pub(super) const MAX_SEARCH_PATH_BYTES: usize = 1 << 16;
-/// Libraries that are walked to from all files of a wheel together, about 200 bytes each: the files times the names
-/// that they need. As many as 700 libraries of which each leads to all of them.
+/// Libraries that are walked to from all files of a wheel together, about 200 bytes each: the files
+/// times the names that they need. As many as 700 libraries of which each leads to all of them.
 pub(super) const MAX_TREE_NODES: usize = 1 << 19;
-/// Needs that are followed from all files of a wheel together, which bounds the time: the files times all that they
-/// need.
+/// Needs that are followed from all files of a wheel together, which bounds the time: the files
+/// times all that they need.
 pub(super) const MAX_TREE_EDGES: usize = 1 << 25;
-/// Bytes of the file name of a copy that may be left out (limits.h, `NAME_MAX`); one with a longer name stays.
+/// Bytes of the file name of a copy that may be left out (limits.h, `NAME_MAX`); one with a longer
+/// name stays.
 pub(super) const MAX_FILE_NAME_BYTES: usize = 255;
-/// Bytes of memory for the largest member of a wheel that must be read out of order. A larger one goes to a temporary
-/// file, as in `sys`.
+/// Bytes of memory for the largest member of a wheel that must be read out of order. A larger one
+/// goes to a temporary file, as in `sys`.
 pub(super) const MAX_HELD_BYTES: u64 = 512 << 20;
 /// Bytes of memory for all members that are read beside the largest: a few dozen that stream by.
 pub(super) const MAX_BESIDE_BYTES: u64 = 32 << 20;
@@ -31,24 +33,32 @@ mod tests {
     use crate::bytes::{Budget, Spare};
     use crate::elf::{Elf, ElfError, sample_library, tag};
 
-    fn read(needed: Vec<&'static str>, texts: Vec<(u64, &'static str)>) -> Result<Library, ElfError> {
+    fn read(
+        needed: Vec<&'static str>,
+        texts: Vec<(u64, &'static str)>,
+    ) -> Result<Library, ElfError> {
         let bytes = sample_library(needed, texts);
         Library::read(&bytes, &Elf::read(&bytes).unwrap(), "demo.so", &|_| false)
     }
 
-    /// A library that needs as many libraries as the limit is read, and one that needs another is refused.
+    /// A library that needs as many libraries as the limit is read, and one that needs another is
+    /// refused.
     #[test]
     fn needed_libraries_are_read_up_to_the_limit() {
         let needs = |count: usize| read(vec!["libc.so.6"; count], Vec::new());
         assert_eq!(needs(MAX_NEEDED).unwrap().needed.len(), MAX_NEEDED);
-        assert_eq!(needs(MAX_NEEDED + 1).unwrap_err().to_string(), "it needs 4097 libraries, more than 4096");
+        assert_eq!(
+            needs(MAX_NEEDED + 1).unwrap_err().to_string(),
+            "it needs 4097 libraries, more than 4096"
+        );
     }
 
     /// Either search path is read up to the limit, and a longer one is refused.
     #[test]
     fn search_paths_are_read_up_to_the_limit() {
         for tag in [tag::RPATH, tag::RUNPATH] {
-            let searches = |bytes: usize| read(vec!["libc.so.6"], vec![(tag, "x".repeat(bytes).leak())]);
+            let searches =
+                |bytes: usize| read(vec!["libc.so.6"], vec![(tag, "x".repeat(bytes).leak())]);
             assert!(searches(MAX_SEARCH_PATH_BYTES).is_ok());
             let message = searches(MAX_SEARCH_PATH_BYTES + 1).unwrap_err().to_string();
             assert_eq!(message, "its search path has 65537 bytes, more than 65536");
@@ -58,8 +68,14 @@ mod tests {
     /// So many files, of which one needs these libraries.
     fn files(count: usize, needed: impl IntoIterator<Item = usize>) -> Vec<FileFacts> {
         let library = read(Vec::new(), Vec::new()).unwrap();
-        let needed = needed.into_iter().map(|number| format!("lib{number}.so")).collect();
-        let first = Library { needed, ..library.clone() };
+        let needed = needed
+            .into_iter()
+            .map(|number| format!("lib{number}.so"))
+            .collect();
+        let first = Library {
+            needed,
+            ..library.clone()
+        };
         let file = |library: Library| FileFacts {
             path: "demo.so".to_owned(),
             size_bytes: 0,
@@ -69,7 +85,10 @@ mod tests {
             layout_faults: Vec::new(),
             is_vouched: false,
         };
-        std::iter::once(first).chain(std::iter::repeat_n(library, count - 1)).map(file).collect()
+        std::iter::once(first)
+            .chain(std::iter::repeat_n(library, count - 1))
+            .map(file)
+            .collect()
     }
 
     fn told(files: &[FileFacts]) -> Option<String> {
@@ -119,7 +138,8 @@ mod tests {
     #[test]
     fn members_are_held_up_to_the_limit() {
         let limit = MAX_HELD_BYTES;
-        let held = [limit - 1, limit, limit + 1].map(|largest| budget_bytes(largest) - MAX_BESIDE_BYTES);
+        let held =
+            [limit - 1, limit, limit + 1].map(|largest| budget_bytes(largest) - MAX_BESIDE_BYTES);
         assert_eq!(held, [limit - 1, limit, limit]);
     }
 }

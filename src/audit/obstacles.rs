@@ -27,13 +27,19 @@ struct Users<'f> {
     indirect: BTreeSet<&'f str>,
 }
 
-/// What keeps a wheel from the platform that is next to the one it fits; `None` where no platform is better.
+/// What keeps a wheel from the platform that is next to the one it fits; `None` where no platform
+/// is better.
 pub fn obstacles(files: &[FileFacts], verdict: &Verdict<'_>) -> Option<Obstacles> {
-    let better = verdict.judging.policies.iter().filter(|one| one.priority() > verdict.overall.priority());
+    let better = verdict
+        .judging
+        .policies
+        .iter()
+        .filter(|one| one.priority() > verdict.overall.priority());
     let next = better.min_by_key(Policy::priority)?;
     let mut reasons = versions(files, next);
     if reasons.is_empty() && verdict.symbols.priority() < next.priority() {
-        reasons.push("libraries of this machine that would come along need newer symbols".to_owned());
+        reasons
+            .push("libraries of this machine that would come along need newer symbols".to_owned());
     }
     let mut users: BTreeMap<&str, Users<'_>> = BTreeMap::new();
     let mut forbidden: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -42,9 +48,13 @@ pub fn obstacles(files: &[FileFacts], verdict: &Verdict<'_>) -> Option<Obstacles
         for reference in references.iter().filter(|one| one.policy == next) {
             for name in reference.libraries.keys() {
                 let users = users.entry(name).or_default();
-                let is_named =
-                    matches!(&files[*number].kind, FileKind::Library(library) if library.needed.contains(name));
-                if is_named { &mut users.direct } else { &mut users.indirect }.insert(path);
+                let is_named = matches!(&files[*number].kind, FileKind::Library(library) if library.needed.contains(name));
+                if is_named {
+                    &mut users.direct
+                } else {
+                    &mut users.indirect
+                }
+                .insert(path);
             }
             for symbol in reference.forbidden.values().flatten() {
                 forbidden.entry(symbol).or_default().insert(path);
@@ -53,31 +63,54 @@ pub fn obstacles(files: &[FileFacts], verdict: &Verdict<'_>) -> Option<Obstacles
     }
     reasons.extend(users.iter().map(|(name, users)| match users {
         Users { direct, indirect } if direct.is_empty() => {
-            format!("{name}, which {} needs by way of other libraries", some(indirect))
+            format!(
+                "{name}, which {} needs by way of other libraries",
+                some(indirect)
+            )
         }
         Users { direct, .. } => format!("{name}, which {} needs", some(direct)),
     }));
-    reasons.extend(forbidden.iter().map(|(symbol, files)| format!("`{symbol}`, which {} calls", some(files))));
+    reasons.extend(
+        forbidden
+            .iter()
+            .map(|(symbol, files)| format!("`{symbol}`, which {} calls", some(files))),
+    );
     if verdict.isa.priority() < next.priority() {
-        let above = |(_, library): &(&str, &Library)| library.isa_level.is_some_and(|level| level > 0);
-        let files: BTreeSet<&str> = super::inspect::libraries(files).filter(above).map(|(path, _)| path).collect();
-        reasons.push(format!("a level of x86-64 above the first, which {} needs", some(&files)));
+        let above =
+            |(_, library): &(&str, &Library)| library.isa_level.is_some_and(|level| level > 0);
+        let files: BTreeSet<&str> = super::inspect::libraries(files)
+            .filter(above)
+            .map(|(path, _)| path)
+            .collect();
+        reasons.push(format!(
+            "a level of x86-64 above the first, which {} needs",
+            some(&files)
+        ));
     }
     if let Some(need) = verdict.python_need() {
         let is_user = |(_, library): &(&str, &Library)| library.uses_pyfpe || library.uses_ucs2;
-        let files = super::inspect::libraries(files).filter(is_user).map(|(path, _)| path).collect();
+        let files = super::inspect::libraries(files)
+            .filter(is_user)
+            .map(|(path, _)| path)
+            .collect();
         reasons.push(format!("{need}, which {} needs", some(&files)));
     }
     if verdict.judging.is_libc_open {
         reasons.push("a C library, but whether glibc or musl is unknown".to_owned());
     }
-    Some(Obstacles { tag: next.tag(), reasons })
+    Some(Obstacles {
+        tag: next.tag(),
+        reasons,
+    })
 }
 
-/// Versions of symbols that a policy lacks, the newest first, each with a file and a symbol that needs it.
+/// Versions of symbols that a policy lacks, the newest first, each with a file and a symbol that
+/// needs it.
 fn versions(files: &[FileFacts], policy: Policy<'_>) -> Vec<String> {
     let library = |path: &str| {
-        let at = files.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
+        let at = files
+            .binary_search_by(|file| file.path.as_str().cmp(path))
+            .ok()?;
         match &files[at].kind {
             FileKind::Library(library) => Some(library),
             _ => None,
@@ -92,7 +125,9 @@ fn versions(files: &[FileFacts], policy: Policy<'_>) -> Vec<String> {
         }
     }
     let reason = |(version, files): (&str, BTreeSet<&str>)| {
-        let symbol = files.first().and_then(|path| library(path)?.version_users.get(version));
+        let symbol = files
+            .first()
+            .and_then(|path| library(path)?.version_users.get(version));
         let what = symbol.map_or_else(String::new, |symbol| format!(" for `{symbol}`"));
         format!("{version}, which {} needs{what}", some(&files))
     };

@@ -36,20 +36,25 @@ pub struct Report<'p> {
 impl Report<'_> {
     /// Whether there are libraries, and none that can be judged.
     pub fn has_unjudged_libraries(&self) -> bool {
-        self.verdict.is_none() && self.foreign_system.is_none() && self.files.iter().any(FileFacts::is_for_loaders)
+        self.verdict.is_none()
+            && self.foreign_system.is_none()
+            && self.files.iter().any(FileFacts::is_for_loaders)
     }
 
-    /// Whether there are programs or libraries for Windows, which nobody judges. They are known where code for GPUs was
-    /// looked for.
+    /// Whether there are programs or libraries for Windows, which nobody judges. They are known
+    /// where code for GPUs was looked for.
     pub fn has_windows_files(&self) -> bool {
         self.files.iter().any(|file| file.kind == FileKind::Windows)
     }
 
     /// The platform tags for systems that are not judged, where others are.
     pub fn unjudged_tags(&self) -> Vec<&str> {
-        let is_foreign = |tag: &&str| matches!(PlatformSystem::of_tag(tag), PlatformSystem::Foreign(_));
+        let is_foreign =
+            |tag: &&str| matches!(PlatformSystem::of_tag(tag), PlatformSystem::Foreign(_));
         let tags = self.name.platform.tags().iter().map(String::as_str);
-        tags.filter(|_| self.foreign_system.is_none()).filter(is_foreign).collect()
+        tags.filter(|_| self.foreign_system.is_none())
+            .filter(is_foreign)
+            .collect()
     }
 
     /// The libraries of the wheel, with their paths.
@@ -58,10 +63,11 @@ impl Report<'_> {
     }
 }
 
-/// The policies by which a wheel is judged; those of the machine's C library where nothing tells the wheel's.
+/// The policies by which a wheel is judged; those of the machine's C library where nothing tells
+/// the wheel's.
 ///
-/// musl has no symbol versions, so nothing inside a wheel tells its policies apart: it is the one that the name claims,
-/// or the newest. One that is wanted is it before those.
+/// musl has no symbol versions, so nothing inside a wheel tells its policies apart: it is the one
+/// that the name claims, or the newest. One that is wanted is it before those.
 pub fn policies_for(
     selected: &Selected,
     name: &WheelName,
@@ -78,8 +84,14 @@ pub fn policies_for(
     if family != Family::Musllinux {
         return Some(policies);
     }
-    let mut claims = name.platform.tags().iter().filter_map(|tag| policies.for_tag(tag));
-    let wanted = wanted.and_then(|tag| policies.get(tag)).filter(|one| !one.is_linux());
+    let mut claims = name
+        .platform
+        .tags()
+        .iter()
+        .filter_map(|tag| policies.for_tag(tag));
+    let wanted = wanted
+        .and_then(|tag| policies.get(tag))
+        .filter(|one| !one.is_linux());
     let claimed = wanted.or_else(|| claims.find(|one| !one.is_linux()));
     Some(policies.only(claimed.unwrap_or(policies.lowest())))
 }
@@ -100,10 +112,19 @@ pub fn label_findings(name: &WheelName, report: &Report<'_>, compat: &Compat) ->
     let allowed_paths = &Excludes::default();
     let (files, verdict) = (report.files.as_slice(), report.verdict.as_ref());
     let foreign_system = report.foreign_system;
-    of_label(Subject { name, files, verdict, foreign_system, is_purelib: false, compat, allowed_paths })
+    of_label(Subject {
+        name,
+        files,
+        verdict,
+        foreign_system,
+        is_purelib: false,
+        compat,
+        allowed_paths,
+    })
 }
 
-/// Judges a wheel by its files. Without policies, or without a library that counts, there is no verdict.
+/// Judges a wheel by its files. Without policies, or without a library that counts, there is no
+/// verdict.
 pub fn report<'p>(
     name: &WheelName,
     files: Vec<FileFacts>,
@@ -112,7 +133,9 @@ pub fn report<'p>(
     judged: Judged<'_>,
 ) -> Report<'p> {
     let has_libraries = !selected.considered.is_empty();
-    let verdict = judging.filter(|_| has_libraries).map(|judging| judge(&files, &selected.considered, judging));
+    let verdict = judging
+        .filter(|_| has_libraries)
+        .map(|judging| judge(&files, &selected.considered, judging));
     let subject = Subject {
         name,
         files: &files,
@@ -127,5 +150,14 @@ pub fn report<'p>(
     let rocm = rocm_majors(subject);
     let torch = torch_need(subject);
     let foreign_system = selected.foreign_system;
-    Report { name: name.clone(), arch: selected.arch, verdict, foreign_system, rocm, torch, findings: all, files }
+    Report {
+        name: name.clone(),
+        arch: selected.arch,
+        verdict,
+        foreign_system,
+        rocm,
+        torch,
+        findings: all,
+        files,
+    }
 }

@@ -19,20 +19,33 @@ pub fn sbom_path(repair: usize) -> String {
 /// What a bill says of a library that came along, besides what the plan does.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// The SHA-256 of the file in the wheel, in hexadecimal. It was edited: it is not the file that it was taken from.
+    /// The SHA-256 of the file in the wheel, in hexadecimal. It was edited: it is not the file that
+    /// it was taken from.
     pub digest: String,
     /// The package URL of the package that it was taken from, where that is known.
     pub owner: Option<String>,
 }
 
-/// The bill of a repaired wheel. `parts` are the libraries that came along, in the order of the plan; `excluded` names
-/// what was left to others.
+/// The bill of a repaired wheel. `parts` are the libraries that came along, in the order of the
+/// plan; `excluded` names what was left to others.
 ///
 /// Nothing in it depends on when or where it was made but the libraries themselves.
-pub fn sbom<'e>(name: &WheelName, plan: &Plan, parts: &[Part], excluded: impl IntoIterator<Item = &'e str>) -> Vec<u8> {
+pub fn sbom<'e>(
+    name: &WheelName,
+    plan: &Plan,
+    parts: &[Part],
+    excluded: impl IntoIterator<Item = &'e str>,
+) -> Vec<u8> {
     let project = name.distribution.parse::<DistributionName>();
-    let project = project.map_or_else(|_| name.distribution.clone(), |project| project.normalized());
-    let root = format!("pkg:pypi/{}@{}", project, percent_encode(name.version.to_string()));
+    let project = project.map_or_else(
+        |_| name.distribution.clone(),
+        |project| project.normalized(),
+    );
+    let root = format!(
+        "pkg:pypi/{}@{}",
+        project,
+        percent_encode(name.version.to_string())
+    );
     let file_name = percent_encode(name.to_string());
     let mut components: Vec<Value> = Vec::new();
     let reference = |name: &str| format!("file:{}/{name}", plan.folder);
@@ -71,19 +84,42 @@ pub fn sbom<'e>(name: &WheelName, plan: &Plan, parts: &[Part], excluded: impl In
         "components": components,
         "dependencies": dependencies(plan, &root, &reference),
     });
-    let mut text = serde_json::to_vec_pretty(&document).expect("texts, lists and maps of texts serialise");
+    let mut text =
+        serde_json::to_vec_pretty(&document).expect("texts, lists and maps of texts serialise");
     text.push(b'\n');
     text
 }
 
-/// Who needs whom: the wheel those libraries that its files need or that no other does, and the libraries each other.
+/// Who needs whom: the wheel those libraries that its files need or that no other does, and the
+/// libraries each other.
 fn dependencies(plan: &Plan, root: &str, reference: &dyn Fn(&str) -> String) -> Vec<Value> {
-    let needs = |edits: &ElfEdits| edits.rename_needed.values().cloned().collect::<BTreeSet<String>>();
+    let needs = |edits: &ElfEdits| {
+        edits
+            .rename_needed
+            .values()
+            .cloned()
+            .collect::<BTreeSet<String>>()
+    };
     let of_files: BTreeSet<String> = plan.edits.values().flat_map(needs).collect();
-    let of_others: BTreeSet<String> = plan.grafts.iter().flat_map(|graft| needs(&graft.edits)).collect();
-    let is_direct = |graft: &&Graft| of_files.contains(&graft.name) || !of_others.contains(&graft.name);
-    let of_wheel = plan.grafts.iter().filter(is_direct).map(|graft| graft.name.clone()).collect();
+    let of_others: BTreeSet<String> = plan
+        .grafts
+        .iter()
+        .flat_map(|graft| needs(&graft.edits))
+        .collect();
+    let is_direct =
+        |graft: &&Graft| of_files.contains(&graft.name) || !of_others.contains(&graft.name);
+    let of_wheel = plan
+        .grafts
+        .iter()
+        .filter(is_direct)
+        .map(|graft| graft.name.clone())
+        .collect();
     let entry = |from: &str, to: BTreeSet<String>| json!({"ref": from, "dependsOn": to.iter().map(|name| reference(name)).collect::<Vec<_>>()});
-    let of_grafts = plan.grafts.iter().map(|graft| entry(&reference(&graft.name), needs(&graft.edits)));
-    std::iter::once(entry(root, of_wheel)).chain(of_grafts).collect()
+    let of_grafts = plan
+        .grafts
+        .iter()
+        .map(|graft| entry(&reference(&graft.name), needs(&graft.edits)));
+    std::iter::once(entry(root, of_wheel))
+        .chain(of_grafts)
+        .collect()
 }

@@ -27,16 +27,19 @@ impl Folder {
         match self {
             Self::Wheel(folder) if folder.is_empty() => Self::Wheel(path.to_owned()),
             Self::Wheel(folder) => Self::Wheel(format!("{folder}/{path}")),
-            Self::Machine(folder) => Self::Machine(format!("{}/{path}", folder.trim_end_matches('/'))),
+            Self::Machine(folder) => {
+                Self::Machine(format!("{}/{path}", folder.trim_end_matches('/')))
+            }
         }
     }
 }
 
-/// An entry of RPATH or RUNPATH, or the name of a needed library that has a slash in it and so is a path (ld.so(8)):
-/// from where it leads.
+/// An entry of RPATH or RUNPATH, or the name of a needed library that has a slash in it and so is a
+/// path (ld.so(8)): from where it leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entry<'t> {
-    /// From the folder of the file that it stands in; what is behind `$ORIGIN` is empty or begins with a slash.
+    /// From the folder of the file that it stands in; what is behind `$ORIGIN` is empty or begins
+    /// with a slash.
     Origin(&'t str),
     /// From the root of the machine.
     Root(&'t str),
@@ -47,7 +50,9 @@ pub(super) enum Entry<'t> {
 impl<'t> Entry<'t> {
     /// Reads an entry; `$ORIGINAL` is no `$ORIGIN`.
     pub(super) fn read(text: &'t str) -> Self {
-        let behind = text.strip_prefix("$ORIGIN").or_else(|| text.strip_prefix("${ORIGIN}"));
+        let behind = text
+            .strip_prefix("$ORIGIN")
+            .or_else(|| text.strip_prefix("${ORIGIN}"));
         match behind.filter(|rest| rest.is_empty() || rest.starts_with('/')) {
             Some(rest) => Self::Origin(rest),
             None if text.starts_with('/') => Self::Root(text),
@@ -60,38 +65,69 @@ impl<'t> Entry<'t> {
         text.split(':').map(Self::read)
     }
 
-    /// Where it leads for a file in this folder; what leads out of the wheel, and what depends on where a program is
-    /// started, leads nowhere.
+    /// Where it leads for a file in this folder; what leads out of the wheel, and what depends on
+    /// where a program is started, leads nowhere.
     pub(super) fn place(self, origin: &Folder, is_64: bool) -> Option<Folder> {
         // ld.so(8), "Dynamic string tokens".
         let library_folder = if is_64 { "lib64" } else { "lib" };
-        let expanded = |text: &str| text.replace("${LIB}", "$LIB").replace("$LIB", library_folder);
-        let from_root = |path: &str| without_dots(path).map(|path| Folder::Machine(format!("/{path}")));
+        let expanded = |text: &str| {
+            text.replace("${LIB}", "$LIB")
+                .replace("$LIB", library_folder)
+        };
+        let from_root =
+            |path: &str| without_dots(path).map(|path| Folder::Machine(format!("/{path}")));
         match (self, origin) {
             (Self::Origin(rest), Folder::Wheel(folder)) => {
                 without_dots(&format!("{folder}{}", expanded(rest))).map(Folder::Wheel)
             }
-            (Self::Origin(rest), Folder::Machine(folder)) => from_root(&format!("{folder}{}", expanded(rest))),
+            (Self::Origin(rest), Folder::Machine(folder)) => {
+                from_root(&format!("{folder}{}", expanded(rest)))
+            }
             (Self::Root(path), _) => from_root(&expanded(path)),
             (Self::Current(_), _) => None,
         }
     }
 }
 
-/// Where a member lies once the wheel is installed, below site-packages: what `NAME.data/platlib` and `purelib` hold
-/// goes to the top (binary distribution format, "The .data directory").
+/// Where a member lies once the wheel is installed, below site-packages: what `NAME.data/platlib`
+/// and `purelib` hold goes to the top (binary distribution format, "The .data directory").
 pub(super) fn installed(path: &str) -> &str {
-    let inner = path.split_once('/').filter(|(top, _)| is_data(top)).map(|(_, inner)| inner);
-    inner.and_then(|inner| inner.strip_prefix("platlib/").or_else(|| inner.strip_prefix("purelib/"))).unwrap_or(path)
+    let inner = path
+        .split_once('/')
+        .filter(|(top, _)| is_data(top))
+        .map(|(_, inner)| inner);
+    inner
+        .and_then(|inner| {
+            inner
+                .strip_prefix("platlib/")
+                .or_else(|| inner.strip_prefix("purelib/"))
+        })
+        .unwrap_or(path)
 }
 
 /// The search path by which one file of a wheel finds another, both where they are installed.
 pub(super) fn from_origin(file: &str, other: &str) -> String {
-    let folders = |path| installed(path).split('/').rev().skip(1).collect::<Vec<_>>().into_iter().rev();
+    let folders = |path| {
+        installed(path)
+            .split('/')
+            .rev()
+            .skip(1)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+    };
     let (own, others): (Vec<&str>, Vec<&str>) = (folders(file).collect(), folders(other).collect());
-    let shared = own.iter().zip(&others).take_while(|(one, other)| one == other).count();
+    let shared = own
+        .iter()
+        .zip(&others)
+        .take_while(|(one, other)| one == other)
+        .count();
     let up = std::iter::repeat_n("..", own.len() - shared);
-    std::iter::once("$ORIGIN").chain(up).chain(others[shared..].iter().copied()).collect::<Vec<_>>().join("/")
+    std::iter::once("$ORIGIN")
+        .chain(up)
+        .chain(others[shared..].iter().copied())
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 /// Whether a folder at the top of a wheel is the one whose parts are installed elsewhere.
@@ -99,11 +135,18 @@ pub(super) fn is_data(folder: &str) -> bool {
     folder.strip_suffix(".data").is_some()
 }
 
-/// The folders that are searched for what `own` needs, where `main` is what was loaded first, in order (ld.so(8)).
-pub(super) fn search_order(main: (&Library, &Folder), own: (&Library, &Folder), path: &SearchPath) -> Vec<Folder> {
+/// The folders that are searched for what `own` needs, where `main` is what was loaded first, in
+/// order (ld.so(8)).
+pub(super) fn search_order(
+    main: (&Library, &Folder),
+    own: (&Library, &Folder),
+    path: &SearchPath,
+) -> Vec<Folder> {
     let expand = |text: &Option<String>, origin: &Folder, is_64| {
         let entries = text.iter().flat_map(|text| Entry::all(text));
-        entries.filter_map(|entry| entry.place(origin, is_64)).collect::<Vec<_>>()
+        entries
+            .filter_map(|entry| entry.place(origin, is_64))
+            .collect::<Vec<_>>()
     };
     let is_64 = main.0.header.format.is_64();
     // RPATH does not count beside a RUNPATH.
@@ -113,8 +156,13 @@ pub(super) fn search_order(main: (&Library, &Folder), own: (&Library, &Folder), 
     };
     let runpath = |(library, origin): (&Library, &Folder)| expand(&library.runpath, origin, is_64);
     let machine = |paths: &[String]| paths.iter().cloned().map(Folder::Machine).collect();
-    let interpreter = main.0.interpreter.as_deref().and_then(|path| path.rsplit_once('/'));
-    let beside_interpreter = interpreter.map(|(folder, _)| vec![folder.to_owned(), format!("/usr{folder}")]);
+    let interpreter = main
+        .0
+        .interpreter
+        .as_deref()
+        .and_then(|path| path.rsplit_once('/'));
+    let beside_interpreter =
+        interpreter.map(|(folder, _)| vec![folder.to_owned(), format!("/usr{folder}")]);
     [
         rpath(main),
         rpath(own),
@@ -132,22 +180,40 @@ mod tests {
     use super::{Entry, Folder, from_origin};
 
     fn folders(text: &str, origin: &Folder) -> Vec<Folder> {
-        Entry::all(text).filter_map(|entry| entry.place(origin, true)).collect()
+        Entry::all(text)
+            .filter_map(|entry| entry.place(origin, true))
+            .collect()
     }
 
     #[test]
     fn a_file_finds_another_from_its_own_folder() {
-        assert_eq!(from_origin("pkg/a/b/m.so", "pkg/lib/x.so"), "$ORIGIN/../../lib");
+        assert_eq!(
+            from_origin("pkg/a/b/m.so", "pkg/lib/x.so"),
+            "$ORIGIN/../../lib"
+        );
         assert_eq!(from_origin("pkg/m.so", "pkg/x.so"), "$ORIGIN");
-        assert_eq!(from_origin("m.so", "x-1.data/platlib/x.libs/x.so"), "$ORIGIN/x.libs");
+        assert_eq!(
+            from_origin("m.so", "x-1.data/platlib/x.libs/x.so"),
+            "$ORIGIN/x.libs"
+        );
     }
 
     #[test]
     fn origin_expands_inside_the_wheel_and_what_leads_out_of_it_leads_nowhere() {
         let origin = Folder::Wheel("pkg/lib".to_owned());
-        let found = folders("$ORIGIN:${ORIGIN}/../x:$ORIGIN/../../../y:/opt/$LIB:rel:", &origin);
+        let found = folders(
+            "$ORIGIN:${ORIGIN}/../x:$ORIGIN/../../../y:/opt/$LIB:rel:",
+            &origin,
+        );
         let wheel = |path: &str| Folder::Wheel(path.to_owned());
-        assert_eq!(found, [wheel("pkg/lib"), wheel("pkg/x"), Folder::Machine("/opt/lib64".to_owned())]);
+        assert_eq!(
+            found,
+            [
+                wheel("pkg/lib"),
+                wheel("pkg/x"),
+                Folder::Machine("/opt/lib64".to_owned())
+            ]
+        );
         assert_eq!(folders("$ORIGINAL/x", &origin), []);
         assert_eq!(
             folders("$ORIGIN/../lib", &Folder::Machine("/opt/bin".to_owned())),

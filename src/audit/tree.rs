@@ -56,12 +56,17 @@ pub struct Known<'a> {
 impl<'a> Known<'a> {
     /// Nothing is read yet.
     pub fn new(libraries: &'a dyn MachineLibraries) -> Self {
-        Self { libraries, read: Mutex::default() }
+        Self {
+            libraries,
+            read: Mutex::default(),
+        }
     }
 
     fn read(&self, path: &str) -> Option<Arc<MachineLibrary>> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        read.entry(path.to_owned()).or_insert_with(|| self.libraries.read(path).map(Arc::new)).clone()
+        read.entry(path.to_owned())
+            .or_insert_with(|| self.libraries.read(path).map(Arc::new))
+            .clone()
     }
 }
 
@@ -77,7 +82,8 @@ pub struct Excludes {
     patterns: Vec<Pattern>,
 }
 
-/// A shell pattern that is made ready once a text begins as it does: presets have many, and most match nothing.
+/// A shell pattern that is made ready once a text begins as it does: presets have many, and most
+/// match nothing.
 #[derive(Debug, Clone)]
 struct Pattern {
     begins: String,
@@ -87,28 +93,50 @@ struct Pattern {
 
 impl Pattern {
     fn is_match(&self, text: &str) -> bool {
-        text.starts_with(&self.begins) && self.matcher.get_or_init(|| self.glob.compile_matcher()).is_match(text)
+        text.starts_with(&self.begins)
+            && self
+                .matcher
+                .get_or_init(|| self.glob.compile_matcher())
+                .is_match(text)
     }
 }
 
 impl Excludes {
-    /// Patterns with `*`, `?` and `[…]`, which match needed names and whole paths of files, case counting. `*` matches
-    /// slashes too.
+    /// Patterns with `*`, `?` and `[…]`, which match needed names and whole paths of files, case
+    /// counting. `*` matches slashes too.
     ///
     /// # Errors
     /// The pattern that cannot be read, and why.
     pub fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result<Self, String> {
         let build = |pattern: &str| {
-            let glob = GlobBuilder::new(pattern).literal_separator(false).backslash_escape(false).build();
-            let begins = pattern.split(['*', '?', '[', ']', '{', '}', '\\', '!']).next().unwrap_or_default().to_owned();
-            glob.map(|glob| Pattern { begins, glob, matcher: OnceLock::new() }).map_err(|error| error.to_string())
+            let glob = GlobBuilder::new(pattern)
+                .literal_separator(false)
+                .backslash_escape(false)
+                .build();
+            let begins = pattern
+                .split(['*', '?', '[', ']', '{', '}', '\\', '!'])
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            glob.map(|glob| Pattern {
+                begins,
+                glob,
+                matcher: OnceLock::new(),
+            })
+            .map_err(|error| error.to_string())
         };
-        Ok(Self { patterns: patterns.into_iter().map(build).collect::<Result<_, _>>()? })
+        Ok(Self {
+            patterns: patterns.into_iter().map(build).collect::<Result<_, _>>()?,
+        })
     }
 
     /// The patterns that match a name or path, by their places in the list.
     pub fn matching<'e>(&'e self, text: &'e str) -> impl Iterator<Item = usize> + 'e {
-        self.patterns.iter().enumerate().filter(move |(_, one)| one.is_match(text)).map(|(at, _)| at)
+        self.patterns
+            .iter()
+            .enumerate()
+            .filter(move |(_, one)| one.is_match(text))
+            .map(|(at, _)| at)
     }
 
     /// Whether a name or path is left where it is.
@@ -175,10 +203,16 @@ impl std::fmt::Debug for Surroundings<'_> {
 
 /// Whether a name is that of a library of Python, which extension modules must not need (PEP 513).
 pub fn is_libpython(name: &str) -> bool {
-    let Some(version) = name.strip_prefix("libpython").and_then(|rest| rest.split_once(".so")).map(|(v, _)| v) else {
+    let Some(version) = name
+        .strip_prefix("libpython")
+        .and_then(|rest| rest.split_once(".so"))
+        .map(|(v, _)| v)
+    else {
         return false;
     };
-    let Some((major, minor)) = version.split_once('.') else { return false };
+    let Some((major, minor)) = version.split_once('.') else {
+        return false;
+    };
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits(major) && digits(minor.trim_end_matches(['m', 't', 'd', 'u']))
 }
@@ -187,17 +221,25 @@ pub fn is_libpython(name: &str) -> bool {
 pub fn walk(start: usize, around: Surroundings<'_>) -> Tree {
     let (path, main) = around.files[start];
     let origin = folder_of_member(path);
-    let mut tree =
-        Tree { needed: Vec::new(), nodes: BTreeMap::new(), excluded: BTreeSet::new(), matched: BTreeSet::new() };
+    let mut tree = Tree {
+        needed: Vec::new(),
+        nodes: BTreeMap::new(),
+        excluded: BTreeSet::new(),
+        matched: BTreeSet::new(),
+    };
     tree.needed = expand((main, &origin), (main, &origin), around, &mut tree);
     tree
 }
 
 fn folder_of_member(path: &str) -> Folder {
-    Folder::Wheel(path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned()))
+    Folder::Wheel(
+        path.rsplit_once('/')
+            .map_or(String::new(), |(folder, _)| folder.to_owned()),
+    )
 }
 
-/// One library on the way down: what it is named, what of its needs is still to be looked for, and what was kept.
+/// One library on the way down: what it is named, what of its needs is still to be looked for, and
+/// what was kept.
 struct Visit {
     name: Option<String>,
     found: Found,
@@ -207,14 +249,20 @@ struct Visit {
     order: Vec<Folder>,
 }
 
-/// What `own` needs, each found and walked to before the next, and returned without what is left out.
+/// What `own` needs, each found and walked to before the next, and returned without what is left
+/// out.
 fn expand(
     main: (&Library, &Folder),
     own: (&Library, &Folder),
     around: Surroundings<'_>,
     tree: &mut Tree,
 ) -> Vec<String> {
-    let Tree { nodes, excluded, matched, .. } = tree;
+    let Tree {
+        nodes,
+        excluded,
+        matched,
+        ..
+    } = tree;
     let visit = |name, found, library: &Library, origin: &Folder| Visit {
         name,
         found,
@@ -235,7 +283,13 @@ fn expand(
                 None => return done.kept,
                 Some(name) => {
                     begun.remove(&name);
-                    nodes.insert(name, Node { found: done.found, needed: done.kept });
+                    nodes.insert(
+                        name,
+                        Node {
+                            found: done.found,
+                            needed: done.kept,
+                        },
+                    );
                 }
             }
             continue;
@@ -266,16 +320,35 @@ fn expand(
         top.kept.push(needed.clone());
         let next = match &found {
             Found::Nowhere | Found::Given => {
-                nodes.insert(needed, Node { found, needed: Vec::new() });
+                nodes.insert(
+                    needed,
+                    Node {
+                        found,
+                        needed: Vec::new(),
+                    },
+                );
                 continue;
             }
             Found::Wheel(at) => {
                 let (path, library) = around.files[*at];
-                visit(Some(needed), found.clone(), library, &folder_of_member(path))
+                visit(
+                    Some(needed),
+                    found.clone(),
+                    library,
+                    &folder_of_member(path),
+                )
             }
             Found::Machine(machine) => {
-                let folder = machine.real_path.rsplit_once('/').map_or("", |(folder, _)| folder);
-                visit(Some(needed), found.clone(), &machine.library, &Folder::Machine(folder.to_owned()))
+                let folder = machine
+                    .real_path
+                    .rsplit_once('/')
+                    .map_or("", |(folder, _)| folder);
+                visit(
+                    Some(needed),
+                    found.clone(),
+                    &machine.library,
+                    &Folder::Machine(folder.to_owned()),
+                )
             }
         };
         begun.extend(next.name.clone());
@@ -283,14 +356,16 @@ fn expand(
     }
 }
 
-/// What a name leads to from the library that needs it. A name with a slash is a path, for which no folder is searched
-/// (ld.so(8)).
+/// What a name leads to from the library that needs it. A name with a slash is a path, for which no
+/// folder is searched (ld.so(8)).
 fn find(name: &str, main: &Library, from: &Visit, around: Surroundings<'_>) -> Found {
     let found = if name.contains('/') {
         let place = Entry::read(name).place(&from.origin, main.header.format.is_64());
         place.and_then(|place| at(&place, main, around))
     } else {
-        from.order.iter().find_map(|folder| at(&folder.join(name), main, around))
+        from.order
+            .iter()
+            .find_map(|folder| at(&folder.join(name), main, around))
     };
     found.unwrap_or(Found::Nowhere)
 }
@@ -299,11 +374,19 @@ fn find(name: &str, main: &Library, from: &Visit, around: Surroundings<'_>) -> F
 fn at(place: &Folder, main: &Library, around: Surroundings<'_>) -> Option<Found> {
     match place {
         Folder::Wheel(path) => {
-            let at = around.files.binary_search_by(|(other, _)| (*other).cmp(path)).ok()?;
-            around.files[at].1.is_loadable_by(main).then_some(Found::Wheel(at))
+            let at = around
+                .files
+                .binary_search_by(|(other, _)| (*other).cmp(path))
+                .ok()?;
+            around.files[at]
+                .1
+                .is_loadable_by(main)
+                .then_some(Found::Wheel(at))
         }
-        Folder::Machine(path) => {
-            around.known.read(path).filter(|found| found.library.is_loadable_by(main)).map(Found::Machine)
-        }
+        Folder::Machine(path) => around
+            .known
+            .read(path)
+            .filter(|found| found.library.is_loadable_by(main))
+            .map(Found::Machine),
     }
 }

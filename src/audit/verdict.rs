@@ -24,7 +24,8 @@ pub struct Judging<'a> {
     pub excludes: &'a Excludes,
     /// Whether a level of x86-64 above the first rules out every policy.
     pub checks_isa: bool,
-    /// Whether the wheel calls a C library, and nothing tells which: the policies are a guess then, and none is met.
+    /// Whether the wheel calls a C library, and nothing tells which: the policies are a guess then,
+    /// and none is met.
     pub is_libc_open: bool,
 }
 
@@ -46,7 +47,8 @@ pub struct Verdict<'p> {
     pub judging: Judging<'p>,
     /// The highest policy that the wheel meets as it is.
     pub overall: Policy<'p>,
-    /// The highest policy that has the versions of symbols, those of libraries of the machine among them.
+    /// The highest policy that has the versions of symbols, those of libraries of the machine among
+    /// them.
     pub symbols: Policy<'p>,
     /// The highest policy that has the versions of symbols that files of the wheel need.
     pub own_symbols: Policy<'p>,
@@ -56,7 +58,8 @@ pub struct Verdict<'p> {
     pub forbidden: Policy<'p>,
     /// The highest policy that allows the level of x86-64 that is needed.
     pub isa: Policy<'p>,
-    /// The files of the wheel that need a level above the first, by their numbers; none where nobody asks.
+    /// The files of the wheel that need a level above the first, by their numbers; none where
+    /// nobody asks.
     pub above_baseline: BTreeSet<usize>,
     /// Whether the floating-point handler of `fpectl` is used.
     pub uses_pyfpe: bool,
@@ -75,17 +78,23 @@ pub struct Verdict<'p> {
 }
 
 fn lower<'p>(one: Policy<'p>, other: Policy<'p>) -> Policy<'p> {
-    if other.priority() < one.priority() { other } else { one }
+    if other.priority() < one.priority() {
+        other
+    } else {
+        one
+    }
 }
 
 /// The highest policy that permits these versions.
 fn best_for<'p>(policies: &'p Policies, versions: &Versions) -> Policy<'p> {
-    let needs =
-        versions.iter().flat_map(|(library, versions)| versions.iter().map(|version| Need { library, version }));
+    let needs = versions
+        .iter()
+        .flat_map(|(library, versions)| versions.iter().map(|version| Need { library, version }));
     policies.symbol_verdict(needs).best
 }
 
-/// Judges files of a wheel: those with these numbers are libraries for its architecture and C library.
+/// Judges files of a wheel: those with these numbers are libraries for its architecture and C
+/// library.
 pub fn judge<'p>(files: &[FileFacts], considered: &[usize], judging: Judging<'p>) -> Verdict<'p> {
     let all: Vec<Policy<'p>> = judging.policies.iter().collect();
     let (linux, highest) = (judging.policies.linux(), judging.policies.highest());
@@ -97,8 +106,15 @@ pub fn judge<'p>(files: &[FileFacts], considered: &[usize], judging: Judging<'p>
         }
     }
     placed.sort_by_key(|(path, at, _)| (*path, *at));
-    let beside: Vec<(&str, &Library)> = placed.iter().map(|(path, _, library)| (*path, *library)).collect();
-    let places: BTreeMap<usize, usize> = placed.iter().enumerate().map(|(place, (_, at, _))| (*at, place)).collect();
+    let beside: Vec<(&str, &Library)> = placed
+        .iter()
+        .map(|(path, _, library)| (*path, *library))
+        .collect();
+    let places: BTreeMap<usize, usize> = placed
+        .iter()
+        .enumerate()
+        .map(|(place, (_, at, _))| (*at, place))
+        .collect();
     let given = |name: &str| !highest.is_linux() && highest.permits_library(name);
     let around = Surroundings {
         files: &beside,
@@ -107,31 +123,58 @@ pub fn judge<'p>(files: &[FileFacts], considered: &[usize], judging: Judging<'p>
         excludes: judging.excludes,
         is_given: &given,
     };
-    let chosen: Vec<(usize, &Library)> =
-        considered.iter().filter_map(|at| places.get(at)).map(|place| (*place, beside[*place].1)).collect();
-    let mut trees: BTreeMap<usize, Tree> = chosen.iter().map(|(at, _)| (*at, walk(*at, around))).collect();
+    let chosen: Vec<(usize, &Library)> = considered
+        .iter()
+        .filter_map(|at| places.get(at))
+        .map(|place| (*place, beside[*place].1))
+        .collect();
+    let mut trees: BTreeMap<usize, Tree> = chosen
+        .iter()
+        .map(|(at, _)| (*at, walk(*at, around)))
+        .collect();
     mend(&mut trees, &chosen);
 
-    let needed: BTreeSet<&str> = trees.values().flat_map(|tree| &tree.needed).map(String::as_str).collect();
+    let needed: BTreeSet<&str> = trees
+        .values()
+        .flat_map(|tree| &tree.needed)
+        .map(String::as_str)
+        .collect();
     let name_of = |path: &'_ str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let roots: Vec<usize> = chosen
         .iter()
-        .filter(|(at, library)| library.extension.is_some() || !needed.contains(name_of(beside[*at].0).as_str()))
+        .filter(|(at, library)| {
+            library.extension.is_some() || !needed.contains(name_of(beside[*at].0).as_str())
+        })
         .map(|(at, _)| *at)
         .collect();
     let by_file: BTreeMap<usize, Vec<Reference<'p>>> = chosen
         .iter()
-        .map(|(at, library)| (*at, all.iter().map(|policy| reference(*policy, library, &trees[at])).collect()))
+        .map(|(at, library)| {
+            (
+                *at,
+                all.iter()
+                    .map(|policy| reference(*policy, library, &trees[at]))
+                    .collect(),
+            )
+        })
         .collect();
     let mut references: Vec<Reference<'p>> = all
         .iter()
-        .map(|policy| Reference { policy: *policy, libraries: BTreeMap::new(), forbidden: BTreeMap::new() })
+        .map(|policy| Reference {
+            policy: *policy,
+            libraries: BTreeMap::new(),
+            forbidden: BTreeMap::new(),
+        })
         .collect();
     for root in &roots {
         for (whole, one) in references.iter_mut().zip(&by_file[root]) {
             whole.libraries.extend(one.libraries.clone());
             for (library, symbols) in &one.forbidden {
-                whole.forbidden.entry(library.clone()).or_default().extend(symbols.iter().cloned());
+                whole
+                    .forbidden
+                    .entry(library.clone())
+                    .or_default()
+                    .extend(symbols.iter().cloned());
             }
         }
     }
@@ -139,20 +182,42 @@ pub fn judge<'p>(files: &[FileFacts], considered: &[usize], judging: Judging<'p>
     let own_versions = own_versions(chosen.iter().map(|(_, library)| *library));
     // Not of `references`, which have one library a name: two files may find two under it.
     let by_file_of = &by_file;
-    let along = |at: usize| roots.iter().flat_map(move |root| by_file_of[root][at].libraries.values());
+    let along = |at: usize| {
+        roots
+            .iter()
+            .flat_map(move |root| by_file_of[root][at].libraries.values())
+    };
     let (symbols, versions) = symbol_policy(judging.policies, &all, &own_versions, along);
-    let best =
-        |fits: &dyn Fn(&Reference<'p>) -> bool| references.iter().find(|one| fits(one)).map_or(linux, |one| one.policy);
+    let best = |fits: &dyn Fn(&Reference<'p>) -> bool| {
+        references
+            .iter()
+            .find(|one| fits(one))
+            .map_or(linux, |one| one.policy)
+    };
     let libraries = best(&|one| one.libraries.is_empty());
     let forbidden = best(&|one| one.forbidden.is_empty());
-    let isa = if judging.checks_isa { isa_policy(judging.policies, &roots, &beside, &trees) } else { highest };
+    let isa = if judging.checks_isa {
+        isa_policy(judging.policies, &roots, &beside, &trees)
+    } else {
+        highest
+    };
     let is_above = |at: &&usize| judging.checks_isa && is_above_baseline(beside[**at].1);
-    let above_baseline: BTreeSet<usize> = roots.iter().filter(is_above).map(|at| placed[*at].1).collect();
+    let above_baseline: BTreeSet<usize> = roots
+        .iter()
+        .filter(is_above)
+        .map(|at| placed[*at].1)
+        .collect();
     let uses_pyfpe = chosen.iter().any(|(_, library)| library.uses_pyfpe);
     let uses_ucs2 = chosen.iter().any(|(_, library)| library.uses_ucs2);
-    let python = if uses_pyfpe || uses_ucs2 { linux } else { highest };
+    let python = if uses_pyfpe || uses_ucs2 {
+        linux
+    } else {
+        highest
+    };
     let libc = if judging.is_libc_open { linux } else { highest };
-    let overall = [forbidden, isa, python, libraries, libc].into_iter().fold(symbols, lower);
+    let overall = [forbidden, isa, python, libraries, libc]
+        .into_iter()
+        .fold(symbols, lower);
     let back = |place: usize| placed[place].1;
     Verdict {
         judging,
@@ -168,8 +233,14 @@ pub fn judge<'p>(files: &[FileFacts], considered: &[usize], judging: Judging<'p>
         versions,
         own_versions,
         references,
-        by_file: by_file.into_iter().map(|(at, references)| (back(at), references)).collect(),
-        trees: trees.into_iter().map(|(at, tree)| (back(at), with_numbers(tree, &back))).collect(),
+        by_file: by_file
+            .into_iter()
+            .map(|(at, references)| (back(at), references))
+            .collect(),
+        trees: trees
+            .into_iter()
+            .map(|(at, tree)| (back(at), with_numbers(tree, &back)))
+            .collect(),
     }
 }
 
@@ -183,24 +254,59 @@ fn with_numbers(mut tree: Tree, back: &dyn Fn(usize) -> usize) -> Tree {
     tree
 }
 
-/// A library that is no extension module is loaded by another file of the wheel: what it does not find itself was found
-/// by a file that leads to it and finds everything.
+/// A library that is no extension module is loaded by another file of the wheel: what it does not
+/// find itself was found by a file that leads to it and finds everything.
 fn mend(trees: &mut BTreeMap<usize, Tree>, chosen: &[(usize, &Library)]) {
-    let is_missing = |tree: &Tree| tree.nodes.values().any(|node| matches!(node.found, Found::Nowhere));
-    let complete: Vec<Tree> = trees.values().filter(|tree| !is_missing(tree)).cloned().collect();
-    for (at, _) in chosen.iter().filter(|(_, library)| library.extension.is_none()) {
-        let Some(tree) = trees.get_mut(at).filter(|tree| is_missing(tree)) else { continue };
-        let leads_here =
-            |other: &&Tree| other.nodes.values().any(|node| matches!(node.found, Found::Wheel(found) if found == *at));
-        let Some(other) = complete.iter().find(leads_here) else { continue };
-        let missing = |(_, node): &(&String, &super::tree::Node)| matches!(node.found, Found::Nowhere);
-        let mut wanted: Vec<String> = tree.nodes.iter().filter(missing).map(|(name, _)| name.clone()).collect();
+    let is_missing = |tree: &Tree| {
+        tree.nodes
+            .values()
+            .any(|node| matches!(node.found, Found::Nowhere))
+    };
+    let complete: Vec<Tree> = trees
+        .values()
+        .filter(|tree| !is_missing(tree))
+        .cloned()
+        .collect();
+    for (at, _) in chosen
+        .iter()
+        .filter(|(_, library)| library.extension.is_none())
+    {
+        let Some(tree) = trees.get_mut(at).filter(|tree| is_missing(tree)) else {
+            continue;
+        };
+        let leads_here = |other: &&Tree| {
+            other
+                .nodes
+                .values()
+                .any(|node| matches!(node.found, Found::Wheel(found) if found == *at))
+        };
+        let Some(other) = complete.iter().find(leads_here) else {
+            continue;
+        };
+        let missing =
+            |(_, node): &(&String, &super::tree::Node)| matches!(node.found, Found::Nowhere);
+        let mut wanted: Vec<String> = tree
+            .nodes
+            .iter()
+            .filter(missing)
+            .map(|(name, _)| name.clone())
+            .collect();
         while let Some(name) = wanted.pop() {
-            let Some(node) = other.nodes.get(&name) else { continue };
-            let is_new = tree.nodes.get(&name).is_none_or(|node| matches!(node.found, Found::Nowhere));
+            let Some(node) = other.nodes.get(&name) else {
+                continue;
+            };
+            let is_new = tree
+                .nodes
+                .get(&name)
+                .is_none_or(|node| matches!(node.found, Found::Nowhere));
             if is_new {
                 tree.nodes.insert(name, node.clone());
-                wanted.extend(node.needed.iter().filter(|needed| !tree.nodes.contains_key(*needed)).cloned());
+                wanted.extend(
+                    node.needed
+                        .iter()
+                        .filter(|needed| !tree.nodes.contains_key(*needed))
+                        .cloned(),
+                );
             }
         }
     }
@@ -208,19 +314,31 @@ fn mend(trees: &mut BTreeMap<usize, Tree>, chosen: &[(usize, &Library)]) {
 
 /// What a file needs beyond a policy, directly and through libraries that are themselves beyond it.
 fn reference<'p>(policy: Policy<'p>, library: &Library, tree: &Tree) -> Reference<'p> {
-    let mut found = Reference { policy, libraries: BTreeMap::new(), forbidden: BTreeMap::new() };
+    let mut found = Reference {
+        policy,
+        libraries: BTreeMap::new(),
+        forbidden: BTreeMap::new(),
+    };
     if policy.is_linux() {
         return found;
     }
     let needed = tree.needed.iter().map(String::as_str);
-    for (offers, symbol) in policy.blacklist_hits(needed, |symbol| library.undefined.contains(symbol)) {
-        found.forbidden.entry(offers.to_owned()).or_default().insert(symbol.to_owned());
+    for (offers, symbol) in
+        policy.blacklist_hits(needed, |symbol| library.undefined.contains(symbol))
+    {
+        found
+            .forbidden
+            .entry(offers.to_owned())
+            .or_default()
+            .insert(symbol.to_owned());
     }
     let is_beyond = |name: &&String| !policy.permits_library(name);
     let mut wanted: Vec<&String> = tree.needed.iter().filter(is_beyond).collect();
     let mut seen: BTreeSet<&String> = BTreeSet::new();
     while let Some(name) = wanted.pop() {
-        let Some(node) = tree.nodes.get(name).filter(|_| seen.insert(name)) else { continue };
+        let Some(node) = tree.nodes.get(name).filter(|_| seen.insert(name)) else {
+            continue;
+        };
         wanted.extend(node.needed.iter().filter(is_beyond));
         if !matches!(node.found, Found::Wheel(_)) {
             found.libraries.insert(name.clone(), node.found.clone());
@@ -231,14 +349,21 @@ fn reference<'p>(policy: Policy<'p>, library: &Library, tree: &Tree) -> Referenc
 
 fn own_versions<'l>(libraries: impl Iterator<Item = &'l Library>) -> Versions {
     let mut versions = Versions::new();
-    for need in libraries.flat_map(|library| &library.versions).filter(|need| !is_loader(&need.library)) {
-        versions.entry(need.library.clone()).or_default().extend(need.versions.iter().cloned());
+    for need in libraries
+        .flat_map(|library| &library.versions)
+        .filter(|need| !is_loader(&need.library))
+    {
+        versions
+            .entry(need.library.clone())
+            .or_default()
+            .extend(need.versions.iter().cloned());
     }
     versions
 }
 
-/// The highest policy that has the versions of the wheel and of the libraries that would be grafted under it, and
-/// these versions. `along` tells what is needed beyond the policy at a place of the list.
+/// The highest policy that has the versions of the wheel and of the libraries that would be grafted
+/// under it, and these versions. `along` tells what is needed beyond the policy at a place of the
+/// list.
 fn symbol_policy<'p, 'f, I: Iterator<Item = &'f Found>>(
     policies: &'p Policies,
     all: &[Policy<'p>],
@@ -246,7 +371,11 @@ fn symbol_policy<'p, 'f, I: Iterator<Item = &'f Found>>(
     along: impl Fn(usize) -> I,
 ) -> (Policy<'p>, Versions) {
     let mut best: Option<(Policy<'p>, Versions)> = None;
-    for (at, policy) in all.iter().enumerate().filter(|(_, policy)| !policy.is_linux()) {
+    for (at, policy) in all
+        .iter()
+        .enumerate()
+        .filter(|(_, policy)| !policy.is_linux())
+    {
         let mut libraries: BTreeMap<&str, &Library> = BTreeMap::new();
         for found in along(at) {
             if let Found::Machine(machine) = found {
@@ -258,7 +387,10 @@ fn symbol_policy<'p, 'f, I: Iterator<Item = &'f Found>>(
             versions.entry(library).or_default().extend(more);
         }
         let policy = lower(best_for(policies, &versions), *policy);
-        if best.as_ref().is_none_or(|(one, _)| one.priority() < policy.priority()) {
+        if best
+            .as_ref()
+            .is_none_or(|(one, _)| one.priority() < policy.priority())
+        {
             best = Some((policy, versions));
         }
     }
@@ -269,8 +401,8 @@ fn is_above_baseline(library: &Library) -> bool {
     library.isa_level.is_some_and(|level| level > 0)
 }
 
-/// A file of a level above the first runs on no platform of a policy, unless it is a library of the machine that some
-/// policy grants: such platforms bring their own.
+/// A file of a level above the first runs on no platform of a policy, unless it is a library of the
+/// machine that some policy grants: such platforms bring their own.
 fn isa_policy<'p>(
     policies: &'p Policies,
     roots: &[usize],
@@ -285,7 +417,9 @@ fn isa_policy<'p>(
         if let Found::Machine(machine) = &node.found
             && is_above_baseline(&machine.library)
         {
-            let granting = policies.iter().find(|one| !one.is_linux() && one.permits_library(name));
+            let granting = policies
+                .iter()
+                .find(|one| !one.is_linux() && one.permits_library(name));
             policy = lower(policy, granting.unwrap_or(policies.linux()));
         }
     }
@@ -298,21 +432,30 @@ pub(super) fn python_need(uses_pyfpe: bool, uses_ucs2: bool) -> Option<&'static 
         (false, false) => None,
         (true, false) => Some("a Python with the floating-point handler of `--with-fpectl`"),
         (false, true) => Some("a Python 2 with narrow Unicode"),
-        (true, true) => Some("a Python 2 with narrow Unicode and the floating-point handler of `--with-fpectl`"),
+        (true, true) => {
+            Some("a Python 2 with narrow Unicode and the floating-point handler of `--with-fpectl`")
+        }
     }
 }
 
 impl<'p> Verdict<'p> {
-    /// The highest policy that bringing libraries along can reach: what stands in the way of higher ones is in the files
-    /// themselves.
+    /// The highest policy that bringing libraries along can reach: what stands in the way of higher
+    /// ones is in the files themselves.
     pub fn reach(&self) -> Policy<'p> {
-        self.limits().into_iter().map(|(policy, _)| policy).fold(self.judging.policies.highest(), lower)
+        self.limits()
+            .into_iter()
+            .map(|(policy, _)| policy)
+            .fold(self.judging.policies.highest(), lower)
     }
 
     /// The highest policies that what is in the files allows, and what that is.
     pub(super) fn limits(&self) -> [(Policy<'p>, &'static str); 4] {
         let policies = self.judging.policies;
-        let python = if self.uses_pyfpe || self.uses_ucs2 { policies.linux() } else { policies.highest() };
+        let python = if self.uses_pyfpe || self.uses_ucs2 {
+            policies.linux()
+        } else {
+            policies.highest()
+        };
         [
             (self.symbols, "symbols"),
             (self.forbidden, "symbols that it does not offer"),
@@ -321,14 +464,20 @@ impl<'p> Verdict<'p> {
         ]
     }
 
-    /// Returns the build of Python that the wheel needs, where no policy has it (PEP 513, "fpectl builds vs. no fpectl
-    /// builds" and "UCS-2 vs UCS-4 builds"). Python had `--with-fpectl` up to 3.6, and narrow Unicode up to 3.2.
+    /// Returns the build of Python that the wheel needs, where no policy has it (PEP 513, "fpectl
+    /// builds vs. no fpectl builds" and "UCS-2 vs UCS-4 builds"). Python had `--with-fpectl` up to
+    /// 3.6, and narrow Unicode up to 3.2.
     pub fn python_need(&self) -> Option<&'static str> {
         python_need(self.uses_pyfpe, self.uses_ucs2)
     }
 
     /// Names of Python's library that extension modules need and must not.
     pub fn libpython(&self) -> BTreeSet<&str> {
-        self.trees.values().flat_map(|tree| &tree.needed).map(String::as_str).filter(|one| is_libpython(one)).collect()
+        self.trees
+            .values()
+            .flat_map(|tree| &tree.needed)
+            .map(String::as_str)
+            .filter(|one| is_libpython(one))
+            .collect()
     }
 }

@@ -2,14 +2,15 @@
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-/// How much is passed on at once: pieces stay in the cache of the processor between the two threads. Inflating into
-/// pieces of 64 KiB is slower, and so is one of 1 MiB.
+/// How much is passed on at once: pieces stay in the cache of the processor between the two
+/// threads. Inflating into pieces of 64 KiB is slower, and so is one of 1 MiB.
 pub const PIECE_BYTES: usize = 256 << 10;
 /// How many pieces there are, so that neither thread waits for a moment's delay of the other.
 const PIECES: usize = 4;
 
-/// Calls `make` here, and `see` in another thread with each piece that is passed on, in the same order. All of them were
-/// seen when this returns. Where no thread can be started, `see` is called in the calling thread.
+/// Calls `make` here, and `see` in another thread with each piece that is passed on, in the same
+/// order. All of them were seen when this returns. Where no thread can be started, `see` is called
+/// in the calling thread.
 ///
 /// ```
 /// use rock_matrix::bytes::beside;
@@ -25,15 +26,29 @@ pub fn beside<R>(see: &mut See<'_>, make: impl FnOnce(&mut Passage<'_>) -> R) ->
     let (back, free) = channel();
     let seen_there = &mut *see;
     let made = std::thread::scope(move |scope| {
-        match std::thread::Builder::new().spawn_scoped(scope, move || look(seen_there, &pieces, &back)) {
+        match std::thread::Builder::new()
+            .spawn_scoped(scope, move || look(seen_there, &pieces, &back))
+        {
             // The thread ends when the passage is dropped.
-            Ok(_) => Ok(make(&mut Passage { full: Some(full), free, spare: Vec::new(), made: 0, see: None })),
+            Ok(_) => Ok(make(&mut Passage {
+                full: Some(full),
+                free,
+                spare: Vec::new(),
+                made: 0,
+                see: None,
+            })),
             Err(_) => Err(make),
         }
     });
     made.unwrap_or_else(|make| {
         let (_, free) = channel();
-        make(&mut Passage { full: None, free, spare: Vec::new(), made: 0, see: Some(see) })
+        make(&mut Passage {
+            full: None,
+            free,
+            spare: Vec::new(),
+            made: 0,
+            see: Some(see),
+        })
     })
 }
 
@@ -74,7 +89,8 @@ impl Passage<'_> {
             self.made += 1;
             return vec![0; PIECE_BYTES];
         }
-        // Without a thread that looks there is none to wait for; its panic shows where the threads meet.
+        // Without a thread that looks there is none to wait for; its panic shows where the threads
+        // meet.
         self.free.recv().unwrap_or_else(|_| vec![0; PIECE_BYTES])
     }
 
@@ -128,7 +144,9 @@ mod tests {
             passage.pass(piece, 3);
             7
         });
-        assert!(answer == 7 && seen[..content.len()] == content && seen[content.len()..] == *b"end");
+        assert!(
+            answer == 7 && seen[..content.len()] == content && seen[content.len()..] == *b"end"
+        );
     }
 
     #[test]
@@ -141,7 +159,10 @@ mod tests {
             for round in 1..20 {
                 passage.copy(&vec![0; PIECE_BYTES * 2 + 1]);
                 passage.settle();
-                assert_eq!(seen.load(std::sync::atomic::Ordering::SeqCst), round * (PIECE_BYTES * 2 + 1));
+                assert_eq!(
+                    seen.load(std::sync::atomic::Ordering::SeqCst),
+                    round * (PIECE_BYTES * 2 + 1)
+                );
             }
         });
     }
@@ -150,20 +171,30 @@ mod tests {
     fn pieces_are_seen_at_once_without_a_thread() {
         let (mut seen, (_, free)) = (Vec::new(), channel());
         let mut see = |bytes: &[u8]| seen.extend_from_slice(bytes);
-        let mut passage = Passage { full: None, free, spare: Vec::new(), made: 0, see: Some(&mut see) };
+        let mut passage = Passage {
+            full: None,
+            free,
+            spare: Vec::new(),
+            made: 0,
+            see: Some(&mut see),
+        };
         for round in 1..=9 {
             passage.copy(&vec![round; PIECE_BYTES + 1]);
             passage.settle();
         }
         assert_eq!(passage.made, 1, "the piece is used again");
         drop(passage);
-        let expected: Vec<u8> = (1..=9).flat_map(|round| vec![round; PIECE_BYTES + 1]).collect();
+        let expected: Vec<u8> = (1..=9)
+            .flat_map(|round| vec![round; PIECE_BYTES + 1])
+            .collect();
         assert!(seen == expected);
     }
 
     #[test]
     #[should_panic(expected = "a scoped thread panicked")]
     fn a_panic_of_the_one_that_looks_is_not_lost() {
-        beside(&mut |_| panic!("no"), |passage| (0..99).for_each(|_| passage.copy(b"x")));
+        beside(&mut |_| panic!("no"), |passage| {
+            (0..99).for_each(|_| passage.copy(b"x"))
+        });
     }
 }

@@ -4,12 +4,12 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Room in memory that workers share.
 ///
-/// The sum of what is held is never more than the limit, except that one share larger than the limit is given while
-/// nothing else is held. Those who wait are served in the order in which they came, so a large share is not passed
-/// over for ever by small ones.
+/// The sum of what is held is never more than the limit, except that one share larger than the
+/// limit is given while nothing else is held. Those who wait are served in the order in which they
+/// came, so a large share is not passed over for ever by small ones.
 ///
-/// Whoever holds a share must not wait for work that takes another one: it could wait for itself. In rayon, that is
-/// any parallel work inside.
+/// Whoever holds a share must not wait for work that takes another one: it could wait for itself.
+/// In rayon, that is any parallel work inside.
 ///
 /// ```
 /// use rock_matrix::bytes::Budget;
@@ -47,7 +47,11 @@ pub struct Share<'b> {
 impl Budget {
     /// A budget of so many bytes.
     pub fn new(limit_bytes: u64) -> Self {
-        Self { limit_bytes, state: Mutex::default(), changed: Condvar::new() }
+        Self {
+            limit_bytes,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
     }
 
     /// Takes a share, and waits until there is room for it.
@@ -56,7 +60,10 @@ impl Budget {
         let ticket = state.next_ticket;
         state.next_ticket += 1;
         while state.serving != ticket || !self.has_room(&state, bytes) {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         state.serving += 1;
         self.changed.notify_all();
@@ -76,13 +83,20 @@ impl Budget {
     }
 
     fn has_room(&self, state: &State, bytes: u64) -> bool {
-        state.shares == 0 || state.held_bytes.checked_add(bytes).is_some_and(|sum| sum <= self.limit_bytes)
+        state.shares == 0
+            || state
+                .held_bytes
+                .checked_add(bytes)
+                .is_some_and(|sum| sum <= self.limit_bytes)
     }
 
     fn give(&self, state: &mut State, bytes: u64) -> Share<'_> {
         state.held_bytes += bytes;
         state.shares += 1;
-        Share { budget: self, bytes }
+        Share {
+            budget: self,
+            bytes,
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -118,7 +132,8 @@ mod tests {
                     std::thread::yield_now();
                 }
             };
-            // The second is too large to go before the first gives back; the third would fit beside nothing else.
+            // The second is too large to go before the first gives back; the third would fit beside
+            // nothing else.
             for (name, bytes, tickets) in [("second", 9, 2), ("third", 2, 3)] {
                 let (budget, order) = (&budget, &order);
                 scope.spawn(move || {
@@ -131,7 +146,10 @@ mod tests {
             assert!(budget.try_take(0).is_none(), "others wait");
             drop(first);
         });
-        assert_eq!((order.into_inner().unwrap(), budget.held_bytes()), (vec!["second", "third"], 0));
+        assert_eq!(
+            (order.into_inner().unwrap(), budget.held_bytes()),
+            (vec!["second", "third"], 0)
+        );
     }
 
     #[test]

@@ -33,9 +33,15 @@ impl ReadAt for Joined<'_> {
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let number = self.parts.partition_point(|(end, _)| *end <= offset);
-        let Some((end, source)) = self.parts.get(number) else { return Ok(0) };
-        let start = number.checked_sub(1).map_or(0, |before| self.parts[before].0);
-        let length = buffer.len().min(usize::try_from(end - offset).unwrap_or(usize::MAX));
+        let Some((end, source)) = self.parts.get(number) else {
+            return Ok(0);
+        };
+        let start = number
+            .checked_sub(1)
+            .map_or(0, |before| self.parts[before].0);
+        let length = buffer
+            .len()
+            .min(usize::try_from(end - offset).unwrap_or(usize::MAX));
         // A source that became shorter must not look like the end of all.
         match source.read_at(&mut buffer[..length], offset - start)? {
             0 if length > 0 => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -46,7 +52,12 @@ impl ReadAt for Joined<'_> {
 
 impl std::fmt::Debug for Joined<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Joined({} parts, {} bytes)", self.parts.len(), self.size_bytes())
+        write!(
+            f,
+            "Joined({} parts, {} bytes)",
+            self.parts.len(),
+            self.size_bytes()
+        )
     }
 }
 

@@ -1,8 +1,10 @@
-//! Bytes that are read by position: files on disk, members that were unpacked, and stretches of either.
+//! Bytes that are read by position: files on disk, members that were unpacked, and stretches of
+//! either.
 //!
 //! In: what `sys` opens, streams, or memory. Out: any stretch of it, to several threads at once.
 //!
-//! **Invariant:** nothing here holds a file as a whole; [`Scratch`] is room that a caller asked for.
+//! **Invariant:** nothing here holds a file as a whole; [`Scratch`] is room that a caller asked
+//! for.
 
 mod beside;
 mod budget;

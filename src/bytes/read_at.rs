@@ -11,7 +11,8 @@ pub trait ReadAt: Sync {
     /// How many bytes there are.
     fn size_bytes(&self) -> u64;
 
-    /// Says that bytes will be read, perhaps after some that lie behind them: what comes as a stream keeps them.
+    /// Says that bytes will be read, perhaps after some that lie behind them: what comes as a
+    /// stream keeps them.
     fn will_read(&self, _: Range<u64>) {}
 
     /// Reads some bytes at a position; 0 only at the end.
@@ -20,7 +21,8 @@ pub trait ReadAt: Sync {
     /// When the system cannot read.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// The value itself, for a [`Target`](super::Target) that knows a faster way to copy from its type.
+    /// The value itself, for a [`Target`](super::Target) that knows a faster way to copy from its
+    /// type.
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }
@@ -88,7 +90,10 @@ impl ReadAt for [u8] {
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let rest = usize::try_from(offset).ok().and_then(|at| self.get(at..)).unwrap_or_default();
+        let rest = usize::try_from(offset)
+            .ok()
+            .and_then(|at| self.get(at..))
+            .unwrap_or_default();
         let length = rest.len().min(buffer.len());
         buffer[..length].copy_from_slice(&rest[..length]);
         Ok(length)
@@ -116,7 +121,11 @@ pub struct Section<'a> {
 impl<'a> Section<'a> {
     /// The `length` bytes from `offset` on.
     pub fn new(source: &'a dyn ReadAt, offset: u64, length: u64) -> Self {
-        Self { source, position: offset, end: offset.saturating_add(length) }
+        Self {
+            source,
+            position: offset,
+            end: offset.saturating_add(length),
+        }
     }
 }
 
@@ -148,7 +157,11 @@ pub struct Part<'a> {
 impl<'a> Part<'a> {
     /// The `size_bytes` bytes from `start` on.
     pub fn new(source: &'a dyn ReadAt, start: u64, size_bytes: u64) -> Self {
-        Self { source, start, size_bytes }
+        Self {
+            source,
+            start,
+            size_bytes,
+        }
     }
 }
 
@@ -159,8 +172,11 @@ impl ReadAt for Part<'_> {
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let left = self.size_bytes.saturating_sub(offset);
-        let length = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        self.source.read_at(&mut buffer[..length], self.start.saturating_add(offset))
+        let length = buffer
+            .len()
+            .min(usize::try_from(left).unwrap_or(usize::MAX));
+        self.source
+            .read_at(&mut buffer[..length], self.start.saturating_add(offset))
     }
 }
 
@@ -185,9 +201,16 @@ mod tests {
         let whole = b"0123456789".to_vec();
         let part = Part::new(&whole, 2, 5);
         let mut read = [0; 9];
-        assert_eq!((part.read_at(&mut read, 1).unwrap(), &read[..4]), (4, b"3456".as_slice()));
         assert_eq!(
-            (part.size_bytes(), part.read_at(&mut read, 5).unwrap(), part.read_at(&mut read, 6).unwrap()),
+            (part.read_at(&mut read, 1).unwrap(), &read[..4]),
+            (4, b"3456".as_slice())
+        );
+        assert_eq!(
+            (
+                part.size_bytes(),
+                part.read_at(&mut read, 5).unwrap(),
+                part.read_at(&mut read, 6).unwrap()
+            ),
             (5, 0, 0)
         );
         assert!(part.read_exact_at(&mut read[..2], 4).is_err());

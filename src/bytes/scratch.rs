@@ -16,7 +16,8 @@ pub trait Scratch: ReadAt + Send {
 
 impl Scratch for Vec<u8> {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.try_reserve(bytes.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        self.try_reserve(bytes.len())
+            .map_err(|_| io::ErrorKind::OutOfMemory)?;
         self.extend_from_slice(bytes);
         Ok(())
     }
@@ -25,8 +26,8 @@ impl Scratch for Vec<u8> {
 /// Makes room for so many bytes; `u64::MAX` asks for room that is not in memory.
 pub type MakeScratch<'a> = dyn Fn(u64) -> io::Result<Box<dyn Scratch>> + Sync + 'a;
 
-/// Room for one worker's members that must be read out of order: what the shared budget has room for goes to memory, and
-/// the rest elsewhere. Dropping it gives back what it took of the budget.
+/// Room for one worker's members that must be read out of order: what the shared budget has room
+/// for goes to memory, and the rest elsewhere. Dropping it gives back what it took of the budget.
 pub struct Rooms<'b> {
     budget: &'b Budget,
     make: &'b MakeScratch<'b>,
@@ -36,7 +37,11 @@ pub struct Rooms<'b> {
 impl<'b> Rooms<'b> {
     /// Room within a budget, made by `make`.
     pub fn new(budget: &'b Budget, make: &'b MakeScratch<'b>) -> Self {
-        Self { budget, make, shares: Mutex::default() }
+        Self {
+            budget,
+            make,
+            shares: Mutex::default(),
+        }
     }
 
     /// Room for so many bytes. It never waits: who asks holds a share already.
@@ -46,7 +51,10 @@ impl<'b> Rooms<'b> {
     pub fn scratch(&self, size_bytes: u64) -> io::Result<Box<dyn Scratch>> {
         match self.budget.try_take(size_bytes) {
             Some(share) => {
-                self.shares.lock().unwrap_or_else(PoisonError::into_inner).push(share);
+                self.shares
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(share);
                 (self.make)(size_bytes)
             }
             None => (self.make)(u64::MAX),
@@ -85,15 +93,21 @@ mod tests {
             in_memory(size_bytes)
         };
         // Three workers, each with a member of 30 that streams by in 10.
-        let held: Vec<_> = (0..3).map(|_| (budget.take(10), Rooms::new(&budget, &make))).collect();
+        let held: Vec<_> = (0..3)
+            .map(|_| (budget.take(10), Rooms::new(&budget, &make)))
+            .collect();
         for (_, rooms) in &held {
             rooms.scratch(30).unwrap();
         }
         assert_eq!(*asked.lock().unwrap(), [30, 30, u64::MAX]);
         assert_eq!(budget.held_bytes(), 90, "and never more than the limit");
-        // What the room that is left holds goes there still, and what was given back may be taken again.
+        // What the room that is left holds goes there still, and what was given back may be taken
+        // again.
         held[2].1.scratch(10).unwrap();
-        assert_eq!((asked.lock().unwrap().last(), budget.held_bytes()), (Some(&10), 100));
+        assert_eq!(
+            (asked.lock().unwrap().last(), budget.held_bytes()),
+            (Some(&10), 100)
+        );
         let mut held = held.into_iter();
         drop(held.next());
         let (share, rooms) = held.next().unwrap();
@@ -126,6 +140,13 @@ mod tests {
                 });
             }
         });
-        assert_eq!((*in_memory_bytes.lock().unwrap(), *files.lock().unwrap(), budget.held_bytes()), (80, 2, 0));
+        assert_eq!(
+            (
+                *in_memory_bytes.lock().unwrap(),
+                *files.lock().unwrap(),
+                budget.held_bytes()
+            ),
+            (80, 2, 0)
+        );
     }
 }

@@ -7,8 +7,8 @@ use super::pages::Pages;
 
 /// Buffers that were used and wait for the next to use them.
 ///
-/// To fill fresh memory costs as much time as to inflate into it: each page is zeroed when it is first touched, and the
-/// system is asked for it. What lies here was touched before.
+/// To fill fresh memory costs as much time as to inflate into it: each page is zeroed when it is
+/// first touched, and the system is asked for it. What lies here was touched before.
 ///
 /// ```
 /// use rock_matrix::bytes::Spare;
@@ -32,7 +32,10 @@ pub struct Buffer<'s> {
 impl Spare {
     /// Keeps so many bytes at most while nobody uses them.
     pub const fn new(most_bytes: usize) -> Self {
-        Self { most_bytes, buffers: Mutex::new(Vec::new()) }
+        Self {
+            most_bytes,
+            buffers: Mutex::new(Vec::new()),
+        }
     }
 
     /// A buffer of at least this length: the smallest that waits, else a new one.
@@ -42,7 +45,10 @@ impl Spare {
         let at = buffers.partition_point(|buffer| buffer.len() < length);
         let waiting = (at < buffers.len()).then(|| buffers.remove(at));
         drop(buffers);
-        Buffer { bytes: waiting.unwrap_or_else(|| Pages::new(length)), spare: self }
+        Buffer {
+            bytes: waiting.unwrap_or_else(|| Pages::new(length)),
+            spare: self,
+        }
     }
 
     fn give(&self, bytes: Pages) {
@@ -88,7 +94,14 @@ mod tests {
         let spare = Spare::new(1000);
         let both = (spare.take(10), spare.take(100));
         drop(both);
-        assert_eq!((spare.take(5).len(), spare.take(11).len(), spare.take(101).len()), (10, 100, 101));
+        assert_eq!(
+            (
+                spare.take(5).len(),
+                spare.take(11).len(),
+                spare.take(101).len()
+            ),
+            (10, 100, 101)
+        );
     }
 
     #[test]
@@ -96,6 +109,13 @@ mod tests {
         let spare = Spare::new(1000);
         let both = (spare.take(300), spare.take(800));
         drop(both);
-        assert_eq!(spare.buffers().iter().map(|buffer| buffer.len()).collect::<Vec<_>>(), [300]);
+        assert_eq!(
+            spare
+                .buffers()
+                .iter()
+                .map(|buffer| buffer.len())
+                .collect::<Vec<_>>(),
+            [300]
+        );
     }
 }

@@ -10,7 +10,10 @@ pub fn text_within(content: impl Read, limit_bytes: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     content.take(limit_bytes + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit_bytes {
-        return Err(io::Error::new(ErrorKind::InvalidData, format!("the text is longer than {limit_bytes} bytes")));
+        return Err(io::Error::new(
+            ErrorKind::InvalidData,
+            format!("the text is longer than {limit_bytes} bytes"),
+        ));
     }
     String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }
@@ -24,7 +27,10 @@ mod tests {
         assert_eq!(text_within(&b"12345"[..], 5).unwrap(), "12345");
         let told = text_within(&b"123456"[..], 5).unwrap_err().to_string();
         assert_eq!(told, "the text is longer than 5 bytes");
-        assert!(text_within(std::io::repeat(b'x'), 1 << 20).is_err(), "a stream without end is read no further");
+        assert!(
+            text_within(std::io::repeat(b'x'), 1 << 20).is_err(),
+            "a stream without end is read no further"
+        );
         assert!(text_within(&b"\xff"[..], 5).is_err());
     }
 }

@@ -7,7 +7,8 @@ use std::thread::{Builder, JoinHandle};
 
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
-/// The number of threads of rayon's global pool that were started; 0 where the calling thread does all work.
+/// The number of threads of rayon's global pool that were started; 0 where the calling thread does
+/// all work.
 static STARTED: OnceLock<usize> = OnceLock::new();
 
 /// Returns whether this many threads can be started at once.
@@ -20,7 +21,10 @@ pub fn can_start_threads(count: u32) -> bool {
         let wait = move || {
             let _ = released.recv();
         };
-        Builder::new().spawn(wait).map(|thread| idle.push((release, thread))).is_ok()
+        Builder::new()
+            .spawn(wait)
+            .map(|thread| idle.push((release, thread)))
+            .is_ok()
     });
     for (release, thread) in idle {
         drop(release);
@@ -29,12 +33,13 @@ pub fn can_start_threads(count: u32) -> bool {
     is_possible
 }
 
-/// Starts the threads of rayon's global pool at the first call: as many as rayon would start, or as many as the system
-/// allows.
+/// Starts the threads of rayon's global pool at the first call: as many as rayon would start, or as
+/// many as the system allows.
 ///
-/// Rayon panics at its first use where one of its threads cannot be started, as in a control group with a limit of
-/// processes or under `RLIMIT_NPROC` (rayon-core, `registry.rs`, `global_registry`). Every use of rayon must follow a call
-/// of this function. Where no thread can be started, the calling thread becomes the only one of the pool.
+/// Rayon panics at its first use where one of its threads cannot be started, as in a control group
+/// with a limit of processes or under `RLIMIT_NPROC` (rayon-core, `registry.rs`,
+/// `global_registry`). Every use of rayon must follow a call of this function. Where no thread can
+/// be started, the calling thread becomes the only one of the pool.
 pub fn start_threads() {
     // In a thread of a pool there is nothing to start.
     if rayon::current_thread_index().is_none() {
@@ -65,14 +70,16 @@ fn start() -> usize {
     } else {
         pool.spawn_handler(|thread| {
             let give = idle.pop().ok_or(ErrorKind::WouldBlock)?;
-            give.send(thread).map_err(|_| Error::from(ErrorKind::WouldBlock))
+            give.send(thread)
+                .map_err(|_| Error::from(ErrorKind::WouldBlock))
         })
         .build_global()
     };
     started
 }
 
-/// Returns the number of threads that rayon would start by default, which `RAYON_NUM_THREADS` may set.
+/// Returns the number of threads that rayon would start by default, which `RAYON_NUM_THREADS` may
+/// set.
 fn default_thread_count() -> usize {
     // A pool whose threads are never run.
     let pool = ThreadPoolBuilder::new().spawn_handler(|_| Ok(())).build();

@@ -12,8 +12,8 @@ use crate::bytes::start_threads;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::checkout as codes;
 use crate::source::{
-    Facts, FolderKind, HIPIFY_SCRIPT, Hipify, Order, Outcome, Place, RepositoryRecord, State, Step, UPSTREAM_TAG,
-    Wanted, named,
+    Facts, FolderKind, HIPIFY_SCRIPT, Hipify, Order, Outcome, Place, RepositoryRecord, State, Step,
+    UPSTREAM_TAG, Wanted, named,
 };
 use crate::sys;
 use crate::sys::process::Status;
@@ -46,7 +46,11 @@ pub(super) struct Run<'a, 'b> {
 }
 
 /// Says that all is as it is wanted, and writes down what is said in other words now.
-pub(super) fn confirm(git: &Git<'_>, wanted: &Wanted, facts: &Facts) -> Result<Made, CheckoutFault> {
+pub(super) fn confirm(
+    git: &Git<'_>,
+    wanted: &Wanted,
+    facts: &Facts,
+) -> Result<Made, CheckoutFault> {
     let before = facts.state.as_ref();
     let mut state = State::begun(wanted, before);
     state.outcome = Outcome::Done;
@@ -59,7 +63,10 @@ pub(super) fn confirm(git: &Git<'_>, wanted: &Wanted, facts: &Facts) -> Result<M
     if before != Some(&state) {
         sys::write_unsynced(&git.folder("").join(STATE), state.to_json().as_bytes())?;
     }
-    Ok(Made { state, was_there: true })
+    Ok(Made {
+        state,
+        was_there: true,
+    })
 }
 
 fn repoint(git: &Git<'_>, origin: &str) -> Result<(), CheckoutFault> {
@@ -68,7 +75,9 @@ fn repoint(git: &Git<'_>, origin: &str) -> Result<(), CheckoutFault> {
     match said.status {
         Status::Code(0) => Ok(()),
         // There is no remote of that name.
-        Status::Code(2) => git.succeed(&Call::git("", &["remote", "add", "origin", origin])).map(drop),
+        Status::Code(2) => git
+            .succeed(&Call::git("", &["remote", "add", "origin", origin]))
+            .map(drop),
         _ => Err(CheckoutFault::git(&call, said)),
     }
 }
@@ -78,13 +87,20 @@ fn write_build_environment(git: &Git<'_>, wanted: &Wanted) -> Result<(), Checkou
     if wanted.build_environment.is_empty() {
         return Ok(sys::remove(&path)?);
     }
-    let text = serde_json::to_string_pretty(&wanted.build_environment).expect("texts have a JSON form") + "\n";
+    let text = serde_json::to_string_pretty(&wanted.build_environment)
+        .expect("texts have a JSON form")
+        + "\n";
     sys::write_if_changed(&path, text.as_bytes())?;
     Ok(())
 }
 
 impl<'a, 'b> Run<'a, 'b> {
-    pub(super) fn new(git: &'a Git<'a>, wanted: &'a Wanted, facts: Facts, tell: Mutex<&'a mut Listener<'b>>) -> Self {
+    pub(super) fn new(
+        git: &'a Git<'a>,
+        wanted: &'a Wanted,
+        facts: Facts,
+        tell: Mutex<&'a mut Listener<'b>>,
+    ) -> Self {
         let paths = facts.repositories.iter().map(|found| found.path.clone());
         let submodules = paths.filter(|path| !path.is_empty()).collect();
         Self {
@@ -109,14 +125,20 @@ impl<'a, 'b> Run<'a, 'b> {
             && self.has_begun
             && fault.leaves_all_committed()
         {
-            let state = State { outcome: Outcome::Incomplete, ..self.state() };
+            let state = State {
+                outcome: Outcome::Incomplete,
+                ..self.state()
+            };
             self.write(&state)?;
         }
         taken?;
         write_build_environment(self.git, self.wanted)?;
         let state = self.made()?;
         self.write(&state)?;
-        Ok(Made { state, was_there: false })
+        Ok(Made {
+            state,
+            was_there: false,
+        })
     }
 
     fn take(&mut self, steps: &[Step]) -> Result<(), CheckoutFault> {
@@ -124,7 +146,11 @@ impl<'a, 'b> Run<'a, 'b> {
             self.begin()?;
         }
         for (number, step) in steps.iter().enumerate() {
-            self.say(Event::Step { number: number + 1, of: steps.len(), title: &step.title() });
+            self.say(Event::Step {
+                number: number + 1,
+                of: steps.len(),
+                title: &step.title(),
+            });
             if !matches!(step, Step::Repoint { .. } | Step::Fetch { .. }) {
                 self.begin()?;
             }
@@ -138,7 +164,10 @@ impl<'a, 'b> Run<'a, 'b> {
     }
 
     fn write(&self, state: &State) -> Result<(), CheckoutFault> {
-        Ok(sys::write_unsynced(&self.git.folder("").join(STATE), state.to_json().as_bytes())?)
+        Ok(sys::write_unsynced(
+            &self.git.folder("").join(STATE),
+            state.to_json().as_bytes(),
+        )?)
     }
 
     /// Writes down that the tree is being changed.
@@ -158,19 +187,29 @@ impl<'a, 'b> Run<'a, 'b> {
             let head = repository::head(self.git, path)?;
             Ok(RepositoryRecord {
                 path: path.clone(),
-                upstream: self.upstream.get(path).cloned().unwrap_or_else(|| head.clone()),
+                upstream: self
+                    .upstream
+                    .get(path)
+                    .cloned()
+                    .unwrap_or_else(|| head.clone()),
                 hipified: self.hipified.get(path).cloned(),
                 head,
                 is_left_changed: self.left_changed.contains(path),
             })
         };
-        state.repositories = self.repositories().iter().map(record).collect::<Result<_, _>>()?;
+        state.repositories = self
+            .repositories()
+            .iter()
+            .map(record)
+            .collect::<Result<_, _>>()?;
         Ok(state)
     }
 
     /// The outer repository, then every submodule.
     pub(super) fn repositories(&self) -> Vec<String> {
-        std::iter::once(String::new()).chain(self.submodules.iter().cloned()).collect()
+        std::iter::once(String::new())
+            .chain(self.submodules.iter().cloned())
+            .collect()
     }
 
     pub(super) fn say(&self, event: Event<'_>) {
@@ -181,12 +220,18 @@ impl<'a, 'b> Run<'a, 'b> {
     /// Runs a call, and says so.
     pub(super) fn run(&self, call: &Call) -> Result<Said, CheckoutFault> {
         self.say(Event::Command(&call.repository, &call.argv));
-        self.git.run(call, &mut |line| self.say(line.map_or(Event::Tick, Event::Line)))
+        self.git.run(call, &mut |line| {
+            self.say(line.map_or(Event::Tick, Event::Line))
+        })
     }
 
     pub(super) fn succeed(&self, call: &Call) -> Result<Said, CheckoutFault> {
         let said = self.run(call)?;
-        if said.is_good() { Ok(said) } else { Err(CheckoutFault::git(call, said)) }
+        if said.is_good() {
+            Ok(said)
+        } else {
+            Err(CheckoutFault::git(call, said))
+        }
     }
 
     /// The calls that an order stands for.
@@ -197,7 +242,12 @@ impl<'a, 'b> Run<'a, 'b> {
             Place::Every => self.repositories(),
             Place::In(path) => vec![path.clone()],
         };
-        let call = |repository| Call { argv: order.argv.clone(), repository, is_long: true, ..Call::default() };
+        let call = |repository| Call {
+            argv: order.argv.clone(),
+            repository,
+            is_long: true,
+            ..Call::default()
+        };
         places.into_iter().map(call).collect()
     }
 
@@ -205,7 +255,11 @@ impl<'a, 'b> Run<'a, 'b> {
     fn run_all(&self, step: &Step) -> Result<(), CheckoutFault> {
         for order in step.orders() {
             start_threads();
-            let done: Vec<_> = self.calls(&order).par_iter().map(|call| self.succeed(call)).collect();
+            let done: Vec<_> = self
+                .calls(&order)
+                .par_iter()
+                .map(|call| self.succeed(call))
+                .collect();
             for said in done {
                 said?;
             }
@@ -217,7 +271,10 @@ impl<'a, 'b> Run<'a, 'b> {
         match step {
             Step::Initialise { origin } => self.initialise(step, origin),
             Step::Repoint { origin } => {
-                let said = self.git.run(&Call::git("", &["remote", "get-url", "origin"]), &mut |_| ())?;
+                let said = self.git.run(
+                    &Call::git("", &["remote", "get-url", "origin"]),
+                    &mut |_| (),
+                )?;
                 self.origin_before = said.is_good().then(|| said.line());
                 repoint(self.git, origin)
             }
@@ -225,7 +282,8 @@ impl<'a, 'b> Run<'a, 'b> {
             Step::Save { repositories } => self.save(repositories),
             Step::Tag => {
                 self.run_all(step)?;
-                self.upstream.insert(String::new(), repository::head(self.git, "")?);
+                self.upstream
+                    .insert(String::new(), repository::head(self.git, "")?);
                 if !self.wanted.submodules {
                     self.submodules.clear();
                 }
@@ -235,18 +293,22 @@ impl<'a, 'b> Run<'a, 'b> {
             Step::TagSubmodules => {
                 self.run_all(step)?;
                 for path in &self.submodules {
-                    self.upstream.insert(path.clone(), repository::head(self.git, path)?);
+                    self.upstream
+                        .insert(path.clone(), repository::head(self.git, path)?);
                 }
                 Ok(())
             }
             Step::Quiet => self.quiet(),
-            Step::Series { stage, set, name, .. } => self.series(step, *stage, set, name),
+            Step::Series {
+                stage, set, name, ..
+            } => self.series(step, *stage, set, name),
             Step::Hipify { .. } => self.hipify(step),
             Step::CommitHipify { identity } if self.is_hipified => self.commit_hipify(identity),
             Step::CommitHipify { .. } => Ok(()),
-            Step::EndSession { .. } | Step::Discard { .. } | Step::DropTags | Step::CheckOut { .. } => {
-                self.run_all(step)
-            }
+            Step::EndSession { .. }
+            | Step::Discard { .. }
+            | Step::DropTags
+            | Step::CheckOut { .. } => self.run_all(step),
         }
     }
 
@@ -273,8 +335,15 @@ impl<'a, 'b> Run<'a, 'b> {
                     continue;
                 }
                 // What is fetched from stays what it was.
-                let recorded = self.facts.state.as_ref().map(|before| before.origin.as_str());
-                let before = self.origin_before.as_deref().or(recorded.filter(|origin| !origin.contains("***@")));
+                let recorded = self
+                    .facts
+                    .state
+                    .as_ref()
+                    .map(|before| before.origin.as_str());
+                let before = self
+                    .origin_before
+                    .as_deref()
+                    .or(recorded.filter(|origin| !origin.contains("***@")));
                 if let Some(before) = before.filter(|_| !self.has_begun) {
                     repoint(self.git, before)?;
                 }
@@ -294,8 +363,8 @@ impl<'a, 'b> Run<'a, 'b> {
             }
         }
         let now = repository::submodules(self.git)?;
-        // A work tree that upstream no longer has would count as new files of the outer one. Its commits stay below
-        // `.git/modules`.
+        // A work tree that upstream no longer has would count as new files of the outer one. Its
+        // commits stay below `.git/modules`.
         for path in self.submodules.iter().filter(|path| !now.contains(path)) {
             let folder = self.git.folder(path);
             if sys::is_file(&folder.join(".git")) {
@@ -313,13 +382,29 @@ impl<'a, 'b> Run<'a, 'b> {
             if submodules.is_empty() {
                 continue;
             }
-            let words = ["config", "--local", "--null", "--get-regexp", r"^submodule\..*\.ignore$"];
+            let words = [
+                "config",
+                "--local",
+                "--null",
+                "--get-regexp",
+                r"^submodule\..*\.ignore$",
+            ];
             // The exit code says only whether there are any.
-            let set =
-                crate::source::submodule_settings(&self.git.run(&Call::git(&repository, &words), &mut |_| ())?.output);
-            let is_set = |name: &str| set.iter().any(|(known, value)| known == name && value == "all");
+            let set = crate::source::submodule_settings(
+                &self
+                    .git
+                    .run(&Call::git(&repository, &words), &mut |_| ())?
+                    .output,
+            );
+            let is_set = |name: &str| {
+                set.iter()
+                    .any(|(known, value)| known == name && value == "all")
+            };
             for (name, _) in submodules.iter().filter(|(name, _)| !is_set(name)) {
-                self.succeed(&Call::git(&repository, &["config", &format!("submodule.{name}.ignore"), "all"]))?;
+                self.succeed(&Call::git(
+                    &repository,
+                    &["config", &format!("submodule.{name}.ignore"), "all"],
+                ))?;
             }
             let mut words = vec!["update-index", "--skip-worktree", "--"];
             words.extend(submodules.iter().map(|(_, path)| path.as_str()));
@@ -331,21 +416,33 @@ impl<'a, 'b> Run<'a, 'b> {
     /// Keeps what is not committed in a commit under a ref, and tells of it.
     fn save(&self, repositories: &[String]) -> Result<(), CheckoutFault> {
         for path in repositories {
-            let Some(git_folder) = repository::git_folder(&self.git.folder(path)) else { continue };
+            let Some(git_folder) = repository::git_folder(&self.git.folder(path)) else {
+                continue;
+            };
             let index = git_folder.join(SAVED_INDEX);
             if sys::is_file(&git_folder.join("index")) {
                 sys::copy_atomic(&git_folder.join("index"), &index)?;
             }
             let staged = |words: &[&str]| {
-                let call = Call::git(path, words).with("GIT_INDEX_FILE", index.display().to_string());
+                let call =
+                    Call::git(path, words).with("GIT_INDEX_FILE", index.display().to_string());
                 self.succeed(&call).map(|said| said.line())
             };
             staged(&["add", "--all"])?;
             let tree = staged(&["write-tree"])?;
-            let head = self.facts.repositories.iter().find(|found| found.path == *path);
+            let head = self
+                .facts
+                .repositories
+                .iter()
+                .find(|found| found.path == *path);
             let head = head.and_then(|found| found.status.head.clone());
-            let mut words =
-                vec!["-c", "user.name=rock-matrix", "-c", "user.email=rock-matrix@localhost", "commit-tree"];
+            let mut words = vec![
+                "-c",
+                "user.name=rock-matrix",
+                "-c",
+                "user.email=rock-matrix@localhost",
+                "commit-tree",
+            ];
             if let Some(head) = &head {
                 words.extend(["-p", head]);
             }
@@ -354,9 +451,15 @@ impl<'a, 'b> Run<'a, 'b> {
             let reference = format!("{SAVED}/{}", &commit[..commit.len().min(12)]);
             self.succeed(&Call::git(path, &["update-ref", &reference, &commit]))?;
             sys::remove(&index)?;
-            let message = format!("what an ended checkout left in {} is kept as `{reference}`", named(path));
-            let help = format!("look with `git show --stat {reference}` whether some of it is yours");
-            self.say(Event::Told(&Diagnostic::new(&codes::CHANGES_KEPT, message).help(help)));
+            let message = format!(
+                "what an ended checkout left in {} is kept as `{reference}`",
+                named(path)
+            );
+            let help =
+                format!("look with `git show --stat {reference}` whether some of it is yours");
+            self.say(Event::Told(
+                &Diagnostic::new(&codes::CHANGES_KEPT, message).help(help),
+            ));
         }
         Ok(())
     }
@@ -372,35 +475,62 @@ impl<'a, 'b> Run<'a, 'b> {
                 if !said.is_good() {
                     let repositories = self.repositories();
                     self.run_all(&Step::Discard { repositories })?;
-                    let text = format!("{}\n{}", String::from_utf8_lossy(&said.output).trim_end(), said.talk);
-                    return Err(CheckoutFault::Hipify { status: said.status, said: text.trim().to_owned() });
+                    let text = format!(
+                        "{}\n{}",
+                        String::from_utf8_lossy(&said.output).trim_end(),
+                        said.talk
+                    );
+                    return Err(CheckoutFault::Hipify {
+                        status: said.status,
+                        said: text.trim().to_owned(),
+                    });
                 }
             }
         }
         self.is_hipified = true;
         if self.wanted.hipify == Hipify::Leave {
             start_threads();
-            let changed: Result<Vec<_>, CheckoutFault> =
-                self.repositories().into_par_iter().map(|path| Ok((self.leave_changed(&path)?, path))).collect();
-            self.left_changed =
-                changed?.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, path)| path).collect();
+            let changed: Result<Vec<_>, CheckoutFault> = self
+                .repositories()
+                .into_par_iter()
+                .map(|path| Ok((self.leave_changed(&path)?, path)))
+                .collect();
+            self.left_changed = changed?
+                .into_iter()
+                .filter(|(is_changed, _)| *is_changed)
+                .map(|(_, path)| path)
+                .collect();
         }
         Ok(())
     }
 
     fn is_changed(&self, repository: &str) -> Result<bool, CheckoutFault> {
-        let words = ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all"];
-        Ok(!self.git.succeed(&Call::git(repository, &words))?.output.is_empty())
+        let words = [
+            "status",
+            "--porcelain",
+            "-z",
+            "--untracked-files=normal",
+            "--ignore-submodules=all",
+        ];
+        Ok(!self
+            .git
+            .succeed(&Call::git(repository, &words))?
+            .output
+            .is_empty())
     }
 
-    /// Remembers what hipify changed in an index of its own, so that changes by a person are told from it.
+    /// Remembers what hipify changed in an index of its own, so that changes by a person are told
+    /// from it.
     fn leave_changed(&self, repository: &str) -> Result<bool, CheckoutFault> {
-        let Some(git_folder) = repository::git_folder(&self.git.folder(repository)) else { return Ok(false) };
+        let Some(git_folder) = repository::git_folder(&self.git.folder(repository)) else {
+            return Ok(false);
+        };
         let is_changed = self.is_changed(repository)?;
         if is_changed {
             let index = git_folder.join(HIPIFIED_INDEX);
             sys::copy_atomic(&git_folder.join("index"), &index)?;
-            let add = Call::git(repository, &["add", "--all"]).with("GIT_INDEX_FILE", index.display().to_string());
+            let add = Call::git(repository, &["add", "--all"])
+                .with("GIT_INDEX_FILE", index.display().to_string());
             self.succeed(&add)?;
         }
         Ok(is_changed)
@@ -411,29 +541,61 @@ impl<'a, 'b> Run<'a, 'b> {
         let made: Result<Vec<_>, CheckoutFault> = self
             .repositories()
             .into_par_iter()
-            .map(|path| Ok(self.commit_hipified(&path, identity)?.map(|commit| (path, commit))))
+            .map(|path| {
+                Ok(self
+                    .commit_hipified(&path, identity)?
+                    .map(|commit| (path, commit)))
+            })
             .collect();
         self.hipified = made?.into_iter().flatten().collect();
         Ok(())
     }
 
-    /// Commits what hipify changed in a repository, at the time of upstream's commit; `None` where it changed nothing.
-    fn commit_hipified(&self, repository: &str, identity: &[String]) -> Result<Option<String>, CheckoutFault> {
+    /// Commits what hipify changed in a repository, at the time of upstream's commit; `None` where
+    /// it changed nothing.
+    fn commit_hipified(
+        &self,
+        repository: &str,
+        identity: &[String],
+    ) -> Result<Option<String>, CheckoutFault> {
         if !self.is_changed(repository)? {
             return Ok(None);
         }
-        let orders = Step::CommitHipify { identity: identity.to_vec() }.orders();
-        let call = |order: &Order| Call { argv: order.argv.clone(), is_long: true, ..Call::git(repository, &[]) };
-        let [add, commit, tag] = orders.as_slice() else { return Ok(None) };
+        let orders = Step::CommitHipify {
+            identity: identity.to_vec(),
+        }
+        .orders();
+        let call = |order: &Order| Call {
+            argv: order.argv.clone(),
+            is_long: true,
+            ..Call::git(repository, &[])
+        };
+        let [add, commit, tag] = orders.as_slice() else {
+            return Ok(None);
+        };
         self.succeed(&call(add))?;
         // Files can be another on the disk and the same to git, such as by the ends of their lines.
-        let staged = Call::git(repository, &["diff", "--cached", "--quiet", "--ignore-submodules=all"]);
+        let staged = Call::git(
+            repository,
+            &["diff", "--cached", "--quiet", "--ignore-submodules=all"],
+        );
         if self.git.run(&staged, &mut |_| ())?.is_good() {
             return Ok(None);
         }
-        let words = ["show", "--no-patch", "--format=%cd", "--date=raw", &format!("refs/tags/{UPSTREAM_TAG}")];
-        let date = format!("@{}", self.git.succeed(&Call::git(repository, &words))?.line());
-        let commit = call(commit).with("GIT_AUTHOR_DATE", date.clone()).with("GIT_COMMITTER_DATE", date);
+        let words = [
+            "show",
+            "--no-patch",
+            "--format=%cd",
+            "--date=raw",
+            &format!("refs/tags/{UPSTREAM_TAG}"),
+        ];
+        let date = format!(
+            "@{}",
+            self.git.succeed(&Call::git(repository, &words))?.line()
+        );
+        let commit = call(commit)
+            .with("GIT_AUTHOR_DATE", date.clone())
+            .with("GIT_COMMITTER_DATE", date);
         self.succeed(&commit)?;
         self.succeed(&call(tag))?;
         repository::head(self.git, repository).map(Some)

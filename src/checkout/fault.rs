@@ -14,7 +14,11 @@ const SHOWN_LINES: usize = 12;
 /// How `git fetch` begins to say that a ref is not there.
 const NO_REF: [&str; 2] = ["couldn't find remote ref", "not our ref"];
 /// What programs say of a disk that takes no more (`ENOSPC`, `EFBIG`, `EDQUOT`).
-const FULL: [&str; 3] = ["No space left on device", "File too large", "Disk quota exceeded"];
+const FULL: [&str; 3] = [
+    "No space left on device",
+    "File too large",
+    "Disk quota exceeded",
+];
 
 /// A checkout that did not come to its end.
 #[derive(Debug, thiserror::Error)]
@@ -113,7 +117,13 @@ impl CheckoutFault {
     /// A call that ended badly.
     pub(super) fn git(call: &Call, said: Said) -> Self {
         Self::Git {
-            command: call.argv.iter().take(4).map(String::as_str).collect::<Vec<_>>().join(" "),
+            command: call
+                .argv
+                .iter()
+                .take(4)
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(" "),
             repository: call.repository.clone(),
             status: said.status,
             said: said.talk,
@@ -124,9 +134,16 @@ impl CheckoutFault {
     pub(super) fn fetch(origin: &str, reference: &str, said: Said) -> Self {
         let (origin, reference) = (origin.to_owned(), reference.to_owned());
         if NO_REF.iter().any(|words| said.talk.contains(words)) {
-            return Self::NoSuchReference { origin, reference, said: said.talk };
+            return Self::NoSuchReference {
+                origin,
+                reference,
+                said: said.talk,
+            };
         }
-        Self::Fetch { origin, said: said.talk }
+        Self::Fetch {
+            origin,
+            said: said.talk,
+        }
     }
 
     /// Whether the input is at fault, rather than the machine or the network.
@@ -142,7 +159,11 @@ impl CheckoutFault {
             | Self::Broken { .. }
             | Self::Patch { .. }
             | Self::Hipify { .. } => true,
-            Self::Fetch { .. } | Self::Git { .. } | Self::Start(_) | Self::File(_) | Self::Stopped(_) => false,
+            Self::Fetch { .. }
+            | Self::Git { .. }
+            | Self::Start(_)
+            | Self::File(_)
+            | Self::Stopped(_) => false,
         }
     }
 
@@ -173,7 +194,8 @@ impl CheckoutFault {
     }
 
     fn is_of_disk(&self) -> bool {
-        self.said().is_some_and(|said| FULL.iter().any(|words| said.contains(words)))
+        self.said()
+            .is_some_and(|said| FULL.iter().any(|words| said.contains(words)))
     }
 
     /// What a person is told.
@@ -185,9 +207,17 @@ impl CheckoutFault {
         let found = match self {
             Self::Refused(diagnostics) => return diagnostics,
             Self::File(error) => return vec![error.into()],
-            Self::Busy(_) => told(&codes::CHECKOUT_IN_USE, "wait until it is done, then try again"),
-            Self::NoCheckout(_) => told(&codes::NO_CHECKOUT, "make one with `rock-matrix source checkout`"),
-            Self::State { .. } => told(&codes::BAD_CHECKOUT_FILE, "remove the file, then try again"),
+            Self::Busy(_) => told(
+                &codes::CHECKOUT_IN_USE,
+                "wait until it is done, then try again",
+            ),
+            Self::NoCheckout(_) => told(
+                &codes::NO_CHECKOUT,
+                "make one with `rock-matrix source checkout`",
+            ),
+            Self::State { .. } => {
+                told(&codes::BAD_CHECKOUT_FILE, "remove the file, then try again")
+            }
             Self::NoSuchReference { origin, .. } => {
                 let help = "look for its name with `git ls-remote`; a commit must be given whole";
                 told(&codes::NO_SUCH_REFERENCE, help).at(Place::Remote(origin), "")
@@ -196,9 +226,10 @@ impl CheckoutFault {
                 let help = "see to the address and the network, then run the same command again";
                 told(&codes::FETCH_FAILED, help).at(Place::Remote(origin), "")
             }
-            Self::Submodules { .. } => {
-                told(&codes::SUBMODULES_FAILED, "mend what git names, then run the same command again")
-            }
+            Self::Submodules { .. } => told(
+                &codes::SUBMODULES_FAILED,
+                "mend what git names, then run the same command again",
+            ),
             Self::Broken { path, .. } => {
                 let help = format!("move `{path}` away, then run the same command again");
                 told(&codes::BROKEN_SUBMODULE, &help)
@@ -208,31 +239,48 @@ impl CheckoutFault {
                 told(&codes::PATCH_FAILED, help).at(Place::File(patch.into()), "")
             }
             Self::Hipify { .. } => {
-                let help = "mend what it names, or pass `--no-hipify`, then run the same command again";
+                let help =
+                    "mend what it names, or pass `--no-hipify`, then run the same command again";
                 told(&codes::HIPIFY_FAILED, help)
             }
-            Self::Git { .. } => told(&codes::GIT_FAILED, "mend what git names, then run the same command again"),
-            Self::Start(ProcessError::NoProgram(name)) => {
-                told(&codes::NO_GIT, &format!("install `{name}`, or put it on the PATH"))
-            }
+            Self::Git { .. } => told(
+                &codes::GIT_FAILED,
+                "mend what git names, then run the same command again",
+            ),
+            Self::Start(ProcessError::NoProgram(name)) => told(
+                &codes::NO_GIT,
+                &format!("install `{name}`, or put it on the PATH"),
+            ),
             Self::Start(_) => told(&codes::NO_GIT, "see that the program can be run"),
             Self::Stopped(signal) => {
-                let name = if signal == StopSignal::Interrupt { "SIGINT" } else { "SIGTERM" };
+                let name = if signal == StopSignal::Interrupt {
+                    "SIGINT"
+                } else {
+                    "SIGTERM"
+                };
                 let message = format!("{name} ended the checkout");
                 return vec![
-                    Diagnostic::new(&codes::CHECKOUT_STOPPED, message).help("run the same command again to go on"),
+                    Diagnostic::new(&codes::CHECKOUT_STOPPED, message)
+                        .help("run the same command again to go on"),
                 ];
             }
         };
         let found = notes.into_iter().fold(found, Diagnostic::note);
-        vec![if is_of_disk { found.help("make room, then run the same command again") } else { found }]
+        vec![if is_of_disk {
+            found.help("make room, then run the same command again")
+        } else {
+            found
+        }]
     }
 }
 
 /// The last lines of what a program said.
 fn last_lines(said: &str) -> Vec<String> {
     let lines: Vec<&str> = said.lines().collect();
-    lines[lines.len().saturating_sub(SHOWN_LINES)..].iter().map(|&line| line.to_owned()).collect()
+    lines[lines.len().saturating_sub(SHOWN_LINES)..]
+        .iter()
+        .map(|&line| line.to_owned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -247,14 +295,33 @@ mod tests {
             status: Status::Code(128),
             said: said.to_owned(),
         };
-        let [other] = fault("fatal: unable to read tree").diagnostics().try_into().unwrap();
-        assert_eq!((other.code.id, other.notes.as_slice()), ("C017", &["fatal: unable to read tree".to_owned()][..]));
-        assert_eq!(other.message, "`git checkout` in `third_party/a` ended with exit status 128");
-        let [full] = fault("error: write: No space left on device").diagnostics().try_into().unwrap();
-        assert_eq!(full.help.as_deref(), Some("make room, then run the same command again"));
+        let [other] = fault("fatal: unable to read tree")
+            .diagnostics()
+            .try_into()
+            .unwrap();
+        assert_eq!(
+            (other.code.id, other.notes.as_slice()),
+            ("C017", &["fatal: unable to read tree".to_owned()][..])
+        );
+        assert_eq!(
+            other.message,
+            "`git checkout` in `third_party/a` ended with exit status 128"
+        );
+        let [full] = fault("error: write: No space left on device")
+            .diagnostics()
+            .try_into()
+            .unwrap();
+        assert_eq!(
+            full.help.as_deref(),
+            Some("make room, then run the same command again")
+        );
         // Of a disk, not of the patch.
         let said = "fatal: No space left on device".to_owned();
-        let patch = CheckoutFault::Patch { patch: "x".to_owned(), repository: String::new(), said };
+        let patch = CheckoutFault::Patch {
+            patch: "x".to_owned(),
+            repository: String::new(),
+            said,
+        };
         assert!(!patch.is_of_input() && !patch.leaves_all_committed());
     }
 }

@@ -1,4 +1,5 @@
-//! Git as a process: how it is started so that nothing around it changes what it does, and what it said.
+//! Git as a process: how it is started so that nothing around it changes what it does, and what it
+//! said.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -14,10 +15,11 @@ use crate::sys::{Environment, Signals, StopSignal};
 
 /// How long git may take to put its files away when it is stopped.
 const GRACE: Duration = Duration::from_secs(10);
-/// The variable by which processes of a checkout that was killed are found again. Its value is the folder.
+/// The variable by which processes of a checkout that was killed are found again. Its value is the
+/// folder.
 pub(super) const MARK: &str = "ROCK_CHECKOUT_FOLDER";
-/// Variables of git that say which repository is meant (`git rev-parse --local-env-vars`); it is always the one of the
-/// working folder.
+/// Variables of git that say which repository is meant (`git rev-parse --local-env-vars`); it is
+/// always the one of the working folder.
 const LOCAL: [&str; 12] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_OBJECT_DIRECTORY",
@@ -32,9 +34,10 @@ const LOCAL: [&str; 12] = [
     "GIT_SHALLOW_FILE",
     "GIT_COMMON_DIR",
 ];
-/// Settings for every call: reflogs tell which commits are ours, nothing runs on in the background, and submodules are
-/// dealt with one by one. Code that was built in a work tree may have written its configuration and hooks: git runs neither
-/// hooks nor a file system monitor (git-config(1), `core.hooksPath`, `core.fsmonitor`).
+/// Settings for every call: reflogs tell which commits are ours, nothing runs on in the background,
+/// and submodules are dealt with one by one. Code that was built in a work tree may have written
+/// its configuration and hooks: git runs neither hooks nor a file system monitor (git-config(1),
+/// `core.hooksPath`, `core.fsmonitor`).
 const SETTINGS: [(&str, &str); 7] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
@@ -54,12 +57,18 @@ pub(super) struct Stop<'a> {
 
 impl<'a> Stop<'a> {
     pub(super) fn new(signals: &'a Signals) -> Self {
-        Self { signals, seen: Mutex::new(None) }
+        Self {
+            signals,
+            seen: Mutex::new(None),
+        }
     }
 
     /// The signal that came, and stays.
     pub(super) fn wish(&self) -> Option<StopSignal> {
-        let mut seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut seen = self
+            .seen
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         *seen = self.signals.take().or(*seen);
         *seen
     }
@@ -110,8 +119,15 @@ pub(super) struct Call {
 impl Call {
     /// Git with these arguments.
     pub(super) fn git(repository: &str, arguments: &[&str]) -> Self {
-        let argv = std::iter::once(&"git").chain(arguments).map(|&word| word.to_owned()).collect();
-        Self { argv, repository: repository.to_owned(), ..Self::default() }
+        let argv = std::iter::once(&"git")
+            .chain(arguments)
+            .map(|&word| word.to_owned())
+            .collect();
+        Self {
+            argv,
+            repository: repository.to_owned(),
+            ..Self::default()
+        }
     }
 
     /// The same with a variable.
@@ -128,21 +144,37 @@ impl Call {
 }
 
 impl<'a> Git<'a> {
-    pub(super) fn new(folder: &'a Path, environment: &'a Environment, signals: &'a Signals) -> Self {
-        Self { folder, environment, stop: Stop::new(signals) }
+    pub(super) fn new(
+        folder: &'a Path,
+        environment: &'a Environment,
+        signals: &'a Signals,
+    ) -> Self {
+        Self {
+            folder,
+            environment,
+            stop: Stop::new(signals),
+        }
     }
 
     /// The folder of a repository.
     pub(super) fn folder(&self, repository: &str) -> PathBuf {
-        if repository.is_empty() { self.folder.to_owned() } else { self.folder.join(repository) }
+        if repository.is_empty() {
+            self.folder.to_owned()
+        } else {
+            self.folder.join(repository)
+        }
     }
 
-    /// Runs a call to its end, whatever that is. `listen` gets each line that it says on stderr, where a line also ends
-    /// with a carriage return.
+    /// Runs a call to its end, whatever that is. `listen` gets each line that it says on stderr,
+    /// where a line also ends with a carriage return.
     ///
     /// # Errors
     /// When it cannot be started, or a signal came.
-    pub(super) fn run(&self, call: &Call, listen: &mut dyn FnMut(Option<&str>)) -> Result<Said, CheckoutFault> {
+    pub(super) fn run(
+        &self,
+        call: &Call,
+        listen: &mut dyn FnMut(Option<&str>),
+    ) -> Result<Said, CheckoutFault> {
         if let Some(signal) = self.stop.wish() {
             return Err(CheckoutFault::Stopped(signal));
         }
@@ -171,17 +203,30 @@ impl<'a> Git<'a> {
                 Heard::Nothing => listen(None),
             }
             is_stopped |= self.stop.wish().is_some();
-            if is_stopped || output.len() > LARGEST_OUTPUT_BYTES { Wish::End } else { Wish::GoOn }
+            if is_stopped || output.len() > LARGEST_OUTPUT_BYTES {
+                Wish::End
+            } else {
+                Wish::GoOn
+            }
         })?;
         if output.len() > LARGEST_OUTPUT_BYTES {
             let command = call.argv.join(" ");
-            let message = format!("`{command}` wrote more than {} MiB", LARGEST_OUTPUT_BYTES >> 20);
+            let message = format!(
+                "`{command}` wrote more than {} MiB",
+                LARGEST_OUTPUT_BYTES >> 20
+            );
             let fault = Diagnostic::new(&host::TOO_MUCH_OUTPUT, message);
-            return Err(CheckoutFault::Refused(vec![fault.help("look at what it prints")]));
+            return Err(CheckoutFault::Refused(vec![
+                fault.help("look at what it prints"),
+            ]));
         }
         match self.stop.wish() {
             Some(signal) => Err(CheckoutFault::Stopped(signal)),
-            None => Ok(Said { status, output, talk: lines_of(&talk) }),
+            None => Ok(Said {
+                status,
+                output,
+                talk: lines_of(&talk),
+            }),
         }
     }
 
@@ -191,33 +236,63 @@ impl<'a> Git<'a> {
     /// When it cannot be started, does not succeed, or a signal came.
     pub(super) fn succeed(&self, call: &Call) -> Result<Said, CheckoutFault> {
         let said = self.run(call, &mut |_| ())?;
-        if said.is_good() { Ok(said) } else { Err(CheckoutFault::git(call, said)) }
+        if said.is_good() {
+            Ok(said)
+        } else {
+            Err(CheckoutFault::git(call, said))
+        }
     }
 
     fn invocation(&self, call: &Call) -> Invocation {
-        let folder = if call.is_anywhere { PathBuf::from("/") } else { self.folder(&call.repository) };
-        let mut set: std::collections::BTreeMap<String, String> = call.set.iter().cloned().collect();
+        let folder = if call.is_anywhere {
+            PathBuf::from("/")
+        } else {
+            self.folder(&call.repository)
+        };
+        let mut set: std::collections::BTreeMap<String, String> =
+            call.set.iter().cloned().collect();
         // A repository that is missing must not be taken for the one around it.
         if let Some(above) = folder.parent() {
-            set.insert("GIT_CEILING_DIRECTORIES".into(), above.display().to_string());
+            set.insert(
+                "GIT_CEILING_DIRECTORIES".into(),
+                above.display().to_string(),
+            );
         }
         set.insert("GIT_REFLOG_ACTION".into(), REFLOG_MARK.into());
         set.insert("GIT_TERMINAL_PROMPT".into(), "0".into());
         set.insert("LC_ALL".into(), "C".into());
-        let count = self.environment.get("GIT_CONFIG_COUNT").and_then(|count| count.parse::<usize>().ok());
+        let count = self
+            .environment
+            .get("GIT_CONFIG_COUNT")
+            .and_then(|count| count.parse::<usize>().ok());
         let first = count.unwrap_or(0);
         for (number, (key, value)) in SETTINGS.iter().enumerate() {
-            set.insert(format!("GIT_CONFIG_KEY_{}", first + number), (*key).to_owned());
-            set.insert(format!("GIT_CONFIG_VALUE_{}", first + number), (*value).to_owned());
+            set.insert(
+                format!("GIT_CONFIG_KEY_{}", first + number),
+                (*key).to_owned(),
+            );
+            set.insert(
+                format!("GIT_CONFIG_VALUE_{}", first + number),
+                (*value).to_owned(),
+            );
         }
-        set.insert("GIT_CONFIG_COUNT".into(), (first + SETTINGS.len()).to_string());
-        let remove = LOCAL.iter().filter(|name| !set.contains_key(**name)).map(|&name| name.to_owned()).collect();
+        set.insert(
+            "GIT_CONFIG_COUNT".into(),
+            (first + SETTINGS.len()).to_string(),
+        );
+        let remove = LOCAL
+            .iter()
+            .filter(|name| !set.contains_key(**name))
+            .map(|&name| name.to_owned())
+            .collect();
         Invocation {
             argv: call.argv.clone(),
             set,
             remove,
             folder,
-            mark: call.is_long.then(|| (MARK.to_owned(), self.folder.display().to_string())),
+            mark: call
+                .is_long
+                .then(|| (MARK.to_owned(), self.folder.display().to_string())),
             stderr: Stderr::Apart,
             ..Invocation::default()
         }
@@ -227,7 +302,12 @@ impl<'a> Git<'a> {
 /// What was said, without lines of progress that were written over.
 fn lines_of(talk: &[u8]) -> String {
     let text = String::from_utf8_lossy(talk);
-    let lines = text.lines().map(|line| line.rsplit('\r').find(|part| !part.is_empty()).unwrap_or_default().trim_end());
+    let lines = text.lines().map(|line| {
+        line.rsplit('\r')
+            .find(|part| !part.is_empty())
+            .unwrap_or_default()
+            .trim_end()
+    });
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
     lines.join("\n")
 }
@@ -243,12 +323,28 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let git = Git::new(folder.path(), &environment, &signals);
         let run = |bytes: usize| {
-            let argv = ["/usr/bin/head", "-c", &bytes.to_string(), "/dev/zero"].map(str::to_owned).to_vec();
-            git.run(&Call { argv, ..Call::default() }, &mut |_| ())
+            let argv = ["/usr/bin/head", "-c", &bytes.to_string(), "/dev/zero"]
+                .map(str::to_owned)
+                .to_vec();
+            git.run(
+                &Call {
+                    argv,
+                    ..Call::default()
+                },
+                &mut |_| (),
+            )
         };
-        assert_eq!(run(LARGEST_OUTPUT_BYTES).unwrap().output.len(), LARGEST_OUTPUT_BYTES);
-        let Err(CheckoutFault::Refused(faults)) = run(LARGEST_OUTPUT_BYTES + 1) else { panic!("it was read") };
-        assert!(faults[0].message.ends_with(" wrote more than 64 MiB"), "{faults:?}");
+        assert_eq!(
+            run(LARGEST_OUTPUT_BYTES).unwrap().output.len(),
+            LARGEST_OUTPUT_BYTES
+        );
+        let Err(CheckoutFault::Refused(faults)) = run(LARGEST_OUTPUT_BYTES + 1) else {
+            panic!("it was read")
+        };
+        assert!(
+            faults[0].message.ends_with(" wrote more than 64 MiB"),
+            "{faults:?}"
+        );
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Makes source trees what they are wanted to be, by git: fetched, with submodules, patched and hipified; and saves the
-//! commits above upstream as patches again.
+//! Makes source trees what they are wanted to be, by git: fetched, with submodules, patched and
+//! hipified; and saves the commits above upstream as patches again.
 //!
 //! Input: a [`Wanted`], or a folder. Output: the tree with its `.rock/checkout.json`, or patches.
 //!
-//! **Invariant:** nothing that a person changed or committed is lost without a wish for it; a run that is ended at any
-//! moment is gone on from by the same command.
+//! **Invariant:** nothing that a person changed or committed is lost without a wish for it; a run
+//! that is ended at any moment is gone on from by the same command.
 
 mod apply;
 mod fault;
@@ -78,7 +78,11 @@ pub struct Made {
 ///
 /// # Errors
 /// When it would be refused, or what is there cannot be told.
-pub fn plan(wanted: &Wanted, environment: &Environment, signals: &Signals) -> Result<Vec<Step>, CheckoutFault> {
+pub fn plan(
+    wanted: &Wanted,
+    environment: &Environment,
+    signals: &Signals,
+) -> Result<Vec<Step>, CheckoutFault> {
     let git = Git::new(&wanted.folder, environment, signals);
     match look::look(&git, wanted)? {
         Looked::UpToDate(_) => Ok(Vec::new()),
@@ -106,7 +110,10 @@ pub fn check_out(
     let lock = sys::lock(&wanted.folder.join(LOCK))?;
     let _lock = lock.ok_or_else(|| CheckoutFault::Busy(wanted.folder.clone()))?;
     let before = look::state(&git)?;
-    if before.as_ref().is_some_and(|state| state.outcome == Outcome::Begun) {
+    if before
+        .as_ref()
+        .is_some_and(|state| state.outcome == Outcome::Begun)
+    {
         recover::recover(&git)?;
     }
     match look::look(&git, wanted)? {

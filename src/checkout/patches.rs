@@ -13,7 +13,10 @@ use crate::sys::{self, FileError};
 /// # Errors
 /// When the folder or a patch cannot be read.
 pub fn read_set(name: &str, folder: &Path) -> Result<PatchSet, FileError> {
-    let paths = sys::tree(folder)?.unwrap_or_default().into_iter().map(|(path, _)| path);
+    let paths = sys::tree(folder)?
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(path, _)| path);
     let paths: Vec<String> = paths.filter(|path| PatchSet::is_patch(path)).collect();
     start_threads();
     let patches: Result<Vec<Patch>, FileError> = paths

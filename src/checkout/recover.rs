@@ -11,20 +11,39 @@ use crate::sys::{self, FileError};
 /// How long processes of a run that was killed may take to end.
 const GRACE: Duration = Duration::from_secs(10);
 /// Locks that git leaves when it is killed, in a git folder.
-const LOCKS: [&str; 6] =
-    ["index.lock", "HEAD.lock", "config.lock", "shallow.lock", "packed-refs.lock", "rock-hipified.index.lock"];
+const LOCKS: [&str; 6] = [
+    "index.lock",
+    "HEAD.lock",
+    "config.lock",
+    "shallow.lock",
+    "packed-refs.lock",
+    "rock-hipified.index.lock",
+];
 
-/// Ends what still runs and puts away what nobody can go on from. Files of the work trees stay as they are.
+/// Ends what still runs and puts away what nobody can go on from. Files of the work trees stay as
+/// they are.
 pub(super) fn recover(git: &Git<'_>) -> Result<(), CheckoutFault> {
     let folder = git.folder("");
     sys::process::end_marked(MARK, &folder.display().to_string(), GRACE);
-    let Some(outer) = repository::git_folder(&folder) else { return Ok(()) };
+    let Some(outer) = repository::git_folder(&folder) else {
+        return Ok(());
+    };
     unlock(&outer)?;
     for module in repository::module_folders(&folder)? {
         unlock(&module)?;
         // A clone has a head once everything was fetched. Without one there is no work in it.
         let place = module.display().to_string();
-        let call = Call::git("", &["--git-dir", &place, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+        let call = Call::git(
+            "",
+            &[
+                "--git-dir",
+                &place,
+                "rev-parse",
+                "--verify",
+                "--quiet",
+                "HEAD^{commit}",
+            ],
+        );
         if !git.run(&call, &mut |_| ())?.is_good() {
             sys::remove(&module)?;
         }
@@ -45,17 +64,24 @@ fn unlock(git_folder: &Path) -> Result<(), FileError> {
         sys::remove(&git_folder.join(lock))?;
     }
     let tags = git_folder.join("refs/tags");
-    for name in sys::names_in(&tags)?.iter().filter(|name| name.starts_with("THEROCK_") && is_lock(name)) {
+    for name in sys::names_in(&tags)?
+        .iter()
+        .filter(|name| name.starts_with("THEROCK_") && is_lock(name))
+    {
         sys::remove(&tags.join(name))?;
     }
     // What was fetched and not indexed.
     let packs = git_folder.join("objects/pack");
-    for name in sys::names_in(&packs)?.iter().filter(|name| name.starts_with("tmp_")) {
+    for name in sys::names_in(&packs)?
+        .iter()
+        .filter(|name| name.starts_with("tmp_"))
+    {
         sys::remove(&packs.join(name))?;
     }
     Ok(())
 }
 
 fn is_lock(name: &str) -> bool {
-    name.strip_suffix(".lock").is_some_and(|tag| !tag.is_empty())
+    name.strip_suffix(".lock")
+        .is_some_and(|tag| !tag.is_empty())
 }

@@ -12,12 +12,15 @@ use super::{LOCK, look, repository};
 use crate::bytes::start_threads;
 use crate::diagnostic::registry::checkout as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity, counted};
-use crate::source::{HIPIFY_TAG, Line, Outcome, PatchSet, RepositoryRecord, Stage, State, UPSTREAM_TAG, named, shown};
+use crate::source::{
+    HIPIFY_TAG, Line, Outcome, PatchSet, RepositoryRecord, Stage, State, UPSTREAM_TAG, named, shown,
+};
 use crate::sys::{self, Environment, FolderSwap, Signals};
 
 /// Where patches are made before they are compared, below the folder of a checkout.
 const MADE: &str = ".rock/patches";
-/// Options by which the same commits give the same bytes, whatever is configured and whichever git it is.
+/// Options by which the same commits give the same bytes, whatever is configured and whichever git
+/// it is.
 const STABLE: [&str; 24] = [
     "--no-signature",
     "--zero-commit",
@@ -45,8 +48,14 @@ const STABLE: [&str; 24] = [
     "--no-textconv",
 ];
 /// More of them, about what stands around a change.
-const STABLE_TEXT: [&str; 6] =
-    ["--no-color", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--subject-prefix=PATCH", "--stat=72"];
+const STABLE_TEXT: [&str; 6] = [
+    "--no-color",
+    "--submodule=short",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    "--subject-prefix=PATCH",
+    "--stat=72",
+];
 
 /// Where patches are saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +106,8 @@ struct Made {
     warnings: Vec<Diagnostic>,
 }
 
-/// Makes the patches of a checkout and compares them with what the target has; nothing is written there.
+/// Makes the patches of a checkout and compares them with what the target has; nothing is written
+/// there.
 ///
 /// # Errors
 /// When the folder is no checkout that came to its end, a tag is missing, or commits have no patch.
@@ -110,11 +120,17 @@ pub fn patches(
     let git = Git::new(folder, environment, signals);
     let state = look::state(&git)?.ok_or_else(|| CheckoutFault::NoCheckout(folder.to_owned()))?;
     let target = target(&state).map_err(|fault| CheckoutFault::Refused(vec![fault]))?;
-    let lock = sys::lock(&folder.join(LOCK))?.ok_or_else(|| CheckoutFault::Busy(folder.to_owned()))?;
+    let lock =
+        sys::lock(&folder.join(LOCK))?.ok_or_else(|| CheckoutFault::Busy(folder.to_owned()))?;
     if state.outcome != Outcome::Done {
-        let message = format!("the checkout in `{}` did not come to its end", folder.display());
+        let message = format!(
+            "the checkout in `{}` did not come to its end",
+            folder.display()
+        );
         let help = "run `rock-matrix source checkout` again first: patches may not be applied yet";
-        return Err(CheckoutFault::Refused(vec![Diagnostic::new(&codes::UNDER_WAY, message).help(help)]));
+        return Err(CheckoutFault::Refused(vec![
+            Diagnostic::new(&codes::UNDER_WAY, message).help(help),
+        ]));
     }
     let mut repositories = vec![String::new()];
     if state.submodules {
@@ -138,21 +154,39 @@ pub fn patches(
         all.files.extend(made.files);
         all.warnings.extend(made.warnings);
     }
-    let places: BTreeSet<&str> =
-        repositories.iter().map(|path| if path.is_empty() { target.name.as_str() } else { path }).collect();
+    let places: BTreeSet<&str> = repositories
+        .iter()
+        .map(|path| {
+            if path.is_empty() {
+                target.name.as_str()
+            } else {
+                path
+            }
+        })
+        .collect();
     compare(all, &places, target.folder, lock)
 }
 
 /// What the new files change in a folder.
-fn compare(made: Made, places: &BTreeSet<&str>, target: PathBuf, lock: sys::Lock) -> Result<Unsaved, CheckoutFault> {
-    let Made { files, mut warnings } = made;
+fn compare(
+    made: Made,
+    places: &BTreeSet<&str>,
+    target: PathBuf,
+    lock: sys::Lock,
+) -> Result<Unsaved, CheckoutFault> {
+    let Made {
+        files,
+        mut warnings,
+    } = made;
     let there = sys::tree(&target)?.unwrap_or_default();
     let (mut changes, mut kept, mut idle) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
     for (path, _) in there {
         let place = PatchSet::repository_of(&path);
         let is_ours = place.is_some_and(|place| places.contains(place));
         match files.get(&path) {
-            Some(bytes) if sys::read_bytes(&target.join(&path), LARGEST_PATCH_BYTES)? == *bytes => kept.push(path),
+            Some(bytes) if sys::read_bytes(&target.join(&path), LARGEST_PATCH_BYTES)? == *bytes => {
+                kept.push(path)
+            }
             Some(_) => drop(changes.insert(path, Change::Changed)),
             None if is_ours => drop(changes.insert(path, Change::Removed)),
             None => {
@@ -161,8 +195,11 @@ fn compare(made: Made, places: &BTreeSet<&str>, target: PathBuf, lock: sys::Lock
             }
         }
     }
-    for path in
-        files.keys().filter(|path| !kept.contains(path) && !changes.contains_key(*path)).cloned().collect::<Vec<_>>()
+    for path in files
+        .keys()
+        .filter(|path| !kept.contains(path) && !changes.contains_key(*path))
+        .cloned()
+        .collect::<Vec<_>>()
     {
         changes.insert(path, Change::Added);
     }
@@ -170,12 +207,25 @@ fn compare(made: Made, places: &BTreeSet<&str>, target: PathBuf, lock: sys::Lock
         let message = format!("no repository is named `{place}`, so its patches stay as they are");
         warnings.push(
             Diagnostic::new(&codes::IDLE_PATCHES, message)
-                .at(Place::File(target.join(&place).display().to_string().into()), "")
+                .at(
+                    Place::File(target.join(&place).display().to_string().into()),
+                    "",
+                )
                 .help("move the folder to where the submodule is, or remove it"),
         );
     }
-    let saved = Saved { patches: files.len(), changes, warnings };
-    Ok(Unsaved { saved, target, files, kept, _lock: lock })
+    let saved = Saved {
+        patches: files.len(),
+        changes,
+        warnings,
+    };
+    Ok(Unsaved {
+        saved,
+        target,
+        files,
+        kept,
+        _lock: lock,
+    })
 }
 
 impl Unsaved {
@@ -189,7 +239,11 @@ impl Unsaved {
             for path in &self.kept {
                 staging.keep(path)?;
             }
-            for (path, bytes) in self.files.iter().filter(|(path, _)| !self.kept.contains(path)) {
+            for (path, bytes) in self
+                .files
+                .iter()
+                .filter(|(path, _)| !self.kept.contains(path))
+            {
                 staging.write(path, bytes)?;
             }
             staging.commit()?;
@@ -198,10 +252,23 @@ impl Unsaved {
     }
 }
 
-fn of_repository(git: &Git<'_>, state: &State, path: &str, place: &str, scratch: &Path) -> Result<Made, CheckoutFault> {
+fn of_repository(
+    git: &Git<'_>,
+    state: &State,
+    path: &str,
+    place: &str,
+    scratch: &Path,
+) -> Result<Made, CheckoutFault> {
     let mut made = Made::default();
-    let record = state.repositories.iter().find(|record| record.path == path).cloned();
-    let record = record.unwrap_or_else(|| RepositoryRecord { path: path.to_owned(), ..RepositoryRecord::default() });
+    let record = state
+        .repositories
+        .iter()
+        .find(|record| record.path == path)
+        .cloned();
+    let record = record.unwrap_or_else(|| RepositoryRecord {
+        path: path.to_owned(),
+        ..RepositoryRecord::default()
+    });
     if let Some(found) = look::status(git, &record)?.filter(|found| !found.changes.is_empty()) {
         let count = counted(found.changes.len(), "file");
         let message = format!("{count} in {} in no patch: not committed", named(path));
@@ -221,39 +288,68 @@ fn of_repository(git: &Git<'_>, state: &State, path: &str, place: &str, scratch:
             "run `rock-matrix source checkout` again, with `--discard-commits` only once the commits are kept elsewhere",
         )));
     };
-    let said = git.succeed(&Call::git(path, &["rev-list", "--parents", &head, "--not", &upstream]))?;
-    let line = Line::new(&String::from_utf8_lossy(&said.output), &upstream, &head).map_err(|fault| match fault {
-        crate::source::NoLine::Merge(commit) => {
-            let message = format!("commit {} of {} is a merge", &commit[..commit.len().min(12)], named(path));
-            refused(
-                Diagnostic::new(&codes::MERGE_ABOVE_UPSTREAM, message)
-                    .help("make the commits one line with `git rebase`, then save again"),
-            )
-        }
-        crate::source::NoLine::Apart => {
-            let message = format!("the tag `{UPSTREAM_TAG}` of {} is not below its head", named(path));
-            refused(
-                Diagnostic::new(&codes::NO_UPSTREAM_TAG, message)
-                    .help("go to commits that lie above what was checked out, then save again"),
-            )
-        }
-    })?;
+    let said = git.succeed(&Call::git(
+        path,
+        &["rev-list", "--parents", &head, "--not", &upstream],
+    ))?;
+    let line =
+        Line::new(&String::from_utf8_lossy(&said.output), &upstream, &head).map_err(|fault| {
+            match fault {
+                crate::source::NoLine::Merge(commit) => {
+                    let message = format!(
+                        "commit {} of {} is a merge",
+                        &commit[..commit.len().min(12)],
+                        named(path)
+                    );
+                    refused(
+                        Diagnostic::new(&codes::MERGE_ABOVE_UPSTREAM, message)
+                            .help("make the commits one line with `git rebase`, then save again"),
+                    )
+                }
+                crate::source::NoLine::Apart => {
+                    let message = format!(
+                        "the tag `{UPSTREAM_TAG}` of {} is not below its head",
+                        named(path)
+                    );
+                    refused(
+                        Diagnostic::new(&codes::NO_UPSTREAM_TAG, message).help(
+                            "go to commits that lie above what was checked out, then save again",
+                        ),
+                    )
+                }
+            }
+        })?;
     let (base, hipified) = line.split(hipify.as_deref());
     if hipify.is_some() && hipified.is_none() {
-        let message = format!("the tag `{HIPIFY_TAG}` of {} is not below its head, and is not heeded", named(path));
-        let help = format!("remove it with `git tag --delete {HIPIFY_TAG}` where nothing is hipified");
-        made.warnings.push(Diagnostic::new(&codes::STALE_HIPIFY_TAG, message).help(help));
+        let message = format!(
+            "the tag `{HIPIFY_TAG}` of {} is not below its head, and is not heeded",
+            named(path)
+        );
+        let help =
+            format!("remove it with `git tag --delete {HIPIFY_TAG}` where nothing is hipified");
+        made.warnings
+            .push(Diagnostic::new(&codes::STALE_HIPIFY_TAG, message).help(help));
     }
     for (stage, range) in [(Stage::Base, base), (Stage::Hipified, hipified.flatten())] {
         let Some((above, last)) = range else { continue };
         let folder = scratch.join(stage.folder());
         sys::make_folder(&folder)?;
-        let (output, above) = (format!("--output-directory={}", folder.display()), format!("^{above}"));
-        let words = [&["format-patch", "--quiet"][..], &STABLE, &STABLE_TEXT, &[&output, &last, &above]].concat();
+        let (output, above) = (
+            format!("--output-directory={}", folder.display()),
+            format!("^{above}"),
+        );
+        let words = [
+            &["format-patch", "--quiet"][..],
+            &STABLE,
+            &STABLE_TEXT,
+            &[&output, &last, &above],
+        ]
+        .concat();
         git.succeed(&Call::git(path, &words))?;
         for name in sys::names_in(&folder)? {
             let bytes = sys::read_bytes(&folder.join(&name), LARGEST_PATCH_BYTES)?;
-            made.files.insert(format!("{place}/{}/{name}", stage.folder()), bytes);
+            made.files
+                .insert(format!("{place}/{}/{name}", stage.folder()), bytes);
         }
     }
     Ok(made)
@@ -262,7 +358,12 @@ fn of_repository(git: &Git<'_>, state: &State, path: &str, place: &str, scratch:
 /// The commits that both tags are on.
 fn tags(git: &Git<'_>, path: &str) -> Result<[Option<String>; 2], CheckoutFault> {
     let names = [UPSTREAM_TAG, HIPIFY_TAG].map(|tag| format!("refs/tags/{tag}"));
-    let words = ["for-each-ref", "--format=%(objectname) %(refname)", &names[0], &names[1]];
+    let words = [
+        "for-each-ref",
+        "--format=%(objectname) %(refname)",
+        &names[0],
+        &names[1],
+    ];
     let said = git.succeed(&Call::git(path, &words))?;
     let text = String::from_utf8_lossy(&said.output).into_owned();
     Ok(names.map(|name| {
@@ -284,16 +385,31 @@ mod tests {
         let patches = folder.path().join("torch/base");
         sys::make_folder(&patches).unwrap();
         let compared = |bytes: u64| {
-            let patch = tempfile::Builder::new().prefix("0001-a.patch").rand_bytes(0).tempfile_in(&patches).unwrap();
+            let patch = tempfile::Builder::new()
+                .prefix("0001-a.patch")
+                .rand_bytes(0)
+                .tempfile_in(&patches)
+                .unwrap();
             patch.as_file().set_len(bytes).unwrap();
             let files = BTreeMap::from([("torch/base/0001-a.patch".to_owned(), b"other".to_vec())]);
             let lock = sys::lock(&folder.path().join("lock")).unwrap().unwrap();
-            let made = Made { files, warnings: Vec::new() };
-            compare(made, &BTreeSet::from(["torch"]), folder.path().to_owned(), lock)
-                .map(|unsaved| unsaved.saved.changes.len())
+            let made = Made {
+                files,
+                warnings: Vec::new(),
+            };
+            compare(
+                made,
+                &BTreeSet::from(["torch"]),
+                folder.path().to_owned(),
+                lock,
+            )
+            .map(|unsaved| unsaved.saved.changes.len())
         };
         assert_eq!(compared(LARGEST_PATCH_BYTES).unwrap(), 1);
         let error = compared(LARGEST_PATCH_BYTES + 1).unwrap_err();
-        assert!(format!("{error:?}").contains("larger than 268435456 bytes"), "{error:?}");
+        assert!(
+            format!("{error:?}").contains("larger than 268435456 bytes"),
+            "{error:?}"
+        );
     }
 }

@@ -21,9 +21,16 @@ pub struct Seen {
 ///
 /// # Errors
 /// When the folder is no checkout, or git cannot tell.
-pub fn seen(folder: &Path, environment: &Environment, signals: &Signals) -> Result<Seen, CheckoutFault> {
+pub fn seen(
+    folder: &Path,
+    environment: &Environment,
+    signals: &Signals,
+) -> Result<Seen, CheckoutFault> {
     let git = Git::new(folder, environment, signals);
     let state = look::state(&git)?.ok_or_else(|| CheckoutFault::NoCheckout(folder.to_owned()))?;
     let repositories = look::everything(&git, Some(&state), &[])?;
-    Ok(Seen { state, repositories })
+    Ok(Seen {
+        state,
+        repositories,
+    })
 }

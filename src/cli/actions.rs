@@ -1,7 +1,8 @@
-//! What a step of GitHub Actions reads of us: outputs and summaries in its files, commands in its log.
+//! What a step of GitHub Actions reads of us: outputs and summaries in its files, commands in its
+//! log.
 //!
-//! Commands go to stderr, because stdout is data that one may keep in a file; the runner reads both streams alike
-//! (actions/runner, `StepHost.cs` and `OutputManager.cs`).
+//! Commands go to stderr, because stdout is data that one may keep in a file; the runner reads both
+//! streams alike (actions/runner, `StepHost.cs` and `OutputManager.cs`).
 
 use std::io::Write as _;
 use std::path::Path;
@@ -46,15 +47,22 @@ impl Shell {
         })
     }
 
-    /// Adds to the step's summary what fits the bytes that it has room for; nothing where there is no summary.
+    /// Adds to the step's summary what fits the bytes that it has room for; nothing where there is
+    /// no summary.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn summarise(&self, text: impl FnOnce(usize) -> String) -> Result<(), FileError> {
-        let Some(path) = self.environment.get("GITHUB_STEP_SUMMARY").map(Path::new) else { return Ok(()) };
+        let Some(path) = self.environment.get("GITHUB_STEP_SUMMARY").map(Path::new) else {
+            return Ok(());
+        };
         let room = actions::SUMMARY_BYTES.saturating_sub(sys::size_bytes(path));
         let text = text(usize::try_from(room).unwrap_or(0));
-        if text.is_empty() { Ok(()) } else { sys::append(path, text.as_bytes()) }
+        if text.is_empty() {
+            Ok(())
+        } else {
+            sys::append(path, text.as_bytes())
+        }
     }
 
     /// The same where the work is not worth less without a summary: that is a warning.
@@ -67,16 +75,22 @@ impl Shell {
     /// Makes the runner hide a secret. A file that stderr goes to is nobody's to hide it in.
     pub fn mask(&self, secret: &str) {
         if self.is_in_actions() && !self.environment.stderr_is_file {
-            let _ = std::io::stderr().lock().write_all(actions::mask(secret).as_bytes());
+            let _ = std::io::stderr()
+                .lock()
+                .write_all(actions::mask(secret).as_bytes());
         }
     }
 
-    /// Annotations of what was told, and all of it in the summary once there is more than annotations.
+    /// Annotations of what was told, and all of it in the summary once there is more than
+    /// annotations.
     pub(super) fn annotate(&self, diagnostics: &[Diagnostic]) {
         if !self.annotations {
             return;
         }
-        let mut step = self.annotated.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut step = self
+            .annotated
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let commands = step.commands(diagnostics, |path| self.known_path(path));
         let list = step.to_list();
         drop(step);
@@ -87,8 +101,8 @@ impl Shell {
         }
     }
 
-    /// The path that GitHub knows a file by, below the root of the repository whatever folder a step works in. `None` for
-    /// what is no file, or cannot be read.
+    /// The path that GitHub knows a file by, below the root of the repository whatever folder a
+    /// step works in. `None` for what is no file, or cannot be read.
     fn known_path(&self, path: &str) -> Option<String> {
         let file = Path::new(path);
         if !sys::is_file(file) || sys::open_to_read(file).is_err() {
@@ -98,7 +112,12 @@ impl Shell {
             let absolute = std::path::absolute(file).ok()?;
             // A link is itself in the repository, wherever it leads.
             let real = sys::real_path(absolute.parent()?).join(absolute.file_name()?);
-            Some(real.strip_prefix(sys::real_path(Path::new(root))).ok()?.to_str()?.to_owned())
+            Some(
+                real.strip_prefix(sys::real_path(Path::new(root)))
+                    .ok()?
+                    .to_str()?
+                    .to_owned(),
+            )
         };
         let inside = self.environment.get("GITHUB_WORKSPACE").and_then(below);
         Some(inside.unwrap_or_else(|| path.trim_start_matches("./").to_owned()))

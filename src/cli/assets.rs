@@ -25,8 +25,8 @@ pub(super) enum Depth {
     Verify,
     /// Name and METADATA.
     Identify,
-    /// Everything but RECORD and the contents of members. The text of METADATA is not kept: of many wheels it would be
-    /// most of what memory holds.
+    /// Everything but RECORD and the contents of members. The text of METADATA is not kept: of many
+    /// wheels it would be most of what memory holds.
     List,
 }
 
@@ -39,7 +39,8 @@ pub(super) struct Gathered {
     pub(super) known: Option<PathBuf>,
 }
 
-/// The files that are meant: those named, and the wheels and source distributions of the folders named. None is a fault.
+/// The files that are meant: those named, and the wheels and source distributions of the folders
+/// named. None is a fault.
 pub(super) fn files(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
     let files = found(paths, sink);
     if files.is_empty() && !sink.has_errors() {
@@ -50,9 +51,15 @@ pub(super) fn files(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
 
 /// That there are none.
 pub(super) fn none_in(paths: &[PathBuf]) -> Diagnostic {
-    let folders: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
-    Diagnostic::new(&codes::NOTHING_TO_PUBLISH, format!("there are no wheels in {}", folders.join(", ")))
-        .help("give wheels, or folders that hold some")
+    let folders: Vec<String> = paths
+        .iter()
+        .map(|path| format!("`{}`", path.display()))
+        .collect();
+    Diagnostic::new(
+        &codes::NOTHING_TO_PUBLISH,
+        format!("there are no wheels in {}", folders.join(", ")),
+    )
+    .help("give wheels, or folders that hold some")
 }
 
 /// The same files, of which there may be none.
@@ -79,9 +86,9 @@ pub(super) fn found(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
     files
 }
 
-/// Reads the files as assets, except for what is known of them. A wheel that a manifest knows was verified when that was
-/// written; one of which the digest alone is known is looked at as closely as any other. What is wrong with one goes to
-/// the sink, and it is left out.
+/// Reads the files as assets, except for what is known of them. A wheel that a manifest knows was
+/// verified when that was written; one of which the digest alone is known is looked at as closely
+/// as any other. What is wrong with one goes to the sink, and it is left out.
 pub(super) fn gather(
     files: &[PathBuf],
     depth: Depth,
@@ -95,21 +102,31 @@ pub(super) fn gather(
         .par_iter()
         .map(|path| {
             let mut sink = Sink::new();
-            (asset(path, depth, known, (compat, &versions), &mut sink), sink.finish())
+            (
+                asset(path, depth, known, (compat, &versions), &mut sink),
+                sink.finish(),
+            )
         })
         .collect();
     let mut gathered = Vec::new();
     for ((asset, diagnostics), path) in read.into_iter().zip(files) {
         sink.extend(diagnostics);
         gathered.extend(asset.map(|(asset, is_known)| {
-            let known = is_known.then(|| known.told_by(path, asset.name())).flatten();
-            Gathered { path: path.clone(), asset, known }
+            let known = is_known
+                .then(|| known.told_by(path, asset.name()))
+                .flatten();
+            Gathered {
+                path: path.clone(),
+                asset,
+                known,
+            }
         }));
     }
     gathered
 }
 
-/// The wheels and source distributions among what is in a folder. What is called like one and is no file is a fault each.
+/// The wheels and source distributions among what is in a folder. What is called like one and is no
+/// file is a fault each.
 fn of_folder(entries: &[Entry], sink: &mut Sink) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for Entry { path, kind } in entries.iter().filter(|entry| is_ours(&entry.path)) {
@@ -121,11 +138,17 @@ fn of_folder(entries: &[Entry], sink: &mut Sink) -> Vec<PathBuf> {
             EntryKind::Folder => continue,
             EntryKind::Other(kind) => kind,
         };
-        let (shown, help) = (path.display().to_string(), "bring the file that was meant, or delete it");
+        let (shown, help) = (
+            path.display().to_string(),
+            "bring the file that was meant, or delete it",
+        );
         sink.push(
-            Diagnostic::new(&host::CANNOT_READ_FILE, format!("`{shown}` is {kind}, not a file"))
-                .at(Place::File(shown.as_str().into()), "")
-                .help(help),
+            Diagnostic::new(
+                &host::CANNOT_READ_FILE,
+                format!("`{shown}` is {kind}, not a file"),
+            )
+            .at(Place::File(shown.as_str().into()), "")
+            .help(help),
         );
     }
     files
@@ -134,23 +157,44 @@ fn of_folder(entries: &[Entry], sink: &mut Sink) -> Vec<PathBuf> {
 /// Warns of files in subfolders that are not named themselves.
 fn subfolders(folder: &Path, entries: &[Entry], named: &[PathBuf], sink: &mut Sink) {
     const SHOWN: usize = 5;
-    let folders = entries.iter().filter(|entry| entry.kind == EntryKind::Folder).map(|entry| &entry.path);
+    let folders = entries
+        .iter()
+        .filter(|entry| entry.kind == EntryKind::Folder)
+        .map(|entry| &entry.path);
     let holds = |folder: &&PathBuf| {
         let found = sys::files_with_extension(folder, &["whl", "gz"]).unwrap_or_default();
         !named.contains(folder) && found.iter().any(|file| is_ours(file))
     };
     // What tools keep for themselves is in such folders.
-    let is_shown = |folder: &&PathBuf| !folder.file_name().unwrap_or_default().to_string_lossy().starts_with('.');
+    let is_shown = |folder: &&PathBuf| {
+        !folder
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .starts_with('.')
+    };
     let folders = folders.filter(is_shown);
-    let found: Vec<String> = folders.filter(holds).map(|path| format!("`{}`", path.display())).collect();
+    let found: Vec<String> = folders
+        .filter(holds)
+        .map(|path| format!("`{}`", path.display()))
+        .collect();
     if found.is_empty() {
         return;
     }
-    let mut shown = found.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let mut shown = found
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
     if found.len() > SHOWN {
         shown.push_str(&format!(" and {} more", found.len() - SHOWN));
     }
-    let what = if found.len() == 1 { "a subfolder holds wheels" } else { "subfolders hold wheels" };
+    let what = if found.len() == 1 {
+        "a subfolder holds wheels"
+    } else {
+        "subfolders hold wheels"
+    };
     sink.push(
         Diagnostic::new(&codes::WHEELS_IN_SUBFOLDERS, format!("{what}, which are left out: {shown}"))
             .at(Place::File(folder.display().to_string().into()), "")
@@ -172,17 +216,29 @@ fn asset(
     sink: &mut Sink,
 ) -> Option<(Asset, bool)> {
     let shown = path.display().to_string();
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     if name.ends_with(".tar.gz") {
         return archive(path, name, shown.clone(), depth, known, compat, sink);
     }
     let place = Place::File(shown.as_str().into());
     let unreadable = |(reason, help): (String, String)| {
-        sink.push(Diagnostic::new(&codes::UNREADABLE_NAME, reason).at(place.clone(), "").help(help));
+        sink.push(
+            Diagnostic::new(&codes::UNREADABLE_NAME, reason)
+                .at(place.clone(), "")
+                .help(help),
+        );
     };
     let wheel = wheel_name(&name).map_err(unreadable).ok()?;
     let is_of_sdk = is_of_sdk(&wheel.distribution, compat);
-    let label = if is_of_sdk { None } else { wheel_file::label(&wheel, versions, place, sink)? };
+    let label = if is_of_sdk {
+        None
+    } else {
+        wheel_file::label(&wheel, versions, place, sink)?
+    };
     let found = known.of(path, &name);
     let told = match found {
         Some((_, Row::Whole(told))) => known_contents(path, &wheel, told, known.texts()),
@@ -194,9 +250,12 @@ fn asset(
     };
     let (contents, digest, size_bytes, is_known) = match (told, found) {
         (Some((contents, digest)), Some((size_bytes, _))) => (contents, digest, size_bytes, true),
-        (None, Some((size_bytes, Row::Digest(digest)))) => {
-            (wheel_file::read(path, &wheel, depth, sink)?, *digest, size_bytes, true)
-        }
+        (None, Some((size_bytes, Row::Digest(digest)))) => (
+            wheel_file::read(path, &wheel, depth, sink)?,
+            *digest,
+            size_bytes,
+            true,
+        ),
         _ => {
             let contents = wheel_file::read(path, &wheel, depth, sink)?;
             let (size_bytes, digest) = hashed(path, sink)?;
@@ -214,7 +273,10 @@ fn asset(
         requires_python: contents.requires_python,
         requires: contents.requires,
         metadata: Some(match depth {
-            Depth::List => CoreMetadata { bytes: None, ..contents.metadata },
+            Depth::List => CoreMetadata {
+                bytes: None,
+                ..contents.metadata
+            },
             Depth::Verify | Depth::Identify => contents.metadata,
         }),
         yanked: Yanked::No,
@@ -224,15 +286,28 @@ fn asset(
         run_time: whole.and_then(|asset| asset.file.run_time.clone()),
     };
     let gfx_read = whole.and_then(|asset| asset.gfx_read.clone());
-    Some((Asset { shown, digest, file, label, gfx_read }, is_known))
+    Some((
+        Asset {
+            shown,
+            digest,
+            file,
+            label,
+            gfx_read,
+        },
+        is_known,
+    ))
 }
 
 /// The name of a wheel that installers take, or what is wrong with it and what to do.
 fn wheel_name(name: &str) -> Result<WheelName, (String, String)> {
-    let wheel = name
-        .parse::<WheelName>()
-        .map_err(|error| (error.to_string(), "a wheel is called NAME-VERSION-PYTHON-ABI-PLATFORM.whl".to_owned()))?;
-    // A percent-encoded name is read as the one it stands for, but installers refuse a file that is called so.
+    let wheel = name.parse::<WheelName>().map_err(|error| {
+        (
+            error.to_string(),
+            "a wheel is called NAME-VERSION-PYTHON-ABI-PLATFORM.whl".to_owned(),
+        )
+    })?;
+    // A percent-encoded name is read as the one it stands for, but installers refuse a file that is
+    // called so.
     if name.contains('%') {
         let kept = name.replace("%2B", "+").replace("%2b", "+");
         let reason = format!("`{name}` is percent-encoded, and no installer takes it");
@@ -241,16 +316,24 @@ fn wheel_name(name: &str) -> Result<WheelName, (String, String)> {
     Ok(wheel)
 }
 
-/// What a manifest tells of the inside of a wheel, with the text of METADATA where that is wanted; `None` where that text
-/// is not the one that the manifest was written of.
-fn known_contents(path: &Path, wheel: &WheelName, told: &Told, texts: Texts) -> Option<(Contents, Digest)> {
+/// What a manifest tells of the inside of a wheel, with the text of METADATA where that is wanted;
+/// `None` where that text is not the one that the manifest was written of.
+fn known_contents(
+    path: &Path,
+    wheel: &WheelName,
+    told: &Told,
+    texts: Texts,
+) -> Option<(Contents, Digest)> {
     let (expected, file) = (told.metadata?, &told.asset.file);
     if texts == Texts::Unwanted {
         let contents = Contents {
             project: file.project.clone(),
             requires_python: file.requires_python.clone(),
             requires: Vec::new(),
-            metadata: CoreMetadata { bytes: None, digest: expected },
+            metadata: CoreMetadata {
+                bytes: None,
+                digest: expected,
+            },
         };
         return Some((contents, told.asset.digest));
     }
@@ -283,18 +366,26 @@ fn archive(
 ) -> Option<(Asset, bool)> {
     let is_tree = is_tree_archive(&name);
     let parts = if is_tree {
-        name.split_once('-').and_then(|(project, rest)| Some((project, rest.split_once('-')?.0)))
+        name.split_once('-')
+            .and_then(|(project, rest)| Some((project, rest.split_once('-')?.0)))
     } else {
-        name.strip_suffix(".tar.gz").and_then(|stem| stem.rsplit_once('-'))
+        name.strip_suffix(".tar.gz")
+            .and_then(|stem| stem.rsplit_once('-'))
     };
     let parsed = parts.and_then(|(project, version)| {
-        Some((project.parse::<DistributionName>().ok()?, version.parse::<Version>().ok()?))
+        Some((
+            project.parse::<DistributionName>().ok()?,
+            version.parse::<Version>().ok()?,
+        ))
     });
     let Some((project, version)) = parsed else {
         sink.push(
-            Diagnostic::new(&codes::UNREADABLE_NAME, format!("`{name}` is not the name of a source distribution"))
-                .at(Place::File(shown.as_str().into()), "")
-                .help("it is called NAME-VERSION.tar.gz"),
+            Diagnostic::new(
+                &codes::UNREADABLE_NAME,
+                format!("`{name}` is not the name of a source distribution"),
+            )
+            .at(Place::File(shown.as_str().into()), "")
+            .help("it is called NAME-VERSION.tar.gz"),
         );
         return None;
     };
@@ -305,7 +396,11 @@ fn archive(
         None => hashed(path, sink)?,
     };
     let is_known = found.is_some();
-    let kind = if is_tree { FileKind::Tree } else { FileKind::Sdist };
+    let kind = if is_tree {
+        FileKind::Tree
+    } else {
+        FileKind::Sdist
+    };
     // Manifests do not say whether their archives were checked, and an index does not list trees.
     let is_listed = kind == FileKind::Sdist || depth != Depth::List;
     if is_listed && !verify_archive(path, &shown, &kind, &project, &version, sink) {
@@ -313,8 +408,22 @@ fn archive(
     }
     let named = IndexFile::named(name, project, version, kind);
     let is_of_sdk = is_of_sdk(&named.project.normalized(), compat);
-    let file = IndexFile { digest: Some(digest), size_bytes, is_of_sdk, ..named };
-    Some((Asset { shown, digest, file, label: None, gfx_read: None }, is_known))
+    let file = IndexFile {
+        digest: Some(digest),
+        size_bytes,
+        is_of_sdk,
+        ..named
+    };
+    Some((
+        Asset {
+            shown,
+            digest,
+            file,
+            label: None,
+            gfx_read: None,
+        },
+        is_known,
+    ))
 }
 
 /// Checks the members of an archive, and returns whether it has no errors.
@@ -352,9 +461,15 @@ fn verify_archive(
 /// Whether a project is a package of the ROCm SDK.
 pub(super) fn is_of_sdk(project: &str, compat: &Compat) -> bool {
     // Most are not, and need no table for that.
-    project.starts_with(sdk::SELECTOR) && sdk::is_package(&project.replace('_', "-"), compat.tables_of(TableGroup::Sdk))
+    project.starts_with(sdk::SELECTOR)
+        && sdk::is_package(
+            &project.replace('_', "-"),
+            compat.tables_of(TableGroup::Sdk),
+        )
 }
 
 fn hashed(path: &Path, sink: &mut Sink) -> Option<(u64, Digest)> {
-    sys::digest_of(path).map_err(|error| sink.push(error.into())).ok()
+    sys::digest_of(path)
+        .map_err(|error| sink.push(error.into()))
+        .ok()
 }

@@ -6,9 +6,13 @@ use std::sync::Arc;
 use super::documents::documents;
 use super::{Exit, Format, Shell, load};
 use crate::config::{Given, Places};
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink, counted, registry::plan as codes, render, shell_quoted};
+use crate::diagnostic::{
+    Diagnostic, Place, Severity, Sink, counted, registry::plan as codes, render, shell_quoted,
+};
 use crate::exec;
-use crate::plan::{Group, JobView, Options, check_fit, check_images, first_reasons, warn_of_caches};
+use crate::plan::{
+    Group, JobView, Options, check_fit, check_images, first_reasons, warn_of_caches,
+};
 use crate::recipe;
 
 #[derive(Debug, clap::Args)]
@@ -68,54 +72,112 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
         check_images(&plan, sink);
         warn_of_caches(&plan, sink);
         let is_wrong = args.fail_empty && plan.job_count() == 0;
-        let mut empty: Vec<Diagnostic> =
-            plan.groups.iter().filter(|group| group.config.enabled && group.job_count() == 0).map(no_jobs).collect();
+        let mut empty: Vec<Diagnostic> = plan
+            .groups
+            .iter()
+            .filter(|group| group.config.enabled && group.job_count() == 0)
+            .map(no_jobs)
+            .collect();
         if is_wrong && empty.is_empty() {
             let message = "every matrix file has `enabled: false`, so there are no jobs";
-            empty.push(Diagnostic::new(&codes::EMPTY_PLAN, message).help("enable one, or leave out `--fail-empty`"));
+            empty.push(
+                Diagnostic::new(&codes::EMPTY_PLAN, message)
+                    .help("enable one, or leave out `--fail-empty`"),
+            );
         }
-        let severity = |fault: Diagnostic| if is_wrong { fault.severity(Severity::Error) } else { fault };
+        let severity = |fault: Diagnostic| {
+            if is_wrong {
+                fault.severity(Severity::Error)
+            } else {
+                fault
+            }
+        };
         sink.extend(empty.into_iter().map(severity));
         for (number, (group, matrix)) in plan.groups.iter().zip(&read.matrices).enumerate() {
             let mut found = Sink::new();
             // An earlier step of a workflow may put a source there.
             let missing = |build: &recipe::Build| {
-                let missing = exec::missing_sources(&matrix.recipe, build, &shell.environment.current_dir).into_iter();
-                missing.map(|fault| fault.severity(Severity::Warning)).collect()
+                let missing =
+                    exec::missing_sources(&matrix.recipe, build, &shell.environment.current_dir)
+                        .into_iter();
+                missing
+                    .map(|fault| fault.severity(Severity::Warning))
+                    .collect()
             };
-            recipe::check(group.jobs(number).map(JobView::to_job), &matrix.recipe, compat, &missing, &mut found);
-            sink.extend(found.finish().into_iter().map(|fault| placed(fault, &group.config.places)));
+            recipe::check(
+                group.jobs(number).map(JobView::to_job),
+                &matrix.recipe,
+                compat,
+                &missing,
+                &mut found,
+            );
+            sink.extend(
+                found
+                    .finish()
+                    .into_iter()
+                    .map(|fault| placed(fault, &group.config.places)),
+            );
         }
     }
     Ok(read.files)
 }
 
-/// A recipe knows nothing of the file: its faults are placed at the first thing of the file that they name in backticks,
-/// `vars`, a field or an axis.
+/// A recipe knows nothing of the file: its faults are placed at the first thing of the file that
+/// they name in backticks, `vars`, a field or an axis.
 fn placed(fault: Diagnostic, places: &Places) -> Diagnostic {
     if !fault.labels.is_empty() {
         return fault;
     }
-    let text = format!("{} {}", fault.message, fault.help.as_deref().unwrap_or_default());
-    let named = text.split('`').skip(1).step_by(2).filter_map(|word| word.split([':', ' ']).next());
-    let paths = named.flat_map(|word| [format!("vars.{word}"), word.to_owned(), format!("axes.{word}")]);
-    let place = paths.filter(|path| places.span(path).is_some()).map(|path| places.of(&path)).next();
-    fault.at(place.unwrap_or_else(|| Place::File(Arc::clone(&places.source().path))), "")
+    let text = format!(
+        "{} {}",
+        fault.message,
+        fault.help.as_deref().unwrap_or_default()
+    );
+    let named = text
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter_map(|word| word.split([':', ' ']).next());
+    let paths = named.flat_map(|word| {
+        [
+            format!("vars.{word}"),
+            word.to_owned(),
+            format!("axes.{word}"),
+        ]
+    });
+    let place = paths
+        .filter(|path| places.span(path).is_some())
+        .map(|path| places.of(&path))
+        .next();
+    fault.at(
+        place.unwrap_or_else(|| Place::File(Arc::clone(&places.source().path))),
+        "",
+    )
 }
 
 /// What is said of a file whose every cell is left out.
 fn no_jobs(group: &Group) -> Diagnostic {
     let config = &group.config;
-    let mut diagnostic = Diagnostic::new(&codes::EMPTY_PLAN, "every cell of this file is left out, so it has no jobs")
-        .at(config.places.of("axes"), "");
+    let mut diagnostic = Diagnostic::new(
+        &codes::EMPTY_PLAN,
+        "every cell of this file is left out, so it has no jobs",
+    )
+    .at(config.places.of("axes"), "");
     for reason in first_reasons(std::slice::from_ref(group)) {
         diagnostic = diagnostic.note(reason);
     }
     let file = shell_quoted(config.places.source().path.as_ref());
-    diagnostic.help(format!("see every reason with `rock-matrix plan --explain {file}`"))
+    diagnostic.help(format!(
+        "see every reason with `rock-matrix plan --explain {file}`"
+    ))
 }
 
 /// `2 files, 1 error, 3 warnings`.
 fn summary(files: usize, errors: usize, warnings: usize) -> String {
-    format!("{}, {}, {}", counted(files, "file"), counted(errors, "error"), counted(warnings, "warning"))
+    format!(
+        "{}, {}, {}",
+        counted(files, "file"),
+        counted(errors, "error"),
+        counted(warnings, "warning")
+    )
 }

@@ -24,7 +24,11 @@ Examples:
   rock-matrix clean --all --whole            all that is left of all jobs")]
 pub(super) struct Args {
     /// Jobs by id, or by how the id of only one begins
-    #[arg(value_name = "JOB", required_unless_present = "all", conflicts_with = "all")]
+    #[arg(
+        value_name = "JOB",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
     jobs: Vec<String>,
     /// Every job that has a folder
     #[arg(long)]
@@ -54,7 +58,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     // Beside folders of jobs there may be the state of a checkout.
     let is_folder = |name: &String| !sys::is_file(&base.join(ROOT).join(name));
     let present: Vec<String> = match sys::names_in(&base.join(ROOT)) {
-        Ok(names) => names.into_iter().filter(is_folder).filter(|name| JobFolder::new(base, name).is_ok()).collect(),
+        Ok(names) => names
+            .into_iter()
+            .filter(is_folder)
+            .filter(|name| JobFolder::new(base, name).is_ok())
+            .collect(),
         Err(error) => {
             shell.report(&[error.into()]);
             return Exit::Machine;
@@ -85,52 +93,99 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         let document = serde_json::json!({"version": 1, "dry_run": args.dry_run, "folders": freed, "bytes": sum});
         shell.print(&format!("{document}\n"));
     } else {
-        let verb = if args.dry_run { "would remove" } else { "removed" };
+        let verb = if args.dry_run {
+            "would remove"
+        } else {
+            "removed"
+        };
         let line = |one: &Freed| format!("{verb} {}  {}\n", one.path, size(one.bytes));
         shell.print(&freed.iter().map(line).collect::<String>());
     }
     if exit == Exit::Done && freed.is_empty() {
         shell.say("there are no build folders");
     } else if freed.len() > 1 {
-        shell.say(&format!("{} {}", if args.dry_run { "that would free" } else { "freed" }, size(sum)));
+        shell.say(&format!(
+            "{} {}",
+            if args.dry_run {
+                "that would free"
+            } else {
+                "freed"
+            },
+            size(sum)
+        ));
     }
     exit
 }
 
 /// Removes what is asked for, and says what is left alone and why; `None` when there is no folder.
-fn clean(folder: &JobFolder, id: &str, args: &Args, shell: &Shell) -> Result<Option<Vec<Freed>>, OpenFault> {
+fn clean(
+    folder: &JobFolder,
+    id: &str,
+    args: &Args,
+    shell: &Shell,
+) -> Result<Option<Vec<Freed>>, OpenFault> {
     let base = &shell.environment.current_dir;
     let freed = |path: &Path, bytes: u64| {
-        let path = path.strip_prefix(base).unwrap_or(path).display().to_string();
-        Freed { job: id.to_owned(), path, bytes }
+        let path = path
+            .strip_prefix(base)
+            .unwrap_or(path)
+            .display()
+            .to_string();
+        Freed {
+            job: id.to_owned(),
+            path,
+            bytes,
+        }
     };
     if args.whole {
         let bytes = exec::freed_by_cleaning(folder, args.dry_run)?;
         return Ok(bytes.map(|bytes| vec![freed(folder.path(), bytes)]));
     }
-    let Some(found) = exec::build_folders(folder, &shell.environment)? else { return Ok(None) };
+    let Some(found) = exec::build_folders(folder, &shell.environment)? else {
+        return Ok(None);
+    };
     if !args.dry_run {
         exec::remove_build_folders(folder, &found)?;
     }
     for (one, why) in found.iter().filter_map(|one| Some((one, one.kept?))) {
-        shell.say(&format!("{} stays: {why}", one.path.strip_prefix(base).unwrap_or(&one.path).display()));
+        shell.say(&format!(
+            "{} stays: {why}",
+            one.path.strip_prefix(base).unwrap_or(&one.path).display()
+        ));
     }
-    Ok(Some(found.iter().filter(|one| one.kept.is_none()).map(|one| freed(&one.path, one.bytes)).collect()))
+    Ok(Some(
+        found
+            .iter()
+            .filter(|one| one.kept.is_none())
+            .map(|one| freed(&one.path, one.bytes))
+            .collect(),
+    ))
 }
 
 /// The id of the only job that is called so or whose id begins so.
 fn only_one<'a>(name: &str, present: &'a [String]) -> Option<&'a String> {
-    let begun: Vec<&String> = present.iter().filter(|id| id.starts_with(name) && !name.is_empty()).collect();
-    present.iter().find(|id| *id == name).or(if let [id] = begun[..] { Some(id) } else { None })
+    let begun: Vec<&String> = present
+        .iter()
+        .filter(|id| id.starts_with(name) && !name.is_empty())
+        .collect();
+    present
+        .iter()
+        .find(|id| *id == name)
+        .or(if let [id] = begun[..] { Some(id) } else { None })
 }
 
 fn unknown(name: &str, present: &[String]) -> Diagnostic {
-    let begun: Vec<&str> = present.iter().filter(|id| id.starts_with(name)).map(String::as_str).collect();
+    let begun: Vec<&str> = present
+        .iter()
+        .filter(|id| id.starts_with(name))
+        .map(String::as_str)
+        .collect();
     let message = match begun.len() {
         0 | 1 => format!("job `{name}` has no build folder"),
         count => format!("{count} jobs begin with `{name}`"),
     };
-    let told = Diagnostic::new(&codes::UNKNOWN_JOB, message).at(Place::Argument(name.to_owned()), "");
+    let told =
+        Diagnostic::new(&codes::UNKNOWN_JOB, message).at(Place::Argument(name.to_owned()), "");
     match nearest(name, present.iter().map(String::as_str)) {
         _ if begun.len() > 1 => told.help(format!("name one of {}", begun.join(", "))),
         Some(near) => told.help(format!("did you mean `{near}`?")),

@@ -4,28 +4,40 @@ use std::ffi::{OsStr, OsString};
 
 use crate::diagnostic::shell_line;
 
-/// Returns the command line of this run, as a shell reads it, with other options: without those of `left_out`, and with the
-/// words of `more`, of which options that it has already are not repeated. `arguments` begins with the program. An option of
-/// `left_out` that ends with `=` takes a value, which is left out with it.
+/// Returns the command line of this run, as a shell reads it, with other options: without those of
+/// `left_out`, and with the words of `more`, of which options that it has already are not repeated.
+/// `arguments` begins with the program. An option of `left_out` that ends with `=` takes a value,
+/// which is left out with it.
 ///
 /// The environment is not repeated; tokens are only there.
 pub(super) fn repeated(arguments: &[OsString], left_out: &[&str], more: &[&str]) -> String {
-    let separator = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+    let separator = arguments
+        .iter()
+        .position(|argument| argument == "--")
+        .unwrap_or(arguments.len());
     let (options, operands) = arguments.split_at(separator);
     let mut kept: Vec<&OsStr> = Vec::new();
     let mut options = options.iter().skip(1);
     while let Some(word) = options.next() {
-        let is_option_with_value = |name: &str| name.strip_suffix('=').is_some_and(|bare| word == bare);
-        let begins_so = |name: &str| name.ends_with('=') && word.as_encoded_bytes().starts_with(name.as_bytes());
+        let is_option_with_value =
+            |name: &str| name.strip_suffix('=').is_some_and(|bare| word == bare);
+        let begins_so = |name: &str| {
+            name.ends_with('=') && word.as_encoded_bytes().starts_with(name.as_bytes())
+        };
         if left_out.iter().any(|name| is_option_with_value(name)) {
             options.next();
         } else if !left_out.iter().any(|name| word == name || begins_so(name)) {
             kept.push(word);
         }
     }
-    let is_new = |word: &&&str| !word.starts_with('-') || !kept.iter().any(|known| *known == OsStr::new(word));
+    let is_new = |word: &&&str| {
+        !word.starts_with('-') || !kept.iter().any(|known| *known == OsStr::new(word))
+    };
     let more: Vec<&OsStr> = more.iter().filter(is_new).map(OsStr::new).collect();
-    let words = kept.into_iter().chain(more).chain(operands.iter().map(OsString::as_os_str));
+    let words = kept
+        .into_iter()
+        .chain(more)
+        .chain(operands.iter().map(OsString::as_os_str));
     shell_line(std::iter::once(OsStr::new("rock-matrix")).chain(words))
 }
 
@@ -37,12 +49,41 @@ mod tests {
     fn options_with_their_values_are_replaced() {
         let line = |words: &[&str]| {
             let arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
-            repeated(&arguments, &["--dry-run", "--continue="], &["--continue", "auto"])
+            repeated(
+                &arguments,
+                &["--dry-run", "--continue="],
+                &["--continue", "auto"],
+            )
         };
         let expected = "rock-matrix build 'a b' --engine docker --continue auto";
         assert_eq!(line(&["x", "build", "a b", "--engine", "docker"]), expected);
-        assert_eq!(line(&["x", "build", "a b", "--continue", "build", "--engine", "docker", "--dry-run"]), expected);
-        assert_eq!(line(&["x", "build", "a b", "--continue=build", "--engine", "docker"]), expected);
-        assert_eq!(line(&["x", "build", "--", "--dry-run"]), "rock-matrix build --continue auto -- --dry-run");
+        assert_eq!(
+            line(&[
+                "x",
+                "build",
+                "a b",
+                "--continue",
+                "build",
+                "--engine",
+                "docker",
+                "--dry-run"
+            ]),
+            expected
+        );
+        assert_eq!(
+            line(&[
+                "x",
+                "build",
+                "a b",
+                "--continue=build",
+                "--engine",
+                "docker"
+            ]),
+            expected
+        );
+        assert_eq!(
+            line(&["x", "build", "--", "--dry-run"]),
+            "rock-matrix build --continue auto -- --dry-run"
+        );
     }
 }

@@ -43,8 +43,9 @@ Examples:
     },
     /// Say what works with a GPU, a ROCm or a torch, or whether versions go together
     ///
-    /// One value is answered with everything that works with it, several with whether they go together and why not.
-    /// `-v` adds the rows of the facts that the answer rests on, and where they were read.
+    /// One value is answered with everything that works with it, several with whether they go
+    /// together and why not. `-v` adds the rows of the facts that the answer rests on, and where
+    /// they were read.
     #[command(after_help = "\
 Examples:
   rock-matrix compat explain gfx=mi300x           what works with this GPU
@@ -53,8 +54,8 @@ Examples:
   rock-matrix compat explain torch=2.6.0 rocm=6.2
   rock-matrix compat explain flash-attn=2.8.3 gfx=gfx1100 rocm=7.2")]
     Explain {
-        /// torch=VERSION, rocm=VERSION, python=VERSION, flash-attn=VERSION, backend=NAME, gfx=TARGETS (targets, families
-        /// or products such as mi300x)
+        /// torch=VERSION, rocm=VERSION, python=VERSION, flash-attn=VERSION, backend=NAME,
+        /// gfx=TARGETS (targets, families or products such as mi300x)
         #[arg(required = true, value_name = "AXIS=VALUE")]
         values: Vec<String>,
         /// How to print it
@@ -91,10 +92,15 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn list(compat: &Compat, table: Option<&str>, format: Format, shell: &Shell) -> Exit {
-    let Ok(serde_json::Value::Object(tables)) = serde_json::to_value(compat.all_tables()) else { return Exit::Machine };
+    let Ok(serde_json::Value::Object(tables)) = serde_json::to_value(compat.all_tables()) else {
+        return Exit::Machine;
+    };
     let Some(name) = table else {
         let count = |rows: &serde_json::Value| {
-            rows.as_array().map_or_else(|| rows.as_object().map_or(0, serde_json::Map::len), Vec::len)
+            rows.as_array().map_or_else(
+                || rows.as_object().map_or(0, serde_json::Map::len),
+                Vec::len,
+            )
         };
         return shell.print(&match format {
             Format::Human => tables.iter().fold(String::new(), |mut text, (name, rows)| {
@@ -102,7 +108,10 @@ fn list(compat: &Compat, table: Option<&str>, format: Format, shell: &Shell) -> 
                 text
             }),
             Format::Json => {
-                let counts: BTreeMap<&String, usize> = tables.iter().map(|(name, rows)| (name, count(rows))).collect();
+                let counts: BTreeMap<&String, usize> = tables
+                    .iter()
+                    .map(|(name, rows)| (name, count(rows)))
+                    .collect();
                 json(&counts)
             }
         });
@@ -122,7 +131,9 @@ fn list(compat: &Compat, table: Option<&str>, format: Format, shell: &Shell) -> 
 }
 
 fn json<T: serde::Serialize>(value: &T) -> String {
-    serde_json::to_string_pretty(value).map(|text| text + "\n").unwrap_or_default()
+    serde_json::to_string_pretty(value)
+        .map(|text| text + "\n")
+        .unwrap_or_default()
 }
 
 /// One block a row: its columns, then where it was read.
@@ -131,24 +142,35 @@ fn rows_as_text(rows: &serde_json::Value) -> String {
         serde_json::Value::String(text) => text.clone(),
         serde_json::Value::Array(items) => items
             .iter()
-            .map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned))
+            .map(|item| {
+                item.as_str()
+                    .map_or_else(|| item.to_string(), str::to_owned)
+            })
             .collect::<Vec<_>>()
             .join(" "),
         other => other.to_string(),
     };
-    let empty = |value: &serde_json::Value| matches!(plain(value).as_str(), "" | "null" | "{}" | "[]");
+    let empty =
+        |value: &serde_json::Value| matches!(plain(value).as_str(), "" | "null" | "{}" | "[]");
     let mut text = String::new();
     let list = match rows {
         serde_json::Value::Array(rows) => rows.clone(),
         other => vec![other.clone()],
     };
     for row in list.iter().filter_map(serde_json::Value::as_object) {
-        for (column, value) in row.iter().filter(|(name, value)| *name != "origin" && !empty(value)) {
+        for (column, value) in row
+            .iter()
+            .filter(|(name, value)| *name != "origin" && !empty(value))
+        {
             let _ = writeln!(text, "{column:14} {}", plain(value));
         }
         if let Some(origin) = row.get("origin").and_then(serde_json::Value::as_object) {
             let part = |name: &str| origin.get(name).map(plain).unwrap_or_default();
-            let reference = if part("ref").is_empty() { String::new() } else { format!(" ({})", part("ref")) };
+            let reference = if part("ref").is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", part("ref"))
+            };
             let _ = writeln!(
                 text,
                 "{:14} {}{reference}, {}, checked {}",

@@ -24,6 +24,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         &mut script,
     );
     let script = String::from_utf8_lossy(&script);
-    // clap_complete 4.6 writes the hyphen of the program's name in two ways, so that no branch of its own script is taken.
+    // clap_complete 4.6 writes the hyphen of the program's name in two ways, so that no branch of
+    // its own script is taken.
     shell.print_data(&script.replace("rock__subcmd__matrix", "rock__matrix"))
 }

@@ -33,7 +33,8 @@ pub(super) struct Args {
     /// Read the GPUs from DIR/sys instead of /sys
     #[arg(long, value_name = "DIR")]
     sysfs_root: Option<PathBuf>,
-    /// The system that torch is built on; of another than this machine's only what is given is judged
+    /// The system that torch is built on; of another than this machine's only what is given is
+    /// judged
     #[arg(long, value_name = "SYSTEM", default_value = "linux", value_parser = ["linux", "windows"], help_heading = "Builds")]
     platform: String,
     /// The path of the Python that builds [default: python3 of the PATH]
@@ -60,9 +61,15 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     if let Some(Command::Attention(args)) = &args.command {
         return attention::run(args, shell);
     }
-    if let Some(folder) = args.sysfs_root.as_ref().filter(|folder| !folder.join("sys").is_dir()) {
+    if let Some(folder) = args
+        .sysfs_root
+        .as_ref()
+        .filter(|folder| !folder.join("sys").is_dir())
+    {
         let missing = format!("`{}` holds no `sys` folder", folder.display());
-        return shell.report(&[Diagnostic::new(&codes::NO_SUCH_TREE, missing).help("give the folder above `sys`")]);
+        return shell.report(&[
+            Diagnostic::new(&codes::NO_SUCH_TREE, missing).help("give the folder above `sys`")
+        ]);
     }
     let compat = match load::compat(shell) {
         Ok(compat) => compat,
@@ -82,14 +89,26 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn facts(args: &Args, shell: &Shell) -> host::HostFacts {
-    let roots = HostRoots { sysfs: args.sysfs_root.clone(), ..HostRoots::default() };
+    let roots = HostRoots {
+        sysfs: args.sysfs_root.clone(),
+        ..HostRoots::default()
+    };
     let temporary = PathBuf::from(shell.environment.get("TMPDIR").unwrap_or("/tmp"));
     let folders = [shell.environment.current_dir.clone(), temporary];
-    sys::with_programs(sys::host_facts(&roots, &shell.environment, &folders), &shell.environment)
+    sys::with_programs(
+        sys::host_facts(&roots, &shell.environment, &folders),
+        &shell.environment,
+    )
 }
 
-/// What stands in the way of building torch: here, or on a machine of another system of which only this much is known.
-fn for_builds(args: &Args, facts: &host::HostFacts, compat: &Compat, shell: &Shell) -> Vec<Diagnostic> {
+/// What stands in the way of building torch: here, or on a machine of another system of which only
+/// this much is known.
+fn for_builds(
+    args: &Args,
+    facts: &host::HostFacts,
+    compat: &Compat,
+    shell: &Shell,
+) -> Vec<Diagnostic> {
     let is_here = args.platform == "linux";
     let here = shell.environment.current_dir.display().to_string();
     let python = facts.python.as_ref().map(|python| python.program.as_str());
@@ -98,8 +117,14 @@ fn for_builds(args: &Args, facts: &host::HostFacts, compat: &Compat, shell: &She
         &BuildMachine {
             platform: &args.platform,
             python: args.python.as_deref().or(python.filter(|_| is_here)),
-            folder: args.folder.as_deref().or(Some(here.as_str()).filter(|_| is_here)),
-            ninja: args.ninja.as_deref().or(facts.ninja_version.as_deref().filter(|_| is_here)),
+            folder: args
+                .folder
+                .as_deref()
+                .or(Some(here.as_str()).filter(|_| is_here)),
+            ninja: args
+                .ninja
+                .as_deref()
+                .or(facts.ninja_version.as_deref().filter(|_| is_here)),
         },
     )
 }

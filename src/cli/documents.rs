@@ -22,8 +22,9 @@ pub(super) struct Documents {
     pub(super) files: usize,
 }
 
-/// Reads matrix and recipe files; without any named, the matrix files of `matrices/`. A recipe file among them is
-/// checked, and can be named by the matrix files beside it. Every fault of every file goes to the sink.
+/// Reads matrix and recipe files; without any named, the matrix files of `matrices/`. A recipe file
+/// among them is checked, and can be named by the matrix files beside it. Every fault of every file
+/// goes to the sink.
 ///
 /// # Errors
 /// When there is no file to read, after saying so.
@@ -34,11 +35,17 @@ pub(super) fn documents(
     given: &Given,
     sink: &mut Sink,
 ) -> Result<Documents, Exit> {
-    let files = if files.is_empty() { default_files(shell)? } else { without_twins(files) };
+    let files = if files.is_empty() {
+        default_files(shell)?
+    } else {
+        without_twins(files)
+    };
     let mut given_recipes = Vec::new();
     let mut sources = Vec::new();
     for path in &files {
-        let Some(source) = source(path, sink) else { continue };
+        let Some(source) = source(path, sink) else {
+            continue;
+        };
         if is_recipe(&source) {
             given_recipes.push(source);
         } else {
@@ -46,25 +53,39 @@ pub(super) fn documents(
         }
     }
     let recipes = recipes(shell, &given_recipes, sink)?;
-    let lookups =
-        Lookups { given: given.clone(), host_rocm: host_rocm(shell, compat), ..Lookups::new(compat, recipes.clone()) };
+    let lookups = Lookups {
+        given: given.clone(),
+        host_rocm: host_rocm(shell, compat),
+        ..Lookups::new(compat, recipes.clone())
+    };
     let mut matrices = Vec::new();
     for source in &sources {
-        let Some(config) = config::read(source, &lookups, sink) else { continue };
+        let Some(config) = config::read(source, &lookups, sink) else {
+            continue;
+        };
         // A recipe that is not there was told of by `config::read`.
         if let Some(recipe) = recipes.known(&config.recipe) {
             matrices.push(Matrix { config, recipe });
         }
     }
-    recipes.faults().into_iter().for_each(|fault| sink.push(fault));
-    Ok(Documents { matrices, files: files.len() })
+    recipes
+        .faults()
+        .into_iter()
+        .for_each(|fault| sink.push(fault));
+    Ok(Documents {
+        matrices,
+        files: files.len(),
+    })
 }
 
 /// Finds the ROCm of this machine.
 fn host_rocm<'c>(shell: &'c Shell, compat: &'c Compat) -> HostRocm<'c> {
     let environment = &shell.environment;
     HostRocm::new(move || {
-        let facts = sys::with_hip(sys::host_facts(&sys::HostRoots::default(), environment, &[]), environment);
+        let facts = sys::with_hip(
+            sys::host_facts(&sys::HostRoots::default(), environment, &[]),
+            environment,
+        );
         crate::host::system_rocm(&facts, |hip| compat.rocm_of_hip(hip))
     })
 }
@@ -73,14 +94,25 @@ fn host_rocm<'c>(shell: &'c Shell, compat: &'c Compat) -> HostRocm<'c> {
 ///
 /// # Errors
 /// When the recipes cannot be read, after saying so.
-pub(super) fn matrix(shell: &Shell, compat: &Compat, source: &Source, sink: &mut Sink) -> Result<Option<Matrix>, Exit> {
+pub(super) fn matrix(
+    shell: &Shell,
+    compat: &Compat,
+    source: &Source,
+    sink: &mut Sink,
+) -> Result<Option<Matrix>, Exit> {
     let recipes = recipes(shell, &[], sink)?;
     let config = config::read(
         source,
-        &Lookups { host_rocm: host_rocm(shell, compat), ..Lookups::new(compat, recipes.clone()) },
+        &Lookups {
+            host_rocm: host_rocm(shell, compat),
+            ..Lookups::new(compat, recipes.clone())
+        },
         sink,
     );
-    recipes.faults().into_iter().for_each(|fault| sink.push(fault));
+    recipes
+        .faults()
+        .into_iter()
+        .for_each(|fault| sink.push(fault));
     Ok(config.and_then(|config| {
         let recipe = recipes.known(&config.recipe)?;
         Some(Matrix { config, recipe })
@@ -92,11 +124,18 @@ pub(super) fn matrix(shell: &Shell, compat: &Compat, source: &Source, sink: &mut
 /// # Errors
 /// When there is none or another number of them, after saying so.
 pub(super) fn only_file(shell: &Shell, files: &[PathBuf]) -> Result<PathBuf, Exit> {
-    let files = if files.is_empty() { default_files(shell)? } else { without_twins(files) };
+    let files = if files.is_empty() {
+        default_files(shell)?
+    } else {
+        without_twins(files)
+    };
     match files.as_slice() {
         [one] => Ok(one.clone()),
         _ => {
-            let message = format!("this is done with one matrix file, and there are {}", files.len());
+            let message = format!(
+                "this is done with one matrix file, and there are {}",
+                files.len()
+            );
             let fault = Diagnostic::new(&codes::BAD_ISSUE, message);
             Err(shell.report(&[fault.help("name the matrix file that is meant")]))
         }
@@ -117,8 +156,11 @@ pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
     let bytes = match sys::read_bytes(path, MAX_DOCUMENT_BYTES) {
         Ok(bytes) => bytes,
         Err(error) => {
-            let help =
-                if sys::exists(path) { "give a YAML file that can be read" } else { "check the name of the file" };
+            let help = if sys::exists(path) {
+                "give a YAML file that can be read"
+            } else {
+                "check the name of the file"
+            };
             sink.push(Diagnostic::from(error).at(place, "").help(help));
             return None;
         }
@@ -129,18 +171,34 @@ pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
             let at = error.utf8_error().valid_up_to();
             let bytes = error.as_bytes();
             let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
-            let message = format!("the file is not UTF-8 text: byte {at} is 0x{:02x}", bytes[at]);
+            let message = format!(
+                "the file is not UTF-8 text: byte {at} is 0x{:02x}",
+                bytes[at]
+            );
             // What cannot be read is shown as U+FFFD, which the text has at the same byte.
             let text = Source::new(name, String::from_utf8_lossy(bytes).into_owned());
-            let place = if utf16 { place } else { text.place(at..at + char::REPLACEMENT_CHARACTER.len_utf8()) };
-            let help = if utf16 { "save the file as UTF-8; it looks like UTF-16" } else { "save the file as UTF-8" };
-            sink.push(Diagnostic::new(&codes::NOT_UTF8, message).at(place, "").help(help));
+            let place = if utf16 {
+                place
+            } else {
+                text.place(at..at + char::REPLACEMENT_CHARACTER.len_utf8())
+            };
+            let help = if utf16 {
+                "save the file as UTF-8; it looks like UTF-16"
+            } else {
+                "save the file as UTF-8"
+            };
+            sink.push(
+                Diagnostic::new(&codes::NOT_UTF8, message)
+                    .at(place, "")
+                    .help(help),
+            );
             None
         }
     }
 }
 
-/// A recipe has `steps`; one that has lost them has a name still, and no `version` as a matrix file has.
+/// A recipe has `steps`; one that has lost them has a name still, and no `version` as a matrix file
+/// has.
 fn is_recipe(source: &Source) -> bool {
     yaml::parse(source, &mut Sink::new()).is_some_and(|root| {
         let has = |key: &str| root.get(key).is_some();
@@ -150,15 +208,22 @@ fn is_recipe(source: &Source) -> bool {
 
 fn without_twins(files: &[PathBuf]) -> Vec<PathBuf> {
     let mut seen = std::collections::BTreeSet::new();
-    files.iter().filter(|path| seen.insert(*path)).cloned().collect()
+    files
+        .iter()
+        .filter(|path| seen.insert(*path))
+        .cloned()
+        .collect()
 }
 
 fn default_files(shell: &Shell) -> Result<Vec<PathBuf>, Exit> {
     let found = sys::files_with_extension(Path::new(crate::config::MATRICES), &["yaml", "yml"]);
     let fault = match found {
         Ok(files) if !files.is_empty() => return Ok(files),
-        Ok(_) => Diagnostic::new(&codes::NO_MATRIX_FILE, "there is no matrix file in `matrices/`")
-            .help("name one, or write a first one with `rock-matrix init`"),
+        Ok(_) => Diagnostic::new(
+            &codes::NO_MATRIX_FILE,
+            "there is no matrix file in `matrices/`",
+        )
+        .help("name one, or write a first one with `rock-matrix init`"),
         Err(error) => Diagnostic::from(error).help("name the matrix files"),
     };
     Err(shell.report(&[fault]))

@@ -45,7 +45,8 @@ pub(super) struct Args {
     /// The GPUs, by targets, families or products, with `;`, commas or blanks between
     #[arg(long, value_name = "TARGETS", value_parser = gfx_words)]
     gfx: Option<GfxWords>,
-    /// Add the variables that this wheel needs, given by its name or path, such as flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl
+    /// Add the variables that this wheel needs, given by its name or path, such as
+    /// flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl
     #[arg(long, value_name = "WHEEL", value_parser = wheel)]
     wheel: Vec<WheelName>,
     /// Another value for a variable, or one more
@@ -87,7 +88,11 @@ impl Form {
 }
 
 fn folder(text: &str) -> Result<String, String> {
-    if text.is_empty() { Err("there is no folder".to_owned()) } else { Ok(text.to_owned()) }
+    if text.is_empty() {
+        Err("there is no folder".to_owned())
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
 /// The name of a wheel that is named or whose file is.
@@ -100,7 +105,11 @@ fn setting(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_name = name.chars().all(letter) && name.starts_with(|c: char| !c.is_ascii_digit());
-    if is_name { Ok((name.to_owned(), value.to_owned())) } else { Err(format!("`{name}` is no name of a variable")) }
+    if is_name {
+        Ok((name.to_owned(), value.to_owned()))
+    } else {
+        Err(format!("`{name}` is no name of a variable"))
+    }
 }
 
 /// Runs the command.
@@ -119,7 +128,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             return Exit::Machine;
         }
     };
-    let gfx = match args.gfx.as_ref().map(|words| targets(words, "--gfx", compat, shell)).transpose() {
+    let gfx = match args
+        .gfx
+        .as_ref()
+        .map(|words| targets(words, "--gfx", compat, shell))
+        .transpose()
+    {
         Ok(gfx) => gfx.unwrap_or_default(),
         Err(exit) => return exit,
     };
@@ -150,9 +164,19 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 fn put(settings: &[(String, String)], variables: &mut Variables) {
     for (name, value) in settings {
         variables.left_out.retain(|one| one.name != *name);
-        let put = Variable { name: name.clone(), value: value.clone(), prepend: false, effect: String::new() };
+        let put = Variable {
+            name: name.clone(),
+            value: value.clone(),
+            prepend: false,
+            effect: String::new(),
+        };
         match variables.set.iter_mut().find(|one| one.name == *name) {
-            Some(one) => *one = Variable { effect: one.effect.clone(), ..put },
+            Some(one) => {
+                *one = Variable {
+                    effect: one.effect.clone(),
+                    ..put
+                }
+            }
             None => variables.set.push(put),
         }
     }
@@ -167,7 +191,11 @@ fn told(args: &Args, variables: &Variables, compat: &Compat) -> Vec<Diagnostic> 
         for rule in compat.against(&[&args.profile], &one.name, &one.value) {
             let found = advice(rule, &format!("profile `{}`", args.profile), &setting);
             let place = Place::Argument(format!("--set {setting}"));
-            told.push(if is_asked_for { found.at(place, "") } else { found });
+            told.push(if is_asked_for {
+                found.at(place, "")
+            } else {
+                found
+            });
         }
     }
     for (wants, what, help) in [
@@ -176,36 +204,69 @@ fn told(args: &Args, variables: &Variables, compat: &Compat) -> Vec<Diagnostic> 
             "the folder of ROCm is not known",
             "give it with `--rocm DIR`, or a Python with the SDK's packages with `--python`",
         ),
-        ("gfx", "no gfx target is named", "give them with `--gfx`, such as `--gfx gfx1151`"),
+        (
+            "gfx",
+            "no gfx target is named",
+            "give them with `--gfx`, such as `--gfx gfx1151`",
+        ),
     ] {
-        let names: Vec<&str> =
-            variables.left_out.iter().filter(|one| one.wants == wants).map(|one| one.name.as_str()).collect();
+        let names: Vec<&str> = variables
+            .left_out
+            .iter()
+            .filter(|one| one.wants == wants)
+            .map(|one| one.name.as_str())
+            .collect();
         if !names.is_empty() {
             let message = format!("{} left out: {what}", counted(names.len(), "variable"));
-            told.push(Diagnostic::new(&host::VARIABLES_LEFT_OUT, message).note(names.join(", ")).help(help));
+            told.push(
+                Diagnostic::new(&host::VARIABLES_LEFT_OUT, message)
+                    .note(names.join(", "))
+                    .help(help),
+            );
         }
     }
-    let lists: Vec<&str> = variables.set.iter().filter(|one| one.prepend).map(|one| one.name.as_str()).collect();
-    if args.format.taker().is_some_and(|taker| !taker.keeps_lists()) && !lists.is_empty() {
+    let lists: Vec<&str> = variables
+        .set
+        .iter()
+        .filter(|one| one.prepend)
+        .map(|one| one.name.as_str())
+        .collect();
+    if args
+        .format
+        .taker()
+        .is_some_and(|taker| !taker.keeps_lists())
+        && !lists.is_empty()
+    {
         let message = "lists of folders hold the folder of ROCm alone in this form";
         told.push(
             Diagnostic::new(&host::LISTS_REPLACED, message)
                 .note(lists.join(", "))
-                .help("source the form for a shell (`--format sh`) where what they hold must be kept"),
+                .help(
+                    "source the form for a shell (`--format sh`) where what they hold must be kept",
+                ),
         );
     }
     told
 }
 
 fn unknown(name: &str, compat: &Compat) -> Diagnostic {
-    let known: Vec<&str> =
-        compat.tables_of(TableGroup::Machine).profiles.iter().map(|row| row.profile.as_str()).collect();
+    let known: Vec<&str> = compat
+        .tables_of(TableGroup::Machine)
+        .profiles
+        .iter()
+        .map(|row| row.profile.as_str())
+        .collect();
     let near = nearest(name, known.iter().copied());
-    let fault = Diagnostic::new(&facts::UNKNOWN_PROFILE, with_nearest(format!("there is no profile `{name}`"), near));
-    fault.at(Place::Argument(format!("--profile {name}")), "").help(match near {
-        Some(near) => format!("write `--profile {near}`"),
-        None => format!("there are {}", known.join(", ")),
-    })
+    let fault = Diagnostic::new(
+        &facts::UNKNOWN_PROFILE,
+        with_nearest(format!("there is no profile `{name}`"), near),
+    );
+    fault
+        .at(Place::Argument(format!("--profile {name}")), "")
+        .help(match near {
+            Some(near) => format!("write `--profile {near}`"),
+            None => format!("there are {}", known.join(", ")),
+        })
 }
 
 /// The folder of ROCm, absolute, where one is said or asked for.
@@ -217,7 +278,10 @@ fn rocm(args: &Args, shell: &Shell) -> Result<Option<String>, Diagnostic> {
         let folder = shell.environment.current_dir.join(folder);
         return Ok(Some(folder.display().to_string()));
     }
-    args.python.as_deref().map(|python| asked(python, shell)).transpose()
+    args.python
+        .as_deref()
+        .map(|python| asked(python, shell))
+        .transpose()
 }
 
 /// What `python -m rocm_sdk path --root` says. The first time it may unpack gigabytes.
@@ -230,10 +294,15 @@ fn asked(python: &Path, shell: &Shell) -> Result<String, Diagnostic> {
     let program = if is_path {
         Some(shell.environment.current_dir.join(python))
     } else {
-        python.to_str().and_then(|name| sys::find_program(name, &shell.environment))
+        python
+            .to_str()
+            .and_then(|name| sys::find_program(name, &shell.environment))
     };
-    let answer = program.map(|program| sys::probe(&program, &question, &shell.environment, PATIENCE));
-    let folder = answer.and_then(|answer| answer.first_line_of_success()).filter(|line| line.starts_with('/'));
+    let answer =
+        program.map(|program| sys::probe(&program, &question, &shell.environment, PATIENCE));
+    let folder = answer
+        .and_then(|answer| answer.first_line_of_success())
+        .filter(|line| line.starts_with('/'));
     folder.ok_or_else(|| {
         Diagnostic::new(&host::NO_ROCM_SDK, format!("`{shown}` names no folder"))
             .at(Place::Argument(format!("--python {}", python.display())), "")

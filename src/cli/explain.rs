@@ -32,7 +32,12 @@ struct Row {
 
 impl From<&'static Code> for Row {
     fn from(code: &'static Code) -> Self {
-        Self { code: code.id, name: code.name, severity: code.severity.to_string(), explanation: code.explanation }
+        Self {
+            code: code.id,
+            name: code.name,
+            severity: code.severity.to_string(),
+            explanation: code.explanation,
+        }
     }
 }
 
@@ -47,8 +52,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         if args.format == Format::Json {
             return shell.print(&json(registry::all()));
         }
-        let lines: String =
-            registry::all().map(|code| format!("{}  {:<8} {}\n", code.id, code.severity, code.name)).collect();
+        let lines: String = registry::all()
+            .map(|code| format!("{}  {:<8} {}\n", code.id, code.severity, code.name))
+            .collect();
         return shell.print(&lines);
     };
     // People paste the whole of `error[M001 duplicate-key]`.
@@ -64,12 +70,18 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         });
     }
     let words = registry::all().flat_map(|code| [code.id, code.name]);
-    let help = nearest(word, words)
-        .map_or_else(|| "`rock-matrix explain` lists them all".to_owned(), |near| format!("did you mean `{near}`?"));
-    shell.report(&[Diagnostic::new(&UNKNOWN_CODE, format!("there is no code `{word}`")).help(help)]);
+    let help = nearest(word, words).map_or_else(
+        || "`rock-matrix explain` lists them all".to_owned(),
+        |near| format!("did you mean `{near}`?"),
+    );
+    shell
+        .report(&[Diagnostic::new(&UNKNOWN_CODE, format!("there is no code `{word}`")).help(help)]);
     Exit::Usage
 }
 
 fn page(code: &Code) -> String {
-    format!("{} {} ({})\n\n{}\n", code.id, code.name, code.severity, code.explanation)
+    format!(
+        "{} {} ({})\n\n{}\n",
+        code.id, code.name, code.severity, code.explanation
+    )
 }

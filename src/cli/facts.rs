@@ -19,16 +19,22 @@ pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
     let mut sink = Sink::new();
     let mut tables = Tables::default();
     let mut places = Places::default();
-    let files = sys::files_with_extension(folder, &["yaml", "yml"]).map_err(|error| shell.report(&[error.into()]))?;
+    let files = sys::files_with_extension(folder, &["yaml", "yml"])
+        .map_err(|error| shell.report(&[error.into()]))?;
     if files.is_empty() {
         sink.push(
-            Diagnostic::new(&codes::NO_TABLES, format!("there are no tables in `{}`", folder.display()))
-                .help("give a folder in the form of matrices/compat"),
+            Diagnostic::new(
+                &codes::NO_TABLES,
+                format!("there are no tables in `{}`", folder.display()),
+            )
+            .help("give a folder in the form of matrices/compat"),
         );
     }
     for path in files {
         let source = load::source(shell, &path)?;
-        let Some(node) = yaml::parse(&source, &mut sink) else { continue };
+        let Some(node) = yaml::parse(&source, &mut sink) else {
+            continue;
+        };
         places.add(&node, &source);
         match yaml::de::from_node::<Tables>(&node) {
             Ok(read) => tables.merge(read),
@@ -44,7 +50,9 @@ pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
         return Err(Exit::Fault);
     }
     for fault in faults::find(&tables) {
-        let place = places.of(&fault).unwrap_or_else(|| Place::File(folder.display().to_string().into()));
+        let place = places
+            .of(&fault)
+            .unwrap_or_else(|| Place::File(folder.display().to_string().into()));
         sink.push(
             Diagnostic::new(&codes::BAD_ROW, fault.to_string())
                 .at(place, "")
@@ -66,7 +74,12 @@ impl Places {
     fn add(&mut self, document: &Node, source: &Source) {
         for (table, rows) in document.entries().unwrap_or_default() {
             let of_table = self.0.entry(table.text.clone()).or_default();
-            of_table.extend(rows.items().unwrap_or_default().iter().map(|row| source.place(head(row))));
+            of_table.extend(
+                rows.items()
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|row| source.place(head(row))),
+            );
         }
     }
 

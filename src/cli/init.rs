@@ -63,27 +63,43 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
         recipe: args.recipe.clone(),
         version: args.set.clone(),
     };
-    let starter = starter::choose(&files, &request, compat).map_err(|fault| shell.report(&[fault]))?;
+    let starter =
+        starter::choose(&files, &request, compat).map_err(|fault| shell.report(&[fault]))?;
     let path = format!("matrices/{}.yaml", starter.distribution);
     let workflow = workflow(&path, &starter, compat, shell)?;
     shell.say(&starter.why);
     let mut written = 0;
     for (path, text) in [(path.as_str(), &starter.matrix), (WORKFLOW_PATH, &workflow)] {
-        if path == WORKFLOW_PATH && !sys::exists(&args.dir.join(path)) && !is_alone(&args.dir, &starter) {
-            shell.say(&format!("the workflow of your matrix files is written by {}", written_by()));
+        if path == WORKFLOW_PATH
+            && !sys::exists(&args.dir.join(path))
+            && !is_alone(&args.dir, &starter)
+        {
+            shell.say(&format!(
+                "the workflow of your matrix files is written by {}",
+                written_by()
+            ));
             continue;
         }
         if write(&args.dir.join(path), text).map_err(|error| machine(shell, error))? {
             written += 1;
             shell.say(&format!("wrote {}", shown(&args.dir, path)));
         } else {
-            shell.say(&format!("kept {}, which is there already", shown(&args.dir, path)));
+            shell.say(&format!(
+                "kept {}, which is there already",
+                shown(&args.dir, path)
+            ));
         }
     }
     if written > 0 {
         let is_here = args.dir == Path::new(".");
-        let enter = if is_here { String::new() } else { format!("`cd {}`, ", shell_quoted(&args.dir)) };
-        shell.say(&format!("next: {enter}edit {path}, then `rock-matrix check`, `rock-matrix plan` and"));
+        let enter = if is_here {
+            String::new()
+        } else {
+            format!("`cd {}`, ", shell_quoted(&args.dir))
+        };
+        shell.say(&format!(
+            "next: {enter}edit {path}, then `rock-matrix check`, `rock-matrix plan` and"
+        ));
         shell.say(&written_by());
     }
     Ok(Exit::Done)
@@ -98,12 +114,22 @@ fn machine(shell: &Shell, error: sys::FileError) -> Exit {
 fn project_files(dir: &Path) -> Result<ProjectFiles, sys::FileError> {
     let text = |name: &str| {
         let path = dir.join(name);
-        sys::exists(&path).then(|| sys::read_text(&path, MOST_BYTES)).transpose()
+        sys::exists(&path)
+            .then(|| sys::read_text(&path, MOST_BYTES))
+            .transpose()
     };
     let mut modules = Vec::new();
     for folder in [dir.to_owned(), dir.join("src")] {
         for entry in sys::entries(&folder)? {
-            let (path, name) = (&entry.path, entry.path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+            let (path, name) = (
+                &entry.path,
+                entry
+                    .path
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned(),
+            );
             match name.strip_suffix(".py") {
                 Some(module) => modules.push(module.to_owned()),
                 None if sys::exists(&path.join("__init__.py")) => modules.push(name),
@@ -121,8 +147,11 @@ fn project_files(dir: &Path) -> Result<ProjectFiles, sys::FileError> {
 
 /// Whether the matrix files are the one that is written here.
 fn is_alone(dir: &Path, starter: &Starter) -> bool {
-    let files = sys::files_with_extension(&dir.join(crate::config::MATRICES), &["yaml", "yml"]).unwrap_or_default();
-    let own = dir.join(crate::config::MATRICES).join(format!("{}.yaml", starter.distribution));
+    let files = sys::files_with_extension(&dir.join(crate::config::MATRICES), &["yaml", "yml"])
+        .unwrap_or_default();
+    let own = dir
+        .join(crate::config::MATRICES)
+        .join(format!("{}.yaml", starter.distribution));
     files.len() == 1 && sys::read_text(&own, MOST_BYTES).is_ok_and(|text| text == starter.matrix)
 }
 
@@ -143,13 +172,23 @@ fn workflow(path: &str, starter: &Starter, compat: &Compat, shell: &Shell) -> Re
     rendered
 }
 
-fn rendered(path: &str, starter: &Starter, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Result<String, Exit> {
+fn rendered(
+    path: &str,
+    starter: &Starter,
+    compat: &Compat,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<String, Exit> {
     let source = Source::new(path, &*starter.matrix);
     let matrix = documents::matrix(shell, compat, &source, sink)?.ok_or(Exit::Fault)?;
     let matrices = [matrix];
-    let plan = load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+    let plan =
+        load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
     let text = |path: &PathBuf| path.display().to_string();
-    let (facts, recipes) = (shell.folders.compat.as_ref().map(text), shell.folders.recipes.as_ref().map(text));
+    let (facts, recipes) = (
+        shell.folders.compat.as_ref().map(text),
+        shell.folders.recipes.as_ref().map(text),
+    );
     let sources = super::render::sources(&plan, &matrices, compat);
     let words = render::Words {
         sources: &sources,
@@ -171,5 +210,9 @@ fn write(path: &Path, text: &str) -> Result<bool, sys::FileError> {
 }
 
 fn shown(dir: &Path, path: &str) -> String {
-    if dir == Path::new(".") { path.to_owned() } else { dir.join(path).display().to_string() }
+    if dir == Path::new(".") {
+        path.to_owned()
+    } else {
+        dir.join(path).display().to_string()
+    }
 }

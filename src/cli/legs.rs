@@ -6,16 +6,29 @@ use super::{Exit, Shell};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::handover as codes};
 use crate::names::Digest;
 use crate::plan::Job;
-use crate::publish::{LegReport, check_all_reported, check_leg_reports, check_plan_digest, read_leg_reports};
+use crate::publish::{
+    LegReport, check_all_reported, check_leg_reports, check_plan_digest, read_leg_reports,
+};
 
 // Options for the reports of a workflow's legs.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct LegOptions {
-    /// Read leg reports from this environment variable, set to `${{ toJSON(needs.build.outputs) }}`; can be repeated
-    #[arg(long, value_name = "NAME", requires = "plan", help_heading = "Workflow")]
+    /// Read leg reports from this environment variable, set to `${{ toJSON(needs.build.outputs)
+    /// }}`; can be repeated
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "plan",
+        help_heading = "Workflow"
+    )]
     legs_env: Vec<String>,
     /// Refuse the plan unless it has this SHA-256, as reported by the job that made it
-    #[arg(long, value_name = "SHA256", requires = "plan", help_heading = "Workflow")]
+    #[arg(
+        long,
+        value_name = "SHA256",
+        requires = "plan",
+        help_heading = "Workflow"
+    )]
     plan_sha256: Option<Digest>,
 }
 
@@ -31,7 +44,12 @@ impl LegOptions {
     ///
     /// # Errors
     /// When they cannot be read or contradict the plan; why is in the sink.
-    pub(super) fn reports(&self, jobs: &[Job], shell: &Shell, sink: &mut Sink) -> Result<Vec<LegReport>, Exit> {
+    pub(super) fn reports(
+        &self,
+        jobs: &[Job],
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> Result<Vec<LegReport>, Exit> {
         let mut reports = Vec::new();
         for variable in &self.legs_env {
             let read = match shell.environment.get(variable) {
@@ -41,7 +59,8 @@ impl LegOptions {
             match read {
                 Ok(read) => reports.extend(read),
                 Err(reason) => {
-                    let message = format!("the variable `{variable}` does not hold leg reports: {reason}");
+                    let message =
+                        format!("the variable `{variable}` does not hold leg reports: {reason}");
                     let place = Place::Argument(format!("--legs-env {variable}"));
                     let fault = Diagnostic::new(&codes::BAD_LEG_REPORT, message).at(place, "");
                     sink.push(fault.help(format!(
@@ -51,17 +70,30 @@ impl LegOptions {
             }
         }
         check_leg_reports(&reports, jobs, sink);
-        if sink.has_errors() { Err(Exit::Fault) } else { Ok(reports) }
+        if sink.has_errors() {
+            Err(Exit::Fault)
+        } else {
+            Ok(reports)
+        }
     }
 
     /// The same, with one report of each job of the plan.
     ///
     /// # Errors
     /// As [`Self::reports`], and when a job has none.
-    pub(super) fn all_reports(&self, jobs: &[Job], shell: &Shell, sink: &mut Sink) -> Result<Vec<LegReport>, Exit> {
+    pub(super) fn all_reports(
+        &self,
+        jobs: &[Job],
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> Result<Vec<LegReport>, Exit> {
         let reports = self.reports(jobs, shell, sink)?;
         check_all_reported(&reports, jobs, sink);
-        if sink.has_errors() { Err(Exit::Fault) } else { Ok(reports) }
+        if sink.has_errors() {
+            Err(Exit::Fault)
+        } else {
+            Ok(reports)
+        }
     }
 
     /// Whether reports are given.

@@ -2,7 +2,8 @@
 
 /// The largest matrix or recipe file. A matrix of ten thousand explicit rows takes about one MiB.
 pub(super) const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
-/// The largest file of another format: logs, reports of machines, lists of runs and of results, sums, rendered files.
+/// The largest file of another format: logs, reports of machines, lists of runs and of results,
+/// sums, rendered files.
 pub(super) const MAX_FILE_BYTES: u64 = 64 << 20;
 /// The largest workflow that is compared with the rendered one: twice what GitHub reads.
 pub(super) const MAX_WORKFLOW_BYTES: u64 = 1 << 20;

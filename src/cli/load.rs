@@ -1,4 +1,5 @@
-//! What several commands gather in the same way: facts, recipes, matrix files; and how they deliver data.
+//! What several commands gather in the same way: facts, recipes, matrix files; and how they deliver
+//! data.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -28,14 +29,19 @@ pub(super) fn source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
 /// # Errors
 /// The exit of the command, after saying why.
 pub(super) fn plan_source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
-    reported(shell, |sink| read_limited(path, plan::LARGEST_PLAN_BYTES, sink))
+    reported(shell, |sink| {
+        read_limited(path, plan::LARGEST_PLAN_BYTES, sink)
+    })
 }
 
 /// Reads a file and reports why it cannot be read.
 ///
 /// # Errors
 /// The exit of the command, after saying why.
-pub(super) fn reported(shell: &Shell, read: impl FnOnce(&mut Sink) -> Result<Source, Exit>) -> Result<Source, Exit> {
+pub(super) fn reported(
+    shell: &Shell,
+    read: impl FnOnce(&mut Sink) -> Result<Source, Exit>,
+) -> Result<Source, Exit> {
     let mut sink = Sink::new();
     read(&mut sink).inspect_err(|_| {
         shell.report(&sink.finish());
@@ -80,8 +86,13 @@ pub(super) fn listing_text(path: &Path) -> Result<String, FileError> {
     sys::read_text(path, LARGEST_LISTING_BYTES)
 }
 
-/// Writes to a file as a whole, or streams to stdout. A closed pipe is the end of the wish for data.
-pub(super) fn deliver(shell: &Shell, out: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Exit {
+/// Writes to a file as a whole, or streams to stdout. A closed pipe is the end of the wish for
+/// data.
+pub(super) fn deliver(
+    shell: &Shell,
+    out: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Exit {
     let Some(path) = out else {
         // People and the runner of a workflow read this as text.
         if shell.environment.stdout_is_terminal || shell.is_in_actions() {
@@ -120,15 +131,22 @@ pub(super) fn spare<'a>(
     inputs: impl IntoIterator<Item = &'a Path>,
 ) -> Result<(), Exit> {
     let Some(out) = out else { return Ok(()) };
-    if !inputs.into_iter().any(|input| sys::is_same_file(out, input)) {
+    if !inputs
+        .into_iter()
+        .any(|input| sys::is_same_file(out, input))
+    {
         return Ok(());
     }
-    let message = format!("`--out {}` would take the place of what is read", out.display());
+    let message = format!(
+        "`--out {}` would take the place of what is read",
+        out.display()
+    );
     shell.report(&[Diagnostic::new(&codes::OUT_IS_INPUT, message).help("name another file")]);
     Err(Exit::Fault)
 }
 
-/// The facts: shipped, or those of `--compat`. They stay until the program ends, which is sooner than taking them apart.
+/// The facts: shipped, or those of `--compat`. They stay until the program ends, which is sooner
+/// than taking them apart.
 ///
 /// # Errors
 /// The exit of the command, after saying what is wrong with the folder.
@@ -140,23 +158,30 @@ pub(super) fn compat(shell: &Shell) -> Result<&'static Compat, Exit> {
     }
 }
 
-/// Every recipe that can be named: those of `--recipes`, then `more`, and the shipped ones that these do not replace.
+/// Every recipe that can be named: those of `--recipes`, then `more`, and the shipped ones that
+/// these do not replace.
 ///
 /// # Errors
 /// When the folder cannot be read. Faults of its files go to the sink.
-pub(super) fn recipes(shell: &Shell, more: &[Source], sink: &mut Sink) -> Result<Arc<Recipes>, Exit> {
+pub(super) fn recipes(
+    shell: &Shell,
+    more: &[Source],
+    sink: &mut Sink,
+) -> Result<Arc<Recipes>, Exit> {
     let (mut documents, mut broken) = (Vec::new(), Vec::new());
     let mut read = |source: &Source, sink: &mut Sink| match recipe::from_source(source, sink) {
         Some(document) => documents.push(document),
         None => broken.extend(recipe::name_in(source)),
     };
     if let Some(folder) = &shell.folders.recipes {
-        let files =
-            sys::files_with_extension(folder, &["yaml", "yml"]).map_err(|error| shell.report(&[error.into()]))?;
+        let files = sys::files_with_extension(folder, &["yaml", "yml"])
+            .map_err(|error| shell.report(&[error.into()]))?;
         if files.is_empty() {
             let message = format!("there are no recipes in `{}`", folder.display());
             let fault = Diagnostic::new(&build::NO_RECIPES, message);
-            return Err(shell.report(&[fault.help("give a folder with recipe files, such as matrices/recipes")]));
+            return Err(shell.report(&[
+                fault.help("give a folder with recipe files, such as matrices/recipes")
+            ]));
         }
         for path in files {
             if let Some(source) = super::documents::source(&path, sink) {
@@ -167,7 +192,9 @@ pub(super) fn recipes(shell: &Shell, more: &[Source], sink: &mut Sink) -> Result
     for source in more {
         read(source, sink);
     }
-    Ok(Arc::new(Recipes::with_shipped(documents).with_broken(broken)))
+    Ok(Arc::new(
+        Recipes::with_shipped(documents).with_broken(broken),
+    ))
 }
 
 /// A checked matrix file with the recipe that builds it.
@@ -179,7 +206,8 @@ pub(super) struct Matrix {
     pub(super) recipe: Arc<RecipeDocument>,
 }
 
-/// Reads matrix files; without any named, those of `matrices/`. Every fault of every file goes to the sink.
+/// Reads matrix files; without any named, those of `matrices/`. Every fault of every file goes to
+/// the sink.
 ///
 /// # Errors
 /// When there is no file.
@@ -203,10 +231,12 @@ pub(super) fn given(
     given: &Given,
     sink: &mut Sink,
 ) -> Result<Vec<Matrix>, Exit> {
-    super::documents::documents(shell, compat, files, given, sink).map(|documents| documents.matrices)
+    super::documents::documents(shell, compat, files, given, sink)
+        .map(|documents| documents.matrices)
 }
 
-/// Makes the plan of these files, with `gfx: [host]` as the targets of this machine; `None` when there are faults.
+/// Makes the plan of these files, with `gfx: [host]` as the targets of this machine; `None` when
+/// there are faults.
 pub(super) fn plan(
     shell: &Shell,
     matrices: &[Matrix],
@@ -221,7 +251,11 @@ pub(super) fn plan(
         let mut config = matrix.config.clone();
         if config.gfx == Gfx::Host {
             let targets = targets.get_or_insert_with(|| {
-                crate::host::gfx_targets(&sys::host_facts(&sys::HostRoots::default(), &shell.environment, &[]))
+                crate::host::gfx_targets(&sys::host_facts(
+                    &sys::HostRoots::default(),
+                    &shell.environment,
+                    &[],
+                ))
             });
             let targets = if targets.is_empty() {
                 let fault = without_gpu(&config);
@@ -234,15 +268,23 @@ pub(super) fn plan(
             } else {
                 &*targets
             };
-            (config.families, config.gfx) =
-                (targets.iter().map(ToString::to_string).collect(), Gfx::Targets(targets.clone()));
+            (config.families, config.gfx) = (
+                targets.iter().map(ToString::to_string).collect(),
+                Gfx::Targets(targets.clone()),
+            );
         }
-        files.push((config, matrix.recipe.profile(&matrix.config.distribution.normalized())));
+        files.push((
+            config,
+            matrix
+                .recipe
+                .profile(&matrix.config.distribution.normalized()),
+        ));
     }
     plan::plan(files, compat, options, sink).filter(|_| sink.error_count() == errors)
 }
 
-/// The message where `gfx: [host]` finds no GPU: a warning where the file says what is built instead.
+/// The message where `gfx: [host]` finds no GPU: a warning where the file says what is built
+/// instead.
 fn without_gpu(config: &Config) -> Diagnostic {
     let message = "`gfx: [host]` asks for this machine's GPUs, and it has none";
     let fault = Diagnostic::new(&codes::HOST_WITHOUT_GPU, message).at(config.places.of("gfx"), "");
@@ -251,6 +293,12 @@ fn without_gpu(config: &Config) -> Diagnostic {
             "name the targets, say under `gfx-fallback` which are built without a GPU, or build on the machine with the GPU; `rock-matrix doctor` shows what it sees",
         );
     }
-    let targets: Vec<String> = config.gfx_fallback.iter().map(ToString::to_string).collect();
-    fault.severity(Severity::Warning).note(format!("`gfx-fallback` is used: {}", targets.join(", ")))
+    let targets: Vec<String> = config
+        .gfx_fallback
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    fault
+        .severity(Severity::Warning)
+        .note(format!("`gfx-fallback` is used: {}", targets.join(", ")))
 }

@@ -34,24 +34,38 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
     }
     let unchanged = pages.len() - written;
-    shell.say(&format!("wrote {written} pages into {}, {unchanged} were up to date", folder.display()));
+    shell.say(&format!(
+        "wrote {written} pages into {}, {unchanged} were up to date",
+        folder.display()
+    ));
     Exit::Done
 }
 
 /// File names and texts of all pages, the program's own first.
 fn pages() -> Vec<(String, String)> {
     let root = super::command();
-    let source = format!("{} {}", root.get_name(), root.get_version().unwrap_or_default());
+    let source = format!(
+        "{} {}",
+        root.get_name(),
+        root.get_version().unwrap_or_default()
+    );
     let (mut pages, mut open) = (Vec::new(), vec![root]);
     while let Some(command) = open.pop() {
-        let mut below: Vec<clap::Command> =
-            command.get_subcommands().filter(|inner| !inner.is_hide_set()).cloned().collect();
+        let mut below: Vec<clap::Command> = command
+            .get_subcommands()
+            .filter(|inner| !inner.is_hide_set())
+            .cloned()
+            .collect();
         below.reverse();
         open.extend(below);
         let page = clap_mangen::Man::new(command).source(source.as_str());
         let mut text = Vec::new();
-        page.render(&mut text).expect("memory can always be written to");
-        pages.push((page.get_filename(), String::from_utf8_lossy(&text).into_owned()));
+        page.render(&mut text)
+            .expect("memory can always be written to");
+        pages.push((
+            page.get_filename(),
+            String::from_utf8_lossy(&text).into_owned(),
+        ));
     }
     pages
 }

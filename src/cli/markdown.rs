@@ -13,10 +13,20 @@ pub fn reference() -> String {
     );
     let _ = writeln!(text, "\n{}\n", about(&root));
     for command in root.get_subcommands() {
-        let _ = writeln!(text, "- [`{}`](#{}): {}", command.get_name(), anchor(command), about(command));
+        let _ = writeln!(
+            text,
+            "- [`{}`](#{}): {}",
+            command.get_name(),
+            anchor(command),
+            about(command)
+        );
     }
     text.push_str("\n## Options of every command\n\n");
-    list(&mut text, root.get_arguments().filter(|argument| argument.is_global_set()));
+    list(
+        &mut text,
+        root.get_arguments()
+            .filter(|argument| argument.is_global_set()),
+    );
     for command in root.get_subcommands() {
         section(&mut text, command, "rock-matrix", 2);
     }
@@ -42,8 +52,16 @@ fn section(text: &mut String, command: &Command, parent: &str, level: usize) {
     let _ = writeln!(text, "\n{} {name}\n\n{}", "#".repeat(level), about(command));
     let mut plain = command.clone();
     let usage = plain.render_usage().to_string();
-    let _ = writeln!(text, "\n```text\n{}\n```", usage.trim_start_matches("Usage: ").trim());
-    let own = || command.get_arguments().filter(|argument| !is_everywhere(argument));
+    let _ = writeln!(
+        text,
+        "\n```text\n{}\n```",
+        usage.trim_start_matches("Usage: ").trim()
+    );
+    let own = || {
+        command
+            .get_arguments()
+            .filter(|argument| !is_everywhere(argument))
+    };
     if own().next().is_some() {
         text.push('\n');
         list(text, own());
@@ -58,7 +76,10 @@ fn section(text: &mut String, command: &Command, parent: &str, level: usize) {
 
 fn list<'a>(text: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
     for argument in arguments.filter(|argument| !argument.is_hide_set()) {
-        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        let help = argument
+            .get_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let _ = write!(text, "- `{}`: {help}", spelled(argument));
         let values: Vec<String> = argument
             .get_possible_values()
@@ -69,7 +90,11 @@ fn list<'a>(text: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
         if argument.get_action().takes_values() && !values.is_empty() {
             let _ = write!(text, " (one of {})", values.join(", "));
         }
-        let defaults: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+        let defaults: Vec<_> = argument
+            .get_default_values()
+            .iter()
+            .map(|value| value.to_string_lossy())
+            .collect();
         if argument.get_action().takes_values() && !defaults.is_empty() {
             let _ = write!(text, " [default: `{}`]", defaults.join(" "));
         }
@@ -94,7 +119,10 @@ fn is_everywhere(argument: &Arg) -> bool {
 }
 
 fn about(command: &Command) -> String {
-    command.get_about().map(ToString::to_string).unwrap_or_default()
+    command
+        .get_about()
+        .map(ToString::to_string)
+        .unwrap_or_default()
 }
 
 fn anchor(command: &Command) -> String {
@@ -110,8 +138,14 @@ mod tests {
         let text = reference();
         for command in crate::cli::command().get_subcommands() {
             let name = command.get_name();
-            assert!(text.contains(&format!("\n## rock-matrix {name}\n")), "{name}");
-            assert!(text.contains(&format!("- [`{name}`](#rock-matrix-{name}): ")), "{name}");
+            assert!(
+                text.contains(&format!("\n## rock-matrix {name}\n")),
+                "{name}"
+            );
+            assert!(
+                text.contains(&format!("- [`{name}`](#rock-matrix-{name}): ")),
+                "{name}"
+            );
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand, each gathers, decides, applies and tells.
 //!
-//! **Invariant:** no decision is taken here that a library caller could not take with the same values.
+//! **Invariant:** no decision is taken here that a library caller could not take with the same
+//! values.
 
 mod actions;
 mod assets;
@@ -84,13 +85,27 @@ pub struct Cli {
 #[derive(Debug, clap::Args)]
 struct Global {
     /// Say only what is wrong
-    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Talk")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        conflicts_with = "verbose",
+        help_heading = "Talk"
+    )]
     quiet: bool,
     /// Say why, and show each command that is run
     #[arg(short, long, global = true, help_heading = "Talk")]
     verbose: bool,
-    /// How stderr is written, once the command line is understood: for people, or one JSON object a line, without a `code` where it is no diagnostic
-    #[arg(long, global = true, value_enum, default_value = "human", value_name = "FORMAT", help_heading = "Talk")]
+    /// How stderr is written, once the command line is understood: for people, or one JSON object a
+    /// line, without a `code` where it is no diagnostic
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value = "human",
+        value_name = "FORMAT",
+        help_heading = "Talk"
+    )]
     diagnostics: Format,
     #[arg(help = "Colours on stderr: auto obeys NO_COLOR and CLICOLOR_FORCE", long, global = true, default_value = "auto", value_parser = ["auto", "always", "never"], help_heading = "Talk")]
     color: String,
@@ -105,9 +120,10 @@ struct Global {
     recipes: Option<std::path::PathBuf>,
 }
 
-// Deferred, because declaring the arguments of every command takes longer than running a small one. Therefore the
-// descriptions are here, and groups of options that are flattened into a command have no doc comments: clap would show
-// those as the description of the command (`the_reference_page_is_fresh`).
+// Deferred, because declaring the arguments of every command takes longer than running a small one.
+// Therefore the descriptions are here, and groups of options that are flattened into a command have
+// no doc comments: clap would show those as the description of the command
+// (`the_reference_page_is_fresh`).
 #[derive(Debug, clap::Subcommand)]
 #[command(defer = true)]
 enum Command {
@@ -137,21 +153,25 @@ enum Command {
     Pick(pick::Args),
     /// Show the jobs of a matrix and the reason for every missing cell
     Plan(plan::Args),
-    /// Publish wheels as a release: on GitHub, or in a folder with checksums, a manifest and an index that pip installs from
+    /// Publish wheels as a release: on GitHub, or in a folder with checksums, a manifest and an
+    /// index that pip installs from
     Publish(publish::Args),
     /// List recipes, and show their variables
     Recipe(recipe::Args),
     /// Check releases on GitHub
     Release(release::Args),
-    /// Print what a build would do: container commands, scripts, steps; and the workflow that does it on GitHub
+    /// Print what a build would do: container commands, scripts, steps; and the workflow that does
+    /// it on GitHub
     Render(render::Args),
-    /// Write documents: release notes, tables of packages, coverage, what is missing, what failed, the wheel finder, what is published
+    /// Write documents: release notes, tables of packages, coverage, what is missing, what failed,
+    /// the wheel finder, what is published
     Report(report::Args),
     /// Print the JSON Schema of matrix files
     Schema(schema::Args),
     /// Make the Python packages of the ROCm SDK
     Sdk(sdk::Args),
-    /// Show where the sources of torch and its companions come from, and check them out with patches
+    /// Show where the sources of torch and its companions come from, and check them out with
+    /// patches
     Source(source::Args),
     /// Look at wheels, check and repair them, and give them another label or other tags
     Wheel(wheel::Args),
@@ -200,14 +220,16 @@ impl Command {
     }
 }
 
-/// The whole command line with the arguments of every command and without `help`, for manual pages and documents.
+/// The whole command line with the arguments of every command and without `help`, for manual pages
+/// and documents.
 pub fn command() -> clap::Command {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
     command
 }
 
-/// A bad command line that clap cannot see, told in the way of all others, with the usage of this command.
+/// A bad command line that clap cannot see, told in the way of all others, with the usage of this
+/// command.
 fn misused(name: &str, kind: clap::error::ErrorKind, text: &str) -> Exit {
     let mut all = command();
     if let Some(named) = all.find_subcommand_mut(name) {
@@ -216,8 +238,8 @@ fn misused(name: &str, kind: clap::error::ErrorKind, text: &str) -> Exit {
     Exit::Usage
 }
 
-/// The command line. What clap makes to read it stays until the program ends: taking it apart takes half as long as making
-/// it.
+/// The command line. What clap makes to read it stays until the program ends: taking it apart takes
+/// half as long as making it.
 fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = std::mem::ManuallyDrop::new(Cli::command());
     let mut matches = command.try_get_matches_from_mut(arguments)?;
@@ -228,7 +250,9 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Er
 pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environment) -> Exit {
     // `ROCK_ANNOTATIONS=false` is the action's input `annotations`.
     let is_annotated = environment.get("GITHUB_ACTIONS") == Some("true")
-        && environment.get("ROCK_ANNOTATIONS").is_none_or(|word| word != "false");
+        && environment
+            .get("ROCK_ANNOTATIONS")
+            .is_none_or(|word| word != "false");
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let cli = match parsed(arguments.clone()) {
         Ok(cli) => cli,
@@ -246,19 +270,27 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
             _ => Verbosity::Normal,
         },
         diagnostics: cli.global.diagnostics,
-        folders: Folders { compat: cli.global.compat, recipes: cli.global.recipes },
+        folders: Folders {
+            compat: cli.global.compat,
+            recipes: cli.global.recipes,
+        },
     };
     if cli.command.asks_github() {
-        actions::TOKENS.iter().filter_map(|name| shell.environment.get(name)).for_each(|token| shell.mask(token));
+        actions::TOKENS
+            .iter()
+            .filter_map(|name| shell.environment.get(name))
+            .for_each(|token| shell.mask(token));
     }
     cli.command.run(&shell)
 }
 
-/// Returns the fault as clap words it for the same arguments with their control characters escaped: it repeats them as they
-/// are.
+/// Returns the fault as clap words it for the same arguments with their control characters escaped:
+/// it repeats them as they are.
 fn with_escapes(error: clap::Error, arguments: &[OsString]) -> clap::Error {
-    let escaped: Vec<OsString> =
-        arguments.iter().map(|text| OsString::from(visible(&text.to_string_lossy()))).collect();
+    let escaped: Vec<OsString> = arguments
+        .iter()
+        .map(|text| OsString::from(visible(&text.to_string_lossy())))
+        .collect();
     if escaped == arguments {
         return error;
     }
@@ -268,20 +300,24 @@ fn with_escapes(error: clap::Error, arguments: &[OsString]) -> clap::Error {
     }
 }
 
-/// Prints what clap says with its styles; without them where a line would still steer the terminal, be a command for the
-/// runner of a workflow or hold a password.
+/// Prints what clap says with its styles; without them where a line would still steer the terminal,
+/// be a command for the runner of a workflow or hold a password.
 fn print_usage(error: &clap::Error) -> std::io::Result<()> {
     let plain = error.to_string();
     let safe = printable(&redact_urls(&plain)).into_owned();
     if safe == plain {
         return error.print();
     }
-    let mut out: Box<dyn std::io::Write> =
-        if error.use_stderr() { Box::new(std::io::stderr()) } else { Box::new(std::io::stdout()) };
+    let mut out: Box<dyn std::io::Write> = if error.use_stderr() {
+        Box::new(std::io::stderr())
+    } else {
+        Box::new(std::io::stdout())
+    };
     out.write_all(safe.as_bytes())
 }
 
-/// Says what clap has to say instead of a command line: a fault, or help and version that were asked for.
+/// Says what clap has to say instead of a command line: a fault, or help and version that were
+/// asked for.
 fn told_by_clap(error: &clap::Error, is_annotated: bool) -> Exit {
     if is_annotated && error.use_stderr() {
         let text = crate::render::actions::usage_error(&redact_urls(&error.to_string()));

@@ -20,7 +20,10 @@ impl MovingLine {
     pub(super) fn new(shell: &Shell) -> Self {
         Self(shell.is_watched().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
-            bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound"));
+            bar.set_style(
+                ProgressStyle::with_template("{spinner} {wide_msg}")
+                    .expect("the template is sound"),
+            );
             bar
         }))
     }

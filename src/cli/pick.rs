@@ -12,7 +12,9 @@ use crate::compat::Compat;
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::names::{DistributionName, LocalLabel, PythonVersion, RocmVersion};
-use crate::pick::{self, Candidate, Decision, Fit, InstalledTorch, Libc, LibcKind, Machine, PassedOver, Rules};
+use crate::pick::{
+    self, Candidate, Decision, Fit, InstalledTorch, Libc, LibcKind, Machine, PassedOver, Rules,
+};
 use crate::sys;
 
 /// How many withdrawn wheels are named.
@@ -38,8 +40,9 @@ A saved list of releases is what `gh api --paginate --slurp repos/OWNER/REPO/rel
 pub(super) struct Args {
     #[arg(long, value_name = "FILE|DIR|OWNER/REPO", required_unless_present = "wheels", help = published::HELP)]
     published: Vec<PathBuf>,
-    /// Nothing is published: print the lines that install the newest wheel of each distribution in this folder for the
-    /// Python and the system; what else the machine has is not asked of wheels that were built for it
+    /// Nothing is published: print the lines that install the newest wheel of each distribution in
+    /// this folder for the Python and the system; what else the machine has is not asked of wheels
+    /// that were built for it
     #[arg(
         long,
         value_name = "DIR",
@@ -73,10 +76,12 @@ pub(super) struct Args {
     /// The torch that is installed, as `torch.__version__` says it
     #[arg(long, value_name = "VERSION", help_heading = "Machine")]
     torch: Option<InstalledTorch>,
-    /// The ROCm that torch was built with, else that of the system; not needed where torch's version names it
+    /// The ROCm that torch was built with, else that of the system; not needed where torch's
+    /// version names it
     #[arg(long, value_name = "VERSION", help_heading = "Machine")]
     rocm: Option<RocmVersion>,
-    /// The GPUs, by targets, families or products such as mi300x; one that a wheel has code for is enough
+    /// The GPUs, by targets, families or products such as mi300x; one that a wheel has code for is
+    /// enough
     #[arg(long, value_name = "TARGETS", value_parser = gfx_words, help_heading = "Machine")]
     gfx: Option<GfxWords>,
     /// What wheels call the system, such as `linux_x86_64`
@@ -112,7 +117,13 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     }
     let compat = load::compat(shell)?;
     let manifests = Manifests::Newest(args.reading.most_manifests);
-    let mut published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
+    let mut published = published::read(
+        &args.published,
+        &args.reading.connection,
+        manifests,
+        shell,
+        sink,
+    )?;
     args.prereleases.leave_out(published.listings_mut(), shell);
     let reasons = args.withdrawals.read(&published, sink)?;
     let offers = published.offers(None, sink)?;
@@ -121,24 +132,33 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let wheels = pick::candidates(offers, compat, args.prereleases.mode());
     let mut machine = machine(args, compat, shell, sink)?;
     machine.distribution = Some(project(args, &wheels, sink)?);
-    shell.say(&format!("looking for {} for {machine}", machine.distribution.as_deref().unwrap_or_default()));
+    shell.say(&format!(
+        "looking for {} for {machine}",
+        machine.distribution.as_deref().unwrap_or_default()
+    ));
     if let Some(torch) = &machine.foreign_torch {
         let message = format!("the torch that is installed, {torch}, is no build for ROCm");
         sink.push(
-            Diagnostic::new(&codes::TORCH_NOT_FOR_ROCM, message).help("take a line that installs torch for ROCm, too"),
+            Diagnostic::new(&codes::TORCH_NOT_FOR_ROCM, message)
+                .help("take a line that installs torch for ROCm, too"),
         );
     }
     let rules = Rules::of(compat);
     let (wheels, withdrawn) = pick::split(wheels, &reasons);
     let decision = pick::decide(&wheels, &machine, &rules);
-    let passed_over = pick::passed_over((&wheels, &decision), &withdrawn, &reasons, &machine, &rules);
+    let passed_over =
+        pick::passed_over((&wheels, &decision), &withdrawn, &reasons, &machine, &rules);
     let fit = decision.fits.first().map(|fit| &wheels[fit.index]);
-    if let Some(torch) =
-        fit.and_then(|wheel| wheel.torch.as_ref()).filter(|_| machine.has_no_torch && machine.torch.is_none())
+    if let Some(torch) = fit
+        .and_then(|wheel| wheel.torch.as_ref())
+        .filter(|_| machine.has_no_torch && machine.torch.is_none())
     {
         let is_installed = fit.is_some_and(|wheel| wheel.official_torch.is_some());
-        let help =
-            if is_installed { "the line installs it, too" } else { "install torch for ROCm first, then this wheel" };
+        let help = if is_installed {
+            "the line installs it, too"
+        } else {
+            "install torch for ROCm first, then this wheel"
+        };
         let message = format!("the wheel is for torch {torch}, and there is none");
         sink.push(Diagnostic::new(&codes::NO_TORCH, message).help(help));
     }
@@ -146,7 +166,10 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         Format::Json => shell.print(&pick::json(&wheels, &machine, &decision, &passed_over)),
         Format::Human => {
             let words = |fit: &Fit| told(&wheels[fit.index], &machine, &decision, &passed_over);
-            decision.fits.first().map_or(Exit::Done, |fit| shell.print(&words(fit)))
+            decision
+                .fits
+                .first()
+                .map_or(Exit::Done, |fit| shell.print(&words(fit)))
         }
     };
     if decision.fits.is_empty() {
@@ -173,12 +196,27 @@ fn machine(args: &Args, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Resu
         None if args.only_given => Machine::default(),
         None => {
             let facts = sys::host_facts(&sys::HostRoots::default(), &shell.environment, &[]);
-            let facts = if args.rocm.is_none() { sys::with_hip(facts, &shell.environment) } else { facts };
-            Machine::of(&crate::host::HostFacts { python: sys::python(&shell.environment), ..facts }, compat)
+            let facts = if args.rocm.is_none() {
+                sys::with_hip(facts, &shell.environment)
+            } else {
+                facts
+            };
+            Machine::of(
+                &crate::host::HostFacts {
+                    python: sys::python(&shell.environment),
+                    ..facts
+                },
+                compat,
+            )
         }
     };
     machine.python = args.python.or(machine.python);
-    if let Some(InstalledTorch { series, rocm, foreign }) = args.torch.clone() {
+    if let Some(InstalledTorch {
+        series,
+        rocm,
+        foreign,
+    }) = args.torch.clone()
+    {
         machine.torch = Some(series);
         machine.rocm = rocm.or(machine.rocm);
         machine.foreign_torch = foreign;
@@ -189,32 +227,49 @@ fn machine(args: &Args, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Resu
     machine.backend.clone_from(&args.backend);
     if let Some(words) = &args.gfx {
         let named = targets(words, "--gfx", load::compat(shell)?, shell)?;
-        machine.gfx = named.iter().map(|target| target.processor().to_owned()).collect();
+        machine.gfx = named
+            .iter()
+            .map(|target| target.processor().to_owned())
+            .collect();
     }
     Ok(machine)
 }
 
 /// The project that was asked for, or the only one.
 fn project(args: &Args, wheels: &[Candidate], sink: &mut Sink) -> Result<String, Exit> {
-    let mut projects: Vec<&str> = wheels.iter().map(|wheel| wheel.distribution.as_str()).collect();
+    let mut projects: Vec<&str> = wheels
+        .iter()
+        .map(|wheel| wheel.distribution.as_str())
+        .collect();
     projects.dedup();
-    let list = || projects.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let list = || {
+        projects
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     let Some(asked) = args.distribution.as_ref().map(DistributionName::normalized) else {
         if let [only] = projects.as_slice() {
             return Ok((*only).to_owned());
         }
         sink.push(
-            Diagnostic::new(&codes::SEVERAL_PROJECTS, format!("wheels of {} projects are published", projects.len()))
-                .note(format!("they are {}", list()))
-                .help("name one with `--distribution`"),
+            Diagnostic::new(
+                &codes::SEVERAL_PROJECTS,
+                format!("wheels of {} projects are published", projects.len()),
+            )
+            .note(format!("they are {}", list()))
+            .help("name one with `--distribution`"),
         );
         return Err(Exit::Fault);
     };
     if projects.contains(&asked.as_str()) {
         return Ok(asked);
     }
-    let message =
-        with_nearest(format!("no wheel of `{asked}` is published"), nearest(&asked, projects.iter().copied()));
+    let message = with_nearest(
+        format!("no wheel of `{asked}` is published"),
+        nearest(&asked, projects.iter().copied()),
+    );
     sink.push(
         Diagnostic::new(&codes::NO_SUCH_PROJECT, message)
             .at(Place::Argument("--distribution".to_owned()), "")
@@ -231,19 +286,35 @@ fn system(text: &str) -> Result<String, String> {
                 .to_owned(),
         );
     }
-    let is_system = ["linux_", "win_", "macosx_"].iter().any(|start| text.starts_with(start)) || text == "win32";
-    is_system.then(|| text.to_owned()).ok_or_else(|| "write it as wheels do, such as `linux_x86_64`".to_owned())
+    let is_system = ["linux_", "win_", "macosx_"]
+        .iter()
+        .any(|start| text.starts_with(start))
+        || text == "win32";
+    is_system
+        .then(|| text.to_owned())
+        .ok_or_else(|| "write it as wheels do, such as `linux_x86_64`".to_owned())
 }
 
 fn libc(kind: LibcKind, text: &str) -> Result<Libc, String> {
-    format!("{kind} {text}").parse().map_err(|_| "write major and minor, such as `2.35`".to_owned())
+    format!("{kind} {text}")
+        .parse()
+        .map_err(|_| "write major and minor, such as `2.35`".to_owned())
 }
 
-fn told(wheel: &Candidate, machine: &Machine, decision: &Decision, passed_over: &[PassedOver]) -> String {
+fn told(
+    wheel: &Candidate,
+    machine: &Machine,
+    decision: &Decision,
+    passed_over: &[PassedOver],
+) -> String {
     let offer = &wheel.offer;
     let mut text = format!("{}\n", offer.file);
     if let Some(lines) = wheel.install_lines(&machine.gfx) {
-        text.push_str(&format!("{}\n\n{}", offer.url, pick::for_machine(lines, wheel, machine)));
+        text.push_str(&format!(
+            "{}\n\n{}",
+            offer.url,
+            pick::for_machine(lines, wheel, machine)
+        ));
     } else {
         text.push_str("\n  nothing says where it can be fetched from\n");
     }
@@ -255,7 +326,11 @@ fn told(wheel: &Candidate, machine: &Machine, decision: &Decision, passed_over: 
     for wheel in missed.iter().take(MOST_WITHDRAWN) {
         text.push_str(&format!("note: {wheel}\n"));
     }
-    if let Some(more) = missed.len().checked_sub(MOST_WITHDRAWN).filter(|more| *more > 0) {
+    if let Some(more) = missed
+        .len()
+        .checked_sub(MOST_WITHDRAWN)
+        .filter(|more| *more > 0)
+    {
         text.push_str(&format!("note: and so are {more} more\n"));
     }
     let others = match decision.fits.len() {
@@ -272,14 +347,28 @@ fn told(wheel: &Candidate, machine: &Machine, decision: &Decision, passed_over: 
     .into_iter()
     .filter_map(|(is_unknown, flag)| is_unknown.then_some(flag))
     .collect();
-    let fewer = if not_told.is_empty() { String::new() } else { format!("say more with {}, or ", not_told.join(", ")) };
-    text.push_str(&format!("{others} too: {fewer}see all with `--format json`\n"));
+    let fewer = if not_told.is_empty() {
+        String::new()
+    } else {
+        format!("say more with {}, or ", not_told.join(", "))
+    };
+    text.push_str(&format!(
+        "{others} too: {fewer}see all with `--format json`\n"
+    ));
     text
 }
 
-fn none_fits(wheels: &[Candidate], machine: &Machine, decision: &Decision, passed_over: &[PassedOver]) -> Diagnostic {
+fn none_fits(
+    wheels: &[Candidate],
+    machine: &Machine,
+    decision: &Decision,
+    passed_over: &[PassedOver],
+) -> Diagnostic {
     let project = machine.distribution.as_deref().unwrap_or_default();
-    let mut diagnostic = Diagnostic::new(&codes::NO_WHEEL_FITS, format!("no wheel of {project} fits {machine}"));
+    let mut diagnostic = Diagnostic::new(
+        &codes::NO_WHEEL_FITS,
+        format!("no wheel of {project} fits {machine}"),
+    );
     for wheel in passed_over.iter().take(MOST_WITHDRAWN) {
         diagnostic = diagnostic.note(wheel.to_string());
     }
@@ -297,17 +386,34 @@ fn none_fits(wheels: &[Candidate], machine: &Machine, decision: &Decision, passe
         .collect();
     backends.sort_unstable();
     backends.dedup();
-    if let Some(asked) = machine.backend.as_deref().filter(|asked| !backends.contains(asked)) {
-        let list = backends.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if let Some(asked) = machine
+        .backend
+        .as_deref()
+        .filter(|asked| !backends.contains(asked))
+    {
+        let list = backends
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect::<Vec<_>>()
+            .join(", ");
         return diagnostic.help(with_nearest(
             format!("no wheel has this backend; published are {list}"),
             nearest(asked, backends.iter().copied()),
         ));
     }
-    let missing = decision.near.first().map_or(&[][..], |near| &near.differences);
+    let missing = decision
+        .near
+        .first()
+        .map_or(&[][..], |near| &near.differences);
     if missing.is_empty() {
         return diagnostic.help("build the wheel with `rock-matrix build`");
     }
-    let changes: Vec<String> = missing.iter().map(|d| format!("{} {}", d.axis, d.wheel)).collect();
-    diagnostic.help(format!("use {}, or build the wheel with `rock-matrix build`", changes.join(" and ")))
+    let changes: Vec<String> = missing
+        .iter()
+        .map(|d| format!("{} {}", d.axis, d.wheel))
+        .collect();
+    diagnostic.help(format!(
+        "use {}, or build the wheel with `rock-matrix build`",
+        changes.join(" and ")
+    ))
 }

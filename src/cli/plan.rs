@@ -130,22 +130,48 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 /// Makes the plan and prints it; `requested` becomes what an issue asks for.
-fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mut Sink) -> Result<Exit, Exit> {
+fn make(
+    args: &Args,
+    shell: &Shell,
+    requested: &mut Option<Requested>,
+    sink: &mut Sink,
+) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
-    let mut published = published::read(&args.published, &args.connection, Manifests::None, shell, sink)?;
+    let mut published = published::read(
+        &args.published,
+        &args.connection,
+        Manifests::None,
+        shell,
+        sink,
+    )?;
     let jobs_per_matrix = usize::from(args.max_jobs);
-    let mut options = Options { published: published.to_skip(compat, sink), runner: args.runner, jobs_per_matrix };
+    let mut options = Options {
+        published: published.to_skip(compat, sink),
+        runner: args.runner,
+        jobs_per_matrix,
+    };
     let matrices = match &args.from_issue {
         None => load::given(shell, compat, &args.files, &args.given.given(), sink)?,
         Some(issue) => {
             *requested = asked_for(issue, args, shell, sink)?;
-            let source = requested.as_ref().map(|requested| &requested.source).ok_or(Exit::Fault)?;
-            super::documents::matrix(shell, compat, source, sink)?.into_iter().collect()
+            let source = requested
+                .as_ref()
+                .map(|requested| &requested.source)
+                .ok_or(Exit::Fault)?;
+            super::documents::matrix(shell, compat, source, sink)?
+                .into_iter()
+                .collect()
         }
     };
-    let read = matrices.iter().map(|matrix| Path::new(&*matrix.config.places.source().path));
-    let read = read.chain(args.published.iter().map(PathBuf::as_path)).chain(args.diff.as_deref());
-    let read = read.chain(args.from_issue.as_deref()).chain(args.only_failed.as_deref());
+    let read = matrices
+        .iter()
+        .map(|matrix| Path::new(&*matrix.config.places.source().path));
+    let read = read
+        .chain(args.published.iter().map(PathBuf::as_path))
+        .chain(args.diff.as_deref());
+    let read = read
+        .chain(args.from_issue.as_deref())
+        .chain(args.only_failed.as_deref());
     load::spare(shell, args.out.as_deref(), read)?;
     if sink.has_errors() {
         return Err(Exit::Fault);
@@ -155,8 +181,14 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
         && let Some(plan) = load::plan(shell, &matrices, compat, &options, &mut Sink::new())
     {
         let found = parallel_jobs(&plan, &matrices, compat, shape);
-        // Where memory holds fewer compilers than there are threads, the time is that of so many threads.
-        let threads = found.values().copied().min().unwrap_or(shape.threads).min(shape.threads);
+        // Where memory holds fewer compilers than there are threads, the time is that of so many
+        // threads.
+        let threads = found
+            .values()
+            .copied()
+            .min()
+            .unwrap_or(shape.threads)
+            .min(shape.threads);
         options.runner = Some(RunnerShape { threads, ..shape });
         side_by_side = Some((shape, found));
     }
@@ -172,9 +204,14 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
     }
     warn_of_targets(&plan, &mut published, args, shell, sink)?;
     plan::check_images(&plan, sink);
-    // The jobs of a workflow go to their runners; others may be built on any machine, such as one of the shape `--runner`.
+    // The jobs of a workflow go to their runners; others may be built on any machine, such as one
+    // of the shape `--runner`.
     if args.runner.is_none() {
-        let severity = if args.github_output { Severity::Error } else { Severity::Warning };
+        let severity = if args.github_output {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
         plan::check_fit(&plan, compat, severity, sink);
         plan::warn_of_caches(&plan, sink);
     }
@@ -182,19 +219,34 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
         return Err(Exit::Fault);
     }
     if plan.job_count() == 0 {
-        let run = args.only_failed.as_deref().filter(|_| !plan.not_failed().is_empty());
+        let run = args
+            .only_failed
+            .as_deref()
+            .filter(|_| !plan.not_failed().is_empty());
         let empty = match run {
             Some(run) => failed::none(run),
             None => no_jobs(&plan, args, shell),
         };
-        sink.push(if args.fail_empty { empty.severity(Severity::Error) } else { empty });
+        sink.push(if args.fail_empty {
+            empty.severity(Severity::Error)
+        } else {
+            empty
+        });
     }
     let mut notes = notes(&plan, compat);
     notes.extend(plan.runner_hours().map(|hours| hours.to_string()));
     notes.extend(copies(&plan, &matrices, compat));
     if let Some((shape, found)) = side_by_side.filter(|(_, found)| !found.is_empty()) {
-        let said: Vec<String> = found.iter().map(|(variable, count)| format!("{variable} is {count}")).collect();
-        notes.push(format!("on {} threads with {} GiB {}", shape.threads, shape.memory_gib, said.join(", ")));
+        let said: Vec<String> = found
+            .iter()
+            .map(|(variable, count)| format!("{variable} is {count}"))
+            .collect();
+        notes.push(format!(
+            "on {} threads with {} GiB {}",
+            shape.threads,
+            shape.memory_gib,
+            said.join(", ")
+        ));
     }
     print(args, shell, &plan, &notes, sink)
 }
@@ -208,8 +260,15 @@ fn warn_of_targets(
     sink: &mut Sink,
 ) -> Result<(), Exit> {
     let compat = load::compat(shell)?;
-    let jobs = plan.skipped_jobs().filter(|job| !job.gfx().is_empty()).map(plan::JobView::to_job).collect();
-    let skipped = SavedPlan { jobs, ..SavedPlan::default() };
+    let jobs = plan
+        .skipped_jobs()
+        .filter(|job| !job.gfx().is_empty())
+        .map(plan::JobView::to_job)
+        .collect();
+    let skipped = SavedPlan {
+        jobs,
+        ..SavedPlan::default()
+    };
     if skipped.jobs.is_empty() {
         return Ok(());
     }
@@ -218,15 +277,25 @@ fn warn_of_targets(
     let expected = Expected::of(&skipped, &compat.rocm_versions(), silent);
     let unread = report::unread_targets(&report::matched(&expected, &published.wheels(compat)));
     published.add_manifests(&unread, &args.connection, shell, sink)?;
-    sink.extend(report::target_shortfalls(&report::matched(&expected, &published.wheels(compat)), compat));
+    sink.extend(report::target_shortfalls(
+        &report::matched(&expected, &published.wheels(compat)),
+        compat,
+    ));
     Ok(())
 }
 
 /// The combination that an issue asks for, as a row of the matrix file.
-fn asked_for(issue: &Path, args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Option<Requested>, Exit> {
+fn asked_for(
+    issue: &Path,
+    args: &Args,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Option<Requested>, Exit> {
     let matrix = super::documents::only_file(shell, &args.files)?;
-    let (Some(matrix), Some(issue)) = (super::documents::source(&matrix, sink), super::documents::source(issue, sink))
-    else {
+    let (Some(matrix), Some(issue)) = (
+        super::documents::source(&matrix, sink),
+        super::documents::source(issue, sink),
+    ) else {
         return Err(Exit::Fault);
     };
     let requested = config::requested(&matrix, &issue, sink);
@@ -236,7 +305,13 @@ fn asked_for(issue: &Path, args: &Args, shell: &Shell, sink: &mut Sink) -> Resul
     Ok(requested)
 }
 
-fn print(args: &Args, shell: &Shell, plan: &Plan, notes: &[String], sink: &mut Sink) -> Result<Exit, Exit> {
+fn print(
+    args: &Args,
+    shell: &Shell,
+    plan: &Plan,
+    notes: &[String],
+    sink: &mut Sink,
+) -> Result<Exit, Exit> {
     if let Some(old) = &args.diff {
         let source = load::plan_source(shell, old)?;
         let old = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
@@ -247,7 +322,9 @@ fn print(args: &Args, shell: &Shell, plan: &Plan, notes: &[String], sink: &mut S
                 serde_json::to_writer(&mut *out, &changes)?;
                 out.write_all(b"\n")
             }),
-            _ => load::deliver(shell, args.out.as_deref(), |out| out.write_all(render::changes(&changes).as_bytes())),
+            _ => load::deliver(shell, args.out.as_deref(), |out| {
+                out.write_all(render::changes(&changes).as_bytes())
+            }),
         });
     }
     if args.github_output {
@@ -255,20 +332,29 @@ fn print(args: &Args, shell: &Shell, plan: &Plan, notes: &[String], sink: &mut S
     }
     let generator = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
     Ok(match args.format {
-        PlanFormat::Json => {
-            load::deliver(shell, args.out.as_deref(), |out| plan::write_json(plan, generator, notes, out))
-        }
+        PlanFormat::Json => load::deliver(shell, args.out.as_deref(), |out| {
+            plan::write_json(plan, generator, notes, out)
+        }),
         PlanFormat::Github => {
             let github = legs(plan, sink)?;
             load::deliver(shell, args.out.as_deref(), |out| {
-                github.shards.iter().try_for_each(|shard| writeln!(out, "{}", shard.json))
+                github
+                    .shards
+                    .iter()
+                    .try_for_each(|shard| writeln!(out, "{}", shard.json))
             })
         }
         PlanFormat::Human if args.github_output => Exit::Done,
         PlanFormat::Human => {
-            let detail = if args.explain { render::Detail::Explain } else { render::Detail::Summary };
+            let detail = if args.explain {
+                render::Detail::Explain
+            } else {
+                render::Detail::Summary
+            };
             let text = render::plan(plan, notes, detail);
-            load::deliver(shell, args.out.as_deref(), |out| out.write_all(text.as_bytes()))
+            load::deliver(shell, args.out.as_deref(), |out| {
+                out.write_all(text.as_bytes())
+            })
         }
     })
 }
@@ -276,19 +362,28 @@ fn print(args: &Args, shell: &Shell, plan: &Plan, notes: &[String], sink: &mut S
 /// Things a person should know about the whole plan.
 fn notes(plan: &Plan, compat: &Compat) -> Vec<String> {
     let (jobs, most) = (plan.job_count(), plan.jobs_per_matrix);
-    let untested: BTreeSet<&str> = plan.jobs().flat_map(plan::JobView::families_without_runner).collect();
+    let untested: BTreeSet<&str> = plan
+        .jobs()
+        .flat_map(plan::JobView::families_without_runner)
+        .collect();
     let names = untested.into_iter().collect::<Vec<_>>().join(", ");
-    let untested = (!names.is_empty()).then(|| format!("no runner is known for {names}, so nothing is tested there"));
+    let untested = (!names.is_empty())
+        .then(|| format!("no runner is known for {names}, so nothing is tested there"));
     if jobs <= most {
         return untested.into_iter().collect();
     }
-    let mut note = format!("{jobs} jobs make {} matrices of at most {most}", jobs.div_ceil(most));
+    let mut note = format!(
+        "{jobs} jobs make {} matrices of at most {most}",
+        jobs.div_ceil(most)
+    );
     if jobs > plan::JOBS_PER_MATRIX {
         let in_one_run = compat.most("job-artifacts");
         note += &if jobs <= in_one_run {
             format!("; a rendered workflow has them in one run, up to {in_one_run} jobs")
         } else {
-            format!("; a rendered workflow has up to {in_one_run} jobs, so render several with fewer matrix files each")
+            format!(
+                "; a rendered workflow has up to {in_one_run} jobs, so render several with fewer matrix files each"
+            )
         };
     }
     std::iter::once(note).chain(untested).collect()
@@ -298,19 +393,28 @@ fn notes(plan: &Plan, compat: &Compat) -> Vec<String> {
 fn no_jobs(plan: &Plan, args: &Args, shell: &Shell) -> Diagnostic {
     let has_reasons = plan.groups.iter().any(|group| !group.excluded.is_empty());
     if !plan.published.is_empty() && !has_reasons {
-        return Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs: all its files are published")
-            .help("nothing is left to build; plan without `--published` to see every job");
+        return Diagnostic::new(
+            &codes::EMPTY_PLAN,
+            "the plan has no jobs: all its files are published",
+        )
+        .help("nothing is left to build; plan without `--published` to see every job");
     }
     Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs").help(match args {
         Args { explain: false, .. } => {
-            format!("see the reasons with `{}`", repeated(&shell.arguments, NOT_EXPLAINED, &["--explain"]))
+            format!(
+                "see the reasons with `{}`",
+                repeated(&shell.arguments, NOT_EXPLAINED, &["--explain"])
+            )
         }
-        Args { only, .. } if !only.is_empty() => "change the values of `--only`, or what the reasons name".to_owned(),
+        Args { only, .. } if !only.is_empty() => {
+            "change the values of `--only`, or what the reasons name".to_owned()
+        }
         _ => "change what the reasons name".to_owned(),
     })
 }
 
-/// Describes the source trees that jobs copy, by the first job of each file: all jobs of a file copy the same trees.
+/// Describes the source trees that jobs copy, by the first job of each file: all jobs of a file
+/// copy the same trees.
 fn copies(plan: &Plan, matrices: &[load::Matrix], compat: &Compat) -> Vec<String> {
     let jobs = plan
         .groups
@@ -318,26 +422,51 @@ fn copies(plan: &Plan, matrices: &[load::Matrix], compat: &Compat) -> Vec<String
         .zip(matrices)
         .enumerate()
         .filter(|(_, (_, matrix))| matrix.recipe.has_sources_of_this_machine())
-        .filter_map(|(number, (group, matrix))| Some((group.jobs(number).next()?.to_job(), matrix)));
+        .filter_map(|(number, (group, matrix))| {
+            Some((group.jobs(number).next()?.to_job(), matrix))
+        });
     let builds = jobs.filter_map(|(job, matrix)| {
-        recipe::build(&job, &matrix.recipe, compat, &recipe::Site::Container, &BTreeMap::new()).ok()
+        recipe::build(
+            &job,
+            &matrix.recipe,
+            compat,
+            &recipe::Site::Container,
+            &BTreeMap::new(),
+        )
+        .ok()
     });
     let copies: BTreeSet<String> = builds.flat_map(|build| build.copies()).collect();
     copies.into_iter().collect()
 }
 
-/// Jobs of a file whose builds are looked at for the number of parallel jobs; it hardly differs between them.
+/// Jobs of a file whose builds are looked at for the number of parallel jobs; it hardly differs
+/// between them.
 const JOBS_LOOKED_AT: usize = 200;
 
 /// How many compilers would run side by side on a machine.
-fn parallel_jobs(plan: &Plan, matrices: &[load::Matrix], compat: &Compat, shape: RunnerShape) -> BTreeMap<String, u32> {
+fn parallel_jobs(
+    plan: &Plan,
+    matrices: &[load::Matrix],
+    compat: &Compat,
+    shape: RunnerShape,
+) -> BTreeMap<String, u32> {
     let mut builds = Vec::new();
     for (number, (group, matrix)) in plan.groups.iter().zip(matrices).enumerate() {
-        let jobs = group.jobs(number).take(JOBS_LOOKED_AT).map(plan::JobView::to_job);
+        let jobs = group
+            .jobs(number)
+            .take(JOBS_LOOKED_AT)
+            .map(plan::JobView::to_job);
         let given = BTreeMap::new();
-        builds.extend(
-            jobs.filter_map(|job| recipe::build(&job, &matrix.recipe, compat, &recipe::Site::Container, &given).ok()),
-        );
+        builds.extend(jobs.filter_map(|job| {
+            recipe::build(
+                &job,
+                &matrix.recipe,
+                compat,
+                &recipe::Site::Container,
+                &given,
+            )
+            .ok()
+        }));
     }
     recipe::jobs::on_machine(&builds, shape.threads, shape.memory_gib)
 }
@@ -349,18 +478,27 @@ fn legs(plan: &Plan, sink: &mut Sink) -> Result<plan::GithubPlan, Exit> {
     Ok(github)
 }
 
-/// `count`, `has_jobs`, `slim` and one `matrix_N` a shard, in the form of `GITHUB_OUTPUT`; on stdout where that is unset.
+/// `count`, `has_jobs`, `slim` and one `matrix_N` a shard, in the form of `GITHUB_OUTPUT`; on
+/// stdout where that is unset.
 fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<(), Exit> {
     let github = legs(plan, sink)?;
-    if let Some(most) = args.most_matrices.filter(|most| github.shards.len() > usize::from(*most)) {
+    if let Some(most) = args
+        .most_matrices
+        .filter(|most| github.shards.len() > usize::from(*most))
+    {
         // The least that is too much is two.
         let (jobs, matrices) = (counted(github.count as u64, "job"), github.shards.len());
-        let message = format!("the plan has {matrices} matrices with {jobs}, and the workflow has jobs for {most}");
+        let message = format!(
+            "the plan has {matrices} matrices with {jobs}, and the workflow has jobs for {most}"
+        );
         let fault = Diagnostic::new(&codes::MORE_MATRICES, message);
         sink.push(fault.help("render the workflow again with `rock-matrix render workflow`"));
         return Err(Exit::Fault);
     }
-    if let Some(most) = args.max_legs.filter(|most| github.count > usize::from(*most)) {
+    if let Some(most) = args
+        .max_legs
+        .filter(|most| github.count > usize::from(*most))
+    {
         let jobs = counted(github.count as u64, "job");
         let message = format!("the plan has {jobs}, and the workflow has outputs for {most}");
         let fault = Diagnostic::new(&codes::MORE_MATRICES, message);
@@ -375,8 +513,13 @@ fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Re
         named("shards", shards.to_string()),
         named("slim", slim.to_string()),
     ];
-    outputs
-        .extend(github.shards.into_iter().enumerate().map(|(number, shard)| (format!("matrix_{number}"), shard.json)));
+    outputs.extend(
+        github
+            .shards
+            .into_iter()
+            .enumerate()
+            .map(|(number, shard)| (format!("matrix_{number}"), shard.json)),
+    );
     let tests = github.tests.into_iter().enumerate();
     outputs.extend(tests.filter_map(|(number, tests)| Some((format!("test_{number}"), tests?))));
     shell.summarise_if_it_can_be(|room| render::summary(plan, room));

@@ -82,19 +82,29 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
     shell.report(&sink.finish());
     match &args.command {
-        Command::List(list) if list.format == Format::Json => {
-            shell.print(&format!("{}\n", serde_json::json!({"version": 1, "recipes": overviews})))
-        }
+        Command::List(list) if list.format == Format::Json => shell.print(&format!(
+            "{}\n",
+            serde_json::json!({"version": 1, "recipes": overviews})
+        )),
         Command::List(_) => {
-            let width = overviews.iter().map(|overview| overview.name.len()).max().unwrap_or_default();
+            let width = overviews
+                .iter()
+                .map(|overview| overview.name.len())
+                .max()
+                .unwrap_or_default();
             let line = |one: &RecipeOverview| format!("{:<width$}  {}\n", one.name, one.summary());
             shell.print(&overviews.iter().map(line).collect::<String>())
         }
         Command::Show(show) => {
-            let Some(overview) = overviews.first() else { return Exit::Fault };
+            let Some(overview) = overviews.first() else {
+                return Exit::Fault;
+            };
             shell.print(&match show.format {
                 Format::Human => overview.to_string(),
-                Format::Json => format!("{}\n", serde_json::json!({"version": 1, "recipe": overview})),
+                Format::Json => format!(
+                    "{}\n",
+                    serde_json::json!({"version": 1, "recipe": overview})
+                ),
             })
         }
     }

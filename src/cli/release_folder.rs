@@ -15,7 +15,8 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes, shell_quoted};
 use crate::names::Digest;
 use crate::publish::{
-    Changes, Found, Holding, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, Present, Release, SUMS, Wanted,
+    Changes, Found, Holding, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, Present, Release, SUMS,
+    Wanted,
 };
 use crate::sys::{self, FileError, FolderSwap, Signals, Staging, StopSignal};
 
@@ -48,44 +49,91 @@ pub(super) fn open(
     let swap = if dry_run {
         None
     } else {
-        let waits = || shell.say("another publish is under way in this folder; waiting for it to end");
+        let waits =
+            || shell.say("another publish is under way in this folder; waiting for it to end");
         Some(FolderSwap::begin(folder, waits).map_err(|error| in_place(&error, sink))?)
     };
-    let listing = sys::tree(folder).map_err(|error| machine(error, sink))?.unwrap_or_default();
-    let manifest = if listing.iter().any(|(name, size)| name == MANIFEST && size.is_some()) {
+    let listing = sys::tree(folder)
+        .map_err(|error| machine(error, sink))?
+        .unwrap_or_default();
+    let manifest = if listing
+        .iter()
+        .any(|(name, size)| name == MANIFEST && size.is_some())
+    {
         Some(read_manifest(&folder.join(MANIFEST), sink)?)
     } else {
         None
     };
-    let found = |(name, size_bytes)| Found { name, size_bytes, digest: None };
+    let found = |(name, size_bytes)| Found {
+        name,
+        size_bytes,
+        digest: None,
+    };
     let mut found: Vec<Found> = listing.into_iter().map(found).collect();
     let holding = Holding::of(manifest.as_ref(), &found);
     let foreign: BTreeSet<&String> = holding.foreign.iter().collect();
     start_threads();
-    let ours = found.par_iter_mut().filter(|file| !foreign.contains(&file.name));
-    ours.for_each(|file| file.digest = sys::digest_of(&folder.join(&file.name)).ok().map(|(_, digest)| digest));
-    let actual = |name: &str| found.iter().find(|file| file.name == name).and_then(|file| file.digest);
+    let ours = found
+        .par_iter_mut()
+        .filter(|file| !foreign.contains(&file.name));
+    ours.for_each(|file| {
+        file.digest = sys::digest_of(&folder.join(&file.name))
+            .ok()
+            .map(|(_, digest)| digest)
+    });
+    let actual = |name: &str| {
+        found
+            .iter()
+            .find(|file| file.name == name)
+            .and_then(|file| file.digest)
+    };
     let listed = manifest.iter().flat_map(|manifest| &manifest.files);
     let damaged: BTreeSet<String> = listed
         .filter(|row| holding.assets.contains(&row.name))
         .filter(|row| actual(&row.name).is_none_or(|digest| digest != row.sha256))
         .map(|row| row.name.clone())
         .collect();
-    let whole = holding.assets.iter().filter(|name| !damaged.contains(*name));
+    let whole = holding
+        .assets
+        .iter()
+        .filter(|name| !damaged.contains(*name));
     let paths: Vec<PathBuf> = whole.map(|name| folder.join(name)).collect();
     let assets = assets::gather(&paths, Depth::Identify, &Known::nothing(), compat, sink);
-    Ok(Opened { folder: folder.to_owned(), swap, found, holding, damaged, manifest, assets })
+    Ok(Opened {
+        folder: folder.to_owned(),
+        swap,
+        found,
+        holding,
+        damaged,
+        manifest,
+        assets,
+    })
 }
 
 /// Reports that a folder would be a release inside of another release.
 pub(super) fn report_enclosing(folder: &Path, sink: &mut Sink) {
     let real = sys::real_path(folder);
-    let is_release = |outer: &&Path| [MANIFEST, SUMS].iter().all(|name| sys::is_file(&outer.join(name)));
-    let Some(found) = real.ancestors().skip(1).find(is_release) else { return };
+    let is_release = |outer: &&Path| {
+        [MANIFEST, SUMS]
+            .iter()
+            .all(|name| sys::is_file(&outer.join(name)))
+    };
+    let Some(found) = real.ancestors().skip(1).find(is_release) else {
+        return;
+    };
     // As the user names it, where the path that was given leads through it.
-    let mut given = folder.ancestors().skip(1).filter(|outer| !outer.as_os_str().is_empty());
-    let outer = given.find(|outer| sys::real_path(outer) == found).unwrap_or(found);
-    let message = format!("`{}` would be a release inside of another one, `{}`", folder.display(), outer.display());
+    let mut given = folder
+        .ancestors()
+        .skip(1)
+        .filter(|outer| !outer.as_os_str().is_empty());
+    let outer = given
+        .find(|outer| sys::real_path(outer) == found)
+        .unwrap_or(found);
+    let message = format!(
+        "`{}` would be a release inside of another one, `{}`",
+        folder.display(),
+        outer.display()
+    );
     sink.push(
         Diagnostic::new(&codes::RELEASE_IN_RELEASE, message)
             .at(Place::Argument("--to".to_owned()), "")
@@ -110,17 +158,33 @@ impl Opened {
     /// Reports assets that are missing or damaged and would not be put right by what is offered.
     pub(super) fn report_faults(&self, offered: &BTreeSet<&str>, replace: bool, sink: &mut Sink) {
         let fault = |name: &str, what: &str| {
-            Diagnostic::new(&codes::DAMAGED_RELEASE, format!("`{name}` of the release {what}"))
-                .at(Place::File(self.folder.join(name).display().to_string().into()), "")
+            Diagnostic::new(
+                &codes::DAMAGED_RELEASE,
+                format!("`{name}` of the release {what}"),
+            )
+            .at(
+                Place::File(self.folder.join(name).display().to_string().into()),
+                "",
+            )
         };
-        for name in self.damaged.iter().filter(|name| !(replace && offered.contains(name.as_str()))) {
+        for name in self
+            .damaged
+            .iter()
+            .filter(|name| !(replace && offered.contains(name.as_str())))
+        {
             let help = "publish the right file with `--replace`";
             sink.push(fault(name, "does not have the bytes that its manifest names").help(help));
         }
         if !replace {
-            for name in self.holding.missing.iter().filter(|name| !offered.contains(name.as_str())) {
+            for name in self
+                .holding
+                .missing
+                .iter()
+                .filter(|name| !offered.contains(name.as_str()))
+            {
                 sink.push(
-                    fault(name, "is listed and not there").help("give the file, or go on without it with `--replace`"),
+                    fault(name, "is listed and not there")
+                        .help("give the file, or go on without it with `--replace`"),
                 );
             }
         }
@@ -134,25 +198,41 @@ impl Opened {
             return;
         }
         let manifest = format!("/{MANIFEST}");
-        let releases: Vec<&str> = foreign.iter().filter_map(|name| name.strip_suffix(&manifest)).collect();
+        let releases: Vec<&str> = foreign
+            .iter()
+            .filter_map(|name| name.strip_suffix(&manifest))
+            .collect();
         let (what, help, shown) = match &self.manifest {
-            None if !releases.is_empty() => {
-                ("is a folder of releases", "name a release in it with `--tag`, or give another folder", releases)
-            }
+            None if !releases.is_empty() => (
+                "is a folder of releases",
+                "name a release in it with `--tag`, or give another folder",
+                releases,
+            ),
             manifest => {
-                let what = if manifest.is_some() { "holds files that are not of the release" } else { "is no release" };
+                let what = if manifest.is_some() {
+                    "holds files that are not of the release"
+                } else {
+                    "is no release"
+                };
                 let foreign = foreign.iter().map(String::as_str).collect();
                 (what, "give another folder, or move the files away", foreign)
             }
         };
-        let mut names: Vec<String> = shown.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+        let mut names: Vec<String> = shown
+            .iter()
+            .take(SHOWN)
+            .map(|name| format!("`{name}`"))
+            .collect();
         if shown.len() > SHOWN {
             names.push(format!("{} more", shown.len() - SHOWN));
         }
         sink.push(
-            Diagnostic::new(&codes::NOT_A_RELEASE, format!("`{}` {what}: {}", self.folder.display(), names.join(", ")))
-                .at(Place::Argument("--to".to_owned()), "")
-                .help(help),
+            Diagnostic::new(
+                &codes::NOT_A_RELEASE,
+                format!("`{}` {what}: {}", self.folder.display(), names.join(", ")),
+            )
+            .at(Place::Argument("--to".to_owned()), "")
+            .help(help),
         );
     }
 
@@ -180,9 +260,15 @@ impl Opened {
         let stopped: Mutex<Option<StopSignal>> = Mutex::new(None);
         let stage = |file: &Wanted| {
             if let Some(signal) = signals.take() {
-                *stopped.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(signal);
+                *stopped
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner) = Some(signal);
             }
-            if stopped.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_some() {
+            if stopped
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .is_some()
+            {
                 return Ok(());
             }
             let name = file.name.as_str();
@@ -194,11 +280,20 @@ impl Opened {
             }
         };
         // What tells of the assets is written after them, so that it is never older than they are.
-        let (made, given): (Vec<_>, Vec<_>) = release.wanted().into_iter().partition(|file| file.generated);
+        let (made, given): (Vec<_>, Vec<_>) = release
+            .wanted()
+            .into_iter()
+            .partition(|file| file.generated);
         start_threads();
-        let staged = given.par_iter().try_for_each(stage).and_then(|()| made.par_iter().try_for_each(stage));
+        let staged = given
+            .par_iter()
+            .try_for_each(stage)
+            .and_then(|()| made.par_iter().try_for_each(stage));
         staged.map_err(|error| machine(error, sink))?;
-        if let Some(signal) = stopped.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        if let Some(signal) = stopped
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        {
             return Err(signal.into());
         }
         staging.commit().map_err(|error| in_place(&error, sink))
@@ -221,16 +316,25 @@ fn transferred(
         return Ok(());
     }
     let reason = "it was changed while it was published".to_owned();
-    Err(FileError { action: "read", path: path.to_owned(), reason, source: None })
+    Err(FileError {
+        action: "read",
+        path: path.to_owned(),
+        reason,
+        source: None,
+    })
 }
 
 fn read_manifest(path: &Path, sink: &mut Sink) -> Result<Manifest, Exit> {
-    let text = sys::read_text(path, LARGEST_MANIFEST_BYTES).map_err(|error| machine(error, sink))?;
+    let text =
+        sys::read_text(path, LARGEST_MANIFEST_BYTES).map_err(|error| machine(error, sink))?;
     Manifest::from_json(&text).map_err(|error| {
         sink.push(
-            Diagnostic::new(&codes::BAD_MANIFEST, format!("the manifest of the release cannot be used: {error}"))
-                .at(Place::File(path.display().to_string().into()), "")
-                .help("give another folder"),
+            Diagnostic::new(
+                &codes::BAD_MANIFEST,
+                format!("the manifest of the release cannot be used: {error}"),
+            )
+            .at(Place::File(path.display().to_string().into()), "")
+            .help("give another folder"),
         );
         Exit::Fault
     })

@@ -77,14 +77,22 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 struct Options {
-    /// Matrix files or a plan.json [default: those of matrices/ that end in .yaml or .yml], and jobs by id or wheel [default: all]
+    /// Matrix files or a plan.json [default: those of matrices/ that end in .yaml or .yml], and
+    /// jobs by id or wheel [default: all]
     #[arg(value_name = "FILES|JOB")]
     words: Vec<String>,
-    /// Write to this file; with several jobs, or where it ends with `/`, one file each into this folder
+    /// Write to this file; with several jobs, or where it ends with `/`, one file each into this
+    /// folder
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
     /// What to print: the texts, or one JSON object that has them by job
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT", conflicts_with = "out")]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "human",
+        value_name = "FORMAT",
+        conflicts_with = "out"
+    )]
     format: Format,
     /// Write nothing; fail where the files differ from what would be written
     #[arg(long, requires = "out")]
@@ -169,31 +177,52 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
             return Err(misused("render", ErrorKind::ArgumentConflict, text));
         }
         if options.image.is_some() || !options.docker_arg.is_empty() {
-            let text = "`--image` and `--docker-arg` are about a container; leave `--engine local` out";
+            let text =
+                "`--image` and `--docker-arg` are about a container; leave `--engine local` out";
             return Err(misused("render", ErrorKind::ArgumentConflict, text));
         }
     }
     if options.shell.is_some() && !matches!(args.kind, Some(Kind::Script(_))) {
-        return Err(misused("render", ErrorKind::ArgumentConflict, "`--shell` is about `render script`"));
+        return Err(misused(
+            "render",
+            ErrorKind::ArgumentConflict,
+            "`--shell` is about `render script`",
+        ));
     }
     let compat = load::compat(shell)?;
     let found = named(shell, compat, &options.words, sink)?;
-    let read = found.jobs.iter().map(|ready| Path::new(&ready.job.settings.matrix));
-    load::spare(shell, options.out.as_deref(), read.chain(options.words.iter().map(Path::new)))?;
+    let read = found
+        .jobs
+        .iter()
+        .map(|ready| Path::new(&ready.job.settings.matrix));
+    load::spare(
+        shell,
+        options.out.as_deref(),
+        read.chain(options.words.iter().map(Path::new)),
+    )?;
     check_given(&found.jobs, &options.docker_arg, &options.fact, sink);
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
     let mut texts = Vec::new();
     for ready in &found.jobs {
-        let maker = Maker { ready, options, compat, folders: &shell.folders };
+        let maker = Maker {
+            ready,
+            options,
+            compat,
+            folders: &shell.folders,
+        };
         let made = maker.fits().and_then(|()| match text {
             Text::DryRun => maker.dry_run(sink),
             Text::Docker => maker.docker(sink),
             Text::Script => maker.script(sink),
             Text::Recipe => maker.recipe(sink),
         });
-        let end = if matches!(text, Text::Script) { maker.shell().extension() } else { end };
+        let end = if matches!(text, Text::Script) {
+            maker.shell().extension()
+        } else {
+            end
+        };
         match made {
             Ok(text) => texts.push((&ready.job, end, text)),
             Err(faults) => sink.extend(faults),
@@ -203,21 +232,42 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         return Err(Exit::Fault);
     }
     if options.format == Format::Json {
-        let texts: Vec<Rendered<'_>> =
-            texts.iter().map(|(job, _, text)| Rendered { job: &job.id, wheel: &job.wheel, text }).collect();
-        return Ok(shell.print_data(&format!("{}\n", serde_json::json!({"version": 1, "kind": kind, "jobs": texts}))));
+        let texts: Vec<Rendered<'_>> = texts
+            .iter()
+            .map(|(job, _, text)| Rendered {
+                job: &job.id,
+                wheel: &job.wheel,
+                text,
+            })
+            .collect();
+        return Ok(shell.print_data(&format!(
+            "{}\n",
+            serde_json::json!({"version": 1, "kind": kind, "jobs": texts})
+        )));
     }
-    let texts: Vec<_> = texts.into_iter().map(|(job, end, text)| (format!("{}.{end}", job.id), text)).collect();
+    let texts: Vec<_> = texts
+        .into_iter()
+        .map(|(job, end, text)| (format!("{}.{end}", job.id), text))
+        .collect();
     if args.kind.is_none() {
         let text = summary(&found) + &texts.into_iter().map(|(_, text)| text).collect::<String>();
-        return Ok(deliver(vec![("render.txt".to_owned(), text)], true, options, shell));
+        return Ok(deliver(
+            vec![("render.txt".to_owned(), text)],
+            true,
+            options,
+            shell,
+        ));
     }
     Ok(deliver(texts, found.jobs.len() == 1, options, shell))
 }
 
 /// What stands above the jobs of a dry run.
 fn summary(found: &Named) -> String {
-    found.plan.as_ref().map(|plan| render::plan(plan, &[], render::Detail::Summary)).unwrap_or_default()
+    found
+        .plan
+        .as_ref()
+        .map(|plan| render::plan(plan, &[], render::Detail::Summary))
+        .unwrap_or_default()
 }
 
 /// What is printed of each job.
@@ -240,29 +290,46 @@ struct Maker<'a> {
 impl Maker<'_> {
     /// The shell of the job's script.
     fn shell(&self) -> ScriptShell {
-        self.options.shell.unwrap_or(match self.ready.job.settings.platform {
-            Platform::Linux => ScriptShell::Sh,
-            Platform::Windows => ScriptShell::Powershell,
-        })
+        self.options
+            .shell
+            .unwrap_or(match self.ready.job.settings.platform {
+                Platform::Linux => ScriptShell::Sh,
+                Platform::Windows => ScriptShell::Powershell,
+            })
     }
 
-    /// Refuses what a job of its platform has not: containers on Windows, and the shells of the other one.
+    /// Refuses what a job of its platform has not: containers on Windows, and the shells of the
+    /// other one.
     fn fits(&self) -> Result<(), Vec<Diagnostic>> {
         let job = &self.ready.job;
         let is_windows = job.settings.platform == Platform::Windows;
-        let in_container = self.options.engine.is_some_and(|engine| engine.container().is_some());
+        let in_container = self
+            .options
+            .engine
+            .is_some_and(|engine| engine.container().is_some());
         let told = |message: &str, help: &str| {
             let fault = Diagnostic::new(&codes::WINDOWS_JOB, format!("job `{}` {message}", job.id));
             Err(vec![fault.help(help.to_owned())])
         };
-        if is_windows && (in_container || self.options.image.is_some() || !self.options.docker_arg.is_empty()) {
-            return told("is for Windows, where nothing runs in a container", "leave the options of containers out");
+        if is_windows
+            && (in_container || self.options.image.is_some() || !self.options.docker_arg.is_empty())
+        {
+            return told(
+                "is for Windows, where nothing runs in a container",
+                "leave the options of containers out",
+            );
         }
         if is_windows != (self.shell() != ScriptShell::Sh) {
             if is_windows {
-                return told("is for Windows", "write `--shell powershell` or `--shell cmd`");
+                return told(
+                    "is for Windows",
+                    "write `--shell powershell` or `--shell cmd`",
+                );
             }
-            return told("is for Linux", "leave `--shell` out: its script is for bash");
+            return told(
+                "is for Linux",
+                "leave `--shell` out: its script is for bash",
+            );
         }
         Ok(())
     }
@@ -279,7 +346,13 @@ impl Maker<'_> {
 
     fn build(&self, site: &Site, sink: &mut Sink) -> Result<Build, Vec<Diagnostic>> {
         let given: BTreeMap<String, String> = self.options.fact.iter().cloned().collect();
-        let mut build = recipe::build(&self.ready.job, &self.ready.recipe, self.compat, site, &given)?;
+        let mut build = recipe::build(
+            &self.ready.job,
+            &self.ready.recipe,
+            self.compat,
+            site,
+            &given,
+        )?;
         sink.extend(std::mem::take(&mut build.warnings));
         Ok(build)
     }
@@ -294,21 +367,34 @@ impl Maker<'_> {
             ScriptShell::Cmd => WindowsShell::Cmd,
         };
         let python = recipe::named(job, &self.ready.recipe);
-        render::windows_script(job, &build, &python, shell, self.compat, GENERATOR).map_err(|fault| {
-            let fault = Diagnostic::new(&host::UNWRITABLE_VARIABLE, format!("job `{}`: {fault}", job.id));
-            vec![fault.help("take `--shell powershell`, or another value")]
-        })
+        render::windows_script(job, &build, &python, shell, self.compat, GENERATOR).map_err(
+            |fault| {
+                let fault = Diagnostic::new(
+                    &host::UNWRITABLE_VARIABLE,
+                    format!("job `{}`: {fault}", job.id),
+                );
+                vec![fault.help("take `--shell powershell`, or another value")]
+            },
+        )
     }
 
     fn recipe(&self, sink: &mut Sink) -> Result<String, Vec<Diagnostic>> {
-        Ok(render::recipe(&self.ready.job, &self.build(&self.site(), sink)?))
+        Ok(render::recipe(
+            &self.ready.job,
+            &self.build(&self.site(), sink)?,
+        ))
     }
 
     fn docker(&self, sink: &mut Sink) -> Result<String, Vec<Diagnostic>> {
         if self.ready.job.settings.platform == Platform::Windows {
-            let message = format!("job `{}` is for Windows, where nothing runs in a container", self.ready.job.id);
+            let message = format!(
+                "job `{}` is for Windows, where nothing runs in a container",
+                self.ready.job.id
+            );
             let fault = Diagnostic::new(&codes::WINDOWS_JOB, message);
-            return Err(vec![fault.help("`render script` prints what builds it there")]);
+            return Err(vec![
+                fault.help("`render script` prints what builds it there"),
+            ]);
         }
         let build = self.build(&Site::Container, sink)?;
         let command = self.command(&build, sink).map_err(|fault| vec![fault])?;
@@ -316,21 +402,30 @@ impl Maker<'_> {
         let folder = format!("{ROOT}/{}", job.id);
         let written = render::command(&self.script_command(&folder));
         // A container has no program of ours, so checkouts are made before it begins.
-        let checkouts: Vec<String> =
-            build.steps.iter().filter(|step| step.host).map(|step| render::command(&step.argv)).collect();
+        let checkouts: Vec<String> = build
+            .steps
+            .iter()
+            .filter(|step| step.host)
+            .map(|step| render::command(&step.argv))
+            .collect();
         let checkouts = match checkouts.as_slice() {
             [] => String::new(),
             all => {
                 let folder = render::command(std::slice::from_ref(&folder));
                 let all = visible(&all.join(" && "));
-                format!("# What it builds is checked out by: (mkdir -p {folder} && cd {folder} && {all})\n")
+                format!(
+                    "# What it builds is checked out by: (mkdir -p {folder} && cd {folder} && {all})\n"
+                )
             }
         };
         let finishing = match recipe::finishing(job, build.relabel) {
             None => String::new(),
             Some(mut words) => {
                 if recipe::is_repaired(job) {
-                    words.extend(["--sysroot".to_owned(), format!("{folder}/{}", recipe::LIBRARIES_FOLDER)]);
+                    words.extend([
+                        "--sysroot".to_owned(),
+                        format!("{folder}/{}", recipe::LIBRARIES_FOLDER),
+                    ]);
                 }
                 words.extend(["--wheel-dir", "dist"].map(str::to_owned));
                 let words = format!("{} {folder}/{}", render::command(&words), build.wheels);
@@ -338,29 +433,50 @@ impl Maker<'_> {
             }
         };
         let (wheel, written) = (render::comment(&job.wheel), visible(&written));
-        Ok(format!("# {wheel}\n{checkouts}# What runs in it is written by: {written}\n{finishing}{command}"))
+        Ok(format!(
+            "# {wheel}\n{checkouts}# What runs in it is written by: {written}\n{finishing}{command}"
+        ))
     }
 
-    /// The command that writes the script of the container, with the options that this command was given.
+    /// The command that writes the script of the container, with the options that this command was
+    /// given.
     fn script_command(&self, folder: &str) -> Vec<String> {
         let path = |path: &Path| path.display().to_string();
         let mut words = vec!["rock-matrix".to_owned()];
-        let folders = [("--compat", &self.folders.compat), ("--recipes", &self.folders.recipes)];
+        let folders = [
+            ("--compat", &self.folders.compat),
+            ("--recipes", &self.folders.recipes),
+        ];
         words.extend(
-            folders.into_iter().filter_map(|(name, given)| Some([name.to_owned(), path(given.as_ref()?)])).flatten(),
+            folders
+                .into_iter()
+                .filter_map(|(name, given)| Some([name.to_owned(), path(given.as_ref()?)]))
+                .flatten(),
         );
         words.extend(["render", "script"].map(str::to_owned));
-        let files: Vec<String> =
-            self.options.words.iter().filter(|word| sys::is_file(Path::new(word))).cloned().collect();
+        let files: Vec<String> = self
+            .options
+            .words
+            .iter()
+            .filter(|word| sys::is_file(Path::new(word)))
+            .cloned()
+            .collect();
         let job = &self.ready.job;
-        words.extend(if files.is_empty() { vec![job.settings.matrix.clone()] } else { files });
+        words.extend(if files.is_empty() {
+            vec![job.settings.matrix.clone()]
+        } else {
+            files
+        });
         words.push(job.id.clone());
         // Without an image in the plan, a script is for this machine.
         if job.image.is_none() {
             words.extend(["--engine", "docker"].map(str::to_owned));
         }
         words.extend(
-            self.options.fact.iter().flat_map(|(name, value)| ["--fact".to_owned(), format!("{name}={value}")]),
+            self.options
+                .fact
+                .iter()
+                .flat_map(|(name, value)| ["--fact".to_owned(), format!("{name}={value}")]),
         );
         words.extend(["--out".to_owned(), format!("{folder}/build.sh")]);
         words
@@ -372,13 +488,17 @@ impl Maker<'_> {
         let (image, told) = container::image(job, self.options.image.as_deref())?;
         sink.extend(told);
         let here = shell_variable("PWD");
-        // As `build` does. A variable that is not set where the command is run is not set in the container either
-        // (docker(1), `--env`).
+        // As `build` does. A variable that is not set where the command is run is not set in the
+        // container either (docker(1), `--env`).
         let mut pass_env = container::passed_env(job, build);
         pass_env.extend(PROXY_VARIABLES.map(str::to_owned));
         pass_env.push(SOURCE_DATE.to_owned());
         let container = Container {
-            engine: self.options.engine.and_then(EngineChoice::container).unwrap_or(Engine::Docker),
+            engine: self
+                .options
+                .engine
+                .and_then(EngineChoice::container)
+                .unwrap_or(Engine::Docker),
             image,
             devices: Devices::Absent,
             folder: &format!("{here}/{}/{}", ROOT, job.id),
@@ -408,20 +528,31 @@ impl Maker<'_> {
     }
 }
 
-/// Prints the texts, writes them, or compares them with the files. The text of one job goes to the file named, unless
-/// that is a folder or ends with `/`.
+/// Prints the texts, writes them, or compares them with the files. The text of one job goes to the
+/// file named, unless that is a folder or ends with `/`.
 fn deliver(texts: Vec<(String, String)>, alone: bool, options: &Options, shell: &Shell) -> Exit {
     let Some(out) = &options.out else {
-        return shell.print_data(&texts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n"));
+        return shell.print_data(
+            &texts
+                .into_iter()
+                .map(|(_, text)| text)
+                .collect::<Vec<_>>()
+                .join("\n"),
+        );
     };
-    let is_folder = out.as_os_str().to_string_lossy().ends_with('/') || (sys::exists(out) && !sys::is_file(out));
+    let is_folder = out.as_os_str().to_string_lossy().ends_with('/')
+        || (sys::exists(out) && !sys::is_file(out));
     let alone = alone && !is_folder;
     let mut exit = Exit::Done;
     for (name, text) in texts {
         let path = if alone { out.clone() } else { out.join(name) };
-        let ended = if options.check { compare(shell, &path, &text) } else { write(shell, &path, &text) };
-        let is_of_jobs =
-            path.components().find(|part| *part != Component::CurDir) == Some(Component::Normal(ROOT.as_ref()));
+        let ended = if options.check {
+            compare(shell, &path, &text)
+        } else {
+            write(shell, &path, &text)
+        };
+        let is_of_jobs = path.components().find(|part| *part != Component::CurDir)
+            == Some(Component::Normal(ROOT.as_ref()));
         if is_of_jobs
             && ended == Exit::Done
             && let Err(error) = ignore_folder(Path::new(ROOT))
@@ -452,7 +583,11 @@ pub(super) fn compare(shell: &Shell, path: &Path, text: &str) -> Exit {
 pub(super) fn write(shell: &Shell, path: &Path, text: &str) -> Exit {
     match sys::write_if_changed(path, text.as_bytes()) {
         Ok(changed) => {
-            shell.say(&format!("{} {}", if changed { "wrote" } else { "unchanged:" }, path.display()));
+            shell.say(&format!(
+                "{} {}",
+                if changed { "wrote" } else { "unchanged:" },
+                path.display()
+            ));
             Exit::Done
         }
         Err(error) => {

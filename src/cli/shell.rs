@@ -65,7 +65,8 @@ pub struct Shell {
 pub struct Voice(Format);
 
 impl Voice {
-    /// Says a line, or several that belong together, without passwords and without what would steer a terminal.
+    /// Says a line, or several that belong together, without passwords and without what would steer
+    /// a terminal.
     pub fn tell(self, line: &str) {
         let line = render::redact_urls(line);
         let text = match self.0 {
@@ -77,13 +78,14 @@ impl Voice {
 }
 
 impl Shell {
-    /// Writes data to stdout, without what would steer a terminal or the runner of a workflow. A closed pipe is the end of
-    /// the wish for data, not a fault.
+    /// Writes data to stdout, without what would steer a terminal or the runner of a workflow. A
+    /// closed pipe is the end of the wish for data, not a fault.
     pub fn print(&self, text: &str) -> Exit {
         self.print_data(&render::printable(text))
     }
 
-    /// Writes a script or a document to stdout as it is: it escapes what it quotes by the rules of its own language.
+    /// Writes a script or a document to stdout as it is: it escapes what it quotes by the rules of
+    /// its own language.
     pub fn print_data(&self, text: &str) -> Exit {
         let mut out = std::io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -141,7 +143,9 @@ impl Shell {
 
     /// Whether a person watches stderr, so that a line may move there.
     pub fn is_watched(&self) -> bool {
-        self.environment.stderr_is_terminal && self.verbosity == Verbosity::Normal && self.diagnostics == Format::Human
+        self.environment.stderr_is_terminal
+            && self.verbosity == Verbosity::Normal
+            && self.diagnostics == Format::Human
     }
 
     /// Shows diagnostics; the exit is [`Exit::Fault`] when one of them is an error.
@@ -150,13 +154,23 @@ impl Shell {
             Format::Human => render::human(diagnostics, self.color),
             Format::Json => render::json(diagnostics),
         };
-        let _ = std::io::stderr().lock().write_all(self.inert(text).as_bytes());
+        let _ = std::io::stderr()
+            .lock()
+            .write_all(self.inert(text).as_bytes());
         self.annotate(diagnostics);
-        if diagnostics.iter().any(Diagnostic::is_error) { Exit::Fault } else { Exit::Done }
+        if diagnostics.iter().any(Diagnostic::is_error) {
+            Exit::Fault
+        } else {
+            Exit::Done
+        }
     }
 }
 
 /// Stdout that takes nothing.
 pub(super) fn stdout_fault(error: &std::io::Error) -> Diagnostic {
-    Diagnostic::new(&CANNOT_WRITE_FILE, format!("cannot write to stdout: {error}")).help("see where the output goes")
+    Diagnostic::new(
+        &CANNOT_WRITE_FILE,
+        format!("cannot write to stdout: {error}"),
+    )
+    .help("see where the output goes")
 }

@@ -12,21 +12,36 @@ pub(super) struct GfxWords(pub(super) Vec<String>);
 /// Reads them from the command line.
 pub(super) fn gfx_words(text: &str) -> Result<GfxWords, String> {
     let parts = text.split([',', ';']).map(str::trim);
-    let words: Vec<String> = parts.filter(|part| !part.is_empty()).map(str::to_owned).collect();
-    if words.is_empty() { Err("there is no target".to_owned()) } else { Ok(GfxWords(words)) }
+    let words: Vec<String> = parts
+        .filter(|part| !part.is_empty())
+        .map(str::to_owned)
+        .collect();
+    if words.is_empty() {
+        Err("there is no target".to_owned())
+    } else {
+        Ok(GfxWords(words))
+    }
 }
 
 /// Returns the targets of these words in their order, each once.
 ///
 /// # Errors
 /// The exit of the command, after it reported every unknown word.
-pub(super) fn targets(words: &GfxWords, option: &str, compat: &Compat, shell: &Shell) -> Result<Vec<GfxTarget>, Exit> {
+pub(super) fn targets(
+    words: &GfxWords,
+    option: &str,
+    compat: &Compat,
+    shell: &Shell,
+) -> Result<Vec<GfxTarget>, Exit> {
     let (mut found, mut faults): (Vec<GfxTarget>, Vec<Diagnostic>) = Default::default();
     // Names of products may have blanks, `RX 7900 XTX`; else these separate words too.
-    let words = words.0.iter().flat_map(|part| match compat.gfx_named(part) {
-        Ok(_) => vec![part.as_str()],
-        Err(_) => part.split_whitespace().collect(),
-    });
+    let words = words
+        .0
+        .iter()
+        .flat_map(|part| match compat.gfx_named(part) {
+            Ok(_) => vec![part.as_str()],
+            Err(_) => part.split_whitespace().collect(),
+        });
     for word in words {
         match compat.gfx_named(word) {
             Ok(targets) => {

@@ -64,26 +64,45 @@ pub(super) fn indexes<'a>(
 ) -> Vec<IndexDocument> {
     let mut folders: BTreeMap<&Folder, BTreeMap<String, Vec<&IndexFile>>> = BTreeMap::new();
     for file in files.filter(|file| file.yanked == Yanked::No && file.is_listed()) {
-        folders.entry(&file.folder).or_default().entry(file.project.normalized()).or_default().push(file);
+        folders
+            .entry(&file.folder)
+            .or_default()
+            .entry(file.project.normalized())
+            .or_default()
+            .push(file);
     }
     let root = file_url(root);
     let document = |(folder, projects): (&Folder, BTreeMap<String, Vec<&IndexFile>>)| {
         let url = format!("{root}{}/", percent_encode(folder.to_string()));
-        let kinds: Vec<Installing> = projects.values().map(|files| Installing::of(files[0])).collect();
-        let lines = projects.iter().zip(&kinds).flat_map(|((name, files), kind)| match kind {
-            Installing::Alone if *folder != Folder::Any => backend_releases(name, files, compat)
-                .iter()
-                .map(|release| InstallLines::new(&release.requirement, Some(&url), release.torch.as_ref()))
-                .collect(),
-            kind => {
-                let words = kind.words(name, kinds.iter().copied());
-                let line = |words: String| InstallLines {
-                    with_torch: format!("pip install {words} --index-url {url}"),
-                    from_nothing: None,
-                };
-                words.map(line).into_iter().collect::<Vec<_>>()
-            }
-        });
+        let kinds: Vec<Installing> = projects
+            .values()
+            .map(|files| Installing::of(files[0]))
+            .collect();
+        let lines = projects
+            .iter()
+            .zip(&kinds)
+            .flat_map(|((name, files), kind)| match kind {
+                Installing::Alone if *folder != Folder::Any => {
+                    backend_releases(name, files, compat)
+                        .iter()
+                        .map(|release| {
+                            InstallLines::new(
+                                &release.requirement,
+                                Some(&url),
+                                release.torch.as_ref(),
+                            )
+                        })
+                        .collect()
+                }
+                kind => {
+                    let words = kind.words(name, kinds.iter().copied());
+                    let line = |words: String| InstallLines {
+                        with_torch: format!("pip install {words} --index-url {url}"),
+                        from_nothing: None,
+                    };
+                    words.map(line).into_iter().collect::<Vec<_>>()
+                }
+            });
         IndexDocument {
             folder: folder.to_string(),
             install: lines.collect(),
@@ -104,7 +123,9 @@ pub(super) fn install_lines(indexes: &[IndexDocument]) -> String {
     text.extend(lines().map(|lines| format!("  {}\n", lines.with_torch)));
     if lines().any(|lines| lines.from_nothing.is_some()) {
         text.push_str("with torch, where there is none:\n");
-        text.extend(lines().filter_map(|lines| Some(format!("  {}\n", lines.from_nothing.as_ref()?))));
+        text.extend(
+            lines().filter_map(|lines| Some(format!("  {}\n", lines.from_nothing.as_ref()?))),
+        );
     }
     text
 }
@@ -114,8 +135,8 @@ impl Told<'_> {
         let document = self.document();
         match format {
             Format::Json => {
-                let mut text =
-                    serde_json::to_string_pretty(&document).expect("a struct of text and numbers serialises");
+                let mut text = serde_json::to_string_pretty(&document)
+                    .expect("a struct of text and numbers serialises");
                 text.push('\n');
                 text
             }
@@ -125,10 +146,18 @@ impl Told<'_> {
 
     fn document(&self) -> Document {
         let names = |deleted: bool, added: bool| {
-            let is = |wanted: &dyn Fn(&String) -> Change, name: &String| self.changes.steps.contains(&wanted(name));
+            let is = |wanted: &dyn Fn(&String) -> Change, name: &String| {
+                self.changes.steps.contains(&wanted(name))
+            };
             let steps = self.changes.steps.iter().filter_map(|step| match step {
-                Change::Delete(name) if deleted && is(&|n| Change::Add(n.clone()), name) == added => Some(name.clone()),
-                Change::Add(name) if !deleted && !is(&|n| Change::Delete(n.clone()), name) => Some(name.clone()),
+                Change::Delete(name)
+                    if deleted && is(&|n| Change::Add(n.clone()), name) == added =>
+                {
+                    Some(name.clone())
+                }
+                Change::Add(name) if !deleted && !is(&|n| Change::Delete(n.clone()), name) => {
+                    Some(name.clone())
+                }
                 _ => None,
             });
             steps.collect()
@@ -153,13 +182,23 @@ impl Told<'_> {
     fn human(&self, document: &Document) -> String {
         let release = visible(&document.release);
         let mut text = match (document.changed, self.dry_run) {
-            (false, _) => format!("{release} is up to date: {} files, nothing written\n", document.same),
+            (false, _) => format!(
+                "{release} is up to date: {} files, nothing written\n",
+                document.same
+            ),
             (true, true) => format!("{release} would change:\n"),
             (true, false) => format!("published to {release}:\n"),
         };
         let is_asset = |name: &&String| !self.is_generated(name);
-        for (sign, names) in [('+', &document.added), ('~', &document.replaced), ('-', &document.removed)] {
-            names.iter().filter(is_asset).for_each(|name| text.push_str(&format!("  {sign} {name}\n")));
+        for (sign, names) in [
+            ('+', &document.added),
+            ('~', &document.replaced),
+            ('-', &document.removed),
+        ] {
+            names
+                .iter()
+                .filter(is_asset)
+                .for_each(|name| text.push_str(&format!("  {sign} {name}\n")));
         }
         let generated = self.changes.steps.iter().filter(|step| {
             let (Change::Add(name) | Change::Delete(name)) = step;
@@ -167,7 +206,9 @@ impl Told<'_> {
         });
         match generated.count() {
             0 => {}
-            count => text.push_str(&format!("  and {count} files made from them: sums, manifest, index\n")),
+            count => text.push_str(&format!(
+                "  and {count} files made from them: sums, manifest, index\n"
+            )),
         }
         text.push_str(&install_lines(&document.indexes));
         text
@@ -175,6 +216,8 @@ impl Told<'_> {
 
     fn is_generated(&self, name: &str) -> bool {
         !self.release.assets.iter().any(|asset| asset.name() == name)
-            && !Path::new(name).extension().is_some_and(|e| e == "whl" || e == "gz")
+            && !Path::new(name)
+                .extension()
+                .is_some_and(|e| e == "whl" || e == "gz")
     }
 }

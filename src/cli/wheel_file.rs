@@ -21,8 +21,8 @@ pub(super) struct Contents {
     pub(super) metadata: CoreMetadata,
 }
 
-/// What the label says; `Some(None)` for a wheel without one, and for one whose label names no accelerator, which is told.
-/// A label that names one and cannot be read for certain is a fault.
+/// What the label says; `Some(None)` for a wheel without one, and for one whose label names no
+/// accelerator, which is told. A label that names one and cannot be read for certain is a fault.
 #[expect(clippy::option_option, reason = "a wheel without a label is no fault")]
 pub(super) fn label(
     wheel: &WheelName,
@@ -30,7 +30,9 @@ pub(super) fn label(
     place: Place,
     sink: &mut Sink,
 ) -> Option<Option<LabelParts>> {
-    let Some(label) = wheel.label() else { return Some(None) };
+    let Some(label) = wheel.label() else {
+        return Some(None);
+    };
     match LabelParts::parse(&label, known) {
         Ok(parsed) if parsed.ambiguous => {
             let dotted = parsed.parts.label(LabelStyle::Dotted);
@@ -48,9 +50,12 @@ pub(super) fn label(
         }
         Err(_) => {
             sink.push(
-                Diagnostic::new(&codes::UNREADABLE_NAME, format!("the label `{label}` names no accelerator"))
-                    .severity(Severity::Warning)
-                    .at(place, "no index lists it: what it is for is not known"),
+                Diagnostic::new(
+                    &codes::UNREADABLE_NAME,
+                    format!("the label `{label}` names no accelerator"),
+                )
+                .severity(Severity::Warning)
+                .at(place, "no index lists it: what it is for is not known"),
             );
             Some(None)
         }
@@ -58,8 +63,15 @@ pub(super) fn label(
 }
 
 /// Opens the wheel; what is wrong with it goes to the sink. A wheel with an error is not offered.
-pub(super) fn read(path: &Path, name: &WheelName, depth: Depth, sink: &mut Sink) -> Option<Contents> {
-    let source = PositionalFile::open(path).map_err(|error| sink.push(error.into())).ok()?;
+pub(super) fn read(
+    path: &Path,
+    name: &WheelName,
+    depth: Depth,
+    sink: &mut Sink,
+) -> Option<Contents> {
+    let source = PositionalFile::open(path)
+        .map_err(|error| sink.push(error.into()))
+        .ok()?;
     if depth == Depth::Verify {
         let found = wheel::verify(&source, name);
         let is_faulty = found.iter().any(Diagnostic::is_error);
@@ -70,14 +82,25 @@ pub(super) fn read(path: &Path, name: &WheelName, depth: Depth, sink: &mut Sink)
     }
     let fault = |error: WheelError| error.diagnostic(&name.to_string());
     if depth == Depth::List {
-        let headers = WheelHeaders::open(&source).map_err(|error| sink.push(fault(error))).ok()?;
-        let is_told = |one: &Diagnostic| one.is_error() || one.code == &wheel_codes::COMPRESSION_RATIO;
-        let faults = wheel::verify_headers(&headers, name).into_iter().filter(is_told);
+        let headers = WheelHeaders::open(&source)
+            .map_err(|error| sink.push(fault(error)))
+            .ok()?;
+        let is_told =
+            |one: &Diagnostic| one.is_error() || one.code == &wheel_codes::COMPRESSION_RATIO;
+        let faults = wheel::verify_headers(&headers, name)
+            .into_iter()
+            .filter(is_told);
         let count = sink.error_count();
         sink.extend(faults);
-        return if sink.error_count() == count { contents(headers.into_metadata(), name, sink) } else { None };
+        return if sink.error_count() == count {
+            contents(headers.into_metadata(), name, sink)
+        } else {
+            None
+        };
     }
-    let bytes = wheel::read_metadata(&source).map_err(|error| sink.push(fault(error))).ok()?;
+    let bytes = wheel::read_metadata(&source)
+        .map_err(|error| sink.push(fault(error)))
+        .ok()?;
     contents(Headers::parse(bytes), name, sink)
 }
 
@@ -85,16 +108,32 @@ pub(super) fn read(path: &Path, name: &WheelName, depth: Depth, sink: &mut Sink)
 pub(super) fn contents(headers: Headers, name: &WheelName, sink: &mut Sink) -> Option<Contents> {
     let fault = |error: WheelError| error.diagnostic(&name.to_string());
     let member = format!("{}-{}.dist-info/METADATA", name.distribution, name.version);
-    wheel::identity(&headers, name, &member, LabelRule::Agrees).map_err(|error| sink.push(fault(error))).ok()?;
+    wheel::identity(&headers, name, &member, LabelRule::Agrees)
+        .map_err(|error| sink.push(fault(error)))
+        .ok()?;
     let project = headers.get("Name").and_then(|name| name.parse().ok());
-    let needed = headers.all("Requires-Dist").filter(|requirement| !is_extra(requirement));
+    let needed = headers
+        .all("Requires-Dist")
+        .filter(|requirement| !is_extra(requirement));
     let requires = needed.map(std::borrow::Cow::into_owned).collect();
-    let requires_python = headers.get("Requires-Python").map(std::borrow::Cow::into_owned);
-    let metadata = CoreMetadata { digest: digest(headers.bytes()), bytes: Some(headers.into_bytes()) };
-    Some(Contents { project: project.or_else(|| name.distribution.parse().ok())?, requires_python, requires, metadata })
+    let requires_python = headers
+        .get("Requires-Python")
+        .map(std::borrow::Cow::into_owned);
+    let metadata = CoreMetadata {
+        digest: digest(headers.bytes()),
+        bytes: Some(headers.into_bytes()),
+    };
+    Some(Contents {
+        project: project.or_else(|| name.distribution.parse().ok())?,
+        requires_python,
+        requires,
+        metadata,
+    })
 }
 
 /// Whether a requirement holds only with an extra: `pytest; extra == "test"`.
 fn is_extra(requirement: &str) -> bool {
-    requirement.split_once(';').is_some_and(|(_, marker)| marker.contains("extra"))
+    requirement
+        .split_once(';')
+        .is_some_and(|(_, marker)| marker.contains("extra"))
 }

@@ -14,14 +14,15 @@ use crate::publish::INDEX;
 // Options that select withdrawn wheels.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Withdrawals {
-    /// An index: what is withdrawn there is recommended to nobody. That of each release in a folder is read without asking
+    /// An index: what is withdrawn there is recommended to nobody. That of each release in a folder
+    /// is read without asking
     #[arg(long, value_name = "DIR")]
     withdrawn_in: Vec<PathBuf>,
 }
 
 impl Withdrawals {
-    /// What is withdrawn in the indexes named, whatever its bytes, and in those of the folders of what is published, each of
-    /// which is about the bytes that lie there.
+    /// What is withdrawn in the indexes named, whatever its bytes, and in those of the folders of
+    /// what is published, each of which is about the bytes that lie there.
     ///
     /// # Errors
     /// When one that is named is no index of this program; the sink has which.
@@ -45,15 +46,17 @@ impl Withdrawals {
     }
 }
 
-/// Says which files an index withdraws although other bytes of their names were meant, and what it withdrew and does not
-/// list any more. `before` is what it withdrew.
+/// Says which files an index withdraws although other bytes of their names were meant, and what it
+/// withdrew and does not list any more. `before` is what it withdrew.
 pub(super) fn tell_of_names(before: &Withdrawn, files: &[&IndexFile], shell: &Shell) {
     if before.is_empty() {
         return;
     }
     let is_other = |file: &&&IndexFile| {
         let (name, digest) = (file.name.as_str(), file.digest);
-        file.yanked != Yanked::No && before.reason(name, None).is_some() && before.reason(name, digest).is_none()
+        file.yanked != Yanked::No
+            && before.reason(name, None).is_some()
+            && before.reason(name, digest).is_none()
     };
     for file in files.iter().filter(is_other) {
         shell.say(&format!(
@@ -63,6 +66,8 @@ pub(super) fn tell_of_names(before: &Withdrawn, files: &[&IndexFile], shell: &Sh
     }
     let listed: BTreeSet<String> = files.iter().map(|file| file.name.to_lowercase()).collect();
     for name in before.names().filter(|name| !listed.contains(*name)) {
-        shell.say(&format!("not listed any more, and not remembered as withdrawn: {name}"));
+        shell.say(&format!(
+            "not listed any more, and not remembered as withdrawn: {name}"
+        ));
     }
 }

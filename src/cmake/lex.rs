@@ -5,7 +5,8 @@ use std::ops::Range;
 /// One argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Argument {
-    /// Its text without quotes or brackets, escapes of quotes and backslashes undone; references stay as written.
+    /// Its text without quotes or brackets, escapes of quotes and backslashes undone; references
+    /// stay as written.
     pub text: String,
     /// Whether it stands in quotes or brackets, so that it is one value even when empty.
     pub is_quoted: bool,
@@ -58,9 +59,14 @@ impl Lexer<'_> {
     fn command(&mut self) -> Result<Option<Command>, Unclosed> {
         loop {
             self.skip_comments()?;
-            let Some(c) = self.peek() else { return Ok(None) };
+            let Some(c) = self.peek() else {
+                return Ok(None);
+            };
             let start = self.at;
-            let length = self.rest().find(|c: char| !is_name(c)).unwrap_or(self.rest().len());
+            let length = self
+                .rest()
+                .find(|c: char| !is_name(c))
+                .unwrap_or(self.rest().len());
             if length == 0 {
                 self.at += c.len_utf8();
                 continue;
@@ -73,7 +79,11 @@ impl Lexer<'_> {
             }
             self.at = self.text.len() - after.len() + 1;
             let arguments = self.arguments(start)?;
-            return Ok(Some(Command { name, arguments, span: start..self.at }));
+            return Ok(Some(Command {
+                name,
+                arguments,
+                span: start..self.at,
+            }));
         }
     }
 
@@ -81,11 +91,19 @@ impl Lexer<'_> {
     fn arguments(&mut self, start: usize) -> Result<Vec<Argument>, Unclosed> {
         let mut found = Vec::new();
         let mut depth = 1_usize;
-        let plain = |text: &str| Argument { text: text.to_owned(), is_quoted: false };
+        let plain = |text: &str| Argument {
+            text: text.to_owned(),
+            is_quoted: false,
+        };
         loop {
             self.skip_comments()?;
             match self.peek() {
-                None => return Err(Unclosed { what: "a parenthesis", at: start }),
+                None => {
+                    return Err(Unclosed {
+                        what: "a parenthesis",
+                        at: start,
+                    });
+                }
                 Some('(') => {
                     depth += 1;
                     self.at += 1;
@@ -102,7 +120,10 @@ impl Lexer<'_> {
                 Some('"') => found.push(self.quoted()?),
                 Some('[') if bracket(self.rest()).is_some() => {
                     let text = self.bracketed()?;
-                    found.push(Argument { text, is_quoted: true });
+                    found.push(Argument {
+                        text,
+                        is_quoted: true,
+                    });
                 }
                 Some(_) => found.push(plain(&self.bare())),
             }
@@ -117,7 +138,10 @@ impl Lexer<'_> {
             match c {
                 '"' => {
                     self.at = start + 1 + offset + 1;
-                    return Ok(Argument { text, is_quoted: true });
+                    return Ok(Argument {
+                        text,
+                        is_quoted: true,
+                    });
                 }
                 '\\' => match chars.next() {
                     // A backslash before the end of a line joins it with the next one.
@@ -129,20 +153,33 @@ impl Lexer<'_> {
                 c => text.push(c),
             }
         }
-        Err(Unclosed { what: "a quote", at: start })
+        Err(Unclosed {
+            what: "a quote",
+            at: start,
+        })
     }
 
     /// A bracket argument, `[==[ … ]==]`, whose first line break is no part of it.
     fn bracketed(&mut self) -> Result<String, Unclosed> {
         let start = self.at;
-        let unclosed = Unclosed { what: "a bracket", at: start };
-        let Some(equals) = bracket(self.rest()) else { return Err(unclosed) };
+        let unclosed = Unclosed {
+            what: "a bracket",
+            at: start,
+        };
+        let Some(equals) = bracket(self.rest()) else {
+            return Err(unclosed);
+        };
         let begin = start + equals + 2;
         let close = format!("]{}]", "=".repeat(equals));
-        let Some(length) = self.text[begin..].find(&close) else { return Err(unclosed) };
+        let Some(length) = self.text[begin..].find(&close) else {
+            return Err(unclosed);
+        };
         self.at = begin + length + close.len();
         let inside = &self.text[begin..begin + length];
-        let inside = inside.strip_prefix('\r').filter(|rest| rest.starts_with('\n')).unwrap_or(inside);
+        let inside = inside
+            .strip_prefix('\r')
+            .filter(|rest| rest.starts_with('\n'))
+            .unwrap_or(inside);
         Ok(inside.strip_prefix('\n').unwrap_or(inside).to_owned())
     }
 
@@ -170,7 +207,10 @@ impl Lexer<'_> {
     fn skip_comments(&mut self) -> Result<(), Unclosed> {
         loop {
             let rest = self.rest();
-            self.at += rest.len() - rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}').len();
+            self.at += rest.len()
+                - rest
+                    .trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+                    .len();
             if self.peek() != Some('#') {
                 return Ok(());
             }

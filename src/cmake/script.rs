@@ -38,7 +38,8 @@ type BranchIndex = usize;
 struct Branch {
     /// The condition as written, with single blanks between its words.
     condition: String,
-    /// Whether the branch is that in which the condition holds; else an `else` or `elseif` after it.
+    /// Whether the branch is that in which the condition holds; else an `else` or `elseif` after
+    /// it.
     holds: bool,
     /// The branch around it, or the one that it is the `else` of. Its index is lower.
     parent: Option<BranchIndex>,
@@ -88,20 +89,31 @@ pub enum Fault {
 impl Set {
     /// The values as CMake holds them: one text with `;` between them.
     pub fn value(&self) -> String {
-        self.values.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join(";")
+        self.values
+            .iter()
+            .map(|one| one.text.as_str())
+            .collect::<Vec<_>>()
+            .join(";")
     }
 
     /// The values one by one; a value that is a list itself counts as its parts.
     pub fn list(&self) -> Vec<String> {
         let whole = self.value();
-        if whole.is_empty() { Vec::new() } else { whole.split(';').map(str::to_owned).collect() }
+        if whole.is_empty() {
+            Vec::new()
+        } else {
+            whole.split(';').map(str::to_owned).collect()
+        }
     }
 }
 
 impl Script {
     /// Reads a file. The time is linear in its length, however deep its blocks are.
     pub fn parse(text: &str) -> Self {
-        let mut script = Self { faults: conflict_markers(text), ..Self::default() };
+        let mut script = Self {
+            faults: conflict_markers(text),
+            ..Self::default()
+        };
         let (commands, unclosed) = lex::commands(text);
         let lines = Lines::of(text);
         let mut open: Vec<OpenBlock> = Vec::new();
@@ -109,23 +121,39 @@ impl Script {
             match command.name.as_str() {
                 "if" => {
                     let around = open.last().and_then(OpenBlock::innermost);
-                    let holds = Some(script.add_branch(condition(&command.arguments), true, around));
-                    open.push(OpenBlock { span: command.span, around, failed: None, holds });
+                    let holds =
+                        Some(script.add_branch(condition(&command.arguments), true, around));
+                    open.push(OpenBlock {
+                        span: command.span,
+                        around,
+                        failed: None,
+                        holds,
+                    });
                 }
                 "elseif" | "else" => match open.last_mut() {
                     Some(block) => {
                         if let Some(held) = block.holds.take() {
                             let condition = script.branches[held].condition.clone();
-                            block.failed = Some(script.add_branch(condition, false, block.failed.or(block.around)));
+                            block.failed = Some(script.add_branch(
+                                condition,
+                                false,
+                                block.failed.or(block.around),
+                            ));
                         }
                         if command.name == "elseif" {
                             let parent = block.innermost();
-                            block.holds = Some(script.add_branch(condition(&command.arguments), true, parent));
+                            block.holds = Some(script.add_branch(
+                                condition(&command.arguments),
+                                true,
+                                parent,
+                            ));
                         }
                     }
                     None => script.faults.push(Fault::Unbalanced { span: command.span }),
                 },
-                "endif" if open.pop().is_none() => script.faults.push(Fault::Unbalanced { span: command.span }),
+                "endif" if open.pop().is_none() => {
+                    script.faults.push(Fault::Unbalanced { span: command.span })
+                }
                 "set" => {
                     let mut values = command.arguments.into_iter();
                     let Some(name) = values.next() else { continue };
@@ -140,24 +168,42 @@ impl Script {
                 _ => {}
             }
         }
-        script.faults.extend(open.into_iter().map(|block| Fault::Unbalanced { span: block.span }));
-        script.faults.extend(unclosed.map(|found| Fault::Unclosed { what: found.what, span: found.at..found.at + 1 }));
+        script.faults.extend(
+            open.into_iter()
+                .map(|block| Fault::Unbalanced { span: block.span }),
+        );
+        script.faults.extend(unclosed.map(|found| Fault::Unclosed {
+            what: found.what,
+            span: found.at..found.at + 1,
+        }));
         script
     }
 
-    fn add_branch(&mut self, condition: String, holds: bool, parent: Option<BranchIndex>) -> BranchIndex {
-        self.branches.push(Branch { condition, holds, parent });
+    fn add_branch(
+        &mut self,
+        condition: String,
+        holds: bool,
+        parent: Option<BranchIndex>,
+    ) -> BranchIndex {
+        self.branches.push(Branch {
+            condition,
+            holds,
+            parent,
+        });
         self.branches.len() - 1
     }
 
-    /// Returns the sets outside of branches whose condition is one of these variables alone, and holds.
+    /// Returns the sets outside of branches whose condition is one of these variables alone, and
+    /// holds.
     pub fn sets_outside(&self, variables: &[String]) -> impl Iterator<Item = &Set> {
         let mut is_inside: Vec<bool> = Vec::with_capacity(self.branches.len());
         for branch in &self.branches {
             let is_named = branch.holds && variables.contains(&branch.condition);
             is_inside.push(is_named || branch.parent.is_some_and(|parent| is_inside[parent]));
         }
-        self.sets.iter().filter(move |set| !set.within.is_some_and(|branch| is_inside[branch]))
+        self.sets
+            .iter()
+            .filter(move |set| !set.within.is_some_and(|branch| is_inside[branch]))
     }
 }
 
@@ -183,10 +229,14 @@ fn conflict_markers(text: &str) -> Vec<Fault> {
     let mut start = 0;
     let mut found = Vec::new();
     for line in text.split_inclusive('\n') {
-        let is_marker = ["<<<<<<< ", "||||||| ", ">>>>>>> "].iter().any(|marker| line.starts_with(marker))
+        let is_marker = ["<<<<<<< ", "||||||| ", ">>>>>>> "]
+            .iter()
+            .any(|marker| line.starts_with(marker))
             || line.trim_end() == "=======";
         if is_marker {
-            found.push(Fault::ConflictMarker { span: start..start + line.trim_end().len() });
+            found.push(Fault::ConflictMarker {
+                span: start..start + line.trim_end().len(),
+            });
         }
         start += line.len();
     }
@@ -198,7 +248,11 @@ struct Lines(Vec<usize>);
 
 impl Lines {
     fn of(text: &str) -> Self {
-        Self(std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect())
+        Self(
+            std::iter::once(0)
+                .chain(text.match_indices('\n').map(|(at, _)| at + 1))
+                .collect(),
+        )
     }
 
     /// The line of an offset, from 1.
@@ -221,23 +275,46 @@ mod tests {
             let mut within: Vec<usize> = std::iter::successors(set.within, parent).collect();
             within.reverse();
             let branches = within.into_iter().map(|index| &script.branches[index]);
-            let texts = branches.map(|one| format!(" {}{}", if one.holds { "" } else { "!" }, one.condition));
-            format!("{} {}={}{}", set.line, set.name, set.value(), texts.collect::<String>())
+            let texts = branches
+                .map(|one| format!(" {}{}", if one.holds { "" } else { "!" }, one.condition));
+            format!(
+                "{} {}={}{}",
+                set.line,
+                set.name,
+                set.value(),
+                texts.collect::<String>()
+            )
         };
-        assert_eq!(script.sets.iter().map(line).collect::<Vec<_>>(), expect, "{text}");
+        assert_eq!(
+            script.sets.iter().map(line).collect::<Vec<_>>(),
+            expect,
+            "{text}"
+        );
     }
 
     #[test]
     fn values_are_quoted_bare_or_in_brackets_and_joined_as_a_list() {
         check("set(A x)\nSet ( B  \"y z\" )", &["1 A=x", "2 B=y z"]);
-        check("set(L a;b \"c\" [[d\ne]] [=[ ]] ]=])", &["1 L=a;b;c;d\ne; ]] "]);
+        check(
+            "set(L a;b \"c\" [[d\ne]] [=[ ]] ]=])",
+            &["1 L=a;b;c;d\ne; ]] "],
+        );
         check("set(E \"a\\\"b\\\\c\\nd\")", &["1 E=a\"b\\c\\nd"]);
         check("set(J \"a\\\nb\")", &["1 J=ab"]);
         check("set(U)\nset(V \"\")", &["1 U=", "2 V="]);
-        check("set(ENV{P} $ENV{Q}/x)\nset(R \"${S}\")", &["1 ENV{P}=$ENV{Q}/x", "2 R=${S}"]);
-        check("set(C v CACHE STRING \"about\" FORCE)\nset(D v PARENT_SCOPE)", &["1 C=v", "2 D=v"]);
+        check(
+            "set(ENV{P} $ENV{Q}/x)\nset(R \"${S}\")",
+            &["1 ENV{P}=$ENV{Q}/x", "2 R=${S}"],
+        );
+        check(
+            "set(C v CACHE STRING \"about\" FORCE)\nset(D v PARENT_SCOPE)",
+            &["1 C=v", "2 D=v"],
+        );
         check("set(P -D\"a b\"=c d)", &["1 P=-D\"a b\"=c;d"]);
-        assert_eq!(Script::parse("set(L a;b c)").sets[0].list(), ["a", "b", "c"]);
+        assert_eq!(
+            Script::parse("set(L a;b c)").sets[0].list(),
+            ["a", "b", "c"]
+        );
         assert_eq!(Script::parse("set(L)").sets[0].list(), Vec::<String>::new());
     }
 
@@ -245,7 +322,10 @@ mod tests {
     fn a_comment_begins_at_a_hash_outside_of_quotes() {
         check("# set(A x)\nset(B y) # set(C z)\n", &["2 B=y"]);
         check("set(L \"a#b\" # first)\n  c # second\n)", &["1 L=a#b;c"]);
-        check("#[[ set(A x)\n]] set(B y)\n#[=[ ]] set(C z) ]=]set(D w)", &["2 B=y", "3 D=w"]);
+        check(
+            "#[[ set(A x)\n]] set(B y)\n#[=[ ]] set(C z) ]=]set(D w)",
+            &["2 B=y", "3 D=w"],
+        );
         check("message(\"set(A x)\")\nset(B y)", &["2 B=y"]);
     }
 
@@ -261,9 +341,13 @@ mod tests {
                 "11 C=5",
             ],
         );
-        let script =
-            Script::parse("if(USE_ASAN)\nset(A 1)\nelse()\nset(A 2)\nendif()\nif(NOT USE_ASAN)\nset(A 3)\nendif()");
-        let outside: Vec<String> = script.sets_outside(&["USE_ASAN".to_owned()]).map(super::Set::value).collect();
+        let script = Script::parse(
+            "if(USE_ASAN)\nset(A 1)\nelse()\nset(A 2)\nendif()\nif(NOT USE_ASAN)\nset(A 3)\nendif()",
+        );
+        let outside: Vec<String> = script
+            .sets_outside(&["USE_ASAN".to_owned()])
+            .map(super::Set::value)
+            .collect();
         assert_eq!(outside, ["2", "3"]);
     }
 
@@ -278,7 +362,10 @@ mod tests {
             let script = Script::parse(&text);
             let found = script.sets_outside(&["X".to_owned()]).count();
             assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
-            assert_eq!((script.faults.as_slice(), script.sets.len(), found), (&[][..], count, outside));
+            assert_eq!(
+                (script.faults.as_slice(), script.sets.len(), found),
+                (&[][..], count, outside)
+            );
         }
     }
 
@@ -289,10 +376,34 @@ mod tests {
             assert_eq!(script.faults, expect, "{text}");
             assert_eq!(script.sets.len(), 1, "{text}");
         };
-        check("set(A 1)\nset(B", &[Fault::Unclosed { what: "a parenthesis", span: 9..10 }]);
-        check("set(A 1)\nset(B \"x)", &[Fault::Unclosed { what: "a quote", span: 15..16 }]);
-        check("set(A 1)\nset(B [=[x]])", &[Fault::Unclosed { what: "a bracket", span: 15..16 }]);
-        check("set(A 1)\n#[[ set(B x)", &[Fault::Unclosed { what: "a bracket", span: 10..11 }]);
+        check(
+            "set(A 1)\nset(B",
+            &[Fault::Unclosed {
+                what: "a parenthesis",
+                span: 9..10,
+            }],
+        );
+        check(
+            "set(A 1)\nset(B \"x)",
+            &[Fault::Unclosed {
+                what: "a quote",
+                span: 15..16,
+            }],
+        );
+        check(
+            "set(A 1)\nset(B [=[x]])",
+            &[Fault::Unclosed {
+                what: "a bracket",
+                span: 15..16,
+            }],
+        );
+        check(
+            "set(A 1)\n#[[ set(B x)",
+            &[Fault::Unclosed {
+                what: "a bracket",
+                span: 10..11,
+            }],
+        );
         check("set(A 1)\nendif()", &[Fault::Unbalanced { span: 9..16 }]);
         check("if(X)\nset(A 1)", &[Fault::Unbalanced { span: 0..5 }]);
     }
@@ -305,7 +416,10 @@ mod tests {
             Fault::ConflictMarker { span } => text[span.clone()].to_owned(),
             other => panic!("{other:?}"),
         };
-        assert_eq!(script.faults.iter().map(told).collect::<Vec<_>>(), ["<<<<<<< HEAD", "=======", ">>>>>>> theirs"]);
+        assert_eq!(
+            script.faults.iter().map(told).collect::<Vec<_>>(),
+            ["<<<<<<< HEAD", "=======", ">>>>>>> theirs"]
+        );
         assert_eq!(script.sets.len(), 3);
         assert_eq!(Script::parse("# =======\n#<<<<<<< x\n").faults, []);
     }

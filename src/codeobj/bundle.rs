@@ -69,9 +69,18 @@ pub(super) struct BundleReader {
 #[derive(Debug, Clone, Copy)]
 enum State {
     Header,
-    Fields { left: u64 },
-    Id { left: u64, offset: u64, size: u64, length: usize },
-    Payload { table_end: u64 },
+    Fields {
+        left: u64,
+    },
+    Id {
+        left: u64,
+        offset: u64,
+        size: u64,
+        length: usize,
+    },
+    Payload {
+        table_end: u64,
+    },
     Failed(BundleFault),
 }
 
@@ -130,20 +139,27 @@ impl BundleReader {
     pub(super) fn next_head_end(&self) -> Option<u64> {
         let waiting = self.wanted.get(self.next_wanted);
         let open = self.open.iter().map(|head| head.entry);
-        open.chain(waiting.copied()).map(|entry| self.head_end(entry)).min()
+        open.chain(waiting.copied())
+            .map(|entry| self.head_end(entry))
+            .min()
     }
 
     fn head_end(&self, entry: usize) -> u64 {
         let entry = &self.entries[entry];
-        entry.offset.saturating_add(entry.size_bytes.min(HEAD_BYTES as u64))
+        entry
+            .offset
+            .saturating_add(entry.size_bytes.min(HEAD_BYTES as u64))
     }
 
     /// Whether the next entry whose beginning is wanted begins at this position, where it stands.
     pub(super) fn begins_entry_at(&self, position: u64) -> bool {
-        self.wanted.get(self.next_wanted).is_some_and(|entry| self.entries[*entry].offset == position)
+        self.wanted
+            .get(self.next_wanted)
+            .is_some_and(|entry| self.entries[*entry].offset == position)
     }
 
-    /// Takes the next bytes. Returns where the farthest of the code objects ends whose beginning was among them.
+    /// Takes the next bytes. Returns where the farthest of the code objects ends whose beginning
+    /// was among them.
     pub(super) fn feed(&mut self, mut bytes: &[u8]) -> Option<u64> {
         while self.needs_table() && !bytes.is_empty() {
             let room = self.field_bytes() - self.field.len();
@@ -169,7 +185,10 @@ impl BundleReader {
     }
 
     fn needs_table(&self) -> bool {
-        matches!(self.state, State::Header | State::Fields { .. } | State::Id { .. })
+        matches!(
+            self.state,
+            State::Header | State::Fields { .. } | State::Id { .. }
+        )
     }
 
     fn field_bytes(&self) -> usize {
@@ -192,14 +211,30 @@ impl BundleReader {
             State::Fields { left } => match number(16) {
                 length @ 1..=MAX_ID_BYTES => {
                     let length = usize::try_from(length).unwrap_or(usize::MAX);
-                    Ok(State::Id { left, offset: number(0), size: number(8), length })
+                    Ok(State::Id {
+                        left,
+                        offset: number(0),
+                        size: number(8),
+                        length,
+                    })
                 }
                 length => Err(BundleFault::IdLength { index, length }),
             },
-            State::Id { left, offset, size, .. } => {
+            State::Id {
+                left, offset, size, ..
+            } => {
                 let id = EntryId::parse(&self.field).ok_or(BundleFault::IdText(index))?;
-                self.entries.push(Entry { id: Some(id), offset, size_bytes: size, object: None });
-                Ok(if left > 1 { State::Fields { left: left - 1 } } else { self.begin_payload() })
+                self.entries.push(Entry {
+                    id: Some(id),
+                    offset,
+                    size_bytes: size,
+                    object: None,
+                });
+                Ok(if left > 1 {
+                    State::Fields { left: left - 1 }
+                } else {
+                    self.begin_payload()
+                })
             }
             other => Ok(other),
         }
@@ -209,7 +244,9 @@ impl BundleReader {
         let table_end = self.position;
         let has_code = |entry: &Entry| entry.is_device() && entry.offset >= table_end;
         if self.reads == Reads::Heads {
-            self.wanted = (0..self.entries.len()).filter(|index| has_code(&self.entries[*index])).collect();
+            self.wanted = (0..self.entries.len())
+                .filter(|index| has_code(&self.entries[*index]))
+                .collect();
         }
         self.wanted.sort_by_key(|index| self.entries[*index].offset);
         State::Payload { table_end }
@@ -221,18 +258,25 @@ impl BundleReader {
         while let Some(&entry) = self.wanted.get(self.next_wanted)
             && self.entries[entry].offset < self.position
         {
-            self.open.push(Head { entry, bytes: Vec::with_capacity(HEAD_BYTES) });
+            self.open.push(Head {
+                entry,
+                bytes: Vec::with_capacity(HEAD_BYTES),
+            });
             self.next_wanted += 1;
         }
         let mut farthest = None;
         let entries = &mut self.entries;
         self.open.retain_mut(|head| {
             let entry = &mut entries[head.entry];
-            let wanted = usize::try_from(entry.size_bytes).unwrap_or(HEAD_BYTES).min(HEAD_BYTES);
+            let wanted = usize::try_from(entry.size_bytes)
+                .unwrap_or(HEAD_BYTES)
+                .min(HEAD_BYTES);
             let from =
-                usize::try_from((entry.offset + head.bytes.len() as u64).saturating_sub(start)).unwrap_or(usize::MAX);
+                usize::try_from((entry.offset + head.bytes.len() as u64).saturating_sub(start))
+                    .unwrap_or(usize::MAX);
             let there = bytes.get(from..).unwrap_or_default();
-            head.bytes.extend_from_slice(&there[..there.len().min(wanted - head.bytes.len())]);
+            head.bytes
+                .extend_from_slice(&there[..there.len().min(wanted - head.bytes.len())]);
             if head.bytes.len() < wanted {
                 return true;
             }

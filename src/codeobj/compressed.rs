@@ -7,7 +7,8 @@ use super::bundle::{BundleFault, BundleReader, Reads};
 use super::bytes::{u16_at, u32_at, u64_at};
 use super::limits::MAX_ZSTD_WINDOW_LOG;
 
-/// What every compressed bundle begins with (clang, "Offload Bundler", "Compression and Decompression").
+/// What every compressed bundle begins with (clang, "Offload Bundler", "Compression and
+/// Decompression").
 pub(super) const MAGIC: &[u8; 4] = b"CCOB";
 /// The beginning of a Zstandard frame (RFC 8878, section 3.1.1).
 const ZSTD_MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
@@ -105,18 +106,38 @@ impl CompressedHeader {
             other => return Err(CompressedFault::Method(other)),
         };
         if raw_bytes == 0 || total_bytes.is_some_and(|total| total <= header_bytes) {
-            return Err(CompressedFault::Sizes { total: total_bytes.unwrap_or(0), raw: raw_bytes });
+            return Err(CompressedFault::Sizes {
+                total: total_bytes.unwrap_or(0),
+                raw: raw_bytes,
+            });
         }
-        let data = usize::try_from(header_bytes).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
+        let data = usize::try_from(header_bytes)
+            .ok()
+            .and_then(|at| bytes.get(at..))
+            .unwrap_or_default();
         let is_data = match method {
             Method::Zstd => data.starts_with(&ZSTD_MAGIC),
-            // Deflate with a window that exists, and a check that the first two bytes are divisible by 31 (RFC 1950, 2.2).
+            // Deflate with a window that exists, and a check that the first two bytes are divisible
+            // by 31 (RFC 1950, 2.2).
             Method::Zlib => {
-                data.len() >= 2 && data[0] & 0x8f == 8 && (u32::from(data[0]) << 8 | u32::from(data[1])) % 31 == 0
+                data.len() >= 2
+                    && data[0] & 0x8f == 8
+                    && (u32::from(data[0]) << 8 | u32::from(data[1])) % 31 == 0
             }
         };
-        let header = Self { version: small, method, header_bytes, total_bytes, raw_bytes, hash };
-        if is_data { Ok(header) } else { Err(CompressedFault::Data) }
+        let header = Self {
+            version: small,
+            method,
+            header_bytes,
+            total_bytes,
+            raw_bytes,
+            hash,
+        };
+        if is_data {
+            Ok(header)
+        } else {
+            Err(CompressedFault::Data)
+        }
     }
 }
 
@@ -146,8 +167,9 @@ enum End {
     Damaged,
 }
 
-/// Bytes of the header of a block (RFC 8878, section 3.1.1.2). The decoder asks for a block together with the header
-/// of the next one. Given both, it would lose what it unpacked of the first where the second is damaged.
+/// Bytes of the header of a block (RFC 8878, section 3.1.1.2). The decoder asks for a block
+/// together with the header of the next one. Given both, it would lose what it unpacked of the
+/// first where the second is damaged.
 const BLOCK_HEADER_BYTES: usize = 3;
 /// What a decoder asks for at first: the smallest frame header and the header of a block.
 const FIRST_ASKED: usize = 5 + BLOCK_HEADER_BYTES;
@@ -157,7 +179,11 @@ impl Data {
     fn step(&mut self, data: &[u8], piece: &mut [u8]) -> (usize, usize, End) {
         match self {
             Self::Zstd(decoder, asked) => {
-                let length = if *asked > BLOCK_HEADER_BYTES { *asked - BLOCK_HEADER_BYTES } else { *asked };
+                let length = if *asked > BLOCK_HEADER_BYTES {
+                    *asked - BLOCK_HEADER_BYTES
+                } else {
+                    *asked
+                };
                 let mut input = InBuffer::around(&data[..length.min(data.len())]);
                 let mut output = OutBuffer::around(piece);
                 let left = decoder.run(&mut input, &mut output);
@@ -178,8 +204,12 @@ impl Data {
                     Ok(Status::Ok | Status::BufError) => End::Open,
                     Err(_) => End::Damaged,
                 };
-                let read = usize::try_from(inflater.total_in() - before_in).unwrap_or(data.len()).min(data.len());
-                let written = usize::try_from(inflater.total_out() - before_out).unwrap_or(0).min(piece.len());
+                let read = usize::try_from(inflater.total_in() - before_in)
+                    .unwrap_or(data.len())
+                    .min(data.len());
+                let written = usize::try_from(inflater.total_out() - before_out)
+                    .unwrap_or(0)
+                    .min(piece.len());
                 (read, written, end)
             }
         }
@@ -197,12 +227,24 @@ impl Unpacker {
         let (decoder, end) = match header.method {
             Method::Zstd => match zstd() {
                 Ok(decoder) => (Data::Zstd(decoder, FIRST_ASKED), None),
-                Err(_) => (Data::Zlib(Decompress::new(true)), Some(Err(CompressedFault::Bound))),
+                Err(_) => (
+                    Data::Zlib(Decompress::new(true)),
+                    Some(Err(CompressedFault::Bound)),
+                ),
             },
             Method::Zlib => (Data::Zlib(Decompress::new(true)), None),
         };
         let (piece, reader) = (vec![0; PIECE_BYTES], BundleReader::new(reads));
-        Self { header, reads, decoder, piece, reader, taken: 0, raw: 0, end }
+        Self {
+            header,
+            reads,
+            decoder,
+            piece,
+            reader,
+            taken: 0,
+            raw: 0,
+            end,
+        }
     }
 
     /// Whether it is at its end, by a fault or without.
@@ -210,28 +252,42 @@ impl Unpacker {
         self.end.is_some()
     }
 
-    /// Only where its size in the file is told, the next bundle is found without the end of this one.
+    /// Only where its size in the file is told, the next bundle is found without the end of this
+    /// one.
     fn is_enough(&self) -> bool {
-        self.reads == Reads::Table && self.header.total_bytes.is_some() && self.reader.table_end().is_some()
+        self.reads == Reads::Table
+            && self.header.total_bytes.is_some()
+            && self.reader.table_end().is_some()
     }
 
-    /// How many bytes of the file it has. Where neither its header nor its end tells, only the header counts.
+    /// How many bytes of the file it has. Where neither its header nor its end tells, only the
+    /// header counts.
     pub(super) fn size_bytes(&self) -> u64 {
-        let by_end = if self.end == Some(Ok(())) { self.taken } else { self.header.header_bytes };
+        let by_end = if self.end == Some(Ok(())) {
+            self.taken
+        } else {
+            self.header.header_bytes
+        };
         self.header.total_bytes.unwrap_or(by_end)
     }
 
-    /// Takes the next bytes of the file as far as they are its own. The budget is how many bytes may still be
-    /// unpacked of this file.
+    /// Takes the next bytes of the file as far as they are its own. The budget is how many bytes
+    /// may still be unpacked of this file.
     pub(super) fn feed(&mut self, bytes: &[u8], budget: &mut u64) {
         let total = self.header.total_bytes.unwrap_or(u64::MAX);
-        let own = usize::try_from(total - self.taken).unwrap_or(usize::MAX).min(bytes.len());
-        let skipped = usize::try_from(self.header.header_bytes.saturating_sub(self.taken)).unwrap_or(0).min(own);
+        let own = usize::try_from(total - self.taken)
+            .unwrap_or(usize::MAX)
+            .min(bytes.len());
+        let skipped = usize::try_from(self.header.header_bytes.saturating_sub(self.taken))
+            .unwrap_or(0)
+            .min(own);
         self.taken += skipped as u64;
         let mut data = &bytes[skipped..own];
         while self.end.is_none() {
             let before = data.len();
-            let Some(unpacked) = self.step(&mut data) else { break };
+            let Some(unpacked) = self.step(&mut data) else {
+                break;
+            };
             self.taken += (before - data.len()) as u64;
             if unpacked == 0 && data.is_empty() {
                 break;
@@ -247,8 +303,8 @@ impl Unpacker {
         }
     }
 
-    /// Unpacks one piece; `None` where nothing moved. What was unpacked before a fault is used, and how the bytes
-    /// came makes no difference to how much that is.
+    /// Unpacks one piece; `None` where nothing moved. What was unpacked before a fault is used, and
+    /// how the bytes came makes no difference to how much that is.
     fn step(&mut self, data: &mut &[u8]) -> Option<u64> {
         let (read, written, end) = self.decoder.step(data, &mut self.piece);
         *data = &data[read..];
@@ -261,11 +317,17 @@ impl Unpacker {
         } else if self.is_enough() {
             Some(Ok(()))
         } else if self.raw > said {
-            Some(Err(CompressedFault::RawSize { said, found: said.saturating_add(1) }))
+            Some(Err(CompressedFault::RawSize {
+                said,
+                found: said.saturating_add(1),
+            }))
         } else {
             match end {
                 End::Open => None,
-                End::Reached if self.raw < said => Some(Err(CompressedFault::RawSize { said, found: self.raw })),
+                End::Reached if self.raw < said => Some(Err(CompressedFault::RawSize {
+                    said,
+                    found: self.raw,
+                })),
                 End::Reached => Some(Ok(())),
                 End::Damaged => Some(Err(CompressedFault::Damaged(self.raw))),
             }
@@ -287,6 +349,10 @@ impl Unpacker {
 
 impl std::fmt::Debug for Unpacker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Unpacker({:?}, {} bytes in, {} out)", self.header, self.taken, self.raw)
+        write!(
+            f,
+            "Unpacker({:?}, {} bytes in, {} out)",
+            self.header, self.taken, self.raw
+        )
     }
 }

@@ -4,7 +4,8 @@ use super::flags::{CodeObject, has_number};
 use super::limits::MAX_ID_BYTES;
 use super::target::Target;
 
-/// What an entry was compiled for, as the first word of its id (clang, "Offload Bundler", "Bundle Entry ID").
+/// What an entry was compiled for, as the first word of its id (clang, "Offload Bundler", "Bundle
+/// Entry ID").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OffloadKind {
     /// The processor that the library itself is for; its entry is empty.
@@ -35,7 +36,9 @@ impl EntryId {
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let is_text = !bytes.is_empty()
             && bytes.len() as u64 <= MAX_ID_BYTES
-            && bytes.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ');
+            && bytes
+                .iter()
+                .all(|byte| byte.is_ascii_graphic() || *byte == b' ');
         let text = std::str::from_utf8(bytes).ok().filter(|_| is_text)?;
         let (kind, rest) = text.split_once('-').unwrap_or((text, ""));
         let kind = match kind {
@@ -46,7 +49,11 @@ impl EntryId {
             _ => OffloadKind::Other,
         };
         let target = (kind != OffloadKind::Host).then(|| Target::from_text(target_text(rest)));
-        Some(Self { text: text.to_owned(), kind, target })
+        Some(Self {
+            text: text.to_owned(),
+            kind,
+            target,
+        })
     }
 
     /// Whether its kind is one that compilers write.
@@ -55,8 +62,8 @@ impl EntryId {
     }
 }
 
-/// What follows the triple. The triple has three words or four, of which the fourth may be empty; the processor may
-/// have dashes of its own (`gfx9-4-generic`).
+/// What follows the triple. The triple has three words or four, of which the fourth may be empty;
+/// the processor may have dashes of its own (`gfx9-4-generic`).
 fn target_text(rest: &str) -> &str {
     if let Some(at) = rest.find("-gfx") {
         return &rest[at + 1..];
@@ -72,7 +79,8 @@ fn target_text(rest: &str) -> &str {
 pub struct Entry {
     /// Its id; a code object outside of a bundle has none.
     pub id: Option<EntryId>,
-    /// Where it begins: in the bundle as it is when unpacked, or in the file where there is no bundle.
+    /// Where it begins: in the bundle as it is when unpacked, or in the file where there is no
+    /// bundle.
     pub offset: u64,
     /// Its size.
     pub size_bytes: u64,
@@ -94,11 +102,13 @@ impl Entry {
         self.size_bytes > 0 && self.target().is_some()
     }
 
-    /// Whether its header contradicts its id. Version 2 tells no processor and version 3 no feature that is off, so
-    /// less is compared there. A machine number that the table does not have contradicts those processors alone whose
-    /// numbers it has.
+    /// Whether its header contradicts its id. Version 2 tells no processor and version 3 no feature
+    /// that is off, so less is compared there. A machine number that the table does not have
+    /// contradicts those processors alone whose numbers it has.
     pub fn is_mismatch(&self) -> bool {
-        let (Some(said), Some(object)) = (self.target(), &self.object) else { return false };
+        let (Some(said), Some(object)) = (self.target(), &self.object) else {
+            return false;
+        };
         let (said, found) = match (said, &object.target, object.version) {
             (.., Some(2)) => return false,
             (Target::Gfx(said), Target::Gfx(found), _) => (said, found),
@@ -108,7 +118,11 @@ impl Entry {
         };
         let is_told = |feature: &&String| object.version != Some(3) || feature.ends_with('+');
         said.processor() != found.processor()
-            || !said.features().iter().filter(is_told).eq(found.features().iter().filter(is_told))
+            || !said
+                .features()
+                .iter()
+                .filter(is_told)
+                .eq(found.features().iter().filter(is_told))
     }
 }
 
@@ -122,14 +136,23 @@ mod tests {
     fn ids_of_all_compilers_tell_their_target() {
         let check = |text: &str, expect: &str| {
             let id = EntryId::parse(text.as_bytes()).unwrap();
-            let target = id.target.as_ref().map_or("-".to_owned(), ToString::to_string);
+            let target = id
+                .target
+                .as_ref()
+                .map_or("-".to_owned(), ToString::to_string);
             assert_eq!(format!("{:?} {target}", id.kind), expect, "{text}");
         };
         check("host-x86_64-unknown-linux", "Host -");
         check("host-x86_64-unknown-linux-gnu-", "Host -");
         check("host-x86_64-unknown-linux--", "Host -");
-        check("hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+", "HipV4 gfx90a:xnack+");
-        check("hipv4-amdgcn-amd-amdhsa--gfx9-4-generic", "HipV4 gfx9-4-generic");
+        check(
+            "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+",
+            "HipV4 gfx90a:xnack+",
+        );
+        check(
+            "hipv4-amdgcn-amd-amdhsa--gfx9-4-generic",
+            "HipV4 gfx9-4-generic",
+        );
         check("hipv4-amdgcn-amd-amdhsa-unknown-gfx1201", "HipV4 gfx1201");
         check("hip-amdgcn-amd-amdhsa-gfx803", "Hip gfx803");
         check("hip-spirv64-amd-amdhsa--amdgcnspirv", "Hip amdgcnspirv");
@@ -152,7 +175,12 @@ mod tests {
         let check = |id: &str, abi_version: u8, flags: u32, expect: bool| {
             let id = EntryId::parse(format!("hipv4-amdgcn-amd-amdhsa--{id}").as_bytes());
             let object = parse_code_object(&code_object(flags, abi_version, 64));
-            let entry = Entry { id, offset: 0, size_bytes: 64, object };
+            let entry = Entry {
+                id,
+                offset: 0,
+                size_bytes: 64,
+                object,
+            };
             assert_eq!(entry.is_mismatch(), expect, "{entry:?}");
         };
         check("gfx90a", 3, 0x53f, false);
@@ -170,9 +198,19 @@ mod tests {
         let is_mismatch = |id: &str, number: u32| {
             let id = EntryId::parse(format!("hipv4-amdgcn-amd-amdhsa--{id}").as_bytes());
             let object = parse_code_object(&code_object(number, 3, 64));
-            Entry { id, offset: 0, size_bytes: 64, object }.is_mismatch()
+            Entry {
+                id,
+                offset: 0,
+                size_bytes: 64,
+                object,
+            }
+            .is_mismatch()
         };
-        assert!(!is_mismatch("gfx1999", 0xf0) && !is_mismatch("gfx1399:xnack+", 0x7e) && !is_mismatch("other", 0xf0));
+        assert!(
+            !is_mismatch("gfx1999", 0xf0)
+                && !is_mismatch("gfx1399:xnack+", 0x7e)
+                && !is_mismatch("other", 0xf0)
+        );
         assert!(is_mismatch("gfx906", 0xf0) && is_mismatch("gfx1999", 0x2f));
     }
 }

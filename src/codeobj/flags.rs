@@ -9,9 +9,11 @@ use crate::elf::{MAGIC, machine};
 pub struct CodeObject {
     /// The processor and its features.
     pub target: Target,
-    /// The version of the code object format, from 2; `None` where the operating system is not AMD's HSA.
+    /// The version of the code object format, from 2; `None` where the operating system is not
+    /// AMD's HSA.
     pub version: Option<u8>,
-    /// Of code for a generic processor, for which version of it (LLVM AMDGPU usage, "Generic Processor Versioning").
+    /// Of code for a generic processor, for which version of it (LLVM AMDGPU usage, "Generic
+    /// Processor Versioning").
     pub generic_version: Option<u8>,
     /// `EI_OSABI`.
     pub os_abi: u8,
@@ -25,8 +27,9 @@ pub(super) const HEAD_BYTES: usize = 64;
 /// `ELFOSABI_AMDGPU_HSA` (LLVM AMDGPU usage, "AMDGPU ELF Header").
 const OS_ABI_HSA: u8 = 64;
 
-/// Processors by the number in the low 8 bits of `e_flags` (LLVM AMDGPU usage, "AMDGPU `EF_AMDGPU_MACH` Values";
-/// LLVM `BinaryFormat/ELF.h`). The numbers below 0x20 are of other families than GCN.
+/// Processors by the number in the low 8 bits of `e_flags` (LLVM AMDGPU usage, "AMDGPU
+/// `EF_AMDGPU_MACH` Values"; LLVM `BinaryFormat/ELF.h`). The numbers below 0x20 are of other
+/// families than GCN.
 pub(super) const MACHINES: &[(u8, &str)] = &[
     (0x20, "gfx600"),
     (0x21, "gfx601"),
@@ -92,13 +95,19 @@ pub(super) const MACHINES: &[(u8, &str)] = &[
 
 /// The processor of a machine number.
 pub(super) fn processor(number: u8) -> Option<&'static str> {
-    MACHINES.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
+    MACHINES
+        .iter()
+        .find(|(known, _)| *known == number)
+        .map(|(_, name)| *name)
 }
 
 /// Whether the first bytes of a file are those of a code object, however much of it there is.
 pub fn is_code_object(head: &[u8]) -> bool {
-    // Class 2 is 64 bits, byte order 1 little-endian, version 1 the only one (gABI, "ELF Identification").
-    head.starts_with(&MAGIC) && head.get(4..7) == Some(&[2, 1, 1]) && u16_at(head, 18) == Some(machine::AMDGPU)
+    // Class 2 is 64 bits, byte order 1 little-endian, version 1 the only one (gABI, "ELF
+    // Identification").
+    head.starts_with(&MAGIC)
+        && head.get(4..7) == Some(&[2, 1, 1])
+        && u16_at(head, 18) == Some(machine::AMDGPU)
 }
 
 /// Whether a processor has a machine number in the table.
@@ -106,8 +115,8 @@ pub(super) fn has_number(processor: &str) -> bool {
     MACHINES.iter().any(|(_, name)| *name == processor)
 }
 
-/// Reads the first 64 bytes of a code object. `None` where they are not those of a 64-bit little-endian ELF file for
-/// an AMD GPU; a processor that is not known is [`Target::Unknown`].
+/// Reads the first 64 bytes of a code object. `None` where they are not those of a 64-bit
+/// little-endian ELF file for an AMD GPU; a processor that is not known is [`Target::Unknown`].
 pub fn parse_code_object(head: &[u8]) -> Option<CodeObject> {
     if head.len() < HEAD_BYTES || !is_code_object(head) {
         return None;
@@ -118,13 +127,30 @@ pub fn parse_code_object(head: &[u8]) -> Option<CodeObject> {
     // Version 2 is told as 0 (LLVM AMDGPU usage, `ELFABIVERSION_AMDGPU_HSA_V2`).
     let version = (os_abi == OS_ABI_HSA).then(|| abi_version.saturating_add(2));
     // Version 2 has no machine number: the processor stands in a note.
-    let known = if version == Some(2) { None } else { processor(number) };
+    let known = if version == Some(2) {
+        None
+    } else {
+        processor(number)
+    };
     let target = known.map_or(Target::Unknown(number), |name| {
-        let suffix = if version == Some(3) { features_v3(flags) } else { features_v4(flags) };
+        let suffix = if version == Some(3) {
+            features_v3(flags)
+        } else {
+            features_v4(flags)
+        };
         Target::from_text(&format!("{name}{suffix}"))
     });
-    let generic_version = version.filter(|version| *version >= 6).map(|_| generic).filter(|generic| *generic > 0);
-    Some(CodeObject { target, version, generic_version, os_abi, flags })
+    let generic_version = version
+        .filter(|version| *version >= 6)
+        .map(|_| generic)
+        .filter(|generic| *generic > 0);
+    Some(CodeObject {
+        target,
+        version,
+        generic_version,
+        os_abi,
+        flags,
+    })
 }
 
 /// LLVM AMDGPU usage, "`EF_AMDGPU_FEATURE_*_V3`": a bit for each feature that is on.
@@ -133,15 +159,19 @@ fn features_v3(flags: u32) -> String {
     format!("{}{}", on(0x200, ":sramecc+"), on(0x100, ":xnack+"))
 }
 
-/// LLVM AMDGPU usage, "`EF_AMDGPU_FEATURE_*_V4`": two bits for each feature: unsupported, any, off, on. Code that runs
-/// with any setting is told without.
+/// LLVM AMDGPU usage, "`EF_AMDGPU_FEATURE_*_V4`": two bits for each feature: unsupported, any, off,
+/// on. Code that runs with any setting is told without.
 fn features_v4(flags: u32) -> String {
     let setting = |shift: u32, off: &'static str, on: &'static str| match flags >> shift & 3 {
         2 => off,
         3 => on,
         _ => "",
     };
-    format!("{}{}", setting(10, ":sramecc-", ":sramecc+"), setting(8, ":xnack-", ":xnack+"))
+    format!(
+        "{}{}",
+        setting(10, ":sramecc-", ":sramecc+"),
+        setting(8, ":xnack-", ":xnack+")
+    )
 }
 
 #[cfg(test)]
@@ -152,8 +182,15 @@ mod tests {
 
     fn check(abi_version: u8, flags: u32, expect: &str) {
         let object = parse_code_object(&code_object(flags, abi_version, 64)).unwrap();
-        let generic = object.generic_version.map(|version| format!(" generic {version}")).unwrap_or_default();
-        assert_eq!(format!("V{} {}{generic}", object.version.unwrap(), object.target), expect, "{flags:#x}");
+        let generic = object
+            .generic_version
+            .map(|version| format!(" generic {version}"))
+            .unwrap_or_default();
+        assert_eq!(
+            format!("V{} {}{generic}", object.version.unwrap(), object.target),
+            expect,
+            "{flags:#x}"
+        );
     }
 
     #[test]
@@ -182,7 +219,13 @@ mod tests {
             let object = parse_code_object(&code_object(number.into(), 3, 64)).unwrap();
             match MACHINES.iter().find(|(known, _)| *known == number) {
                 Some((_, name)) => {
-                    assert_eq!((object.target.to_string().as_str(), object.target.gfx().is_some()), (*name, true));
+                    assert_eq!(
+                        (
+                            object.target.to_string().as_str(),
+                            object.target.gfx().is_some()
+                        ),
+                        (*name, true)
+                    );
                 }
                 None => assert_eq!(object.target, Target::Unknown(number)),
             }
@@ -205,6 +248,9 @@ mod tests {
         let mut head = code_object(0x2c, 0, 64);
         head[7] = 65;
         let object = parse_code_object(&head).unwrap();
-        assert_eq!((object.version, object.target.to_string().as_str()), (None, "gfx900"));
+        assert_eq!(
+            (object.version, object.target.to_string().as_str()),
+            (None, "gfx900")
+        );
     }
 }

@@ -80,7 +80,10 @@ pub struct Container {
 impl Container {
     /// Whether it is a bundle, compressed or not.
     pub fn is_bundle(&self) -> bool {
-        matches!(self.kind, ContainerKind::Bundle | ContainerKind::Compressed(_))
+        matches!(
+            self.kind,
+            ContainerKind::Bundle | ContainerKind::Compressed(_)
+        )
     }
 
     /// The entries with code for a GPU.
@@ -145,12 +148,19 @@ impl Inventory {
     /// The inventory of an archive of code objects.
     pub fn of_kpack(kpack: &Kpack, size_bytes: u64) -> Self {
         let kpack_names = kpack.kernel_names.clone();
-        Self { kpack_names, ..Self::told(ContainerKind::Kpack, size_bytes, kpack.targets.clone()) }
+        Self {
+            kpack_names,
+            ..Self::told(ContainerKind::Kpack, size_bytes, kpack.targets.clone())
+        }
     }
 
     /// The inventory of a data file, by its name.
     pub fn of_data(data: &DataFile, size_bytes: u64) -> Self {
-        Self::told(ContainerKind::Data, size_bytes, data.target.iter().cloned().collect())
+        Self::told(
+            ContainerKind::Data,
+            size_bytes,
+            data.target.iter().cloned().collect(),
+        )
     }
 
     fn told(kind: ContainerKind, size_bytes: u64, told: Vec<Target>) -> Self {
@@ -163,7 +173,10 @@ impl Inventory {
             entries: Vec::new(),
             told,
         };
-        Self { containers: vec![container], ..Self::default() }
+        Self {
+            containers: vec![container],
+            ..Self::default()
+        }
     }
 
     /// Whether the file has nothing to do with GPUs.
@@ -176,7 +189,9 @@ impl Inventory {
         let mut targets: BTreeMap<Target, TargetTotals> = BTreeMap::new();
         for container in &self.containers {
             for entry in container.device_entries() {
-                let Some(target) = entry.target() else { continue };
+                let Some(target) = entry.target() else {
+                    continue;
+                };
                 let totals = targets.entry(target.clone()).or_default();
                 totals.objects += 1;
                 totals.bytes = totals.bytes.saturating_add(entry.size_bytes);
@@ -190,17 +205,24 @@ impl Inventory {
 
     /// The kinds of what holds code.
     pub fn kinds(&self) -> BTreeSet<ContainerKind> {
-        self.containers.iter().map(|container| container.kind).collect()
+        self.containers
+            .iter()
+            .map(|container| container.kind)
+            .collect()
     }
 
     /// The bundles, wherever they lie.
     pub fn bundles(&self) -> impl Iterator<Item = &Container> {
-        self.containers.iter().filter(|container| container.is_bundle())
+        self.containers
+            .iter()
+            .filter(|container| container.is_bundle())
     }
 
     /// How many bundles lie in the section for them.
     pub fn fatbin_bundles(&self) -> u64 {
-        self.bundles().filter(|bundle| matches!(bundle.place, Place::Section(_))).count() as u64
+        self.bundles()
+            .filter(|bundle| matches!(bundle.place, Place::Section(_)))
+            .count() as u64
     }
 
     /// Whether wrappers and bundles are not as many. True of no file without a section for bundles.
@@ -210,13 +232,16 @@ impl Inventory {
 
     /// The bundles without code for a GPU: no entry but the host's, or only entries of size 0.
     pub fn empty_bundles(&self) -> impl Iterator<Item = &Container> {
-        self.bundles().filter(|bundle| bundle.device_entries().next().is_none())
+        self.bundles()
+            .filter(|bundle| bundle.device_entries().next().is_none())
     }
 
     /// The entries whose id contradicts the header of their code object.
     pub fn mismatches(&self) -> Vec<Mismatch> {
-        let entries =
-            self.containers.iter().flat_map(|container| container.entries.iter().map(move |e| (container, e)));
+        let entries = self
+            .containers
+            .iter()
+            .flat_map(|container| container.entries.iter().map(move |e| (container, e)));
         let mismatch = |(container, entry): (&Container, &Entry)| {
             Some(Mismatch {
                 bundle_offset: container.offset,
@@ -225,23 +250,35 @@ impl Inventory {
                 found: entry.object.as_ref()?.target.clone(),
             })
         };
-        entries.filter(|(_, entry)| entry.is_mismatch()).filter_map(mismatch).collect()
+        entries
+            .filter(|(_, entry)| entry.is_mismatch())
+            .filter_map(mismatch)
+            .collect()
     }
 
     /// The versions of the code object format, from 2.
     pub fn code_object_versions(&self) -> BTreeSet<u8> {
-        let entries = self.containers.iter().flat_map(|container| &container.entries);
-        entries.filter_map(|entry| entry.object.as_ref()?.version).collect()
+        let entries = self
+            .containers
+            .iter()
+            .flat_map(|container| &container.entries);
+        entries
+            .filter_map(|entry| entry.object.as_ref()?.version)
+            .collect()
     }
 
     /// How many bytes of the file hold code.
     pub fn packed_bytes(&self) -> u64 {
-        self.containers.iter().fold(0, |sum, container| sum.saturating_add(container.packed_bytes))
+        self.containers.iter().fold(0, |sum, container| {
+            sum.saturating_add(container.packed_bytes)
+        })
     }
 
     /// How many bytes that code has when unpacked.
     pub fn raw_bytes(&self) -> u64 {
-        self.containers.iter().fold(0, |sum, container| sum.saturating_add(container.raw_bytes))
+        self.containers
+            .iter()
+            .fold(0, |sum, container| sum.saturating_add(container.raw_bytes))
     }
 }
 
@@ -283,7 +320,8 @@ impl Union {
         }
         self.kinds.extend(inventory.kinds());
         self.bundles += inventory.bundles().count() as u64;
-        self.code_object_versions.extend(inventory.code_object_versions());
+        self.code_object_versions
+            .extend(inventory.code_object_versions());
         self.packed_bytes = self.packed_bytes.saturating_add(inventory.packed_bytes());
         self.raw_bytes = self.raw_bytes.saturating_add(inventory.raw_bytes());
         self.wrappers += inventory.wrappers;

@@ -15,7 +15,8 @@ struct Spot {
 }
 
 impl Spot {
-    /// Whether only what is valid in every respect counts: elsewhere, the magic bytes may be text of another program.
+    /// Whether only what is valid in every respect counts: elsewhere, the magic bytes may be text
+    /// of another program.
     fn is_strict(&self) -> bool {
         matches!(self.place, Place::Embedded(_))
     }
@@ -32,12 +33,31 @@ struct Judge<'a> {
 }
 
 /// Makes the inventory of a file of so many bytes.
-pub(super) fn judge(mut finds: Finds, layout: &FileLayout, file_bytes: u64, depth: Depth) -> Inventory {
+pub(super) fn judge(
+    mut finds: Finds,
+    layout: &FileLayout,
+    file_bytes: u64,
+    depth: Depth,
+) -> Inventory {
     finds.candidates.sort_by_key(|candidate| candidate.offset);
     let fatbin = layout.fatbin();
-    let begins_with_code = finds.candidates.first().is_some_and(|candidate| candidate.offset == 0);
-    let inventory = Inventory { fatbin, limits: finds.limits, ..Inventory::default() };
-    let mut judge = Judge { layout, file_bytes, depth, begins_with_code, covered: 0, inventory };
+    let begins_with_code = finds
+        .candidates
+        .first()
+        .is_some_and(|candidate| candidate.offset == 0);
+    let inventory = Inventory {
+        fatbin,
+        limits: finds.limits,
+        ..Inventory::default()
+    };
+    let mut judge = Judge {
+        layout,
+        file_bytes,
+        depth,
+        begins_with_code,
+        covered: 0,
+        inventory,
+    };
     if let Some(stretch) = layout.wrappers() {
         // An array of records of 24 bytes.
         let counted = finds.wrappers.iter().filter(|wrapper| {
@@ -45,10 +65,15 @@ pub(super) fn judge(mut finds: Finds, layout: &FileLayout, file_bytes: u64, dept
             into.is_some_and(|into| into % 24 == 0 && into.saturating_add(24) <= stretch.size_bytes)
         });
         for wrapper in counted {
-            *(if wrapper.is_kpack { &mut judge.inventory.kpack_wrappers } else { &mut judge.inventory.wrappers }) += 1;
+            *(if wrapper.is_kpack {
+                &mut judge.inventory.kpack_wrappers
+            } else {
+                &mut judge.inventory.wrappers
+            }) += 1;
         }
     }
-    let at_start = |candidate: &Candidate| fatbin.is_some_and(|section| section.offset == candidate.offset);
+    let at_start =
+        |candidate: &Candidate| fatbin.is_some_and(|section| section.offset == candidate.offset);
     let has_start = finds.candidates.iter().any(at_start);
     for candidate in finds.candidates {
         judge.candidate(candidate);
@@ -57,11 +82,17 @@ pub(super) fn judge(mut finds: Finds, layout: &FileLayout, file_bytes: u64, dept
         && !has_start
         && judge.inventory.kpack_wrappers == 0
     {
-        judge.damage(section.offset, format!("`{}` does not begin with one", layout.fatbin_name()));
+        judge.damage(
+            section.offset,
+            format!("`{}` does not begin with one", layout.fatbin_name()),
+        );
     }
     judge.inventory.damages.sort();
     judge.inventory.damages.dedup();
-    judge.inventory.containers.sort_by_key(|container| container.offset);
+    judge
+        .inventory
+        .containers
+        .sort_by_key(|container| container.offset);
     judge.inventory
 }
 
@@ -73,18 +104,34 @@ impl Judge<'_> {
     fn spot(&self, offset: u64) -> Option<Spot> {
         let end = self.file_bytes;
         match self.layout.kind {
-            FileKind::DeviceElf => (offset == 0).then_some(Spot { place: Place::File, end }),
-            FileKind::Other if self.begins_with_code => Some(Spot { place: Place::File, end }),
-            FileKind::Other => Some(Spot { place: Place::Embedded(String::new()), end }),
+            FileKind::DeviceElf => (offset == 0).then_some(Spot {
+                place: Place::File,
+                end,
+            }),
+            FileKind::Other if self.begins_with_code => Some(Spot {
+                place: Place::File,
+                end,
+            }),
+            FileKind::Other => Some(Spot {
+                place: Place::Embedded(String::new()),
+                end,
+            }),
             FileKind::HostElf | FileKind::Pe => {
-                if let Some(section) = self.inventory.fatbin.filter(|section| section.contains(offset)) {
+                if let Some(section) = self
+                    .inventory
+                    .fatbin
+                    .filter(|section| section.contains(offset))
+                {
                     return Some(Spot {
                         place: Place::Section(self.layout.fatbin_name()),
                         end: section.end().min(end),
                     });
                 }
                 let section = self.layout.loaded_at(offset)?;
-                Some(Spot { place: Place::Embedded(section.to_owned()), end })
+                Some(Spot {
+                    place: Place::Embedded(section.to_owned()),
+                    end,
+                })
             }
         }
     }
@@ -94,17 +141,28 @@ impl Judge<'_> {
         if offset < self.covered {
             return;
         }
-        let Some(spot) = self.spot(offset) else { return };
+        let Some(spot) = self.spot(offset) else {
+            return;
+        };
         match candidate.what {
             Found::Bundle(reader) => self.bundle(offset, reader, spot),
             Found::Compressed(bundle) => self.compressed(offset, *bundle, spot),
-            Found::NotCompressed(fault) if !spot.is_strict() => self.damage(offset, fault.to_string()),
+            Found::NotCompressed(fault) if !spot.is_strict() => {
+                self.damage(offset, fault.to_string())
+            }
             Found::NotCompressed(_) => {}
             Found::Object { object, size } => self.object(offset, object, size, spot),
         }
     }
 
-    fn add(&mut self, kind: ContainerKind, spot: Spot, stretch: Stretch, raw_bytes: u64, entries: Vec<Entry>) {
+    fn add(
+        &mut self,
+        kind: ContainerKind,
+        spot: Spot,
+        stretch: Stretch,
+        raw_bytes: u64,
+        entries: Vec<Entry>,
+    ) {
         self.covered = self.covered.max(stretch.end());
         self.inventory.containers.push(Container {
             kind,
@@ -132,9 +190,22 @@ impl Judge<'_> {
         for fault in faults {
             self.damage(offset, fault);
         }
-        let ends = entries.iter().filter(|entry| entry.size_bytes > 0).filter_map(end_of).filter(|end| *end <= room);
+        let ends = entries
+            .iter()
+            .filter(|entry| entry.size_bytes > 0)
+            .filter_map(end_of)
+            .filter(|end| *end <= room);
         let size = ends.max().unwrap_or(0).max(table_end);
-        self.add(ContainerKind::Bundle, spot, Stretch { offset, size_bytes: size }, size, entries);
+        self.add(
+            ContainerKind::Bundle,
+            spot,
+            Stretch {
+                offset,
+                size_bytes: size,
+            },
+            size,
+            entries,
+        );
     }
 
     /// The code objects of what turned out to be no bundle stand for themselves.
@@ -150,7 +221,12 @@ impl Judge<'_> {
     }
 
     fn compressed(&mut self, offset: u64, bundle: CompressedBundle, spot: Spot) {
-        let CompressedBundle { header, size_bytes, reader, fault } = bundle;
+        let CompressedBundle {
+            header,
+            size_bytes,
+            reader,
+            fault,
+        } = bundle;
         let is_whole = self.depth == Depth::Everything;
         let (entries, table_end) = reader.into_parts();
         let room = spot.end.saturating_sub(offset);
@@ -158,7 +234,10 @@ impl Judge<'_> {
         let (mut faults, is_read) = match (fault, table_end) {
             (Some(fault), Ok(_)) => (vec![fault.to_string()], true),
             (Some(fault), Err(_)) => (vec![fault.to_string()], false),
-            (None, Ok(table_end)) => (entry_faults(&entries, table_end, header.raw_bytes, is_whole), true),
+            (None, Ok(table_end)) => (
+                entry_faults(&entries, table_end, header.raw_bytes, is_whole),
+                true,
+            ),
             (None, Err(fault)) => (vec![fault.to_string()], false),
         };
         if faults.is_empty() && size_bytes > room {
@@ -171,8 +250,17 @@ impl Judge<'_> {
             self.damage(offset, fault);
         }
         if is_read {
-            let stretch = Stretch { offset, size_bytes: size_bytes.min(room) };
-            self.add(ContainerKind::Compressed(header.version), spot, stretch, header.raw_bytes, entries);
+            let stretch = Stretch {
+                offset,
+                size_bytes: size_bytes.min(room),
+            };
+            self.add(
+                ContainerKind::Compressed(header.version),
+                spot,
+                stretch,
+                header.raw_bytes,
+                entries,
+            );
         }
     }
 
@@ -182,12 +270,24 @@ impl Judge<'_> {
             if spot.is_strict() {
                 return;
             }
-            self.damage(offset, format!("its header claims {size} bytes, and there are {room}"));
+            self.damage(
+                offset,
+                format!("its header claims {size} bytes, and there are {room}"),
+            );
         }
         // A file that is a code object may have more behind its section headers.
-        let size_bytes = if spot.place == Place::File && offset == 0 { self.file_bytes } else { size.min(room) };
+        let size_bytes = if spot.place == Place::File && offset == 0 {
+            self.file_bytes
+        } else {
+            size.min(room)
+        };
         let stretch = Stretch { offset, size_bytes };
-        let entry = Entry { id: None, offset, size_bytes, object: Some(object) };
+        let entry = Entry {
+            id: None,
+            offset,
+            size_bytes,
+            object: Some(object),
+        };
         self.add(ContainerKind::Elf, spot, stretch, size_bytes, vec![entry]);
     }
 }
@@ -205,7 +305,9 @@ fn entry_faults(entries: &[Entry], table_end: u64, end: u64, has_heads: bool) ->
             return None;
         }
         if offset < table_end || end_of(entry).is_none_or(|entry_end| entry_end > end) {
-            return Some(format!("the {size} bytes at {offset:#x} of entry `{id}` lie outside of it"));
+            return Some(format!(
+                "the {size} bytes at {offset:#x} of entry `{id}` lie outside of it"
+            ));
         }
         let is_gfx = entry.target().is_some_and(|target| target.gfx().is_some());
         let is_missing = has_heads && is_gfx && entry.object.is_none();

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::KpackError;
 use super::msgpack::Reader;
 
-/// What lies beside libraries whose code was split off, `.kpack/NAME_COMPONENT.kpm`: a `MessagePack` map whose
-/// `kpack_files` has for each target the file name of an archive and its size (rocm-systems, `shared/kpack`,
-/// `artifact_splitter.py` and `manifest.py`).
+/// What lies beside libraries whose code was split off, `.kpack/NAME_COMPONENT.kpm`: a
+/// `MessagePack` map whose `kpack_files` has for each target the file name of an archive and its
+/// size (rocm-systems, `shared/kpack`, `artifact_splitter.py` and `manifest.py`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KpackList {
     /// The size of each archive by its file name.
@@ -58,7 +58,11 @@ mod tests {
                       \xa6gfx942\x83\xa4file\xa7a.kpack\xa4size\xce\x00\x01\x00\x02\xackernel_count\x02\
                       \xa7gfx1100\x82\xa4file\xa7b.kpack\xa4size\x07";
         let list = KpackList::parse(bytes).unwrap();
-        let sizes: Vec<(&str, u64)> = list.sizes_bytes.iter().map(|(name, size)| (name.as_str(), *size)).collect();
+        let sizes: Vec<(&str, u64)> = list
+            .sizes_bytes
+            .iter()
+            .map(|(name, size)| (name.as_str(), *size))
+            .collect();
         assert_eq!(sizes, [("a.kpack", 0x1_0002), ("b.kpack", 7)]);
         for length in 0..bytes.len() {
             assert!(KpackList::parse(&bytes[..length]).is_err(), "{length}");

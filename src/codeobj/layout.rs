@@ -63,8 +63,9 @@ pub struct FileLayout {
     pub loads: Vec<Stretch>,
 }
 
-/// Names of the section of bundles, of the one of wrappers, and of the reference to an archive, in ELF files and in
-/// PE files, where names have 8 letters (clang, HIP code generation; rocm-kpack, "`.rocm_kpack_ref`").
+/// Names of the section of bundles, of the one of wrappers, and of the reference to an archive, in
+/// ELF files and in PE files, where names have 8 letters (clang, HIP code generation; rocm-kpack,
+/// "`.rocm_kpack_ref`").
 const FATBIN: [&str; 2] = [".hip_fatbin", ".hip_fat"];
 const WRAPPERS: [&str; 2] = [".hipFatBinSegment", ".hipFatB"];
 const KPACK_REFERENCE: [&str; 2] = [".rocm_kpack_ref", ".kpackrf"];
@@ -77,7 +78,10 @@ impl FileLayout {
 
     /// The layout of a code object: all of it counts.
     pub fn of_device() -> Self {
-        Self { kind: FileKind::DeviceElf, ..Self::default() }
+        Self {
+            kind: FileKind::DeviceElf,
+            ..Self::default()
+        }
     }
 
     /// The layout of an ELF file.
@@ -87,26 +91,52 @@ impl FileLayout {
         }
         let section = |section: &Section| LayoutSection {
             name: section.name.clone(),
-            stretch: Stretch { offset: section.offset, size_bytes: section.size },
+            stretch: Stretch {
+                offset: section.offset,
+                size_bytes: section.size,
+            },
             is_alloc: section.is_alloc(),
             is_nobits: section.is_nobits(),
         };
-        let loads = elf.loads().map(|load| Stretch { offset: load.offset, size_bytes: load.file_size });
-        Self { kind: FileKind::HostElf, sections: sections.iter().map(section).collect(), loads: loads.collect() }
+        let loads = elf.loads().map(|load| Stretch {
+            offset: load.offset,
+            size_bytes: load.file_size,
+        });
+        Self {
+            kind: FileKind::HostElf,
+            sections: sections.iter().map(section).collect(),
+            loads: loads.collect(),
+        }
     }
 
-    /// The layout of a PE file, read from its headers (Microsoft, "PE Format"). `None` where it is none.
+    /// The layout of a PE file, read from its headers (Microsoft, "PE Format"). `None` where it is
+    /// none.
     pub fn of_pe(source: &dyn ReadAt) -> Option<Self> {
         let mut dos = [0; 64];
-        source.read_exact_at(&mut dos, 0).ok().filter(|()| dos.starts_with(b"MZ"))?;
+        source
+            .read_exact_at(&mut dos, 0)
+            .ok()
+            .filter(|()| dos.starts_with(b"MZ"))?;
         let at = u64::from(u32_at(&dos, 0x3c)?);
         let mut header = [0; 24];
-        source.read_exact_at(&mut header, at).ok().filter(|()| header.starts_with(b"PE\0\0"))?;
+        source
+            .read_exact_at(&mut header, at)
+            .ok()
+            .filter(|()| header.starts_with(b"PE\0\0"))?;
         let (count, optional) = (u16_at(&header, 6)?, u16_at(&header, 20)?);
         let mut table = vec![0; usize::from(count) * PE_SECTION_BYTES];
-        source.read_exact_at(&mut table, at + 24 + u64::from(optional)).ok()?;
-        let sections = table.chunks_exact(PE_SECTION_BYTES).filter_map(pe_section).collect();
-        Some(Self { kind: FileKind::Pe, sections, loads: Vec::new() })
+        source
+            .read_exact_at(&mut table, at + 24 + u64::from(optional))
+            .ok()?;
+        let sections = table
+            .chunks_exact(PE_SECTION_BYTES)
+            .filter_map(pe_section)
+            .collect();
+        Some(Self {
+            kind: FileKind::Pe,
+            sections,
+            loads: Vec::new(),
+        })
     }
 
     /// Whether the first bytes of a file are those of a PE file, or of a DOS program.
@@ -116,9 +146,18 @@ impl FileLayout {
 
     /// The stretches of the file that a section with one of two names fills.
     fn named(&self, names: [&'static str; 2]) -> impl Iterator<Item = Stretch> {
-        let name = if self.kind == FileKind::Pe { names[1] } else { names[0] };
-        let filled = self.sections.iter().filter(|section| !section.is_nobits && section.stretch.size_bytes > 0);
-        filled.filter(move |section| section.name == name).map(|section| section.stretch)
+        let name = if self.kind == FileKind::Pe {
+            names[1]
+        } else {
+            names[0]
+        };
+        let filled = self
+            .sections
+            .iter()
+            .filter(|section| !section.is_nobits && section.stretch.size_bytes > 0);
+        filled
+            .filter(move |section| section.name == name)
+            .map(|section| section.stretch)
     }
 
     /// The section of bundles, where it takes bytes of the file.
@@ -128,7 +167,11 @@ impl FileLayout {
 
     /// The name of the section of bundles in such a file.
     pub(super) fn fatbin_name(&self) -> &'static str {
-        if self.kind == FileKind::Pe { FATBIN[1] } else { FATBIN[0] }
+        if self.kind == FileKind::Pe {
+            FATBIN[1]
+        } else {
+            FATBIN[0]
+        }
     }
 
     /// The section of wrappers.
@@ -142,13 +185,20 @@ impl FileLayout {
         self.named(KPACK_REFERENCE).next()
     }
 
-    /// The section that a position lies in, or an empty text where it is only mapped. `None` where it is not in
-    /// memory when the program runs.
+    /// The section that a position lies in, or an empty text where it is only mapped. `None` where
+    /// it is not in memory when the program runs.
     pub(super) fn loaded_at(&self, position: u64) -> Option<&str> {
         if self.sections.is_empty() {
-            return self.loads.iter().any(|load| load.contains(position)).then_some("");
+            return self
+                .loads
+                .iter()
+                .any(|load| load.contains(position))
+                .then_some("");
         }
-        let filled = self.sections.iter().filter(|section| section.is_alloc && !section.is_nobits);
+        let filled = self
+            .sections
+            .iter()
+            .filter(|section| section.is_alloc && !section.is_nobits);
         let mut found = filled.filter(|section| section.stretch.contains(position));
         found.next().map(|section| section.name.as_str())
     }
@@ -163,7 +213,10 @@ fn pe_section(header: &[u8]) -> Option<LayoutSection> {
     let (size, offset) = (u32_at(header, 16)?, u32_at(header, 20)?);
     Some(LayoutSection {
         name: String::from_utf8_lossy(name).into_owned(),
-        stretch: Stretch { offset: offset.into(), size_bytes: size.into() },
+        stretch: Stretch {
+            offset: offset.into(),
+            size_bytes: size.into(),
+        },
         is_alloc: true,
         is_nobits: offset == 0,
     })

@@ -1,11 +1,13 @@
-//! Code for AMD GPUs inside of files: which targets a library, a bundle, an archive or a data file holds code for.
+//! Code for AMD GPUs inside of files: which targets a library, a bundle, an archive or a data file
+//! holds code for.
 //!
-//! In: the bytes of a file, once and in order, and the layout of the file when all have passed; or the name of a data
-//! file. Out: an [`Inventory`] of values with the offsets they were found at. Findings are made elsewhere.
+//! In: the bytes of a file, once and in order, and the layout of the file when all have passed; or
+//! the name of a data file. Out: an [`Inventory`] of values with the offsets they were found at.
+//! Findings are made elsewhere.
 //!
-//! **Invariant:** no payload is kept: of each code object at most its first 64 bytes, of each bundle its table. What a
-//! file says about its own size never decides how much memory or time is spent; where a bound of ours was met, the
-//! inventory says so.
+//! **Invariant:** no payload is kept: of each code object at most its first 64 bytes, of each
+//! bundle its table. What a file says about its own size never decides how much memory or time is
+//! spent; where a bound of ours was met, the inventory says so.
 
 mod bundle;
 mod bytes;
@@ -28,7 +30,9 @@ pub use compressed::{CompressedFault, CompressedHeader, Method};
 pub use data::{DataFile, DataKind, SourceKind};
 pub use entry::{Entry, EntryId, OffloadKind};
 pub use flags::{CodeObject, is_code_object, parse_code_object};
-pub use inventory::{Container, ContainerKind, Damage, Inventory, Mismatch, Place, TargetTotals, Union};
+pub use inventory::{
+    Container, ContainerKind, Damage, Inventory, Mismatch, Place, TargetTotals, Union,
+};
 pub use kpack::{Kpack, KpackError, KpackReference};
 pub use kpack_list::KpackList;
 pub use layout::{FileKind, FileLayout, LayoutSection, Stretch};

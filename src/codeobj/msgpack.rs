@@ -32,7 +32,11 @@ impl<'a> Reader<'a> {
 
     /// A number of so many bytes, the highest first.
     fn number(&mut self, length: usize) -> Option<u32> {
-        Some(self.take(length)?.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)))
+        Some(
+            self.take(length)?
+                .iter()
+                .fold(0, |number, byte| number << 8 | u32::from(*byte)),
+        )
     }
 
     fn skipped(&mut self, length: usize) -> Option<Head<'a>> {
@@ -71,8 +75,12 @@ impl<'a> Reader<'a> {
                 let length = self.number(1 << (first - 0xd9))?;
                 self.text(length)
             }
-            0xdc | 0xdd => self.number(if first == 0xdc { 2 } else { 4 }).map(Head::Array),
-            0xde | 0xdf => self.number(if first == 0xde { 2 } else { 4 }).map(Head::Map),
+            0xdc | 0xdd => self
+                .number(if first == 0xdc { 2 } else { 4 })
+                .map(Head::Array),
+            0xde | 0xdf => self
+                .number(if first == 0xde { 2 } else { 4 })
+                .map(Head::Map),
         }
     }
 
@@ -106,7 +114,11 @@ impl<'a> Reader<'a> {
             0x00..=0x7f => Some(first.into()),
             0xcc..=0xcf => {
                 let bytes = self.take(1 << (first - 0xcc))?;
-                Some(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+                Some(
+                    bytes
+                        .iter()
+                        .fold(0, |number, byte| number << 8 | u64::from(*byte)),
+                )
             }
             _ => None,
         }
@@ -114,14 +126,18 @@ impl<'a> Reader<'a> {
 
     /// Reads an array of texts.
     pub(super) fn strings(&mut self) -> Option<Vec<String>> {
-        let Head::Array(count) = self.next()? else { return None };
+        let Head::Array(count) = self.next()? else {
+            return None;
+        };
         (0..count).map(|_| self.string()).collect()
     }
 
-    /// Goes through a map, and gives each key with a reader at its value; the value is passed over whatever is done
-    /// with the reader.
+    /// Goes through a map, and gives each key with a reader at its value; the value is passed over
+    /// whatever is done with the reader.
     pub(super) fn map(&mut self, mut each: impl FnMut(&[u8], Self) -> Option<()>) -> Option<()> {
-        let Head::Map(pairs) = self.next()? else { return None };
+        let Head::Map(pairs) = self.next()? else {
+            return None;
+        };
         for _ in 0..pairs {
             match self.next()? {
                 Head::Text(key) => each(key, *self)?,
@@ -178,7 +194,11 @@ mod tests {
             reader.skip().unwrap();
             assert_eq!(reader.string().as_deref(), Some("end"), "{value:x?}");
             for length in 0..value.len() {
-                assert_eq!(Reader::new(&value[..length]).skip(), None, "{length} bytes of {value:x?}");
+                assert_eq!(
+                    Reader::new(&value[..length]).skip(),
+                    None,
+                    "{length} bytes of {value:x?}"
+                );
             }
         }
         assert_eq!(Reader::new(b"\xc1").skip(), None);
@@ -187,7 +207,10 @@ mod tests {
     #[test]
     fn counts_beyond_the_bytes_end_at_once() {
         assert_eq!(Reader::new(b"\xdd\xff\xff\xff\xff").strings(), None);
-        assert_eq!(Reader::new(b"\xdf\xff\xff\xff\xff\xdf\xff\xff\xff\xff").skip(), None);
+        assert_eq!(
+            Reader::new(b"\xdf\xff\xff\xff\xff\xdf\xff\xff\xff\xff").skip(),
+            None
+        );
         assert_eq!(Reader::new(&vec![0x91; 100_000]).skip(), None);
     }
 }

@@ -13,13 +13,15 @@ use super::flags::{CodeObject, HEAD_BYTES, parse_code_object};
 use super::inventory::Inventory;
 use super::judge::judge;
 use super::layout::FileLayout;
-use super::limits::{MAX_BAITS, MAX_CONTAINERS, MAX_ENTRIES, MAX_OPEN_BUNDLES, MAX_UNPACKED_BYTES, MAX_WRAPPERS};
+use super::limits::{
+    MAX_BAITS, MAX_CONTAINERS, MAX_ENTRIES, MAX_OPEN_BUNDLES, MAX_UNPACKED_BYTES, MAX_WRAPPERS,
+};
 
 /// How much of the code is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
-    /// The tables of bundles; of compressed ones nothing more is unpacked, so that the headers of their code objects
-    /// are not known.
+    /// The tables of bundles; of compressed ones nothing more is unpacked, so that the headers of
+    /// their code objects are not known.
     Tables,
     /// The header of every code object too.
     Everything,
@@ -44,18 +46,31 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OverlappingBundles => write!(f, "more than {MAX_OPEN_BUNDLES} bundles overlap"),
-            Self::Containers => write!(f, "there are more than {MAX_CONTAINERS} bundles and code objects"),
+            Self::Containers => write!(
+                f,
+                "there are more than {MAX_CONTAINERS} bundles and code objects"
+            ),
             Self::Entries => write!(f, "the bundles have more than {MAX_ENTRIES} entries"),
             Self::Wrappers => write!(f, "there are more than {MAX_WRAPPERS} wrappers"),
-            Self::Unpacked => write!(f, "the bundles unpack to more than {} GiB", MAX_UNPACKED_BYTES >> 30),
+            Self::Unpacked => write!(
+                f,
+                "the bundles unpack to more than {} GiB",
+                MAX_UNPACKED_BYTES >> 30
+            ),
         }
     }
 }
 
-/// What is looked for, in the order of the patterns. The ELF pattern has class, byte order and version, the wrappers
-/// have their version 1 (clang, HIP code generation, `__CudaFatBinaryWrapper`; rocm-kpack, "HIPK").
-const PATTERNS: [&[u8]; 5] =
-    [bundle::MAGIC, compressed::MAGIC, b"\x7fELF\x02\x01\x01", b"FPIH\x01\0\0\0", b"HIPK\x01\0\0\0"];
+/// What is looked for, in the order of the patterns. The ELF pattern has class, byte order and
+/// version, the wrappers have their version 1 (clang, HIP code generation,
+/// `__CudaFatBinaryWrapper`; rocm-kpack, "HIPK").
+const PATTERNS: [&[u8]; 5] = [
+    bundle::MAGIC,
+    compressed::MAGIC,
+    b"\x7fELF\x02\x01\x01",
+    b"FPIH\x01\0\0\0",
+    b"HIPK\x01\0\0\0",
+];
 
 /// Whether a pattern begins a wrapper.
 fn is_wrapper(pattern: usize) -> bool {
@@ -107,7 +122,10 @@ impl Finds {
     fn add(&mut self, offset: u64, what: Found) {
         let (is_bait, entries) = match &what {
             Found::Bundle(reader) => (reader.fault().is_some(), reader.entries().len()),
-            Found::Compressed(bundle) => (bundle.reader.fault().is_some(), bundle.reader.entries().len()),
+            Found::Compressed(bundle) => (
+                bundle.reader.fault().is_some(),
+                bundle.reader.entries().len(),
+            ),
             Found::NotCompressed(_) => (true, 0),
             Found::Object { .. } => (false, 1),
         };
@@ -132,8 +150,8 @@ impl Finds {
     }
 }
 
-/// Finds the patterns. The vector search goes over half a gigabyte in a fifteenth of a second, the automaton in two
-/// seconds; only some processors have the former.
+/// Finds the patterns. The vector search goes over half a gigabyte in a fifteenth of a second, the
+/// automaton in two seconds; only some processors have the former.
 enum Finder {
     Vectors(packed::Searcher),
     Automaton(AhoCorasick),
@@ -192,7 +210,8 @@ impl Scanner {
         }
     }
 
-    /// Takes the next bytes of the file. Pieces that stay in the cache of the processor, such as 256 KiB, are fastest.
+    /// Takes the next bytes of the file. Pieces that stay in the cache of the processor, such as
+    /// 256 KiB, are fastest.
     pub fn feed(&mut self, bytes: &[u8]) {
         let base = self.cursor;
         if bytes.len() <= AHEAD {
@@ -221,10 +240,11 @@ impl Scanner {
         self.carry = window;
     }
 
-    /// Whether there is anything to judge. Asked after the bytes that are loaded into memory: if not, the rest of the
-    /// file holds nothing that counts, and need not be fed.
+    /// Whether there is anything to judge. Asked after the bytes that are loaded into memory: if
+    /// not, the rest of the file holds nothing that counts, and need not be fed.
     ///
-    /// Text that only looks like a bundle counts where there are wrappers: then it may be a damaged bundle.
+    /// Text that only looks like a bundle counts where there are wrappers: then it may be a damaged
+    /// bundle.
     pub fn has_candidates(&self) -> bool {
         let is_sound = |candidate: &Candidate| match &candidate.what {
             Found::Bundle(reader) => reader.fault().is_none(),
@@ -254,15 +274,26 @@ impl Scanner {
         judge(self.finds, layout, self.cursor, self.depth)
     }
 
-    /// Looks at the first `length` bytes of the window, which begins at `base`. The bytes after them are there to be
-    /// seen only.
+    /// Looks at the first `length` bytes of the window, which begins at `base`. The bytes after
+    /// them are there to be seen only.
     fn advance(&mut self, window: &[u8], base: u64, length: usize) {
         let end = base + length as u64;
-        let index = |position: u64| usize::try_from(position - base).unwrap_or(window.len()).min(window.len());
+        let index = |position: u64| {
+            usize::try_from(position - base)
+                .unwrap_or(window.len())
+                .min(window.len())
+        };
         while self.cursor < end {
             // Up to the next code object of a bundle: what lies inside of that is not searched.
-            let heads = self.bundles.iter().filter_map(|(start, reader)| reader.next_head_end()?.checked_add(*start));
-            let stop = heads.filter(|head| *head > self.cursor).min().unwrap_or(end).min(end);
+            let heads = self
+                .bundles
+                .iter()
+                .filter_map(|(start, reader)| reader.next_head_end()?.checked_add(*start));
+            let stop = heads
+                .filter(|head| *head > self.cursor)
+                .min()
+                .unwrap_or(end)
+                .min(end);
             let hit = if self.search_from.max(self.cursor) < stop {
                 let from = index(self.search_from.max(self.cursor));
                 let reach = (index(stop) + bundle::MAGIC.len() - 1).min(window.len());
@@ -276,12 +307,19 @@ impl Scanner {
             let at = hit.map_or(stop, |(at, _)| base + at as u64);
             self.pass(&window[index(self.cursor)..index(at)]);
             self.cursor = at;
-            let Some((start, pattern)) = hit else { continue };
+            let Some((start, pattern)) = hit else {
+                continue;
+            };
             if self.search_from <= at {
                 self.search_from = at + 1;
-                // Where a compressed bundle is cut off, nothing but its file ends it: the wrappers behind it count.
+                // Where a compressed bundle is cut off, nothing but its file ends it: the wrappers
+                // behind it count.
                 if self.unpacker.is_none() || is_wrapper(pattern) {
-                    self.begin(at, pattern, &window[start..window.len().min(start + HEAD_BYTES)]);
+                    self.begin(
+                        at,
+                        pattern,
+                        &window[start..window.len().min(start + HEAD_BYTES)],
+                    );
                 }
             }
         }
@@ -320,7 +358,15 @@ impl Scanner {
         if fault == Some(CompressedFault::Bound) {
             self.finds.limits.insert(Limit::Unpacked);
         }
-        self.finds.add(offset, Found::Compressed(Box::new(CompressedBundle { header, size_bytes, reader, fault })));
+        self.finds.add(
+            offset,
+            Found::Compressed(Box::new(CompressedBundle {
+                header,
+                size_bytes,
+                reader,
+                fault,
+            })),
+        );
     }
 
     /// Looks at what a pattern was found in.
@@ -337,36 +383,60 @@ impl Scanner {
             1 => match CompressedHeader::parse(head) {
                 Ok(header) => {
                     self.finds.unpacked += 1;
-                    let reads = if self.depth == Depth::Tables { Reads::Table } else { Reads::Heads };
+                    let reads = if self.depth == Depth::Tables {
+                        Reads::Table
+                    } else {
+                        Reads::Heads
+                    };
                     self.unpacker = Some((offset, Unpacker::new(header, reads)));
                 }
                 Err(fault) => self.finds.add(offset, Found::NotCompressed(fault)),
             },
-            2 if self.bundles.iter().any(|(start, reader)| reader.begins_entry_at(offset - start)) => {}
+            2 if self
+                .bundles
+                .iter()
+                .any(|(start, reader)| reader.begins_entry_at(offset - start)) => {}
             2 => {
                 if let Some(object) = parse_code_object(head) {
-                    self.finds.add(offset, Found::Object { object, size: object_bytes(head) });
+                    self.finds.add(
+                        offset,
+                        Found::Object {
+                            object,
+                            size: object_bytes(head),
+                        },
+                    );
                 }
             }
             _ if self.finds.wrappers.len() == MAX_WRAPPERS => {
                 self.finds.limits.insert(Limit::Wrappers);
             }
-            kind => self.finds.wrappers.push(Wrapper { offset, is_kpack: kind == 4 }),
+            kind => self.finds.wrappers.push(Wrapper {
+                offset,
+                is_kpack: kind == 4,
+            }),
         }
     }
 }
 
-/// How large a code object is by its own header: linkers write the section headers last (gABI, `e_shoff`,
-/// `e_shentsize`, `e_shnum`).
+/// How large a code object is by its own header: linkers write the section headers last (gABI,
+/// `e_shoff`, `e_shentsize`, `e_shnum`).
 fn object_bytes(head: &[u8]) -> u64 {
     let half = |at| super::bytes::u16_at(head, at).map_or(0, u64::from);
     let sections = u64_at(head, 40).unwrap_or(0);
-    sections.saturating_add(half(58) * half(60)).max(HEAD_BYTES as u64)
+    sections
+        .saturating_add(half(58) * half(60))
+        .max(HEAD_BYTES as u64)
 }
 
 impl fmt::Debug for Scanner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Scanner({:?}, {} bytes, {} candidates)", self.depth, self.cursor, self.finds.candidates.len())
+        write!(
+            f,
+            "Scanner({:?}, {} bytes, {} candidates)",
+            self.depth,
+            self.cursor,
+            self.finds.candidates.len()
+        )
     }
 }
 
@@ -378,8 +448,14 @@ mod tests {
     #[test]
     fn compressed_bundles_are_unpacked_up_to_the_limit() {
         let limits = |unpacked: usize| {
-            let mut finds = Finds { unpacked, ..Finds::default() };
-            (finds.is_full(), finds.limits.into_iter().collect::<Vec<_>>())
+            let mut finds = Finds {
+                unpacked,
+                ..Finds::default()
+            };
+            (
+                finds.is_full(),
+                finds.limits.into_iter().collect::<Vec<_>>(),
+            )
         };
         assert_eq!(limits(MAX_CONTAINERS - 1), (false, vec![]));
         assert_eq!(limits(MAX_CONTAINERS), (true, vec![Limit::Containers]));

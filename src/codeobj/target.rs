@@ -6,8 +6,8 @@ use std::fmt;
 
 use crate::names::GfxTarget;
 
-/// What a code object or an entry of a bundle is for. Sorts by processor number, then by features; what is no gfx
-/// target comes last.
+/// What a code object or an entry of a bundle is for. Sorts by processor number, then by features;
+/// what is no gfx target comes last.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A gfx target, its features in alphabetical order (LLVM AMDGPU usage, "Target ID").
@@ -25,8 +25,12 @@ impl Target {
         let processor = parts.next().unwrap_or_default();
         let mut features: Vec<&str> = parts.collect();
         features.sort_unstable();
-        let sorted = features.iter().fold(processor.to_owned(), |all, feature| all + ":" + feature);
-        sorted.parse().map_or_else(|_| Self::Named(text.to_owned()), Self::Gfx)
+        let sorted = features
+            .iter()
+            .fold(processor.to_owned(), |all, feature| all + ":" + feature);
+        sorted
+            .parse()
+            .map_or_else(|_| Self::Named(text.to_owned()), Self::Gfx)
     }
 
     /// The gfx target, where it is one.
@@ -37,9 +41,11 @@ impl Target {
         }
     }
 
-    /// Whether it stands for several processors (LLVM AMDGPU usage, "Generic Processor Versioning").
+    /// Whether it stands for several processors (LLVM AMDGPU usage, "Generic Processor
+    /// Versioning").
     pub fn is_generic(&self) -> bool {
-        self.gfx().is_some_and(|target| target.processor().ends_with("-generic"))
+        self.gfx()
+            .is_some_and(|target| target.processor().ends_with("-generic"))
     }
 }
 
@@ -50,7 +56,8 @@ impl From<&GfxTarget> for Target {
     }
 }
 
-/// The targets in which code is not what was expected. Targets are compared whole, features and generic ones too.
+/// The targets in which code is not what was expected. Targets are compared whole, features and
+/// generic ones too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetDifference {
     /// Targets that are expected and not there, sorted.
@@ -60,24 +67,39 @@ pub struct TargetDifference {
 }
 
 impl TargetDifference {
-    /// Compares expected targets with those that must have them (`own`) and those that must have no others (`held`).
-    pub fn between(expected: &BTreeSet<Target>, own: &BTreeSet<Target>, held: &BTreeSet<Target>) -> Self {
+    /// Compares expected targets with those that must have them (`own`) and those that must have no
+    /// others (`held`).
+    pub fn between(
+        expected: &BTreeSet<Target>,
+        own: &BTreeSet<Target>,
+        held: &BTreeSet<Target>,
+    ) -> Self {
         let difference = |one: &BTreeSet<Target>, other| one.difference(other).cloned().collect();
-        Self { missing: difference(expected, own), extra: difference(held, expected) }
+        Self {
+            missing: difference(expected, own),
+            extra: difference(held, expected),
+        }
     }
 }
 
-/// Major, minor and step of a processor: the last two digits are hexadecimal minor and step, those before them the
-/// decimal major version; a generic processor has them apart (LLVM AMDGPU usage, "Processors").
+/// Major, minor and step of a processor: the last two digits are hexadecimal minor and step, those
+/// before them the decimal major version; a generic processor has them apart (LLVM AMDGPU usage,
+/// "Processors").
 fn numbers(processor: &str) -> (u32, u32, u32, bool) {
     let digits = processor.strip_prefix("gfx").unwrap_or(processor);
     if let Some(generic) = digits.strip_suffix("-generic") {
-        let mut parts = generic.split('-').map(|part| part.parse().unwrap_or(u32::MAX));
+        let mut parts = generic
+            .split('-')
+            .map(|part| part.parse().unwrap_or(u32::MAX));
         let mut next = || parts.next().unwrap_or(0);
         return (next(), next(), next(), true);
     }
     let (major, rest) = digits.split_at(digits.len().saturating_sub(2));
-    let hex = |at: usize| rest.get(at..=at).and_then(|digit| u32::from_str_radix(digit, 16).ok()).unwrap_or(0);
+    let hex = |at: usize| {
+        rest.get(at..=at)
+            .and_then(|digit| u32::from_str_radix(digit, 16).ok())
+            .unwrap_or(0)
+    };
     (major.parse().unwrap_or(u32::MAX), hex(0), hex(1), false)
 }
 
@@ -151,7 +173,13 @@ mod tests {
 
     #[test]
     fn features_are_told_in_alphabetical_order() {
-        assert_eq!(Target::from_text("gfx90a:xnack-:sramecc+").to_string(), "gfx90a:sramecc+:xnack-");
-        assert!(Target::from_text("gfx9-generic").is_generic() && !Target::from_text("gfx90a").is_generic());
+        assert_eq!(
+            Target::from_text("gfx90a:xnack-:sramecc+").to_string(),
+            "gfx90a:sramecc+:xnack-"
+        );
+        assert!(
+            Target::from_text("gfx9-generic").is_generic()
+                && !Target::from_text("gfx90a").is_generic()
+        );
     }
 }

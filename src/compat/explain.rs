@@ -39,64 +39,120 @@ impl Compat {
     pub fn explain(&self, asked: &Question) -> Vec<Answer<'_>> {
         let mut answers = Vec::new();
         let mut add = |question: String, verdict: Verdict, origin| {
-            let origin = if matches!(verdict, Verdict::Unknown(_)) { None } else { origin };
-            answers.push(Answer { question, verdict, origin });
+            let origin = if matches!(verdict, Verdict::Unknown(_)) {
+                None
+            } else {
+                origin
+            };
+            answers.push(Answer {
+                question,
+                verdict,
+                origin,
+            });
         };
         if let Some(torch) = &asked.torch {
             let origin = self.torch(torch).map(|row| &row.origin);
             if let Some(rocm) = &asked.rocm {
-                add(format!("torch {torch} with ROCm {rocm}"), self.torch_rocm(torch, rocm), origin);
+                add(
+                    format!("torch {torch} with ROCm {rocm}"),
+                    self.torch_rocm(torch, rocm),
+                    origin,
+                );
             }
             if let Some(python) = asked.python {
-                add(format!("torch {torch} with Python {python}"), self.torch_python(torch, python), origin);
+                add(
+                    format!("torch {torch} with Python {python}"),
+                    self.torch_python(torch, python),
+                    origin,
+                );
             }
         }
         if let Some((package, version)) = &asked.package {
             let row = self.package(package, version);
             let origin = row.map(|row| &row.origin);
             let named = asked.backend.iter();
-            let of_row = row.iter().filter(|_| asked.backend.is_none()).flat_map(|row| &row.backends);
+            let of_row = row
+                .iter()
+                .filter(|_| asked.backend.is_none())
+                .flat_map(|row| &row.backends);
             for backend in named.chain(of_row) {
                 let verdict = self.package_backend(package, version, backend);
                 let builds = matches!(verdict, Verdict::Supported { .. });
-                add(format!("{package} {version} with the {backend} backend"), verdict, origin);
+                add(
+                    format!("{package} {version} with the {backend} backend"),
+                    verdict,
+                    origin,
+                );
                 for target in asked.gfx.iter().filter(|_| builds) {
                     let question = format!("{package} {version} ({backend}) for {target}");
-                    add(question, self.package_gfx(package, version, backend, target), origin);
+                    add(
+                        question,
+                        self.package_gfx(package, version, backend, target),
+                        origin,
+                    );
                 }
             }
             if row.is_none() && asked.backend.is_none() {
-                add(format!("{package} {version}"), self.package_without_a_row(package, version), None);
+                add(
+                    format!("{package} {version}"),
+                    self.package_without_a_row(package, version),
+                    None,
+                );
             }
             if let Some(torch) = &asked.torch {
-                let of_row = row.iter().filter(|_| asked.backend.is_none()).flat_map(|row| &row.backends);
+                let of_row = row
+                    .iter()
+                    .filter(|_| asked.backend.is_none())
+                    .flat_map(|row| &row.backends);
                 for backend in asked.backend.iter().chain(of_row) {
-                    let question = ImportQuestion { package, version, backend, torch };
+                    let question = ImportQuestion {
+                        package,
+                        version,
+                        backend,
+                        torch,
+                    };
                     let requirement = self.import_requirements(question).next();
                     if let Some(requirement) = requirement {
-                        let question_text = format!("importing {package} {version} ({backend}) with torch {torch}");
-                        add(question_text, self.import_with_torch(question), Some(&requirement.origin));
+                        let question_text =
+                            format!("importing {package} {version} ({backend}) with torch {torch}");
+                        add(
+                            question_text,
+                            self.import_with_torch(question),
+                            Some(&requirement.origin),
+                        );
                     }
                 }
             }
             if let Some(python) = asked.python {
                 let verdict = self.package_python(package, version, python);
-                add(format!("{package} {version} with Python {python}"), verdict, origin);
+                add(
+                    format!("{package} {version} with Python {python}"),
+                    verdict,
+                    origin,
+                );
             }
         }
         for (target, rocm) in iproduct!(&asked.gfx, &asked.rocm) {
             let origin = self.toolchain_origin(target, rocm);
-            add(format!("ROCm {rocm} compiling for {target}"), self.toolchain_gfx(target, rocm), origin);
+            add(
+                format!("ROCm {rocm} compiling for {target}"),
+                self.toolchain_gfx(target, rocm),
+                origin,
+            );
             if asked.torch.is_some() {
                 let origin = self.torch_gfx(rocm).map(|row| &row.origin);
-                add(format!("torch's wheels for ROCm {rocm} on {target}"), self.torch_has_gfx(target, rocm), origin);
+                add(
+                    format!("torch's wheels for ROCm {rocm} on {target}"),
+                    self.torch_has_gfx(target, rocm),
+                    origin,
+                );
             }
         }
         answers
     }
 
-    /// Facts in words that concern what is asked: of free-threaded Pythons, and those of the package, of gfx targets
-    /// and of ROCm that name one of the values.
+    /// Facts in words that concern what is asked: of free-threaded Pythons, and those of the
+    /// package, of gfx targets and of ROCm that name one of the values.
     pub fn claims_about(&self, asked: &Question) -> Vec<&ClaimRow> {
         let package = asked.package.as_ref();
         let mut values: Vec<String> = asked.gfx.iter().map(ToString::to_string).collect();
@@ -109,7 +165,11 @@ impl Compat {
             "gfx" | "rocm" => names_a_value(&claim.claim),
             about => package.is_some_and(|(name, _)| name == about) && names_a_value(&claim.claim),
         };
-        self.tables_of(TableGroup::Claims).claims.iter().filter(concerns).collect()
+        self.tables_of(TableGroup::Claims)
+            .claims
+            .iter()
+            .filter(concerns)
+            .collect()
     }
 
     fn package_without_a_row(&self, package: &str, version: &PackageVersion) -> Verdict {
@@ -120,7 +180,8 @@ impl Compat {
     }
 }
 
-/// Whether a value stands in a text as a word of its own: `2.8.3` is not in `2.8.3.post1`, nor `7.1` in `7.14`.
+/// Whether a value stands in a text as a word of its own: `2.8.3` is not in `2.8.3.post1`, nor
+/// `7.1` in `7.14`.
 fn names(text: &str, value: &str) -> bool {
     let inside = |c: char| c.is_ascii_alphanumeric();
     text.match_indices(value).any(|(at, _)| {
@@ -147,9 +208,16 @@ mod tests {
             Verdict::Unsupported(_) => "no",
             Verdict::Unknown(_) => "unknown",
         };
-        let found: Vec<(&str, &str)> = answers.iter().map(|a| (a.question.as_str(), word(&a.verdict))).collect();
+        let found: Vec<(&str, &str)> = answers
+            .iter()
+            .map(|a| (a.question.as_str(), word(&a.verdict)))
+            .collect();
         assert_eq!(found, expect);
-        assert!(answers.iter().all(|a| a.origin.is_some() != matches!(a.verdict, Verdict::Unknown(_))));
+        assert!(
+            answers
+                .iter()
+                .all(|a| a.origin.is_some() != matches!(a.verdict, Verdict::Unknown(_)))
+        );
     }
 
     #[test]
@@ -192,8 +260,21 @@ mod tests {
             ],
         );
         let unknown = Some(("flash-attn".into(), "9.9".parse().unwrap()));
-        check(&Question { package: unknown, gfx, ..Question::default() }, &[("flash-attn 9.9", "unknown")]);
-        check(&Question { torch: Some("2.6.0".parse().unwrap()), ..Question::default() }, &[]);
+        check(
+            &Question {
+                package: unknown,
+                gfx,
+                ..Question::default()
+            },
+            &[("flash-attn 9.9", "unknown")],
+        );
+        check(
+            &Question {
+                torch: Some("2.6.0".parse().unwrap()),
+                ..Question::default()
+            },
+            &[],
+        );
     }
 
     #[test]
@@ -201,16 +282,31 @@ mod tests {
         assert!(names("7.1 and 7.14 are both", "7.14") && !names("only 7.14 here", "7.1"));
         assert!(!names("v2.8.3.post1", "2.8.3") && names("for 2.8.3.", "2.8.3"));
         let compat = Compat::embedded();
-        let ft = Question { python: Some("3.14t".parse().unwrap()), ..Question::default() };
-        assert_eq!(compat.claims_about(&ft).len(), 3, "what is contested is told");
+        let ft = Question {
+            python: Some("3.14t".parse().unwrap()),
+            ..Question::default()
+        };
+        assert_eq!(
+            compat.claims_about(&ft).len(),
+            3,
+            "what is contested is told"
+        );
         let target = Question {
             package: Some(("flash-attn".into(), "2.8.3".parse().unwrap())),
             gfx: vec!["gfx1030".parse().unwrap()],
             ..Question::default()
         };
         let claims = compat.claims_about(&target);
-        assert!(claims.iter().any(|row| row.claim.starts_with("gfx1030 is in no released")), "{claims:?}");
-        assert_eq!(compat.claims_about(&Question::default()), Vec::<&super::ClaimRow>::new());
+        assert!(
+            claims
+                .iter()
+                .any(|row| row.claim.starts_with("gfx1030 is in no released")),
+            "{claims:?}"
+        );
+        assert_eq!(
+            compat.claims_about(&Question::default()),
+            Vec::<&super::ClaimRow>::new()
+        );
     }
 
     #[test]
@@ -218,7 +314,11 @@ mod tests {
         fn texts<'v>(value: &'v serde_json::Value, found: &mut Vec<&'v str>) {
             match value {
                 serde_json::Value::Object(map) => map.iter().for_each(|(key, inner)| match inner {
-                    serde_json::Value::String(text) if ["ref", "note", "claim"].contains(&&**key) => found.push(text),
+                    serde_json::Value::String(text)
+                        if ["ref", "note", "claim"].contains(&&**key) =>
+                    {
+                        found.push(text)
+                    }
                     _ => texts(inner, found),
                 }),
                 serde_json::Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
@@ -230,8 +330,13 @@ mod tests {
         texts(&tables, &mut found);
         assert!(found.len() > 500, "{}", found.len());
         let short = ["ti", "ptb", "mj", "mjn", "mji", "rfa", "inv"];
-        let shorthand =
-            |text: &&&str| text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| short.contains(&word));
-        assert_eq!(found.iter().filter(shorthand).collect::<Vec<_>>(), Vec::<&&str>::new());
+        let shorthand = |text: &&&str| {
+            text.split(|c: char| !c.is_ascii_alphanumeric())
+                .any(|word| short.contains(&word))
+        };
+        assert_eq!(
+            found.iter().filter(shorthand).collect::<Vec<_>>(),
+            Vec::<&&str>::new()
+        );
     }
 }

@@ -1,10 +1,11 @@
-//! What is known about versions: which torch has wheels for which ROCm, which gfx targets a release accepts, which
-//! image carries what.
+//! What is known about versions: which torch has wheels for which ROCm, which gfx targets a release
+//! accepts, which image carries what.
 //!
-//! Input: the tables of `matrices/compat`, embedded at build time or read from a folder. Output: answers with the
-//! row they rest on.
+//! Input: the tables of `matrices/compat`, embedded at build time or read from a folder. Output:
+//! answers with the row they rest on.
 //!
-//! **Invariant:** no version number stands in this code; an answer without a row is "unknown", never "no".
+//! **Invariant:** no version number stands in this code; an answer without a row is "unknown",
+//! never "no".
 
 mod devices;
 mod explain;

@@ -13,13 +13,17 @@ pub struct IndexPage {
     pub html: String,
 }
 
-/// Returns the file names of the links of a project page, decoded; links to other things are left out.
+/// Returns the file names of the links of a project page, decoded; links to other things are left
+/// out.
 pub fn linked_files(html: &str) -> Vec<String> {
     let name = |link: &str| {
         let path = link.split(['#', '?']).next().unwrap_or_default();
         decoded(path.rsplit('/').next().unwrap_or_default())
     };
-    links(html).map(name).filter(|name| !name.is_empty()).collect()
+    links(html)
+        .map(name)
+        .filter(|name| !name.is_empty())
+        .collect()
 }
 
 /// Returns the names of the ROCm indexes that a root page links to: `6.2` for `rocm6.2/`.
@@ -69,7 +73,12 @@ impl<'h> TagReader<'h> {
 
     /// Passes over the bytes up to the next one that fits; `None` at the end of the page.
     fn until(&mut self, fits: impl Fn(u8) -> bool) -> Option<()> {
-        let length = self.html.as_bytes().get(self.at..)?.iter().position(|b| fits(*b));
+        let length = self
+            .html
+            .as_bytes()
+            .get(self.at..)?
+            .iter()
+            .position(|b| fits(*b));
         self.at = length.map_or(self.html.len(), |length| self.at + length);
         length.map(drop)
     }
@@ -78,7 +87,8 @@ impl<'h> TagReader<'h> {
         self.html.get(begin..self.at).unwrap_or_default()
     }
 
-    /// Reads the attributes of a tag, and returns its first `href`, empty where it has none; `None` at the end of the page.
+    /// Reads the attributes of a tag, and returns its first `href`, empty where it has none; `None`
+    /// at the end of the page.
     fn href(&mut self) -> Option<&'h str> {
         let mut found = None;
         loop {
@@ -125,7 +135,9 @@ fn decoded(text: &str) -> String {
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        let hex = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
+        let hex = (bytes[at] == b'%')
+            .then(|| text.get(at + 1..at + 3))
+            .flatten();
         match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             Some(byte) => {
                 out.push(byte);
@@ -152,22 +164,47 @@ mod tests {
 
     #[test]
     fn what_is_no_link_counts_for_nothing() {
-        assert_eq!(linked_files("<a name=q>q</a><a href=\"%zz%é"), Vec::<String>::new());
-        assert_eq!(linked_files("<a href=\"folder/\">x</a><a href=\"\">y</a>"), Vec::<String>::new());
+        assert_eq!(
+            linked_files("<a name=q>q</a><a href=\"%zz%é"),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            linked_files("<a href=\"folder/\">x</a><a href=\"\">y</a>"),
+            Vec::<String>::new()
+        );
         assert_eq!(decoded("%2"), "%2");
-        assert_eq!(decoded("%ff.whl"), "%ff.whl", "bytes that are no text stay as they were");
+        assert_eq!(
+            decoded("%ff.whl"),
+            "%ff.whl",
+            "bytes that are no text stay as they were"
+        );
     }
 
-    /// A page of `<a` without end took seconds for each megabyte when every one of them was looked at to the end.
+    /// A page of `<a` without end took seconds for each megabyte when every one of them was looked
+    /// at to the end.
     #[test]
     fn a_page_of_unclosed_links_is_read_in_one_pass() {
-        for piece in ["<a ", "<a href=\"", "<a href='", "<a href", "<a x='\" ", "<a href=\"x' <a href='y\" "] {
+        for piece in [
+            "<a ",
+            "<a href=\"",
+            "<a href='",
+            "<a href",
+            "<a x='\" ",
+            "<a href=\"x' <a href='y\" ",
+        ] {
             let page = piece.repeat((8 << 20) / piece.len());
             let began = std::time::Instant::now();
             let files = linked_files(&page).len() + linked_rocm_indexes(&page).len();
-            assert!(began.elapsed().as_secs() < 60, "{piece}: {files} in {:?}", began.elapsed());
+            assert!(
+                began.elapsed().as_secs() < 60,
+                "{piece}: {files} in {:?}",
+                began.elapsed()
+            );
         }
-        assert_eq!(linked_files("<a =href=x><a/href=y><a b href=z c='>' d>").len(), 1);
+        assert_eq!(
+            linked_files("<a =href=x><a/href=y><a b href=z c='>' d>").len(),
+            1
+        );
         assert_eq!(
             linked_files("<a title='>' href='b.whl'><a\u{e9} href=x><a \u{e9}=1 href=c.whl>"),
             ["b.whl", "c.whl"]

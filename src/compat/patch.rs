@@ -1,6 +1,8 @@
-//! Tables as YAML text, and the change from one to another as a patch of their file in `matrices/compat`.
+//! Tables as YAML text, and the change from one to another as a patch of their file in
+//! `matrices/compat`.
 //!
-//! Input: rows. Output: the file's text as it is kept, and a unified diff that `git apply` and `patch -p1` take.
+//! Input: rows. Output: the file's text as it is kept, and a unified diff that `git apply` and
+//! `patch -p1` take.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -62,14 +64,20 @@ torch-requirements:
 impl<R> Written<R> {
     /// The text of the file.
     pub fn text(&self, rows: &[R]) -> String {
-        rows.iter().flat_map(self.lines).fold(self.head.to_owned(), |text, line| text + &line + "\n")
+        rows.iter()
+            .flat_map(self.lines)
+            .fold(self.head.to_owned(), |text, line| text + &line + "\n")
     }
 
-    /// The patch that turns the file of these rows into that of the others; empty when they are equal. Rows are matched
-    /// by key and stand in the same order.
+    /// The patch that turns the file of these rows into that of the others; empty when they are
+    /// equal. Rows are matched by key and stand in the same order.
     pub fn patch(&self, old: &[R], new: &[R]) -> String {
         let (key, row_lines) = (self.key, self.lines);
-        let mut lines: Vec<Line> = self.head.lines().map(|line| Line::Kept(line.to_owned())).collect();
+        let mut lines: Vec<Line> = self
+            .head
+            .lines()
+            .map(|line| Line::Kept(line.to_owned()))
+            .collect();
         let of_new: HashSet<&str> = new.iter().map(key).collect();
         let mut rest = old.iter().peekable();
         for row in new {
@@ -109,22 +117,39 @@ fn torch_lines(row: &TorchRow) -> Vec<String> {
 }
 
 fn action_lines(row: &ActionRow) -> Vec<String> {
-    let ActionRow { name, version, sha, runtime, origin: read } = row;
+    let ActionRow {
+        name,
+        version,
+        sha,
+        runtime,
+        origin: read,
+    } = row;
     let read = origin(read);
-    vec![format!("  - {{name: {name}, version: {version}, sha: {sha}, runtime: {runtime}, origin: {read}}}")]
+    vec![format!(
+        "  - {{name: {name}, version: {version}, sha: {sha}, runtime: {runtime}, origin: {read}}}"
+    )]
 }
 
 fn requirement_lines(row: &TorchRequirementRow) -> Vec<String> {
     let torch: Vec<String> = row.torch.iter().map(|version| quoted(version)).collect();
     let (torch, package, versions) = (torch.join(", "), &row.package, quoted(&row.versions));
-    vec![format!("  - {{torch: [{torch}], package: {package}, versions: {versions}, origin: {}}}", origin(&row.origin))]
+    vec![format!(
+        "  - {{torch: [{torch}], package: {package}, versions: {versions}, origin: {}}}",
+        origin(&row.origin)
+    )]
 }
 
 fn origin(origin: &Origin) -> String {
-    let mut text = format!("{{status: {}, source: {}", origin.status.word(), origin.source);
-    for (name, value) in
-        [("ref", quoted(&origin.r#ref)), ("checked", origin.checked.clone()), ("note", quoted(&origin.note))]
-    {
+    let mut text = format!(
+        "{{status: {}, source: {}",
+        origin.status.word(),
+        origin.source
+    );
+    for (name, value) in [
+        ("ref", quoted(&origin.r#ref)),
+        ("checked", origin.checked.clone()),
+        ("note", quoted(&origin.note)),
+    ] {
         if value != "\"\"" {
             let _ = write!(text, ", {name}: {value}");
         }
@@ -164,8 +189,12 @@ fn changed(old: Vec<String>, new: Vec<String>) -> Vec<Line> {
 
 fn unified(path: &str, lines: &[Line]) -> String {
     let is_change = |line: &Line| !matches!(line, Line::Kept(_));
-    let changes: Vec<usize> = (0..lines.len()).filter(|&at| is_change(&lines[at])).collect();
-    let Some(&first) = changes.first() else { return String::new() };
+    let changes: Vec<usize> = (0..lines.len())
+        .filter(|&at| is_change(&lines[at]))
+        .collect();
+    let Some(&first) = changes.first() else {
+        return String::new();
+    };
     let mut text = format!("--- a/{path}\n+++ b/{path}\n");
     let mut hunk = first..first + 1;
     for &at in &changes[1..] {
@@ -181,12 +210,31 @@ fn unified(path: &str, lines: &[Line]) -> String {
 }
 
 fn write_hunk(text: &mut String, lines: &[Line], changes: &std::ops::Range<usize>) {
-    let (start, end) = (changes.start.saturating_sub(CONTEXT), (changes.end + CONTEXT).min(lines.len()));
-    let in_old = |lines: &[Line]| lines.iter().filter(|line| !matches!(line, Line::Added(_))).count();
-    let in_new = |lines: &[Line]| lines.iter().filter(|line| !matches!(line, Line::Removed(_))).count();
+    let (start, end) = (
+        changes.start.saturating_sub(CONTEXT),
+        (changes.end + CONTEXT).min(lines.len()),
+    );
+    let in_old = |lines: &[Line]| {
+        lines
+            .iter()
+            .filter(|line| !matches!(line, Line::Added(_)))
+            .count()
+    };
+    let in_new = |lines: &[Line]| {
+        lines
+            .iter()
+            .filter(|line| !matches!(line, Line::Removed(_)))
+            .count()
+    };
     let (before, inside) = (&lines[..start], &lines[start..end]);
-    let _ =
-        writeln!(text, "@@ -{},{} +{},{} @@", in_old(before) + 1, in_old(inside), in_new(before) + 1, in_new(inside));
+    let _ = writeln!(
+        text,
+        "@@ -{},{} +{},{} @@",
+        in_old(before) + 1,
+        in_old(inside),
+        in_new(before) + 1,
+        in_new(inside)
+    );
     for line in inside {
         let (sign, line) = match line {
             Line::Kept(line) => (' ', line),
@@ -205,8 +253,14 @@ mod tests {
     #[test]
     fn the_text_of_a_table_is_the_shipped_file() {
         let compat = Compat::embedded();
-        assert_eq!(TORCH.text(&compat.tables().torch), include_str!("../../matrices/compat/torch.yaml"));
-        assert_eq!(ACTIONS.text(&compat.tables().actions), include_str!("../../matrices/compat/actions.yaml"));
+        assert_eq!(
+            TORCH.text(&compat.tables().torch),
+            include_str!("../../matrices/compat/torch.yaml")
+        );
+        assert_eq!(
+            ACTIONS.text(&compat.tables().actions),
+            include_str!("../../matrices/compat/actions.yaml")
+        );
     }
 
     #[test]
@@ -246,9 +300,16 @@ mod tests {
         +    free-threaded: ["3.14t", "3.15t"]
         +    origin: {status: inferred, source: gh, ref: "pytorch/test-infra pull request 8670 and pytorch/pytorch 194919: ROCm of its nightlies; PyPI: 2.15.0 of 2026-10-28 and its Pythons", checked: 2026-11-26, note: "the ROCm indexes are those of the nightlies before the release"}
         "#);
-        let without: Vec<_> = rows.iter().filter(|row| row.torch != "2.3").cloned().collect();
+        let without: Vec<_> = rows
+            .iter()
+            .filter(|row| row.torch != "2.3")
+            .cloned()
+            .collect();
         let patch = TORCH.patch(&rows, &without);
-        assert!(patch.contains("\n@@ -1,12 +1,6 @@\n") && patch.contains("\n-  - torch: \"2.3\"\n"), "{patch}");
+        assert!(
+            patch.contains("\n@@ -1,12 +1,6 @@\n") && patch.contains("\n-  - torch: \"2.3\"\n"),
+            "{patch}"
+        );
     }
 
     #[test]

@@ -27,13 +27,17 @@ impl fmt::Display for UnknownGfx {
 const MOST_NAMES: usize = 3;
 
 impl Compat {
-    /// Returns the targets of a word: the target itself, the members of a family, or the target of a product.
+    /// Returns the targets of a word: the target itself, the members of a family, or the target of
+    /// a product.
     ///
     /// # Errors
     /// When it is none of them.
     pub fn gfx_named(&self, word: &str) -> Result<Vec<GfxTarget>, UnknownGfx> {
         if let Some(members) = self.family(word) {
-            return Ok(members.iter().filter_map(|member| member.parse().ok()).collect());
+            return Ok(members
+                .iter()
+                .filter_map(|member| member.parse().ok())
+                .collect());
         }
         if let Ok(target) = word.parse() {
             return Ok(vec![target]);
@@ -42,27 +46,40 @@ impl Compat {
             return Ok(vec![target]);
         }
         let tables = self.tables();
-        let families = tables.families.iter().flat_map(|row| std::iter::once(&row.family).chain(&row.members));
-        let products = tables.products.iter().flat_map(|row| [&row.product, &row.gfx]);
+        let families = tables
+            .families
+            .iter()
+            .flat_map(|row| std::iter::once(&row.family).chain(&row.members));
+        let products = tables
+            .products
+            .iter()
+            .flat_map(|row| [&row.product, &row.gfx]);
         let near = nearest(word, families.chain(products).map(String::as_str)).map(str::to_owned);
-        Err(UnknownGfx { word: word.to_owned(), near })
+        Err(UnknownGfx {
+            word: word.to_owned(),
+            near,
+        })
     }
 
     /// Returns the product of this name, whatever its case, blanks and dashes.
     pub fn product(&self, word: &str) -> Option<&ProductRow> {
         let wanted = ProductName::new(word);
-        self.tables()
-            .products
-            .iter()
-            .find(|row| wanted == ProductName::new(&row.product) || wanted == ProductName::new(&row.name))
+        self.tables().products.iter().find(|row| {
+            wanted == ProductName::new(&row.product) || wanted == ProductName::new(&row.name)
+        })
     }
 
     /// Returns the products with this processor, in the order of the table.
     pub fn products_of(&self, processor: &str) -> Vec<&ProductRow> {
-        self.tables().products.iter().filter(|row| row.gfx == processor).collect()
+        self.tables()
+            .products
+            .iter()
+            .filter(|row| row.gfx == processor)
+            .collect()
     }
 
-    /// Returns a target with the names of some of its products: `gfx1102 (Radeon RX 7600, Radeon RX 7700S)`.
+    /// Returns a target with the names of some of its products: `gfx1102 (Radeon RX 7600, Radeon RX
+    /// 7700S)`.
     pub fn gfx_with_products(&self, target: &GfxTarget) -> String {
         match self.product_names(target.processor()) {
             Some(names) => format!("{target} ({names})"),
@@ -73,9 +90,17 @@ impl Compat {
     /// Returns the names of some products with this processor.
     pub fn product_names(&self, processor: &str) -> Option<String> {
         let products = self.products_of(processor);
-        let names: Vec<&str> = products.iter().take(MOST_NAMES).map(|row| row.name.as_str()).collect();
+        let names: Vec<&str> = products
+            .iter()
+            .take(MOST_NAMES)
+            .map(|row| row.name.as_str())
+            .collect();
         let rest = products.len().saturating_sub(MOST_NAMES);
-        let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+        let more = if rest > 0 {
+            format!(" and {rest} more")
+        } else {
+            String::new()
+        };
         (!names.is_empty()).then(|| format!("{}{more}", names.join(", ")))
     }
 }
@@ -91,7 +116,12 @@ mod tests {
     fn targets_families_and_products_name_targets() {
         let compat = Compat::embedded();
         let check = |word: &str, expect: &[&str]| {
-            let found: Vec<String> = compat.gfx_named(word).unwrap().iter().map(ToString::to_string).collect();
+            let found: Vec<String> = compat
+                .gfx_named(word)
+                .unwrap()
+                .iter()
+                .map(ToString::to_string)
+                .collect();
             assert_eq!(found, expect, "{word}");
         };
         check("mi300x", &["gfx942"]);
@@ -107,9 +137,18 @@ mod tests {
     fn an_unknown_product_suggests_the_nearest() {
         let compat = Compat::embedded();
         let said = |word: &str| compat.gfx_named(word).unwrap_err().to_string();
-        assert_eq!(said("mi300q"), "`mi300q` is not a gfx target, a family or a product; did you mean `mi300a`?");
-        assert_eq!(said("7900xtx"), "`7900xtx` is not a gfx target, a family or a product; did you mean `rx7900xtx`?");
-        assert_eq!(said("zebra"), "`zebra` is not a gfx target, a family or a product");
+        assert_eq!(
+            said("mi300q"),
+            "`mi300q` is not a gfx target, a family or a product; did you mean `mi300a`?"
+        );
+        assert_eq!(
+            said("7900xtx"),
+            "`7900xtx` is not a gfx target, a family or a product; did you mean `rx7900xtx`?"
+        );
+        assert_eq!(
+            said("zebra"),
+            "`zebra` is not a gfx target, a family or a product"
+        );
     }
 
     #[test]
@@ -117,8 +156,16 @@ mod tests {
         let compat = Compat::embedded();
         let mut seen = BTreeSet::new();
         for row in &compat.tables().products {
-            assert!(seen.insert(ProductName::new(&row.product)), "{}", row.product);
-            assert!(compat.product(&row.name).is_some_and(|found| found == row), "{}", row.name);
+            assert!(
+                seen.insert(ProductName::new(&row.product)),
+                "{}",
+                row.product
+            );
+            assert!(
+                compat.product(&row.name).is_some_and(|found| found == row),
+                "{}",
+                row.name
+            );
         }
     }
 }

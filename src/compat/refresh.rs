@@ -25,8 +25,12 @@ pub struct Difference {
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "torch {}: {}", self.torch, self.column)?;
-        self.added.iter().try_for_each(|value| write!(f, " +{value}"))?;
-        self.removed.iter().try_for_each(|value| write!(f, " -{value}"))
+        self.added
+            .iter()
+            .try_for_each(|value| write!(f, " +{value}"))?;
+        self.removed
+            .iter()
+            .try_for_each(|value| write!(f, " -{value}"))
     }
 }
 
@@ -39,18 +43,28 @@ struct Seen {
     free_threaded: BTreeSet<PythonVersion>,
 }
 
-/// Differences between the table and the pages, by torch minor and column. Only released wheels for ROCm count; a ROCm
-/// index that was not read changes nothing. Torch minors older than the table's oldest are left out.
+/// Differences between the table and the pages, by torch minor and column. Only released wheels for
+/// ROCm count; a ROCm index that was not read changes nothing. Torch minors older than the table's
+/// oldest are left out.
 pub fn differences(rows: &[TorchRow], pages: &[IndexPage]) -> Vec<Difference> {
     let mut seen: BTreeMap<(u64, u64), Seen> = BTreeMap::new();
     for page in pages {
-        for wheel in linked_files(&page.html).iter().filter_map(|name| name.parse::<WheelName>().ok()) {
-            let is_for_rocm = wheel.version.local().is_some_and(|local| local.starts_with("rocm"));
+        for wheel in linked_files(&page.html)
+            .iter()
+            .filter_map(|name| name.parse::<WheelName>().ok())
+        {
+            let is_for_rocm = wheel
+                .version
+                .local()
+                .is_some_and(|local| local.starts_with("rocm"));
             if wheel.distribution != "torch" || wheel.version.is_pre() || !is_for_rocm {
                 continue;
             }
             let release = wheel.version.release();
-            let key = (release.first().copied().unwrap_or(0), release.get(1).copied().unwrap_or(0));
+            let key = (
+                release.first().copied().unwrap_or(0),
+                release.get(1).copied().unwrap_or(0),
+            );
             let seen = seen.entry(key).or_default();
             let public = wheel.version.public();
             seen.patches.insert(public.clone(), public.to_string());
@@ -66,21 +80,36 @@ pub fn differences(rows: &[TorchRow], pages: &[IndexPage]) -> Vec<Difference> {
     }
     let oldest: Option<(u64, u64)> = rows.iter().filter_map(|row| minor(&row.torch)).min();
     let mut differences = Vec::new();
-    for (key, seen) in seen.iter().filter(|(key, _)| oldest.is_none_or(|oldest| **key >= oldest)) {
+    for (key, seen) in seen
+        .iter()
+        .filter(|(key, _)| oldest.is_none_or(|oldest| **key >= oldest))
+    {
         let row = rows.iter().find(|row| minor(&row.torch) == Some(*key));
         differences.extend(of_row(&format!("{}.{}", key.0, key.1), row, seen, pages));
     }
     differences
 }
 
-fn of_row(torch: &str, row: Option<&TorchRow>, seen: &Seen, pages: &[IndexPage]) -> Vec<Difference> {
+fn of_row(
+    torch: &str,
+    row: Option<&TorchRow>,
+    seen: &Seen,
+    pages: &[IndexPage],
+) -> Vec<Difference> {
     let was_read = |rocm: &String| pages.iter().any(|page| page.rocm_index == *rocm);
     let column = |column, known: &[String], found: Vec<String>, gone: &dyn Fn(&String) -> bool| {
         let (of_table, of_pages): (HashSet<&String>, HashSet<&String>) =
             (known.iter().collect(), found.iter().collect());
-        let added: Vec<String> = found.iter().filter(|value| !of_table.contains(value)).cloned().collect();
-        let removed: Vec<String> =
-            known.iter().filter(|value| !of_pages.contains(value) && gone(value)).cloned().collect();
+        let added: Vec<String> = found
+            .iter()
+            .filter(|value| !of_table.contains(value))
+            .cloned()
+            .collect();
+        let removed: Vec<String> = known
+            .iter()
+            .filter(|value| !of_pages.contains(value) && gone(value))
+            .cloned()
+            .collect();
         (!added.is_empty() || !removed.is_empty()).then(|| Difference {
             torch: torch.to_owned(),
             column,
@@ -90,15 +119,41 @@ fn of_row(torch: &str, row: Option<&TorchRow>, seen: &Seen, pages: &[IndexPage])
     };
     // Patches and Pythons of an index that was not read may be missing here without being gone.
     let all_read = row.is_none_or(|row| row.rocm_index.iter().all(was_read));
-    let mut rocm: Vec<RocmVersion> = seen.rocm.iter().filter_map(|text| text.parse().ok()).collect();
+    let mut rocm: Vec<RocmVersion> = seen
+        .rocm
+        .iter()
+        .filter_map(|text| text.parse().ok())
+        .collect();
     rocm.sort();
-    let of = |list: fn(&TorchRow) -> &Vec<String>| row.map(|row| list(row).as_slice()).unwrap_or_default();
+    let of = |list: fn(&TorchRow) -> &Vec<String>| {
+        row.map(|row| list(row).as_slice()).unwrap_or_default()
+    };
     let pythons = |set: &BTreeSet<PythonVersion>| set.iter().map(ToString::to_string).collect();
     [
-        column("patches", of(|row| &row.patches), seen.patches.values().cloned().collect(), &|_| all_read),
-        column("rocm-index", of(|row| &row.rocm_index), rocm.iter().map(ToString::to_string).collect(), &was_read),
-        column("python", of(|row| &row.python), pythons(&seen.python), &|_| all_read),
-        column("free-threaded", of(|row| &row.free_threaded), pythons(&seen.free_threaded), &|_| all_read),
+        column(
+            "patches",
+            of(|row| &row.patches),
+            seen.patches.values().cloned().collect(),
+            &|_| all_read,
+        ),
+        column(
+            "rocm-index",
+            of(|row| &row.rocm_index),
+            rocm.iter().map(ToString::to_string).collect(),
+            &was_read,
+        ),
+        column(
+            "python",
+            of(|row| &row.python),
+            pythons(&seen.python),
+            &|_| all_read,
+        ),
+        column(
+            "free-threaded",
+            of(|row| &row.free_threaded),
+            pythons(&seen.free_threaded),
+            &|_| all_read,
+        ),
     ]
     .into_iter()
     .flatten()
@@ -112,8 +167,14 @@ fn python_of(tag: &str) -> Option<PythonVersion> {
     format!("{major}.{minor}").parse().ok()
 }
 
-/// The rows as they would stand: changed ones read anew at this address on this day, new ones in their place.
-pub fn updated(rows: &[TorchRow], differences: &[Difference], address: &str, today: &str) -> Vec<TorchRow> {
+/// The rows as they would stand: changed ones read anew at this address on this day, new ones in
+/// their place.
+pub fn updated(
+    rows: &[TorchRow],
+    differences: &[Difference],
+    address: &str,
+    today: &str,
+) -> Vec<TorchRow> {
     let origin = Origin {
         status: Status::Verified,
         source: SOURCE.to_owned(),
@@ -139,7 +200,10 @@ pub fn updated(rows: &[TorchRow], differences: &[Difference], address: &str, tod
             updated.len() - 1
         });
         let row = &mut updated[at];
-        row.origin = Origin { note: std::mem::take(&mut row.origin.note), ..origin.clone() };
+        row.origin = Origin {
+            note: std::mem::take(&mut row.origin.note),
+            ..origin.clone()
+        };
         let column = match difference.column {
             "patches" => &mut row.patches,
             "rocm-index" => &mut row.rocm_index,
@@ -154,7 +218,8 @@ pub fn updated(rows: &[TorchRow], differences: &[Difference], address: &str, tod
     in_place(rows.len(), updated)
 }
 
-/// Moves the rows behind the first so many to where they belong by their minor: before the first row of a later one.
+/// Moves the rows behind the first so many to where they belong by their minor: before the first
+/// row of a later one.
 fn in_place(known: usize, mut rows: Vec<TorchRow>) -> Vec<TorchRow> {
     let mut new = rows.split_off(known);
     new.sort_by_cached_key(|row| minor(&row.torch));
@@ -172,8 +237,14 @@ fn in_place(known: usize, mut rows: Vec<TorchRow>) -> Vec<TorchRow> {
 
 /// ROCm versions that the pages add and the table of ROCm versions does not list.
 pub fn unlisted_rocm<'a>(rocm: &[RocmRow], differences: &'a [Difference]) -> BTreeSet<&'a str> {
-    let added = differences.iter().filter(|difference| difference.column == "rocm-index").flat_map(|d| &d.added);
-    added.map(String::as_str).filter(|version| !rocm.iter().any(|row| row.rocm == *version)).collect()
+    let added = differences
+        .iter()
+        .filter(|difference| difference.column == "rocm-index")
+        .flat_map(|d| &d.added);
+    added
+        .map(String::as_str)
+        .filter(|version| !rocm.iter().any(|row| row.rocm == *version))
+        .collect()
 }
 
 /// The source that a refreshed row names.
@@ -186,7 +257,9 @@ fn minor(torch: &str) -> Option<(u64, u64)> {
 
 /// The numbers of a version, for order: `3.13t` with 3.13, `2.10.0` after `2.9.1`.
 fn numbers(text: &str) -> Vec<u64> {
-    text.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
+    text.split(|c: char| !c.is_ascii_digit())
+        .filter_map(|number| number.parse().ok())
+        .collect()
 }
 
 #[cfg(test)]
@@ -196,16 +269,24 @@ mod tests {
 
     fn page(rocm: &str, files: &[&str]) -> IndexPage {
         let link = |file: &&str| {
-            format!("<a href=\"/whl/rocm{rocm}/{}#sha256=00\">{file}</a><br>\n", file.replace('+', "%2B"))
+            format!(
+                "<a href=\"/whl/rocm{rocm}/{}#sha256=00\">{file}</a><br>\n",
+                file.replace('+', "%2B")
+            )
         };
-        IndexPage { rocm_index: rocm.to_owned(), html: files.iter().map(link).collect() }
+        IndexPage {
+            rocm_index: rocm.to_owned(),
+            html: files.iter().map(link).collect(),
+        }
     }
 
     #[test]
     fn pages_that_say_what_the_table_says_differ_in_nothing() {
         let row = |version: &str| {
             let pythons = ["39", "310", "311", "312"];
-            pythons.map(|p| format!("torch-{version}+rocm6.2-cp{p}-cp{p}-linux_x86_64.whl")).to_vec()
+            pythons
+                .map(|p| format!("torch-{version}+rocm6.2-cp{p}-cp{p}-linux_x86_64.whl"))
+                .to_vec()
         };
         let files: Vec<String> = [row("2.5.0"), row("2.5.1")].concat();
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
@@ -216,32 +297,56 @@ mod tests {
     #[test]
     fn a_new_patch_a_new_python_and_a_new_index_are_proposed() {
         let rows = Compat::embedded().tables().torch.clone();
-        let pages = [page("7.99", &["torch-2.14.2+rocm7.99-cp315-cp315t-manylinux_2_28_x86_64.whl"])];
+        let pages = [page(
+            "7.99",
+            &["torch-2.14.2+rocm7.99-cp315-cp315t-manylinux_2_28_x86_64.whl"],
+        )];
         let found = differences(&rows, &pages);
-        let columns: Vec<_> = found.iter().map(|d| (d.column, d.added.join(","), d.removed.len())).collect();
+        let columns: Vec<_> = found
+            .iter()
+            .map(|d| (d.column, d.added.join(","), d.removed.len()))
+            .collect();
         assert_eq!(
             columns,
-            [("patches", "2.14.2".into(), 0), ("rocm-index", "7.99".into(), 0), ("free-threaded", "3.15t".into(), 0)]
+            [
+                ("patches", "2.14.2".into(), 0),
+                ("rocm-index", "7.99".into(), 0),
+                ("free-threaded", "3.15t".into(), 0)
+            ]
         );
         let rows = updated(&rows, &found, "https://pages.example/whl", "2026-12-01");
         let row = rows.iter().find(|row| row.torch == "2.14").unwrap();
         assert_eq!(row.rocm_index, ["7.2", "7.14", "7.99"]);
-        assert_eq!((row.origin.source.as_str(), row.origin.checked.as_str()), ("index", "2026-12-01"));
-        assert!(row.origin.note.contains("2.14.1+rocm7.2"), "what a person noted stays");
+        assert_eq!(
+            (row.origin.source.as_str(), row.origin.checked.as_str()),
+            ("index", "2026-12-01")
+        );
+        assert!(
+            row.origin.note.contains("2.14.1+rocm7.2"),
+            "what a person noted stays"
+        );
     }
 
     /// A page may name any number of releases: each is looked up, not searched for.
     #[test]
     fn a_page_of_a_hundred_thousand_minors_is_compared_in_seconds() {
         let files: String = (0..100_000)
-            .map(|minor| format!("<a href='torch-3.{minor}.0%2Brocm7.2-cp312-cp312-linux_x86_64.whl'></a>"))
+            .map(|minor| {
+                format!("<a href='torch-3.{minor}.0%2Brocm7.2-cp312-cp312-linux_x86_64.whl'></a>")
+            })
             .collect();
-        let pages = [IndexPage { rocm_index: "7.2".to_owned(), html: files }];
+        let pages = [IndexPage {
+            rocm_index: "7.2".to_owned(),
+            html: files,
+        }];
         let rows = Compat::embedded().tables().torch.clone();
         let began = std::time::Instant::now();
         let found = differences(&rows, &pages);
         let updated = updated(&rows, &found, "saved", "2026-12-01");
-        assert_eq!((found.len(), updated.len()), (300_000, rows.len() + 100_000));
+        assert_eq!(
+            (found.len(), updated.len()),
+            (300_000, rows.len() + 100_000)
+        );
         assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
     }
 
@@ -256,14 +361,20 @@ mod tests {
                     "torch-2.14.0+rocm7.2-cp310-cp310-linux_x86_64.whl",
                 ],
             ),
-            page("7.14", &["torch-2.20.0+rocm7.14-cp312-cp312-linux_x86_64.whl"]),
+            page(
+                "7.14",
+                &["torch-2.20.0+rocm7.14-cp312-cp312-linux_x86_64.whl"],
+            ),
         ];
         let found = differences(&rows, &pages);
         let rows = updated(&rows, &found, "saved", "2026-12-01");
         let torches: Vec<&str> = rows.iter().map(|row| row.torch.as_str()).collect();
         assert_eq!(torches[torches.len() - 2..], ["2.15", "2.20"]);
         let of_2_14 = rows.iter().find(|row| row.torch == "2.14").unwrap();
-        assert_eq!((&of_2_14.rocm_index[..], &of_2_14.python[..]), (&["7.2".to_owned()][..], &["3.10".to_owned()][..]));
+        assert_eq!(
+            (&of_2_14.rocm_index[..], &of_2_14.python[..]),
+            (&["7.2".to_owned()][..], &["3.10".to_owned()][..])
+        );
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! The rows of `matrices/compat/*.yaml`, as written.
 //!
-//! This file is also compiled into the build script, which checks the shipped tables and embeds them, so it uses
-//! nothing of the crate.
+//! This file is also compiled into the build script, which checks the shipped tables and embeds
+//! them, so it uses nothing of the crate.
 //!
 //! **Invariant:** texts stay texts; versions are parsed where a question is asked.
 
-#![allow(missing_docs, reason = "columns are named and described in docs/compat.md")]
+#![allow(
+    missing_docs,
+    reason = "columns are named and described in docs/compat.md"
+)]
 
 use std::collections::BTreeMap;
 
@@ -27,14 +30,20 @@ mod source;
 #[path = "rows/wheels.rs"]
 mod wheels;
 
-pub use family::{FamilyBuildRow, FamilyRow, IndexTemplateRow, ProductRow, ReleaseTypeRow, UnsupportedFamilyRow};
+pub use family::{
+    FamilyBuildRow, FamilyRow, IndexTemplateRow, ProductRow, ReleaseTypeRow, UnsupportedFamilyRow,
+};
 pub use group::TableGroup;
 pub use requirements::{HipRow, ImportRequirementRow, TorchRequirementRow};
 pub use run_time::{
-    AttentionExpectRow, AttentionRow, KnownFailureRow, PathRow, ProfileRow, ToolRow, VariableRow, VariableRuleRow,
+    AttentionExpectRow, AttentionRow, KnownFailureRow, PathRow, ProfileRow, ToolRow, VariableRow,
+    VariableRuleRow,
 };
 pub use sdk::{SdkBucketRow, SdkLibraryRow, SdkPackageRow, SdkScriptRow, SdkTake, SdkVersionRow};
-pub use source::{PinRow, ProjectRow, SourceRow, TorchAotritonRow, TorchCompanionRow, TorchIndexRow, TorchSourceRow};
+pub use source::{
+    PinRow, ProjectRow, SourceRow, TorchAotritonRow, TorchCompanionRow, TorchIndexRow,
+    TorchSourceRow,
+};
 pub use wheels::{DeviceBundleRow, DeviceWheelRow, EmbeddingRow, EqualRow, WheelContentRow};
 
 /// All tables. A file holds one or several of them.
@@ -243,7 +252,8 @@ pub struct PackageRow {
     /// Objects that a default build compiles, by number of gfx targets measured (`3` → 2782).
     #[serde(default)]
     pub objects: BTreeMap<String, u64>,
-    /// SHA-256 of the source distribution by version; a version without one was not released as such.
+    /// SHA-256 of the source distribution by version; a version without one was not released as
+    /// such.
     #[serde(default)]
     pub sdist_sha256: BTreeMap<String, String>,
     #[serde(default)]
@@ -255,7 +265,8 @@ pub struct PackageRow {
 }
 
 impl PackageRow {
-    /// Whether the version it names was released; else it is what the head of a branch says of itself.
+    /// Whether the version it names was released; else it is what the head of a branch says of
+    /// itself.
     pub fn is_released(&self) -> bool {
         self.commit.is_empty() || !self.tag.is_empty()
     }
@@ -364,11 +375,16 @@ pub struct ActionRow {
 const OLDEST_NODE: u32 = 24;
 
 impl ActionRow {
-    /// Whether runners run what `runs.using` of an action names, and pins take it: a Node that they have, or steps.
+    /// Whether runners run what `runs.using` of an action names, and pins take it: a Node that they
+    /// have, or steps.
     pub fn may_run_on(runtime: &str) -> bool {
-        let node = runtime.strip_prefix("node").filter(|number| !number.starts_with(['0', '+']));
+        let node = runtime
+            .strip_prefix("node")
+            .filter(|number| !number.starts_with(['0', '+']));
         runtime == "composite"
-            || node.and_then(|number| number.parse().ok()).is_some_and(|node: u32| node >= OLDEST_NODE)
+            || node
+                .and_then(|number| number.parse().ok())
+                .is_some_and(|node: u32| node >= OLDEST_NODE)
     }
 }
 
@@ -459,8 +475,8 @@ pub struct ClaimRow {
 pub struct ReachRow {
     /// `rocm` or `torch`.
     pub about: String,
-    /// The machine's version seen from the wheel's: `other-patch`, `newer-minor`, `older-minor`, `other-minor` or
-    /// `other-major`.
+    /// The machine's version seen from the wheel's: `other-patch`, `newer-minor`, `older-minor`,
+    /// `other-minor` or `other-major`.
     pub when: String,
     pub fits: bool,
     pub why: String,

@@ -1,6 +1,7 @@
 //! Which torch an extension was built against, by the symbols of torch that it leaves undefined.
 //!
-//! Input: names of undefined symbols. Output: the minors that export them all, with the symbols that say so.
+//! Input: names of undefined symbols. Output: the minors that export them all, with the symbols
+//! that say so.
 
 use std::fmt;
 
@@ -22,13 +23,13 @@ pub(super) struct TorchSymbols {
 /// The torch minors that a set of undefined symbols fits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TorchFit<'c> {
-    /// The minors that export every symbol that the facts speak about, oldest first: all that were read when they speak
-    /// about none, and no one when the symbols contradict each other.
+    /// The minors that export every symbol that the facts speak about, oldest first: all that were
+    /// read when they speak about none, and no one when the symbols contradict each other.
     pub fits: Vec<Version>,
     /// What the facts say about the symbols, the narrowest range first.
     pub because: Vec<TorchEvidence<'c>>,
-    /// Whether no torch exports them all: parts of the wheel were built against different torches, or the facts are
-    /// wrong.
+    /// Whether no torch exports them all: parts of the wheel were built against different torches,
+    /// or the facts are wrong.
     pub contradictory: bool,
 }
 
@@ -46,15 +47,22 @@ pub struct TorchEvidence<'c> {
 }
 
 impl Compat {
-    /// The torch minors that export all of these symbols, as far as the facts speak about them. Other names, of Python,
-    /// HIP or the C library, count for nothing, so that a whole symbol table may be given.
-    pub fn torch_minors_for<'u>(&self, undefined: impl IntoIterator<Item = &'u str>) -> TorchFit<'_> {
+    /// The torch minors that export all of these symbols, as far as the facts speak about them.
+    /// Other names, of Python, HIP or the C library, count for nothing, so that a whole symbol
+    /// table may be given.
+    pub fn torch_minors_for<'u>(
+        &self,
+        undefined: impl IntoIterator<Item = &'u str>,
+    ) -> TorchFit<'_> {
         let known = self.torch_symbols();
         let rows = &self.tables_of(TableGroup::TorchAbi).torch_abi;
         let newest = known.minors.len().saturating_sub(1);
         let (mut first, mut last) = (0, newest);
         let mut found = Vec::new();
-        for (symbol, (row, since, until)) in undefined.into_iter().filter_map(|name| known.rows.get_key_value(name)) {
+        for (symbol, (row, since, until)) in undefined
+            .into_iter()
+            .filter_map(|name| known.rows.get_key_value(name))
+        {
             (first, last) = (first.max(*since), last.min(*until));
             found.push((until.saturating_sub(*since), symbol, &rows[*row]));
         }
@@ -63,8 +71,17 @@ impl Compat {
         let oldest = known.minors.first().map_or("", Version::as_str);
         let evidence = |symbol, row| evidence(symbol, row, oldest);
         TorchFit {
-            fits: known.minors.iter().take(last + 1).skip(first).cloned().collect(),
-            because: found.into_iter().map(|(_, symbol, row)| evidence(symbol, row)).collect(),
+            fits: known
+                .minors
+                .iter()
+                .take(last + 1)
+                .skip(first)
+                .cloned()
+                .collect(),
+            because: found
+                .into_iter()
+                .map(|(_, symbol, row)| evidence(symbol, row))
+                .collect(),
             contradictory: first > last,
         }
     }
@@ -77,15 +94,35 @@ impl Compat {
     fn torch_symbols(&self) -> &TorchSymbols {
         self.torch_symbols.get_or_init(|| {
             let tables = self.tables_of(TableGroup::TorchAbi);
-            let read: Vec<&str> = tables.torch_abi_read.iter().map(|row| row.torch.as_str()).collect();
+            let read: Vec<&str> = tables
+                .torch_abi_read
+                .iter()
+                .map(|row| row.torch.as_str())
+                .collect();
             let at = |minor: &str| read.iter().position(|known| *known == minor);
             let mut rows = FxHashMap::default();
             for (number, row) in tables.torch_abi.iter().enumerate() {
-                let last = if row.until.is_empty() { read.len().checked_sub(1) } else { at(&row.until) };
-                let Some((first, last)) = at(&row.since).zip(last) else { continue };
-                rows.extend(row.symbols.iter().map(|symbol| (symbol.clone(), (number, first, last))));
+                let last = if row.until.is_empty() {
+                    read.len().checked_sub(1)
+                } else {
+                    at(&row.until)
+                };
+                let Some((first, last)) = at(&row.since).zip(last) else {
+                    continue;
+                };
+                rows.extend(
+                    row.symbols
+                        .iter()
+                        .map(|symbol| (symbol.clone(), (number, first, last))),
+                );
             }
-            TorchSymbols { minors: read.into_iter().filter_map(|minor| minor.parse().ok()).collect(), rows }
+            TorchSymbols {
+                minors: read
+                    .into_iter()
+                    .filter_map(|minor| minor.parse().ok())
+                    .collect(),
+                rows,
+            }
         })
     }
 }
@@ -122,18 +159,23 @@ mod tests {
     fn check(undefined: &[&str], expect: Option<(&str, &str)>) {
         let compat = Compat::embedded();
         let fit = compat.torch_minors_for(undefined.iter().copied());
-        let ends = fit.fits.first().zip(fit.fits.last()).map(|(first, last)| (first.as_str(), last.as_str()));
+        let ends = fit
+            .fits
+            .first()
+            .zip(fit.fits.last())
+            .map(|(first, last)| (first.as_str(), last.as_str()));
         assert_eq!(ends, expect, "{:?}", fit.because);
         assert_eq!(fit.contradictory, expect.is_none());
     }
 
-    /// `c10::Error::Error(c10::SourceLocation, std::string)`, with the string of before the cxx11 ABI.
+    /// `c10::Error::Error(c10::SourceLocation, std::string)`, with the string of before the cxx11
+    /// ABI.
     const ERROR_OF_OLD: &str = "_ZN3c105ErrorC2ENS_14SourceLocationESs";
     /// The same with the string of today, which builds of every minor can have.
-    const ERROR: &str = "_ZN3c105ErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE";
+    const ERROR: &str =
+        "_ZN3c105ErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE";
     /// `c10::ValueError::ValueError(c10::SourceLocation, std::string)`.
-    const VALUE_ERROR: &str =
-        "_ZN3c1010ValueErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE";
+    const VALUE_ERROR: &str = "_ZN3c1010ValueErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE";
     /// `c10::MessageLogger::MessageLogger(c10::SourceLocation, int, bool)`.
     const LOGGER: &str = "_ZN3c1013MessageLoggerC1ENS_14SourceLocationEib";
 
@@ -148,9 +190,18 @@ mod tests {
 
     #[test]
     fn a_rocm_extension_is_told_by_how_it_checks_hip_errors() {
-        check(&["_ZN3c103hip28c10_hip_check_implementationEiPKcS2_ib"], Some(("2.1", "2.9")));
-        check(&["_ZN3c103hip28c10_hip_check_implementationEiPKcS2_jb"], Some(("2.10", "2.13")));
-        check(&["_ZN3c104cuda29c10_cuda_check_implementationEiPKcS2_jb"], Some(("2.10", "2.13")));
+        check(
+            &["_ZN3c103hip28c10_hip_check_implementationEiPKcS2_ib"],
+            Some(("2.1", "2.9")),
+        );
+        check(
+            &["_ZN3c103hip28c10_hip_check_implementationEiPKcS2_jb"],
+            Some(("2.10", "2.13")),
+        );
+        check(
+            &["_ZN3c104cuda29c10_cuda_check_implementationEiPKcS2_jb"],
+            Some(("2.10", "2.13")),
+        );
         check(&["_ZN3c103hip9SetDeviceEa"], Some(("2.3", "2.7")));
         check(&["_ZN3c103hip9SetDeviceEab"], Some(("2.8", "2.15")));
     }
@@ -160,13 +211,25 @@ mod tests {
         let compat = Compat::embedded();
         let wrapped = "_Z16THPVariable_WrapN2at10TensorBaseE";
         let thrown = "_ZN3c1021throwNullDataPtrErrorEv";
-        let fit = compat.torch_minors_for([wrapped, thrown, thrown, "PyInit__C", "hipLaunchKernel"]);
-        assert_eq!(fit.fits.iter().map(ToString::to_string).collect::<Vec<_>>(), ["2.4", "2.5"]);
-        let because: Vec<_> = fit.because.iter().map(|row| (row.symbol, row.library, row.to_string())).collect();
+        let fit =
+            compat.torch_minors_for([wrapped, thrown, thrown, "PyInit__C", "hipLaunchKernel"]);
+        assert_eq!(
+            fit.fits.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["2.4", "2.5"]
+        );
+        let because: Vec<_> = fit
+            .because
+            .iter()
+            .map(|row| (row.symbol, row.library, row.to_string()))
+            .collect();
         assert_eq!(
             because,
             [
-                (wrapped, "libtorch_python.so", "torch 2.5 or earlier".to_owned()),
+                (
+                    wrapped,
+                    "libtorch_python.so",
+                    "torch 2.5 or earlier".to_owned()
+                ),
                 (thrown, "libc10.so", "torch 2.4 or later".to_owned()),
             ]
         );
@@ -193,9 +256,17 @@ mod tests {
         let compat = Compat::embedded();
         let read = compat.torch_minors_read();
         assert!(read.is_sorted());
-        let released = compat.tables().torch.iter().filter(|row| !row.patches.is_empty());
+        let released = compat
+            .tables()
+            .torch
+            .iter()
+            .filter(|row| !row.patches.is_empty());
         for row in released {
-            assert!(read.iter().any(|minor| minor.as_str() == row.torch), "{}", row.torch);
+            assert!(
+                read.iter().any(|minor| minor.as_str() == row.torch),
+                "{}",
+                row.torch
+            );
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The matrix file, field by field: forms, defaults and what they mean.
 //!
-//! The structural check, the JSON Schema, the reference page and the reader's defaults all come from these tables.
+//! The structural check, the JSON Schema, the reference page and the reader's defaults all come
+//! from these tables.
 //!
 //! **Invariant:** a default stands here and nowhere else.
 
 use super::model::{
-    Attest, DigestRule, GpuPolicy, GroupIds, LabelChoice, MakeLatest, MissingImage, Platform, PrRunMode, Prerelease,
-    PythonFrom, Queue, RocmPolicy, RocmPrecision, Strictness, Switch, ToolFrom, TorchFrom,
+    Attest, DigestRule, GpuPolicy, GroupIds, LabelChoice, MakeLatest, MissingImage, Platform,
+    PrRunMode, Prerelease, PythonFrom, Queue, RocmPolicy, RocmPrecision, Strictness, Switch,
+    ToolFrom, TorchFrom,
 };
 use crate::yaml::shape::{Field, Record, Shape};
 
@@ -14,11 +16,28 @@ use crate::yaml::shape::{Field, Record, Shape};
 pub const MATRIX_FILE: Shape = Shape::Record(&MATRIX);
 
 const fn required(name: &'static str, shape: Shape, doc: &'static str) -> Field {
-    Field { name, shape, required: true, default: "", doc }
+    Field {
+        name,
+        shape,
+        required: true,
+        default: "",
+        doc,
+    }
 }
 
-const fn optional(name: &'static str, shape: Shape, default: &'static str, doc: &'static str) -> Field {
-    Field { name, shape, required: false, default, doc }
+const fn optional(
+    name: &'static str,
+    shape: Shape,
+    default: &'static str,
+    doc: &'static str,
+) -> Field {
+    Field {
+        name,
+        shape,
+        required: false,
+        default,
+        doc,
+    }
 }
 
 const TEXTS: Shape = Shape::List(&Shape::Text);
@@ -30,7 +49,12 @@ const RUNNER: Record = Record {
     name: "runner",
     fields: &[
         optional("group", Shape::Text, "", "The group of runners."),
-        optional("labels", TEXTS, "[]", "Labels that a runner of the group must all have."),
+        optional(
+            "labels",
+            TEXTS,
+            "[]",
+            "Labels that a runner of the group must all have.",
+        ),
     ],
 };
 
@@ -38,8 +62,17 @@ const RUNNER: Record = Record {
 pub(super) const MATRIX: Record = Record {
     name: "matrix file",
     fields: &[
-        required("version", Shape::Integer, "The version of this format, `1`."),
-        optional("enabled", Shape::Boolean, "true", "`false` keeps the file but yields no jobs."),
+        required(
+            "version",
+            Shape::Integer,
+            "The version of this format, `1`.",
+        ),
+        optional(
+            "enabled",
+            Shape::Boolean,
+            "true",
+            "`false` keeps the file but yields no jobs.",
+        ),
         required(
             "distribution",
             Shape::Text,
@@ -129,21 +162,36 @@ pub(super) const MATRIX: Record = Record {
             "strict",
             "What to do with combinations of torch, ROCm and Python that no fact speaks about: fail, or keep them with a warning.",
         ),
-        optional("free-threaded", Shape::Boolean, "false", "Whether free-threaded Pythons (`3.13t`) are built."),
+        optional(
+            "free-threaded",
+            Shape::Boolean,
+            "false",
+            "Whether free-threaded Pythons (`3.13t`) are built.",
+        ),
         optional(
             "torch-from",
             Shape::Word(TorchFrom::WORDS),
             "pytorch-index",
             "Where torch comes from; also which facts decide what is legal: the index table, the image's own torch, or nothing for `host`.",
         ),
-        optional("python-from", Shape::Word(PythonFrom::WORDS), "uv", "Where Python comes from in the container."),
+        optional(
+            "python-from",
+            Shape::Word(PythonFrom::WORDS),
+            "uv",
+            "Where Python comes from in the container.",
+        ),
         optional(
             "image",
             Shape::AnyOf(&[Shape::Text, Shape::Record(&IMAGE)]),
             "{}",
             "The container image. A text is short for repository and tag: `rocm/pytorch:TAG`.",
         ),
-        optional("docker", Shape::Record(&DOCKER), "{}", "Arguments of the container."),
+        optional(
+            "docker",
+            Shape::Record(&DOCKER),
+            "{}",
+            "Arguments of the container.",
+        ),
         optional(
             "gpu",
             Shape::Word(GpuPolicy::WORDS),
@@ -168,16 +216,36 @@ pub(super) const MATRIX: Record = Record {
             "[]",
             "Names of secrets that the build needs as environment variables. Never their values.",
         ),
-        optional("indexes", Shape::Record(&INDEXES), "{}", "Other package indexes than the official ones."),
+        optional(
+            "indexes",
+            Shape::Record(&INDEXES),
+            "{}",
+            "Other package indexes than the official ones.",
+        ),
         optional(
             "repair",
             Shape::AnyOf(&[Shape::Text, Shape::Record(&REPAIR)]),
             "{}",
             "Platform tag and excluded libraries of the repair of built wheels. A text is short for `platform`: `off` keeps the wheel as it was built.",
         ),
-        optional("test", Shape::Record(&TEST), "{}", "Where a built wheel is tested."),
-        optional("workflow", Shape::Record(&WORKFLOW), "{}", "Options of the rendered workflow."),
-        optional("release", Shape::Record(&RELEASE), "{}", "Options of the release."),
+        optional(
+            "test",
+            Shape::Record(&TEST),
+            "{}",
+            "Where a built wheel is tested.",
+        ),
+        optional(
+            "workflow",
+            Shape::Record(&WORKFLOW),
+            "{}",
+            "Options of the rendered workflow.",
+        ),
+        optional(
+            "release",
+            Shape::Record(&RELEASE),
+            "{}",
+            "Options of the release.",
+        ),
     ],
 };
 
@@ -185,7 +253,12 @@ const INCLUDE: Record = Record {
     name: "include entry",
     fields: &[
         required("axes", TEXT_MAP, "Axis names with one value each."),
-        optional("set", Shape::Record(&OVERRIDES), "{}", "What differs for these cells."),
+        optional(
+            "set",
+            Shape::Record(&OVERRIDES),
+            "{}",
+            "What differs for these cells.",
+        ),
     ],
 };
 
@@ -194,10 +267,20 @@ pub(super) const OVERRIDES: Record = Record {
     name: "`set` of an include entry",
     fields: &[
         optional("runner", RUNNER_SHAPE, "", "Other runners."),
-        optional("gpu", Shape::Word(GpuPolicy::WORDS), "", "Another gpu policy."),
+        optional(
+            "gpu",
+            Shape::Word(GpuPolicy::WORDS),
+            "",
+            "Another gpu policy.",
+        ),
         optional("gfx", TEXTS, "", "Other GPU targets."),
         optional("image", Shape::Text, "", "An exact image reference."),
-        optional("vars", TEXT_MAP, "{}", "Recipe variables, added or replaced."),
+        optional(
+            "vars",
+            TEXT_MAP,
+            "{}",
+            "Recipe variables, added or replaced.",
+        ),
     ],
 };
 
@@ -205,7 +288,12 @@ pub(super) const OVERRIDES: Record = Record {
 pub(super) const IMAGE: Record = Record {
     name: "`image`",
     fields: &[
-        optional("repository", Shape::Text, "docker.io/rocm/pytorch", "Where tags are looked up."),
+        optional(
+            "repository",
+            Shape::Text,
+            "docker.io/rocm/pytorch",
+            "Where tags are looked up.",
+        ),
         optional(
             "tag",
             Shape::Text,
@@ -230,15 +318,30 @@ pub(super) const IMAGE: Record = Record {
 const DOCKER: Record = Record {
     name: "`docker`",
     fields: &[
-        optional("shm-size", Shape::Text, "8G", "Shared memory: a number with `b`, `k`, `m` or `g`."),
-        optional("groups", TEXTS, "[video]", "Groups that may use the devices."),
+        optional(
+            "shm-size",
+            Shape::Text,
+            "8G",
+            "Shared memory: a number with `b`, `k`, `m` or `g`.",
+        ),
+        optional(
+            "groups",
+            TEXTS,
+            "[video]",
+            "Groups that may use the devices.",
+        ),
         optional(
             "gid",
             Shape::Word(GroupIds::WORDS),
             "auto",
             "Give groups by number where the device nodes can be read, or always by name.",
         ),
-        optional("args", TEXTS, "[]", "Further arguments of `docker run`, one word each."),
+        optional(
+            "args",
+            TEXTS,
+            "[]",
+            "Further arguments of `docker run`, one word each.",
+        ),
     ],
 };
 
@@ -263,7 +366,12 @@ const INDEXES: Record = Record {
             "",
             "Address of the server of a layout, where it is not the public one; `rock-matrix compat list index-templates` shows the layouts and their servers.",
         ),
-        optional("find-links", Shape::Text, "", "Address of a page with links to ROCm packages, instead of `rocm`."),
+        optional(
+            "find-links",
+            Shape::Text,
+            "",
+            "Address of a page with links to ROCm packages, instead of `rocm`.",
+        ),
     ],
 };
 
@@ -309,14 +417,24 @@ const TEST: Record = Record {
             "",
             "Families on whose runners wheels are tested after the build, instead of `runner`: `auto` for those that are built, `none`, or a list; those for which the facts know no runner are left out with a note.",
         ),
-        optional("gpu", Shape::Word(GpuPolicy::WORDS), "none", "Whether the test sees a GPU."),
+        optional(
+            "gpu",
+            Shape::Word(GpuPolicy::WORDS),
+            "none",
+            "Whether the test sees a GPU.",
+        ),
     ],
 };
 
 const WORKFLOW: Record = Record {
     name: "`workflow`",
     fields: &[
-        optional("tags", TEXTS, "[\"v*\"]", "Patterns of the tags that build and publish."),
+        optional(
+            "tags",
+            TEXTS,
+            "[\"v*\"]",
+            "Patterns of the tags that build and publish.",
+        ),
         optional(
             "max-parallel",
             Shape::Integer,
@@ -329,9 +447,24 @@ const WORKFLOW: Record = Record {
             "256",
             "Maximum number of jobs per matrix of the workflow (1 to 256); more jobs make more matrices.",
         ),
-        optional("pr-run-mode", Shape::Word(PrRunMode::WORDS), "plan", "What pull requests run."),
-        optional("tool", Shape::Word(ToolFrom::WORDS), "action", "Where the workflow gets this program from."),
-        optional("cache", Shape::Word(Switch::WORDS), "off", "Compiler cache, which a capped build goes on from."),
+        optional(
+            "pr-run-mode",
+            Shape::Word(PrRunMode::WORDS),
+            "plan",
+            "What pull requests run.",
+        ),
+        optional(
+            "tool",
+            Shape::Word(ToolFrom::WORDS),
+            "action",
+            "Where the workflow gets this program from.",
+        ),
+        optional(
+            "cache",
+            Shape::Word(Switch::WORDS),
+            "off",
+            "Compiler cache, which a capped build goes on from.",
+        ),
         optional(
             "queue",
             Shape::Word(Queue::WORDS),

@@ -68,10 +68,14 @@ pub struct Given {
 }
 
 impl Given {
-    /// The arguments that give values, as they are told of: those of single values, then one for each of `axes`.
+    /// The arguments that give values, as they are told of: those of single values, then one for
+    /// each of `axes`.
     pub(super) fn arguments(&self) -> Vec<String> {
         let single = ["--release-type", "--gfx", "--test-families"].map(str::to_owned);
-        single.into_iter().chain(self.axes.iter().map(|(name, _)| format!("--axis {name}"))).collect()
+        single
+            .into_iter()
+            .chain(self.axes.iter().map(|(name, _)| format!("--axis {name}")))
+            .collect()
     }
 }
 
@@ -79,10 +83,14 @@ impl<'c> Lookups<'c> {
     /// Families and runners of the facts, and these recipes.
     pub fn new(compat: &'c Compat, recipes: Arc<Recipes>) -> Self {
         let tables = compat.tables();
-        let members = |names: &[String]| names.iter().filter_map(|name| name.parse().ok()).collect();
+        let members =
+            |names: &[String]| names.iter().filter_map(|name| name.parse().ok()).collect();
         let runners = tables.runners.iter().flat_map(|row| {
             let aliases = row.aliases.iter().map(|alias| &alias.label);
-            std::iter::once(&row.name).chain(&row.labels).chain(aliases).map(move |word| (word, &row.os))
+            std::iter::once(&row.name)
+                .chain(&row.labels)
+                .chain(aliases)
+                .map(move |word| (word, &row.os))
         });
         // The members of a pool are of one system (`compat::faults`).
         let pools = tables.runner_pools.iter().filter_map(|pool| {
@@ -98,8 +106,15 @@ impl<'c> Lookups<'c> {
             gfx: known_gfx(compat),
             compat: Some(compat),
             products: OnceLock::new(),
-            families: tables.families.iter().map(|row| (row.family.clone(), members(&row.members))).collect(),
-            runners: runners.chain(pools).map(|(word, os)| (word.clone(), os.clone())).collect(),
+            families: tables
+                .families
+                .iter()
+                .map(|row| (row.family.clone(), members(&row.members)))
+                .collect(),
+            runners: runners
+                .chain(pools)
+                .map(|(word, os)| (word.clone(), os.clone()))
+                .collect(),
         }
     }
 }
@@ -107,26 +122,45 @@ impl<'c> Lookups<'c> {
 impl Lookups<'_> {
     /// Returns the targets by product word and by the full name of the product.
     pub(super) fn products(&self) -> &BTreeMap<ProductName, GfxTarget> {
-        self.products.get_or_init(|| self.compat.map(products).unwrap_or_default())
+        self.products
+            .get_or_init(|| self.compat.map(products).unwrap_or_default())
     }
 }
 
 /// Targets by product word and by the full name.
 fn products(compat: &Compat) -> BTreeMap<ProductName, GfxTarget> {
     let rows = compat.tables().products.iter();
-    let named = rows.flat_map(|row| [&row.name, &row.product].map(|name| (ProductName::new(name), &row.gfx)));
-    named.filter_map(|(name, gfx)| Some((name, gfx.parse().ok()?))).collect()
+    let named = rows
+        .flat_map(|row| [&row.name, &row.product].map(|name| (ProductName::new(name), &row.gfx)));
+    named
+        .filter_map(|(name, gfx)| Some((name, gfx.parse().ok()?)))
+        .collect()
 }
 
 /// Processors without features, of every table that names any.
 fn known_gfx(compat: &Compat) -> BTreeSet<String> {
     let tables = compat.tables();
-    let of_rocm = tables.torch_gfx.iter().chain(&tables.rocm_gfx).flat_map(|row| &row.gfx);
-    let of_packages = tables.packages.iter().flat_map(|row| row.gfx.values().flatten());
+    let of_rocm = tables
+        .torch_gfx
+        .iter()
+        .chain(&tables.rocm_gfx)
+        .flat_map(|row| &row.gfx);
+    let of_packages = tables
+        .packages
+        .iter()
+        .flat_map(|row| row.gfx.values().flatten());
     let of_families = tables.families.iter().flat_map(|row| &row.members);
     let of_runners = tables.runners.iter().flat_map(|row| &row.gpu);
     // Most names stand in many rows.
-    let all: BTreeSet<&String> = of_rocm.chain(of_packages).chain(of_families).chain(of_runners).collect();
-    let targets = all.into_iter().filter_map(|name| name.parse::<GfxTarget>().ok());
-    targets.map(|target| target.processor().to_owned()).collect()
+    let all: BTreeSet<&String> = of_rocm
+        .chain(of_packages)
+        .chain(of_families)
+        .chain(of_runners)
+        .collect();
+    let targets = all
+        .into_iter()
+        .filter_map(|name| name.parse::<GfxTarget>().ok());
+    targets
+        .map(|target| target.processor().to_owned())
+        .collect()
 }

@@ -5,7 +5,10 @@ use indexmap::IndexMap;
 
 use super::Places;
 use crate::compat::rows::ReleaseTypeRow;
-use crate::names::{Age, DistributionName, GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version, Withdrawal};
+use crate::names::{
+    Age, DistributionName, GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version,
+    Withdrawal,
+};
 
 /// One matrix file: a group of cells with one distribution and one recipe.
 #[derive(Debug, Clone)]
@@ -180,8 +183,9 @@ pub struct Exclude {
     pub axes: IndexMap<String, String>,
 }
 
-/// An explicit cell (`rows`), or an `include` entry: cells of the product that match `axes` get `set`; when a value
-/// lies outside the product, the entry is a cell of its own and names every axis.
+/// An explicit cell (`rows`), or an `include` entry: cells of the product that match `axes` get
+/// `set`; when a value lies outside the product, the entry is a cell of its own and names every
+/// axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// Axis name → value.
@@ -391,8 +395,8 @@ pub struct Repair {
     pub exclude: Vec<String>,
 }
 
-/// Presets of libraries that are excluded from repairs unless others are named: a process must hold one copy of the GPU
-/// runtimes and of torch.
+/// Presets of libraries that are excluded from repairs unless others are named: a process must hold
+/// one copy of the GPU runtimes and of torch.
 pub const REPAIR_PRESETS: [&str; 3] = ["rocm", "torch", "cuda"];
 
 /// The platform that a built wheel is repaired for.
@@ -512,8 +516,9 @@ pub struct Release {
 }
 
 words! {
-    /// Whether the files of a release are attested. Private repositories have attestations with Enterprise Cloud only
-    /// (GitHub Docs, "Using artifact attestations to establish provenance for builds").
+    /// Whether the files of a release are attested. Private repositories have attestations with
+    /// Enterprise Cloud only (GitHub Docs, "Using artifact attestations to establish provenance for
+    /// builds").
     #[derive(Default)]
     Attest { /// Where the repository is not private.
         #[default] Auto = "auto", /// Always.
@@ -522,7 +527,8 @@ words! {
 }
 
 words! {
-    /// How many runs of one concurrency group wait (workflow syntax, `concurrency.queue`; new in 2026).
+    /// How many runs of one concurrency group wait (workflow syntax, `concurrency.queue`; new in
+    /// 2026).
     Queue { /// The newest one; those before it are cancelled.
         Single = "single", /// All of them, up to GitHub's bound.
         Max = "max" }

@@ -8,7 +8,8 @@ use crate::yaml::{Node, Value};
 
 /// The places of key paths, `axes.torch[1]`, in a file.
 ///
-/// A path is looked up in the tree when it is asked for: the paths of all values together can be much longer than the file.
+/// A path is looked up in the tree when it is asked for: the paths of all values together can be
+/// much longer than the file.
 #[derive(Debug, Clone)]
 pub struct Places {
     source: Source,
@@ -22,7 +23,12 @@ pub struct Places {
 impl Places {
     /// The places of a tree in its source.
     pub fn new(source: Source, tree: Node) -> Self {
-        Self { source, tree: tree.into(), others: BTreeMap::new(), replaced: Vec::new() }
+        Self {
+            source,
+            tree: tree.into(),
+            others: BTreeMap::new(),
+            replaced: Vec::new(),
+        }
     }
 
     /// Remembers where a key path stands.
@@ -37,7 +43,8 @@ impl Places {
         self.insert(path, span);
     }
 
-    /// The bytes of a key path that is known itself. What covers several lines stands where its key does.
+    /// The bytes of a key path that is known itself. What covers several lines stands where its key
+    /// does.
     pub fn span(&self, path: &str) -> Option<Span> {
         if let Some(span) = self.others.get(path) {
             return Some(span.clone());
@@ -45,14 +52,29 @@ impl Places {
         if path.is_empty() {
             return None;
         }
-        let is_replaced = self.replaced.iter().any(|replaced| is_below(path, replaced));
-        let (key, node) = if is_replaced { None } else { find(&self.tree, None, path) }?;
+        let is_replaced = self
+            .replaced
+            .iter()
+            .any(|replaced| is_below(path, replaced));
+        let (key, node) = if is_replaced {
+            None
+        } else {
+            find(&self.tree, None, path)
+        }?;
         let text = self.source.text.get(node.span.clone());
         let many_lines = text.is_none_or(|text| text.is_empty() || text.contains('\n'));
-        Some(if many_lines { key.unwrap_or(&node.span) } else { &node.span }.clone())
+        Some(
+            if many_lines {
+                key.unwrap_or(&node.span)
+            } else {
+                &node.span
+            }
+            .clone(),
+        )
     }
 
-    /// The place of a key path; of its nearest known parent otherwise; the file's beginning at last.
+    /// The place of a key path; of its nearest known parent otherwise; the file's beginning at
+    /// last.
     pub fn of(&self, path: &str) -> Place {
         let mut path = path;
         loop {
@@ -73,11 +95,16 @@ impl Places {
 }
 
 fn is_below(path: &str, parent: &str) -> bool {
-    path.strip_prefix(parent).is_some_and(|rest| rest.starts_with(['.', '[']))
+    path.strip_prefix(parent)
+        .is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
 /// Finds the value at a path, with its key where it has one. Keys may hold `.` and `[`.
-fn find<'n>(node: &'n Node, key: Option<&'n Span>, path: &str) -> Option<(Option<&'n Span>, &'n Node)> {
+fn find<'n>(
+    node: &'n Node,
+    key: Option<&'n Span>,
+    path: &str,
+) -> Option<(Option<&'n Span>, &'n Node)> {
     match &node.value {
         _ if path.is_empty() => Some((key, node)),
         Value::List(items) => {
@@ -85,8 +112,15 @@ fn find<'n>(node: &'n Node, key: Option<&'n Span>, path: &str) -> Option<(Option
             find(items.get(number.parse::<usize>().ok()?)?, None, rest)
         }
         Value::Map(entries) => entries.iter().find_map(|(key, value)| {
-            let rest = path.strip_prefix('.').unwrap_or(path).strip_prefix(key.text.as_str())?;
-            if rest.is_empty() || rest.starts_with(['.', '[']) { find(value, Some(&key.span), rest) } else { None }
+            let rest = path
+                .strip_prefix('.')
+                .unwrap_or(path)
+                .strip_prefix(key.text.as_str())?;
+            if rest.is_empty() || rest.starts_with(['.', '[']) {
+                find(value, Some(&key.span), rest)
+            } else {
+                None
+            }
         }),
         Value::Null | Value::Scalar(_) => None,
     }
@@ -110,15 +144,34 @@ mod tests {
         assert_eq!(known("indexes.a.b"), "x", "the first path that fits");
         assert_eq!(known("indexes.a.c"), "z");
         assert_eq!(known("rows[0].torch"), "\"2.7\"");
-        assert_eq!(known("axes"), "axes", "a value of several lines stands where its key does");
-        for path in ["", "axes.torc", "axes.torch[2]", "axes.torch[x]", "axes.torch.x", "rows[0].torch.x", "axes."] {
+        assert_eq!(
+            known("axes"),
+            "axes",
+            "a value of several lines stands where its key does"
+        );
+        for path in [
+            "",
+            "axes.torc",
+            "axes.torch[2]",
+            "axes.torch[x]",
+            "axes.torch.x",
+            "rows[0].torch.x",
+            "axes.",
+        ] {
             assert_eq!(at(&places, path), None, "{path}");
         }
-        assert!(places.of("axes.torch[2]").to_string().ends_with(":2:10"), "{}", places.of("axes.torch[2]"));
+        assert!(
+            places.of("axes.torch[2]").to_string().ends_with(":2:10"),
+            "{}",
+            places.of("axes.torch[2]")
+        );
         places.insert("axes.torch[2]", 0..4);
         assert_eq!(at(&places, "axes.torch[2]").unwrap(), "axes");
         places.replace("axes.torch", 2..4);
         assert_eq!(at(&places, "axes.torch").unwrap(), "es");
-        assert_eq!((at(&places, "axes.torch[1]"), at(&places, "axes.torch[2]")), (None, None));
+        assert_eq!(
+            (at(&places, "axes.torch[1]"), at(&places, "axes.torch[2]")),
+            (None, None)
+        );
     }
 }

@@ -10,8 +10,8 @@ use super::{CheckProfile, Leaves, RunTime, VersionFrom};
 pub struct Profile {
     /// The recipe's name.
     pub name: String,
-    /// Normalized name of the package whose rows of the facts apply, `flash-attn`; a package without rows is not
-    /// constrained.
+    /// Normalized name of the package whose rows of the facts apply, `flash-attn`; a package
+    /// without rows is not constrained.
     pub package: String,
     /// Axes beyond package, python, torch, rocm, backend and gfx that the recipe knows.
     pub axes: Vec<String>,

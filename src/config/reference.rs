@@ -49,10 +49,19 @@ fn nested(shape: &Shape, path: &str, out: &mut String) {
 }
 
 fn section(record: &Record, title: &str, out: &mut String) {
-    let _ = write!(out, "## {title}\n\n| key | value | default | meaning |\n|---|---|---|---|\n");
+    let _ = write!(
+        out,
+        "## {title}\n\n| key | value | default | meaning |\n|---|---|---|---|\n"
+    );
     for field in record.fields {
-        let _ =
-            writeln!(out, "| `{}` | {} | {} | {} |", field.name, kind(&field.shape), default(field), cell(field.doc));
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} | {} |",
+            field.name,
+            kind(&field.shape),
+            default(field),
+            cell(field.doc)
+        );
     }
     out.push('\n');
 }
@@ -70,7 +79,11 @@ fn kind(shape: &Shape) -> String {
         Shape::Text => "text".into(),
         Shape::Integer => "whole number".into(),
         Shape::Boolean => "`true`, `false`".into(),
-        Shape::Word(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
+        Shape::Word(words) => words
+            .iter()
+            .map(|word| format!("`{word}`"))
+            .collect::<Vec<_>>()
+            .join(", "),
         Shape::List(of) => format!("list of {}", plural(of)),
         Shape::Map(of) => format!("mapping to {}", plural(of)),
         Shape::Record(_) => "mapping, see below".into(),
@@ -105,7 +118,9 @@ mod tests {
         assert!(valid(
             "version: 1\ndistribution: x\naxes: {python: ['3.12', 3.11]}\nimage: rocm/pytorch\nworkflow: {cache: off}\nexclude:\n"
         ));
-        assert!(valid("version: 1\ndistribution: x\nimage: {tag: x}\nrelease: {make-latest: true}\n"));
+        assert!(valid(
+            "version: 1\ndistribution: x\nimage: {tag: x}\nrelease: {make-latest: true}\n"
+        ));
         for wrong in [
             "distribution: x\n",
             "version: 1\ndistribution: x\nzebra: 1\n",
@@ -118,7 +133,13 @@ mod tests {
     #[test]
     fn the_reference_names_every_field_once_a_table() {
         let page = reference();
-        for name in ["`axes`", "`shm-size`", "`include[].set`", "`max-parallel`", "`make-latest`"] {
+        for name in [
+            "`axes`",
+            "`shm-size`",
+            "`include[].set`",
+            "`max-parallel`",
+            "`make-latest`",
+        ] {
             assert!(page.contains(name), "{name}");
         }
     }

@@ -8,7 +8,8 @@ use super::syntax::unprintable;
 use crate::diagnostic::render::visible;
 use crate::names::{DistributionName, LabelParts, Requirement, RocmVersion, WheelName};
 
-/// The environment variables and packages without which an installed package cannot be imported or used.
+/// The environment variables and packages without which an installed package cannot be imported or
+/// used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "needs at run time")]
 pub struct RunTime {
@@ -32,7 +33,10 @@ impl RunTime {
     pub fn with(&self, other: &Self) -> Self {
         let mut all = self.clone();
         all.env.extend(other.env.clone());
-        let further = other.requires.iter().filter(|name| !self.requires.contains(name));
+        let further = other
+            .requires
+            .iter()
+            .filter(|name| !self.requires.contains(name));
         all.requires.extend(further.cloned());
         all
     }
@@ -42,7 +46,9 @@ impl RunTime {
         let Self { env, requires } = self;
         let is_variable = |name: &str| {
             let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
-            !name.is_empty() && name.bytes().all(word) && !name.starts_with(|c: char| c.is_ascii_digit())
+            !name.is_empty()
+                && name.bytes().all(word)
+                && !name.starts_with(|c: char| c.is_ascii_digit())
         };
         for (name, value) in env {
             if !is_variable(name) {
@@ -50,7 +56,10 @@ impl RunTime {
             }
             let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/%+@=,".contains(&b);
             if value.is_empty() || !value.bytes().all(is_plain) || unprintable(value).is_some() {
-                return Some((value, format!("`{}` is not a value of one plain word", visible(value))));
+                return Some((
+                    value,
+                    format!("`{}` is not a value of one plain word", visible(value)),
+                ));
             }
         }
         requires.iter().find_map(|text| {
@@ -59,13 +68,16 @@ impl RunTime {
         })
     }
 
-    /// Returns the needs of a published wheel by the recipes that are shipped: those that build the distribution, with
-    /// the backend that its label names.
+    /// Returns the needs of a published wheel by the recipes that are shipped: those that build the
+    /// distribution, with the backend that its label names.
     pub fn of_shipped(distribution: &DistributionName, backend: Option<&str>) -> Self {
         let normalized = distribution.normalized();
         let documents = embedded_names().filter_map(embedded);
         let of_distribution = documents.filter(|document| {
-            document.distribution.parse::<DistributionName>().is_ok_and(|name| name.normalized() == normalized)
+            document
+                .distribution
+                .parse::<DistributionName>()
+                .is_ok_and(|name| name.normalized() == normalized)
         });
         let label = backend.unwrap_or_default();
         of_distribution
@@ -75,17 +87,24 @@ impl RunTime {
             .unwrap_or_default()
     }
 
-    /// Returns the needs of a wheel by its name; `known` are the versions of ROCm by which labels are read.
+    /// Returns the needs of a wheel by its name; `known` are the versions of ROCm by which labels
+    /// are read.
     pub fn of_wheel(wheel: &WheelName, known: &[RocmVersion]) -> Self {
-        let label = wheel.label().and_then(|label| LabelParts::parse(&label, known).ok());
+        let label = wheel
+            .label()
+            .and_then(|label| LabelParts::parse(&label, known).ok());
         let backend = label.and_then(|parsed| parsed.parts.backend);
         let distribution = wheel.distribution.parse::<DistributionName>();
-        distribution.map(|name| Self::of_shipped(&name, backend.as_deref())).unwrap_or_default()
+        distribution
+            .map(|name| Self::of_shipped(&name, backend.as_deref()))
+            .unwrap_or_default()
     }
 
     /// Returns the assignments, `NAME=VALUE`.
     pub fn assignments(&self) -> impl Iterator<Item = String> + '_ {
-        self.env.iter().map(|(name, value)| format!("{name}={value}"))
+        self.env
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
     }
 
     /// Returns what is needed as one sentence without a full stop; empty where nothing is.
@@ -116,8 +135,14 @@ mod tests {
 
     #[test]
     fn the_backend_of_a_label_says_what_a_wheel_needs_at_run_time() {
-        assert_eq!(of(Some("triton")).sentence(), "At run time it needs einops and triton, and this variable");
-        assert_eq!(of(Some("triton")).assignments().collect::<Vec<_>>(), ["FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE"]);
+        assert_eq!(
+            of(Some("triton")).sentence(),
+            "At run time it needs einops and triton, and this variable"
+        );
+        assert_eq!(
+            of(Some("triton")).assignments().collect::<Vec<_>>(),
+            ["FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE"]
+        );
         assert_eq!(of(None).sentence(), "");
         assert_eq!(of(Some("metal")), RunTime::default());
         assert!(RunTime::of_shipped(&"numpy".parse().unwrap(), None).is_empty());
@@ -126,13 +151,21 @@ mod tests {
     #[test]
     fn names_values_and_requirements_are_plain() {
         let with = |name: &str, value: &str, need: &str| {
-            let run_time =
-                RunTime { env: [(name.to_owned(), value.to_owned())].into(), requires: vec![need.to_owned()] };
+            let run_time = RunTime {
+                env: [(name.to_owned(), value.to_owned())].into(),
+                requires: vec![need.to_owned()],
+            };
             run_time.fault().map(|(_, reason)| reason)
         };
         assert_eq!(with("A_1", "TRUE", "einops>=0.7"), None);
-        assert_eq!(with("1A", "TRUE", "einops").unwrap(), "`1A` is not a variable name");
-        assert_eq!(with("A", "$(id)", "einops").unwrap(), "`$(id)` is not a value of one plain word");
+        assert_eq!(
+            with("1A", "TRUE", "einops").unwrap(),
+            "`1A` is not a variable name"
+        );
+        assert_eq!(
+            with("A", "$(id)", "einops").unwrap(),
+            "`$(id)` is not a value of one plain word"
+        );
         assert!(with("A", "b", "einops >").is_some());
     }
 }

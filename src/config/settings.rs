@@ -27,19 +27,33 @@ const DISTRIBUTION: &str = "distribution";
 /// Keys that the recipe decides or that a single build does not have.
 const NOT_SETTABLE: [&str; 4] = ["version", "recipe", "enabled", "release-type"];
 
-/// Returns a matrix file that builds with `recipe` and has these settings: values of axes, variables of the recipe, and
-/// keys of matrix files that hold a text or a list of texts. An axis or a list that is set several times has all of these
-/// values. `vars.NAME` is always a variable, also where an axis has the same name.
+/// Returns a matrix file that builds with `recipe` and has these settings: values of axes,
+/// variables of the recipe, and keys of matrix files that hold a text or a list of texts. An axis
+/// or a list that is set several times has all of these values. `vars.NAME` is always a variable,
+/// also where an axis has the same name.
 ///
 /// # Errors
-/// A diagnostic for each setting that is none of these, and for each axis and variable that the recipe needs and nothing
-/// sets.
-pub fn matrix_of_settings(recipe: &RecipeDocument, settings: &[(String, String)]) -> Result<Source, Vec<Diagnostic>> {
-    let named = settings.iter().rev().find(|(name, _)| name == DISTRIBUTION).map(|(_, value)| value);
-    let distribution =
-        named.unwrap_or(if recipe.distribution.is_empty() { &recipe.name } else { &recipe.distribution });
-    let axes: Vec<&str> =
-        [distribution.as_str()].into_iter().chain(AXES).chain(recipe.axes.iter().map(String::as_str)).collect();
+/// A diagnostic for each setting that is none of these, and for each axis and variable that the
+/// recipe needs and nothing sets.
+pub fn matrix_of_settings(
+    recipe: &RecipeDocument,
+    settings: &[(String, String)],
+) -> Result<Source, Vec<Diagnostic>> {
+    let named = settings
+        .iter()
+        .rev()
+        .find(|(name, _)| name == DISTRIBUTION)
+        .map(|(_, value)| value);
+    let distribution = named.unwrap_or(if recipe.distribution.is_empty() {
+        &recipe.name
+    } else {
+        &recipe.distribution
+    });
+    let axes: Vec<&str> = [distribution.as_str()]
+        .into_iter()
+        .chain(AXES)
+        .chain(recipe.axes.iter().map(String::as_str))
+        .collect();
     let keys = keys();
     let (mut of_axes, mut of_vars, mut of_keys) = (Vec::new(), Vec::new(), Vec::new());
     let mut faults = Vec::new();
@@ -53,25 +67,41 @@ pub fn matrix_of_settings(recipe: &RecipeDocument, settings: &[(String, String)]
         } else if keys.iter().any(|(key, _)| *key == name) {
             of_keys.push((name, value));
         } else {
-            let known = axes.iter().copied().chain(recipe.vars.keys().map(String::as_str));
-            faults.push(unknown_setting(&recipe.name, name, known.chain(keys.iter().map(|(key, _)| *key))));
+            let known = axes
+                .iter()
+                .copied()
+                .chain(recipe.vars.keys().map(String::as_str));
+            faults.push(unknown_setting(
+                &recipe.name,
+                name,
+                known.chain(keys.iter().map(|(key, _)| *key)),
+            ));
         }
     }
     if named.is_none() && recipe.distribution.is_empty() {
-        let message = format!("the recipe `{}` builds any project, and none is named", recipe.name);
-        let fault =
-            Diagnostic::new(&MISSING_AXIS, message).at(Place::Argument(format!("--recipe {}", recipe.name)), "");
+        let message = format!(
+            "the recipe `{}` builds any project, and none is named",
+            recipe.name
+        );
+        let fault = Diagnostic::new(&MISSING_AXIS, message)
+            .at(Place::Argument(format!("--recipe {}", recipe.name)), "");
         faults.push(fault.help("add `--set distribution=NAME` and `--set version=VERSION`"));
     }
     let is_version = |name: &str| name == distribution || name == VERSION;
     let is_set = |name: &str| of_axes.iter().any(|(set, _)| *set == name);
     let is_named = named.is_some() || !recipe.distribution.is_empty();
-    if is_named && recipe.version_from == VersionFrom::Axis && !of_axes.iter().any(|(name, _)| is_version(name)) {
+    if is_named
+        && recipe.version_from == VersionFrom::Axis
+        && !of_axes.iter().any(|(name, _)| is_version(name))
+    {
         faults.push(missing_setting(&MISSING_AXIS, &recipe.name, distribution));
     }
     let unset = recipe.requires.iter().filter(|name| !is_set(name));
     faults.extend(unset.map(|name| missing_setting(&MISSING_AXIS, &recipe.name, name)));
-    let unset = recipe.required_vars.iter().filter(|name| !of_vars.iter().any(|(set, _)| set == name));
+    let unset = recipe
+        .required_vars
+        .iter()
+        .filter(|name| !of_vars.iter().any(|(set, _)| set == name));
     faults.extend(unset.map(|name| missing_setting(&MISSING_VARIABLE, &recipe.name, name)));
     if !faults.is_empty() {
         return Err(faults);
@@ -84,16 +114,31 @@ pub fn matrix_of_settings(recipe: &RecipeDocument, settings: &[(String, String)]
         let values = values_of(key, &of_keys);
         if let Some(last) = values.last() {
             let value = match (shape, *last) {
-                (Shape::List(_), _) => json!(values.iter().flat_map(|value| value.split(',')).collect::<Vec<_>>()),
+                (Shape::List(_), _) => json!(
+                    values
+                        .iter()
+                        .flat_map(|value| value.split(','))
+                        .collect::<Vec<_>>()
+                ),
                 (Shape::Boolean, "true" | "false") => json!(*last == "true"),
                 _ => json!(last),
             };
             matrix.insert(key.to_owned(), value);
         }
     }
-    let set = axes.iter().map(|axis| (*axis, values_of(axis, &of_axes))).filter(|(_, values)| !values.is_empty());
-    matrix.insert("axes".to_owned(), set.map(|(axis, values)| (axis.to_owned(), json!(values))).collect());
-    let set = recipe.vars.keys().filter_map(|name| Some((name.clone(), json!(values_of(name, &of_vars).last()?))));
+    let set = axes
+        .iter()
+        .map(|axis| (*axis, values_of(axis, &of_axes)))
+        .filter(|(_, values)| !values.is_empty());
+    matrix.insert(
+        "axes".to_owned(),
+        set.map(|(axis, values)| (axis.to_owned(), json!(values)))
+            .collect(),
+    );
+    let set = recipe
+        .vars
+        .keys()
+        .filter_map(|name| Some((name.clone(), json!(values_of(name, &of_vars).last()?))));
     matrix.insert("vars".to_owned(), set.collect());
     let text = to_yaml(&matrix).expect("texts, lists and mappings of texts have a YAML form");
     Ok(Source::new(SETTINGS_SOURCE, text))
@@ -101,8 +146,13 @@ pub fn matrix_of_settings(recipe: &RecipeDocument, settings: &[(String, String)]
 
 /// The keys of matrix files that one text or a list of texts can set.
 fn keys() -> Vec<(&'static str, &'static Shape)> {
-    let Shape::Record(record) = MATRIX_FILE else { return Vec::new() };
-    let settable = record.fields.iter().filter(|field| !NOT_SETTABLE.contains(&field.name) && is_text(&field.shape));
+    let Shape::Record(record) = MATRIX_FILE else {
+        return Vec::new();
+    };
+    let settable = record
+        .fields
+        .iter()
+        .filter(|field| !NOT_SETTABLE.contains(&field.name) && is_text(&field.shape));
     settable.map(|field| (field.name, &field.shape)).collect()
 }
 
@@ -116,19 +166,33 @@ fn is_text(shape: &Shape) -> bool {
 }
 
 fn values_of<'s>(name: &str, settings: &[(&str, &'s String)]) -> Vec<&'s str> {
-    settings.iter().filter(|(set, _)| *set == name).map(|(_, value)| value.as_str()).collect()
+    settings
+        .iter()
+        .filter(|(set, _)| *set == name)
+        .map(|(_, value)| value.as_str())
+        .collect()
 }
 
 fn missing_setting(code: &'static Code, recipe: &str, name: &str) -> Diagnostic {
-    Diagnostic::new(code, format!("the recipe `{recipe}` needs a value of `{name}`"))
-        .at(Place::Argument(format!("--recipe {recipe}")), "")
-        .help(format!("add `--set {name}=VALUE`"))
+    Diagnostic::new(
+        code,
+        format!("the recipe `{recipe}` needs a value of `{name}`"),
+    )
+    .at(Place::Argument(format!("--recipe {recipe}")), "")
+    .help(format!("add `--set {name}=VALUE`"))
 }
 
-fn unknown_setting<'s>(recipe: &str, name: &str, known: impl Iterator<Item = &'s str>) -> Diagnostic {
-    let message =
-        format!("`{name}` is not an axis or a variable of the recipe `{recipe}`, and not a key of matrix files");
+fn unknown_setting<'s>(
+    recipe: &str,
+    name: &str,
+    known: impl Iterator<Item = &'s str>,
+) -> Diagnostic {
+    let message = format!(
+        "`{name}` is not an axis or a variable of the recipe `{recipe}`, and not a key of matrix files"
+    );
     Diagnostic::new(&UNKNOWN_KEY, with_nearest(message, nearest(name, known)))
         .at(Place::Argument(format!("--set {name}")), "")
-        .help(format!("`rock-matrix recipe show {recipe}` lists the variables, `rock-matrix schema` the keys"))
+        .help(format!(
+            "`rock-matrix recipe show {recipe}` lists the variables, `rock-matrix schema` the keys"
+        ))
 }

@@ -1,45 +1,54 @@
-//! The grammar of single values of a matrix file: labels, names of images and secrets, addresses, sizes.
+//! The grammar of single values of a matrix file: labels, names of images and secrets, addresses,
+//! sizes.
 //!
-//! Input: one text. Output: whether it fits. The matrix file's reader explains what does not; a plan that is read back
-//! must hold nothing that the matrix file could not have said.
+//! Input: one text. Output: whether it fits. The matrix file's reader explains what does not; a
+//! plan that is read back must hold nothing that the matrix file could not have said.
 
 use crate::compat::policy::{Family, Policies};
 use crate::diagnostic::render;
 use crate::names::Arch;
 
-/// Variables of a step that builds which are not a user's: those of the rendered workflow, of the runner (docs.github.com,
-/// "Variables reference"; a secret's own name may not begin with `GITHUB_` either), and those that decide which programs
-/// run and what they load.
+/// Variables of a step that builds which are not a user's: those of the rendered workflow, of the
+/// runner (docs.github.com, "Variables reference"; a secret's own name may not begin with `GITHUB_`
+/// either), and those that decide which programs run and what they load.
 const TAKEN: [&str; 7] = ["CAP", "ENGINE", "BEGAN", "CI", "HOME", "PATH", "BASH_ENV"];
 const TAKEN_BEGINNINGS: [&str; 6] = ["GITHUB_", "RUNNER_", "ACTIONS_", "INPUT_", "ROCK_", "LD_"];
 
-/// The first character of a text that does not print: a control character, a line break, an invisible mark.
+/// The first character of a text that does not print: a control character, a line break, an
+/// invisible mark.
 pub fn unprintable(text: &str) -> Option<char> {
-    text.chars().find(|&c| c.is_control() || render::is_invisible(c))
+    text.chars()
+        .find(|&c| c.is_control() || render::is_invisible(c))
 }
 
 /// Whether a text is a label: letters, digits, `-`, `_` and `.`, beginning with a letter or digit.
 pub fn is_label(text: &str) -> bool {
     let inside = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
-    text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.bytes().all(inside) && text.len() <= 256
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.bytes().all(inside)
+        && text.len() <= 256
 }
 
-/// Whether a text is the name of a recipe: lower-case letters, digits and `-`, beginning with a letter or digit.
+/// Whether a text is the name of a recipe: lower-case letters, digits and `-`, beginning with a
+/// letter or digit.
 pub fn is_name(text: &str) -> bool {
     let inside = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     !text.is_empty() && !text.starts_with('-') && text.bytes().all(inside) && text.len() <= 64
 }
 
-/// Whether a text is the name of an image repository (distribution reference grammar: lower-case path components, an
-/// optional host with port before).
+/// Whether a text is the name of an image repository (distribution reference grammar: lower-case
+/// path components, an optional host with port before).
 pub fn is_image_repository(text: &str) -> bool {
     let component = |part: &str| {
-        part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'_' | b'-'))
-            && part.starts_with(|c: char| c.is_ascii_alphanumeric())
+        part.bytes().all(|b| {
+            b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'_' | b'-')
+        }) && part.starts_with(|c: char| c.is_ascii_alphanumeric())
             && part.ends_with(|c: char| c.is_ascii_alphanumeric())
     };
     let host = |part: &str| match part.split_once(':') {
-        Some((name, port)) => component(name) && !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()),
+        Some((name, port)) => {
+            component(name) && !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit())
+        }
         None => component(part),
     };
     let mut parts = text.split('/');
@@ -58,10 +67,16 @@ pub fn is_image_digest(text: &str) -> bool {
 
 /// Splits an image reference into repository, tag and digest; the latter two may be missing.
 pub fn image_parts(text: &str) -> (&str, Option<&str>, Option<&str>) {
-    let (name, digest) = text.split_once('@').map_or((text, None), |(name, digest)| (name, Some(digest)));
+    let (name, digest) = text
+        .split_once('@')
+        .map_or((text, None), |(name, digest)| (name, Some(digest)));
     let name_start = name.rfind('/').map_or(0, |slash| slash + 1);
     match name[name_start..].rfind(':') {
-        Some(colon) => (&name[..name_start + colon], Some(&name[name_start + colon + 1..]), digest),
+        Some(colon) => (
+            &name[..name_start + colon],
+            Some(&name[name_start + colon + 1..]),
+            digest,
+        ),
         None => (name, None, digest),
     }
 }
@@ -69,13 +84,17 @@ pub fn image_parts(text: &str) -> (&str, Option<&str>, Option<&str>) {
 /// Whether a text is an image reference, `REPOSITORY[:TAG][@sha256:DIGEST]`.
 pub fn is_image_reference(text: &str) -> bool {
     let (repository, tag, digest) = image_parts(text);
-    is_image_repository(repository) && tag.is_none_or(is_image_tag) && digest.is_none_or(is_image_digest)
+    is_image_repository(repository)
+        && tag.is_none_or(is_image_tag)
+        && digest.is_none_or(is_image_digest)
 }
 
 /// Whether a text is a size as docker takes it: a number, perhaps with a unit.
 pub fn is_size(text: &str) -> bool {
     let digits = text.trim_end_matches(|c: char| "bkmgBKMG".contains(c));
-    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) && text.len() <= digits.len() + 1
+    !digits.is_empty()
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && text.len() <= digits.len() + 1
 }
 
 /// Whether a text is the name or number of a group.
@@ -85,17 +104,27 @@ pub fn is_group(text: &str) -> bool {
 
 /// Whether wheels can be repaired for this platform tag: a policy describes what it offers.
 pub fn is_repair_platform(tag: &str) -> bool {
-    let (Some(family), Some(arch)) = (Family::of_platform_tag(tag), Arch::of_platform_tag(tag)) else { return false };
+    let (Some(family), Some(arch)) = (Family::of_platform_tag(tag), Arch::of_platform_tag(tag))
+    else {
+        return false;
+    };
     Policies::builtin(family, arch).get(tag).is_some()
 }
 
 /// Why a text is no name or shell pattern of libraries.
 pub fn library_pattern_fault(text: &str) -> Option<String> {
-    if text.is_empty() || text.starts_with('-') || text.chars().any(|c| c.is_control() || c == ',') {
-        return Some("names of libraries have no control characters and commas and begin with no `-`".to_owned());
+    if text.is_empty() || text.starts_with('-') || text.chars().any(|c| c.is_control() || c == ',')
+    {
+        return Some(
+            "names of libraries have no control characters and commas and begin with no `-`"
+                .to_owned(),
+        );
     }
     // As `audit` reads it.
-    let glob = globset::GlobBuilder::new(text).literal_separator(false).backslash_escape(false).build();
+    let glob = globset::GlobBuilder::new(text)
+        .literal_separator(false)
+        .backslash_escape(false)
+        .build();
     glob.err().map(|error| error.kind().to_string())
 }
 
@@ -107,12 +136,18 @@ pub fn is_secret_word(text: &str) -> bool {
 
 /// Whether the runner, the workflow or the system has a variable of this name.
 pub fn is_taken(name: &str) -> bool {
-    TAKEN.contains(&name) || TAKEN_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+    TAKEN.contains(&name)
+        || TAKEN_BEGINNINGS
+            .iter()
+            .any(|beginning| name.starts_with(beginning))
 }
 
-/// The host of an index address, with anything before an `@`; `None` where the text is no http(s) address.
+/// The host of an index address, with anything before an `@`; `None` where the text is no http(s)
+/// address.
 pub fn index_host(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
+    let rest = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"))?;
     rest.split(['/', '?', '#']).next()
 }
 
@@ -121,9 +156,11 @@ pub fn has_address_breaker(text: &str) -> bool {
     text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\' | '`' | '<' | '>'))
 }
 
-/// Whether a text is the address of an index: http(s), a host without a user, no blanks and no quotation marks.
+/// Whether a text is the address of an index: http(s), a host without a user, no blanks and no
+/// quotation marks.
 pub fn is_index_address(text: &str) -> bool {
-    index_host(text).is_some_and(|host| !host.is_empty() && !host.contains('@')) && !has_address_breaker(text)
+    index_host(text).is_some_and(|host| !host.is_empty() && !host.contains('@'))
+        && !has_address_breaker(text)
 }
 
 /// Whether a relative path goes above where it starts, or into the home folder.
@@ -142,8 +179,19 @@ mod tests {
         for text in ["rocm/pytorch", "host:5000/a/b:_tag", &digest] {
             assert!(is_image_reference(text), "{text}");
         }
-        for text in ["--privileged", "-v", "", "a b", "A/b", "a:", "a@sha256:00", "a:b:c", "a/../b", "a\nb", "a:$(id)"]
-        {
+        for text in [
+            "--privileged",
+            "-v",
+            "",
+            "a b",
+            "A/b",
+            "a:",
+            "a@sha256:00",
+            "a:b:c",
+            "a/../b",
+            "a\nb",
+            "a:$(id)",
+        ] {
             assert!(!is_image_reference(text), "{text}");
         }
     }
@@ -151,12 +199,25 @@ mod tests {
     #[test]
     fn urls_sizes_and_single_lines_are_recognized() {
         assert!(is_index_address("https://a.example/whl/{family}?x=1"));
-        for text in ["https://u:p@a.example/", "https:///x", "ftp://a", "https://a/'x", "https://a/ b", "file:///a"] {
+        for text in [
+            "https://u:p@a.example/",
+            "https:///x",
+            "ftp://a",
+            "https://a/'x",
+            "https://a/ b",
+            "file:///a",
+        ] {
             assert!(!is_index_address(text), "{text}");
         }
-        assert!(is_size("8G") && is_size("64") && !is_size("8GG") && !is_size("G") && !is_size("8 G"));
+        assert!(
+            is_size("8G") && is_size("64") && !is_size("8GG") && !is_size("G") && !is_size("8 G")
+        );
         assert_eq!(
-            (unprintable("a b"), unprintable("a\nb"), unprintable("a\u{202e}")),
+            (
+                unprintable("a b"),
+                unprintable("a\nb"),
+                unprintable("a\u{202e}")
+            ),
             (None, Some('\n'), Some('\u{202e}'))
         );
     }

@@ -25,8 +25,8 @@ impl fmt::Display for Severity {
 
 /// One registered diagnostic code.
 ///
-/// The letter says the subject: M matrix, K facts, P plan, B build, W wheel container, E ELF, R ROCm findings,
-/// C checkout, G GitHub, S SDK, H host.
+/// The letter says the subject: M matrix, K facts, P plan, B build, W wheel container, E ELF, R
+/// ROCm findings, C checkout, G GitHub, S SDK, H host.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Code {
     /// A letter and three digits, `M001`. Never reused.
@@ -35,24 +35,40 @@ pub struct Code {
     pub name: &'static str,
     /// The severity it has unless said otherwise.
     pub severity: Severity,
-    /// What it means, why it matters, and what to do: a few short paragraphs of Markdown for `explain`.
+    /// What it means, why it matters, and what to do: a few short paragraphs of Markdown for
+    /// `explain`.
     pub explanation: &'static str,
 }
 
 impl Code {
     /// An error code.
     pub const fn error(id: &'static str, name: &'static str, explanation: &'static str) -> Self {
-        Self { id, name, severity: Severity::Error, explanation }
+        Self {
+            id,
+            name,
+            severity: Severity::Error,
+            explanation,
+        }
     }
 
     /// A warning code.
     pub const fn warning(id: &'static str, name: &'static str, explanation: &'static str) -> Self {
-        Self { id, name, severity: Severity::Warning, explanation }
+        Self {
+            id,
+            name,
+            severity: Severity::Warning,
+            explanation,
+        }
     }
 
     /// An informational code.
     pub const fn note(id: &'static str, name: &'static str, explanation: &'static str) -> Self {
-        Self { id, name, severity: Severity::Note, explanation }
+        Self {
+            id,
+            name,
+            severity: Severity::Note,
+            explanation,
+        }
     }
 }
 

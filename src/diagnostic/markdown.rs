@@ -1,9 +1,10 @@
 //! Markdown in which no text from outside has a meaning (GitHub Flavored Markdown 0.29).
 //!
-//! **Invariant:** what comes out of [`text`], [`code`] and [`message`] is one line, and a cell of a table.
+//! **Invariant:** what comes out of [`text`], [`code`] and [`message`] is one line, and a cell of a
+//! table.
 
-/// Returns a text on one line in which no character is markup, no name is a mention, no number a reference and no address
-/// a link.
+/// Returns a text on one line in which no character is markup, no name is a mention, no number a
+/// reference and no address a link.
 pub fn text(raw: &str) -> String {
     let mut escaped = String::with_capacity(raw.len());
     let plain = plain(raw);
@@ -11,14 +12,21 @@ pub fn text(raw: &str) -> String {
     for (at, c) in plain.char_indices() {
         let rest = &plain[at + c.len_utf8()..];
         match c {
-            // GitHub makes mentions and references after the markup is done; nothing but a character between stops it.
+            // GitHub makes mentions and references after the markup is done; nothing but a
+            // character between stops it.
             '@' | '#' => escaped.extend(['\\', c, '\u{2060}']),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~' | '$' | '&' => escaped.extend(['\\', c]),
-            // What follows a bracket could be the address of a link for readers that know no escapes.
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~' | '$' | '&' => {
+                escaped.extend(['\\', c])
+            }
+            // What follows a bracket could be the address of a link for readers that know no
+            // escapes.
             '(' if before.ends_with(']') => escaped.extend(['\\', c]),
-            // GitHub makes links of bare addresses (GitHub Flavored Markdown 0.29, "Autolinks (extension)").
+            // GitHub makes links of bare addresses (GitHub Flavored Markdown 0.29, "Autolinks
+            // (extension)").
             ':' if rest.starts_with("//") => escaped.extend(['\\', c]),
-            '.' if before.len() >= 3 && before.as_bytes()[before.len() - 3..].eq_ignore_ascii_case(b"www") => {
+            '.' if before.len() >= 3
+                && before.as_bytes()[before.len() - 3..].eq_ignore_ascii_case(b"www") =>
+            {
                 escaped.extend(['\\', c]);
             }
             c => escaped.push(c),
@@ -28,17 +36,23 @@ pub fn text(raw: &str) -> String {
     escaped.trim().to_owned()
 }
 
-/// Returns a text on one line as code, for a cell of a table or a heading: `|` would end the cell even there.
+/// Returns a text on one line as code, for a cell of a table or a heading: `|` would end the cell
+/// even there.
 ///
-/// A text with `\|` is escaped, and not marked as code: of `\\|` in a cell cmark-gfm takes the second backslash for an
-/// escape, and marked takes the first one (`src/helpers.ts`, `splitCells`), so that its cell and its code end there.
+/// A text with `\|` is escaped, and not marked as code: of `\\|` in a cell cmark-gfm takes the
+/// second backslash for an escape, and marked takes the first one (`src/helpers.ts`, `splitCells`),
+/// so that its cell and its code end there.
 pub fn code(raw: &str) -> String {
     let text = plain(raw);
     if text.contains("\\|") {
         return self::text(raw);
     }
     let fence = "`".repeat(longest_run(&text) + 1);
-    let pad = if text.starts_with('`') || text.ends_with('`') || text.trim().is_empty() { " " } else { "" };
+    let pad = if text.starts_with('`') || text.ends_with('`') || text.trim().is_empty() {
+        " "
+    } else {
+        ""
+    };
     format!("{fence}{pad}{}{pad}{fence}", text.replace('|', "\\|"))
 }
 
@@ -48,7 +62,12 @@ pub fn message(raw: &str) -> String {
     if parts.len().is_multiple_of(2) {
         return text(raw);
     }
-    let ends = |text: &str| (text.starts_with(char::is_whitespace), text.ends_with(char::is_whitespace));
+    let ends = |text: &str| {
+        (
+            text.starts_with(char::is_whitespace),
+            text.ends_with(char::is_whitespace),
+        )
+    };
     let blank = |is_there: bool| if is_there { " " } else { "" };
     let part = |(at, part): (usize, &&str)| match (at % 2, ends(part)) {
         (1, _) if !part.is_empty() => code(part),
@@ -77,7 +96,9 @@ fn plain(raw: &str) -> String {
         c.is_control()
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
     };
-    raw.chars().map(|c| if is_odd(c) { ' ' } else { c }).collect()
+    raw.chars()
+        .map(|c| if is_odd(c) { ' ' } else { c })
+        .collect()
 }
 
 fn longest_run(text: &str) -> usize {
@@ -98,8 +119,14 @@ mod tests {
         assert_eq!(text("@someone #12"), "\\@\u{2060}someone \\#\u{2060}12");
         assert_eq!(text("a\u{202e}b\u{200b}"), "a b");
         assert_eq!(text("&lt;"), "\\&lt;");
-        assert_eq!(text("gfx942](javascript:alert(1)) (x)"), "gfx942\\]\\(javascript:alert(1)) (x)");
-        assert_eq!(text("https://x.org WWW.x.org a:b"), "https\\://x.org WWW\\.x.org a:b");
+        assert_eq!(
+            text("gfx942](javascript:alert(1)) (x)"),
+            "gfx942\\]\\(javascript:alert(1)) (x)"
+        );
+        assert_eq!(
+            text("https://x.org WWW.x.org a:b"),
+            "https\\://x.org WWW\\.x.org a:b"
+        );
     }
 
     #[test]
@@ -108,13 +135,19 @@ mod tests {
         assert_eq!(code("a``b"), "```a``b```");
         assert_eq!(code("`"), "`` ` ``");
         assert_eq!(code("<b>\n"), "`<b> `");
-        assert_eq!(code("a\\|[b](https://c.org)|`"), "a\\\\\\|\\[b\\]\\(https\\://c.org)\\|\\`");
+        assert_eq!(
+            code("a\\|[b](https://c.org)|`"),
+            "a\\\\\\|\\[b\\]\\(https\\://c.org)\\|\\`"
+        );
         assert_eq!(fenced("sh", "x\n```\ny"), "````sh\nx\n```\ny\n````\n");
     }
 
     #[test]
     fn of_a_message_what_is_quoted_is_code() {
-        assert_eq!(message("a `b_c` is *no* `d|e`"), "a `b_c` is \\*no\\* `d\\|e`");
+        assert_eq!(
+            message("a `b_c` is *no* `d|e`"),
+            "a `b_c` is \\*no\\* `d\\|e`"
+        );
         assert_eq!(message("`a`, `b`"), "`a`, `b`");
         assert_eq!(message("an odd ` is _text_"), "an odd \\` is \\_text\\_");
         assert_eq!(message("`` is no rule"), "\\`\\` is no rule");

@@ -1,7 +1,7 @@
 //! What a user is told: one shape for every message, one registry of codes, one renderer a format.
 //!
-//! Input: facts found by the layers above. Output: [`Diagnostic`] values collected in a [`Sink`], and text made of
-//! them by [`render`].
+//! Input: facts found by the layers above. Output: [`Diagnostic`] values collected in a [`Sink`],
+//! and text made of them by [`render`].
 //!
 //! **Invariant:** nothing here reads a file or prints; renderers return text.
 
@@ -25,8 +25,8 @@ pub use sink::Sink;
 
 /// One message to the user.
 ///
-/// `message` is lower case, without a full stop, in the user's words; `labels` say why this spot; `notes` say where
-/// the knowledge comes from; `help` is one thing to do.
+/// `message` is lower case, without a full stop, in the user's words; `labels` say why this spot;
+/// `notes` say where the knowledge comes from; `help` is one thing to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The registered code, printed as `error[M001 duplicate-key]`.
@@ -54,7 +54,12 @@ fn clipped(text: String) -> String {
     }
     let head = text.floor_char_boundary(ENDS[0]);
     let tail = text.ceil_char_boundary(text.len() - ENDS[1]);
-    format!("{}… ({} bytes left out) …{}", &text[..head], tail - head, &text[tail..])
+    format!(
+        "{}… ({} bytes left out) …{}",
+        &text[..head],
+        tail - head,
+        &text[tail..]
+    )
 }
 
 impl Diagnostic {
@@ -73,14 +78,25 @@ impl Diagnostic {
     /// Adds the primary place with the reason for this spot (may be empty).
     #[must_use]
     pub fn at(mut self, place: Place, text: impl Into<String>) -> Self {
-        self.labels.insert(0, Label { place, text: clipped(text.into()), primary: true });
+        self.labels.insert(
+            0,
+            Label {
+                place,
+                text: clipped(text.into()),
+                primary: true,
+            },
+        );
         self
     }
 
     /// Adds a secondary place.
     #[must_use]
     pub fn also(mut self, place: Place, text: impl Into<String>) -> Self {
-        self.labels.push(Label { place, text: clipped(text.into()), primary: false });
+        self.labels.push(Label {
+            place,
+            text: clipped(text.into()),
+            primary: false,
+        });
         self
     }
 

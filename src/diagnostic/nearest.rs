@@ -2,10 +2,15 @@
 
 /// The candidate that a user most likely meant, if any is near enough.
 ///
-/// Distance is Damerau-Levenshtein over lower-cased letters with `-` and `_` alike; near enough is a third of the
-/// longer word, at least one edit.
+/// Distance is Damerau-Levenshtein over lower-cased letters with `-` and `_` alike; near enough is
+/// a third of the longer word, at least one edit.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let fold = |s: &str| s.to_lowercase().replace('_', "-").chars().collect::<Vec<_>>();
+    let fold = |s: &str| {
+        s.to_lowercase()
+            .replace('_', "-")
+            .chars()
+            .collect::<Vec<_>>()
+    };
     let word = fold(word);
     candidates
         .into_iter()
@@ -21,7 +26,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// A message about an unknown word, with the nearest known one: the first line alone then says what to do.
+/// A message about an unknown word, with the nearest known one: the first line alone then says what
+/// to do.
 pub fn with_nearest(message: String, near: Option<&str>) -> String {
     match near {
         Some(near) => format!("{message}; did you mean `{near}`?"),
@@ -53,7 +59,10 @@ mod tests {
     #[test]
     fn a_swapped_or_missing_letter_finds_its_word() {
         assert_eq!(nearest("rcom", ["rocm", "torch"]), Some("rocm"));
-        assert_eq!(nearest("rocm_policy", ["rocm-policy", "unknown"]), Some("rocm-policy"));
+        assert_eq!(
+            nearest("rocm_policy", ["rocm-policy", "unknown"]),
+            Some("rocm-policy")
+        );
         assert_eq!(nearest("pyhton", ["python", "platform"]), Some("python"));
     }
 

@@ -21,16 +21,24 @@ pub struct Source {
 impl Source {
     /// Wraps a text under a name.
     pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
-        Self { path: path.into(), text: text.into(), arguments: Arc::default() }
+        Self {
+            path: path.into(),
+            text: text.into(),
+            arguments: Arc::default(),
+        }
     }
 
     /// The same text, some of whose values these arguments give instead.
     #[must_use]
     pub fn with_arguments(&self, arguments: Vec<String>) -> Self {
-        Self { arguments: arguments.into(), ..self.clone() }
+        Self {
+            arguments: arguments.into(),
+            ..self.clone()
+        }
     }
 
-    /// What stands for the place of a value of an argument, by its number: a range that no text has.
+    /// What stands for the place of a value of an argument, by its number: a range that no text
+    /// has.
     pub fn span_of_argument(&self, number: usize) -> Span {
         let beyond = self.text.len() + 1 + number;
         beyond..beyond
@@ -41,7 +49,10 @@ impl Source {
         let number = span.start.checked_sub(self.text.len() + 1);
         match number.and_then(|number| self.arguments.get(number)) {
             Some(argument) => Place::Argument(argument.clone()),
-            None => Place::Text { source: self.clone(), span },
+            None => Place::Text {
+                source: self.clone(),
+                span,
+            },
         }
     }
 }
@@ -81,7 +92,9 @@ pub enum Place {
 impl Place {
     /// The 1-based line and column (in characters) of the start, where there is a text.
     pub fn line_column(&self) -> Option<(usize, usize)> {
-        let (Self::Text { source, span } | Self::Hidden { source, span }) = self else { return None };
+        let (Self::Text { source, span } | Self::Hidden { source, span }) = self else {
+            return None;
+        };
         let before = source.text.get(..span.start.min(source.text.len()))?;
         let line = before.matches('\n').count() + 1;
         let start = before.rfind('\n').map_or(0, |i| i + 1);
@@ -91,7 +104,9 @@ impl Place {
     /// The key that sorts diagnostics: name, then offset.
     pub fn sort_key(&self) -> (String, usize) {
         match self {
-            Self::Text { source, span } | Self::Hidden { source, span } => (source.path.to_string(), span.start),
+            Self::Text { source, span } | Self::Hidden { source, span } => {
+                (source.path.to_string(), span.start)
+            }
             other => (other.to_string(), 0),
         }
     }

@@ -30,13 +30,19 @@ pub fn reference() -> String {
          Errors make a command fail; warnings and notes do not.\n",
     );
     for (letter, title) in LETTERS {
-        let codes: Vec<_> = registry::all().filter(|code| code.id.starts_with(letter)).collect();
+        let codes: Vec<_> = registry::all()
+            .filter(|code| code.id.starts_with(letter))
+            .collect();
         if codes.is_empty() {
             continue;
         }
         let _ = write!(out, "\n## {title}\n");
         for code in codes {
-            let _ = write!(out, "\n### {} {}\n\n*{}*\n\n{}\n", code.id, code.name, code.severity, code.explanation);
+            let _ = write!(
+                out,
+                "\n### {} {}\n\n*{}*\n\n{}\n",
+                code.id, code.name, code.severity, code.explanation
+            );
         }
     }
     out
@@ -50,8 +56,18 @@ mod tests {
     fn every_code_stands_in_the_page() {
         let page = reference();
         for code in registry::all() {
-            assert!(LETTERS.iter().any(|(letter, _)| code.id.starts_with(*letter)), "{}", code.id);
-            assert!(page.contains(&format!("### {} {}\n", code.id, code.name)), "{}", code.id);
+            assert!(
+                LETTERS
+                    .iter()
+                    .any(|(letter, _)| code.id.starts_with(*letter)),
+                "{}",
+                code.id
+            );
+            assert!(
+                page.contains(&format!("### {} {}\n", code.id, code.name)),
+                "{}",
+                code.id
+            );
         }
     }
 }

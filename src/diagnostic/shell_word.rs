@@ -4,17 +4,19 @@ use std::ffi::OsStr;
 
 use super::render::is_invisible;
 
-/// Returns a word as a shell reads it, on one line and without a character that changes how a terminal shows it. It is quoted
-/// only where it holds a character that `shlex.quote` of Python quotes; control characters and bytes that are no UTF-8 are
-/// escaped within `$'…'`, as bash, zsh and ksh read it (POSIX.1-2024, "Dollar-Single-Quotes").
+/// Returns a word as a shell reads it, on one line and without a character that changes how a
+/// terminal shows it. It is quoted only where it holds a character that `shlex.quote` of Python
+/// quotes; control characters and bytes that are no UTF-8 are escaped within `$'…'`, as bash, zsh
+/// and ksh read it (POSIX.1-2024, "Dollar-Single-Quotes").
 pub fn shell_quoted(word: impl AsRef<OsStr>) -> String {
     let bytes = word.as_ref().as_encoded_bytes();
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"@%+=:,./-_".contains(byte);
     if !bytes.is_empty() && bytes.iter().all(is_plain) {
         return String::from_utf8_lossy(bytes).into_owned();
     }
-    let visible =
-        std::str::from_utf8(bytes).ok().filter(|text| !text.chars().any(|c| c.is_control() || is_invisible(c)));
+    let visible = std::str::from_utf8(bytes)
+        .ok()
+        .filter(|text| !text.chars().any(|c| c.is_control() || is_invisible(c)));
     if let Some(text) = visible {
         return format!("'{}'", text.replace('\'', r"'\''"));
     }
@@ -25,7 +27,9 @@ pub fn shell_quoted(word: impl AsRef<OsStr>) -> String {
                 '\n' => quoted.push_str("\\n"),
                 '\t' => quoted.push_str("\\t"),
                 '\\' | '\'' => quoted.extend(['\\', c]),
-                c if c.is_control() || is_invisible(c) => escape(c.encode_utf8(&mut [0; 4]).as_bytes(), &mut quoted),
+                c if c.is_control() || is_invisible(c) => {
+                    escape(c.encode_utf8(&mut [0; 4]).as_bytes(), &mut quoted)
+                }
                 c => quoted.push(c),
             }
         }
@@ -37,7 +41,11 @@ pub fn shell_quoted(word: impl AsRef<OsStr>) -> String {
 
 /// Returns words as one line for a shell, each quoted as [`shell_quoted`] does.
 pub fn shell_line(words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String {
-    words.into_iter().map(shell_quoted).collect::<Vec<_>>().join(" ")
+    words
+        .into_iter()
+        .map(shell_quoted)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Each byte as three octal digits, which no digit after them can change.

@@ -3,8 +3,8 @@
 use super::registry::matrix::MORE_FAULTS;
 use super::{Diagnostic, Severity};
 
-/// Diagnostics that are kept. A file of megabytes can hold more faults than anybody reads, each of which costs a search
-/// for its line.
+/// Diagnostics that are kept. A file of megabytes can hold more faults than anybody reads, each of
+/// which costs a search for its line.
 const KEPT: usize = 1000;
 
 /// A growing list of diagnostics.
@@ -29,7 +29,10 @@ impl Sink {
         let is_error = diagnostic.is_error();
         self.errors += usize::from(is_error);
         self.warnings += usize::from(diagnostic.severity == Severity::Warning);
-        self.worst = Some(self.worst.map_or(diagnostic.severity, |worst| worst.min(diagnostic.severity)));
+        self.worst = Some(
+            self.worst
+                .map_or(diagnostic.severity, |worst| worst.min(diagnostic.severity)),
+        );
         // An error is worth more than what was kept of the rest.
         if self.diagnostics.len() < KEPT || (is_error && self.kept_errors < KEPT) {
             self.kept_errors += usize::from(is_error);
@@ -55,7 +58,12 @@ impl Sink {
             return (self.errors, self.warnings);
         }
         self.sort();
-        let count = |severity| self.diagnostics.iter().filter(|d| d.severity == severity).count();
+        let count = |severity| {
+            self.diagnostics
+                .iter()
+                .filter(|d| d.severity == severity)
+                .count()
+        };
         (count(Severity::Error), count(Severity::Warning))
     }
 
@@ -83,7 +91,12 @@ impl Sink {
     fn sort(&mut self) {
         self.diagnostics.sort_by_cached_key(|d| {
             let place = d.labels.first().map(|label| label.place.sort_key());
-            (place.is_none(), place.unwrap_or_default(), d.code.id, d.message.clone())
+            (
+                place.is_none(),
+                place.unwrap_or_default(),
+                d.code.id,
+                d.message.clone(),
+            )
         });
         self.diagnostics.dedup();
     }
@@ -104,7 +117,8 @@ impl Sink {
         self.dropped += before - self.diagnostics.len();
         if self.dropped > 0 {
             let message = format!("{} more faults are not shown", self.dropped);
-            self.diagnostics.push(Diagnostic::new(&MORE_FAULTS, message).help("mend these first"));
+            self.diagnostics
+                .push(Diagnostic::new(&MORE_FAULTS, message).help("mend these first"));
         }
         self.diagnostics
     }
@@ -112,7 +126,8 @@ impl Sink {
 
 impl Extend<Diagnostic> for Sink {
     fn extend<T: IntoIterator<Item = Diagnostic>>(&mut self, iter: T) {
-        iter.into_iter().for_each(|diagnostic| self.push(diagnostic));
+        iter.into_iter()
+            .for_each(|diagnostic| self.push(diagnostic));
     }
 }
 
@@ -132,7 +147,11 @@ mod tests {
         sink.push(Diagnostic::new(&codes::BAD_SYNTAX, "another"));
         assert_eq!((sink.error_count(), sink.counts()), (2, (2, KEPT + 5)));
         let found = sink.finish();
-        assert_eq!(found.iter().filter(|one| one.is_error()).count(), 2, "no error is lost among warnings");
+        assert_eq!(
+            found.iter().filter(|one| one.is_error()).count(),
+            2,
+            "no error is lost among warnings"
+        );
         assert_eq!(found.last().unwrap().message, "7 more faults are not shown");
         assert_eq!(found.last().unwrap().code, &codes::MORE_FAULTS);
     }

@@ -24,8 +24,11 @@ pub fn findings(facts: &HostFacts) -> Vec<Diagnostic> {
     limits(facts, &mut found);
     disks(facts, &mut found);
     found.extend(facts.unreadable.iter().map(|file| {
-        Diagnostic::new(&codes::UNREADABLE_HOST_FILE, format!("`{}` {}", file.path, file.reason))
-            .help("set `max-jobs` in the matrix file if builds take too much")
+        Diagnostic::new(
+            &codes::UNREADABLE_HOST_FILE,
+            format!("`{}` {}", file.path, file.reason),
+        )
+        .help("set `max-jobs` in the matrix file if builds take too much")
     }));
     found
 }
@@ -36,7 +39,10 @@ fn gpus(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
         let why = if topology.is_present {
             format!("`{}` lists no GPU", topology.folder)
         } else {
-            format!("`{}` is not there: the amdgpu driver is not loaded", topology.folder)
+            format!(
+                "`{}` is not there: the amdgpu driver is not loaded",
+                topology.folder
+            )
         };
         found.push(
             Diagnostic::new(&codes::NO_GPU, "no AMD GPU is here")
@@ -47,22 +53,32 @@ fn gpus(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
     for skipped in &topology.skipped {
         let node = skipped.node;
         let diagnostic = match &skipped.why {
-            Skip::Masked => Diagnostic::new(&codes::MASKED_GPU, format!("node {node} is hidden from this container"))
-                .help("pass its render node with `--device` if it should be seen"),
-            Skip::Unreadable(reason) | Skip::Malformed(reason) => {
-                Diagnostic::new(&codes::GPU_NODE_UNREADABLE, format!("node {node} is left out: {reason}"))
-                    .note(format!("in `{}/{node}/properties`", topology.folder))
-                    .help("name this GPU's target in the matrix file instead of `gfx: [host]`")
-            }
+            Skip::Masked => Diagnostic::new(
+                &codes::MASKED_GPU,
+                format!("node {node} is hidden from this container"),
+            )
+            .help("pass its render node with `--device` if it should be seen"),
+            Skip::Unreadable(reason) | Skip::Malformed(reason) => Diagnostic::new(
+                &codes::GPU_NODE_UNREADABLE,
+                format!("node {node} is left out: {reason}"),
+            )
+            .note(format!("in `{}/{node}/properties`", topology.folder))
+            .help("name this GPU's target in the matrix file instead of `gfx: [host]`"),
         };
         found.push(diagnostic);
     }
     for gpu in &topology.gpus {
         if let Err(reason) = &gpu.gpu_id {
             found.push(
-                Diagnostic::new(&codes::WRONG_GPU_ID, format!("the `gpu_id` file of node {} {reason}", gpu.node))
-                    .note(format!("`properties` say {}, so the GPU is kept", gpu.target))
-                    .help("report it to the driver's makers if this is a real machine"),
+                Diagnostic::new(
+                    &codes::WRONG_GPU_ID,
+                    format!("the `gpu_id` file of node {} {reason}", gpu.node),
+                )
+                .note(format!(
+                    "`properties` say {}, so the GPU is kept",
+                    gpu.target
+                ))
+                .help("report it to the driver's makers if this is a real machine"),
             );
         }
     }
@@ -72,41 +88,53 @@ fn devices(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
     if let Some(kfd) = &facts.kfd {
         found.extend(device("/dev/kfd", kfd, facts));
     }
-    found.extend(facts.render_nodes.iter().filter_map(|node| device(&node.path, &node.state, facts)));
+    found.extend(
+        facts
+            .render_nodes
+            .iter()
+            .filter_map(|node| device(&node.path, &node.state, facts)),
+    );
 }
 
 fn device(path: &str, state: &DeviceState, facts: &HostFacts) -> Option<Diagnostic> {
     Some(match state {
         DeviceState::Usable { .. } => return None,
         DeviceState::Absent if facts.topology.gpus.is_empty() => return None,
-        DeviceState::Absent => {
-            Diagnostic::new(&codes::KFD_ABSENT, format!("GPUs are listed, but `{path}` is not there")).help(
-                match &facts.container {
-                    Some(_) => "start the container with `--device=/dev/kfd --device=/dev/dri`",
-                    None => "load the driver with `modprobe amdgpu`",
-                },
-            )
-        }
-        DeviceState::NotCharDevice => Diagnostic::new(&codes::NOT_A_DEVICE, format!("`{path}` is no character device"))
-            .help("remove it, and pass devices with `--device`, not with `--volume`"),
+        DeviceState::Absent => Diagnostic::new(
+            &codes::KFD_ABSENT,
+            format!("GPUs are listed, but `{path}` is not there"),
+        )
+        .help(match &facts.container {
+            Some(_) => "start the container with `--device=/dev/kfd --device=/dev/dri`",
+            None => "load the driver with `modprobe amdgpu`",
+        }),
+        DeviceState::NotCharDevice => Diagnostic::new(
+            &codes::NOT_A_DEVICE,
+            format!("`{path}` is no character device"),
+        )
+        .help("remove it, and pass devices with `--device`, not with `--volume`"),
         DeviceState::NoPermission { gid, mode } => no_permission(path, *gid, *mode, facts),
-        DeviceState::Refused { .. } => {
-            Diagnostic::new(&codes::DEVICE_REFUSED, format!("the device control group refuses `{path}`"))
-                .help("start the container with `--device=/dev/kfd --device=/dev/dri`")
-        }
-        DeviceState::Broken { reason } => {
-            Diagnostic::new(&codes::BROKEN_DEVICE, format!("`{path}` does not answer: {reason}"))
-                .help("look for amdgpu in the output of `dmesg`")
-        }
+        DeviceState::Refused { .. } => Diagnostic::new(
+            &codes::DEVICE_REFUSED,
+            format!("the device control group refuses `{path}`"),
+        )
+        .help("start the container with `--device=/dev/kfd --device=/dev/dri`"),
+        DeviceState::Broken { reason } => Diagnostic::new(
+            &codes::BROKEN_DEVICE,
+            format!("`{path}` does not answer: {reason}"),
+        )
+        .help("look for amdgpu in the output of `dmesg`"),
     })
 }
 
 fn no_permission(path: &str, gid: u32, mode: u32, facts: &HostFacts) -> Diagnostic {
     let name = facts.group_names.get(&gid);
     let group = name.map_or_else(|| format!("{gid}"), |name| format!("{gid} ({name})"));
-    let diagnostic =
-        Diagnostic::new(&codes::NO_DEVICE_PERMISSION, format!("user {} may not open `{path}`", facts.process.uid))
-            .note(format!("it belongs to group {group} with mode {mode:04o}"));
+    let diagnostic = Diagnostic::new(
+        &codes::NO_DEVICE_PERMISSION,
+        format!("user {} may not open `{path}`", facts.process.uid),
+    )
+    .note(format!("it belongs to group {group} with mode {mode:04o}"));
     let lets_group_in = mode & 0o060 == 0o060;
     diagnostic.help(match (lets_group_in, name, &facts.container) {
         (false, ..) => format!("let its group read and write: `sudo chmod g+rw {path}`"),
@@ -124,28 +152,48 @@ fn variables(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
         Ok(Some(target)) => {
             let real = joined(gfx_targets(facts).iter().map(ToString::to_string), "none");
             found.push(
-                Diagnostic::new(&codes::RUNTIME_OVERRIDE, format!("hardware {real}, runtime override {target}"))
-                    .note(format!(
-                        "`HSA_OVERRIDE_GFX_VERSION` is `{}`",
-                        facts.overrides.hsa_gfx_version.as_deref().unwrap_or_default()
-                    ))
-                    .help(format!("list `{target}` under `gfx` if wheels should run with the override")),
+                Diagnostic::new(
+                    &codes::RUNTIME_OVERRIDE,
+                    format!("hardware {real}, runtime override {target}"),
+                )
+                .note(format!(
+                    "`HSA_OVERRIDE_GFX_VERSION` is `{}`",
+                    facts
+                        .overrides
+                        .hsa_gfx_version
+                        .as_deref()
+                        .unwrap_or_default()
+                ))
+                .help(format!(
+                    "list `{target}` under `gfx` if wheels should run with the override"
+                )),
             );
         }
         Err(text) => found.push(
-            Diagnostic::new(&codes::BAD_RUNTIME_OVERRIDE, format!("`HSA_OVERRIDE_GFX_VERSION` is `{text}`"))
-                .help("write major, minor and step in decimal, as in `11.0.0` for gfx1100, or unset it"),
+            Diagnostic::new(
+                &codes::BAD_RUNTIME_OVERRIDE,
+                format!("`HSA_OVERRIDE_GFX_VERSION` is `{text}`"),
+            )
+            .help(
+                "write major, minor and step in decimal, as in `11.0.0` for gfx1100, or unset it",
+            ),
         ),
     }
     let hiding = [
-        ("ROCR_VISIBLE_DEVICES", &facts.overrides.rocr_visible_devices),
+        (
+            "ROCR_VISIBLE_DEVICES",
+            &facts.overrides.rocr_visible_devices,
+        ),
         ("HIP_VISIBLE_DEVICES", &facts.overrides.hip_visible_devices),
     ];
     found.extend(hiding.into_iter().filter_map(|(name, value)| {
         let value = value.as_deref()?;
         Some(
-            Diagnostic::new(&codes::HIDDEN_GPUS, format!("programs see only the GPUs that `{name}={value}` names"))
-                .help(format!("unset `{name}` to use all of them")),
+            Diagnostic::new(
+                &codes::HIDDEN_GPUS,
+                format!("programs see only the GPUs that `{name}={value}` names"),
+            )
+            .help(format!("unset `{name}` to use all of them")),
         )
     }));
 }
@@ -153,48 +201,91 @@ fn variables(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
 fn engines(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
     if facts.engines.iter().all(|engine| engine.client.is_none()) {
         found.push(
-            Diagnostic::new(&codes::NO_CONTAINER_ENGINE, "neither docker nor podman is installed")
-                .help("build with `--engine local`, or install one of them"),
+            Diagnostic::new(
+                &codes::NO_CONTAINER_ENGINE,
+                "neither docker nor podman is installed",
+            )
+            .help("build with `--engine local`, or install one of them"),
         );
     }
-    found.extend(facts.engines.iter().filter(|engine| engine.client.is_some() && engine.server.is_none()).map(
-        |engine| {
-            Diagnostic::new(&codes::ENGINE_UNREACHABLE, format!("no daemon answers the `{}` client", engine.name))
+    found.extend(
+        facts
+            .engines
+            .iter()
+            .filter(|engine| engine.client.is_some() && engine.server.is_none())
+            .map(|engine| {
+                Diagnostic::new(
+                    &codes::ENGINE_UNREACHABLE,
+                    format!("no daemon answers the `{}` client", engine.name),
+                )
                 .help("start the daemon, or set `DOCKER_HOST` to where it listens")
-        },
-    ));
+            }),
+    );
 }
 
 fn limits(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
     let mut lowered = Vec::new();
-    let host_cpus = facts.process.cpus_allowed.unwrap_or(facts.cpus_online).min(facts.cpus_online);
-    if let Some(limit) = facts.cgroup.cpu_millis.as_ref().filter(|limit| limit.value < u64::from(host_cpus) * 1000) {
-        lowered.push(format!("{} of {} CPUs (`{}`)", super::table::thousandths(limit.value), host_cpus, limit.folder));
+    let host_cpus = facts
+        .process
+        .cpus_allowed
+        .unwrap_or(facts.cpus_online)
+        .min(facts.cpus_online);
+    if let Some(limit) = facts
+        .cgroup
+        .cpu_millis
+        .as_ref()
+        .filter(|limit| limit.value < u64::from(host_cpus) * 1000)
+    {
+        lowered.push(format!(
+            "{} of {} CPUs (`{}`)",
+            super::table::thousandths(limit.value),
+            host_cpus,
+            limit.folder
+        ));
     }
-    if let Some(limit) = facts.cgroup.memory_bytes.as_ref().filter(|limit| limit.value < facts.memory.total_bytes) {
-        lowered.push(format!("{} of {} memory (`{}`)", gib(limit.value), gib(facts.memory.total_bytes), limit.folder));
+    if let Some(limit) = facts
+        .cgroup
+        .memory_bytes
+        .as_ref()
+        .filter(|limit| limit.value < facts.memory.total_bytes)
+    {
+        lowered.push(format!(
+            "{} of {} memory (`{}`)",
+            gib(limit.value),
+            gib(facts.memory.total_bytes),
+            limit.folder
+        ));
     }
     if !lowered.is_empty() {
         let message = format!("the control group allows {}", lowered.join(" and "));
-        found.push(Diagnostic::new(&codes::LIMITED_BY_CGROUP, message).help(format!(
-            "nothing: builds use {} threads and {}",
-            build_threads(facts),
-            gib(build_memory_bytes(facts))
-        )));
+        found.push(
+            Diagnostic::new(&codes::LIMITED_BY_CGROUP, message).help(format!(
+                "nothing: builds use {} threads and {}",
+                build_threads(facts),
+                gib(build_memory_bytes(facts))
+            )),
+        );
     }
     let memory = build_memory_bytes(facts);
     if memory < JOB_MEMORY_BYTES && facts.memory.total_bytes > 0 {
         found.push(
-            Diagnostic::new(&codes::LITTLE_MEMORY, format!("a build here has {} of memory", gib(memory)))
-                .note("one compile job of GPU kernels takes about 4 GiB")
-                .help("build kernels elsewhere, or raise the limit"),
+            Diagnostic::new(
+                &codes::LITTLE_MEMORY,
+                format!("a build here has {} of memory", gib(memory)),
+            )
+            .note("one compile job of GPU kernels takes about 4 GiB")
+            .help("build kernels elsewhere, or raise the limit"),
         );
     }
 }
 
 fn disks(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
     let mut told = Vec::new();
-    for disk in facts.disks.iter().filter(|disk| disk.free_bytes < GOOD_DISK_BYTES) {
+    for disk in facts
+        .disks
+        .iter()
+        .filter(|disk| disk.free_bytes < GOOD_DISK_BYTES)
+    {
         // Folders on one file system have one amount of free space between them.
         let file_system = (disk.total_bytes, disk.free_bytes / LEAST_DISK_BYTES);
         if told.contains(&file_system) {
@@ -203,9 +294,16 @@ fn disks(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
         told.push(file_system);
         let is_hopeless = disk.free_bytes < LEAST_DISK_BYTES;
         found.push(
-            Diagnostic::new(&codes::LITTLE_DISK, format!("{} are free below `{}`", gib(disk.free_bytes), disk.folder))
-                .severity(if is_hopeless { Severity::Error } else { Severity::Warning })
-                .help("free some space, or set `TMPDIR` to a larger disk"),
+            Diagnostic::new(
+                &codes::LITTLE_DISK,
+                format!("{} are free below `{}`", gib(disk.free_bytes), disk.folder),
+            )
+            .severity(if is_hopeless {
+                Severity::Error
+            } else {
+                Severity::Warning
+            })
+            .help("free some space, or set `TMPDIR` to a larger disk"),
         );
     }
 }
@@ -232,12 +330,26 @@ mod tests {
                 gpus: vec![Gpu::example(1, 110_501)],
                 ..Topology::default()
             },
-            kfd: Some(DeviceState::Usable { gid: 105, mode: 0o660 }),
-            process: Process { uid: 1000, groups: [1000].into(), cpus_allowed: Some(16) },
+            kfd: Some(DeviceState::Usable {
+                gid: 105,
+                mode: 0o660,
+            }),
+            process: Process {
+                uid: 1000,
+                groups: [1000].into(),
+                cpus_allowed: Some(16),
+            },
             group_names: [(105, "render".to_owned())].into(),
-            memory: Memory { total_bytes: 62 << 30, available_bytes: 60 << 30 },
+            memory: Memory {
+                total_bytes: 62 << 30,
+                available_bytes: 60 << 30,
+            },
             cpus_online: 16,
-            disks: vec![Disk { folder: "/data".to_owned(), free_bytes: 100 << 30, total_bytes: 200 << 30 }],
+            disks: vec![Disk {
+                folder: "/data".to_owned(),
+                free_bytes: 100 << 30,
+                total_bytes: 200 << 30,
+            }],
             engines: vec![engine("docker"), engine("podman")],
             ..HostFacts::default()
         }
@@ -266,7 +378,12 @@ mod tests {
     #[test]
     fn no_gpu_is_a_note_that_says_builds_need_none() {
         check(
-            |facts| facts.topology = Topology { folder: "/sys/x".to_owned(), ..Topology::default() },
+            |facts| {
+                facts.topology = Topology {
+                    folder: "/sys/x".to_owned(),
+                    ..Topology::default()
+                }
+            },
             "note[H001 no-gpu]: no AMD GPU is here | `/sys/x` is not there: the amdgpu driver is not loaded | \
              name the targets in the matrix file, as in `gfx: [gfx90a, gfx942]`; builds need no GPU",
         );
@@ -277,8 +394,16 @@ mod tests {
         check(
             |facts| {
                 let malformed = Skip::Malformed("`properties` has no `simd_count`".to_owned());
-                facts.topology.skipped =
-                    vec![SkippedNode { node: 2, why: Skip::Masked }, SkippedNode { node: 3, why: malformed }];
+                facts.topology.skipped = vec![
+                    SkippedNode {
+                        node: 2,
+                        why: Skip::Masked,
+                    },
+                    SkippedNode {
+                        node: 3,
+                        why: malformed,
+                    },
+                ];
             },
             "note[H004 masked-gpu]: node 2 is hidden from this container | \
              pass its render node with `--device` if it should be seen\n\
@@ -316,12 +441,17 @@ mod tests {
 
     #[test]
     fn no_permission_names_the_numeric_group_and_the_exact_option() {
-        let denied = DeviceState::NoPermission { gid: 105, mode: 0o660 };
+        let denied = DeviceState::NoPermission {
+            gid: 105,
+            mode: 0o660,
+        };
         let fact = "error[H007 no-device-permission]: user 1000 may not open `/dev/kfd` | \
                     it belongs to group 105 (render) with mode 0660 | ";
         check(
             |facts| facts.kfd = Some(denied.clone()),
-            &format!("{fact}run `sudo usermod -aG render $USER` and log in again; for a container, `--group-add 105`"),
+            &format!(
+                "{fact}run `sudo usermod -aG render $USER` and log in again; for a container, `--group-add 105`"
+            ),
         );
         check(
             |facts| {
@@ -332,8 +462,14 @@ mod tests {
         );
         check(
             |facts| {
-                let state = DeviceState::NoPermission { gid: 0, mode: 0o644 };
-                facts.render_nodes = vec![DeviceNode { path: "/dev/dri/renderD128".to_owned(), state }];
+                let state = DeviceState::NoPermission {
+                    gid: 0,
+                    mode: 0o644,
+                };
+                facts.render_nodes = vec![DeviceNode {
+                    path: "/dev/dri/renderD128".to_owned(),
+                    state,
+                }];
             },
             "error[H007 no-device-permission]: user 1000 may not open `/dev/dri/renderD128` | \
              it belongs to group 0 with mode 0644 | \
@@ -344,12 +480,21 @@ mod tests {
     #[test]
     fn a_refused_a_broken_and_a_false_device_differ() {
         check(
-            |facts| facts.kfd = Some(DeviceState::Refused { gid: 105, mode: 0o660 }),
+            |facts| {
+                facts.kfd = Some(DeviceState::Refused {
+                    gid: 105,
+                    mode: 0o660,
+                })
+            },
             "warning[H008 device-refused]: the device control group refuses `/dev/kfd` | \
              start the container with `--device=/dev/kfd --device=/dev/dri`",
         );
         check(
-            |facts| facts.kfd = Some(DeviceState::Broken { reason: "No such device".to_owned() }),
+            |facts| {
+                facts.kfd = Some(DeviceState::Broken {
+                    reason: "No such device".to_owned(),
+                })
+            },
             "error[H009 broken-device]: `/dev/kfd` does not answer: No such device | \
              look for amdgpu in the output of `dmesg`",
         );
@@ -363,7 +508,12 @@ mod tests {
     #[test]
     fn engines_that_are_missing_or_do_not_answer_are_told() {
         check(
-            |facts| facts.engines.iter_mut().for_each(|engine| engine.client = None),
+            |facts| {
+                facts
+                    .engines
+                    .iter_mut()
+                    .for_each(|engine| engine.client = None)
+            },
             "note[H010 no-container-engine]: neither docker nor podman is installed | \
              build with `--engine local`, or install one of them",
         );
@@ -376,9 +526,19 @@ mod tests {
 
     #[test]
     fn a_control_group_below_the_host_is_a_note_and_too_little_memory_a_warning() {
-        let limit = |value| Some(Limit { value, folder: "/sys/fs/cgroup/job".to_owned() });
+        let limit = |value| {
+            Some(Limit {
+                value,
+                folder: "/sys/fs/cgroup/job".to_owned(),
+            })
+        };
         check(
-            |facts| facts.cgroup = CgroupLimits { cpu_millis: limit(2500), memory_bytes: limit(3 << 30) },
+            |facts| {
+                facts.cgroup = CgroupLimits {
+                    cpu_millis: limit(2500),
+                    memory_bytes: limit(3 << 30),
+                }
+            },
             "note[H012 limited-by-cgroup]: the control group allows 2.5 of 16 CPUs (`/sys/fs/cgroup/job`) and \
              3.0 GiB of 62.0 GiB memory (`/sys/fs/cgroup/job`) | nothing: builds use 2 threads and 3.0 GiB\n\
              warning[H013 little-memory]: a build here has 3.0 GiB of memory | \
@@ -390,7 +550,11 @@ mod tests {
     fn one_full_disk_is_told_once_and_a_hopeless_one_is_an_error() {
         check(
             |facts| {
-                let disk = |folder: &str| Disk { folder: folder.to_owned(), free_bytes: 5 << 30, total_bytes: 9 << 30 };
+                let disk = |folder: &str| Disk {
+                    folder: folder.to_owned(),
+                    free_bytes: 5 << 30,
+                    total_bytes: 9 << 30,
+                };
                 facts.disks = vec![disk("/data"), disk("/tmp")];
             },
             "warning[H014 little-disk]: 5.0 GiB are free below `/data` | \
@@ -422,8 +586,14 @@ mod tests {
     fn variables_that_hide_gpus_and_files_that_tell_nothing_are_told() {
         check(
             |facts| {
-                facts.overrides = Overrides { rocr_visible_devices: Some("0".to_owned()), ..Overrides::default() };
-                facts.unreadable = vec![Unreadable { path: "/proc/meminfo".to_owned(), reason: "is empty".to_owned() }];
+                facts.overrides = Overrides {
+                    rocr_visible_devices: Some("0".to_owned()),
+                    ..Overrides::default()
+                };
+                facts.unreadable = vec![Unreadable {
+                    path: "/proc/meminfo".to_owned(),
+                    reason: "is empty".to_owned(),
+                }];
             },
             "note[H017 hidden-gpus]: programs see only the GPUs that `ROCR_VISIBLE_DEVICES=0` names | \
              unset `ROCR_VISIBLE_DEVICES` to use all of them\n\

@@ -5,8 +5,8 @@ use serde::Serialize;
 use crate::diagnostic::Diagnostic;
 use crate::host::kfd::Skip;
 use crate::host::{
-    DeviceState, Gpu, HostFacts, PythonFacts, build_memory_bytes, build_threads, device_group_ids, gfx_targets,
-    has_usable_gpu,
+    DeviceState, Gpu, HostFacts, PythonFacts, build_memory_bytes, build_threads, device_group_ids,
+    gfx_targets, has_usable_gpu,
 };
 
 /// Raised when a field goes away or changes its meaning.
@@ -165,7 +165,12 @@ pub fn json(facts: &HostFacts, findings: &[Diagnostic]) -> String {
         topology: TopologyRow {
             folder: &facts.topology.folder,
             present: facts.topology.is_present,
-            skipped: facts.topology.skipped.iter().map(|node| skipped(node.node, &node.why)).collect(),
+            skipped: facts
+                .topology
+                .skipped
+                .iter()
+                .map(|node| skipped(node.node, &node.why))
+                .collect(),
         },
         devices: devices(facts),
         groups: GroupsRow {
@@ -174,7 +179,10 @@ pub fn json(facts: &HostFacts, findings: &[Diagnostic]) -> String {
                 .process
                 .groups
                 .iter()
-                .map(|gid| GroupRow { gid: *gid, name: facts.group_names.get(gid).map(String::as_str) })
+                .map(|gid| GroupRow {
+                    gid: *gid,
+                    name: facts.group_names.get(gid).map(String::as_str),
+                })
                 .collect(),
             group_add: device_group_ids(facts),
         },
@@ -182,32 +190,60 @@ pub fn json(facts: &HostFacts, findings: &[Diagnostic]) -> String {
         engines: facts
             .engines
             .iter()
-            .map(|e| EngineRow { name: &e.name, client: e.client.as_deref(), server: e.server.as_deref() })
+            .map(|e| EngineRow {
+                name: &e.name,
+                client: e.client.as_deref(),
+                server: e.server.as_deref(),
+            })
             .collect(),
         cpu: CpuRow {
             online: facts.cpus_online,
             allowed: facts.process.cpus_allowed,
             limit_millis: facts.cgroup.cpu_millis.as_ref().map(|limit| limit.value),
-            limit_folder: facts.cgroup.cpu_millis.as_ref().map(|limit| limit.folder.as_str()),
+            limit_folder: facts
+                .cgroup
+                .cpu_millis
+                .as_ref()
+                .map(|limit| limit.folder.as_str()),
         },
         memory: MemoryRow {
             total_bytes: facts.memory.total_bytes,
             available_bytes: facts.memory.available_bytes,
             limit_bytes: facts.cgroup.memory_bytes.as_ref().map(|limit| limit.value),
-            limit_folder: facts.cgroup.memory_bytes.as_ref().map(|limit| limit.folder.as_str()),
+            limit_folder: facts
+                .cgroup
+                .memory_bytes
+                .as_ref()
+                .map(|limit| limit.folder.as_str()),
         },
         disks: facts
             .disks
             .iter()
-            .map(|d| DiskRow { folder: &d.folder, free_bytes: d.free_bytes, total_bytes: d.total_bytes })
+            .map(|d| DiskRow {
+                folder: &d.folder,
+                free_bytes: d.free_bytes,
+                total_bytes: d.total_bytes,
+            })
             .collect(),
-        rocm: facts.rocm.iter().map(|r| RocmRow { folder: &r.folder, version: &r.version }).collect(),
+        rocm: facts
+            .rocm
+            .iter()
+            .map(|r| RocmRow {
+                folder: &r.folder,
+                version: &r.version,
+            })
+            .collect(),
         hip_version: facts.hip_version.as_deref(),
         ninja_version: facts.ninja_version.as_deref(),
         python: facts.python.as_ref().map(python),
         overrides: OverridesRow {
             hsa_override_gfx_version: facts.overrides.hsa_gfx_version.as_deref(),
-            runtime_gfx: facts.overrides.runtime_target().ok().flatten().map(|target| target.to_string()),
+            runtime_gfx: facts
+                .overrides
+                .runtime_target()
+                .ok()
+                .flatten()
+                .map(|target| target.to_string()),
             rocr_visible_devices: facts.overrides.rocr_visible_devices.as_deref(),
             hip_visible_devices: facts.overrides.hip_visible_devices.as_deref(),
         },
@@ -219,7 +255,8 @@ pub fn json(facts: &HostFacts, findings: &[Diagnostic]) -> String {
         },
         findings: findings.iter().map(finding).collect(),
     };
-    let mut text = serde_json::to_string_pretty(&report).expect("strings and numbers always serialize");
+    let mut text =
+        serde_json::to_string_pretty(&report).expect("strings and numbers always serialize");
     text.push('\n');
     text
 }
@@ -243,7 +280,9 @@ fn gpu(gpu: &Gpu) -> GpuRow<'_> {
         compute_units: gpu.compute_units,
         xcc_count: gpu.xcc_count,
         vram_bytes: gpu.vram_bytes,
-        render_node: gpu.render_minor.map(|minor| format!("/dev/dri/renderD{minor}")),
+        render_node: gpu
+            .render_minor
+            .map(|minor| format!("/dev/dri/renderD{minor}")),
         pci_location: gpu.pci_location.as_deref(),
         device_id: gpu.device_id.map(|id| format!("0x{id:04x}")),
         gpu_id: gpu.gpu_id.as_ref().ok().copied(),
@@ -267,7 +306,13 @@ fn devices(facts: &HostFacts) -> Vec<DeviceRow<'_>> {
         mode: state.mode().map(|mode| format!("{mode:04o}")),
     };
     let kfd = facts.kfd.iter().map(|state| row("/dev/kfd", state));
-    kfd.chain(facts.render_nodes.iter().map(|node| row(&node.path, &node.state))).collect()
+    kfd.chain(
+        facts
+            .render_nodes
+            .iter()
+            .map(|node| row(&node.path, &node.state)),
+    )
+    .collect()
 }
 
 fn finding(diagnostic: &Diagnostic) -> FindingRow<'_> {
@@ -291,8 +336,14 @@ mod tests {
     #[test]
     fn the_report_names_its_version_the_gpus_and_the_findings() {
         let facts = HostFacts {
-            topology: Topology { gpus: vec![Gpu::example(2, 90_010)], ..Topology::default() },
-            kfd: Some(DeviceState::NoPermission { gid: 105, mode: 0o660 }),
+            topology: Topology {
+                gpus: vec![Gpu::example(2, 90_010)],
+                ..Topology::default()
+            },
+            kfd: Some(DeviceState::NoPermission {
+                gid: 105,
+                mode: 0o660,
+            }),
             ..HostFacts::default()
         };
         let finding = Diagnostic::new(&registry::host::NO_GPU, "no AMD GPU is here");

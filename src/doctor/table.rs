@@ -23,7 +23,11 @@ pub fn human(facts: &HostFacts, compat: &Compat) -> String {
         ("A build here would use", build(facts)),
     ];
     let mut text = String::new();
-    for (number, (title, rows)) in sections.iter().filter(|(_, rows)| !rows.is_empty()).enumerate() {
+    for (number, (title, rows)) in sections
+        .iter()
+        .filter(|(_, rows)| !rows.is_empty())
+        .enumerate()
+    {
         let gap = if number == 0 { "" } else { "\n" };
         let _ = writeln!(text, "{gap}{title}");
         text.push_str(&aligned(rows));
@@ -38,14 +42,20 @@ fn gpus(facts: &HostFacts) -> Rows {
         return vec![vec!["none".to_owned()]];
     }
     let unknown = || "-".to_owned();
-    let mut rows = vec![["node", "gfx", "CUs", "VRAM", "render node", "PCI location"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["node", "gfx", "CUs", "VRAM", "render node", "PCI location"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
     rows.extend(facts.topology.gpus.iter().map(|gpu| {
         vec![
             gpu.node.to_string(),
             gpu.target.to_string(),
-            gpu.compute_units.map_or_else(unknown, |count| count.to_string()),
+            gpu.compute_units
+                .map_or_else(unknown, |count| count.to_string()),
             gpu.vram_bytes.map_or_else(unknown, gib),
-            gpu.render_minor.map_or_else(unknown, |minor| format!("/dev/dri/renderD{minor}")),
+            gpu.render_minor
+                .map_or_else(unknown, |minor| format!("/dev/dri/renderD{minor}")),
             gpu.pci_location.clone().unwrap_or_else(unknown),
         ]
     }));
@@ -54,19 +64,37 @@ fn gpus(facts: &HostFacts) -> Rows {
 
 /// The names that the GPUs here may be sold under; several products share a target.
 fn products(facts: &HostFacts, compat: &Compat) -> Rows {
-    let processors: BTreeSet<&str> = facts.topology.gpus.iter().map(|gpu| gpu.target.processor()).collect();
-    let named = |processor: &str| Some(vec![processor.to_owned(), compat.product_names(processor)?]);
+    let processors: BTreeSet<&str> = facts
+        .topology
+        .gpus
+        .iter()
+        .map(|gpu| gpu.target.processor())
+        .collect();
+    let named =
+        |processor: &str| Some(vec![processor.to_owned(), compat.product_names(processor)?]);
     processors.into_iter().filter_map(named).collect()
 }
 
 fn devices(facts: &HostFacts) -> Rows {
     let Some(kfd) = &facts.kfd else {
-        return vec![vec![format!("not looked at: the GPUs are read from {}", facts.topology.folder)]];
+        return vec![vec![format!(
+            "not looked at: the GPUs are read from {}",
+            facts.topology.folder
+        )]];
     };
-    let nodes = facts.render_nodes.iter().map(|node| (node.path.as_str(), &node.state));
+    let nodes = facts
+        .render_nodes
+        .iter()
+        .map(|node| (node.path.as_str(), &node.state));
     let mut rows: Rows = std::iter::once(("/dev/kfd", kfd))
         .chain(nodes)
-        .map(|(path, state)| vec![path.to_owned(), state_words(state), owner_words(state, facts)])
+        .map(|(path, state)| {
+            vec![
+                path.to_owned(),
+                state_words(state),
+                owner_words(state, facts),
+            ]
+        })
         .collect();
     if facts.render_nodes.is_empty() {
         rows.push(vec!["/dev/dri/renderD*".to_owned(), "absent".to_owned()]);
@@ -94,18 +122,26 @@ fn owner_words(state: &DeviceState, facts: &HostFacts) -> String {
 
 fn groups(facts: &HostFacts) -> Rows {
     let own = facts.process.groups.iter().map(|gid| group(*gid, facts));
-    let mut rows =
-        vec![vec!["user".to_owned(), facts.process.uid.to_string()], vec!["groups".to_owned(), joined(own, "unknown")]];
+    let mut rows = vec![
+        vec!["user".to_owned(), facts.process.uid.to_string()],
+        vec!["groups".to_owned(), joined(own, "unknown")],
+    ];
     let needed = device_group_ids(facts);
     if !needed.is_empty() {
         let options = needed.iter().map(|gid| format!("--group-add {gid}"));
-        rows.push(vec!["for a container".to_owned(), options.collect::<Vec<_>>().join(" ")]);
+        rows.push(vec![
+            "for a container".to_owned(),
+            options.collect::<Vec<_>>().join(" "),
+        ]);
     }
     rows
 }
 
 fn group(gid: u32, facts: &HostFacts) -> String {
-    facts.group_names.get(&gid).map_or_else(|| gid.to_string(), |name| format!("{gid} ({name})"))
+    facts
+        .group_names
+        .get(&gid)
+        .map_or_else(|| gid.to_string(), |name| format!("{gid} ({name})"))
 }
 
 fn engines(facts: &HostFacts) -> Rows {
@@ -122,7 +158,10 @@ fn engines(facts: &HostFacts) -> Rows {
             vec![engine.name.clone(), words]
         })
         .collect();
-    let inside = facts.container.as_ref().map_or_else(|| "no".to_owned(), |hint| format!("yes: {hint}"));
+    let inside = facts
+        .container
+        .as_ref()
+        .map_or_else(|| "no".to_owned(), |hint| format!("yes: {hint}"));
     rows.push(vec!["inside a container".to_owned(), inside]);
     rows
 }
@@ -133,55 +172,105 @@ fn limits(facts: &HostFacts) -> Rows {
     let cpu = facts.cgroup.cpu_millis.as_ref();
     let memory = facts.cgroup.memory_bytes.as_ref();
     vec![
-        vec!["CPUs".to_owned(), format!("{} online, {allowed} for this process", facts.cpus_online)],
+        vec![
+            "CPUs".to_owned(),
+            format!("{} online, {allowed} for this process", facts.cpus_online),
+        ],
         vec![
             "CPU limit".to_owned(),
-            cpu.map_or_else(none, |limit| format!("{} CPUs ({})", thousandths(limit.value), limit.folder)),
+            cpu.map_or_else(none, |limit| {
+                format!("{} CPUs ({})", thousandths(limit.value), limit.folder)
+            }),
         ],
         vec![
             "memory".to_owned(),
-            format!("{}, {} available", gib(facts.memory.total_bytes), gib(facts.memory.available_bytes)),
+            format!(
+                "{}, {} available",
+                gib(facts.memory.total_bytes),
+                gib(facts.memory.available_bytes)
+            ),
         ],
         vec![
             "memory limit".to_owned(),
-            memory.map_or_else(none, |limit| format!("{} ({})", gib(limit.value), limit.folder)),
+            memory.map_or_else(none, |limit| {
+                format!("{} ({})", gib(limit.value), limit.folder)
+            }),
         ],
     ]
 }
 
 fn disks(facts: &HostFacts) -> Rows {
     let row = |disk: &crate::host::Disk| {
-        vec![disk.folder.clone(), format!("{} free of {}", gib(disk.free_bytes), gib(disk.total_bytes))]
+        vec![
+            disk.folder.clone(),
+            format!("{} free of {}", gib(disk.free_bytes), gib(disk.total_bytes)),
+        ]
     };
     facts.disks.iter().map(row).collect()
 }
 
 fn rocm(facts: &HostFacts) -> Rows {
-    let mut rows: Rows =
-        facts.rocm.iter().map(|install| vec![install.folder.clone(), install.version.clone()]).collect();
-    rows.push(vec!["hipconfig".to_owned(), facts.hip_version.clone().unwrap_or_else(|| "not found".to_owned())]);
+    let mut rows: Rows = facts
+        .rocm
+        .iter()
+        .map(|install| vec![install.folder.clone(), install.version.clone()])
+        .collect();
+    rows.push(vec![
+        "hipconfig".to_owned(),
+        facts
+            .hip_version
+            .clone()
+            .unwrap_or_else(|| "not found".to_owned()),
+    ]);
     let overrides = [
         ("HSA_OVERRIDE_GFX_VERSION", &facts.overrides.hsa_gfx_version),
-        ("ROCR_VISIBLE_DEVICES", &facts.overrides.rocr_visible_devices),
+        (
+            "ROCR_VISIBLE_DEVICES",
+            &facts.overrides.rocr_visible_devices,
+        ),
         ("HIP_VISIBLE_DEVICES", &facts.overrides.hip_visible_devices),
     ];
-    rows.extend(overrides.into_iter().filter_map(|(name, value)| Some(vec![name.to_owned(), value.clone()?])));
+    rows.extend(
+        overrides
+            .into_iter()
+            .filter_map(|(name, value)| Some(vec![name.to_owned(), value.clone()?])),
+    );
     rows
 }
 
 fn python(facts: &HostFacts) -> Rows {
-    let Some(python) = &facts.python else { return vec![vec!["python3".to_owned(), "not found".to_owned()]] };
+    let Some(python) = &facts.python else {
+        return vec![vec!["python3".to_owned(), "not found".to_owned()]];
+    };
     let threads = if python.free_threaded { "t" } else { "" };
-    let libc = python.libc.as_ref().map_or_else(String::new, |libc| format!(", {libc}"));
-    let hip = python.torch_hip.as_ref().map_or_else(String::new, |hip| format!(", HIP {hip}"));
+    let libc = python
+        .libc
+        .as_ref()
+        .map_or_else(String::new, |libc| format!(", {libc}"));
+    let hip = python
+        .torch_hip
+        .as_ref()
+        .map_or_else(String::new, |hip| format!(", HIP {hip}"));
     vec![
-        vec![python.program.clone(), format!("{}{threads}, {}{libc}", python.version, python.platform)],
-        vec!["torch".to_owned(), python.torch.as_ref().map_or_else(|| "none".to_owned(), |torch| torch.clone() + &hip)],
+        vec![
+            python.program.clone(),
+            format!("{}{threads}, {}{libc}", python.version, python.platform),
+        ],
+        vec![
+            "torch".to_owned(),
+            python
+                .torch
+                .as_ref()
+                .map_or_else(|| "none".to_owned(), |torch| torch.clone() + &hip),
+        ],
     ]
 }
 
 fn tools(facts: &HostFacts) -> Rows {
-    let ninja = facts.ninja_version.clone().unwrap_or_else(|| "not found".to_owned());
+    let ninja = facts
+        .ninja_version
+        .clone()
+        .unwrap_or_else(|| "not found".to_owned());
     vec![vec!["ninja".to_owned(), ninja]]
 }
 
@@ -191,7 +280,10 @@ fn build(facts: &HostFacts) -> Rows {
         vec!["memory".to_owned(), gib(build_memory_bytes(facts))],
         vec![
             "gfx of `gfx: [host]`".to_owned(),
-            joined(gfx_targets(facts).iter().map(ToString::to_string), "none: no GPU is here"),
+            joined(
+                gfx_targets(facts).iter().map(ToString::to_string),
+                "none: no GPU is here",
+            ),
         ],
     ]
 }
@@ -199,12 +291,20 @@ fn build(facts: &HostFacts) -> Rows {
 /// Words joined by a comma, or what stands for none.
 pub(super) fn joined(words: impl Iterator<Item = String>, none: &str) -> String {
     let words: Vec<String> = words.collect();
-    if words.is_empty() { none.to_owned() } else { words.join(", ") }
+    if words.is_empty() {
+        none.to_owned()
+    } else {
+        words.join(", ")
+    }
 }
 
 /// A size in GiB with one decimal, in MiB below one.
 pub(super) fn gib(bytes: u64) -> String {
-    let (unit, shift) = if bytes >= 1 << 30 { ("GiB", 30) } else { ("MiB", 20) };
+    let (unit, shift) = if bytes >= 1 << 30 {
+        ("GiB", 30)
+    } else {
+        ("MiB", 20)
+    };
     let tenths = (u128::from(bytes) * 10) >> shift;
     format!("{}.{} {unit}", tenths / 10, tenths % 10)
 }
@@ -225,7 +325,10 @@ fn aligned(rows: &Rows) -> String {
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for row in rows {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("  {cell:<width$}"));
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("  {cell:<width$}"));
         let _ = writeln!(text, "{}", cells.collect::<String>().trim_end());
     }
     text
@@ -248,27 +351,64 @@ mod tests {
             ..Gpu::example(1, 110_501)
         };
         let facts = HostFacts {
-            topology: Topology { gpus: vec![gpu, Gpu::example(10, 100_306)], ..Topology::default() },
-            kfd: Some(DeviceState::NoPermission { gid: 105, mode: 0o660 }),
+            topology: Topology {
+                gpus: vec![gpu, Gpu::example(10, 100_306)],
+                ..Topology::default()
+            },
+            kfd: Some(DeviceState::NoPermission {
+                gid: 105,
+                mode: 0o660,
+            }),
             render_nodes: vec![DeviceNode {
                 path: "/dev/dri/renderD128".to_owned(),
-                state: DeviceState::Usable { gid: 44, mode: 0o666 },
+                state: DeviceState::Usable {
+                    gid: 44,
+                    mode: 0o666,
+                },
             }],
-            process: Process { uid: 1000, groups: [44, 1000].into(), cpus_allowed: Some(32) },
+            process: Process {
+                uid: 1000,
+                groups: [44, 1000].into(),
+                cpus_allowed: Some(32),
+            },
             group_names: [(44, "video".to_owned())].into(),
-            memory: Memory { total_bytes: 125 << 30, available_bytes: 100 << 30 },
+            memory: Memory {
+                total_bytes: 125 << 30,
+                available_bytes: 100 << 30,
+            },
             cpus_online: 32,
             cgroup: CgroupLimits {
-                cpu_millis: Some(Limit { value: 7500, folder: "/sys/fs/cgroup".to_owned() }),
-                memory_bytes: Some(Limit { value: 15 << 30, folder: "/sys/fs/cgroup".to_owned() }),
+                cpu_millis: Some(Limit {
+                    value: 7500,
+                    folder: "/sys/fs/cgroup".to_owned(),
+                }),
+                memory_bytes: Some(Limit {
+                    value: 15 << 30,
+                    folder: "/sys/fs/cgroup".to_owned(),
+                }),
             },
-            disks: vec![Disk { folder: "/data".to_owned(), free_bytes: 512 << 20, total_bytes: 80 << 30 }],
+            disks: vec![Disk {
+                folder: "/data".to_owned(),
+                free_bytes: 512 << 20,
+                total_bytes: 80 << 30,
+            }],
             container: Some("`/.dockerenv` is there".to_owned()),
             engines: vec![
-                Engine { name: "docker".to_owned(), client: Some("28.2.2".to_owned()), server: None },
-                Engine { name: "podman".to_owned(), client: None, server: None },
+                Engine {
+                    name: "docker".to_owned(),
+                    client: Some("28.2.2".to_owned()),
+                    server: None,
+                },
+                Engine {
+                    name: "podman".to_owned(),
+                    client: None,
+                    server: None,
+                },
             ],
-            rocm: vec![RocmInstall { folder: "/opt/rocm".to_owned(), version: "6.2.4-123".to_owned() }],
+            rocm: vec![RocmInstall {
+                folder: "/opt/rocm".to_owned(),
+                version: "6.2.4-123".to_owned(),
+            }],
             hip_version: Some("6.2.41134".to_owned()),
             ..HostFacts::default()
         };
@@ -324,7 +464,13 @@ mod tests {
 
     #[test]
     fn sizes_and_thousandths_are_short() {
-        assert_eq!([gib(0), gib(1 << 30), gib(25_336_823_808)], ["0.0 MiB", "1.0 GiB", "23.5 GiB"]);
-        assert_eq!([thousandths(2000), thousandths(1500), thousandths(125)], ["2", "1.5", "0.125"]);
+        assert_eq!(
+            [gib(0), gib(1 << 30), gib(25_336_823_808)],
+            ["0.0 MiB", "1.0 GiB", "23.5 GiB"]
+        );
+        assert_eq!(
+            [thousandths(2000), thousandths(1500), thousandths(125)],
+            ["2", "1.5", "0.125"]
+        );
     }
 }

@@ -55,7 +55,11 @@ impl ElfError {
     /// A table that ends too early is damage; anything else is the machine's fault.
     pub(super) fn reading(what: &'static str, offset: u64) -> impl Fn(io::Error) -> Self {
         move |error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => Self::Outside { what, offset, of: "the file" },
+            io::ErrorKind::UnexpectedEof => Self::Outside {
+                what,
+                offset,
+                of: "the file",
+            },
             _ => Self::Read(error),
         }
     }

@@ -18,8 +18,8 @@ pub enum Endian {
     Big,
 }
 
-/// Reads and writes numbers of one file. Positions are the caller's to check; a number beyond the end reads as 0 and
-/// is not written.
+/// Reads and writes numbers of one file. Positions are the caller's to check; a number beyond the
+/// end reads as 0 and is not written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Format {
     /// How wide addresses are.
@@ -83,7 +83,10 @@ impl Format {
     }
 
     fn number(self, bytes: &[u8], at: usize, length: usize) -> u64 {
-        let found = at.checked_add(length).and_then(|end| bytes.get(at..end)).unwrap_or_default();
+        let found = at
+            .checked_add(length)
+            .and_then(|end| bytes.get(at..end))
+            .unwrap_or_default();
         let join = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
         match self.endian {
             Endian::Little => found.iter().rev().fold(0, join),
@@ -92,7 +95,12 @@ impl Format {
     }
 
     fn put(self, bytes: &mut [u8], at: usize, length: usize, value: u64) {
-        let Some(place) = at.checked_add(length).and_then(|end| bytes.get_mut(at..end)) else { return };
+        let Some(place) = at
+            .checked_add(length)
+            .and_then(|end| bytes.get_mut(at..end))
+        else {
+            return;
+        };
         match self.endian {
             Endian::Little => place.copy_from_slice(&value.to_le_bytes()[..length]),
             Endian::Big => place.copy_from_slice(&value.to_be_bytes()[8 - length..]),
@@ -111,7 +119,11 @@ mod tests {
             format.put_u32(&mut bytes, 1, 0x0102_0304);
             assert_eq!(bytes[1], if endian == Endian::Big { 1 } else { 4 });
             assert_eq!(
-                (format.u32(&bytes, 1), format.u16(&bytes, 9), format.u64(&bytes, usize::MAX)),
+                (
+                    format.u32(&bytes, 1),
+                    format.u16(&bytes, 9),
+                    format.u64(&bytes, usize::MAX)
+                ),
                 (0x0102_0304, 0, 0)
             );
             format.put_word(&mut bytes, 8, 7);

@@ -75,11 +75,16 @@ impl Header {
     /// Reads the header of a file.
     ///
     /// # Errors
-    /// When it is no ELF file, is cut off, or is of a class, byte order or entry size that does not exist.
+    /// When it is no ELF file, is cut off, or is of a class, byte order or entry size that does not
+    /// exist.
     pub fn read(source: &dyn ReadAt) -> Result<Self, ElfError> {
         let mut bytes = [0; Self::MAX_BYTES];
-        let there = usize::try_from(source.size_bytes()).unwrap_or(usize::MAX).min(bytes.len());
-        source.read_exact_at(&mut bytes[..there], 0).map_err(ElfError::reading("the file header", 0))?;
+        let there = usize::try_from(source.size_bytes())
+            .unwrap_or(usize::MAX)
+            .min(bytes.len());
+        source
+            .read_exact_at(&mut bytes[..there], 0)
+            .map_err(ElfError::reading("the file header", 0))?;
         Self::parse(&bytes[..there])
     }
 
@@ -104,7 +109,11 @@ impl Header {
             other => return unknown("byte order", other.into()),
         };
         if bytes.len() < Self::bytes(class) {
-            return Err(ElfError::Outside { what: "the file header", offset: 0, of: "the file" });
+            return Err(ElfError::Outside {
+                what: "the file header",
+                offset: 0,
+                of: "the file",
+            });
         }
         let format = Format { class, endian };
         let word = format.word_bytes();
@@ -142,7 +151,13 @@ impl Header {
     }
 
     /// Writes where the section headers are into the bytes of a file header.
-    pub(super) fn put_sections(format: Format, bytes: &mut [u8], offset: u64, count: u16, names: u16) {
+    pub(super) fn put_sections(
+        format: Format,
+        bytes: &mut [u8],
+        offset: u64,
+        count: u16,
+        names: u16,
+    ) {
         let word = format.word_bytes();
         format.put_word(bytes, 24 + 2 * word, offset);
         let size = u16::try_from(super::Section::bytes(format.class)).expect("it is 40 or 64");

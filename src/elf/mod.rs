@@ -1,10 +1,12 @@
 //! ELF files: what a library needs and offers, and edits of it that append.
 //!
-//! In: bytes behind [`ReadAt`](crate::bytes::ReadAt), of which only the small tables are read. Out: values.
-//! The format is that of the System V gABI, chapters 4 and 5, with the GNU extensions for symbol versions and hashes.
+//! In: bytes behind [`ReadAt`](crate::bytes::ReadAt), of which only the small tables are read. Out:
+//! values. The format is that of the System V gABI, chapters 4 and 5, with the GNU extensions for
+//! symbol versions and hashes.
 //!
-//! **Invariant:** nothing here opens a path; tables are read at addresses that loadable segments map, as the dynamic
-//! loader does it, so that files without section headers are read too; no table is larger than the file.
+//! **Invariant:** nothing here opens a path; tables are read at addresses that loadable segments
+//! map, as the dynamic loader does it, so that files without section headers are read too; no table
+//! is larger than the file.
 
 mod dynamic;
 mod edit;

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use crate::bytes::ReadAt;
 
-/// Bytes that replace others, a point to cut at, and bytes that are appended. It holds none of the rest of the file.
+/// Bytes that replace others, a point to cut at, and bytes that are appended. It holds none of the
+/// rest of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Patch {
     overwrites: Vec<(u64, Vec<u8>)>,
@@ -18,7 +19,12 @@ pub struct Patch {
 impl Patch {
     /// The patch that leaves a file of so many bytes as it is.
     pub fn unchanged(source_bytes: u64) -> Self {
-        Self { source_bytes, kept_bytes: source_bytes, tail_offset: source_bytes, ..Self::default() }
+        Self {
+            source_bytes,
+            kept_bytes: source_bytes,
+            tail_offset: source_bytes,
+            ..Self::default()
+        }
     }
 
     /// Whether it leaves the file as it is.
@@ -26,8 +32,8 @@ impl Patch {
         self.overwrites.is_empty() && self.tail.is_empty() && self.kept_bytes == self.source_bytes
     }
 
-    /// What is overwritten: offsets in the file with the bytes from there on, sorted, apart from each other, and all
-    /// of them within [`kept_bytes`](Self::kept_bytes).
+    /// What is overwritten: offsets in the file with the bytes from there on, sorted, apart from
+    /// each other, and all of them within [`kept_bytes`](Self::kept_bytes).
     pub fn overwrites(&self) -> &[(u64, Vec<u8>)] {
         &self.overwrites
     }
@@ -44,7 +50,11 @@ impl Patch {
 
     /// How many bytes the file has afterwards.
     pub fn size_bytes(&self) -> u64 {
-        if self.tail.is_empty() { self.kept_bytes } else { self.tail_offset + self.tail.len() as u64 }
+        if self.tail.is_empty() {
+            self.kept_bytes
+        } else {
+            self.tail_offset + self.tail.len() as u64
+        }
     }
 
     /// Overwrites those bytes from an offset on that differ.
@@ -52,21 +62,31 @@ impl Patch {
         let mut at = 0;
         while at < new.len() {
             let differs = |at: usize| old.get(at) != new.get(at);
-            let end = (at..new.len()).find(|at| !differs(*at)).unwrap_or(new.len());
+            let end = (at..new.len())
+                .find(|at| !differs(*at))
+                .unwrap_or(new.len());
             if end > at {
-                self.overwrites.push((offset + at as u64, new[at..end].to_vec()));
+                self.overwrites
+                    .push((offset + at as u64, new[at..end].to_vec()));
             }
-            at = (end..new.len()).find(|at| differs(*at)).unwrap_or(new.len());
+            at = (end..new.len())
+                .find(|at| differs(*at))
+                .unwrap_or(new.len());
         }
         self.overwrites.sort_by_key(|(offset, _)| *offset);
     }
 
-    /// Whether the overwrites lie apart from each other, within what is kept. Those of a damaged file, the tables of
-    /// which overlap, may not.
+    /// Whether the overwrites lie apart from each other, within what is kept. Those of a damaged
+    /// file, the tables of which overlap, may not.
     pub(super) fn is_sound(&self) -> bool {
         let end = |(at, bytes): &(u64, Vec<u8>)| at.saturating_add(bytes.len() as u64);
-        self.overwrites.windows(2).all(|pair| end(&pair[0]) <= pair[1].0)
-            && self.overwrites.last().is_none_or(|last| end(last) <= self.kept_bytes)
+        self.overwrites
+            .windows(2)
+            .all(|pair| end(&pair[0]) <= pair[1].0)
+            && self
+                .overwrites
+                .last()
+                .is_none_or(|last| end(last) <= self.kept_bytes)
             && self.kept_bytes <= self.source_bytes
     }
 
@@ -135,8 +155,13 @@ impl ReadAt for Patched<'_> {
         if offset >= size {
             return Ok(0);
         }
-        let end = [patch.kept_bytes, patch.tail_offset].into_iter().find(|end| offset < *end).unwrap_or(size);
-        let length = buffer.len().min(usize::try_from(end - offset).unwrap_or(usize::MAX));
+        let end = [patch.kept_bytes, patch.tail_offset]
+            .into_iter()
+            .find(|end| offset < *end)
+            .unwrap_or(size);
+        let length = buffer
+            .len()
+            .min(usize::try_from(end - offset).unwrap_or(usize::MAX));
         let buffer = &mut buffer[..length];
         if offset < patch.kept_bytes {
             return self.read_kept(buffer, offset);
@@ -151,7 +176,12 @@ impl ReadAt for Patched<'_> {
 
 impl std::fmt::Debug for Patched<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Patched({} of {} bytes)", self.size_bytes(), self.source.size_bytes())
+        write!(
+            f,
+            "Patched({} of {} bytes)",
+            self.size_bytes(),
+            self.source.size_bytes()
+        )
     }
 }
 
@@ -175,7 +205,10 @@ mod tests {
         patch.append(12, b"tail".to_vec());
         let patched = Patched::new(&source, &patch);
         let expected = b"0ab3456xy9\0\0tail";
-        assert_eq!((all(&patched).as_slice(), patched.size_bytes()), (expected.as_slice(), 16));
+        assert_eq!(
+            (all(&patched).as_slice(), patched.size_bytes()),
+            (expected.as_slice(), 16)
+        );
         for start in 0..=16 {
             for length in 0..=16 - start {
                 let mut buffer = vec![0; length];
@@ -184,7 +217,10 @@ mod tests {
             }
         }
         assert_eq!(patched.read_at(&mut [0; 4], 16).unwrap(), 0);
-        assert_eq!(patch.overwrites(), [(1, b"ab".to_vec()), (7, b"xy".to_vec())]);
+        assert_eq!(
+            patch.overwrites(),
+            [(1, b"ab".to_vec()), (7, b"xy".to_vec())]
+        );
     }
 
     /// Keeps what was announced.

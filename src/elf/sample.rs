@@ -1,9 +1,16 @@
-//! Small libraries and programs made by hand, of every class and byte order, for the tests of this module and for fuzzing.
-#![expect(clippy::unwrap_used, reason = "a builder that fails has failed the test")]
+//! Small libraries and programs made by hand, of every class and byte order, for the tests of this
+//! module and for fuzzing.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a builder that fails has failed the test"
+)]
 
 use std::io;
 
-use super::{Class, Endian, Format, Header, Section, Segment, machine, section_type, segment_flag, segment_type, tag};
+use super::{
+    Class, Endian, Format, Header, Section, Segment, machine, section_type, segment_flag,
+    segment_type, tag,
+};
 use crate::bytes::ReadAt;
 
 /// Where the program headers are.
@@ -11,7 +18,8 @@ use crate::bytes::ReadAt;
 pub(super) enum Headers {
     /// Behind the file header.
     AtStart,
-    /// In a segment that ends the file, `gap` bytes above the others, with room for so many more, as kpack leaves them.
+    /// In a segment that ends the file, `gap` bytes above the others, with room for so many more,
+    /// as kpack leaves them.
     AtEnd { spare: usize, gap: u64 },
 }
 
@@ -55,14 +63,22 @@ pub(super) fn all() -> Vec<Sample> {
         (format(small, Endian::Big), machine::ARM, 0x1_0000),
     ]
     .into_iter()
-    .map(|(format, machine, page)| Sample { format, machine, page, ..library() })
+    .map(|(format, machine, page)| Sample {
+        format,
+        machine,
+        page,
+        ..library()
+    })
     .collect()
 }
 
 /// A library for x86-64 as GNU ld makes them.
 pub(super) fn library() -> Sample {
     Sample {
-        format: Format { class: Class::Elf64, endian: Endian::Little },
+        format: Format {
+            class: Class::Elf64,
+            endian: Endian::Little,
+        },
         machine: machine::X86_64,
         kind: 3,
         page: 0x1000,
@@ -84,13 +100,25 @@ pub(super) fn library() -> Sample {
 /// A library for x86-64 that needs these libraries and has these texts among its dynamic entries.
 #[cfg(test)]
 pub(crate) fn library_with(needed: Vec<&'static str>, texts: Vec<(u64, &'static str)>) -> Vec<u8> {
-    bytes(&Sample { needed, texts, ..library() }.build())
+    bytes(
+        &Sample {
+            needed,
+            texts,
+            ..library()
+        }
+        .build(),
+    )
 }
 
 /// A program for x86-64.
 #[cfg(test)]
 pub(super) fn program() -> Sample {
-    Sample { is_program: true, texts: vec![], numbers: vec![(tag::DEBUG, 0)], ..library() }
+    Sample {
+        is_program: true,
+        texts: vec![],
+        numbers: vec![(tag::DEBUG, 0)],
+        ..library()
+    }
 }
 
 /// A small file of the kind that these bytes choose, whatever they are.
@@ -101,18 +129,39 @@ pub fn made(choices: [u8; 8]) -> Vec<u8> {
     let mut sample = kinds[usize::from(kind) % kinds.len()].clone();
     sample.is_program = program & 1 != 0;
     sample.has_sections = program & 2 == 0;
-    (sample.kind, sample.base) = if program & 4 == 0 { (3, 0) } else { (2, 0x40_0000) };
+    (sample.kind, sample.base) = if program & 4 == 0 {
+        (3, 0)
+    } else {
+        (2, 0x40_0000)
+    };
     let gap = [0, 0x1_0000, 0x20_0000][usize::from(gap) % 3];
     if headers & 1 != 0 && !(sample.is_program && gap > 0) {
-        sample.headers = Headers::AtEnd { spare: usize::from(headers >> 1) % 6, gap };
+        sample.headers = Headers::AtEnd {
+            spare: usize::from(headers >> 1) % 6,
+            gap,
+        };
     }
     sample.unused_headers = usize::from(unused) % 4;
     sample.room = u64::from(room);
-    let texts = [(tag::RUNPATH, "/opt:$ORIGIN"), (tag::RPATH, "$ORIGIN/lib"), (tag::SONAME, "libsample.so")];
+    let texts = [
+        (tag::RUNPATH, "/opt:$ORIGIN"),
+        (tag::RPATH, "$ORIGIN/lib"),
+        (tag::SONAME, "libsample.so"),
+    ];
     let numbers = [(tag::DEBUG, 0), (tag::RELACOUNT, 3), (tag::RELCOUNT, 1)];
     let chosen = |at: usize| entries >> at & 1 != 0;
-    sample.texts = texts.into_iter().enumerate().filter(|(at, _)| chosen(*at)).map(|(_, one)| one).collect();
-    sample.numbers = numbers.into_iter().enumerate().filter(|(at, _)| chosen(at + 3)).map(|(_, one)| one).collect();
+    sample.texts = texts
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| chosen(*at))
+        .map(|(_, one)| one)
+        .collect();
+    sample.numbers = numbers
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| chosen(at + 3))
+        .map(|(_, one)| one)
+        .collect();
     sample.nulls = 1 + usize::from(nulls) % 6;
     bytes(&sample.build())
 }
@@ -136,7 +185,11 @@ impl Pieces {
     /// Where `.hip_fatbin` begins, which is all zeros and loaded.
     pub(super) fn blank(&self) -> u64 {
         let sections = super::Elf::read(self).unwrap().sections(self).unwrap();
-        sections.iter().find(|section| section.name == ".hip_fatbin").unwrap().offset
+        sections
+            .iter()
+            .find(|section| section.name == ".hip_fatbin")
+            .unwrap()
+            .offset
     }
 
     /// Replaces the bytes from an offset on.
@@ -150,7 +203,10 @@ impl Pieces {
         let elf = super::Elf::read(&self).unwrap();
         let mut segments = elf.segments().to_vec();
         segments.iter_mut().for_each(&mut change);
-        let table = segments.iter().flat_map(|segment| segment.to_bytes(elf.header().format)).collect();
+        let table = segments
+            .iter()
+            .flat_map(|segment| segment.to_bytes(elf.header().format))
+            .collect();
         self.with(elf.header().segments_offset, table)
     }
 
@@ -174,14 +230,20 @@ impl ReadAt for Pieces {
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let length = buffer.len().min(usize::try_from(self.size.saturating_sub(offset)).unwrap());
+        let length = buffer
+            .len()
+            .min(usize::try_from(self.size.saturating_sub(offset)).unwrap());
         buffer[..length].fill(0);
         for (at, bytes) in &self.pieces {
-            let (start, end) = ((*at).max(offset), (at + bytes.len() as u64).min(offset + length as u64));
+            let (start, end) = (
+                (*at).max(offset),
+                (at + bytes.len() as u64).min(offset + length as u64),
+            );
             if start < end {
                 let of = |from: u64| usize::try_from(start - from).unwrap();
                 let count = usize::try_from(end - start).unwrap();
-                buffer[of(offset)..of(offset) + count].copy_from_slice(&bytes[of(*at)..of(*at) + count]);
+                buffer[of(offset)..of(offset) + count]
+                    .copy_from_slice(&bytes[of(*at)..of(*at) + count]);
             }
         }
         Ok(length)
@@ -228,9 +290,22 @@ impl Writer {
     fn section(&mut self, name: &str, kind: u32, flags: u64, bytes: Vec<u8>) -> usize {
         self.end = self.end.next_multiple_of(8);
         let size = bytes.len() as u64;
-        let address = if flags & 2 == 0 { 0 } else { self.end + self.distance };
+        let address = if flags & 2 == 0 {
+            0
+        } else {
+            self.end + self.distance
+        };
         let (name_offset, offset) = (self.names.place(name), self.end);
-        self.sections.push(Section { name_offset, kind, flags, address, offset, size, align: 8, ..Section::default() });
+        self.sections.push(Section {
+            name_offset,
+            kind,
+            flags,
+            address,
+            offset,
+            size,
+            align: 8,
+            ..Section::default()
+        });
         self.file.put(self.end, bytes);
         self.end += size;
         self.sections.len() - 1
@@ -244,7 +319,11 @@ impl Sample {
         let format = self.format;
         let mut bytes = vec![0; super::Symbol::bytes(format.class)];
         format.put_u32(&mut bytes, 0, name);
-        let (info_at, section_at, value_at) = if format.is_64() { (4, 6, 8) } else { (12, 14, 4) };
+        let (info_at, section_at, value_at) = if format.is_64() {
+            (4, 6, 8)
+        } else {
+            (12, 14, 4)
+        };
         bytes[info_at] = info;
         format.put_u16(&mut bytes, section_at, section);
         format.put_word(&mut bytes, value_at, value);
@@ -254,14 +333,19 @@ impl Sample {
     /// Versions that are needed of `libfoo.so.1` and of `libc.so.6`, in this order.
     fn version_needs(&self, texts: &mut Texts) -> Vec<u8> {
         let mut bytes = vec![0; 64];
-        for (at, library, version, next) in [(0, "libfoo.so.1", "FOO_1", 32), (32, "libc.so.6", "GLIBC_2.17", 0)] {
+        for (at, library, version, next) in [
+            (0, "libfoo.so.1", "FOO_1", 32),
+            (32, "libc.so.6", "GLIBC_2.17", 0),
+        ] {
             self.format.put_u16(&mut bytes, at, 1);
             self.format.put_u16(&mut bytes, at + 2, 1);
-            self.format.put_u32(&mut bytes, at + 4, texts.place(library));
+            self.format
+                .put_u32(&mut bytes, at + 4, texts.place(library));
             self.format.put_u32(&mut bytes, at + 8, 16);
             self.format.put_u32(&mut bytes, at + 12, next);
             self.format.put_u16(&mut bytes, at + 22, 2);
-            self.format.put_u32(&mut bytes, at + 24, texts.place(version));
+            self.format
+                .put_u32(&mut bytes, at + 24, texts.place(version));
         }
         bytes
     }
@@ -279,7 +363,8 @@ impl Sample {
             if self.hash_word() == 8 {
                 self.format.put_u64(&mut bytes, index * 8, number);
             } else {
-                self.format.put_u32(&mut bytes, index * 4, u32::try_from(number).unwrap());
+                self.format
+                    .put_u32(&mut bytes, index * 4, u32::try_from(number).unwrap());
             }
         }
         bytes
@@ -292,7 +377,11 @@ impl Sample {
         let start = Header::bytes(format.class) as u64;
         let size = Segment::bytes(format.class);
         let at_start = self.headers == Headers::AtStart;
-        let table_bytes = if at_start { (count * size) as u64 + self.room } else { 0 };
+        let table_bytes = if at_start {
+            (count * size) as u64 + self.room
+        } else {
+            0
+        };
         let mut out = Writer {
             file: Pieces::default(),
             end: start + table_bytes,
@@ -304,16 +393,29 @@ impl Sample {
         // The symbol shares the end of a longer name.
         texts.place("lib_of_sample");
         let name = texts.place("sample");
-        let interpreter = self.is_program.then(|| out.section(".interp", 1, 2, b"/lib/ld.so\0".to_vec()));
+        let interpreter = self
+            .is_program
+            .then(|| out.section(".interp", 1, 2, b"/lib/ld.so\0".to_vec()));
         let hash = out.section(".hash", section_type::HASH, 2, self.hash());
-        let symbols = [self.symbol(0, 0, 0, 0), self.symbol(name, 0x12, 1, self.base + start)].concat();
+        let symbols = [
+            self.symbol(0, 0, 0, 0),
+            self.symbol(name, 0x12, 1, self.base + start),
+        ]
+        .concat();
         let symbols = out.section(".dynsym", section_type::DYNSYM, 2, symbols);
         let versym = out.section(".gnu.version", 0x6fff_ffff, 2, vec![0; 4]);
         let needs = self.version_needs(&mut texts);
         let needs = out.section(".gnu.version_r", 0x6fff_fffe, 2, needs);
-        let mut entries: Vec<(u64, u64)> =
-            self.needed.iter().map(|name| (tag::NEEDED, texts.place(name).into())).collect();
-        entries.extend(self.texts.iter().map(|(tag, text)| (*tag, u64::from(texts.place(text)))));
+        let mut entries: Vec<(u64, u64)> = self
+            .needed
+            .iter()
+            .map(|name| (tag::NEEDED, texts.place(name).into()))
+            .collect();
+        entries.extend(
+            self.texts
+                .iter()
+                .map(|(tag, text)| (*tag, u64::from(texts.place(text)))),
+        );
         let strings = out.section(".dynstr", section_type::STRTAB, STRTAB_FLAGS, texts.0);
         let fat = out.section(".hip_fatbin", 1, 2, vec![]);
         out.sections[fat].size = self.fat;
@@ -324,8 +426,15 @@ impl Sample {
         out.distance = self.base + self.page;
         let writable = out.end;
         let place = |index: usize| out.sections[index].address;
-        entries.extend([(tag::HASH, place(hash)), (tag::SYMTAB, place(symbols)), (tag::STRTAB, place(strings))]);
-        entries.extend([(tag::STRSZ, out.sections[strings].size), (tag::VERSYM, place(versym))]);
+        entries.extend([
+            (tag::HASH, place(hash)),
+            (tag::SYMTAB, place(symbols)),
+            (tag::STRTAB, place(strings)),
+        ]);
+        entries.extend([
+            (tag::STRSZ, out.sections[strings].size),
+            (tag::VERSYM, place(versym)),
+        ]);
         entries.extend([(tag::VERNEED, place(needs)), (tag::VERNEEDNUM, 2)]);
         entries.extend(&self.numbers);
         entries.extend(std::iter::repeat_n((tag::NULL, 0), self.nulls));
@@ -339,18 +448,37 @@ impl Sample {
         let (writable_end, dynamic_section) = (out.end, out.sections[dynamic].clone());
 
         out.section(".comment", 1, 0x30, b"made by hand\0".to_vec());
-        let moved = self.symbol(1, 1, u16::try_from(dynamic).unwrap(), dynamic_section.address);
-        let symtab = [self.symbol(0, 0, 0, 0), self.symbol(10, 1, 2, dynamic_section.address), moved].concat();
+        let moved = self.symbol(
+            1,
+            1,
+            u16::try_from(dynamic).unwrap(),
+            dynamic_section.address,
+        );
+        let symtab = [
+            self.symbol(0, 0, 0, 0),
+            self.symbol(10, 1, 2, dynamic_section.address),
+            moved,
+        ]
+        .concat();
         let symtab = out.section(".symtab", section_type::SYMTAB, 0, symtab);
-        let strtab = out.section(".strtab", section_type::STRTAB, 0, b"\0_DYNAMIC\0other\0".to_vec());
+        let strtab = out.section(
+            ".strtab",
+            section_type::STRTAB,
+            0,
+            b"\0_DYNAMIC\0other\0".to_vec(),
+        );
         out.section(".debug_info", 1, 0, vec![7; 500]);
         let own = out.sections.len();
         out.names.place(".shstrtab");
         let names = out.names.0.clone();
         out.section(".shstrtab", section_type::STRTAB, 0, names);
-        for (index, link) in
-            [(symbols, strings), (needs, strings), (dynamic, strings), (hash, symbols), (symtab, strtab)]
-        {
+        for (index, link) in [
+            (symbols, strings),
+            (needs, strings),
+            (dynamic, strings),
+            (hash, symbols),
+            (symtab, strtab),
+        ] {
             out.sections[index].link = u32::try_from(link).unwrap();
         }
         let symbol_bytes = super::Symbol::bytes(format.class) as u64;
@@ -365,7 +493,11 @@ impl Sample {
         let _ = data;
         let sections_at = out.end.next_multiple_of(8);
         if self.has_sections {
-            let table = out.sections.iter().flat_map(|section| section.to_bytes(format)).collect();
+            let table = out
+                .sections
+                .iter()
+                .flat_map(|section| section.to_bytes(format))
+                .collect();
             out.file.put(sections_at, table);
         }
 
@@ -382,20 +514,46 @@ impl Sample {
         let of = |kind: u32, section: &Section| Segment {
             kind,
             align: 8,
-            ..load(section.offset, section.address, section.size, segment_flag::READ)
+            ..load(
+                section.offset,
+                section.address,
+                section.size,
+                segment_flag::READ,
+            )
         };
         let read_execute = segment_flag::READ | segment_flag::EXECUTE;
         let mut segments = vec![load(0, self.base, first_end, read_execute)];
-        let mut second = load(writable, writable + self.base + self.page, writable_end - writable, read_execute ^ 3);
+        let mut second = load(
+            writable,
+            writable + self.base + self.page,
+            writable_end - writable,
+            read_execute ^ 3,
+        );
         // Memory that starts as zeros.
         second.memory_size += 0x1234;
         segments.push(second);
         segments.extend(vec![Segment::default(); self.unused_headers]);
         segments.push(of(segment_type::DYNAMIC, &dynamic_section));
-        segments.push(Segment { kind: segment_type::GNU_STACK, flags: 6, ..Segment::default() });
+        segments.push(Segment {
+            kind: segment_type::GNU_STACK,
+            flags: 6,
+            ..Segment::default()
+        });
         if let Some(interpreter) = interpreter {
-            let headers = load(start, self.base + start, (count * size) as u64, segment_flag::READ);
-            segments.insert(0, Segment { kind: segment_type::PHDR, align: 8, ..headers });
+            let headers = load(
+                start,
+                self.base + start,
+                (count * size) as u64,
+                segment_flag::READ,
+            );
+            segments.insert(
+                0,
+                Segment {
+                    kind: segment_type::PHDR,
+                    align: 8,
+                    ..headers
+                },
+            );
             segments.insert(1, of(segment_type::INTERP, &out.sections[interpreter]));
         }
         let mut segments_at = start;
@@ -411,15 +569,32 @@ impl Sample {
             let cover = load(offset, address, capacity as u64, segment_flag::READ);
             let last = segments.iter().rposition(Segment::is_load).unwrap();
             segments.insert(last + 1, cover);
-            segments.insert(0, Segment { kind: segment_type::PHDR, align: 8, ..cover });
+            segments.insert(
+                0,
+                Segment {
+                    kind: segment_type::PHDR,
+                    align: 8,
+                    ..cover
+                },
+            );
             segments_at = offset;
             out.file.put(offset, vec![0; capacity]);
         }
-        out.file.put(segments_at, segments.iter().flat_map(|segment| segment.to_bytes(format)).collect());
+        out.file.put(
+            segments_at,
+            segments
+                .iter()
+                .flat_map(|segment| segment.to_bytes(format))
+                .collect(),
+        );
         let mut header = vec![0; Header::bytes(format.class)];
         header[..4].copy_from_slice(b"\x7fELF");
         header[4] = if format.is_64() { 2 } else { 1 };
-        header[5] = if format.endian == Endian::Little { 1 } else { 2 };
+        header[5] = if format.endian == Endian::Little {
+            1
+        } else {
+            2
+        };
         header[6] = 1;
         format.put_u16(&mut header, 16, self.kind);
         format.put_u16(&mut header, 18, self.machine);
@@ -427,10 +602,22 @@ impl Sample {
         let sizes = 24 + 3 * word + 4;
         format.put_u16(&mut header, sizes, u16::try_from(start).unwrap());
         format.put_u16(&mut header, sizes + 2, u16::try_from(size).unwrap());
-        format.put_u16(&mut header, sizes + 6, u16::try_from(Section::bytes(format.class)).unwrap());
-        Header::put_segments(format, &mut header, segments_at, u16::try_from(segments.len()).unwrap());
+        format.put_u16(
+            &mut header,
+            sizes + 6,
+            u16::try_from(Section::bytes(format.class)).unwrap(),
+        );
+        Header::put_segments(
+            format,
+            &mut header,
+            segments_at,
+            u16::try_from(segments.len()).unwrap(),
+        );
         if self.has_sections {
-            let (count, own) = (u16::try_from(out.sections.len()).unwrap(), u16::try_from(own).unwrap());
+            let (count, own) = (
+                u16::try_from(out.sections.len()).unwrap(),
+                u16::try_from(own).unwrap(),
+            );
             Header::put_sections(format, &mut header, sections_at, count, own);
         }
         out.file.put(0, header);

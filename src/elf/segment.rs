@@ -101,7 +101,14 @@ impl Segment {
             Class::Elf64 => ([8, 16, 24, 32, 40, 48], 4),
         };
         format.put_u32(&mut bytes, flags, self.flags);
-        let values = [self.offset, self.address, self.physical, self.file_size, self.memory_size, self.align];
+        let values = [
+            self.offset,
+            self.address,
+            self.physical,
+            self.file_size,
+            self.memory_size,
+            self.align,
+        ];
         for (at, value) in words.into_iter().zip(values) {
             format.put_word(&mut bytes, at, value);
         }
@@ -125,7 +132,9 @@ impl Segment {
 
     /// The offset in the file of an address that the file fills.
     pub fn file_offset(&self, address: u64) -> Option<u64> {
-        let into = address.checked_sub(self.address).filter(|into| *into < self.file_size)?;
+        let into = address
+            .checked_sub(self.address)
+            .filter(|into| *into < self.file_size)?;
         self.offset.checked_add(into)
     }
 }

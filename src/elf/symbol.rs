@@ -91,18 +91,21 @@ impl Symbol {
 }
 
 impl Elf {
-    /// Returns how many dynamic symbols there are, by the hash tables; the format says it nowhere else.
+    /// Returns how many dynamic symbols there are, by the hash tables; the format says it nowhere
+    /// else.
     ///
-    /// The words of `.hash` have 4 bytes (gABI, "Hash Table"). For 64-bit s390 GNU ld writes 8 (bfd, `elf64-s390.c`,
-    /// `elf_s390_backend_size_info`), and lld 4, as everywhere: there GNU's table, of which there is one form, is asked
-    /// first.
+    /// The words of `.hash` have 4 bytes (gABI, "Hash Table"). For 64-bit s390 GNU ld writes 8
+    /// (bfd, `elf64-s390.c`, `elf_s390_backend_size_info`), and lld 4, as everywhere: there GNU's
+    /// table, of which there is one form, is asked first.
     ///
     /// # Errors
     /// When a hash table lies outside what is loaded or does not fit together.
     pub fn symbol_count(&self, source: &dyn ReadAt) -> Result<u64, ElfError> {
         let gnu_hash = self.value(tag::GNU_HASH);
         let Some(hash) = self.value(tag::HASH) else {
-            let listed = gnu_hash.map(|gnu_hash| self.gnu_symbol_count(source, gnu_hash)).transpose()?;
+            let listed = gnu_hash
+                .map(|gnu_hash| self.gnu_symbol_count(source, gnu_hash))
+                .transpose()?;
             return Ok(match listed {
                 Some(count) if count.has_chains => count.total,
                 Some(count) => count.total.max(self.unlisted_symbol_count(source)),
@@ -123,34 +126,67 @@ impl Elf {
             }
         }
         let mut head = [0; 16];
-        let words = if self.has_wide_hash(source, hash)? { 16 } else { 8 };
+        let words = if self.has_wide_hash(source, hash)? {
+            16
+        } else {
+            8
+        };
         self.read_address(source, "the hash table", hash, &mut head[..words])?;
-        let count = if words == 16 { format.u64(&head, 8) } else { format.u32(&head, 4).into() };
+        let count = if words == 16 {
+            format.u64(&head, 8)
+        } else {
+            format.u32(&head, 4).into()
+        };
         Ok(count.min(MAX_SYMBOLS))
     }
 
-    /// Returns how many dynamic symbols there are where no hash table says it: by the section, or, in a file without
-    /// sections, by the room up to the next table.
+    /// Returns how many dynamic symbols there are where no hash table says it: by the section, or,
+    /// in a file without sections, by the room up to the next table.
     ///
-    /// A library or program may define nothing for others, and needs no hash table then. GNU ld writes 1 for the first
-    /// symbol that its table lists, however many are undefined (bfd, `elflink.c`, `bfd_elf_size_dynsym_hash_dynstr`); lld
-    /// writes the right number.
+    /// A library or program may define nothing for others, and needs no hash table then. GNU ld
+    /// writes 1 for the first symbol that its table lists, however many are undefined (bfd,
+    /// `elflink.c`, `bfd_elf_size_dynsym_hash_dynstr`); lld writes the right number.
     fn unlisted_symbol_count(&self, source: &dyn ReadAt) -> u64 {
-        let Some(start) = self.value(tag::SYMTAB) else { return 0 };
+        let Some(start) = self.value(tag::SYMTAB) else {
+            return 0;
+        };
         let sections = self.sections(source).unwrap_or_default();
-        let section = sections.iter().find(|section| section.kind == section_type::DYNSYM && section.address == start);
-        let behind =
-            [tag::STRTAB, tag::GNU_HASH, tag::VERSYM, tag::VERNEED, tag::VERDEF, tag::RELA, tag::REL, tag::JMPREL];
-        let next = || behind.into_iter().filter_map(|tag| self.value(tag)).filter(|address| *address > start).min();
-        let bytes = section.map_or_else(|| next().map_or(0, |next| next - start), |section| section.size);
-        (bytes.min(self.readable(start)) / Symbol::bytes(self.header().format.class) as u64).min(MAX_SYMBOLS)
+        let section = sections
+            .iter()
+            .find(|section| section.kind == section_type::DYNSYM && section.address == start);
+        let behind = [
+            tag::STRTAB,
+            tag::GNU_HASH,
+            tag::VERSYM,
+            tag::VERNEED,
+            tag::VERDEF,
+            tag::RELA,
+            tag::REL,
+            tag::JMPREL,
+        ];
+        let next = || {
+            behind
+                .into_iter()
+                .filter_map(|tag| self.value(tag))
+                .filter(|address| *address > start)
+                .min()
+        };
+        let bytes = section.map_or_else(
+            || next().map_or(0, |next| next - start),
+            |section| section.size,
+        );
+        (bytes.min(self.readable(start)) / Symbol::bytes(self.header().format.class) as u64)
+            .min(MAX_SYMBOLS)
     }
 
-    /// Returns whether the words of `.hash` have 8 bytes: by the section's `sh_entsize`, or, in a file without sections,
-    /// by the first 4 bytes, which are the high half of a small number then, and a number of buckets otherwise.
+    /// Returns whether the words of `.hash` have 8 bytes: by the section's `sh_entsize`, or, in a
+    /// file without sections, by the first 4 bytes, which are the high half of a small number then,
+    /// and a number of buckets otherwise.
     fn has_wide_hash(&self, source: &dyn ReadAt, hash: u64) -> Result<bool, ElfError> {
         let sections = self.sections(source).unwrap_or_default();
-        let section = sections.iter().find(|section| section.kind == section_type::HASH && section.address == hash);
+        let section = sections
+            .iter()
+            .find(|section| section.kind == section_type::HASH && section.address == hash);
         if let Some(section) = section.filter(|section| matches!(section.entry_size, 4 | 8)) {
             return Ok(section.entry_size == 8);
         }
@@ -160,36 +196,66 @@ impl Elf {
     }
 
     /// GNU's table lists only what is defined; the highest chain leads to the last symbol.
-    fn gnu_symbol_count(&self, source: &dyn ReadAt, address: u64) -> Result<GnuSymbolCount, ElfError> {
+    fn gnu_symbol_count(
+        &self,
+        source: &dyn ReadAt,
+        address: u64,
+    ) -> Result<GnuSymbolCount, ElfError> {
         let (format, what) = (self.header().format, "the GNU hash table");
         let mut head = [0; 16];
         self.read_address(source, what, address, &mut head)?;
-        let (buckets, first) = (u64::from(format.u32(&head, 0)), u64::from(format.u32(&head, 4)));
+        let (buckets, first) = (
+            u64::from(format.u32(&head, 0)),
+            u64::from(format.u32(&head, 4)),
+        );
         let blooms = u64::from(format.u32(&head, 8));
-        let at = address.wrapping_add(16).wrapping_add(blooms.saturating_mul(format.word_bytes() as u64));
+        let at = address
+            .wrapping_add(16)
+            .wrapping_add(blooms.saturating_mul(format.word_bytes() as u64));
         let table = self.read_table(source, what, at, buckets.saturating_mul(4))?;
-        let highest = table.chunks_exact(4).map(|one| u64::from(format.u32(one, 0))).max().unwrap_or_default();
+        let highest = table
+            .chunks_exact(4)
+            .map(|one| u64::from(format.u32(one, 0)))
+            .max()
+            .unwrap_or_default();
         if highest < first {
-            return Ok(GnuSymbolCount { total: first, has_chains: false });
+            return Ok(GnuSymbolCount {
+                total: first,
+                has_chains: false,
+            });
         }
         let chains = at.wrapping_add(buckets.saturating_mul(4));
         let (mut index, mut block) = (highest, [0; 256]);
         while index < MAX_SYMBOLS {
             let from = chains.wrapping_add((index - first).saturating_mul(4));
-            let there = self.readable(from).min(block.len() as u64).min((MAX_SYMBOLS - index) * 4) / 4 * 4;
+            let there = self
+                .readable(from)
+                .min(block.len() as u64)
+                .min((MAX_SYMBOLS - index) * 4)
+                / 4
+                * 4;
             if there == 0 {
-                return Err(ElfError::Outside { what, offset: from, of: "what is loaded" });
+                return Err(ElfError::Outside {
+                    what,
+                    offset: from,
+                    of: "what is loaded",
+                });
             }
             let block = &mut block[..usize::try_from(there).unwrap_or(0)];
             self.read_address(source, what, from, block)?;
             for one in block.chunks_exact(4) {
                 index += 1;
                 if format.u32(one, 0) & 1 == 1 {
-                    return Ok(GnuSymbolCount { total: index, has_chains: true });
+                    return Ok(GnuSymbolCount {
+                        total: index,
+                        has_chains: true,
+                    });
                 }
             }
         }
-        Err(ElfError::Damaged { what: "the GNU hash table has no end".to_owned() })
+        Err(ElfError::Damaged {
+            what: "the GNU hash table has no end".to_owned(),
+        })
     }
 
     /// The dynamic symbols, the first (empty) one left out.
@@ -197,14 +263,26 @@ impl Elf {
     /// # Errors
     /// When the table lies outside what is loaded.
     pub fn symbols(&self, source: &dyn ReadAt) -> Result<Vec<Symbol>, ElfError> {
-        let Some(start) = self.value(tag::SYMTAB) else { return Ok(Vec::new()) };
+        let Some(start) = self.value(tag::SYMTAB) else {
+            return Ok(Vec::new());
+        };
         let size = Symbol::bytes(self.header().format.class);
         let count = self.symbol_count(source)?;
-        let table = self.read_table(source, "the dynamic symbols", start, count.saturating_mul(size as u64))?;
-        Ok(table.chunks_exact(size).skip(1).map(|one| Symbol::parse(self.header().format, one)).collect())
+        let table = self.read_table(
+            source,
+            "the dynamic symbols",
+            start,
+            count.saturating_mul(size as u64),
+        )?;
+        Ok(table
+            .chunks_exact(size)
+            .skip(1)
+            .map(|one| Symbol::parse(self.header().format, one))
+            .collect())
     }
 
-    /// The first of these names that the file defines a function of. Only the chains of these names are walked.
+    /// The first of these names that the file defines a function of. Only the chains of these names
+    /// are walked.
     ///
     /// # Errors
     /// When a table lies outside what is loaded.
@@ -215,9 +293,15 @@ impl Elf {
         names: &'n [String],
     ) -> Result<Option<&'n str>, ElfError> {
         let Some(hash) = self.value(tag::GNU_HASH) else {
-            for symbol in self.symbols(source)?.iter().filter(|symbol| !symbol.is_undefined() && symbol.is_function()) {
-                let found =
-                    strings.text(symbol.name.into()).ok().and_then(|text| names.iter().find(|name| *name == text));
+            for symbol in self
+                .symbols(source)?
+                .iter()
+                .filter(|symbol| !symbol.is_undefined() && symbol.is_function())
+            {
+                let found = strings
+                    .text(symbol.name.into())
+                    .ok()
+                    .and_then(|text| names.iter().find(|name| *name == text));
                 if let Some(name) = found {
                     return Ok(Some(name));
                 }
@@ -225,7 +309,10 @@ impl Elf {
             return Ok(None);
         };
         for name in names {
-            if self.gnu_lookup(source, hash, name, strings)?.is_some_and(|symbol| symbol.is_function()) {
+            if self
+                .gnu_lookup(source, hash, name, strings)?
+                .is_some_and(|symbol| symbol.is_function())
+            {
                 return Ok(Some(name));
             }
         }
@@ -242,14 +329,25 @@ impl Elf {
         let (format, what) = (self.header().format, "the GNU hash table");
         let mut head = [0; 16];
         self.read_address(source, what, address, &mut head)?;
-        let (buckets, first, blooms) = (format.u32(&head, 0), format.u32(&head, 4), format.u32(&head, 8));
+        let (buckets, first, blooms) = (
+            format.u32(&head, 0),
+            format.u32(&head, 4),
+            format.u32(&head, 8),
+        );
         if buckets == 0 {
             return Ok(None);
         }
         let hash = gnu_hash(name);
-        let table = address.wrapping_add(16).wrapping_add(u64::from(blooms) * format.word_bytes() as u64);
+        let table = address
+            .wrapping_add(16)
+            .wrapping_add(u64::from(blooms) * format.word_bytes() as u64);
         let mut word = [0; 4];
-        self.read_address(source, what, table.wrapping_add(u64::from(hash % buckets) * 4), &mut word)?;
+        self.read_address(
+            source,
+            what,
+            table.wrapping_add(u64::from(hash % buckets) * 4),
+            &mut word,
+        )?;
         let mut index = format.u32(&word, 0);
         if index < first || index == 0 {
             return Ok(None);
@@ -258,27 +356,44 @@ impl Elf {
         let size = Symbol::bytes(format.class);
         let symbols = self.value(tag::SYMTAB).unwrap_or_default();
         for _ in 0..MAX_HASH_LINKS {
-            self.read_address(source, what, chains.wrapping_add(u64::from(index - first) * 4), &mut word)?;
+            self.read_address(
+                source,
+                what,
+                chains.wrapping_add(u64::from(index - first) * 4),
+                &mut word,
+            )?;
             let chain = format.u32(&word, 0);
             if chain | 1 == hash | 1 {
                 let mut entry = [0; 24];
                 let at = symbols.wrapping_add(u64::from(index) * size as u64);
                 self.read_address(source, "the dynamic symbols", at, &mut entry[..size])?;
                 let symbol = Symbol::parse(format, &entry);
-                if !symbol.is_undefined() && strings.text(symbol.name.into()).is_ok_and(|text| text == name) {
+                if !symbol.is_undefined()
+                    && strings
+                        .text(symbol.name.into())
+                        .is_ok_and(|text| text == name)
+                {
                     return Ok(Some(symbol));
                 }
             }
             if chain & 1 == 1 {
                 return Ok(None);
             }
-            index = index.checked_add(1).ok_or(ElfError::Outside { what, offset: chains, of: "what is loaded" })?;
+            index = index.checked_add(1).ok_or(ElfError::Outside {
+                what,
+                offset: chains,
+                of: "what is loaded",
+            })?;
         }
-        Err(ElfError::Damaged { what: format!("a chain of the GNU hash table has more than {MAX_HASH_LINKS} links") })
+        Err(ElfError::Damaged {
+            what: format!("a chain of the GNU hash table has more than {MAX_HASH_LINKS} links"),
+        })
     }
 }
 
 /// GNU's hash of a symbol name (binutils, `bfd_elf_gnu_hash`): Bernstein's with 33 and 5381.
 fn gnu_hash(name: &str) -> u32 {
-    name.bytes().fold(5381, |hash: u32, byte| hash.wrapping_mul(33).wrapping_add(byte.into()))
+    name.bytes().fold(5381, |hash: u32, byte| {
+        hash.wrapping_mul(33).wrapping_add(byte.into())
+    })
 }

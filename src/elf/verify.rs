@@ -1,7 +1,8 @@
 //! Whether a file can be loaded: what linkers keep and faulty editors break.
 //!
-//! In: a file behind [`ReadAt`]. Out: all faults of its layout. The rules are those of the System V gABI, chapter 5,
-//! as glibc's loader (`elf/dl-load.c`, `elf/dl-version.c`) and Linux (`fs/binfmt_elf.c`) rely on them.
+//! In: a file behind [`ReadAt`]. Out: all faults of its layout. The rules are those of the System V
+//! gABI, chapter 5, as glibc's loader (`elf/dl-load.c`, `elf/dl-version.c`) and Linux
+//! (`fs/binfmt_elf.c`) rely on them.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +19,9 @@ pub enum LayoutFault {
         why: String,
     },
     /// The table of program headers is in no loaded segment.
-    #[error("the program headers, of {offset:#x} to {end:#x} in the file, are not all in one loaded segment")]
+    #[error(
+        "the program headers, of {offset:#x} to {end:#x} in the file, are not all in one loaded segment"
+    )]
     HeadersNotLoaded {
         /// Where they begin in the file.
         offset: u64,
@@ -34,7 +37,9 @@ pub enum LayoutFault {
         wrapped: bool,
     },
     /// `PT_PHDR` leads to other bytes than the file header.
-    #[error("PT_PHDR says that the program headers are at {says:#x} in the file, the file header at {offset:#x}")]
+    #[error(
+        "PT_PHDR says that the program headers are at {says:#x} in the file, the file header at {offset:#x}"
+    )]
     HeadersElsewhere {
         /// What `PT_PHDR` says.
         says: u64,
@@ -50,13 +55,17 @@ pub enum LayoutFault {
         needed: u64,
     },
     /// glibc takes what is behind another segment for the program headers.
-    #[error("glibc takes zeros behind the segment at {address:#x} for the program headers, as no PT_PHDR names them")]
+    #[error(
+        "glibc takes zeros behind the segment at {address:#x} for the program headers, as no PT_PHDR names them"
+    )]
     HeadersMistaken {
         /// The address of the segment whose last page reaches so far.
         address: u64,
     },
     /// Old kernels look for the program headers of a program in the wrong place.
-    #[error("Linux before 5.18 takes {taken:#x} for the address of the program headers, which is {address:#x}")]
+    #[error(
+        "Linux before 5.18 takes {taken:#x} for the address of the program headers, which is {address:#x}"
+    )]
     HeadersForNewKernels {
         /// `e_phoff`, relative to the first segment.
         taken: u64,
@@ -100,7 +109,9 @@ pub enum LayoutFault {
         memory: u64,
     },
     /// A segment has an alignment that loaders refuse.
-    #[error("the segment at {address:#x} is aligned to {align:#x}, which is no whole number of pages")]
+    #[error(
+        "the segment at {address:#x} is aligned to {align:#x}, which is no whole number of pages"
+    )]
     LoadAlign {
         /// The address.
         address: u64,
@@ -163,7 +174,11 @@ pub enum LayoutFault {
 }
 
 fn patchelf(wrapped: bool) -> &'static str {
-    if wrapped { ", as patchelf 0.18 and before leave files whose program headers are not at their start" } else { "" }
+    if wrapped {
+        ", as patchelf 0.18 and before leave files whose program headers are not at their start"
+    } else {
+        ""
+    }
 }
 
 /// The least alignment of segments that all loaders of glibc take: the smallest page.
@@ -177,12 +192,15 @@ pub(super) fn largest_page(elf: &Elf) -> u64 {
     }
 }
 
-/// The first segment of which the pages reach over the program headers, where its bytes do not (glibc,
-/// `elf/dl-load.h`, `_dl_postprocess_loadcmd`).
+/// The first segment of which the pages reach over the program headers, where its bytes do not
+/// (glibc, `elf/dl-load.h`, `_dl_postprocess_loadcmd`).
 fn mistaken(elf: &Elf, offset: u64, end: u64) -> Option<&Segment> {
     let first = elf.loads().find(|load| {
         let page = largest_page(elf).min(load.align.max(PAGE));
-        let pages = load.file_end().checked_next_multiple_of(page).unwrap_or(u64::MAX);
+        let pages = load
+            .file_end()
+            .checked_next_multiple_of(page)
+            .unwrap_or(u64::MAX);
         load.offset / page * page <= offset && end <= pages
     });
     first.filter(|load| offset < load.offset || load.file_end() < end)
@@ -200,13 +218,17 @@ pub fn verify(source: &dyn ReadAt) -> Vec<LayoutFault> {
     dynamic(&elf, &mut faults);
     names(&elf, source, &mut faults);
     if let Err(error) = elf.sections(source) {
-        faults.push(LayoutFault::Sections { why: error.to_string() });
+        faults.push(LayoutFault::Sections {
+            why: error.to_string(),
+        });
     }
     faults
 }
 
 fn unreadable(error: &ElfError) -> LayoutFault {
-    LayoutFault::Unreadable { why: error.to_string() }
+    LayoutFault::Unreadable {
+        why: error.to_string(),
+    }
 }
 
 /// The loaded segment that maps so many bytes from an address, all of them from the file.
@@ -215,21 +237,39 @@ fn mapped(elf: &Elf, address: u64, size: u64) -> bool {
 }
 
 fn headers(elf: &Elf, faults: &mut Vec<LayoutFault>) {
-    let (header, size) = (elf.header(), Segment::bytes(elf.header().format.class) as u64);
+    let (header, size) = (
+        elf.header(),
+        Segment::bytes(elf.header().format.class) as u64,
+    );
     let (offset, needed) = (header.segments_offset, size * elf.segments().len() as u64);
     let end = offset.saturating_add(needed);
     let is_loaded_by_kernel = elf.segment(segment_type::INTERP).is_some();
-    let cover = elf.loads().find(|load| load.offset <= offset && end <= load.file_end());
+    let cover = elf
+        .loads()
+        .find(|load| load.offset <= offset && end <= load.file_end());
     if let Some(said) = elf.segment(segment_type::PHDR) {
         if said.offset != offset {
-            faults.push(LayoutFault::HeadersElsewhere { says: said.offset, offset });
+            faults.push(LayoutFault::HeadersElsewhere {
+                says: said.offset,
+                offset,
+            });
         }
         if said.file_size < needed {
-            faults.push(LayoutFault::HeadersCutOff { bytes: said.file_size, needed });
+            faults.push(LayoutFault::HeadersCutOff {
+                bytes: said.file_size,
+                needed,
+            });
         }
         if !mapped(elf, said.address, needed) {
-            let top = if header.format.class == Class::Elf32 { 1 << 31 } else { 1 << 63 };
-            faults.push(LayoutFault::HeadersNowhere { address: said.address, wrapped: said.address >= top });
+            let top = if header.format.class == Class::Elf32 {
+                1 << 31
+            } else {
+                1 << 63
+            };
+            faults.push(LayoutFault::HeadersNowhere {
+                address: said.address,
+                wrapped: said.address >= top,
+            });
         } else if elf.file_offset(said.address) != Some(offset) && said.offset == offset {
             let says = elf.file_offset(said.address).unwrap_or_default();
             faults.push(LayoutFault::HeadersElsewhere { says, offset });
@@ -237,11 +277,17 @@ fn headers(elf: &Elf, faults: &mut Vec<LayoutFault>) {
     } else if cover.is_none() && is_loaded_by_kernel {
         faults.push(LayoutFault::HeadersNotLoaded { offset, end });
     } else if let Some(load) = mistaken(elf, offset, end) {
-        faults.push(LayoutFault::HeadersMistaken { address: load.address });
+        faults.push(LayoutFault::HeadersMistaken {
+            address: load.address,
+        });
     }
-    if let (Some(cover), Some(first)) = (cover.filter(|_| is_loaded_by_kernel), elf.loads().next()) {
+    if let (Some(cover), Some(first)) = (cover.filter(|_| is_loaded_by_kernel), elf.loads().next())
+    {
         let address = cover.address.wrapping_add(offset - cover.offset);
-        let taken = first.address.wrapping_sub(first.offset).wrapping_add(offset);
+        let taken = first
+            .address
+            .wrapping_sub(first.offset)
+            .wrapping_add(offset);
         if taken != address {
             faults.push(LayoutFault::HeadersForNewKernels { taken, address });
         }
@@ -249,42 +295,71 @@ fn headers(elf: &Elf, faults: &mut Vec<LayoutFault>) {
 }
 
 fn loads(elf: &Elf, faults: &mut Vec<LayoutFault>) {
-    let is_hosted = elf.segment(segment_type::DYNAMIC).is_some() && elf.header().machine != machine::AMDGPU;
+    let is_hosted =
+        elf.segment(segment_type::DYNAMIC).is_some() && elf.header().machine != machine::AMDGPU;
     let mut before: Option<&Segment> = None;
     for load in elf.loads() {
         let (address, align) = (load.address, load.align.max(1));
         match before {
             Some(before) if address < before.address => {
-                faults.push(LayoutFault::LoadOrder { address, before: before.address });
+                faults.push(LayoutFault::LoadOrder {
+                    address,
+                    before: before.address,
+                });
             }
             Some(before) if address < before.memory_end() => {
-                faults.push(LayoutFault::LoadOverlap { address, end: before.memory_end() });
+                faults.push(LayoutFault::LoadOverlap {
+                    address,
+                    end: before.memory_end(),
+                });
             }
             _ => {}
         }
         if load.file_end() > elf.size_bytes() {
-            faults.push(LayoutFault::LoadPastEnd { address, end: load.file_end(), size: elf.size_bytes() });
+            faults.push(LayoutFault::LoadPastEnd {
+                address,
+                end: load.file_end(),
+                size: elf.size_bytes(),
+            });
         }
         if load.file_size > load.memory_size {
-            faults.push(LayoutFault::LoadTooLarge { address, file: load.file_size, memory: load.memory_size });
+            faults.push(LayoutFault::LoadTooLarge {
+                address,
+                file: load.file_size,
+                memory: load.memory_size,
+            });
         }
         if !align.is_power_of_two() || (is_hosted && align < PAGE) {
             faults.push(LayoutFault::LoadAlign { address, align });
         } else if address.wrapping_sub(load.offset) % align != 0 {
-            faults.push(LayoutFault::LoadNotCongruent { address, offset: load.offset, align });
+            faults.push(LayoutFault::LoadNotCongruent {
+                address,
+                offset: load.offset,
+                align,
+            });
         }
         before = Some(load);
     }
-    let starts_writable = elf.loads().next().is_some_and(|first| first.flags & segment_flag::WRITE != 0);
+    let starts_writable = elf
+        .loads()
+        .next()
+        .is_some_and(|first| first.flags & segment_flag::WRITE != 0);
     if starts_writable && elf.segment(segment_type::INTERP).is_some() {
         faults.push(LayoutFault::WritableStart);
     }
 }
 
 fn dynamic(elf: &Elf, faults: &mut Vec<LayoutFault>) {
-    let Some(table) = elf.segment(segment_type::DYNAMIC) else { return };
-    if !mapped(elf, table.address, table.file_size) || elf.file_offset(table.address) != Some(table.offset) {
-        faults.push(LayoutFault::DynamicNotLoaded { address: table.address, size: table.file_size });
+    let Some(table) = elf.segment(segment_type::DYNAMIC) else {
+        return;
+    };
+    if !mapped(elf, table.address, table.file_size)
+        || elf.file_offset(table.address) != Some(table.offset)
+    {
+        faults.push(LayoutFault::DynamicNotLoaded {
+            address: table.address,
+            size: table.file_size,
+        });
     }
     for (tag, size, what) in [
         (tag::STRTAB, Some(tag::STRSZ), "the table of names"),
@@ -292,23 +367,40 @@ fn dynamic(elf: &Elf, faults: &mut Vec<LayoutFault>) {
         (tag::HASH, None, "the hash table"),
         (tag::GNU_HASH, None, "the GNU hash table"),
         (tag::RELA, Some(tag::RELASZ), "the relocations with addends"),
-        (tag::REL, Some(tag::RELSZ), "the relocations without addends"),
+        (
+            tag::REL,
+            Some(tag::RELSZ),
+            "the relocations without addends",
+        ),
         (tag::RELR, Some(tag::RELRSZ), "the packed relocations"),
-        (tag::JMPREL, Some(tag::PLTRELSZ), "the relocations of the procedure linkage table"),
+        (
+            tag::JMPREL,
+            Some(tag::PLTRELSZ),
+            "the relocations of the procedure linkage table",
+        ),
         (tag::VERSYM, None, "the versions of symbols"),
         (tag::VERDEF, None, "the versions that are defined"),
         (tag::VERNEED, None, "the versions that are needed"),
     ] {
         let size = size.map_or(1, |size| elf.value(size).unwrap_or_default());
-        if let Some(address) = elf.value(tag).filter(|address| size > 0 && !mapped(elf, *address, size)) {
-            faults.push(LayoutFault::TableNotLoaded { what, address, size });
+        if let Some(address) = elf
+            .value(tag)
+            .filter(|address| size > 0 && !mapped(elf, *address, size))
+        {
+            faults.push(LayoutFault::TableNotLoaded {
+                what,
+                address,
+                size,
+            });
         }
     }
 }
 
 fn names(elf: &Elf, source: &dyn ReadAt, faults: &mut Vec<LayoutFault>) {
     // Where the table is not loaded, that is told already.
-    let Ok(strings) = elf.strings(source) else { return };
+    let Ok(strings) = elf.strings(source) else {
+        return;
+    };
     let size = strings.bytes().len() as u64;
     for entry in elf.dynamic() {
         let what = match entry.tag {
@@ -319,15 +411,27 @@ fn names(elf: &Elf, source: &dyn ReadAt, faults: &mut Vec<LayoutFault>) {
             _ => continue,
         };
         if !strings.ends(entry.value) {
-            faults.push(LayoutFault::NameOutside { what, offset: entry.value, size });
+            faults.push(LayoutFault::NameOutside {
+                what,
+                offset: entry.value,
+                size,
+            });
         }
     }
-    let (Ok(needed), Ok(needs)) = (elf.texts(&strings, tag::NEEDED), elf.version_needs(source, &strings)) else {
+    let (Ok(needed), Ok(needs)) = (
+        elf.texts(&strings, tag::NEEDED),
+        elf.version_needs(source, &strings),
+    ) else {
         return;
     };
     let needed: BTreeSet<String> = needed.into_iter().collect();
-    for need in needs.into_iter().filter(|need| !needed.contains(&need.library)) {
-        faults.push(LayoutFault::VersionsOfNothing { library: need.library });
+    for need in needs
+        .into_iter()
+        .filter(|need| !needed.contains(&need.library))
+    {
+        faults.push(LayoutFault::VersionsOfNothing {
+            library: need.library,
+        });
     }
 }
 
@@ -339,7 +443,10 @@ mod tests {
     use crate::bytes::ReadAt;
 
     /// A file of which program headers and dynamic entries are changed.
-    fn changed(sample: &Sample, change: impl Fn(&mut Vec<Segment>, &mut Vec<DynamicEntry>)) -> Vec<u8> {
+    fn changed(
+        sample: &Sample,
+        change: impl Fn(&mut Vec<Segment>, &mut Vec<DynamicEntry>),
+    ) -> Vec<u8> {
         let source = sample.build();
         let (elf, mut bytes) = (Elf::read(&source).unwrap(), sample::bytes(&source));
         let format = elf.header().format;
@@ -351,7 +458,10 @@ mod tests {
             format.put_word(&mut bytes, dynamic + index * 16 + 8, entry.value);
         }
         let at = usize::try_from(elf.header().segments_offset).unwrap();
-        let table: Vec<u8> = segments.iter().flat_map(|segment| segment.to_bytes(format)).collect();
+        let table: Vec<u8> = segments
+            .iter()
+            .flat_map(|segment| segment.to_bytes(format))
+            .collect();
         bytes[at..at + table.len()].copy_from_slice(&table);
         bytes
     }
@@ -361,27 +471,62 @@ mod tests {
     }
 
     fn load(segments: &mut [Segment], index: usize) -> &mut Segment {
-        segments.iter_mut().filter(|segment| segment.is_load()).nth(index).unwrap()
+        segments
+            .iter_mut()
+            .filter(|segment| segment.is_load())
+            .nth(index)
+            .unwrap()
     }
 
     fn kpack() -> Sample {
-        Sample { headers: Headers::AtEnd { spare: 2, gap: 0x20_0000 }, ..library() }
+        Sample {
+            headers: Headers::AtEnd {
+                spare: 2,
+                gap: 0x20_0000,
+            },
+            ..library()
+        }
     }
 
     #[test]
     fn good_files_have_no_fault() {
         for sample in sample::all() {
             assert_eq!(told(&sample.build()), [""; 0]);
-            assert_eq!(told(&Sample { is_program: true, ..sample.clone() }.build()), [""; 0]);
-            assert_eq!(told(&Sample { has_sections: false, headers: kpack().headers, ..sample }.build()), [""; 0]);
+            assert_eq!(
+                told(
+                    &Sample {
+                        is_program: true,
+                        ..sample.clone()
+                    }
+                    .build()
+                ),
+                [""; 0]
+            );
+            assert_eq!(
+                told(
+                    &Sample {
+                        has_sections: false,
+                        headers: kpack().headers,
+                        ..sample
+                    }
+                    .build()
+                ),
+                [""; 0]
+            );
         }
-        assert_eq!(told(&b"text".to_vec()), ["it cannot be read as its loader reads it: it is no ELF file"]);
+        assert_eq!(
+            told(&b"text".to_vec()),
+            ["it cannot be read as its loader reads it: it is no ELF file"]
+        );
     }
 
-    /// patchelf 0.17.2 and 0.18.0 on kpack-split libraries: the headers go back to 64, `PT_PHDR` goes below zero.
+    /// patchelf 0.17.2 and 0.18.0 on kpack-split libraries: the headers go back to 64, `PT_PHDR`
+    /// goes below zero.
     #[test]
     fn program_headers_that_patchelf_moved_below_zero_are_known() {
-        let mut bytes = changed(&kpack(), |segments, _| segments[0].address = 0xffff_ffff_fff7_9040);
+        let mut bytes = changed(&kpack(), |segments, _| {
+            segments[0].address = 0xffff_ffff_fff7_9040
+        });
         assert_eq!(
             told(&bytes),
             [
@@ -390,10 +535,22 @@ mod tests {
             ]
         );
         let elf = Elf::read(&bytes).unwrap();
-        let (from, size) = (usize::try_from(elf.header().segments_offset).unwrap(), elf.segments().len() * 56);
+        let (from, size) = (
+            usize::try_from(elf.header().segments_offset).unwrap(),
+            elf.segments().len() * 56,
+        );
         bytes.copy_within(from..from + size, 64);
-        Header::put_segments(elf.header().format, &mut bytes, 64, u16::try_from(elf.segments().len()).unwrap());
-        assert!(told(&bytes).iter().any(|fault| fault.ends_with("in the file, the file header at 0x40")));
+        Header::put_segments(
+            elf.header().format,
+            &mut bytes,
+            64,
+            u16::try_from(elf.segments().len()).unwrap(),
+        );
+        assert!(
+            told(&bytes)
+                .iter()
+                .any(|fault| fault.ends_with("in the file, the file header at 0x40"))
+        );
     }
 
     /// The same: the last segment ends behind the file.
@@ -403,15 +560,21 @@ mod tests {
             let last = load(segments, 2);
             (last.file_size, last.memory_size) = (last.file_size + 1, last.memory_size + 1);
         });
-        assert!(told(&bytes)[0].starts_with("the segment at 0x2"), "{:?}", told(&bytes));
+        assert!(
+            told(&bytes)[0].starts_with("the segment at 0x2"),
+            "{:?}",
+            told(&bytes)
+        );
         assert!(told(&bytes)[0].contains(" ends at "));
     }
 
     /// patchelf makes room for strings by a writable segment before all others.
     #[test]
     fn a_program_that_starts_writable_is_a_fault_and_a_library_is_not() {
-        let writable = |segments: &mut Vec<Segment>, _: &mut Vec<DynamicEntry>| load(segments, 0).flags = 6;
-        let expected = "the first segment of the program can be written, for which Linux 4.18 kills it";
+        let writable =
+            |segments: &mut Vec<Segment>, _: &mut Vec<DynamicEntry>| load(segments, 0).flags = 6;
+        let expected =
+            "the first segment of the program can be written, for which Linux 4.18 kills it";
         assert_eq!(told(&changed(&program(), writable)), [expected]);
         assert_eq!(told(&changed(&library(), writable)), [""; 0]);
     }
@@ -422,7 +585,10 @@ mod tests {
             segments[0].address += 0x1_0000;
             load(segments, 2).address += 0x1_0000;
         };
-        let sample = Sample { is_program: true, ..kpack() };
+        let sample = Sample {
+            is_program: true,
+            ..kpack()
+        };
         let offset = Elf::read(&sample.build()).unwrap().header().segments_offset;
         let expected = format!(
             "Linux before 5.18 takes {offset:#x} for the address of the program headers, which is {:#x}",
@@ -435,24 +601,40 @@ mod tests {
     /// `strip` after patchelf, and the alignments of patchelf 0.18.0.
     #[test]
     fn segments_that_loaders_cannot_map_are_faults() {
-        let align = |align| changed(&library(), move |segments, _| load(segments, 1).align = align);
-        let second = *Elf::read(&library().build()).unwrap().loads().nth(1).unwrap();
+        let align = |align| {
+            changed(&library(), move |segments, _| {
+                load(segments, 1).align = align
+            })
+        };
+        let second = *Elf::read(&library().build())
+            .unwrap()
+            .loads()
+            .nth(1)
+            .unwrap();
         let at = second.address;
         assert_eq!(
             told(&align(0x1_0000)),
-            [format!("the segment at {at:#x} cannot be mapped from {:#x} in pages of 0x10000", second.offset)]
+            [format!(
+                "the segment at {at:#x} cannot be mapped from {:#x} in pages of 0x10000",
+                second.offset
+            )]
         );
         for odd in [8, 0, 0x3000] {
             let seen: u64 = if odd == 0 { 1 } else { odd };
             assert_eq!(
                 told(&align(odd)),
-                [format!("the segment at {at:#x} is aligned to {seen:#x}, which is no whole number of pages")]
+                [format!(
+                    "the segment at {at:#x} is aligned to {seen:#x}, which is no whole number of pages"
+                )]
             );
         }
         let shrinks = changed(&library(), |segments, _| load(segments, 1).memory_size = 3);
         assert_eq!(
             told(&shrinks),
-            [format!("the segment at {at:#x} has {} bytes in the file but 3 in memory", second.file_size)]
+            [format!(
+                "the segment at {at:#x} has {} bytes in the file but 3 in memory",
+                second.file_size
+            )]
         );
     }
 
@@ -460,40 +642,72 @@ mod tests {
     fn segments_out_of_order_or_on_top_of_each_other_are_faults() {
         let order = changed(&library(), |segments, _| segments.swap(0, 1));
         let expected = "the segment at 0x0 comes after one at 0x1";
-        assert!(told(&order).iter().any(|fault| fault.starts_with(expected)), "{:?}", told(&order));
-        let overlap = changed(&library(), |segments, _| load(segments, 0).memory_size = 0x2000);
-        assert!(told(&overlap)[0].ends_with("begins before the one below it ends, at 0x2000"), "{:?}", told(&overlap));
+        assert!(
+            told(&order).iter().any(|fault| fault.starts_with(expected)),
+            "{:?}",
+            told(&order)
+        );
+        let overlap = changed(&library(), |segments, _| {
+            load(segments, 0).memory_size = 0x2000
+        });
+        assert!(
+            told(&overlap)[0].ends_with("begins before the one below it ends, at 0x2000"),
+            "{:?}",
+            told(&overlap)
+        );
     }
 
     #[test]
     fn program_headers_that_are_not_loaded_or_cut_off_are_faults() {
         let short = changed(&program(), |segments, _| segments[0].file_size -= 56);
-        assert_eq!(told(&short), ["PT_PHDR has 280 bytes, the program headers 336"]);
+        assert_eq!(
+            told(&short),
+            ["PT_PHDR has 280 bytes, the program headers 336"]
+        );
         let elsewhere = changed(&program(), |segments, _| segments[0].offset += 8);
         assert_eq!(
             told(&elsewhere),
-            ["PT_PHDR says that the program headers are at 0x48 in the file, the file header at 0x40"]
+            [
+                "PT_PHDR says that the program headers are at 0x48 in the file, the file header at 0x40"
+            ]
         );
         let outside = changed(&program(), |segments, _| segments[0].address = 0x9_0000);
         assert_eq!(
             told(&outside),
             ["PT_PHDR says that the program headers are loaded to 0x90000, where no segment is"]
         );
-        let none = changed(&Sample { is_program: true, ..kpack() }, |segments, _| {
-            segments[0].kind = 0;
-            load(segments, 2).kind = 0;
-        });
-        assert!(told(&none)[0].ends_with("are not all in one loaded segment"), "{:?}", told(&none));
+        let none = changed(
+            &Sample {
+                is_program: true,
+                ..kpack()
+            },
+            |segments, _| {
+                segments[0].kind = 0;
+                load(segments, 2).kind = 0;
+            },
+        );
+        assert!(
+            told(&none)[0].ends_with("are not all in one loaded segment"),
+            "{:?}",
+            told(&none)
+        );
     }
 
-    /// Without a `PT_PHDR`, glibc goes by pages: `dl_iterate_phdr` tells of zeros, and exceptions end the program.
+    /// Without a `PT_PHDR`, glibc goes by pages: `dl_iterate_phdr` tells of zeros, and exceptions
+    /// end the program.
     #[test]
     fn program_headers_on_the_last_page_of_another_segment_are_a_fault() {
-        let sample = Sample { headers: Headers::AtEnd { spare: 0, gap: 0 }, ..library() };
+        let sample = Sample {
+            headers: Headers::AtEnd { spare: 0, gap: 0 },
+            ..library()
+        };
         let bytes = changed(&sample, |segments, _| segments[0].kind = 0);
         assert_eq!(told(&bytes), [""; 0], "they have a page of their own");
         let elf = Elf::read(&bytes).unwrap();
-        let (format, from) = (elf.header().format, usize::try_from(elf.header().segments_offset).unwrap());
+        let (format, from) = (
+            elf.header().format,
+            usize::try_from(elf.header().segments_offset).unwrap(),
+        );
         let (count, size) = (elf.segments().len(), elf.segments().len() * 56);
         // Into the first page of the file, behind all that is in it.
         let end = usize::try_from(elf.header().sections_offset).unwrap() + 0x500;
@@ -507,7 +721,9 @@ mod tests {
         Header::put_segments(format, &mut near, end as u64, u16::try_from(count).unwrap());
         assert_eq!(
             told(&near),
-            ["glibc takes zeros behind the segment at 0x0 for the program headers, as no PT_PHDR names them"]
+            [
+                "glibc takes zeros behind the segment at 0x0 for the program headers, as no PT_PHDR names them"
+            ]
         );
     }
 
@@ -523,20 +739,31 @@ mod tests {
             told(&source).first().cloned().unwrap_or_default()
         };
         assert!(set(tag::STRTAB, 0x50_0000).starts_with("the table of names at 0x500000, with "));
-        assert!(set(tag::STRSZ, 0x50_0000).ends_with("with 5242880 bytes, is not in one loaded segment"));
+        assert!(
+            set(tag::STRSZ, 0x50_0000)
+                .ends_with("with 5242880 bytes, is not in one loaded segment")
+        );
         assert!(set(tag::SYMTAB, 0x50_0000).starts_with("the table of symbols at 0x500000"));
         assert!(set(tag::HASH, 0x50_0000).starts_with("the hash table at 0x500000"));
-        assert!(set(tag::VERNEED, 0x50_0000).starts_with("the versions that are needed at 0x500000"));
-        assert!(set(tag::SONAME, 0x5000).starts_with("the SONAME at 0x5000 does not end within the "));
+        assert!(
+            set(tag::VERNEED, 0x50_0000).starts_with("the versions that are needed at 0x500000")
+        );
+        assert!(
+            set(tag::SONAME, 0x5000).starts_with("the SONAME at 0x5000 does not end within the ")
+        );
         assert!(set(tag::NEEDED, 0x5000).starts_with("the name of a needed library at 0x5000"));
         let nowhere = changed(&library(), |segments, _| segments[2].address += 0x10_0000);
         assert!(told(&nowhere)[0].starts_with("the dynamic table, of "));
     }
 
-    /// An editor that renames what is needed, but not of what versions are needed: glibc stops on an assertion.
+    /// An editor that renames what is needed, but not of what versions are needed: glibc stops on
+    /// an assertion.
     #[test]
     fn versions_of_a_library_that_is_not_needed_are_a_fault() {
-        let sample = Sample { needed: vec!["libc.so.6", "libfoo-renamed.so.1"], ..library() };
+        let sample = Sample {
+            needed: vec!["libc.so.6", "libfoo-renamed.so.1"],
+            ..library()
+        };
         let expected = "symbol versions are needed of `libfoo.so.1`, but the library itself is not";
         assert_eq!(told(&sample.build()), [expected]);
     }
@@ -546,8 +773,18 @@ mod tests {
         let source = library().build();
         let (elf, mut bytes) = (Elf::read(&source).unwrap(), sample::bytes(&source));
         let count = elf.header().section_count;
-        Header::put_sections(elf.header().format, &mut bytes, source.size_bytes(), count, count - 1);
-        assert!(told(&bytes)[0].starts_with("the section headers cannot be read: the table of section headers at "));
+        Header::put_sections(
+            elf.header().format,
+            &mut bytes,
+            source.size_bytes(),
+            count,
+            count - 1,
+        );
+        assert!(
+            told(&bytes)[0].starts_with(
+                "the section headers cannot be read: the table of section headers at "
+            )
+        );
     }
 
     #[test]

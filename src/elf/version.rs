@@ -23,9 +23,18 @@ impl Elf {
     ///
     /// # Errors
     /// When the table or a name lies outside what is loaded, or the table leads round in circles.
-    pub fn version_needs(&self, source: &dyn ReadAt, strings: &Strings) -> Result<Vec<VersionNeed>, ElfError> {
-        let Some(start) = self.value(tag::VERNEED) else { return Ok(Vec::new()) };
-        let count = self.value(tag::VERNEEDNUM).unwrap_or(u64::MAX).min(MAX_VERSION_LIBRARIES);
+    pub fn version_needs(
+        &self,
+        source: &dyn ReadAt,
+        strings: &Strings,
+    ) -> Result<Vec<VersionNeed>, ElfError> {
+        let Some(start) = self.value(tag::VERNEED) else {
+            return Ok(Vec::new());
+        };
+        let count = self
+            .value(tag::VERNEEDNUM)
+            .unwrap_or(u64::MAX)
+            .min(MAX_VERSION_LIBRARIES);
         let mut needs = Vec::new();
         let (mut at, mut left) = (start, MAX_NEEDED_VERSIONS);
         for _ in 0..count {
@@ -44,11 +53,14 @@ impl Elf {
                     what: format!("more than {MAX_NEEDED_VERSIONS} symbol versions are needed"),
                 })?;
                 let one = self.version_entry(source, inner)?;
-                need.versions.push(strings.text(format.u32(&one, 8).into())?.to_owned());
+                need.versions
+                    .push(strings.text(format.u32(&one, 8).into())?.to_owned());
                 need.indexes.push(format.u16(&one, 6));
                 let step = format.u32(&one, 12);
                 if step == 0 && index + 1 < versions {
-                    return Err(ElfError::Damaged { what: "the list of symbol versions ends too early".to_owned() });
+                    return Err(ElfError::Damaged {
+                        what: "the list of symbol versions ends too early".to_owned(),
+                    });
                 }
                 inner = inner.wrapping_add(step.into());
             }
@@ -61,23 +73,42 @@ impl Elf {
         Ok(needs)
     }
 
-    /// The number of the version of each of the first dynamic symbols, the empty one left out: 0 and 1 are no version,
-    /// others are those of [`VersionNeed::indexes`]. Empty where the file has no versions.
+    /// The number of the version of each of the first dynamic symbols, the empty one left out: 0
+    /// and 1 are no version, others are those of [`VersionNeed::indexes`]. Empty where the file has
+    /// no versions.
     ///
     /// # Errors
     /// When the table lies outside what is loaded.
-    pub fn symbol_versions(&self, source: &dyn ReadAt, symbols: usize) -> Result<Vec<u16>, ElfError> {
-        let Some(start) = self.value(tag::VERSYM) else { return Ok(Vec::new()) };
+    pub fn symbol_versions(
+        &self,
+        source: &dyn ReadAt,
+        symbols: usize,
+    ) -> Result<Vec<u16>, ElfError> {
+        let Some(start) = self.value(tag::VERSYM) else {
+            return Ok(Vec::new());
+        };
         let size = (symbols as u64).saturating_add(1).saturating_mul(2);
         let table = self.read_table(source, "the versions of symbols", start, size)?;
-        let numbers = table.chunks_exact(2).skip(1).map(|one| self.header().format.u16(one, 0) & !HIDDEN);
+        let numbers = table
+            .chunks_exact(2)
+            .skip(1)
+            .map(|one| self.header().format.u16(one, 0) & !HIDDEN);
         Ok(numbers.collect())
     }
 
     /// One `Verneed` or `Vernaux` at an address.
-    pub(super) fn version_entry(&self, source: &dyn ReadAt, address: u64) -> Result<[u8; ENTRY_BYTES], ElfError> {
+    pub(super) fn version_entry(
+        &self,
+        source: &dyn ReadAt,
+        address: u64,
+    ) -> Result<[u8; ENTRY_BYTES], ElfError> {
         let mut entry = [0; ENTRY_BYTES];
-        self.read_address(source, "the table of needed symbol versions", address, &mut entry)?;
+        self.read_address(
+            source,
+            "the table of needed symbol versions",
+            address,
+            &mut entry,
+        )?;
         Ok(entry)
     }
 }

@@ -11,7 +11,8 @@ use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
 use crate::recipe::container::{AssignedGpu, render_nodes};
 use crate::sys;
 
-/// Where pods of AMD's runners have these files (ROCm/TheRock and ROCm/rocm-libraries, container options of tests).
+/// Where pods of AMD's runners have these files (ROCm/TheRock and ROCm/rocm-libraries, container
+/// options of tests).
 pub const PODINFO: &str = "/etc/podinfo";
 /// Variables for the container that isolate the GPU.
 const ISOLATION: &str = "gha-gpu-isolation-settings";
@@ -53,10 +54,25 @@ mod tests {
         // Pods without an assignment have the file, and nothing in it.
         std::fs::write(folder.path().join("gha-render-devices"), "\n").unwrap();
         assert_eq!(assigned_gpu(folder.path()).unwrap(), None);
-        std::fs::write(folder.path().join("gha-render-devices"), "--device /dev/dri/renderD129\n").unwrap();
-        std::fs::write(folder.path().join("gha-gpu-isolation-settings"), "ROCR_VISIBLE_DEVICES=1\n").unwrap();
-        let file = folder.path().join("gha-gpu-isolation-settings").display().to_string();
-        let expected = AssignedGpu { env_file: Some(file), render_nodes: vec!["/dev/dri/renderD129".to_owned()] };
+        std::fs::write(
+            folder.path().join("gha-render-devices"),
+            "--device /dev/dri/renderD129\n",
+        )
+        .unwrap();
+        std::fs::write(
+            folder.path().join("gha-gpu-isolation-settings"),
+            "ROCR_VISIBLE_DEVICES=1\n",
+        )
+        .unwrap();
+        let file = folder
+            .path()
+            .join("gha-gpu-isolation-settings")
+            .display()
+            .to_string();
+        let expected = AssignedGpu {
+            env_file: Some(file),
+            render_nodes: vec!["/dev/dri/renderD129".to_owned()],
+        };
         assert_eq!(assigned_gpu(folder.path()).unwrap(), Some(expected));
     }
 
@@ -64,17 +80,30 @@ mod tests {
     fn a_list_of_devices_past_its_limit_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let most = usize::try_from(MAX_DEVICES_BYTES).unwrap();
-        let write = |bytes: usize| std::fs::write(folder.path().join("gha-render-devices"), " ".repeat(bytes)).unwrap();
+        let write = |bytes: usize| {
+            std::fs::write(folder.path().join("gha-render-devices"), " ".repeat(bytes)).unwrap()
+        };
         write(most);
         assert_eq!(assigned_gpu(folder.path()).unwrap(), None);
         write(most + 1);
-        assert!(assigned_gpu(folder.path()).unwrap_err().message.contains("larger than 4096 bytes"));
+        assert!(
+            assigned_gpu(folder.path())
+                .unwrap_err()
+                .message
+                .contains("larger than 4096 bytes")
+        );
     }
 
     #[test]
     fn words_that_are_no_render_devices_are_refused() {
-        let two = ["/dev/dri/renderD128".to_owned(), "/dev/dri/card1:/dev/dri/card1".to_owned()];
-        assert_eq!(render_nodes("--device=/dev/dri/renderD128 --device /dev/dri/card1:/dev/dri/card1"), Ok(two.into()));
+        let two = [
+            "/dev/dri/renderD128".to_owned(),
+            "/dev/dri/card1:/dev/dri/card1".to_owned(),
+        ];
+        assert_eq!(
+            render_nodes("--device=/dev/dri/renderD128 --device /dev/dri/card1:/dev/dri/card1"),
+            Ok(two.into())
+        );
         for text in [
             "--privileged",
             "--device",
@@ -88,6 +117,9 @@ mod tests {
         // G364
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("gha-render-devices"), "--privileged").unwrap();
-        assert_eq!(assigned_gpu(folder.path()).unwrap_err().message, "`--privileged` is not a device below `/dev/dri`");
+        assert_eq!(
+            assigned_gpu(folder.path()).unwrap_err().message,
+            "`--privileged` is not a device below `/dev/dri`"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! What a build left in the sources of a job, and taking it away.
 //!
-//! A folder counts as made by a build when it is called `build`, a build tool has left its mark in it, and git tracks
-//! nothing there. Sources, checkouts and what a person put there are left alone.
+//! A folder counts as made by a build when it is called `build`, a build tool has left its mark in
+//! it, and git tracks nothing there. Sources, checkouts and what a person put there are left alone.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,24 +29,33 @@ pub struct BuildFolder {
     pub kept: Option<&'static str>,
 }
 
-/// The build folders in a job's sources, sorted: of each source its own, and those of the folders just below it.
-/// `None` where the job has no folder.
+/// The build folders in a job's sources, sorted: of each source its own, and those of the folders
+/// just below it. `None` where the job has no folder.
 ///
 /// # Errors
 /// When a folder cannot be read.
-pub fn build_folders(folder: &JobFolder, environment: &Environment) -> Result<Option<Vec<BuildFolder>>, OpenFault> {
+pub fn build_folders(
+    folder: &JobFolder,
+    environment: &Environment,
+) -> Result<Option<Vec<BuildFolder>>, OpenFault> {
     if !sys::exists(folder.path()) {
         return Ok(None);
     }
     folder.at(SOURCES).check()?;
     let mut found = Vec::new();
     for source in folders_in(&folder.path().join(SOURCES))? {
-        let below = folders_in(&source)?.into_iter().filter(|path| !path.ends_with(BUILD) && !path.ends_with(".git"));
+        let below = folders_in(&source)?
+            .into_iter()
+            .filter(|path| !path.ends_with(BUILD) && !path.ends_with(".git"));
         for parent in std::iter::once(source.clone()).chain(below) {
             let path = parent.join(BUILD);
             if sys::is_own_folder(&path) {
                 let kept = kept(&source, &path, environment)?;
-                let bytes = if kept.is_some() { 0 } else { sys::disk_usage(&path)? };
+                let bytes = if kept.is_some() {
+                    0
+                } else {
+                    sys::disk_usage(&path)?
+                };
                 found.push(BuildFolder { path, bytes, kept });
             }
         }
@@ -61,19 +70,30 @@ pub fn build_folders(folder: &JobFolder, environment: &Environment) -> Result<Op
 pub fn remove_build_folders(folder: &JobFolder, found: &[BuildFolder]) -> Result<(), OpenFault> {
     let _lock = folder.lock()?;
     for one in found.iter().filter(|one| one.kept.is_none()) {
-        folder.at(one.path.strip_prefix(folder.path()).unwrap_or(&one.path)).remove()?;
+        folder
+            .at(one.path.strip_prefix(folder.path()).unwrap_or(&one.path))
+            .remove()?;
     }
     Ok(())
 }
 
 /// The folders in a folder, no links; none where it is not there.
 fn folders_in(folder: &Path) -> Result<Vec<PathBuf>, OpenFault> {
-    let entries = sys::entries(folder)?.into_iter().filter(|Entry { kind, .. }| *kind == EntryKind::Folder);
-    Ok(entries.map(|entry| entry.path).filter(|path| sys::is_own_folder(path)).collect())
+    let entries = sys::entries(folder)?
+        .into_iter()
+        .filter(|Entry { kind, .. }| *kind == EntryKind::Folder);
+    Ok(entries
+        .map(|entry| entry.path)
+        .filter(|path| sys::is_own_folder(path))
+        .collect())
 }
 
 /// Why a folder is left alone.
-fn kept(source: &Path, build: &Path, environment: &Environment) -> Result<Option<&'static str>, OpenFault> {
+fn kept(
+    source: &Path,
+    build: &Path,
+    environment: &Environment,
+) -> Result<Option<&'static str>, OpenFault> {
     if !has_mark(build)? {
         return Ok(Some("no build tool has left its mark in it"));
     }
@@ -84,7 +104,12 @@ fn kept(source: &Path, build: &Path, environment: &Environment) -> Result<Option
         return Ok(Some("git is not there to say whether it is of the sources"));
     };
     let (source, build) = (source.display().to_string(), build.display().to_string());
-    let answer = sys::probe(&git, &["-C", &source, "ls-files", "--", &build], environment, PATIENCE);
+    let answer = sys::probe(
+        &git,
+        &["-C", &source, "ls-files", "--", &build],
+        environment,
+        PATIENCE,
+    );
     Ok(match (answer.succeeded, answer.first_line()) {
         (true, None) => None,
         (true, Some(_)) => Some("git tracks files in it"),
@@ -97,10 +122,18 @@ fn has_mark(build: &Path) -> Result<bool, OpenFault> {
     let is_marked = |folder: &Path| MARKS.iter().any(|mark| sys::exists(&folder.join(mark)));
     let inside = folders_in(build)?;
     let of_setuptools = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        BEGINNINGS
+            .iter()
+            .any(|beginning| name.starts_with(beginning))
     };
-    Ok(is_marked(build) || inside.iter().any(|path| of_setuptools(path) || is_marked(path)))
+    Ok(is_marked(build)
+        || inside
+            .iter()
+            .any(|path| of_setuptools(path) || is_marked(path)))
 }
 
 #[cfg(test)]
@@ -114,15 +147,22 @@ mod tests {
     fn only_folders_that_a_build_tool_made_may_go() {
         let base = tempfile::tempdir().unwrap();
         let job = JobFolder::new(base.path(), "torch-1").unwrap();
-        let file = |path: &str| sys::write_atomic(&job.path().join("src").join(path), b"x").unwrap();
+        let file =
+            |path: &str| sys::write_atomic(&job.path().join("src").join(path), b"x").unwrap();
         file("torch/build/CMakeCache.txt");
         file("torch/setup.py");
         file("audio/build/temp.linux-x86_64-cpython-312/x.o");
         file("triton/python/build/cp312/build.ninja");
         file("vision/build/notes.txt");
         file("apex/builds/CMakeCache.txt");
-        std::os::unix::fs::symlink(job.path().join("src/torch/build"), job.path().join("src/apex/build")).unwrap();
-        let found = build_folders(&job, &Environment::default()).unwrap().unwrap();
+        std::os::unix::fs::symlink(
+            job.path().join("src/torch/build"),
+            job.path().join("src/apex/build"),
+        )
+        .unwrap();
+        let found = build_folders(&job, &Environment::default())
+            .unwrap()
+            .unwrap();
         let told: Vec<(String, bool)> = found
             .iter()
             .map(|BuildFolder { path, kept, .. }| {
@@ -153,7 +193,10 @@ mod tests {
         let folder = source.display().to_string();
         let run = |words: &[&str]| {
             let all = [&["-C", &folder, "-c", "core.hooksPath=/dev/null"], words].concat();
-            assert!(sys::probe(&git, &all, &environment, super::PATIENCE).succeeded, "{words:?}");
+            assert!(
+                sys::probe(&git, &all, &environment, super::PATIENCE).succeeded,
+                "{words:?}"
+            );
         };
         run(&["init"]);
         let kept = || build_folders(&job, &environment).unwrap().unwrap()[0].kept;
@@ -161,6 +204,9 @@ mod tests {
         run(&["add", "-f", "build/CMakeCache.txt"]);
         assert_eq!(kept(), Some("git tracks files in it"));
         sys::write_atomic(&source.join(".git/index"), b"broken").unwrap();
-        assert_eq!(kept(), Some("git does not say whether it is of the sources"));
+        assert_eq!(
+            kept(),
+            Some("git does not say whether it is of the sources")
+        );
     }
 }

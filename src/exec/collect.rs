@@ -49,12 +49,27 @@ pub enum CollectFault {
 /// When there are fewer, or more.
 pub fn collect(folder: &Path, wheels: &str, wanted: usize) -> Result<Vec<Collected>, CollectFault> {
     let found = sys::glob(folder, wheels)?;
-    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = |path: &PathBuf| {
+        path.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
     if found.len() != wanted {
         let found = found.iter().map(name).collect();
-        return Err(CollectFault::Count { glob: wheels.to_owned(), wanted, found });
+        return Err(CollectFault::Count {
+            glob: wheels.to_owned(),
+            wanted,
+            found,
+        });
     }
-    Ok(found.into_iter().map(|path| Collected { name: name(&path), path }).collect())
+    Ok(found
+        .into_iter()
+        .map(|path| Collected {
+            name: name(&path),
+            path,
+        })
+        .collect())
 }
 
 /// Whether each built wheel is one of those expected, and each of those is there.
@@ -68,10 +83,15 @@ pub fn wheels_match<'w>(
     let mut left: Vec<&str> = expected.collect();
     let distribution = |name: &str| name.split('-').next().unwrap_or_default().to_lowercase();
     for name in found {
-        match left.iter().position(|expected| wheel_matches(expected, name).is_ok()) {
+        match left
+            .iter()
+            .position(|expected| wheel_matches(expected, name).is_ok())
+        {
             Some(at) => drop(left.remove(at)),
             None => {
-                let alike = left.iter().find(|expected| distribution(expected) == distribution(name));
+                let alike = left
+                    .iter()
+                    .find(|expected| distribution(expected) == distribution(name));
                 wheel_matches(alike.or(left.first()).copied().unwrap_or_default(), name)?;
             }
         }
@@ -79,31 +99,52 @@ pub fn wheels_match<'w>(
     Ok(())
 }
 
-/// Whether a built wheel is the expected one: distribution, version with label, Python and ABI are compared. The
-/// platform is that before repair, so it may differ. A version that the plan did not know is not compared.
+/// Whether a built wheel is the expected one: distribution, version with label, Python and ABI are
+/// compared. The platform is that before repair, so it may differ. A version that the plan did not
+/// know is not compared.
 ///
 /// # Errors
 /// What differs.
 pub fn wheel_matches(expected: &str, found: &str) -> Result<(), CollectFault> {
-    let fault = |reason: String| CollectFault::Name { expected: expected.to_owned(), found: found.to_owned(), reason };
-    let built: WheelName = found.parse().map_err(|e: WheelNameError| fault(e.to_string()))?;
-    let wanted: ExpectedWheel = expected.parse().map_err(|e: WheelNameError| fault(e.to_string()))?;
-    wanted.difference(&built).map_or(Ok(()), |reason| Err(fault(reason)))
+    let fault = |reason: String| CollectFault::Name {
+        expected: expected.to_owned(),
+        found: found.to_owned(),
+        reason,
+    };
+    let built: WheelName = found
+        .parse()
+        .map_err(|e: WheelNameError| fault(e.to_string()))?;
+    let wanted: ExpectedWheel = expected
+        .parse()
+        .map_err(|e: WheelNameError| fault(e.to_string()))?;
+    wanted
+        .difference(&built)
+        .map_or(Ok(()), |reason| Err(fault(reason)))
 }
 
-/// Copies what a build left to the output folder: all files, or none where one cannot be read or written.
+/// Copies what a build left to the output folder: all files, or none where one cannot be read or
+/// written.
 ///
 /// # Errors
-/// When one cannot be read or written, or not be renamed to its name; files that were renamed before it stay.
+/// When one cannot be read or written, or not be renamed to its name; files that were renamed
+/// before it stay.
 pub fn copy_out(found: &[Collected], out: &Path) -> Result<Vec<BuiltWheel>, CollectFault> {
     let targets: Vec<PathBuf> = found.iter().map(|found| out.join(&found.name)).collect();
-    let files: Vec<_> =
-        found.iter().zip(&targets).map(|(found, target)| (found.path.as_path(), target.as_path())).collect();
+    let files: Vec<_> = found
+        .iter()
+        .zip(&targets)
+        .map(|(found, target)| (found.path.as_path(), target.as_path()))
+        .collect();
     sys::copy_all(&files)?;
     let built = |(found, target): (&Collected, &PathBuf)| {
         let (size_bytes, digest) = sys::digest_of(target)?;
         let (name, path) = (found.name.clone(), target.display().to_string());
-        Ok(BuiltWheel { name, path, digest: digest.to_string(), size_bytes })
+        Ok(BuiltWheel {
+            name,
+            path,
+            digest: digest.to_string(),
+            size_bytes,
+        })
     };
     found.iter().zip(&targets).map(built).collect()
 }
@@ -125,8 +166,14 @@ mod tests {
     #[test]
     fn a_wheel_fits_by_distribution_version_label_python_and_abi() {
         assert_eq!(check(EXPECTED), "fits");
-        assert_eq!(check("flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-manylinux_2_28_x86_64.whl"), "fits");
-        assert_eq!(check("Flash.Attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl"), "fits");
+        assert_eq!(
+            check("flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-manylinux_2_28_x86_64.whl"),
+            "fits"
+        );
+        assert_eq!(
+            check("Flash.Attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl"),
+            "fits"
+        );
     }
 
     #[test]
@@ -139,7 +186,10 @@ mod tests {
             check("flash_attn-2.8.3+rocm62torch2.5-cp311-abi3-linux_x86_64.whl"),
             "the ABI tag is `abi3`, not `cp311`"
         );
-        assert!(check("other-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl").starts_with("the distribution"));
+        assert!(
+            check("other-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl")
+                .starts_with("the distribution")
+        );
         assert!(check("nonsense.whl").contains("not a wheel name"));
     }
 
@@ -155,7 +205,10 @@ mod tests {
         assert!(
             matches!(collect(folder.path(), "dist/*.whl", 1), Err(CollectFault::Count { found, .. }) if found == ["a.whl", "b.whl"])
         );
-        assert_eq!(collect(folder.path(), "dist/a*.whl", 1).unwrap()[0].name, "a.whl");
+        assert_eq!(
+            collect(folder.path(), "dist/a*.whl", 1).unwrap()[0].name,
+            "a.whl"
+        );
         assert_eq!(collect(folder.path(), "dist/*.whl", 2).unwrap().len(), 2);
     }
 
@@ -163,13 +216,23 @@ mod tests {
     fn of_several_wheels_all_are_copied_or_none() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out");
-        let wheel = |name: &str| Collected { path: folder.path().join(name), name: name.to_owned() };
+        let wheel = |name: &str| Collected {
+            path: folder.path().join(name),
+            name: name.to_owned(),
+        };
         let wheels = [wheel("a.whl"), wheel("b.whl")];
         sys::write_atomic(&wheels[0].path, b"first").unwrap();
-        assert!(matches!(copy_out(&wheels, &out), Err(CollectFault::File(_))));
+        assert!(matches!(
+            copy_out(&wheels, &out),
+            Err(CollectFault::File(_))
+        ));
         assert_eq!(sys::names_in(&out).unwrap(), Vec::<String>::new());
         sys::write_atomic(&wheels[1].path, b"second").unwrap();
-        let sizes: Vec<u64> = copy_out(&wheels, &out).unwrap().iter().map(|wheel| wheel.size_bytes).collect();
+        let sizes: Vec<u64> = copy_out(&wheels, &out)
+            .unwrap()
+            .iter()
+            .map(|wheel| wheel.size_bytes)
+            .collect();
         assert_eq!((sizes, sys::names_in(&out).unwrap().len()), (vec![5, 6], 2));
     }
 
@@ -177,18 +240,26 @@ mod tests {
     fn every_wheel_of_a_build_is_one_that_is_expected() {
         const TORCH: &str = "torch-*-cp312-cp312-linux_x86_64.whl";
         const TRITON: &str = "triton-*-cp312-cp312-linux_x86_64.whl";
-        let check = |found: [&'static str; 2]| match wheels_match([TORCH, TRITON].into_iter(), found.into_iter()) {
+        let check = |found: [&'static str; 2]| match wheels_match(
+            [TORCH, TRITON].into_iter(),
+            found.into_iter(),
+        ) {
             Ok(()) => "fits".to_owned(),
             Err(fault) => fault.to_string(),
         };
-        let (torch, triton) =
-            ("torch-2.12.0-cp312-cp312-linux_x86_64.whl", "triton-3.5.0-cp312-cp312-linux_x86_64.whl");
+        let (torch, triton) = (
+            "torch-2.12.0-cp312-cp312-linux_x86_64.whl",
+            "triton-3.5.0-cp312-cp312-linux_x86_64.whl",
+        );
         assert_eq!(check([triton, torch]), "fits");
         assert_eq!(
             check([torch, torch]),
             format!("`{torch}` is not `{TRITON}`: the distribution is `torch`, not `triton`")
         );
         let old = "triton-3.5.0-cp311-cp311-linux_x86_64.whl";
-        assert_eq!(check([torch, old]), format!("`{old}` is not `{TRITON}`: the Python tag is `cp311`, not `cp312`"));
+        assert_eq!(
+            check([torch, old]),
+            format!("`{old}` is not `{TRITON}`: the Python tag is `cp311`, not `cp312`")
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The first errors of compilers, linkers and CMake in the output of a stage.
 //!
-//! Python's build frontends print a traceback of their own after the output of a compiler, so that the last lines of a
-//! failed stage seldom hold the cause.
+//! Python's build frontends print a traceback of their own after the output of a compiler, so that
+//! the last lines of a failed stage seldom hold the cause.
 
 use super::limits::{MAX_CMAKE_LINES, MAX_COMPILER_ERRORS};
 
@@ -49,16 +49,28 @@ impl CompilerErrors {
         }
         self.cmake_lines = 0;
         let text = line.trim_start();
-        if self.found.len() == MAX_COMPILER_ERRORS || self.found.iter().any(|error| error.lines().next() == Some(text))
+        if self.found.len() == MAX_COMPILER_ERRORS
+            || self
+                .found
+                .iter()
+                .any(|error| error.lines().next() == Some(text))
         {
             return;
         }
         let is_cmake = text.starts_with("CMake Error");
-        let is_error = is_at_a_line(text) || is_of_a_tool(text) || is_of_a_linker(text) || is_of_a_back_end(text);
+        let is_error = is_at_a_line(text)
+            || is_of_a_tool(text)
+            || is_of_a_linker(text)
+            || is_of_a_back_end(text);
         if is_cmake || is_error {
             self.found.push(text.to_owned());
-            // A message that pip indents cannot be told from the next line; its first line says where it is.
-            self.cmake_lines = if is_cmake && text.len() == line.len() { MAX_CMAKE_LINES } else { 0 };
+            // A message that pip indents cannot be told from the next line; its first line says
+            // where it is.
+            self.cmake_lines = if is_cmake && text.len() == line.len() {
+                MAX_CMAKE_LINES
+            } else {
+                0
+            };
         }
     }
 
@@ -68,19 +80,29 @@ impl CompilerErrors {
     }
 }
 
-/// Splits a line at `: error: ` or `: fatal error: `, as GCC and Clang write it, and returns what comes before.
+/// Splits a line at `: error: ` or `: fatal error: `, as GCC and Clang write it, and returns what
+/// comes before.
 fn before_error(text: &str) -> Option<&str> {
     let (before, _) = text.split_once(" error: ")?;
     let kinds = [" fatal", " internal compiler"];
-    kinds.iter().find_map(|kind| before.strip_suffix(kind)).unwrap_or(before).strip_suffix(':')
+    kinds
+        .iter()
+        .find_map(|kind| before.strip_suffix(kind))
+        .unwrap_or(before)
+        .strip_suffix(':')
 }
 
 /// Whether an error names file and line: `src/a.hip:3:5: error: …`, with or without a column.
 fn is_at_a_line(text: &str) -> bool {
-    let Some((file, number)) = before_error(text).and_then(|before| before.rsplit_once(':')) else { return false };
+    let Some((file, number)) = before_error(text).and_then(|before| before.rsplit_once(':')) else {
+        return false;
+    };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     // A column follows the line; a time, `12:30:45`, names no file.
-    let file = file.rsplit_once(':').filter(|(_, line)| is_number(line)).map_or(file, |(file, _)| file);
+    let file = file
+        .rsplit_once(':')
+        .filter(|(_, line)| is_number(line))
+        .map_or(file, |(file, _)| file);
     let name = file.rsplit('/').next().unwrap_or(file);
     // `setup.py` compiles `_configtest.c` to probe the compiler; its errors are expected.
     is_number(number) && name.contains('.') && !name.starts_with("_configtest.")
@@ -88,17 +110,29 @@ fn is_at_a_line(text: &str) -> bool {
 
 /// Whether an error is of a tool itself: `clang-17: error: …`, `/usr/bin/ld: error: …`.
 fn is_of_a_tool(text: &str) -> bool {
-    let Some(tool) = before_error(text) else { return false };
+    let Some(tool) = before_error(text) else {
+        return false;
+    };
     let name = tool.rsplit('/').next().unwrap_or(tool);
-    let is_version = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let name = name.rsplit_once('-').filter(|(_, version)| is_version(version)).map_or(name, |(name, _)| name);
+    let is_version = |text: &str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+    };
+    let name = name
+        .rsplit_once('-')
+        .filter(|(_, version)| is_version(version))
+        .map_or(name, |(name, _)| name);
     // Cross compilers begin with the target, `x86_64-linux-gnu-gcc`.
-    TOOLS.contains(&name) || name.rsplit_once("-gnu-").is_some_and(|(_, tool)| TOOLS.contains(&tool))
+    TOOLS.contains(&name)
+        || name
+            .rsplit_once("-gnu-")
+            .is_some_and(|(_, tool)| TOOLS.contains(&tool))
 }
 
 /// Whether LLVM's back end for AMD GPUs writes so; it names no file.
 fn is_of_a_back_end(text: &str) -> bool {
-    text.contains("error in backend: ") || text.contains(": local memory (") && text.contains(") exceeds limit (")
+    text.contains("error in backend: ")
+        || text.contains(": local memory (") && text.contains(") exceeds limit (")
 }
 
 /// Whether GNU ld writes so of a symbol or a library that is missing.
@@ -155,17 +189,35 @@ mod tests {
 
     #[test]
     fn a_cmake_error_has_the_lines_of_its_message() {
-        let lines = ["-- x", "CMake Error at CMakeLists.txt:5 (find_package):", "  Could not find hip.", "Call Stack:"];
-        assert_eq!(found(&lines), ["CMake Error at CMakeLists.txt:5 (find_package):\n  Could not find hip."]);
-        let twice = [&lines[..], &lines[1..], &["CMake Error (dev) in CMakeLists.txt:", "  No project()."]].concat();
+        let lines = [
+            "-- x",
+            "CMake Error at CMakeLists.txt:5 (find_package):",
+            "  Could not find hip.",
+            "Call Stack:",
+        ];
+        assert_eq!(
+            found(&lines),
+            ["CMake Error at CMakeLists.txt:5 (find_package):\n  Could not find hip."]
+        );
+        let twice = [
+            &lines[..],
+            &lines[1..],
+            &["CMake Error (dev) in CMakeLists.txt:", "  No project()."],
+        ]
+        .concat();
         assert_eq!(found(&twice).len(), 2, "{:?}", found(&twice));
     }
 
     #[test]
     fn an_error_is_found_once_and_the_first_ones_stay() {
         let line = |number: usize| format!("a.c:{number}:1: error: no");
-        let lines: Vec<String> = (1..9).flat_map(|number| [line(number), line(number)]).collect();
+        let lines: Vec<String> = (1..9)
+            .flat_map(|number| [line(number), line(number)])
+            .collect();
         let found = found(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-        assert_eq!(found, (1..=MAX_COMPILER_ERRORS).map(line).collect::<Vec<_>>());
+        assert_eq!(
+            found,
+            (1..=MAX_COMPILER_ERRORS).map(line).collect::<Vec<_>>()
+        );
     }
 }

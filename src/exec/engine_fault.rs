@@ -1,7 +1,7 @@
 //! What a container engine says when it cannot start a container, understood.
 //!
-//! Exit codes do not tell: the same fault gives 125, 126 or 127 by client and version. The texts are those of docker
-//! 20.10 to 28 and podman 4.3, seen with the fault made on purpose.
+//! Exit codes do not tell: the same fault gives 125, 126 or 127 by client and version. The texts
+//! are those of docker 20.10 to 28 and podman 4.3, seen with the fault made on purpose.
 
 use super::fault::MessageContext;
 use crate::diagnostic::Diagnostic;
@@ -44,8 +44,12 @@ impl EngineTrouble {
     pub fn of(said: &[String], status: &str) -> Self {
         let text = said.join("\n").to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-        let unreachable =
-            ["cannot connect to the docker daemon", "docker daemon socket", "error during connect", "podman socket"];
+        let unreachable = [
+            "cannot connect to the docker daemon",
+            "docker daemon socket",
+            "error during connect",
+            "podman socket",
+        ];
         let no_image = [
             "no such image",
             "pull access denied",
@@ -61,7 +65,9 @@ impl EngineTrouble {
             Self::Unreachable
         } else if says(&["in group file", "unable to find group"]) {
             Self::NoGroup
-        } else if says(&["/dev/kfd", "/dev/dri"]) && says(&["no such file or directory", "not a device node"]) {
+        } else if says(&["/dev/kfd", "/dev/dri"])
+            && says(&["no such file or directory", "not a device node"])
+        {
             Self::NoDevice
         } else if says(&["is already in use"]) {
             Self::NameTaken
@@ -121,7 +127,10 @@ impl EngineFault {
         if !self.said.is_empty() {
             diagnostic = diagnostic.note(format!("{engine} said\n{}", self.said.join("\n")));
         }
-        if !matches!(self.trouble, EngineTrouble::NoProgram | EngineTrouble::Unreachable) {
+        if !matches!(
+            self.trouble,
+            EngineTrouble::NoProgram | EngineTrouble::Unreachable
+        ) {
             diagnostic = diagnostic.note(format!("the whole log is in {}", context.log));
         }
         diagnostic.help(help)
@@ -135,22 +144,37 @@ mod tests {
     fn check(said: &str) -> &'static str {
         let said: Vec<String> = said.lines().map(str::to_owned).collect();
         let trouble = EngineTrouble::of(&said, "exit status 125");
-        EngineFault { engine: "docker".into(), image: "x:1".into(), trouble, said }
-            .diagnostic(&MessageContext::default())
-            .code
-            .id
+        EngineFault {
+            engine: "docker".into(),
+            image: "x:1".into(),
+            trouble,
+            said,
+        }
+        .diagnostic(&MessageContext::default())
+        .code
+        .id
     }
 
     #[test]
     fn texts_of_both_engines_are_told_apart() {
         let device = "docker: Error response from daemon: error gathering device information while adding custom device \"/dev/kfd\": no such file or directory.";
         assert_eq!(check(device), "B064");
-        assert_eq!(check("Error: stat /dev/kfd: no such file or directory"), "B064");
         assert_eq!(
-            check("docker: Cannot connect to the Docker daemon at unix:///x.sock. Is the docker daemon running?"),
+            check("Error: stat /dev/kfd: no such file or directory"),
+            "B064"
+        );
+        assert_eq!(
+            check(
+                "docker: Cannot connect to the Docker daemon at unix:///x.sock. Is the docker daemon running?"
+            ),
             "B062"
         );
-        assert_eq!(check("permission denied while trying to connect to the Docker daemon socket at unix:///x"), "B062");
+        assert_eq!(
+            check(
+                "permission denied while trying to connect to the Docker daemon socket at unix:///x"
+            ),
+            "B062"
+        );
         assert_eq!(
             check(
                 "docker: Error response from daemon: Unable to find group render: no matching entries in group file."
@@ -175,9 +199,16 @@ mod tests {
             ),
             "B066"
         );
-        assert_eq!(check("error setting rlimit type 8: operation not permitted"), "B066");
-        let none =
-            EngineFault { engine: "podman".into(), image: "x".into(), trouble: EngineTrouble::NoProgram, said: vec![] };
+        assert_eq!(
+            check("error setting rlimit type 8: operation not permitted"),
+            "B066"
+        );
+        let none = EngineFault {
+            engine: "podman".into(),
+            image: "x".into(),
+            trouble: EngineTrouble::NoProgram,
+            said: vec![],
+        };
         assert_eq!(none.diagnostic(&MessageContext::default()).code.id, "B061");
     }
 }

@@ -101,9 +101,11 @@ impl StepFault {
                     "raise `timeout-min` of the stage in the recipe, or `--timeout` where it has none, then run `{resume}`"
                 ),
             ),
-            StepTrouble::NotStarted(_) => {
-                (&codes::STEP_NOT_STARTED, self.message(), format!("install what is missing, then run `{resume}`"))
-            }
+            StepTrouble::NotStarted(_) => (
+                &codes::STEP_NOT_STARTED,
+                self.message(),
+                format!("install what is missing, then run `{resume}`"),
+            ),
             StepTrouble::Outputs { .. } => (
                 &codes::OUTPUT_MISSING,
                 self.message(),
@@ -118,7 +120,11 @@ impl StepFault {
         let Excerpt { errors, tail } = &self.output;
         let mut diagnostic = Diagnostic::new(code, message);
         if !errors.is_empty() {
-            let noun = if errors.len() == 1 { "error in its output is" } else { "errors in its output are" };
+            let noun = if errors.len() == 1 {
+                "error in its output is"
+            } else {
+                "errors in its output are"
+            };
             diagnostic = diagnostic.note(format!("the first {noun}\n{}", errors.join("\n")));
         }
         diagnostic = diagnostic.note(format!("the command was {}", self.command));
@@ -127,33 +133,53 @@ impl StepFault {
         {
             diagnostic = diagnostic.note(format!("it left {}", found.join(", ")));
         }
-        let most = if errors.is_empty() { tail.len() } else { MAX_TAIL_LINES_AFTER_ERRORS };
+        let most = if errors.is_empty() {
+            tail.len()
+        } else {
+            MAX_TAIL_LINES_AFTER_ERRORS
+        };
         let tail = &tail[tail.len().saturating_sub(most)..];
         if !tail.is_empty() {
             diagnostic = diagnostic.note(format!("its last lines were\n{}", tail.join("\n")));
         }
-        diagnostic.note(format!("the whole log is in {log}")).help(help)
+        diagnostic
+            .note(format!("the whole log is in {log}"))
+            .help(help)
     }
 
     fn message(&self) -> String {
         let stage = &self.stage;
         match &self.trouble {
             StepTrouble::Ended(how) => format!("stage `{stage}` failed: {how}"),
-            StepTrouble::TimedOut(seconds) => format!("stage `{stage}` took longer than {}", span(*seconds)),
-            StepTrouble::NotStarted(reason) => format!("stage `{stage}` cannot be started: {reason}"),
+            StepTrouble::TimedOut(seconds) => {
+                format!("stage `{stage}` took longer than {}", span(*seconds))
+            }
+            StepTrouble::NotStarted(reason) => {
+                format!("stage `{stage}` cannot be started: {reason}")
+            }
             StepTrouble::Outputs { glob, found, .. } if found.is_empty() => {
                 format!("stage `{stage}` left no file for `{glob}`")
             }
-            StepTrouble::Outputs { glob, expected, found } => {
-                format!("stage `{stage}` left {} files for `{glob}`, not {expected}", found.len())
+            StepTrouble::Outputs {
+                glob,
+                expected,
+                found,
+            } => {
+                format!(
+                    "stage `{stage}` left {} files for `{glob}`, not {expected}",
+                    found.len()
+                )
             }
             StepTrouble::CleansOutside(path) => {
-                format!("stage `{stage}` would remove `{path}`, which is not below the job's folder")
+                format!(
+                    "stage `{stage}` would remove `{path}`, which is not below the job's folder"
+                )
             }
         }
     }
 
-    /// Returns stage, trouble, and the first error of a compiler or else the last line: of a test that is what it found wrong.
+    /// Returns stage, trouble, and the first error of a compiler or else the last line: of a test
+    /// that is what it found wrong.
     fn reason(&self) -> String {
         let told = match &self.trouble {
             StepTrouble::Ended(how) => format!("stage `{}`, {how}", self.stage),
@@ -161,11 +187,24 @@ impl StepFault {
         };
         let Excerpt { errors, tail } = &self.output;
         let ended = matches!(self.trouble, StepTrouble::Ended(_));
-        let error = errors.first().filter(|_| ended).and_then(|error| error.lines().next());
-        let said = error.or_else(|| tail.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty()));
+        let error = errors
+            .first()
+            .filter(|_| ended)
+            .and_then(|error| error.lines().next());
+        let said = error.or_else(|| {
+            tail.iter()
+                .rev()
+                .map(|line| line.trim())
+                .find(|line| !line.is_empty())
+        });
         said.map_or_else(
             || told.clone(),
-            |line| format!("{told}: {}", line.chars().take(MAX_REASON_CHARS).collect::<String>()),
+            |line| {
+                format!(
+                    "{told}: {}",
+                    line.chars().take(MAX_REASON_CHARS).collect::<String>()
+                )
+            },
         )
     }
 }
@@ -177,7 +216,9 @@ impl BuildEnd {
             Self::Done => None,
             Self::Failed(fault) => Some(fault.reason()),
             Self::Capped(stage) | Self::Stopped(_, stage) => Some(format!("stage `{stage}`")),
-            Self::Engine(_) | Self::File(_) => self.diagnostic(&MessageContext::default()).map(|told| told.message),
+            Self::Engine(_) | Self::File(_) => self
+                .diagnostic(&MessageContext::default())
+                .map(|told| told.message),
         }
     }
 
@@ -188,21 +229,30 @@ impl BuildEnd {
         Some(match self {
             Self::Done => return None,
             Self::Failed(fault) => fault.diagnostic(context),
-            Self::Capped(stage) => {
-                Diagnostic::new(&codes::BUILD_CAPPED, format!("the cap ended the build in stage `{stage}`"))
-                    .note(format!("the whole log is in {log}"))
-                    .help(goes_on)
-            }
+            Self::Capped(stage) => Diagnostic::new(
+                &codes::BUILD_CAPPED,
+                format!("the cap ended the build in stage `{stage}`"),
+            )
+            .note(format!("the whole log is in {log}"))
+            .help(goes_on),
             Self::Stopped(signal, stage) => {
-                let word = if *signal == StopSignal::Interrupt { "SIGINT" } else { "SIGTERM" };
-                Diagnostic::new(&codes::BUILD_STOPPED, format!("{word} ended the build in stage `{stage}`"))
-                    .note(format!("the whole log is in {log}"))
-                    .help(goes_on)
+                let word = if *signal == StopSignal::Interrupt {
+                    "SIGINT"
+                } else {
+                    "SIGTERM"
+                };
+                Diagnostic::new(
+                    &codes::BUILD_STOPPED,
+                    format!("{word} ended the build in stage `{stage}`"),
+                )
+                .note(format!("the whole log is in {log}"))
+                .help(goes_on)
             }
             Self::Engine(fault) => fault.diagnostic(context),
             Self::File(error) => error.about_a_link().unwrap_or_else(|| {
-                Diagnostic::new(&codes::BUILD_FOLDER, error.to_string())
-                    .help(format!("check that the folder is writable and the disk has room, then run `{resume}`"))
+                Diagnostic::new(&codes::BUILD_FOLDER, error.to_string()).help(format!(
+                    "check that the folder is writable and the disk has room, then run `{resume}`"
+                ))
             }),
         })
     }
@@ -210,13 +260,20 @@ impl BuildEnd {
 
 /// What is said when signals cannot be caught.
 pub fn no_signals(error: &std::io::Error) -> Diagnostic {
-    Diagnostic::new(&codes::NO_SIGNALS, format!("cannot listen to signals: {error}"))
-        .help("raise the limits of this process")
+    Diagnostic::new(
+        &codes::NO_SIGNALS,
+        format!("cannot listen to signals: {error}"),
+    )
+    .help("raise the limits of this process")
 }
 
 /// Seconds for people.
 fn span(seconds: u64) -> String {
-    if seconds.is_multiple_of(60) { format!("{} min", seconds / 60) } else { format!("{seconds} s") }
+    if seconds.is_multiple_of(60) {
+        format!("{} min", seconds / 60)
+    } else {
+        format!("{seconds} s")
+    }
 }
 
 impl From<&OpenFault> for Diagnostic {
@@ -276,14 +333,20 @@ impl From<&CollectFault> for Diagnostic {
 
 /// What to do about a wheel of another name.
 fn help_about_name(expected: &str, found: &str) -> String {
-    let names = expected.parse::<ExpectedWheel>().ok().zip(found.parse::<WheelName>().ok());
+    let names = expected
+        .parse::<ExpectedWheel>()
+        .ok()
+        .zip(found.parse::<WheelName>().ok());
     match names.filter(|(expected, found)| expected.is_for_any_platform_instead(found)) {
         Some((_, found)) => format!(
             "where it holds nothing that is compiled, say so in the recipe: `backends: {{any: {{tag: {}-{}-{}, collapse: \
              [python]}}}}`, and plan again",
             found.python, found.abi, found.platform
         ),
-        None => "see in build.json what the build really used, and correct the matrix or the recipe".to_owned(),
+        None => {
+            "see in build.json what the build really used, and correct the matrix or the recipe"
+                .to_owned()
+        }
     }
 }
 
@@ -301,13 +364,28 @@ mod tests {
     fn a_pure_wheel_where_a_compiled_one_is_expected_is_told_where_the_recipe_says_its_tag() {
         let help = |found: &str| {
             let expected = "own-1.0+rocm62-cp312-cp312-linux_x86_64.whl".to_owned();
-            let fault = CollectFault::Name { expected, found: found.to_owned(), reason: "it differs".to_owned() };
+            let fault = CollectFault::Name {
+                expected,
+                found: found.to_owned(),
+                reason: "it differs".to_owned(),
+            };
             Diagnostic::from(&fault).help.unwrap()
         };
         let tag = "`backends: {any: {tag: py3-none-any, collapse: [python]}}`";
-        assert!(help("own-1.0+rocm62-py3-none-any.whl").contains(tag), "{}", help("own-1.0+rocm62-py3-none-any.whl"));
-        for other in ["own-1.1+rocm62-py3-none-any.whl", "own-1.0+rocm62-cp311-cp311-linux_x86_64.whl"] {
-            assert!(help(other).starts_with("see in build.json"), "{}", help(other));
+        assert!(
+            help("own-1.0+rocm62-py3-none-any.whl").contains(tag),
+            "{}",
+            help("own-1.0+rocm62-py3-none-any.whl")
+        );
+        for other in [
+            "own-1.1+rocm62-py3-none-any.whl",
+            "own-1.0+rocm62-cp311-cp311-linux_x86_64.whl",
+        ] {
+            assert!(
+                help(other).starts_with("see in build.json"),
+                "{}",
+                help(other)
+            );
         }
     }
 
@@ -316,13 +394,20 @@ mod tests {
             stage: "build".into(),
             command: "make 'all of it'".into(),
             trouble,
-            output: Excerpt { errors: Vec::new(), tail: tail.iter().map(|line| (*line).to_owned()).collect() },
+            output: Excerpt {
+                errors: Vec::new(),
+                tail: tail.iter().map(|line| (*line).to_owned()).collect(),
+            },
         }
     }
 
     #[test]
     fn a_failed_stage_names_command_status_last_lines_log_and_what_to_do() {
-        let told = fault(StepTrouble::Ended("exit status 2".into()), &["cc: error", "stop"]).diagnostic(&CONTEXT);
+        let told = fault(
+            StepTrouble::Ended("exit status 2".into()),
+            &["cc: error", "stop"],
+        )
+        .diagnostic(&CONTEXT);
         assert_eq!(told.code.id, "B050");
         assert_eq!(told.message, "stage `build` failed: exit status 2");
         assert_eq!(
@@ -333,30 +418,57 @@ mod tests {
                 "the whole log is in x/build.log"
             ]
         );
-        assert_eq!(told.help.as_deref(), Some("fix the cause, then run `rock-matrix build j --continue auto`"));
+        assert_eq!(
+            told.help.as_deref(),
+            Some("fix the cause, then run `rock-matrix build j --continue auto`")
+        );
     }
 
     #[test]
     fn errors_of_the_compiler_come_first_and_shorten_the_last_lines() {
         let lines: Vec<String> = (1..=20).map(|number| format!("line {number}")).collect();
-        let mut fault =
-            fault(StepTrouble::Ended("exit status 1".into()), &lines.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut fault = fault(
+            StepTrouble::Ended("exit status 1".into()),
+            &lines.iter().map(String::as_str).collect::<Vec<_>>(),
+        );
         fault.output.errors = vec!["a.hip:3:5: error: no `x`".into()];
         let told = fault.diagnostic(&CONTEXT);
-        assert_eq!(told.notes[0], "the first error in its output is\na.hip:3:5: error: no `x`");
-        assert_eq!(told.notes[2], "its last lines were\nline 16\nline 17\nline 18\nline 19\nline 20");
-        assert_eq!(BuildEnd::Failed(fault).reason().unwrap(), "stage `build`, exit status 1: a.hip:3:5: error: no `x`");
+        assert_eq!(
+            told.notes[0],
+            "the first error in its output is\na.hip:3:5: error: no `x`"
+        );
+        assert_eq!(
+            told.notes[2],
+            "its last lines were\nline 16\nline 17\nline 18\nline 19\nline 20"
+        );
+        assert_eq!(
+            BuildEnd::Failed(fault).reason().unwrap(),
+            "stage `build`, exit status 1: a.hip:3:5: error: no `x`"
+        );
     }
 
     /// P6
     #[test]
     fn the_reason_of_a_record_is_one_line_with_the_last_words() {
-        let reason = |trouble, tail: &[&str]| BuildEnd::Failed(fault(trouble, tail)).reason().unwrap();
+        let reason =
+            |trouble, tail: &[&str]| BuildEnd::Failed(fault(trouble, tail)).reason().unwrap();
         let ended = || StepTrouble::Ended("exit status 2".into());
-        assert_eq!(reason(ended(), &["cc: error", " stop ", ""]), "stage `build`, exit status 2: stop");
-        assert_eq!(reason(ended(), &[&"é".repeat(300)]).chars().count(), "stage `build`, exit status 2: ".len() + 200);
-        assert_eq!(reason(StepTrouble::TimedOut(120), &[]), "stage `build` took longer than 2 min");
-        assert_eq!(BuildEnd::Capped("build".into()).reason().unwrap(), "stage `build`");
+        assert_eq!(
+            reason(ended(), &["cc: error", " stop ", ""]),
+            "stage `build`, exit status 2: stop"
+        );
+        assert_eq!(
+            reason(ended(), &[&"é".repeat(300)]).chars().count(),
+            "stage `build`, exit status 2: ".len() + 200
+        );
+        assert_eq!(
+            reason(StepTrouble::TimedOut(120), &[]),
+            "stage `build` took longer than 2 min"
+        );
+        assert_eq!(
+            BuildEnd::Capped("build".into()).reason().unwrap(),
+            "stage `build`"
+        );
         assert_eq!(BuildEnd::Done.reason(), None);
     }
 
@@ -364,16 +476,50 @@ mod tests {
     fn every_trouble_has_its_code() {
         let code = |trouble| fault(trouble, &[]).diagnostic(&CONTEXT).code.id;
         assert_eq!(code(StepTrouble::TimedOut(120)), "B051");
-        assert_eq!(code(StepTrouble::NotStarted("the program `x` is not there".into())), "B052");
-        assert_eq!(code(StepTrouble::Outputs { glob: "*.whl".into(), expected: 1, found: vec![] }), "B053");
+        assert_eq!(
+            code(StepTrouble::NotStarted(
+                "the program `x` is not there".into()
+            )),
+            "B052"
+        );
+        assert_eq!(
+            code(StepTrouble::Outputs {
+                glob: "*.whl".into(),
+                expected: 1,
+                found: vec![]
+            }),
+            "B053"
+        );
         assert_eq!(code(StepTrouble::CleansOutside("../x".into())), "B068");
-        let full = fault(StepTrouble::Ended("exit status 1".into()), &["cp: x: No space left on device"]);
+        let full = fault(
+            StepTrouble::Ended("exit status 1".into()),
+            &["cp: x: No space left on device"],
+        );
         assert_eq!(full.diagnostic(&CONTEXT).code.id, "B067");
-        assert_eq!(BuildEnd::Capped("build".into()).diagnostic(&CONTEXT).unwrap().code.id, "B055");
-        let stopped = BuildEnd::Stopped(StopSignal::Interrupt, "build".into()).diagnostic(&CONTEXT).unwrap();
-        assert_eq!((stopped.code.id, stopped.message.as_str()), ("B056", "SIGINT ended the build in stage `build`"));
-        let file = crate::sys::FileError::new("write", std::path::Path::new("x"), std::io::Error::other("no"));
-        assert_eq!(BuildEnd::File(file).diagnostic(&CONTEXT).unwrap().code.id, "B060");
+        assert_eq!(
+            BuildEnd::Capped("build".into())
+                .diagnostic(&CONTEXT)
+                .unwrap()
+                .code
+                .id,
+            "B055"
+        );
+        let stopped = BuildEnd::Stopped(StopSignal::Interrupt, "build".into())
+            .diagnostic(&CONTEXT)
+            .unwrap();
+        assert_eq!(
+            (stopped.code.id, stopped.message.as_str()),
+            ("B056", "SIGINT ended the build in stage `build`")
+        );
+        let file = crate::sys::FileError::new(
+            "write",
+            std::path::Path::new("x"),
+            std::io::Error::other("no"),
+        );
+        assert_eq!(
+            BuildEnd::File(file).diagnostic(&CONTEXT).unwrap().code.id,
+            "B060"
+        );
         assert_eq!(no_signals(&std::io::Error::other("no")).code.id, "B074");
         assert!(BuildEnd::Done.diagnostic(&CONTEXT).is_none());
     }
@@ -382,9 +528,18 @@ mod tests {
     fn faults_before_the_first_stage_have_codes_and_help() {
         let busy = Diagnostic::from(&OpenFault::Busy("/x/.rock/a".into()));
         assert_eq!((busy.code.id, busy.help.is_some()), ("B057", true));
-        assert_eq!(Diagnostic::from(&OpenFault::BadId("..".into())).code.id, "B069");
-        let unknown = UnknownStage { stage: "biuld".into(), known: vec!["fetch".into(), "build".into()] };
+        assert_eq!(
+            Diagnostic::from(&OpenFault::BadId("..".into())).code.id,
+            "B069"
+        );
+        let unknown = UnknownStage {
+            stage: "biuld".into(),
+            known: vec!["fetch".into(), "build".into()],
+        };
         let told = Diagnostic::from(&unknown);
-        assert_eq!((told.code.id, told.help.as_deref()), ("B058", Some("did you mean `--continue build`?")));
+        assert_eq!(
+            (told.code.id, told.help.as_deref()),
+            ("B058", Some("did you mean `--continue build`?"))
+        );
     }
 }

@@ -18,8 +18,18 @@ const LOCK_FILE: &str = "lock";
 const RECORD: &str = "build.json";
 /// The file of the log.
 const LOG: &str = "logs/build.log";
-/// Folders that this program reads, writes or empties, whatever the steps of the build do with them.
-const OWN_FOLDERS: [&str; 8] = ["done", FACTS, LABELLED, LIBRARIES_FOLDER, "logs", REPAIRED, SOURCES, TESTED];
+/// Folders that this program reads, writes or empties, whatever the steps of the build do with
+/// them.
+const OWN_FOLDERS: [&str; 8] = [
+    "done",
+    FACTS,
+    LABELLED,
+    LIBRARIES_FOLDER,
+    "logs",
+    REPAIRED,
+    SOURCES,
+    TESTED,
+];
 /// The folder that sources lie in.
 pub(super) const SOURCES: &str = "src";
 /// The folder of the answers that steps found.
@@ -74,8 +84,16 @@ impl JobFolder {
         let is_name = !id.is_empty()
             && id.len() <= 200
             && !id.starts_with('.')
-            && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
-        if is_name { Ok(Self { path: base.join(ROOT).join(id) }) } else { Err(OpenFault::BadId(id.to_owned())) }
+            && id
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+        if is_name {
+            Ok(Self {
+                path: base.join(ROOT).join(id),
+            })
+        } else {
+            Err(OpenFault::BadId(id.to_owned()))
+        }
     }
 
     /// Its path.
@@ -88,9 +106,13 @@ impl JobFolder {
         sys::lock_below(&self.at(LOCK_FILE))?.ok_or_else(|| OpenFault::Busy(self.path.clone()))
     }
 
-    /// A path in it that no symbolic link leads to, from the folder of all jobs on: the steps of a build write there.
+    /// A path in it that no symbolic link leads to, from the folder of all jobs on: the steps of a
+    /// build write there.
     pub fn at(&self, path: impl AsRef<Path>) -> Below {
-        let (root, id) = (self.path.parent().unwrap_or(&self.path), self.path.file_name().unwrap_or_default());
+        let (root, id) = (
+            self.path.parent().unwrap_or(&self.path),
+            self.path.file_name().unwrap_or_default(),
+        );
         Below::new(root, Path::new(id).join(path))
     }
 
@@ -99,7 +121,9 @@ impl JobFolder {
     /// # Errors
     /// The first that is one.
     pub(super) fn check(&self) -> Result<(), FileError> {
-        OWN_FOLDERS.iter().try_for_each(|name| self.at(name).check())
+        OWN_FOLDERS
+            .iter()
+            .try_for_each(|name| self.at(name).check())
     }
 
     /// The record of the last build.
@@ -150,11 +174,15 @@ impl JobFolder {
 /// When the system refuses.
 pub fn ignore_folder(root: &Path) -> Result<(), FileError> {
     let ignore = root.join(".gitignore");
-    if sys::exists(&ignore) { Ok(()) } else { sys::replace_file(&ignore, GITIGNORE.as_bytes()) }
+    if sys::exists(&ignore) {
+        Ok(())
+    } else {
+        sys::replace_file(&ignore, GITIGNORE.as_bytes())
+    }
 }
 
-/// Takes a job's folder: makes it, locks it, ends what a killed build left running, reads its record, and empties it
-/// for a fresh start.
+/// Takes a job's folder: makes it, locks it, ends what a killed build left running, reads its
+/// record, and empties it for a fresh start.
 ///
 /// # Errors
 /// When another build has it, or the system refuses.
@@ -164,22 +192,37 @@ pub fn open(folder: &JobFolder, wish: &Continue) -> Result<Opened, OpenFault> {
         ignore_folder(root)?;
     }
     let lock = folder.lock()?;
-    let leftovers = sys::process::end_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
+    let leftovers =
+        sys::process::end_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
     let (last, unreadable) = match folder.last_record() {
         Ok(record) => (record, None),
         Err(reason) => (None, Some(reason)),
     };
-    let before = if *wish == Continue::Fresh { None } else { last.clone() };
+    let before = if *wish == Continue::Fresh {
+        None
+    } else {
+        last.clone()
+    };
     if *wish == Continue::Fresh {
-        for name in sys::names_in(folder.path())?.iter().filter(|name| *name != LOCK_FILE) {
+        for name in sys::names_in(folder.path())?
+            .iter()
+            .filter(|name| *name != LOCK_FILE)
+        {
             folder.at(name).remove()?;
         }
     }
     folder.check()?;
-    Ok(Opened { before, last, unreadable, leftovers, _lock: lock })
+    Ok(Opened {
+        before,
+        last,
+        unreadable,
+        leftovers,
+        _lock: lock,
+    })
 }
 
-/// Removes a job's folder, or only measures it; gives the bytes freed, `None` when there is no folder.
+/// Removes a job's folder, or only measures it; gives the bytes freed, `None` when there is no
+/// folder.
 ///
 /// # Errors
 /// When a build has it, or the system refuses.
@@ -203,9 +246,18 @@ mod tests {
     #[test]
     fn an_id_that_leaves_the_folder_is_refused() {
         for id in ["", ".", "..", "../x", "a/b", ".hidden", "a b", "ä"] {
-            assert!(matches!(JobFolder::new(Path::new("/x"), id), Err(OpenFault::BadId(_))), "{id}");
+            assert!(
+                matches!(
+                    JobFolder::new(Path::new("/x"), id),
+                    Err(OpenFault::BadId(_))
+                ),
+                "{id}"
+            );
         }
-        assert_eq!(JobFolder::new(Path::new("/x"), "a-1.2_b").unwrap().path(), Path::new("/x/.rock/a-1.2_b"));
+        assert_eq!(
+            JobFolder::new(Path::new("/x"), "a-1.2_b").unwrap().path(),
+            Path::new("/x/.rock/a-1.2_b")
+        );
     }
 
     #[test]
@@ -218,8 +270,14 @@ mod tests {
         Record::new("g", "one", "w").save(&folder.record()).unwrap();
         let opened = open(&folder, &Continue::Auto).unwrap();
         assert!(opened.before.is_some() && sys::exists(&folder.path().join("src/old")));
-        assert!(matches!(open(&folder, &Continue::Auto), Err(OpenFault::Busy(_))));
-        assert!(matches!(freed_by_cleaning(&folder, false), Err(OpenFault::Busy(_))));
+        assert!(matches!(
+            open(&folder, &Continue::Auto),
+            Err(OpenFault::Busy(_))
+        ));
+        assert!(matches!(
+            freed_by_cleaning(&folder, false),
+            Err(OpenFault::Busy(_))
+        ));
         drop(opened);
         let opened = open(&folder, &Continue::Fresh).unwrap();
         assert!(opened.before.is_none() && opened.last.is_some());
@@ -227,7 +285,9 @@ mod tests {
         assert!(sys::exists(&other));
         drop(opened);
         assert!(freed_by_cleaning(&folder, true).unwrap().is_some() && sys::exists(folder.path()));
-        assert!(freed_by_cleaning(&folder, false).unwrap().is_some() && !sys::exists(folder.path()));
+        assert!(
+            freed_by_cleaning(&folder, false).unwrap().is_some() && !sys::exists(folder.path())
+        );
         assert_eq!(freed_by_cleaning(&folder, false).unwrap(), None);
     }
 }

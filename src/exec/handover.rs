@@ -40,17 +40,23 @@ pub enum HandoverError {
     File(#[from] FileError),
 }
 
-/// Links the files that the build of a job left in `dist`, each with a copy of the record, into the folder `out`, which is
-/// empty or missing. Returns their names and digests, sorted. All files are compared with the record before the first is
-/// linked, and `out` stays empty on an error.
+/// Links the files that the build of a job left in `dist`, each with a copy of the record, into the
+/// folder `out`, which is empty or missing. Returns their names and digests, sorted. All files are
+/// compared with the record before the first is linked, and `out` stays empty on an error.
 ///
-/// The links take no further disk, but a process of the build that still runs can change both names of a file. That is found
-/// later: whoever takes the files over compares them with the digests that are returned here.
+/// The links take no further disk, but a process of the build that still runs can change both names
+/// of a file. That is found later: whoever takes the files over compares them with the digests that
+/// are returned here.
 ///
 /// # Errors
-/// When the record is not of a finished build of this job, a file is missing or not as the record says, `dist` holds
-/// another wheel or source distribution, or `out` is not empty.
-pub fn hand_over(record: &Record, job: &str, dist: &Path, out: &Path) -> Result<Vec<(String, Digest)>, HandoverError> {
+/// When the record is not of a finished build of this job, a file is missing or not as the record
+/// says, `dist` holds another wheel or source distribution, or `out` is not empty.
+pub fn hand_over(
+    record: &Record,
+    job: &str,
+    dist: &Path,
+    out: &Path,
+) -> Result<Vec<(String, Digest)>, HandoverError> {
     if record.job != job {
         return Err(HandoverError::OtherJob(record.job.clone()));
     }
@@ -60,19 +66,33 @@ pub fn hand_over(record: &Record, job: &str, dist: &Path, out: &Path) -> Result<
     if !sys::names_in(out)?.is_empty() {
         return Err(HandoverError::NotEmpty(out.to_owned()));
     }
-    let files: BTreeMap<String, Option<u64>> = sys::tree(dist)?.unwrap_or_default().into_iter().collect();
+    let files: BTreeMap<String, Option<u64>> =
+        sys::tree(dist)?.unwrap_or_default().into_iter().collect();
     let is_reported = |name: &str| record.wheels.iter().any(|wheel| wheel.name == name);
     for (name, size) in &files {
-        let is_publishable = !name.contains('/') && (is_wheel_file(name) || name.ends_with(".tar.gz"));
-        let is_unreported = if is_reported(name) { size.is_none() } else { is_publishable };
+        let is_publishable =
+            !name.contains('/') && (is_wheel_file(name) || name.ends_with(".tar.gz"));
+        let is_unreported = if is_reported(name) {
+            size.is_none()
+        } else {
+            is_publishable
+        };
         if is_unreported {
             return Err(HandoverError::Unreported(dist.join(name)));
         }
     }
-    let digests = record.wheels.iter().map(|wheel| left_digest(wheel, dist, &files)).collect::<Result<Vec<_>, _>>()?;
+    let digests = record
+        .wheels
+        .iter()
+        .map(|wheel| left_digest(wheel, dist, &files))
+        .collect::<Result<Vec<_>, _>>()?;
     let linked = link_all(record, &digests, dist, out);
     if linked.is_err() {
-        for name in record.wheels.iter().flat_map(|wheel| [wheel.name.clone(), record_name(&wheel.name)]) {
+        for name in record
+            .wheels
+            .iter()
+            .flat_map(|wheel| [wheel.name.clone(), record_name(&wheel.name)])
+        {
             // The first error says more than one of clearing up after it.
             let _ = sys::remove(&out.join(name));
         }
@@ -95,7 +115,11 @@ fn left_digest(
         return Ok(found);
     }
     let (name, reported) = (wheel.name.clone(), wheel.digest.clone());
-    Err(HandoverError::Changed { name, found, reported })
+    Err(HandoverError::Changed {
+        name,
+        found,
+        reported,
+    })
 }
 
 /// Links files of `dist` with these digests into `out`, each with a copy of the record.
@@ -119,6 +143,9 @@ fn link_all(
 
 /// The name of the copy of a build's record beside a file that it left.
 pub fn record_name(file: &str) -> String {
-    let stem = [".whl", ".tar.gz"].iter().find_map(|ending| file.strip_suffix(ending)).unwrap_or(file);
+    let stem = [".whl", ".tar.gz"]
+        .iter()
+        .find_map(|ending| file.strip_suffix(ending))
+        .unwrap_or(file);
     format!("{stem}.build.json")
 }

@@ -2,11 +2,14 @@
 
 /// The largest `build.json`. Real ones have a few KiB.
 pub(super) const MAX_RECORD_BYTES: u64 = 16 << 20;
-/// A path or a value in `build.json`, in bytes: `PATH_MAX` of Linux (limits.h), with room for a folder above it.
+/// A path or a value in `build.json`, in bytes: `PATH_MAX` of Linux (limits.h), with room for a
+/// folder above it.
 pub(super) const MAX_LINE_BYTES: usize = 8 << 10;
-/// A text of `build.json` that is only shown, such as the reason of a failure: a path and the words around it, in bytes.
+/// A text of `build.json` that is only shown, such as the reason of a failure: a path and the words
+/// around it, in bytes.
 pub(super) const MAX_SHOWN_BYTES: usize = 8 << 10;
-/// The largest file in which a build says what it used or counted. Real ones have some hundred bytes.
+/// The largest file in which a build says what it used or counted. Real ones have some hundred
+/// bytes.
 pub(super) const MAX_FACTS_BYTES: u64 = 1 << 20;
 /// The largest answer of a step that asks the machine. Answers are paths and versions.
 pub(super) const MAX_ANSWER_BYTES: u64 = 1 << 20;
@@ -20,7 +23,8 @@ pub(super) const MAX_TAIL_LINE_CHARS: usize = 400;
 pub(super) const MAX_UNFINISHED_LINE_BYTES: usize = 64 << 10;
 /// Maximum characters that a reason quotes of a stage's last line.
 pub(super) const MAX_REASON_CHARS: usize = 200;
-/// Maximum lines of a failed stage's output that a message shows where it also shows errors of compilers.
+/// Maximum lines of a failed stage's output that a message shows where it also shows errors of
+/// compilers.
 pub(super) const MAX_TAIL_LINES_AFTER_ERRORS: usize = 5;
 /// Maximum errors of compilers that a message shows.
 pub(super) const MAX_COMPILER_ERRORS: usize = 5;

@@ -6,7 +6,8 @@ use crate::names::{percent_encode, to_base64};
 
 /// What stands in a log instead of a secret.
 const STARS: &str = "***";
-/// Bytes of the shortest secret whose encoded forms are hidden: those of a shorter one stand everywhere.
+/// Bytes of the shortest secret whose encoded forms are hidden: those of a shorter one stand
+/// everywhere.
 const SHORTEST_ENCODED: usize = 3;
 /// Characters of the shortest part of a base64 text that is hidden wherever it stands.
 const SHORTEST_PART: usize = 8;
@@ -38,17 +39,25 @@ impl std::fmt::Debug for Masks {
 }
 
 impl Masks {
-    /// Masks for these values and what tools make of them: base64, alone and behind a user name, percent-encoded,
-    /// hexadecimal and as a JSON string. Each line of a longer value is hidden by itself, since logs are lines.
+    /// Masks for these values and what tools make of them: base64, alone and behind a user name,
+    /// percent-encoded, hexadecimal and as a JSON string. Each line of a longer value is hidden by
+    /// itself, since logs are lines.
     pub fn new<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
         let mut values: Vec<String> = values.into_iter().flat_map(forms).collect();
         values.retain(|value| !value.is_empty());
         values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         values.dedup();
         // A secret that holds another is hidden as a whole.
-        let builder =
-            |values: &Vec<String>| AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(values);
-        let matcher = if values.is_empty() { None } else { builder(&values).ok() };
+        let builder = |values: &Vec<String>| {
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(values)
+        };
+        let matcher = if values.is_empty() {
+            None
+        } else {
+            builder(&values).ok()
+        };
         Self { values, matcher }
     }
 
@@ -77,7 +86,10 @@ impl Masks {
 fn forms(secret: &str) -> Vec<String> {
     let lines: Vec<&str> = secret.lines().map(str::trim).collect();
     let mut forms: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
-    for line in lines.into_iter().filter(|line| line.len() >= SHORTEST_ENCODED) {
+    for line in lines
+        .into_iter()
+        .filter(|line| line.len() >= SHORTEST_ENCODED)
+    {
         forms.extend(percent_encoded(line));
         forms.extend(hexadecimal(line));
         forms.extend(json_escaped(line));
@@ -85,7 +97,11 @@ fn forms(secret: &str) -> Vec<String> {
     }
     if secret.trim().len() >= SHORTEST_ENCODED {
         // As it is, and as `echo` gives it.
-        for text in [secret.to_owned(), secret.trim().to_owned(), format!("{}\n", secret.trim())] {
+        for text in [
+            secret.to_owned(),
+            secret.trim().to_owned(),
+            format!("{}\n", secret.trim()),
+        ] {
             forms.extend(base64_texts(text.as_bytes()));
         }
         for user in BASIC_USERS {
@@ -95,12 +111,17 @@ fn forms(secret: &str) -> Vec<String> {
     forms
 }
 
-/// Percent-encoded forms: every character but the unreserved ones (RFC 3986), those that `encodeURIComponent` leaves, too
-/// (ECMA-262), and a space as `+` (the form encoding of the URL standard); with digits in both cases.
+/// Percent-encoded forms: every character but the unreserved ones (RFC 3986), those that
+/// `encodeURIComponent` leaves, too (ECMA-262), and a space as `+` (the form encoding of the URL
+/// standard); with digits in both cases.
 fn percent_encoded(text: &str) -> Vec<String> {
     let strict = percent_encode(text);
-    let component = ["%21", "%27", "%28", "%29", "%2A"].iter().zip(["!", "'", "(", ")", "*"]);
-    let component = component.fold(strict.clone(), |text, (code, letter)| text.replace(code, letter));
+    let component = ["%21", "%27", "%28", "%29", "%2A"]
+        .iter()
+        .zip(["!", "'", "(", ")", "*"]);
+    let component = component.fold(strict.clone(), |text, (code, letter)| {
+        text.replace(code, letter)
+    });
     let form = strict.replace("%20", "+");
     let small = [&strict, &component, &form].map(|text| small_escapes(text));
     [strict, component, form].into_iter().chain(small).collect()
@@ -125,16 +146,25 @@ fn hexadecimal(text: &str) -> [String; 2] {
     [small, large]
 }
 
-/// Returns the inside of JSON strings as encoders write them: with as few escapes as possible, in ASCII with hexadecimal
-/// digits of either case (RFC 8259, section 7), with `/` escaped, and with `&`, `<` and `>` escaped as Go's `encoding/json`
-/// does.
+/// Returns the inside of JSON strings as encoders write them: with as few escapes as possible, in
+/// ASCII with hexadecimal digits of either case (RFC 8259, section 7), with `/` escaped, and with
+/// `&`, `<` and `>` escaped as Go's `encoding/json` does.
 fn json_escaped(text: &str) -> Vec<String> {
     let quoted = serde_json::Value::from(text).to_string();
     let plain = quoted.trim_start_matches('"');
     let plain = plain.strip_suffix('"').unwrap_or(plain).to_owned();
-    let for_html = plain.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e");
-    let (lower, upper) = (unicode_escaped(&plain, false), unicode_escaped(&plain, true));
-    [plain, for_html, lower, upper].into_iter().flat_map(|text| [text.replace('/', "\\/"), text]).collect()
+    let for_html = plain
+        .replace('&', "\\u0026")
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e");
+    let (lower, upper) = (
+        unicode_escaped(&plain, false),
+        unicode_escaped(&plain, true),
+    );
+    [plain, for_html, lower, upper]
+        .into_iter()
+        .flat_map(|text| [text.replace('/', "\\/"), text])
+        .collect()
 }
 
 /// Replaces each character outside ASCII by its `\u` escapes.
@@ -146,13 +176,18 @@ fn unicode_escaped(text: &str, is_upper_case: bool) -> String {
             continue;
         }
         for unit in letter.encode_utf16(&mut [0; 2]) {
-            escaped += &if is_upper_case { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") };
+            escaped += &if is_upper_case {
+                format!("\\u{unit:04X}")
+            } else {
+                format!("\\u{unit:04x}")
+            };
         }
     }
     escaped
 }
 
-/// Whole base64 texts of these bytes, in both alphabets (RFC 4648), with and without padding, and in lines.
+/// Whole base64 texts of these bytes, in both alphabets (RFC 4648), with and without padding, and
+/// in lines.
 fn base64_texts(bytes: &[u8]) -> Vec<String> {
     let text = base64(bytes);
     let mut texts = vec![text.trim_end_matches('=').to_owned()];
@@ -181,7 +216,12 @@ fn base64_parts(bytes: &[u8]) -> Vec<String> {
         let to = whole - usize::from(!(before + bytes.len()).is_multiple_of(3));
         text.get(from..to).unwrap_or_default().to_owned()
     };
-    both_alphabets((0..3).map(part).filter(|part| part.len() >= SHORTEST_PART).collect())
+    both_alphabets(
+        (0..3)
+            .map(part)
+            .filter(|part| part.len() >= SHORTEST_PART)
+            .collect(),
+    )
 }
 
 /// Base64 with padding (RFC 4648, section 4).
@@ -193,7 +233,10 @@ fn base64(bytes: &[u8]) -> String {
 
 /// Texts in the usual alphabet, and in the one for addresses.
 fn both_alphabets(texts: Vec<String>) -> Vec<String> {
-    let for_addresses: Vec<String> = texts.iter().map(|text| text.replace('+', "-").replace('/', "_")).collect();
+    let for_addresses: Vec<String> = texts
+        .iter()
+        .map(|text| text.replace('+', "-").replace('/', "_"))
+        .collect();
     texts.into_iter().chain(for_addresses).collect()
 }
 
@@ -220,18 +263,28 @@ mod tests {
     #[test]
     fn secrets_in_json_of_go_are_hidden() {
         let masks = Masks::new(["s3cret<&>value"]);
-        assert_eq!(masks.hide(r#"{"x":"s3cret\u003c\u0026\u003evalue"}"#), r#"{"x":"***"}"#);
+        assert_eq!(
+            masks.hide(r#"{"x":"s3cret\u003c\u0026\u003evalue"}"#),
+            r#"{"x":"***"}"#
+        );
     }
 
-    /// What `base64`, `od`, `jq`, Python's `urllib` and `json`, and git's `Basic` header make of a secret.
+    /// What `base64`, `od`, `jq`, Python's `urllib` and `json`, and git's `Basic` header make of a
+    /// secret.
     #[test]
     fn encoded_forms_of_a_secret_are_hidden() {
         let masks = Masks::new(["s3cr€t/+ \"value\"~1"]);
         for (form, left) in [
             ("czNjcuKCrHQvKyAidmFsdWUifjE=", "***"),
             ("czNjcuKCrHQvKyAidmFsdWUifjEK", "***"),
-            ("AUTHORIZATION: basic eC1hY2Nlc3MtdG9rZW46czNjcuKCrHQvKyAidmFsdWUifjE=", "AUTHORIZATION: basic ***"),
-            ("https://u:s3cr%E2%82%ACt%2F%2B%20%22value%22~1@host", "https://u:***@host"),
+            (
+                "AUTHORIZATION: basic eC1hY2Nlc3MtdG9rZW46czNjcuKCrHQvKyAidmFsdWUifjE=",
+                "AUTHORIZATION: basic ***",
+            ),
+            (
+                "https://u:s3cr%E2%82%ACt%2F%2B%20%22value%22~1@host",
+                "https://u:***@host",
+            ),
             ("s3cr%e2%82%act%2f%2b%20%22value%22~1", "***"),
             ("q=s3cr%E2%82%ACt%2F%2B+%22value%22~1&x", "q=***&x"),
             ("73336372e282ac742f2b202276616c7565227e31", "***"),
@@ -245,7 +298,8 @@ mod tests {
         }
     }
 
-    /// Among other bytes all of a base64 text goes but for the characters that hold bits of a neighbour.
+    /// Among other bytes all of a base64 text goes but for the characters that hold bits of a
+    /// neighbour.
     #[test]
     fn a_secret_inside_of_a_base64_text_is_hidden_at_every_alignment() {
         let masks = Masks::new(["hunter2-hunter2"]);
@@ -253,7 +307,10 @@ mod tests {
             for after in ["", "x", "xy"] {
                 let text = base64(format!("{before}hunter2-hunter2{after}").as_bytes());
                 let hidden = masks.hide(&text);
-                assert!(hidden.contains("***") && hidden.len() <= 16, "{before} {after}: {text} became {hidden}");
+                assert!(
+                    hidden.contains("***") && hidden.len() <= 16,
+                    "{before} {after}: {text} became {hidden}"
+                );
             }
         }
     }
@@ -261,7 +318,9 @@ mod tests {
     /// A key of many lines, wrapped as `base64` and PEM wrap it.
     #[test]
     fn a_long_secret_is_hidden_in_wrapped_base64() {
-        let secret = (0..40).map(|at| format!("line {at} of a key\n")).collect::<String>();
+        let secret = (0..40)
+            .map(|at| format!("line {at} of a key\n"))
+            .collect::<String>();
         let masks = Masks::new([secret.as_str()]);
         let text = base64(secret.as_bytes());
         for columns in [76, 64, usize::MAX] {
@@ -274,7 +333,10 @@ mod tests {
             }
             let wrapped = lines.join("\n");
             assert!(
-                masks.hide(&wrapped).chars().all(|letter| "*\n".contains(letter)),
+                masks
+                    .hide(&wrapped)
+                    .chars()
+                    .all(|letter| "*\n".contains(letter)),
                 "{columns}: {}",
                 masks.hide(&wrapped)
             );

@@ -1,10 +1,10 @@
 //! Runs the steps of a job: on this machine, or as one script in a container.
 //!
-//! Input: a [`crate::recipe::Step`] list, a folder, limits, and a [`Runner`]. Output: a [`Record`] of what was done
-//! (`build.json`, from which a build goes on), a log, and how it ended.
+//! Input: a [`crate::recipe::Step`] list, a folder, limits, and a [`Runner`]. Output: a [`Record`]
+//! of what was done (`build.json`, from which a build goes on), a log, and how it ended.
 //!
-//! **Invariant:** nothing outside the job's folder is written or removed here, but for wheels that are copied to the
-//! folder asked for; when a run returns, nothing that it started is running.
+//! **Invariant:** nothing outside the job's folder is written or removed here, but for wheels that
+//! are copied to the folder asked for; when a run returns, nothing that it started is running.
 
 mod assigned_gpu;
 mod clean;
@@ -35,7 +35,9 @@ pub use collect::{CollectFault, Collected, collect, copy_out, wheel_matches, whe
 pub use container::{Containment, run_container};
 pub use engine_fault::{EngineFault, EngineTrouble};
 pub use fault::{BuildEnd, MessageContext, StepFault, StepTrouble, no_signals};
-pub use folder::{JobFolder, LABELLED, OpenFault, Opened, REPAIRED, ROOT, freed_by_cleaning, ignore_folder, open};
+pub use folder::{
+    JobFolder, LABELLED, OpenFault, Opened, REPAIRED, ROOT, freed_by_cleaning, ignore_folder, open,
+};
 pub use handover::{HandoverError, hand_over, record_name};
 pub use mask::Masks;
 pub use missing_sources::missing_sources;

@@ -35,7 +35,8 @@ pub struct Record {
     pub image: Option<String>,
     /// What that name meant.
     pub image_digest: Option<String>,
-    /// What the build says it really used: torch, ROCm, compiler, Python versions; `null` where it could not say.
+    /// What the build says it really used: torch, ROCm, compiler, Python versions; `null` where it
+    /// could not say.
     pub used: BTreeMap<String, Option<String>>,
     /// What steps counted: `ccache` → `hits` → 12.
     #[serde(default)]
@@ -89,8 +90,8 @@ pub struct StageRecord {
     pub stage: String,
     /// Digest of everything that makes it what it is. A stage whose hash changed is run again.
     pub hash: String,
-    /// Digest of the answers that it took from earlier stages; empty where it takes none. When they are others, it is run
-    /// again.
+    /// Digest of the answers that it took from earlier stages; empty where it takes none. When they
+    /// are others, it is run again.
     #[serde(default)]
     pub answers: String,
     /// How far it came.
@@ -137,7 +138,15 @@ impl StageRecord {
     /// A stage that was not begun.
     pub fn new(stage: &str, hash: &str) -> Self {
         let (stage, hash) = (stage.to_owned(), hash.to_owned());
-        Self { stage, hash, answers: String::new(), state: StageState::Waiting, seconds: 0, tries: 0, ended: None }
+        Self {
+            stage,
+            hash,
+            answers: String::new(),
+            state: StageState::Waiting,
+            seconds: 0,
+            tries: 0,
+            ended: None,
+        }
     }
 }
 
@@ -170,7 +179,9 @@ impl Record {
 
     /// The text of the file.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).map(|text| text + "\n").unwrap_or_default()
+        serde_json::to_string_pretty(self)
+            .map(|text| text + "\n")
+            .unwrap_or_default()
     }
 
     /// Reads [`Self::to_json`]'s text.
@@ -180,21 +191,32 @@ impl Record {
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         let record: Self = serde_json::from_str(text)?;
         if record.version != VERSION {
-            return Err(serde::de::Error::custom(format!("version {} of the form is not known", record.version)));
+            return Err(serde::de::Error::custom(format!(
+                "version {} of the form is not known",
+                record.version
+            )));
         }
         record.check().map_err(serde::de::Error::custom)?;
         Ok(record)
     }
 
-    /// Refuses what would become a path, an option or a line of a script, and is none of the texts that a build writes
-    /// there. Texts that are only shown, such as `reason` and `used`, are lines of a bounded length.
+    /// Refuses what would become a path, an option or a line of a script, and is none of the texts
+    /// that a build writes there. Texts that are only shown, such as `reason` and `used`, are lines
+    /// of a bounded length.
     fn check(&self) -> Result<(), String> {
         let is_word = |text: &str| {
-            !text.starts_with('-') && syntax::unprintable(text).is_none() && !text.contains(char::is_whitespace)
+            !text.starts_with('-')
+                && syntax::unprintable(text).is_none()
+                && !text.contains(char::is_whitespace)
         };
-        let is_engine = self.engine.is_empty() || self.engine == "local" || Engine::from_word(&self.engine).is_some();
-        let is_image =
-            |image: &Option<String>| image.as_deref().is_none_or(|image| !image.is_empty() && is_word(image));
+        let is_engine = self.engine.is_empty()
+            || self.engine == "local"
+            || Engine::from_word(&self.engine).is_some();
+        let is_image = |image: &Option<String>| {
+            image
+                .as_deref()
+                .is_none_or(|image| !image.is_empty() && is_word(image))
+        };
         let is_stage = |stage: &StageRecord| {
             let is_shown = stage.ended.as_deref().is_none_or(is_shown);
             syntax::is_label(stage.stage.trim_start_matches('_'))
@@ -204,14 +226,21 @@ impl Record {
         };
         let is_wheel = |wheel: &BuiltWheel| {
             // `actions/upload-artifact` leaves out files whose name starts with a dot.
-            let is_name = is_file_name(&wheel.name) && is_word(&wheel.name) && !wheel.name.starts_with('.');
+            let is_name =
+                is_file_name(&wheel.name) && is_word(&wheel.name) && !wheel.name.starts_with('.');
             is_name && is_line(&wheel.path) && wheel.digest.parse::<Digest>().is_ok()
         };
         let is_file = is_file_name(&self.expected_wheel) && is_word(&self.expected_wheel);
         let fields = [
             ("job", syntax::is_label(&self.job)),
             ("expected_wheel", is_file),
-            ("axes", self.axes.iter().flat_map(|(name, value)| [name, value]).all(|text| is_line(text))),
+            (
+                "axes",
+                self.axes
+                    .iter()
+                    .flat_map(|(name, value)| [name, value])
+                    .all(|text| is_line(text)),
+            ),
             ("gfx", self.gfx.iter().all(|target| is_word(target))),
             ("engine", is_engine),
             ("image", is_image(&self.image)),
@@ -250,7 +279,8 @@ impl Record {
         Self::from_json(&text).map(Some).map_err(|e| e.to_string())
     }
 
-    /// Reads the file where a build may have put a link in its place, which is not followed; `None` where there is none.
+    /// Reads the file where a build may have put a link in its place, which is not followed; `None`
+    /// where there is none.
     ///
     /// # Errors
     /// Why a file that is there cannot be read.
@@ -258,7 +288,9 @@ impl Record {
         if matches!(file.exists(), Ok(false)) {
             return Ok(None);
         }
-        let text = file.read_text(MAX_RECORD_BYTES).map_err(|e| e.to_string())?;
+        let text = file
+            .read_text(MAX_RECORD_BYTES)
+            .map_err(|e| e.to_string())?;
         Self::from_json(&text).map(Some).map_err(|e| e.to_string())
     }
 }
@@ -284,8 +316,16 @@ pub(super) fn is_counted((name, counts): (&String, &BTreeMap<String, u64>)) -> b
 
 /// A text as a record may have it: with blanks for what does not print, and cut to a length.
 pub fn shown_text(text: &str) -> String {
-    let mut text: String =
-        text.chars().map(|c| if syntax::unprintable(c.encode_utf8(&mut [0; 4])).is_some() { ' ' } else { c }).collect();
+    let mut text: String = text
+        .chars()
+        .map(|c| {
+            if syntax::unprintable(c.encode_utf8(&mut [0; 4])).is_some() {
+                ' '
+            } else {
+                c
+            }
+        })
+        .collect();
     text.truncate(text.floor_char_boundary(MAX_SHOWN_BYTES));
     text
 }
@@ -320,8 +360,16 @@ mod tests {
         record.stages.push(StageRecord::new("build", "sha256:0"));
         record.image = Some("rocm/pytorch:1".into());
         let digest = format!("sha256:{}", "07".repeat(32));
-        let (name, path) = ("a-1-py3-none-any.whl".to_owned(), "dist/a-1-py3-none-any.whl".to_owned());
-        record.wheels.push(BuiltWheel { name, path, digest, size_bytes: 1 });
+        let (name, path) = (
+            "a-1-py3-none-any.whl".to_owned(),
+            "dist/a-1-py3-none-any.whl".to_owned(),
+        );
+        record.wheels.push(BuiltWheel {
+            name,
+            path,
+            digest,
+            size_bytes: 1,
+        });
         let most = "x".repeat(MAX_SHOWN_BYTES);
         let long = format!("{most}x");
         record.reason = Some(most.clone());
@@ -351,24 +399,48 @@ mod tests {
         ] {
             let mut hostile = whole.clone();
             *hostile.pointer_mut(field).unwrap() = value.into();
-            let told = Record::from_json(&hostile.to_string()).unwrap_err().to_string();
+            let told = Record::from_json(&hostile.to_string())
+                .unwrap_err()
+                .to_string();
             let name = field.split('/').nth(1).unwrap();
-            assert_eq!(told, format!("`{name}` holds what no build writes there"), "{value:?}");
+            assert_eq!(
+                told,
+                format!("`{name}` holds what no build writes there"),
+                "{value:?}"
+            );
         }
         for name in ["a\nb", long.as_str()] {
             let mut hostile = record.clone();
             hostile.used.insert(name.to_owned(), None);
-            assert!(Record::from_json(&hostile.to_json()).unwrap_err().to_string().starts_with("`used` holds"));
+            assert!(
+                Record::from_json(&hostile.to_json())
+                    .unwrap_err()
+                    .to_string()
+                    .starts_with("`used` holds")
+            );
             let mut hostile = record.clone();
-            hostile.figures.insert("ccache".to_owned(), [(name.to_owned(), 1)].into());
-            assert!(Record::from_json(&hostile.to_json()).unwrap_err().to_string().starts_with("`figures` holds"));
+            hostile
+                .figures
+                .insert("ccache".to_owned(), [(name.to_owned(), 1)].into());
+            assert!(
+                Record::from_json(&hostile.to_json())
+                    .unwrap_err()
+                    .to_string()
+                    .starts_with("`figures` holds")
+            );
         }
     }
 
     #[test]
     fn a_text_of_any_kind_is_shown_as_a_record_may_have_it() {
-        let text = shown_text(&format!("a\nb\u{1b}[2J\u{202e}{}", "é".repeat(MAX_SHOWN_BYTES)));
-        assert!(text.starts_with("a b [2J é") && is_shown(&text) && text.len() > MAX_SHOWN_BYTES - 2, "{text:.20}");
+        let text = shown_text(&format!(
+            "a\nb\u{1b}[2J\u{202e}{}",
+            "é".repeat(MAX_SHOWN_BYTES)
+        ));
+        assert!(
+            text.starts_with("a b [2J é") && is_shown(&text) && text.len() > MAX_SHOWN_BYTES - 2,
+            "{text:.20}"
+        );
     }
 
     #[test]

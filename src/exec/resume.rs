@@ -11,7 +11,8 @@ pub enum Continue {
     Auto,
     /// At this stage, whatever became of those before it.
     Stage(String),
-    /// Like [`Self::Auto`], and at the last stage where all are done: the tests of a wheel that another build made.
+    /// Like [`Self::Auto`], and at the last stage where all are done: the tests of a wheel that
+    /// another build made.
     Test,
 }
 
@@ -25,12 +26,16 @@ pub struct UnknownStage {
     pub known: Vec<String>,
 }
 
-/// The number of the first stage to run; the number of stages when all are done. `stages` are those of this build with
-/// their hashes, `before` those of the last one.
+/// The number of the first stage to run; the number of stages when all are done. `stages` are those
+/// of this build with their hashes, `before` those of the last one.
 ///
 /// # Errors
 /// When the wanted stage does not exist.
-pub fn first_step(wish: &Continue, stages: &[(String, String)], before: &[StageRecord]) -> Result<usize, UnknownStage> {
+pub fn first_step(
+    wish: &Continue,
+    stages: &[(String, String)],
+    before: &[StageRecord],
+) -> Result<usize, UnknownStage> {
     match wish {
         Continue::Fresh => Ok(0),
         Continue::Auto | Continue::Test => {
@@ -39,12 +44,19 @@ pub fn first_step(wish: &Continue, stages: &[(String, String)], before: &[StageR
             };
             let done = stages.iter().zip(before).take_while(is_done).count();
             let last = stages.len().saturating_sub(1);
-            Ok(if *wish == Continue::Test { done.min(last) } else { done })
+            Ok(if *wish == Continue::Test {
+                done.min(last)
+            } else {
+                done
+            })
         }
-        Continue::Stage(wanted) => stages.iter().position(|(stage, _)| stage == wanted).ok_or_else(|| UnknownStage {
-            stage: wanted.clone(),
-            known: stages.iter().map(|(stage, _)| stage.clone()).collect(),
-        }),
+        Continue::Stage(wanted) => stages
+            .iter()
+            .position(|(stage, _)| stage == wanted)
+            .ok_or_else(|| UnknownStage {
+                stage: wanted.clone(),
+                known: stages.iter().map(|(stage, _)| stage.clone()).collect(),
+            }),
     }
 }
 
@@ -53,7 +65,10 @@ mod tests {
     use super::*;
 
     fn stages(words: &str) -> Vec<(String, String)> {
-        words.split(' ').map(|word| (word[..1].to_owned(), word.to_owned())).collect()
+        words
+            .split(' ')
+            .map(|word| (word[..1].to_owned(), word.to_owned()))
+            .collect()
     }
 
     fn check(wish: &Continue, now: &str, before: &str) -> Option<usize> {
@@ -64,7 +79,11 @@ mod tests {
                 stage: word[..1].to_owned(),
                 hash: word.trim_end_matches('!').to_owned(),
                 answers: String::new(),
-                state: if word.ends_with('!') { StageState::Failed } else { StageState::Done },
+                state: if word.ends_with('!') {
+                    StageState::Failed
+                } else {
+                    StageState::Done
+                },
                 seconds: 0,
                 tries: 1,
                 ended: None,
@@ -93,7 +112,10 @@ mod tests {
 
     #[test]
     fn a_named_stage_is_forced_and_must_exist() {
-        assert_eq!(check(&Continue::Stage("b".into()), "a1 b1 c1", "a1 b1 c1"), Some(1));
+        assert_eq!(
+            check(&Continue::Stage("b".into()), "a1 b1 c1", "a1 b1 c1"),
+            Some(1)
+        );
         assert_eq!(check(&Continue::Stage("z".into()), "a1 b1 c1", ""), None);
         assert_eq!(check(&Continue::Fresh, "a1", "a1"), Some(0));
     }

@@ -50,12 +50,14 @@ pub struct Order<'a> {
 pub enum Event<'a> {
     /// A fresh build takes the place of an earlier one that ended so.
     Replaces(Outcome),
-    /// A stage that was done is run again, since it took other answers of earlier stages than those there are.
+    /// A stage that was done is run again, since it took other answers of earlier stages than those
+    /// there are.
     OtherAnswers {
         /// Its name.
         stage: &'a str,
     },
-    /// A stage that copies a source tree runs although the build was to begin at a later one, since the tree changed.
+    /// A stage that copies a source tree runs although the build was to begin at a later one, since
+    /// the tree changed.
     SourceChanged {
         /// Its name.
         stage: &'a str,
@@ -96,8 +98,8 @@ pub enum Event<'a> {
     },
 }
 
-/// Runs the steps from `order.from` on; keeps `record` on disk up to date before and after each. After a step that failed
-/// only those run that run always; the first failure is how it ends.
+/// Runs the steps from `order.from` on; keeps `record` on disk up to date before and after each.
+/// After a step that failed only those run that run always; the first failure is how it ends.
 pub fn run_steps(
     order: &Order<'_>,
     record: &mut Record,
@@ -112,11 +114,14 @@ pub fn run_steps(
     for number in order.from..order.steps.len() {
         let end = run_stage(order, number, record, &mut transcript, runner, tell);
         if matches!(end, BuildEnd::Failed(_)) && !order.steps[number].finally {
-            let mut last = (number + 1..order.steps.len()).filter(|number| order.steps[*number].finally);
+            let mut last =
+                (number + 1..order.steps.len()).filter(|number| order.steps[*number].finally);
             while let Some(number) = last.next()
-                && matches!(run_stage(order, number, record, &mut transcript, runner, tell), BuildEnd::Done)
-            {
-            }
+                && matches!(
+                    run_stage(order, number, record, &mut transcript, runner, tell),
+                    BuildEnd::Done
+                )
+            {}
         }
         if !matches!(end, BuildEnd::Done) {
             return end;
@@ -125,9 +130,10 @@ pub fn run_steps(
     BuildEnd::Done
 }
 
-/// Where a build goes on that could go on at `order.from`: at the first stage before that which took other answers than
-/// those there are. The stages that ask are run again for it, without a record, since asking changes nothing else; one
-/// that no longer gets an answer is where to begin, and says why.
+/// Where a build goes on that could go on at `order.from`: at the first stage before that which
+/// took other answers than those there are. The stages that ask are run again for it, without a
+/// record, since asking changes nothing else; one that no longer gets an answer is where to begin,
+/// and says why.
 ///
 /// # Errors
 /// A signal or the cap, or a log that cannot be written.
@@ -141,20 +147,36 @@ pub(super) fn ask_again(
     if !(0..order.from).any(|number| asks(&number)) {
         return Ok(order.from);
     }
-    let log = order.folder.open_log().map_err(|error| Box::new(BuildEnd::File(error)))?;
+    let log = order
+        .folder
+        .open_log()
+        .map_err(|error| Box::new(BuildEnd::File(error)))?;
     let mut transcript = Transcript::new(log, order.masks);
     for number in (0..order.from).filter(asks) {
-        match run_step(order, &order.steps[number], &mut transcript, runner, &mut |_| ()).0 {
+        match run_step(
+            order,
+            &order.steps[number],
+            &mut transcript,
+            runner,
+            &mut |_| (),
+        )
+        .0
+        {
             BuildEnd::Done => {}
             BuildEnd::Failed(_) => return Ok(number),
             ended => return Err(Box::new(ended)),
         }
     }
     let took_others = |number: &usize| {
-        !asks(number) && before[*number].answers != answers(&order.steps[*number], order.folder.path())
+        !asks(number)
+            && before[*number].answers != answers(&order.steps[*number], order.folder.path())
     };
-    let Some(number) = (0..order.from).find(took_others) else { return Ok(order.from) };
-    tell(Event::OtherAnswers { stage: &order.steps[number].stage });
+    let Some(number) = (0..order.from).find(took_others) else {
+        return Ok(order.from);
+    };
+    tell(Event::OtherAnswers {
+        stage: &order.steps[number].stage,
+    });
     Ok(number)
 }
 
@@ -168,7 +190,11 @@ fn run_stage(
     tell: &mut dyn FnMut(Event<'_>),
 ) -> BuildEnd {
     let step = &order.steps[number];
-    tell(Event::Started { stage: &step.stage, number: number + 1, of: order.steps.len() });
+    tell(Event::Started {
+        stage: &step.stage,
+        number: number + 1,
+        of: order.steps.len(),
+    });
     record.stages[number].state = StageState::Running;
     record.stages[number].answers = answers(step, order.folder.path());
     if let Err(error) = record.save(&order.folder.record()) {
@@ -185,10 +211,17 @@ fn run_stage(
         _ => StageState::Failed,
     };
     stage.ended = match &end {
-        BuildEnd::Failed(StepFault { trouble: StepTrouble::Ended(how), .. }) => Some(how.clone()),
+        BuildEnd::Failed(StepFault {
+            trouble: StepTrouble::Ended(how),
+            ..
+        }) => Some(how.clone()),
         _ => None,
     };
-    tell(Event::Ended { stage: &step.stage, seconds: stage.seconds, state: stage.state });
+    tell(Event::Ended {
+        stage: &step.stage,
+        seconds: stage.seconds,
+        state: stage.state,
+    });
     if let Err(error) = record.save(&order.folder.record())
         && matches!(end, BuildEnd::Done)
     {
@@ -197,7 +230,8 @@ fn run_stage(
     end
 }
 
-/// Runs one step with its retries; [`BuildEnd::Done`] when it is done. Also tells how often it was tried.
+/// Runs one step with its retries; [`BuildEnd::Done`] when it is done. Also tells how often it was
+/// tried.
 fn run_step(
     order: &Order<'_>,
     step: &Step,
@@ -208,7 +242,12 @@ fn run_step(
     let command = brief(&step.argv, order.masks);
     let failed = |trouble, transcript: &Transcript<'_>| {
         let (stage, command, output) = (step.stage.clone(), command.clone(), transcript.excerpt());
-        BuildEnd::Failed(StepFault { stage, command, trouble, output })
+        BuildEnd::Failed(StepFault {
+            stage,
+            command,
+            trouble,
+            output,
+        })
     };
     let mut tries = 0;
     loop {
@@ -222,43 +261,68 @@ fn run_step(
         }
         for path in &step.clean {
             if !is_below(path) {
-                return (failed(StepTrouble::CleansOutside(path.clone()), transcript), tries);
+                return (
+                    failed(StepTrouble::CleansOutside(path.clone()), transcript),
+                    tries,
+                );
             }
             if let Err(error) = order.folder.at(path).remove() {
                 return (BuildEnd::File(error), tries);
             }
         }
         let ended = match attempt(order, step, transcript, runner, tell) {
-            Attempt::Succeeded => match order.folder.check().and_then(|()| missing_outputs(order, step)) {
+            Attempt::Succeeded => match order
+                .folder
+                .check()
+                .and_then(|()| missing_outputs(order, step))
+            {
                 Ok(None) => return (BuildEnd::Done, tries),
                 Ok(Some(trouble)) => return (failed(trouble, transcript), tries),
                 Err(error) => return (BuildEnd::File(error), tries),
             },
             Attempt::Ended(how) => how,
-            Attempt::TimedOut(seconds) => return (failed(StepTrouble::TimedOut(seconds), transcript), tries),
-            Attempt::NotStarted(reason) => return (failed(StepTrouble::NotStarted(reason), transcript), tries),
+            Attempt::TimedOut(seconds) => {
+                return (failed(StepTrouble::TimedOut(seconds), transcript), tries);
+            }
+            Attempt::NotStarted(reason) => {
+                return (failed(StepTrouble::NotStarted(reason), transcript), tries);
+            }
             Attempt::Over(end) => return (end, tries),
         };
-        let told = note(transcript, order, &format!("== {} failed: {ended}", step.stage));
+        let told = note(
+            transcript,
+            order,
+            &format!("== {} failed: {ended}", step.stage),
+        );
         if tries > step.retries {
             return (failed(StepTrouble::Ended(ended), transcript), tries);
         }
         if let Err(error) = told {
             return (BuildEnd::File(error), tries);
         }
-        tell(Event::Retried { stage: &step.stage, ended: &ended });
+        tell(Event::Retried {
+            stage: &step.stage,
+            ended: &ended,
+        });
         if let Some(signal) = pause(order, runner) {
             return (BuildEnd::Stopped(signal, step.stage.clone()), tries);
         }
     }
 }
 
-/// Checks that no link is in the place of a folder that this program checks a source out into: an earlier build had it.
+/// Checks that no link is in the place of a folder that this program checks a source out into: an
+/// earlier build had it.
 fn check_checkout(order: &Order<'_>, step: &Step) -> Result<(), FileError> {
-    let Some(folder) = step.checkout_folder() else { return Ok(()) };
-    [folder.to_owned(), format!("{folder}/.git"), format!("{folder}/.rock")]
-        .iter()
-        .try_for_each(|path| order.folder.at(path).check())
+    let Some(folder) = step.checkout_folder() else {
+        return Ok(());
+    };
+    [
+        folder.to_owned(),
+        format!("{folder}/.git"),
+        format!("{folder}/.rock"),
+    ]
+    .iter()
+    .try_for_each(|path| order.folder.at(path).check())
 }
 
 /// A command for a message: of a word of several lines, such as a whole program, only the first.
@@ -287,19 +351,35 @@ fn attempt(
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Attempt {
     let begun = runner.clock();
-    let allowance = Cap::allowance(order.limits.cap, order.limits.used_before_s + begun.as_secs(), step.timeout_s);
+    let allowance = Cap::allowance(
+        order.limits.cap,
+        order.limits.used_before_s + begun.as_secs(),
+        step.timeout_s,
+    );
     let mut watch = Watch::new(allowance, begun);
     if watch.wish(begun, order.signals) != Wish::GoOn || allowance == Allowance::Over {
         return Attempt::Over(watch.end(&step.stage));
     }
     let mut lost_log = None;
-    let run = runner.run(&invocation(step, order.folder.path(), order.surroundings), &mut |clock, heard| {
-        if let Heard::Output(bytes) | Heard::Talk(bytes) = heard {
-            lost_log = transcript.feed(bytes, |_, line| tell(Event::Line(&line))).err();
-        }
-        tell(Event::Tick { stage: &step.stage, elapsed: clock().saturating_sub(begun) });
-        if lost_log.is_some() { Wish::End } else { watch.wish(clock(), order.signals) }
-    });
+    let run = runner.run(
+        &invocation(step, order.folder.path(), order.surroundings),
+        &mut |clock, heard| {
+            if let Heard::Output(bytes) | Heard::Talk(bytes) = heard {
+                lost_log = transcript
+                    .feed(bytes, |_, line| tell(Event::Line(&line)))
+                    .err();
+            }
+            tell(Event::Tick {
+                stage: &step.stage,
+                elapsed: clock().saturating_sub(begun),
+            });
+            if lost_log.is_some() {
+                Wish::End
+            } else {
+                watch.wish(clock(), order.signals)
+            }
+        },
+    );
     let rest = transcript.finish();
     if let Ok(lines) = &rest {
         for line in lines {
@@ -307,14 +387,22 @@ fn attempt(
         }
     }
     if let Some(error) = lost_log.or(rest.err()) {
-        return Attempt::Over(BuildEnd::File(FileError::new("write", &order.folder.log(), error)));
+        return Attempt::Over(BuildEnd::File(FileError::new(
+            "write",
+            &order.folder.log(),
+            error,
+        )));
     }
     let status = match run {
         Ok(status) => status,
-        Err(error @ (ProcessError::Empty | ProcessError::NoProgram(_) | ProcessError::NoFolder(_))) => {
+        Err(
+            error @ (ProcessError::Empty | ProcessError::NoProgram(_) | ProcessError::NoFolder(_)),
+        ) => {
             return Attempt::NotStarted(error.to_string());
         }
-        Err(ProcessError::Refused { source, .. }) => return Attempt::NotStarted(source.to_string()),
+        Err(ProcessError::Refused { source, .. }) => {
+            return Attempt::NotStarted(source.to_string());
+        }
     };
     if watch.stopped.is_some() {
         return Attempt::Over(watch.end(&step.stage));
@@ -326,7 +414,12 @@ fn attempt(
     };
     match (next(allowance, end), allowance) {
         (Next::GoOn, _) => Attempt::Succeeded,
-        (Next::Stop { save_cache: true, .. }, _) => Attempt::Over(BuildEnd::Capped(step.stage.clone())),
+        (
+            Next::Stop {
+                save_cache: true, ..
+            },
+            _,
+        ) => Attempt::Over(BuildEnd::Capped(step.stage.clone())),
         (_, Allowance::Step(seconds)) if watch.is_late => Attempt::TimedOut(seconds),
         _ => Attempt::Ended(status.to_string()),
     }
@@ -344,11 +437,18 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) fn new(allowance: Allowance, begun: Duration) -> Self {
         let until = match allowance {
-            Allowance::Step(seconds) | Allowance::Cap(seconds) => Some(begun + Duration::from_secs(seconds)),
+            Allowance::Step(seconds) | Allowance::Cap(seconds) => {
+                Some(begun + Duration::from_secs(seconds))
+            }
             Allowance::Over => Some(begun),
             Allowance::Unlimited => None,
         };
-        Self { until, stopped: None, is_late: false, is_forced: false }
+        Self {
+            until,
+            stopped: None,
+            is_late: false,
+            is_forced: false,
+        }
     }
 
     /// The wish at this time. A second signal forces what the first asked for.
@@ -375,15 +475,23 @@ impl Watch {
 }
 
 fn note(transcript: &mut Transcript<'_>, order: &Order<'_>, line: &str) -> Result<(), FileError> {
-    transcript.note(line).map_err(|error| FileError::new("write", &order.folder.log(), error))
+    transcript
+        .note(line)
+        .map_err(|error| FileError::new("write", &order.folder.log(), error))
 }
 
-pub(super) fn missing_outputs(order: &Order<'_>, step: &Step) -> Result<Option<StepTrouble>, FileError> {
+pub(super) fn missing_outputs(
+    order: &Order<'_>,
+    step: &Step,
+) -> Result<Option<StepTrouble>, FileError> {
     for output in &step.outputs {
         let found = sys::glob(order.folder.path(), &output.glob)?;
         if found.len() != output.count {
             let name = |path: &std::path::PathBuf| {
-                path.strip_prefix(order.folder.path()).unwrap_or(path).display().to_string()
+                path.strip_prefix(order.folder.path())
+                    .unwrap_or(path)
+                    .display()
+                    .to_string()
             };
             return Ok(Some(StepTrouble::Outputs {
                 glob: output.glob.clone(),
@@ -411,7 +519,10 @@ fn pause(order: &Order<'_>, runner: &mut dyn Runner) -> Option<StopSignal> {
 /// Whether a path stays below the folder it is relative to, and is not that folder.
 fn is_below(path: &str) -> bool {
     use std::path::Component;
-    let mut parts = std::path::Path::new(path).components().filter(|part| *part != Component::CurDir).peekable();
+    let mut parts = std::path::Path::new(path)
+        .components()
+        .filter(|part| *part != Component::CurDir)
+        .peekable();
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 

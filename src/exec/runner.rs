@@ -17,7 +17,8 @@ pub trait Runner {
         heed: &mut dyn FnMut(&dyn Fn() -> Duration, Heard<'_>) -> Wish,
     ) -> Result<Status, ProcessError>;
 
-    /// Runs a short command, such as one that removes a container; gives the last line it wrote if it succeeded.
+    /// Runs a short command, such as one that removes a container; gives the last line it wrote if
+    /// it succeeded.
     fn ask(&mut self, argv: &[String]) -> Option<String>;
 
     /// Time since the runner was made.
@@ -37,7 +38,10 @@ pub struct ProcessRunner {
 impl ProcessRunner {
     /// A runner whose clock begins here. `grace` is the time between SIGTERM and SIGKILL.
     pub fn new(grace: Duration) -> Self {
-        Self { begun: Instant::now(), grace }
+        Self {
+            begun: Instant::now(),
+            grace,
+        }
     }
 }
 
@@ -48,7 +52,9 @@ impl Runner for ProcessRunner {
         heed: &mut dyn FnMut(&dyn Fn() -> Duration, Heard<'_>) -> Wish,
     ) -> Result<Status, ProcessError> {
         let begun = self.begun;
-        process::run(invocation, self.grace, &mut |heard| heed(&|| begun.elapsed(), heard))
+        process::run(invocation, self.grace, &mut |heard| {
+            heed(&|| begun.elapsed(), heard)
+        })
     }
 
     fn ask(&mut self, argv: &[String]) -> Option<String> {
@@ -75,7 +81,8 @@ pub struct Recorded {
     pub takes: Duration,
 }
 
-/// Runs nothing: notes what it was asked for and answers from a list. Its clock moves by what processes take.
+/// Runs nothing: notes what it was asked for and answers from a list. Its clock moves by what
+/// processes take.
 #[derive(Debug, Default)]
 pub struct RecordingRunner {
     /// What the next processes do; after the last, they succeed at once.
@@ -95,7 +102,9 @@ impl Runner for RecordingRunner {
         heed: &mut dyn FnMut(&dyn Fn() -> Duration, Heard<'_>) -> Wish,
     ) -> Result<Status, ProcessError> {
         self.invocations.push(invocation.clone());
-        let Some(answer) = self.answers.pop_front() else { return Ok(Status::Code(0)) };
+        let Some(answer) = self.answers.pop_front() else {
+            return Ok(Status::Code(0));
+        };
         heed(&|| self.now, Heard::Output(answer.output.as_bytes()));
         let end = self.now + answer.takes;
         while self.now < end {

@@ -15,14 +15,16 @@ use crate::sys::{self, FileError};
 const PATIENCE: Duration = Duration::from_mins(2);
 /// Size limit of the list of ignored paths.
 const MAX_IGNORED_BYTES: usize = 64 << 20;
-/// Files at the top of a release that was published into the tree, and of a virtual environment (PEP 405): neither is a source.
+/// Files at the top of a release that was published into the tree, and of a virtual environment
+/// (PEP 405): neither is a source.
 const MARKS: [&str; 2] = ["rock-manifest.json", "pyvenv.cfg"];
 /// Variables that make git look at another repository than the one of a folder.
 const OTHER_REPOSITORY: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"];
 
-/// Lists the files of a source tree that a copy takes: all but those that match `left_out`, those that git ignores, releases
-/// and virtual environments; and the commit that is checked out, which a copy notes for versions. Equal text means that there
-/// is nothing new to copy. The step that copies selects the same files (`templates/recipe/copy.py`).
+/// Lists the files of a source tree that a copy takes: all but those that match `left_out`, those
+/// that git ignores, releases and virtual environments; and the commit that is checked out, which a
+/// copy notes for versions. Equal text means that there is nothing new to copy. The step that
+/// copies selects the same files (`templates/recipe/copy.py`).
 ///
 /// # Errors
 /// When a folder cannot be read.
@@ -38,7 +40,10 @@ pub fn source_listing(tree: &Path, left_out: &[String]) -> Result<String, FileEr
         if !is_folder {
             return false;
         }
-        if MARKS.iter().any(|mark| sys::exists(&tree.join(path).join(mark))) {
+        if MARKS
+            .iter()
+            .any(|mark| sys::exists(&tree.join(path).join(mark)))
+        {
             return true;
         }
         // A submodule or a nested repository has its own rules.
@@ -58,31 +63,55 @@ fn globs(patterns: &[String], for_paths: bool) -> GlobSet {
             Some(path) => (path, true),
             None => (pattern.as_str(), false),
         };
-        if let (true, Ok(glob)) = (is_path == for_paths, GlobBuilder::new(pattern).literal_separator(true).build()) {
+        if let (true, Ok(glob)) = (
+            is_path == for_paths,
+            GlobBuilder::new(pattern).literal_separator(true).build(),
+        ) {
             set.add(glob);
         }
     }
     set.build().unwrap_or_default()
 }
 
-/// The paths, relative to the tree, that git ignores in a folder of it: none where it is not under git, git is missing, or
-/// the repository around the tree ignores the tree as a whole.
+/// The paths, relative to the tree, that git ignores in a folder of it: none where it is not under
+/// git, git is missing, or the repository around the tree ignores the tree as a whole.
 fn ignored_by_git(tree: &Path, folder: &Path) -> BTreeSet<PathBuf> {
     let place = tree.join(folder);
     if folder.as_os_str().is_empty() && ask_git(&place, &["check-ignore", "."]).is_some() {
         return BTreeSet::new();
     }
-    let words = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+    let words = [
+        "ls-files",
+        "--others",
+        "--ignored",
+        "--exclude-standard",
+        "--directory",
+        "-z",
+    ];
     let listed = ask_git(&place, &words).unwrap_or_default();
-    let paths = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
-    paths.map(|path| folder.join(OsStr::from_bytes(path.strip_suffix(b"/").unwrap_or(path)))).collect()
+    let paths = listed
+        .split(|byte| *byte == 0)
+        .filter(|path| !path.is_empty());
+    paths
+        .map(|path| folder.join(OsStr::from_bytes(path.strip_suffix(b"/").unwrap_or(path))))
+        .collect()
 }
 
 /// Output of git about a folder; `None` where it fails.
 fn ask_git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
-    let options = ["git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false"];
+    let options = [
+        "git",
+        "-c",
+        "safe.directory=*",
+        "-c",
+        "core.fsmonitor=false",
+    ];
     let invocation = Invocation {
-        argv: options.iter().chain(words).map(|&word| word.to_owned()).collect(),
+        argv: options
+            .iter()
+            .chain(words)
+            .map(|&word| word.to_owned())
+            .collect(),
         remove: OTHER_REPOSITORY.map(str::to_owned).into(),
         folder: folder.to_owned(),
         stderr: Stderr::Apart,
@@ -93,16 +122,25 @@ fn ask_git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
         if let Heard::Output(bytes) = heard {
             output.extend_from_slice(bytes);
         }
-        if output.len() > MAX_IGNORED_BYTES || begun.elapsed() > PATIENCE { Wish::End } else { Wish::GoOn }
+        if output.len() > MAX_IGNORED_BYTES || begun.elapsed() > PATIENCE {
+            Wish::End
+        } else {
+            Wish::GoOn
+        }
     });
-    status.is_ok_and(|status| status == Status::Code(0)).then_some(output)
+    status
+        .is_ok_and(|status| status == Status::Code(0))
+        .then_some(output)
 }
 
-/// Whether a folder holds nothing but matrix files and folders of recipes and tables. Such a folder is no source: setuptools
-/// takes it for a package.
+/// Whether a folder holds nothing but matrix files and folders of recipes and tables. Such a folder
+/// is no source: setuptools takes it for a package.
 pub fn holds_only_matrix_files(folder: &Path) -> bool {
     let is_known = |name: &String| {
-        [".yaml", ".yml"].iter().any(|ending| name.ends_with(ending)) || matches!(name.as_str(), "recipes" | "compat")
+        [".yaml", ".yml"]
+            .iter()
+            .any(|ending| name.ends_with(ending))
+            || matches!(name.as_str(), "recipes" | "compat")
     };
     sys::names_in(folder).is_ok_and(|names| !names.is_empty() && names.iter().all(is_known))
 }

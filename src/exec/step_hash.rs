@@ -6,19 +6,36 @@ use sha2::{Digest as _, Sha256};
 use crate::names::Digest;
 use crate::recipe::Step;
 
-/// The digest of a step: its words, variables, folders and outputs, where it runs (`site`: engine and image) and the
-/// listing of files that it reads from outside. Time limits and retries do not change what it makes.
+/// The digest of a step: its words, variables, folders and outputs, where it runs (`site`: engine
+/// and image) and the listing of files that it reads from outside. Time limits and retries do not
+/// change what it makes.
 pub fn step_hash(step: &Step, site: &str, inputs: &str) -> Digest {
-    let extend: Vec<_> =
-        step.env_extend.iter().map(|(name, e)| json!([name, e.prepend, e.append, e.separator])).collect();
-    let jobs = step.jobs.as_ref().map(|jobs| json!([jobs.variable, jobs.count, jobs.tenths_gib_per_job]));
-    let only_if: Vec<_> = step.env_if.iter().map(|(name, only)| json!([name, only.fact, only.value])).collect();
-    let outputs: Vec<_> = step.outputs.iter().map(|o| json!([o.glob, o.count])).collect();
+    let extend: Vec<_> = step
+        .env_extend
+        .iter()
+        .map(|(name, e)| json!([name, e.prepend, e.append, e.separator]))
+        .collect();
+    let jobs = step
+        .jobs
+        .as_ref()
+        .map(|jobs| json!([jobs.variable, jobs.count, jobs.tenths_gib_per_job]));
+    let only_if: Vec<_> = step
+        .env_if
+        .iter()
+        .map(|(name, only)| json!([name, only.fact, only.value]))
+        .collect();
+    let outputs: Vec<_> = step
+        .outputs
+        .iter()
+        .map(|o| json!([o.glob, o.count]))
+        .collect();
     // What a copy leaves out shows in the listing.
     let argv = &step.argv[..step.argv.len().saturating_sub(step.left_out.len())];
     let (stage, env, remove) = (&step.stage, &step.env, &step.env_remove);
     let folders = json!([step.cwd, step.clean]);
-    let parts = json!([site, stage, argv, env, remove, extend, only_if, jobs, folders, outputs, inputs]);
+    let parts = json!([
+        site, stage, argv, env, remove, extend, only_if, jobs, folders, outputs, inputs
+    ]);
     Digest::new(Sha256::digest(parts.to_string().as_bytes()).into())
 }
 
@@ -28,7 +45,11 @@ mod tests {
 
     #[test]
     fn words_variables_site_and_inputs_change_the_hash_and_limits_do_not() {
-        let step = Step { stage: "build".into(), argv: vec!["make".into()], ..Step::default() };
+        let step = Step {
+            stage: "build".into(),
+            argv: vec!["make".into()],
+            ..Step::default()
+        };
         let hash = |step: &Step| step_hash(step, "local", "");
         let other = |change: &dyn Fn(&mut Step)| {
             let mut changed = step.clone();
@@ -46,8 +67,15 @@ mod tests {
 
     #[test]
     fn moving_a_word_from_one_list_to_another_changes_the_hash() {
-        let one = Step { argv: vec!["a".into(), "b".into()], ..Step::default() };
-        let two = Step { argv: vec!["a".into()], env_remove: vec!["b".into()], ..Step::default() };
+        let one = Step {
+            argv: vec!["a".into(), "b".into()],
+            ..Step::default()
+        };
+        let two = Step {
+            argv: vec!["a".into()],
+            env_remove: vec!["b".into()],
+            ..Step::default()
+        };
         assert_ne!(step_hash(&one, "", ""), step_hash(&two, "", ""));
     }
 }

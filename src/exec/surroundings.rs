@@ -11,7 +11,8 @@ use crate::recipe::{self, CALLER_VARIABLE, LATE, SHELL_VARIABLE, Step};
 use crate::sys::process::Invocation;
 use crate::sys::{self, Below, Environment};
 
-/// The variable by which everything that belongs to a build is found again. Its value is the job's folder.
+/// The variable by which everything that belongs to a build is found again. Its value is the job's
+/// folder.
 pub(super) const MARK: &str = "ROCK_JOB_FOLDER";
 
 /// The variable with the time of archives and their members, in seconds since 1970-01-01 UTC
@@ -33,9 +34,16 @@ pub struct Surroundings<'a> {
 pub fn invocation(step: &Step, folder: &Path, surroundings: &Surroundings<'_>) -> Invocation {
     let mut set = step.env.clone();
     for (name, extend) in &step.env_extend {
-        set.insert(name.clone(), extend.apply(surroundings.environment.get(name)));
+        set.insert(
+            name.clone(),
+            extend.apply(surroundings.environment.get(name)),
+        );
     }
-    for (name, only) in step.env_if.iter().filter(|(_, only)| !answer(&only.fact, folder).is_empty()) {
+    for (name, only) in step
+        .env_if
+        .iter()
+        .filter(|(_, only)| !answer(&only.fact, folder).is_empty())
+    {
         set.insert(name.clone(), only.value.clone());
     }
     let caller = surroundings.environment.current_dir.display().to_string();
@@ -43,14 +51,25 @@ pub fn invocation(step: &Step, folder: &Path, surroundings: &Surroundings<'_>) -
     set.values_mut().for_each(fill);
     if let Some(jobs) = &step.jobs {
         let inherited = surroundings.environment.get(&jobs.variable);
-        let count = jobs.value(inherited, surroundings.threads, surroundings.memory_tenths_gib);
+        let count = jobs.value(
+            inherited,
+            surroundings.threads,
+            surroundings.memory_tenths_gib,
+        );
         set.insert(jobs.variable.clone(), count);
     }
-    let is_given = surroundings.environment.get(SOURCE_DATE).is_some_and(|text| !text.is_empty());
+    let is_given = surroundings
+        .environment
+        .get(SOURCE_DATE)
+        .is_some_and(|text| !text.is_empty());
     if !is_given && !step.env_remove.iter().any(|name| name == SOURCE_DATE) {
-        set.entry(SOURCE_DATE.to_owned()).or_insert_with(|| source_date_s(folder).to_string());
+        set.entry(SOURCE_DATE.to_owned())
+            .or_insert_with(|| source_date_s(folder).to_string());
     }
-    let is_there = |word: &&String| step.optional_word(word).is_none_or(|fact| !answer(fact, folder).is_empty());
+    let is_there = |word: &&String| {
+        step.optional_word(word)
+            .is_none_or(|fact| !answer(fact, folder).is_empty())
+    };
     let mut argv: Vec<String> = step.argv.iter().filter(is_there).cloned().collect();
     let mut cwd = step.cwd.clone();
     fill(&mut cwd);
@@ -63,35 +82,57 @@ pub fn invocation(step: &Step, folder: &Path, surroundings: &Surroundings<'_>) -
         argv,
         set,
         remove: step.env_remove.clone(),
-        folder: if cwd.is_empty() { folder.to_owned() } else { folder.join(&cwd) },
+        folder: if cwd.is_empty() {
+            folder.to_owned()
+        } else {
+            folder.join(&cwd)
+        },
         mark: Some((MARK.to_owned(), folder.display().to_string())),
         ..Invocation::default()
     }
 }
 
-/// The digest of the answers that a step takes from earlier ones, as they are now; empty where it takes none.
+/// The digest of the answers that a step takes from earlier ones, as they are now; empty where it
+/// takes none.
 pub(super) fn answers(step: &Step, folder: &Path) -> String {
-    let taken: Vec<_> = step.needs().into_iter().map(|fact| (fact, answer(fact, folder))).collect();
-    let digest = |taken| Digest::new(Sha256::digest(serde_json::json!(taken).to_string().as_bytes()).into());
-    if taken.is_empty() { String::new() } else { digest(taken).to_string() }
+    let taken: Vec<_> = step
+        .needs()
+        .into_iter()
+        .map(|fact| (fact, answer(fact, folder)))
+        .collect();
+    let digest =
+        |taken| Digest::new(Sha256::digest(serde_json::json!(taken).to_string().as_bytes()).into());
+    if taken.is_empty() {
+        String::new()
+    } else {
+        digest(taken).to_string()
+    }
 }
 
 /// What an earlier step found; nothing where it was not asked.
 fn answer(fact: &str, folder: &Path) -> String {
-    Below::new(folder, Path::new(FACTS).join(fact)).read_text(MAX_ANSWER_BYTES).unwrap_or_default()
+    Below::new(folder, Path::new(FACTS).join(fact))
+        .read_text(MAX_ANSWER_BYTES)
+        .unwrap_or_default()
 }
 
-/// Returns the time of archives, in seconds since 1970-01-01 UTC: that of the newest commit among the sources, else the first
-/// that a zip archive can hold.
+/// Returns the time of archives, in seconds since 1970-01-01 UTC: that of the newest commit among
+/// the sources, else the first that a zip archive can hold.
 pub fn source_date_s(folder: &Path) -> i64 {
     let notes = sys::glob(folder, recipe::SOURCE_DATES).unwrap_or_default();
-    let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
-    let dates = notes.iter().filter_map(|path| answer(&name(path)?, folder).trim().parse().ok());
+    let name = |path: &Path| {
+        path.file_name()
+            .and_then(|name| name.to_str())
+            .map(str::to_owned)
+    };
+    let dates = notes
+        .iter()
+        .filter_map(|path| answer(&name(path)?, folder).trim().parse().ok());
     dates.max().unwrap_or(recipe::FIRST_DATE_S)
 }
 
-/// Puts the folder that the program is called from, and what earlier steps found, in the place of the variables that a
-/// script would have.
+/// Puts the folder that the program is called from, and what earlier steps found, in the place of
+/// the variables that a script would have.
 fn fill(text: &mut String, folder: &Path, caller: &str) {
     if !text.contains(SHELL_VARIABLE) {
         return;
@@ -110,20 +151,38 @@ mod tests {
     use crate::recipe::{Extend, Jobs, OnlyIf, late_name};
 
     fn step() -> Step {
-        let extend = Extend { prepend: Some("/opt/bin".into()), append: None, separator: ":".into() };
+        let extend = Extend {
+            prepend: Some("/opt/bin".into()),
+            append: None,
+            separator: ":".into(),
+        };
         Step {
             argv: vec!["make".into()],
             env_extend: [("PATH".to_owned(), extend)].into(),
-            jobs: Some(Jobs { variable: "MAX_JOBS".into(), count: None, tenths_gib_per_job: 28 }),
+            jobs: Some(Jobs {
+                variable: "MAX_JOBS".into(),
+                count: None,
+                tenths_gib_per_job: 28,
+            }),
             cwd: "src/x".into(),
             ..Step::default()
         }
     }
 
     fn check(variables: &[(&str, &str)]) -> Invocation {
-        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let environment = Environment { variables, ..Environment::default() };
-        let surroundings = Surroundings { environment: &environment, threads: 16, memory_tenths_gib: 84 };
+        let variables = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        let environment = Environment {
+            variables,
+            ..Environment::default()
+        };
+        let surroundings = Surroundings {
+            environment: &environment,
+            threads: 16,
+            memory_tenths_gib: 84,
+        };
         invocation(&step(), Path::new("/job"), &surroundings)
     }
 
@@ -143,7 +202,10 @@ mod tests {
             sys::write_atomic(&folder.path().join("facts/root"), &text).unwrap();
             answer("root", folder.path()).len() as u64
         };
-        assert_eq!((read(MAX_ANSWER_BYTES), read(MAX_ANSWER_BYTES + 1)), (MAX_ANSWER_BYTES, 0));
+        assert_eq!(
+            (read(MAX_ANSWER_BYTES), read(MAX_ANSWER_BYTES + 1)),
+            (MAX_ANSWER_BYTES, 0)
+        );
     }
 
     #[test]
@@ -152,31 +214,70 @@ mod tests {
         sys::write_atomic(&folder.path().join("facts/root"), b"/opt/rocm").unwrap();
         sys::write_atomic(&folder.path().join("facts/math"), b"").unwrap();
         let root = crate::recipe::shell_variable(&late_name("root"));
-        let only = |fact: &str| OnlyIf { fact: fact.into(), value: format!("{root}/{fact}") };
+        let only = |fact: &str| OnlyIf {
+            fact: fact.into(),
+            value: format!("{root}/{fact}"),
+        };
         let step = Step {
-            argv: vec!["make".into(), crate::recipe::shell_variable(&late_name("math")), format!("-I{root}/include")],
+            argv: vec![
+                "make".into(),
+                crate::recipe::shell_variable(&late_name("math")),
+                format!("-I{root}/include"),
+            ],
             env: [("ROCM_HOME".to_owned(), root.clone())].into(),
-            env_if: [("A".to_owned(), only("root")), ("B".to_owned(), only("math"))].into(),
+            env_if: [
+                ("A".to_owned(), only("root")),
+                ("B".to_owned(), only("math")),
+            ]
+            .into(),
             ..Step::default()
         };
         let environment = Environment::default();
-        let surroundings = Surroundings { environment: &environment, threads: 1, memory_tenths_gib: 10 };
+        let surroundings = Surroundings {
+            environment: &environment,
+            threads: 1,
+            memory_tenths_gib: 10,
+        };
         let found = invocation(&step, folder.path(), &surroundings);
         assert_eq!(found.argv, ["make", "-I/opt/rocm/include"]);
-        let set: Vec<_> = found.set.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        assert_eq!(set, ["A=/opt/rocm/root", "ROCM_HOME=/opt/rocm", "SOURCE_DATE_EPOCH=315532800"]);
+        let set: Vec<_> = found
+            .set
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        assert_eq!(
+            set,
+            [
+                "A=/opt/rocm/root",
+                "ROCM_HOME=/opt/rocm",
+                "SOURCE_DATE_EPOCH=315532800"
+            ]
+        );
     }
 
     #[test]
     fn a_step_of_this_program_is_told_where_it_was_called() {
         let caller = crate::recipe::shell_variable(CALLER_VARIABLE);
-        let step =
-            Step { argv: vec!["rock-matrix".into(), format!("--from={caller}/a")], host: true, ..Step::default() };
-        let environment = Environment { current_dir: "/called/here".into(), ..Environment::default() };
-        let surroundings = Surroundings { environment: &environment, threads: 1, memory_tenths_gib: 10 };
+        let step = Step {
+            argv: vec!["rock-matrix".into(), format!("--from={caller}/a")],
+            host: true,
+            ..Step::default()
+        };
+        let environment = Environment {
+            current_dir: "/called/here".into(),
+            ..Environment::default()
+        };
+        let surroundings = Surroundings {
+            environment: &environment,
+            threads: 1,
+            memory_tenths_gib: 10,
+        };
         let found = invocation(&step, Path::new("/job"), &surroundings);
         assert_eq!(found.argv[1], "--from=/called/here/a");
-        assert_ne!(found.argv[0], "rock-matrix", "the program that runs, wherever it lies");
+        assert_ne!(
+            found.argv[0], "rock-matrix",
+            "the program that runs, wherever it lies"
+        );
     }
 
     /// B7

@@ -27,7 +27,9 @@ pub(super) struct Transcript<'a> {
 
 impl std::fmt::Debug for Transcript<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Transcript").field("tail", &self.tail).finish_non_exhaustive()
+        f.debug_struct("Transcript")
+            .field("tail", &self.tail)
+            .finish_non_exhaustive()
     }
 }
 
@@ -43,11 +45,16 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// Takes output, and gives each line that it finished to `heard`, masked and without control characters.
+    /// Takes output, and gives each line that it finished to `heard`, masked and without control
+    /// characters.
     ///
     /// # Errors
     /// When the log cannot be written.
-    pub(super) fn feed(&mut self, bytes: &[u8], mut heard: impl FnMut(&mut Self, String)) -> std::io::Result<()> {
+    pub(super) fn feed(
+        &mut self,
+        bytes: &[u8],
+        mut heard: impl FnMut(&mut Self, String),
+    ) -> std::io::Result<()> {
         // A carriage return ends a line as well: progress bars draw over themselves with it.
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             self.unfinished.extend_from_slice(piece);
@@ -96,7 +103,10 @@ impl<'a> Transcript<'a> {
 
     /// Returns the errors of compilers and the last lines.
     pub(super) fn excerpt(&self) -> Excerpt {
-        Excerpt { errors: self.errors.found().to_vec(), tail: self.tail.iter().cloned().collect() }
+        Excerpt {
+            errors: self.errors.found().to_vec(),
+            tail: self.tail.iter().cloned().collect(),
+        }
     }
 
     /// Forgets the errors and the last lines, before another step.
@@ -105,7 +115,8 @@ impl<'a> Transcript<'a> {
         self.tail.clear();
     }
 
-    /// Returns the excerpt of what came before the last line, and forgets both: the line tells that another stage begins.
+    /// Returns the excerpt of what came before the last line, and forgets both: the line tells that
+    /// another stage begins.
     pub(super) fn end_stage(&mut self) -> Excerpt {
         self.tail.pop_back();
         let excerpt = self.excerpt();
@@ -196,20 +207,40 @@ mod tests {
         let masks = Masks::default();
         let mut transcript = Transcript::new(std::io::sink(), &masks);
         for number in 0..50 {
-            fed(&mut transcript, format!("\u{1b}[31mline {number}\u{1b}[0m\r\n").as_bytes());
+            fed(
+                &mut transcript,
+                format!("\u{1b}[31mline {number}\u{1b}[0m\r\n").as_bytes(),
+            );
         }
         let tail = transcript.excerpt().tail;
-        assert_eq!((tail.len(), tail[0].as_str(), tail[19].as_str()), (20, "line 30", "line 49"));
+        assert_eq!(
+            (tail.len(), tail[0].as_str(), tail[19].as_str()),
+            (20, "line 30", "line 49")
+        );
     }
 
     #[test]
     fn a_line_is_cut_and_one_without_an_end_comes_in_pieces() {
         let masks = Masks::default();
-        let long = |bytes: usize| fed(&mut Transcript::new(std::io::sink(), &masks), &vec![b'x'; bytes]);
+        let long = |bytes: usize| {
+            fed(
+                &mut Transcript::new(std::io::sink(), &masks),
+                &vec![b'x'; bytes],
+            )
+        };
         assert!(long(MAX_UNFINISHED_LINE_BYTES).is_empty());
-        assert_eq!(long(MAX_UNFINISHED_LINE_BYTES + 1), [format!("{}…", "x".repeat(MAX_TAIL_LINE_CHARS))]);
-        assert_eq!(plain(&"é".repeat(MAX_TAIL_LINE_CHARS)), "é".repeat(MAX_TAIL_LINE_CHARS));
-        assert_eq!(plain(&"é".repeat(MAX_TAIL_LINE_CHARS + 1)), "é".repeat(MAX_TAIL_LINE_CHARS) + "…");
+        assert_eq!(
+            long(MAX_UNFINISHED_LINE_BYTES + 1),
+            [format!("{}…", "x".repeat(MAX_TAIL_LINE_CHARS))]
+        );
+        assert_eq!(
+            plain(&"é".repeat(MAX_TAIL_LINE_CHARS)),
+            "é".repeat(MAX_TAIL_LINE_CHARS)
+        );
+        assert_eq!(
+            plain(&"é".repeat(MAX_TAIL_LINE_CHARS + 1)),
+            "é".repeat(MAX_TAIL_LINE_CHARS) + "…"
+        );
     }
 
     #[test]

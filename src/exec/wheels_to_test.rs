@@ -18,7 +18,9 @@ pub struct WheelToTest {
 impl WheelToTest {
     /// Returns whether the wheel is in its folder already.
     fn is_in_place(&self, job: &JobFolder) -> bool {
-        self.path.parent().is_some_and(|parent| sys::is_same_file(parent, &job.at(&self.folder).path()))
+        self.path
+            .parent()
+            .is_some_and(|parent| sys::is_same_file(parent, &job.at(&self.folder).path()))
     }
 
     fn name(&self) -> &Path {
@@ -26,13 +28,17 @@ impl WheelToTest {
     }
 }
 
-/// Copies wheels into their places and removes other wheels there: those of an earlier build have other names where it was
-/// labelled or repaired after that, and only one may be tested.
+/// Copies wheels into their places and removes other wheels there: those of an earlier build have
+/// other names where it was labelled or repaired after that, and only one may be tested.
 ///
 /// # Errors
-/// When a link leads out of the job's folder, or the system refuses. Nothing is removed unless all can be copied.
+/// When a link leads out of the job's folder, or the system refuses. Nothing is removed unless all
+/// can be copied.
 pub(super) fn place_wheels(job: &JobFolder, wheels: &[WheelToTest]) -> Result<(), FileError> {
-    let moved: Vec<&WheelToTest> = wheels.iter().filter(|wheel| !wheel.is_in_place(job)).collect();
+    let moved: Vec<&WheelToTest> = wheels
+        .iter()
+        .filter(|wheel| !wheel.is_in_place(job))
+        .collect();
     let targets: Vec<PathBuf> = moved
         .iter()
         .map(|wheel| {
@@ -42,13 +48,18 @@ pub(super) fn place_wheels(job: &JobFolder, wheels: &[WheelToTest]) -> Result<()
             Ok(target.path())
         })
         .collect::<Result<_, FileError>>()?;
-    let files: Vec<_> = moved.iter().zip(&targets).map(|(wheel, to)| (wheel.path.as_path(), to.as_path())).collect();
+    let files: Vec<_> = moved
+        .iter()
+        .zip(&targets)
+        .map(|(wheel, to)| (wheel.path.as_path(), to.as_path()))
+        .collect();
     sys::copy_all(&files)?;
     let folders: BTreeSet<&Path> = moved.iter().map(|wheel| wheel.folder.as_path()).collect();
     for folder in folders {
         for present in sys::files_with_extension(&job.at(folder).path(), &["whl"])? {
             if !targets.contains(&present) {
-                job.at(folder.join(present.file_name().unwrap_or_default())).remove()?;
+                job.at(folder.join(present.file_name().unwrap_or_default()))
+                    .remove()?;
             }
         }
     }
@@ -64,7 +75,10 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let job = JobFolder::new(base.path(), "job").unwrap();
         let built = base.path().join("dist");
-        let wheel = |name: &str| WheelToTest { path: built.join(name), folder: "dist".into() };
+        let wheel = |name: &str| WheelToTest {
+            path: built.join(name),
+            folder: "dist".into(),
+        };
         for path in [built.join("a-2.whl"), job.at("dist/a-1.whl").path()] {
             sys::write_atomic(&path, b"wheel").unwrap();
         }
@@ -81,7 +95,14 @@ mod tests {
         let job = JobFolder::new(base.path(), "job").unwrap();
         let path = job.at("dist/a-1.whl").path();
         sys::write_atomic(&path, b"wheel").unwrap();
-        place_wheels(&job, &[WheelToTest { path: path.clone(), folder: "dist".into() }]).unwrap();
+        place_wheels(
+            &job,
+            &[WheelToTest {
+                path: path.clone(),
+                folder: "dist".into(),
+            }],
+        )
+        .unwrap();
         assert!(sys::exists(&path));
     }
 }

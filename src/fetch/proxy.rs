@@ -12,19 +12,28 @@ pub struct Proxies {
 }
 
 impl Proxies {
-    /// Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`. Lower case takes precedence over upper case.
+    /// Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`. Lower case takes precedence
+    /// over upper case.
     pub fn from_variables<'a>(get: impl Fn(&str) -> Option<&'a str> + Copy) -> Self {
         let direct = variable_text("no_proxy", get).unwrap_or_default();
         Self {
             http: NamedProxy::from_variables(["http_proxy", "all_proxy"], get),
             https: NamedProxy::from_variables(["https_proxy", "all_proxy"], get),
-            direct: direct.split(',').map(|host| host.trim().to_owned()).filter(|host| !host.is_empty()).collect(),
+            direct: direct
+                .split(',')
+                .map(|host| host.trim().to_owned())
+                .filter(|host| !host.is_empty())
+                .collect(),
         }
     }
 
     /// Returns the proxy for an address.
     pub(super) fn of(&self, address: &str) -> Result<Option<ureq::Proxy>, String> {
-        let named = if address.starts_with("https://") { &self.https } else { &self.http };
+        let named = if address.starts_with("https://") {
+            &self.https
+        } else {
+            &self.http
+        };
         let Some(named) = named else { return Ok(None) };
         let fault = |_| named.malformed();
         // ureq is built without SOCKS, and panics where it is asked for it.
@@ -32,7 +41,9 @@ impl Proxies {
             return Err(named.unsupported(scheme));
         }
         let proxy = ureq::Proxy::new(named.address()).map_err(fault)?;
-        let mut with_exceptions = ureq::Proxy::builder(proxy.protocol()).host(proxy.host()).port(proxy.port());
+        let mut with_exceptions = ureq::Proxy::builder(proxy.protocol())
+            .host(proxy.host())
+            .port(proxy.port());
         if let Some(name) = proxy.username() {
             with_exceptions = with_exceptions.username(name);
         }
@@ -46,9 +57,12 @@ impl Proxies {
     }
 }
 
-/// Whether an address is that of a SOCKS proxy, as curl writes it: `socks`, `socks4`, `socks4a`, `socks5`, `socks5h`.
+/// Whether an address is that of a SOCKS proxy, as curl writes it: `socks`, `socks4`, `socks4a`,
+/// `socks5`, `socks5h`.
 fn is_socks(scheme: &str) -> bool {
-    scheme.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("socks"))
+    scheme
+        .get(..5)
+        .is_some_and(|start| start.eq_ignore_ascii_case("socks"))
 }
 
 #[cfg(test)]
@@ -56,17 +70,29 @@ mod tests {
     use super::Proxies;
 
     fn of(variables: &[(&str, &str)], address: &str) -> Option<(String, u16)> {
-        let get = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+        let get = |name: &str| {
+            variables
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| *value)
+        };
         let proxy = Proxies::from_variables(get).of(address).unwrap()?;
         Some((proxy.host().to_owned(), proxy.port()))
     }
 
     #[test]
     fn each_scheme_has_its_variable_and_the_small_spelling_wins() {
-        let variables = [("http_proxy", "http://a:1"), ("HTTP_PROXY", "http://b:2"), ("HTTPS_PROXY", "http://c:3")];
+        let variables = [
+            ("http_proxy", "http://a:1"),
+            ("HTTP_PROXY", "http://b:2"),
+            ("HTTPS_PROXY", "http://c:3"),
+        ];
         assert_eq!(of(&variables, "http://x/"), Some(("a".into(), 1)));
         assert_eq!(of(&variables, "https://x/"), Some(("c".into(), 3)));
-        assert_eq!(of(&[("ALL_PROXY", "http://d:4")], "http://x/"), Some(("d".into(), 4)));
+        assert_eq!(
+            of(&[("ALL_PROXY", "http://d:4")], "http://x/"),
+            Some(("d".into(), 4))
+        );
         assert_eq!(of(&[], "http://x/"), None);
     }
 
@@ -74,9 +100,12 @@ mod tests {
     fn a_socks_proxy_is_refused_and_not_asked() {
         for scheme in ["socks", "socks4", "SOCKS4A", "socks5", "socks5h"] {
             let text = format!("{scheme}://name:secret@127.0.0.1:1080");
-            let proxies = Proxies::from_variables(|name| (name == "ALL_PROXY").then_some(text.as_str()));
+            let proxies =
+                Proxies::from_variables(|name| (name == "ALL_PROXY").then_some(text.as_str()));
             for address in ["http://x/", "https://x/"] {
-                let told = format!("`all_proxy` is a `{scheme}:` proxy, but only `http:` proxies are supported");
+                let told = format!(
+                    "`all_proxy` is a `{scheme}:` proxy, but only `http:` proxies are supported"
+                );
                 assert_eq!(proxies.of(address), Err(told));
             }
             assert!(!format!("{proxies:?}").contains("secret"));
@@ -85,8 +114,12 @@ mod tests {
 
     #[test]
     fn a_proxy_that_is_no_address_is_told_without_its_value() {
-        let bad = Proxies::from_variables(|name| (name == "http_proxy").then_some("ftp://name:secret@h"));
+        let bad =
+            Proxies::from_variables(|name| (name == "http_proxy").then_some("ftp://name:secret@h"));
         let told = bad.of("http://x/").unwrap_err();
-        assert_eq!(told, "the value of `http_proxy` is not the address of a proxy");
+        assert_eq!(
+            told,
+            "the value of `http_proxy` is not the address of a proxy"
+        );
     }
 }

@@ -13,9 +13,19 @@ fn serve(answers: Vec<Vec<u8>>) -> String {
     std::thread::spawn(move || {
         for answer in answers {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
-            let mut head = || lines.by_ref().take_while(|line| !line.is_empty()).collect::<Vec<String>>();
-            if head().first().is_some_and(|line| line.starts_with("CONNECT ")) {
+            let mut lines = BufReader::new(stream.try_clone().unwrap())
+                .lines()
+                .map_while(Result::ok);
+            let mut head = || {
+                lines
+                    .by_ref()
+                    .take_while(|line| !line.is_empty())
+                    .collect::<Vec<String>>()
+            };
+            if head()
+                .first()
+                .is_some_and(|line| line.starts_with("CONNECT "))
+            {
                 let _ = stream.write_all(b"HTTP/1.1 200 Connected\r\n\r\n");
                 head();
             }
@@ -26,37 +36,76 @@ fn serve(answers: Vec<Vec<u8>>) -> String {
 }
 
 fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
-    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n", body.len());
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n",
+        body.len()
+    );
     [head.as_bytes(), body].concat()
 }
 
 fn fails(answers: Vec<Vec<u8>>) -> FetchError {
-    get(&format!("{}/page", serve(answers)), 100, &Proxies::default()).unwrap_err()
+    get(
+        &format!("{}/page", serve(answers)),
+        100,
+        &Proxies::default(),
+    )
+    .unwrap_err()
 }
 
 #[test]
 fn a_page_comes_through_redirects_and_its_strange_bytes_are_replaced() {
-    let address =
-        serve(vec![answer("301 Moved", "Location: /there\r\n", b""), answer("200 OK", "", b"caf\xe9 <a href=x.whl>")]);
-    assert_eq!(get(&format!("{address}/here"), 100, &Proxies::default()).unwrap(), "caf\u{fffd} <a href=x.whl>");
+    let address = serve(vec![
+        answer("301 Moved", "Location: /there\r\n", b""),
+        answer("200 OK", "", b"caf\xe9 <a href=x.whl>"),
+    ]);
+    assert_eq!(
+        get(&format!("{address}/here"), 100, &Proxies::default()).unwrap(),
+        "caf\u{fffd} <a href=x.whl>"
+    );
 }
 
 #[test]
 fn an_error_names_the_address_and_the_status() {
     let error = fails(vec![answer("404 Not Found", "", b"")]);
     assert_eq!(error.status, Some(404));
-    assert!(error.to_string().starts_with("cannot fetch http://127.0.0.1:"), "{error}");
-    assert!(error.to_string().ends_with("/page: the server answers 404"), "{error}");
-    assert_eq!(fails(vec![answer("204 No Content", "", b"")]).status, Some(204), "only 200 is a page");
+    assert!(
+        error
+            .to_string()
+            .starts_with("cannot fetch http://127.0.0.1:"),
+        "{error}"
+    );
+    assert!(
+        error.to_string().ends_with("/page: the server answers 404"),
+        "{error}"
+    );
+    assert_eq!(
+        fails(vec![answer("204 No Content", "", b"")]).status,
+        Some(204),
+        "only 200 is a page"
+    );
 }
 
 #[test]
 fn a_page_larger_than_the_limit_is_refused_whatever_its_header_says() {
     let error = fails(vec![answer("200 OK", "", &[b'x'; 101])]);
     assert_eq!(error.reason, "the page is larger than 100 bytes");
-    let endless = [b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".to_vec(), vec![b'x'; 1 << 16]].concat();
-    assert_eq!(fails(vec![endless]).reason, "the page is larger than 100 bytes");
-    assert!(get(&serve(vec![answer("200 OK", "", &[b'x'; 100])]), 100, &Proxies::default()).is_ok());
+    let endless = [
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".to_vec(),
+        vec![b'x'; 1 << 16],
+    ]
+    .concat();
+    assert_eq!(
+        fails(vec![endless]).reason,
+        "the page is larger than 100 bytes"
+    );
+    assert!(
+        get(
+            &serve(vec![answer("200 OK", "", &[b'x'; 100])]),
+            100,
+            &Proxies::default()
+        )
+        .is_ok()
+    );
 }
 
 #[test]
@@ -73,7 +122,10 @@ fn a_page_cut_short_and_a_closed_port_are_errors() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         format!("http://{}/", listener.local_addr().unwrap())
     };
-    assert_eq!(get(&closed, 100, &Proxies::default()).unwrap_err().status, None);
+    assert_eq!(
+        get(&closed, 100, &Proxies::default()).unwrap_err().status,
+        None
+    );
     assert!(get("not an address", 100, &Proxies::default()).is_err());
 }
 
@@ -82,22 +134,56 @@ fn the_given_proxy_is_asked_and_its_exceptions_are_not() {
     let proxy = serve(vec![answer("200 OK", "", b"by proxy")]);
     let direct = serve(vec![answer("200 OK", "", b"direct")]);
     let get_with = |variables: &[(&str, &str)], address: &str| {
-        let value = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+        let value = |name: &str| {
+            variables
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| *value)
+        };
         get(address, 100, &Proxies::from_variables(value)).unwrap()
     };
-    assert_eq!(get_with(&[("http_proxy", &proxy), ("no_proxy", "127.0.0.1")], &direct), "direct");
-    assert_eq!(get_with(&[("http_proxy", &proxy)], "http://index.example/torch/"), "by proxy");
+    assert_eq!(
+        get_with(
+            &[("http_proxy", &proxy), ("no_proxy", "127.0.0.1")],
+            &direct
+        ),
+        "direct"
+    );
+    assert_eq!(
+        get_with(&[("http_proxy", &proxy)], "http://index.example/torch/"),
+        "by proxy"
+    );
 }
 
 #[test]
 fn what_may_go_well_another_time_is_told_from_what_stays_so() {
-    for (status, may_pass) in [("404 Not Found", false), ("403 Forbidden", false), ("503 Slow Down", true)] {
-        assert_eq!(fails(vec![answer(status, "", b"")]).may_pass, may_pass, "{status}");
+    for (status, may_pass) in [
+        ("404 Not Found", false),
+        ("403 Forbidden", false),
+        ("503 Slow Down", true),
+    ] {
+        assert_eq!(
+            fails(vec![answer(status, "", b"")]).may_pass,
+            may_pass,
+            "{status}"
+        );
     }
-    assert!(fails(vec![b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort".to_vec()]).may_pass);
+    assert!(
+        fails(vec![
+            b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort".to_vec()
+        ])
+        .may_pass
+    );
     assert!(fails(vec![Vec::new()]).may_pass, "closed without an answer");
-    assert!(!fails(vec![answer("200 OK", "", &[b'x'; 101])]).may_pass, "too large");
-    assert!(!get("not an address", 100, &Proxies::default()).unwrap_err().may_pass);
+    assert!(
+        !fails(vec![answer("200 OK", "", &[b'x'; 101])]).may_pass,
+        "too large"
+    );
+    assert!(
+        !get("not an address", 100, &Proxies::default())
+            .unwrap_err()
+            .may_pass
+    );
 }
 
 #[test]
@@ -112,13 +198,34 @@ fn the_rest_of_a_file_is_taken_only_where_it_is_that() {
             })
         })
     };
-    let part = |range: &str| answer("206 Partial Content", &format!("Content-Range: {range}\r\n"), b"def");
-    assert_eq!(rest_of(part("bytes 3-5/6")).unwrap().as_deref(), Some("def"));
+    let part = |range: &str| {
+        answer(
+            "206 Partial Content",
+            &format!("Content-Range: {range}\r\n"),
+            b"def",
+        )
+    };
+    assert_eq!(
+        rest_of(part("bytes 3-5/6")).unwrap().as_deref(),
+        Some("def")
+    );
     assert_eq!(rest_of(part("bytes 0-2/6")).unwrap(), None);
     assert_eq!(rest_of(answer("200 OK", "", b"abcdef")).unwrap(), None);
-    assert_eq!(rest_of(answer("416 Range Not Satisfiable", "", b"")).unwrap(), None);
-    assert_eq!(rest_of(answer("404 Not Found", "", b"")).unwrap_err().status, Some(404));
-    let version = |tag: &str| open(&serve(vec![answer("200 OK", tag, b"")]), &none).unwrap().1;
+    assert_eq!(
+        rest_of(answer("416 Range Not Satisfiable", "", b"")).unwrap(),
+        None
+    );
+    assert_eq!(
+        rest_of(answer("404 Not Found", "", b""))
+            .unwrap_err()
+            .status,
+        Some(404)
+    );
+    let version = |tag: &str| {
+        open(&serve(vec![answer("200 OK", tag, b"")]), &none)
+            .unwrap()
+            .1
+    };
     assert_eq!(version("ETag: \"v\"\r\n").as_deref(), Some("\"v\""));
     assert_eq!((version(""), version("ETag: W/\"v\"\r\n")), (None, None));
 }
@@ -135,7 +242,11 @@ fn a_server_that_falls_silent_is_not_waited_for() {
         let _ = waits.recv();
     });
     let patience = Patience::Silence(Duration::from_millis(50));
-    let response = ok(&address, ask(&address, &[], patience, &Proxies::default()).unwrap()).unwrap();
+    let response = ok(
+        &address,
+        ask(&address, &[], patience, &Proxies::default()).unwrap(),
+    )
+    .unwrap();
     let error = body(response).read_to_end(&mut Vec::new()).unwrap_err();
     assert_eq!(error.to_string(), "the server fell silent");
     drop(done);

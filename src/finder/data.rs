@@ -1,4 +1,5 @@
-//! The wheels as the page reads them: columns of positions in lists of values, so that thousands of wheels stay small.
+//! The wheels as the page reads them: columns of positions in lists of values, so that thousands of
+//! wheels stay small.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +9,8 @@ use super::values::Column;
 use crate::compat::Compat;
 use crate::names::{RocmVersion, percent_encode, to_base64};
 use crate::pick::{
-    Accelerator, Candidate, DeviceOffer, GfxCode, GilBuild, LibcKind, PythonRange, Rules, TorchSeries, WEIGHTS,
-    Weights, torch_sentence,
+    Accelerator, Candidate, DeviceOffer, GfxCode, GilBuild, LibcKind, PythonRange, Rules,
+    TorchSeries, WEIGHTS, Weights, torch_sentence,
 };
 
 /// Raised when a field goes away or changes its meaning.
@@ -39,11 +40,25 @@ pub fn choices(wheels: &[Candidate], compat: &Compat) -> Choices {
             _ => None,
         })
         .collect();
-    let torch: BTreeSet<TorchSeries> = wheels.iter().filter_map(|wheel| wheel.torch.clone()).collect();
-    let backend: BTreeSet<&str> = wheels.iter().map(|wheel| wheel.backend.as_deref().unwrap_or("default")).collect();
+    let torch: BTreeSet<TorchSeries> = wheels
+        .iter()
+        .filter_map(|wheel| wheel.torch.clone())
+        .collect();
+    let backend: BTreeSet<&str> = wheels
+        .iter()
+        .map(|wheel| wheel.backend.as_deref().unwrap_or("default"))
+        .collect();
     Choices {
-        rocm: rocm.into_iter().rev().map(|rocm| rocm.to_string()).collect(),
-        torch: torch.into_iter().rev().map(|torch| torch.to_string()).collect(),
+        rocm: rocm
+            .into_iter()
+            .rev()
+            .map(|rocm| rocm.to_string())
+            .collect(),
+        torch: torch
+            .into_iter()
+            .rev()
+            .map(|torch| torch.to_string())
+            .collect(),
         python: pythons(wheels, compat),
         gfx: gfx(wheels, compat),
         backend: backend.into_iter().map(str::to_owned).collect(),
@@ -52,15 +67,21 @@ pub fn choices(wheels: &[Candidate], compat: &Compat) -> Choices {
 
 fn pythons(wheels: &[Candidate], compat: &Compat) -> Vec<String> {
     let ranges = || wheels.iter().flat_map(|wheel| &wheel.pythons);
-    let exact = ranges().filter(|range| range.to == Some(range.from.1)).map(|range| (range.from, range.build));
-    let mut found: BTreeSet<((u8, u8), bool)> = exact.map(|(from, build)| (from, build == GilBuild::Free)).collect();
+    let exact = ranges()
+        .filter(|range| range.to == Some(range.from.1))
+        .map(|range| (range.from, range.build));
+    let mut found: BTreeSet<((u8, u8), bool)> = exact
+        .map(|(from, build)| (from, build == GilBuild::Free))
+        .collect();
     if ranges().any(|range| range.to != Some(range.from.1)) {
         let known = compat.tables().torch.iter().flat_map(|row| &row.python);
         let parsed = known.filter_map(|text| text.parse::<crate::names::PythonVersion>().ok());
         let fits = parsed.filter(|python| ranges().any(|range| range.has(*python)));
         found.extend(fits.map(|python| (python.numbers(), python.is_free_threaded())));
     }
-    let text = |((major, minor), free): ((u8, u8), bool)| format!("{major}.{minor}{}", if free { "t" } else { "" });
+    let text = |((major, minor), free): ((u8, u8), bool)| {
+        format!("{major}.{minor}{}", if free { "t" } else { "" })
+    };
     found.into_iter().rev().map(text).collect()
 }
 
@@ -74,18 +95,30 @@ fn gfx(wheels: &[Candidate], compat: &Compat) -> Vec<String> {
         .flatten()
         .collect();
     if targets.is_empty() {
-        targets.extend(compat.tables().torch_gfx.iter().flat_map(|row| row.gfx.iter().cloned()));
+        targets.extend(
+            compat
+                .tables()
+                .torch_gfx
+                .iter()
+                .flat_map(|row| row.gfx.iter().cloned()),
+        );
     }
     targets.sort_by_key(|target| (target.len(), target.clone()));
     targets.dedup();
     targets
 }
 
-/// The device wheels of a host wheel by their distributions and targets, and the index of what they need.
+/// The device wheels of a host wheel by their distributions and targets, and the index of what they
+/// need.
 fn devices(wheel: &Candidate) -> Value {
-    let one = |device: &DeviceOffer| json!([device.offer.name.distribution, device.package.targets]);
+    let one =
+        |device: &DeviceOffer| json!([device.offer.name.distribution, device.package.targets]);
     let all: Vec<Value> = wheel.devices.iter().map(one).collect();
-    if all.is_empty() { Value::Null } else { json!([all, wheel.device_index]) }
+    if all.is_empty() {
+        Value::Null
+    } else {
+        json!([all, wheel.device_index])
+    }
 }
 
 /// The data of the page. `withdrawn` is how many wheels are left out for that.
@@ -103,10 +136,18 @@ pub fn data(
         values.insert(name.to_owned(), own_values);
         columns.insert(name.to_owned(), rows);
     };
-    column("distribution", &|wheel| json!([wheel.offer.name.distribution, wheel.distribution]));
-    column("version", &|wheel| json!(wheel.offer.name.version.public().as_str()));
-    column("label", &|wheel| json!(wheel.offer.name.version.local().unwrap_or_default()));
-    column("build", &|wheel| json!(wheel.offer.name.build.as_deref().unwrap_or_default()));
+    column("distribution", &|wheel| {
+        json!([wheel.offer.name.distribution, wheel.distribution])
+    });
+    column("version", &|wheel| {
+        json!(wheel.offer.name.version.public().as_str())
+    });
+    column("label", &|wheel| {
+        json!(wheel.offer.name.version.local().unwrap_or_default())
+    });
+    column("build", &|wheel| {
+        json!(wheel.offer.name.build.as_deref().unwrap_or_default())
+    });
     column("tags", &|wheel| {
         let name = &wheel.offer.name;
         json!(format!("{}-{}-{}", name.python, name.abi, name.platform))
@@ -131,14 +172,40 @@ pub fn data(
     });
     column("devices", &devices);
     column("run_time", &|wheel| {
-        let needs = || json!([wheel.run_time.sentence(), wheel.run_time.assignments().collect::<Vec<_>>()]);
-        if wheel.run_time.is_empty() { Value::Null } else { needs() }
+        let needs = || {
+            json!([
+                wheel.run_time.sentence(),
+                wheel.run_time.assignments().collect::<Vec<_>>()
+            ])
+        };
+        if wheel.run_time.is_empty() {
+            Value::Null
+        } else {
+            needs()
+        }
     });
-    columns.insert("rank".to_owned(), wheels.iter().map(|wheel| wheel.rank).collect());
-    columns.insert("size".to_owned(), wheels.iter().map(|wheel| wheel.offer.size_bytes.unwrap_or(0)).collect());
-    let digest = |wheel: &Candidate| wheel.offer.digest.map_or_else(String::new, |digest| to_base64(digest.as_bytes()));
+    columns.insert(
+        "rank".to_owned(),
+        wheels.iter().map(|wheel| wheel.rank).collect(),
+    );
+    columns.insert(
+        "size".to_owned(),
+        wheels
+            .iter()
+            .map(|wheel| wheel.offer.size_bytes.unwrap_or(0))
+            .collect(),
+    );
+    let digest = |wheel: &Candidate| {
+        wheel
+            .offer
+            .digest
+            .map_or_else(String::new, |digest| to_base64(digest.as_bytes()))
+    };
     columns.insert("sha256".to_owned(), wheels.iter().map(digest).collect());
-    let reach = rules.reach.iter().map(|(name, reach)| (name.clone(), json!([reach.fits, reach.said])));
+    let reach = rules
+        .reach
+        .iter()
+        .map(|(name, reach)| (name.clone(), json!([reach.fits, reach.said])));
     json!({
         "version": VERSION,
         "repository": repository,
@@ -162,7 +229,10 @@ pub fn data(
 /// Tag and the address below which its files are; `null` where nothing says that.
 fn release(wheel: &Candidate) -> Value {
     let offer = &wheel.offer;
-    let folder = offer.url.strip_suffix(&percent_encode(&offer.file)).filter(|folder| folder.ends_with('/'));
+    let folder = offer
+        .url
+        .strip_suffix(&percent_encode(&offer.file))
+        .filter(|folder| folder.ends_with('/'));
     json!([offer.release, folder])
 }
 
@@ -173,7 +243,10 @@ fn system(wheel: &Candidate) -> Value {
         Some((LibcKind::Musl, major, minor)) => json!([need.system, "musl", major, minor]),
         None => json!([need.system, "", 0, 0]),
     };
-    json!([shown.join(" or "), wheel.platforms.iter().map(need).collect::<Vec<_>>()])
+    json!([
+        shown.join(" or "),
+        wheel.platforms.iter().map(need).collect::<Vec<_>>()
+    ])
 }
 
 /// 1 for a wheel without compiled code, else 0.
@@ -185,7 +258,12 @@ fn rocm(wheel: &Candidate) -> Value {
     match &wheel.accelerator {
         Accelerator::Rocm(rocm) => {
             let written = rocm.as_str().split('.').count();
-            json!(["rocm", rocm.as_str(), rocm.parts()[..written.min(4)], is_pure(wheel)])
+            json!([
+                "rocm",
+                rocm.as_str(),
+                rocm.parts()[..written.min(4)],
+                is_pure(wheel)
+            ])
         }
         Accelerator::Other(other) => json!(["other", other, []]),
         Accelerator::Unsaid => json!(["unsaid", "", []]),
@@ -201,7 +279,10 @@ fn python(wheel: &Candidate) -> Value {
         };
         json!([range.from.0, range.from.1, range.to, build])
     };
-    json!([wheel.shown_pythons(), wheel.pythons.iter().map(range).collect::<Vec<_>>()])
+    json!([
+        wheel.shown_pythons(),
+        wheel.pythons.iter().map(range).collect::<Vec<_>>()
+    ])
 }
 
 fn weights(weights: &Weights) -> Value {

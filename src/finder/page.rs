@@ -38,7 +38,8 @@ struct View<'p> {
 /// When the template does not fit its values, which is a fault of the program.
 pub fn page(page: &Page<'_>) -> Result<String, TemplateError> {
     let script = format!("\"use strict\";\n{DECIDE}\n{SHOW}");
-    // In a script element only `</script` and `<!--` mean something to HTML, and both begin with `<`.
+    // In a script element only `</script` and `<!--` mean something to HTML, and both begin with
+    // `<`.
     let data = page.data.to_string().replace('<', "\\u003c");
     let view = View {
         title: escaped(page.title),
@@ -48,12 +49,21 @@ pub fn page(page: &Page<'_>) -> Result<String, TemplateError> {
         script,
         data: &data,
     };
-    render("page.html", include_str!("../../templates/pages/finder/page.html"), &view)
+    render(
+        "page.html",
+        include_str!("../../templates/pages/finder/page.html"),
+        &view,
+    )
 }
 
-/// Nothing is loaded, and nothing runs or styles but what is in the page (CSP Level 3, section 2.3.1: hash sources).
+/// Nothing is loaded, and nothing runs or styles but what is in the page (CSP Level 3, section
+/// 2.3.1: hash sources).
 fn policy(script: &str) -> String {
-    let standard = |text: &str| to_base64(&Sha256::digest(text)).replace('-', "+").replace('_', "/");
+    let standard = |text: &str| {
+        to_base64(&Sha256::digest(text))
+            .replace('-', "+")
+            .replace('_', "/")
+    };
     // 32 bytes are 43 letters, and one to pad them.
     let hash = |text: &str| format!("'sha256-{}='", standard(text));
     format!(
@@ -64,5 +74,8 @@ fn policy(script: &str) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }

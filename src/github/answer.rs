@@ -20,21 +20,30 @@ pub(super) struct Reply {
 impl Reply {
     pub(super) fn into_response(self) -> Response<http_body_util::Full<Bytes>> {
         let mut response = Response::new(http_body_util::Full::new(self.body));
-        *response.status_mut() = http::StatusCode::from_u16(self.status).unwrap_or(http::StatusCode::BAD_GATEWAY);
+        *response.status_mut() =
+            http::StatusCode::from_u16(self.status).unwrap_or(http::StatusCode::BAD_GATEWAY);
         *response.headers_mut() = self.headers;
         response
     }
 
-    /// Whether the call was turned away for a limit, where it was not for good, and so certainly did nothing.
+    /// Whether the call was turned away for a limit, where it was not for good, and so certainly
+    /// did nothing.
     pub(super) fn is_limit(&self) -> bool {
         matches!(self.status, 403 | 429)
     }
 
-    /// What retrying depends on. `message` are the words of the answer, `now` the seconds since 1970 where it has no
-    /// date.
+    /// What retrying depends on. `message` are the words of the answer, `now` the seconds since
+    /// 1970 where it has no date.
     pub(super) fn to_judge<'m>(&self, message: &'m str, now: u64) -> Answer<'m> {
-        let number = |name| self.headers.get(name).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        let date = self.headers.get(DATE).and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
+        let number = |name| {
+            self.headers
+                .get(name)
+                .and_then(|value| value.to_str().ok()?.trim().parse().ok())
+        };
+        let date = self
+            .headers
+            .get(DATE)
+            .and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
         let date = date.and_then(|date| date.duration_since(std::time::UNIX_EPOCH).ok());
         Answer {
             status: self.status,
@@ -57,8 +66,12 @@ impl Reply {
         }
         match serde_json::from_slice::<Said>(&self.body) {
             Ok(said) => plain(&said.message),
-            Err(_) if self.body.trim_ascii_start().starts_with(b"<") => "a page for people".to_owned(),
-            Err(_) => plain(&String::from_utf8_lossy(&self.body[..self.body.len().min(4 * MOST_TOLD)])),
+            Err(_) if self.body.trim_ascii_start().starts_with(b"<") => {
+                "a page for people".to_owned()
+            }
+            Err(_) => plain(&String::from_utf8_lossy(
+                &self.body[..self.body.len().min(4 * MOST_TOLD)],
+            )),
         }
     }
 
@@ -69,7 +82,12 @@ impl Reply {
             307 | 308 => true,
             _ => false,
         };
-        let to = self.headers.get(LOCATION)?.to_str().ok().filter(|_| follows)?;
+        let to = self
+            .headers
+            .get(LOCATION)?
+            .to_str()
+            .ok()
+            .filter(|_| follows)?;
         let uri: Uri = to.parse().ok()?;
         if uri.authority().is_some() {
             return Some(uri);
@@ -89,20 +107,41 @@ impl Reply {
         }
         let faults: Faults = serde_json::from_slice(&self.body).unwrap_or_default();
         let word = |fault: &serde_json::Value| {
-            fault.get("code").or_else(|| fault.get("message")).unwrap_or(fault).as_str().map(plain)
+            fault
+                .get("code")
+                .or_else(|| fault.get("message"))
+                .unwrap_or(fault)
+                .as_str()
+                .map(plain)
         };
-        let said: Vec<&str> = faults.errors.iter().filter_map(|fault| fault.get("message")?.as_str()).collect();
+        let said: Vec<&str> = faults
+            .errors
+            .iter()
+            .filter_map(|fault| fault.get("message")?.as_str())
+            .collect();
         let mut message = self.message();
         if message.is_empty() {
-            let known = http::StatusCode::from_u16(self.status).ok().and_then(|status| status.canonical_reason());
+            let known = http::StatusCode::from_u16(self.status)
+                .ok()
+                .and_then(|status| status.canonical_reason());
             known.unwrap_or("no words").clone_into(&mut message);
         }
         if !said.is_empty() {
             message = format!("{message}: {}", plain(&said.join("; ")));
         }
         let codes = faults.errors.iter().filter_map(word).collect();
-        let fields = faults.errors.iter().filter_map(|fault| fault.get("field")?.as_str().map(plain)).collect();
-        GithubError::Status { call, status: self.status, message, codes, fields }
+        let fields = faults
+            .errors
+            .iter()
+            .filter_map(|fault| fault.get("field")?.as_str().map(plain))
+            .collect();
+        GithubError::Status {
+            call,
+            status: self.status,
+            message,
+            codes,
+            fields,
+        }
     }
 }
 
@@ -110,13 +149,18 @@ impl Reply {
 pub(super) fn words(got: &Result<Reply, WireError>) -> String {
     match got {
         Err(error) => plain(&error.reason),
-        Ok(reply) => format!("{} {}", reply.status, reply.message()).trim().to_owned(),
+        Ok(reply) => format!("{} {}", reply.status, reply.message())
+            .trim()
+            .to_owned(),
     }
 }
 
 /// One line that no terminal obeys: a server may write anything.
 fn plain(text: &str) -> String {
-    let spaced: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let spaced: String = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
     let mut line = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((end, _)) = line.char_indices().nth(MOST_TOLD) {
         line.truncate(end);
@@ -131,25 +175,41 @@ mod tests {
     use http::HeaderMap;
 
     fn reply(body: &str) -> Reply {
-        Reply { status: 502, headers: HeaderMap::new(), body: body.to_owned().into() }
+        Reply {
+            status: 502,
+            headers: HeaderMap::new(),
+            body: body.to_owned().into(),
+        }
     }
 
     #[test]
     fn the_words_of_a_server_are_one_line_that_no_terminal_obeys() {
         let told = words(&Ok(reply("{\"message\": \"a\\u001b[31mb\\nc\\u009b\"}")));
         assert_eq!(told, "502 a [31mb c");
-        assert_eq!(words(&Ok(reply("\n<html><p>Unicorn!"))), "502 a page for people");
-        assert_eq!(words(&Ok(reply(&"é".repeat(5000)))).chars().count(), "502 ".len() + MOST_TOLD + 1);
+        assert_eq!(
+            words(&Ok(reply("\n<html><p>Unicorn!"))),
+            "502 a page for people"
+        );
+        assert_eq!(
+            words(&Ok(reply(&"é".repeat(5000)))).chars().count(),
+            "502 ".len() + MOST_TOLD + 1
+        );
         assert_eq!(words(&Ok(reply(""))), "502");
     }
 
     #[test]
     fn a_refusal_has_the_words_of_its_faults() {
         let body = r#"{"message": "Validation Failed", "errors": [{"code": "custom", "message": "no\ttag"}, "plain"]}"#;
-        let GithubError::Status { message, codes, .. } = reply(body).refusal("POST /x".to_owned()) else { panic!() };
+        let GithubError::Status { message, codes, .. } = reply(body).refusal("POST /x".to_owned())
+        else {
+            panic!()
+        };
         assert_eq!(
             (message.as_str(), codes),
-            ("Validation Failed: no tag", vec!["custom".to_owned(), "plain".to_owned()])
+            (
+                "Validation Failed: no tag",
+                vec!["custom".to_owned(), "plain".to_owned()]
+            )
         );
     }
 }

@@ -11,7 +11,8 @@ use super::limits::MOST_REDIRECTS;
 /// GitHub's own API.
 const PUBLIC: &str = "https://api.github.com";
 
-/// An API that was chosen: GitHub's, that of an enterprise server, or one on this machine for tests.
+/// An API that was chosen: GitHub's, that of an enterprise server, or one on this machine for
+/// tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Api {
     base: Uri,
@@ -19,7 +20,8 @@ pub struct Api {
     uploads: Vec<UploadsHost>,
 }
 
-/// A host that files may be sent to: `uploads.example.com`, with a port where it has one of its own.
+/// A host that files may be sent to: `uploads.example.com`, with a port where it has one of its
+/// own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UploadsHost(Authority);
 
@@ -62,13 +64,19 @@ pub enum ApiError {
 impl Api {
     /// GitHub's own.
     pub fn public() -> Self {
-        Self { base: Uri::from_static(PUBLIC), uploads: Vec::new() }
+        Self {
+            base: Uri::from_static(PUBLIC),
+            uploads: Vec::new(),
+        }
     }
 
     /// The same, whose files may be sent to these hosts as well.
     #[must_use]
     pub fn with_uploads(self, hosts: &[UploadsHost]) -> Self {
-        Self { uploads: hosts.to_vec(), ..self }
+        Self {
+            uploads: hosts.to_vec(),
+            ..self
+        }
     }
 
     /// Whether what goes there is encrypted. What is not stays on this machine.
@@ -90,12 +98,15 @@ impl Api {
         text.parse().map_err(|_| ApiError::Malformed(text))
     }
 
-    /// Where a file is sent to: the address that the release names, without its template, with name and label in it.
+    /// Where a file is sent to: the address that the release names, without its template, with name
+    /// and label in it.
     ///
     /// # Errors
     /// When the address is not on a host that may have the token.
     pub fn upload(&self, upload_url: &str, name: &str) -> Result<Uri, ApiError> {
-        let address = upload_url.split_once('{').map_or(upload_url, |(address, _)| address);
+        let address = upload_url
+            .split_once('{')
+            .map_or(upload_url, |(address, _)| address);
         let text = format!("{address}?name={}", crate::names::percent_encode(name));
         let uri: Uri = text.parse().map_err(|_| ApiError::Malformed(text))?;
         if self.may_have_token(&uri) {
@@ -109,38 +120,55 @@ impl Api {
         uri.scheme() == self.base.scheme() && uri.authority() == self.base.authority()
     }
 
-    /// Whether the token may go to this address: the API itself, of an API at `api.DOMAIN` the host of uploads,
-    /// `uploads.DOMAIN` (REST API version 2022-11-28, "Upload a release asset"; the same with data residency at GHE.com),
-    /// and the hosts of [`Self::with_uploads`].
+    /// Whether the token may go to this address: the API itself, of an API at `api.DOMAIN` the host
+    /// of uploads, `uploads.DOMAIN` (REST API version 2022-11-28, "Upload a release asset"; the
+    /// same with data residency at GHE.com), and the hosts of [`Self::with_uploads`].
     pub fn may_have_token(&self, uri: &Uri) -> bool {
         let is_safe = uri.scheme_str() == Some("https") || uri.host().is_some_and(is_loopback);
-        let is_named = self.uploads.iter().any(|UploadsHost(host)| uri.authority() == Some(host));
+        let is_named = self
+            .uploads
+            .iter()
+            .any(|UploadsHost(host)| uri.authority() == Some(host));
         let domain = |uri: &Uri, host: &str| {
             let is_plain = uri.scheme_str() == Some("https") && uri.port().is_none();
-            uri.host().filter(|_| is_plain).and_then(|found| found.strip_prefix(host).map(str::to_owned))
+            uri.host()
+                .filter(|_| is_plain)
+                .and_then(|found| found.strip_prefix(host).map(str::to_owned))
         };
         let own = domain(&self.base, "api.");
-        self.is_own(uri) || (own.is_some() && own == domain(uri, "uploads.")) || (is_safe && is_named)
+        self.is_own(uri)
+            || (own.is_some() && own == domain(uri, "uploads."))
+            || (is_safe && is_named)
     }
 
     /// An address for files, as an error.
     pub(super) fn uploads_elsewhere(&self, uri: &Uri) -> ApiError {
-        ApiError::UploadsElsewhere { api: authority(&self.base), found: authority(uri) }
+        ApiError::UploadsElsewhere {
+            api: authority(&self.base),
+            found: authority(uri),
+        }
     }
 
     /// The address as an error.
     pub(super) fn elsewhere(&self, uri: &Uri) -> ApiError {
-        ApiError::Elsewhere { api: authority(&self.base), found: authority(uri) }
+        ApiError::Elsewhere {
+            api: authority(&self.base),
+            found: authority(uri),
+        }
     }
 
-    /// The error of a call that leads through too many redirects. It did nothing: no answer but the last one does.
+    /// The error of a call that leads through too many redirects. It did nothing: no answer but the
+    /// last one does.
     pub(super) fn too_many_redirects(&self) -> ApiError {
-        ApiError::TooManyRedirects { api: authority(&self.base) }
+        ApiError::TooManyRedirects {
+            api: authority(&self.base),
+        }
     }
 }
 
 fn authority(uri: &Uri) -> String {
-    uri.authority().map_or_else(|| uri.to_string(), ToString::to_string)
+    uri.authority()
+        .map_or_else(|| uri.to_string(), ToString::to_string)
 }
 
 impl FromStr for Api {
@@ -148,15 +176,26 @@ impl FromStr for Api {
 
     fn from_str(text: &str) -> Result<Self, ApiError> {
         let malformed = || ApiError::Malformed(text.to_owned());
-        let base: Uri = text.trim_end_matches('/').parse().map_err(|_| malformed())?;
+        let base: Uri = text
+            .trim_end_matches('/')
+            .parse()
+            .map_err(|_| malformed())?;
         let host = base.host().ok_or_else(malformed)?;
-        let has_user = base.authority().is_some_and(|authority| authority.as_str().contains('@'));
+        let has_user = base
+            .authority()
+            .is_some_and(|authority| authority.as_str().contains('@'));
         if has_user || base.query().is_some() {
             return Err(malformed());
         }
         match base.scheme_str() {
-            Some("https") => Ok(Self { base, uploads: Vec::new() }),
-            Some("http") if is_loopback(host) => Ok(Self { base, uploads: Vec::new() }),
+            Some("https") => Ok(Self {
+                base,
+                uploads: Vec::new(),
+            }),
+            Some("http") if is_loopback(host) => Ok(Self {
+                base,
+                uploads: Vec::new(),
+            }),
             Some("http") => Err(ApiError::Plain(text.to_owned())),
             _ => Err(malformed()),
         }
@@ -190,7 +229,10 @@ impl fmt::Display for Api {
 /// Whether a host is this machine.
 pub(super) fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || bare.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+    host == "localhost"
+        || bare
+            .parse()
+            .is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -200,14 +242,29 @@ mod tests {
     /// 4.12
     #[test]
     fn plain_http_is_for_this_machine_alone() {
-        for good in
-            ["http://127.0.0.1:8080", "http://[::1]:80/x", "http://localhost", "https://ghe.example.com/api/v3/"]
-        {
+        for good in [
+            "http://127.0.0.1:8080",
+            "http://[::1]:80/x",
+            "http://localhost",
+            "https://ghe.example.com/api/v3/",
+        ] {
             assert!(good.parse::<Api>().is_ok(), "{good}");
         }
-        assert!(matches!("http://api.github.com".parse::<Api>(), Err(ApiError::Plain(_))));
-        for bad in ["", "api.github.com", "ftp://x", "https://user@x", "https://x?y"] {
-            assert!(matches!(bad.parse::<Api>(), Err(ApiError::Malformed(_))), "{bad}");
+        assert!(matches!(
+            "http://api.github.com".parse::<Api>(),
+            Err(ApiError::Plain(_))
+        ));
+        for bad in [
+            "",
+            "api.github.com",
+            "ftp://x",
+            "https://user@x",
+            "https://x?y",
+        ] {
+            assert!(
+                matches!(bad.parse::<Api>(), Err(ApiError::Malformed(_))),
+                "{bad}"
+            );
         }
     }
 
@@ -215,29 +272,56 @@ mod tests {
     #[test]
     fn a_plus_stays_a_plus_and_the_token_goes_to_no_other_host() {
         let template = "https://uploads.github.com/repos/o/r/releases/7/assets{?name,label}";
-        let sent = Api::public().upload(template, "a-1+rocm62 ~x.whl").unwrap().to_string();
-        assert_eq!(sent, "https://uploads.github.com/repos/o/r/releases/7/assets?name=a-1%2Brocm62%20~x.whl");
-        for elsewhere in
-            ["https://evil.example/x{?name}", "http://uploads.github.com/x", "https://uploads.github.com:8/x"]
-        {
+        let sent = Api::public()
+            .upload(template, "a-1+rocm62 ~x.whl")
+            .unwrap()
+            .to_string();
+        assert_eq!(
+            sent,
+            "https://uploads.github.com/repos/o/r/releases/7/assets?name=a-1%2Brocm62%20~x.whl"
+        );
+        for elsewhere in [
+            "https://evil.example/x{?name}",
+            "http://uploads.github.com/x",
+            "https://uploads.github.com:8/x",
+        ] {
             let refused = Api::public().upload(elsewhere, "a");
-            assert!(matches!(refused, Err(ApiError::UploadsElsewhere { .. })), "{elsewhere}");
+            assert!(
+                matches!(refused, Err(ApiError::UploadsElsewhere { .. })),
+                "{elsewhere}"
+            );
         }
         let residency: Api = "https://api.octo.ghe.com".parse().unwrap();
-        assert!(residency.upload("https://uploads.octo.ghe.com/x", "a").is_ok());
+        assert!(
+            residency
+                .upload("https://uploads.octo.ghe.com/x", "a")
+                .is_ok()
+        );
         assert!(residency.upload("https://uploads.ghe.com/x", "a").is_err());
-        assert!(residency.upload("https://uploads.github.com/x", "a").is_err());
+        assert!(
+            residency
+                .upload("https://uploads.github.com/x", "a")
+                .is_err()
+        );
         let local: Api = "http://127.0.0.1:8080".parse().unwrap();
-        assert!(local.upload("http://127.0.0.1:8081/x", "a").is_err(), "another port");
+        assert!(
+            local.upload("http://127.0.0.1:8081/x", "a").is_err(),
+            "another port"
+        );
         assert!(local.upload(template, "a").is_err());
     }
 
     /// 4.12
     #[test]
     fn files_go_to_a_host_that_is_named_and_only_encrypted_or_on_this_machine() {
-        let hosts: Vec<UploadsHost> =
-            ["files.example.com", "127.0.0.1:81"].iter().map(|host| host.parse().unwrap()).collect();
-        let api = "https://ghe.example.com/api/v3".parse::<Api>().unwrap().with_uploads(&hosts);
+        let hosts: Vec<UploadsHost> = ["files.example.com", "127.0.0.1:81"]
+            .iter()
+            .map(|host| host.parse().unwrap())
+            .collect();
+        let api = "https://ghe.example.com/api/v3"
+            .parse::<Api>()
+            .unwrap()
+            .with_uploads(&hosts);
         for (address, is_taken) in [
             ("https://files.example.com/x{?name}", true),
             ("https://FILES.example.com/x", true),
@@ -250,8 +334,17 @@ mod tests {
             assert_eq!(api.upload(address, "a").is_ok(), is_taken, "{address}");
         }
         assert!(api.is_own(&"https://ghe.example.com/x".parse().unwrap()));
-        assert!(!api.is_own(&"https://files.example.com/x".parse().unwrap()), "pages of lists come from the API alone");
-        for bad in ["", "https://files.example.com", "user@files.example.com", "a/b", "a b"] {
+        assert!(
+            !api.is_own(&"https://files.example.com/x".parse().unwrap()),
+            "pages of lists come from the API alone"
+        );
+        for bad in [
+            "",
+            "https://files.example.com",
+            "user@files.example.com",
+            "a/b",
+            "a b",
+        ] {
             assert!(bad.parse::<UploadsHost>().is_err(), "{bad}");
         }
     }

@@ -12,7 +12,9 @@ use super::client::{Client, Upload};
 use super::error::GithubError;
 use super::upload::Source;
 use crate::names::Digest;
-use crate::publish::remote::{Allowed, DeleteReason, Description, Goal, Memory, Next, Refusal, Step, next};
+use crate::publish::remote::{
+    Allowed, DeleteReason, Description, Goal, Memory, Next, Refusal, Step, next,
+};
 use crate::publish::{AssetState, ListedAsset, ListedRelease, Wanted};
 
 pub use look::of_goal;
@@ -48,7 +50,8 @@ pub struct Applied {
 /// How a publish ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum End {
-    /// Every wanted file is there, and everybody sees it. The numbers of the releases, the first first.
+    /// Every wanted file is there, and everybody sees it. The numbers of the releases, the first
+    /// first.
     Done(Vec<u64>),
     /// Nothing may be written.
     Refused(Vec<Refusal>),
@@ -58,7 +61,8 @@ pub enum End {
     Incomplete(BTreeMap<String, GithubError>),
 }
 
-/// Publishes. `listed` are the releases of the goal's tags, with their assets, as they were just seen.
+/// Publishes. `listed` are the releases of the goal's tags, with their assets, as they were just
+/// seen.
 pub fn apply(
     client: &Client,
     goal: &Goal,
@@ -79,8 +83,15 @@ pub fn apply(
         open: Vec::new(),
         doing,
     };
-    let end = run.go(allowed).unwrap_or_else(|error| End::Failed(error.cause()));
-    Applied { releases: run.memory.over(&run.listed), steps: run.steps, open: run.open, end }
+    let end = run
+        .go(allowed)
+        .unwrap_or_else(|error| End::Failed(error.cause()));
+    Applied {
+        releases: run.memory.over(&run.listed),
+        steps: run.steps,
+        open: run.open,
+        end,
+    }
 }
 
 struct Run<'r, 'd> {
@@ -108,16 +119,19 @@ impl Run<'_, '_> {
         loop {
             self.client.glance()?;
             let seen = self.memory.over(&self.listed);
-            let is_last = |step: &Step| matches!(step, Step::Describe { .. } | Step::Publish { .. });
+            let is_last =
+                |step: &Step| matches!(step, Step::Describe { .. } | Step::Publish { .. });
             let is_public = |step: &Step| matches!(step, Step::Publish { .. });
             let next = next(self.goal, allowed, &seen);
-            // What is seen last decides, before anything is made public and before a published file gives way to another: a
-            // listing may lack a draft of another run, and may show a file otherwise than it was answered.
+            // What is seen last decides, before anything is made public and before a published file
+            // gives way to another: a listing may lack a draft of another run, and may show a file
+            // otherwise than it was answered.
             let takes_place = |step: &Step| matches!(step, Step::Rename { .. });
             let is_decisive = match &next {
                 Next::Done(_) => self.memory.has_assets(),
                 Next::Steps(steps) => {
-                    (steps.iter().all(is_last) && steps.iter().any(is_public)) || steps.iter().any(takes_place)
+                    (steps.iter().all(is_last) && steps.iter().any(is_public))
+                        || steps.iter().any(takes_place)
                 }
                 Next::Refused(_) => false,
             };
@@ -135,7 +149,9 @@ impl Run<'_, '_> {
                 Step::Upload { name, .. } => Some(name.clone()),
                 _ => None,
             };
-            steps.retain(|step| upload_names(step).is_none_or(|name| !self.failed.contains_key(&name)));
+            steps.retain(|step| {
+                upload_names(step).is_none_or(|name| !self.failed.contains_key(&name))
+            });
             if steps.is_empty() {
                 return Ok(End::Incomplete(std::mem::take(&mut self.failed)));
             }
@@ -148,7 +164,8 @@ impl Run<'_, '_> {
     fn take(&mut self, steps: Vec<Step>, seen: &[ListedRelease]) -> Result<(), GithubError> {
         let mut uploads = Vec::new();
         let mut is_made = false;
-        // What must go before a file comes is no upload and is done first; what waits for a file comes the next time.
+        // What must go before a file comes is no upload and is done first; what waits for a file
+        // comes the next time.
         for step in steps {
             self.client.glance()?;
             if let Step::Upload { .. } = step {
@@ -165,7 +182,9 @@ impl Run<'_, '_> {
             match (done, &step) {
                 (Ok(()), Step::Create { .. }) => is_made = true,
                 (Ok(()), _) => {}
-                (Err(error @ GithubError::Unsure { .. }), Step::Create { tag }) => return self.find_draft(tag, error),
+                (Err(error @ GithubError::Unsure { .. }), Step::Create { tag }) => {
+                    return self.find_draft(tag, error);
+                }
                 // There is no such repository for this token, however often it is asked.
                 (Err(error), Step::Create { .. }) => return Err(error),
                 (
@@ -207,7 +226,10 @@ impl Run<'_, '_> {
             Step::Rename { asset, from, to } => {
                 let renamed = self.client.rename(*asset, to)?;
                 if renamed.name != *to {
-                    return Err(GithubError::Stored { wanted: to.clone(), found: renamed.name });
+                    return Err(GithubError::Stored {
+                        wanted: to.clone(),
+                        found: renamed.name,
+                    });
                 }
                 if let Some(release) = self.release_of(*asset, from) {
                     self.memory.has_asset(release, &renamed);
@@ -215,7 +237,9 @@ impl Run<'_, '_> {
             }
             Step::Hash { asset, name } => match self.client.hash(*asset) {
                 Ok((digest, came)) => {
-                    let listed = self.release_of(*asset, name).and_then(|release| self.size_of(release, *asset));
+                    let listed = self
+                        .release_of(*asset, name)
+                        .and_then(|release| self.size_of(release, *asset));
                     // What stands between may answer in place of the storage.
                     if let Some(listed) = listed.filter(|listed| *listed != came) {
                         let call = format!("GET releases/assets/{asset}");
@@ -231,7 +255,12 @@ impl Run<'_, '_> {
                 let described = self.client.update(*release, &fields(lacks))?;
                 self.memory.has_release(&described);
             }
-            Step::Publish { release, lacks, make_latest, .. } => {
+            Step::Publish {
+                release,
+                lacks,
+                make_latest,
+                ..
+            } => {
                 let mut fields = fields(lacks);
                 fields["draft"] = json!(false);
                 fields["make_latest"] = json!(make_latest.as_str());
@@ -247,9 +276,21 @@ impl Run<'_, '_> {
         let (mut sent, mut uploads) = (Vec::new(), Vec::new());
         let (open, on_step) = (self.doing.open, RefCell::new(&mut *self.doing.on_step));
         for step in steps {
-            let Step::Upload { release, name, as_name } = step else { continue };
-            let Some(wanted) = self.goal.assets.iter().find(|wanted| wanted.name == *name) else { continue };
-            let to = seen.iter().find(|found| found.id == *release).and_then(|found| found.upload_url.clone());
+            let Step::Upload {
+                release,
+                name,
+                as_name,
+            } = step
+            else {
+                continue;
+            };
+            let Some(wanted) = self.goal.assets.iter().find(|wanted| wanted.name == *name) else {
+                continue;
+            };
+            let to = seen
+                .iter()
+                .find(|found| found.id == *release)
+                .and_then(|found| found.upload_url.clone());
             let (on_sent, shown) = (Arc::clone(&self.doing.on_sent), name.clone());
             let on_step = &on_step;
             uploads.push(Upload {
@@ -273,14 +314,19 @@ impl Run<'_, '_> {
             let Some(result) = result else { continue };
             self.steps += 1;
             let result = result.and_then(|asset| self.checked(asset, wanted, as_name));
-            if result.as_ref().is_err_and(|error| error.leaves_open() || exists_already(error)) {
+            if result
+                .as_ref()
+                .is_err_and(|error| error.leaves_open() || exists_already(error))
+            {
                 self.open.push(step.clone());
             }
             match result {
                 Ok(asset) => self.memory.has_asset(release, &asset),
                 Err(error @ GithubError::Unsure { .. }) => open.push((as_name.clone(), error)),
                 Err(error) if exists_already(&error) => open.push((as_name.clone(), error)),
-                Err(error @ GithubError::Status { status: 404, .. }) => missed = Some((release, error)),
+                Err(error @ GithubError::Status { status: 404, .. }) => {
+                    missed = Some((release, error))
+                }
                 Err(error) if error.is_final() => last = last.or(Some(error)),
                 Err(error) => drop(self.failed.insert(wanted.name.clone(), error)),
             }
@@ -295,18 +341,30 @@ impl Run<'_, '_> {
     }
 
     /// An asset as it was sent; another is deleted.
-    fn checked(&self, asset: ListedAsset, wanted: &Wanted, as_name: &str) -> Result<ListedAsset, GithubError> {
+    fn checked(
+        &self,
+        asset: ListedAsset,
+        wanted: &Wanted,
+        as_name: &str,
+    ) -> Result<ListedAsset, GithubError> {
         let has_digest = asset.digest.is_none_or(|digest| digest == wanted.digest);
-        let is_whole = asset.state == AssetState::Uploaded && asset.size == wanted.size_bytes && has_digest;
+        let is_whole =
+            asset.state == AssetState::Uploaded && asset.size == wanted.size_bytes && has_digest;
         if asset.name == as_name && is_whole {
             return Ok(asset);
         }
         self.client.delete_asset(asset.id)?;
         if asset.name != as_name {
-            return Err(GithubError::Stored { wanted: as_name.to_owned(), found: asset.name });
+            return Err(GithubError::Stored {
+                wanted: as_name.to_owned(),
+                found: asset.name,
+            });
         }
         let bytes = |size: u64, digest: Option<Digest>| {
-            format!("{size} bytes, {}", digest.map_or_else(|| "no digest".to_owned(), |digest| digest.to_string()))
+            format!(
+                "{size} bytes, {}",
+                digest.map_or_else(|| "no digest".to_owned(), |digest| digest.to_string())
+            )
         };
         Err(GithubError::Damaged {
             name: as_name.to_owned(),
@@ -319,13 +377,22 @@ impl Run<'_, '_> {
     fn size_of(&self, release: u64, asset: u64) -> Option<u64> {
         let seen = self.memory.over(&self.listed);
         let release = seen.iter().find(|found| found.id == release)?;
-        release.assets.iter().find(|found| found.id == asset).map(|found| found.size)
+        release
+            .assets
+            .iter()
+            .find(|found| found.id == asset)
+            .map(|found| found.size)
     }
 
     /// The release that holds an asset.
     fn release_of(&self, asset: u64, name: &str) -> Option<u64> {
         let seen = self.memory.over(&self.listed);
-        let holds = |release: &&ListedRelease| release.assets.iter().any(|a| a.id == asset && a.name == name);
+        let holds = |release: &&ListedRelease| {
+            release
+                .assets
+                .iter()
+                .any(|a| a.id == asset && a.name == name)
+        };
         seen.iter().find(holds).map(|release| release.id)
     }
 }
@@ -335,14 +402,28 @@ fn exists_already(error: &GithubError) -> bool {
     matches!(error, GithubError::Status { status: 422, codes, .. } if codes.iter().any(|code| code == "already_exists"))
 }
 
-/// What is said of a release, as the API names it (REST API version 2022-11-28, "Update a release").
+/// What is said of a release, as the API names it (REST API version 2022-11-28, "Update a
+/// release").
 pub(super) fn fields(description: &Description) -> serde_json::Value {
-    let Description { title, body, prerelease, target } = description;
+    let Description {
+        title,
+        body,
+        prerelease,
+        target,
+    } = description;
     let mut fields = serde_json::Map::new();
-    let texts = [("name", title), ("body", body), ("target_commitish", target)];
+    let texts = [
+        ("name", title),
+        ("body", body),
+        ("target_commitish", target),
+    ];
     for (name, text) in texts {
         fields.extend(text.iter().map(|text| (name.to_owned(), json!(text))));
     }
-    fields.extend(prerelease.iter().map(|is| ("prerelease".to_owned(), json!(is))));
+    fields.extend(
+        prerelease
+            .iter()
+            .map(|is| ("prerelease".to_owned(), json!(is))),
+    );
     fields.into()
 }

@@ -23,8 +23,9 @@ use super::wire::{Body, Wire, WireError, read_body, whole};
 const GLANCE: Duration = Duration::from_millis(100);
 /// The same in a long wait: of the 7.5 seconds that a cancelled job has, one is spent on it.
 const LONGEST_GLANCE: Duration = Duration::from_secs(1);
-/// How long a write that is under way may take when it was wished to stop: a job that is cancelled has 7.5 seconds before
-/// it is ended, and 2.5 more before it is killed (GitHub Docs, "Workflow cancellation reference").
+/// How long a write that is under way may take when it was wished to stop: a job that is cancelled
+/// has 7.5 seconds before it is ended, and 2.5 more before it is killed (GitHub Docs, "Workflow
+/// cancellation reference").
 const GRACE: Duration = Duration::from_secs(4);
 /// The version of the API (GitHub Docs, "API Versions").
 const API_VERSION: (&str, &str) = ("x-github-api-version", "2022-11-28");
@@ -76,8 +77,8 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// Calls with a short body until the answer is definite. The error tells where a try that changes something may have
-    /// come through.
+    /// Calls with a short body until the answer is definite. The error tells where a try that
+    /// changes something may have come through.
     pub(super) async fn call(
         &self,
         method: &Method,
@@ -105,8 +106,10 @@ impl Caller {
         loop {
             let name = name_of(method, &uri);
             self.turn(&name, kind).await?;
-            let request =
-                self.request(method, &uri, JSON).body(whole(body.clone())).map_err(|e| malformed(&name, &e))?;
+            let request = self
+                .request(method, &uri, JSON)
+                .body(whole(body.clone()))
+                .map_err(|e| malformed(&name, &e))?;
             let was_open = is_open.swap(true, Ordering::Relaxed);
             let got = self.within(&name, kind, self.exchange(request)).await?;
             if let Ok(reply) = &got
@@ -132,20 +135,28 @@ impl Caller {
         }
     }
 
-    /// Sends a request whose body can be read once, when its turn has come. `None` says that a limit turned it away: it
-    /// did nothing, and its turn comes again when the limit is over. What else it gives is definite or
-    /// [`GithubError::Unsure`].
-    pub(super) async fn send(&self, request: Request<Body>, tries: u32) -> Result<Option<Reply>, GithubError> {
+    /// Sends a request whose body can be read once, when its turn has come. `None` says that a
+    /// limit turned it away: it did nothing, and its turn comes again when the limit is over. What
+    /// else it gives is definite or [`GithubError::Unsure`].
+    pub(super) async fn send(
+        &self,
+        request: Request<Body>,
+        tries: u32,
+    ) -> Result<Option<Reply>, GithubError> {
         let name = name_of(request.method(), request.uri());
-        let got = self.within(&name, Kind::Sends, self.exchange(request)).await.map_err(GithubError::left_open)?;
+        let got = self
+            .within(&name, Kind::Sends, self.exchange(request))
+            .await
+            .map_err(GithubError::left_open)?;
         match self.outcome(&name, got, Kind::Sends, tries)? {
             Outcome::Settled(reply) => Ok(Some(reply)),
             Outcome::TurnedAway | Outcome::Again(..) => Ok(None),
         }
     }
 
-    /// Fetches bytes of a media type, which may lie on another host: that one does not get the token. What broke off
-    /// begins again, with what `begin` gives; `add` takes each piece and says whether to go on.
+    /// Fetches bytes of a media type, which may lie on another host: that one does not get the
+    /// token. What broke off begins again, with what `begin` gives; `add` takes each piece and says
+    /// whether to go on.
     pub(super) async fn fetch<S>(
         &self,
         uri: &Uri,
@@ -159,7 +170,11 @@ impl Caller {
             self.turn(&name, Kind::Reads).await?;
             let mut fetched = begin();
             let got = self
-                .within(&name, Kind::Reads, self.bytes(&name, uri, accept, |piece| add(&mut fetched, piece)))
+                .within(
+                    &name,
+                    Kind::Reads,
+                    self.bytes(&name, uri, accept, |piece| add(&mut fetched, piece)),
+                )
                 .await?;
             match self.outcome(&name, got?, Kind::Reads, tries)? {
                 Outcome::Settled(reply) if reply.status == 200 => return Ok(fetched),
@@ -182,12 +197,18 @@ impl Caller {
         let mut uri = uri.clone();
         for _ in 0..=MOST_REDIRECTS {
             let builder = self.request(&Method::GET, &uri, accept);
-            let request = builder.body(whole(Bytes::new())).map_err(|e| malformed(name, &e))?;
+            let request = builder
+                .body(whole(Bytes::new()))
+                .map_err(|e| malformed(name, &e))?;
             let (parts, body) = match self.wire.send(request).await {
                 Ok(response) => response.into_parts(),
                 Err(error) => return Ok(Err(error)),
             };
-            let mut reply = Reply { status: parts.status.as_u16(), headers: parts.headers, body: Bytes::new() };
+            let mut reply = Reply {
+                status: parts.status.as_u16(),
+                headers: parts.headers,
+                body: Bytes::new(),
+            };
             if let Some(next) = reply.redirect(&Method::GET, &uri) {
                 uri = next;
                 continue;
@@ -195,7 +216,11 @@ impl Caller {
             let mut said = BytesMut::new();
             let read = match reply.status {
                 200 => read_body(body, &mut add).await,
-                _ => read_body(body, |piece| gather(&mut said, piece, LARGEST_REFUSAL_BYTES)).await.map(|_| true),
+                _ => read_body(body, |piece| {
+                    gather(&mut said, piece, LARGEST_REFUSAL_BYTES)
+                })
+                .await
+                .map(|_| true),
             };
             reply.body = said.freeze();
             return match read {
@@ -208,9 +233,20 @@ impl Caller {
     }
 
     /// A request with the headers that every one has. The token goes where it may.
-    pub(super) fn request(&self, method: &Method, uri: &Uri, accept: &str) -> http::request::Builder {
-        let mut builder = Request::builder().method(method).uri(uri).header(ACCEPT, accept);
-        builder = builder.header(USER_AGENT, concat!("rock-matrix/", env!("CARGO_PKG_VERSION")));
+    pub(super) fn request(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        accept: &str,
+    ) -> http::request::Builder {
+        let mut builder = Request::builder()
+            .method(method)
+            .uri(uri)
+            .header(ACCEPT, accept);
+        builder = builder.header(
+            USER_AGENT,
+            concat!("rock-matrix/", env!("CARGO_PKG_VERSION")),
+        );
         builder = builder.header(API_VERSION.0, API_VERSION.1);
         if *method != Method::GET {
             builder = builder.header(CONTENT_TYPE, "application/json");
@@ -227,16 +263,31 @@ impl Caller {
         let mut said = BytesMut::new();
         if !read_body(body, |piece| gather(&mut said, piece, LARGEST_ANSWER_BYTES)).await? {
             let reason = format!("the answer is longer than {LARGEST_ANSWER_BYTES} bytes");
-            return Err(WireError { reason, is_lasting: true });
+            return Err(WireError {
+                reason,
+                is_lasting: true,
+            });
         }
-        Ok(Reply { status: parts.status.as_u16(), headers: parts.headers, body: said.freeze() })
+        Ok(Reply {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            body: said.freeze(),
+        })
     }
 
-    /// Waits for a try, until it was wished to stop or the time is over. A write gets a little time to end.
-    async fn within<T>(&self, call: &str, kind: Kind, tried: impl Future<Output = T>) -> Result<T, GithubError> {
+    /// Waits for a try, until it was wished to stop or the time is over. A write gets a little time
+    /// to end.
+    async fn within<T>(
+        &self,
+        call: &str,
+        kind: Kind,
+        tried: impl Future<Output = T>,
+    ) -> Result<T, GithubError> {
         let left = self.deadline.saturating_sub(self.clock.now());
-        let out_of_time =
-            || GithubError::Deadline { call: call.to_owned(), reason: "it did not end in time".to_owned() };
+        let out_of_time = || GithubError::Deadline {
+            call: call.to_owned(),
+            reason: "it did not end in time".to_owned(),
+        };
         if left.is_zero() {
             return Err(out_of_time());
         }
@@ -257,8 +308,10 @@ impl Caller {
     ) -> Result<Outcome, GithubError> {
         let is_lasting = got.as_ref().is_err_and(|error| error.is_lasting);
         let said = got.as_ref().map_or_else(|_| String::new(), Reply::message);
-        let answer =
-            got.as_ref().map_or_else(|_| Answer::default(), |reply| reply.to_judge(&said, self.clock.epoch_seconds()));
+        let answer = got.as_ref().map_or_else(
+            |_| Answer::default(),
+            |reply| reply.to_judge(&said, self.clock.epoch_seconds()),
+        );
         let is_limit = got.as_ref().is_ok_and(Reply::is_limit);
         let reason = words(&got);
         let call = call.to_owned();
@@ -277,10 +330,18 @@ impl Caller {
             Verdict::TooOften if !is_lasting && matches!(kind, Kind::Once | Kind::Sends) => {
                 Err(GithubError::Unsure { call, reason })
             }
-            Verdict::Again(_) | Verdict::TooOften => Err(GithubError::NoAnswer { call, reason, is_lasting }),
+            Verdict::Again(_) | Verdict::TooOften => Err(GithubError::NoAnswer {
+                call,
+                reason,
+                is_lasting,
+            }),
             Verdict::Good | Verdict::Bad => match got {
                 Ok(reply) => Ok(Outcome::Settled(reply)),
-                Err(_) => Err(GithubError::NoAnswer { call, reason, is_lasting }),
+                Err(_) => Err(GithubError::NoAnswer {
+                    call,
+                    reason,
+                    is_lasting,
+                }),
             },
         }
     }
@@ -298,8 +359,16 @@ impl Caller {
     }
 
     /// Waits before another try, unless that is beyond the deadline.
-    pub(super) async fn wait(&self, call: &str, why: &str, wait: Duration) -> Result<(), GithubError> {
-        let why = self.token.as_ref().map_or_else(|| why.to_owned(), |token| token.without(why));
+    pub(super) async fn wait(
+        &self,
+        call: &str,
+        why: &str,
+        wait: Duration,
+    ) -> Result<(), GithubError> {
+        let why = self
+            .token
+            .as_ref()
+            .map_or_else(|| why.to_owned(), |token| token.without(why));
         if self.clock.now() + wait <= self.deadline {
             (self.on_wait)(call, &why, wait);
         }
@@ -309,9 +378,18 @@ impl Caller {
     /// The same of a wait that was told.
     async fn wait_told(&self, call: &str, why: &str, wait: Duration) -> Result<(), GithubError> {
         if self.clock.now() + wait > self.deadline {
-            let why = self.token.as_ref().map_or_else(|| why.to_owned(), |token| token.without(why));
-            let reason = format!("{why}; waiting {} seconds would take too long", wait.as_secs());
-            return Err(GithubError::Deadline { call: call.to_owned(), reason });
+            let why = self
+                .token
+                .as_ref()
+                .map_or_else(|| why.to_owned(), |token| token.without(why));
+            let reason = format!(
+                "{why}; waiting {} seconds would take too long",
+                wait.as_secs()
+            );
+            return Err(GithubError::Deadline {
+                call: call.to_owned(),
+                reason,
+            });
         }
         self.sleep(wait).await
     }
@@ -325,7 +403,9 @@ impl Caller {
             if left.is_zero() {
                 return Ok(());
             }
-            self.clock.sleep(left.min((time / 600).clamp(GLANCE, LONGEST_GLANCE))).await;
+            self.clock
+                .sleep(left.min((time / 600).clamp(GLANCE, LONGEST_GLANCE)))
+                .await;
         }
     }
 
@@ -340,12 +420,20 @@ impl Caller {
     }
 
     pub(super) fn glance(&self) -> Result<(), GithubError> {
-        if (self.stop)() { Err(GithubError::Stopped) } else { Ok(()) }
+        if (self.stop)() {
+            Err(GithubError::Stopped)
+        } else {
+            Ok(())
+        }
     }
 
     /// How long to wait before looking again after a call of unknown outcome.
     pub(super) fn doubled(&self, tries: u32) -> Option<Duration> {
-        match judge(&Answer::default(), tries.min(MOST_TRIES), self.clock.chance()) {
+        match judge(
+            &Answer::default(),
+            tries.min(MOST_TRIES),
+            self.clock.chance(),
+        ) {
             Verdict::Again(wait) => Some(wait),
             _ => None,
         }
@@ -354,7 +442,9 @@ impl Caller {
 
 impl std::fmt::Debug for Caller {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Caller").field("api", &self.api).finish_non_exhaustive()
+        f.debug_struct("Caller")
+            .field("api", &self.api)
+            .finish_non_exhaustive()
     }
 }
 
@@ -373,11 +463,17 @@ fn gather(to: &mut BytesMut, piece: &[u8], most: usize) -> bool {
 }
 
 fn too_long(call: &str) -> GithubError {
-    GithubError::Malformed { call: call.to_owned(), reason: "the file is longer than it may be".to_owned() }
+    GithubError::Malformed {
+        call: call.to_owned(),
+        reason: "the file is longer than it may be".to_owned(),
+    }
 }
 
 fn malformed(call: &str, error: &dyn std::error::Error) -> GithubError {
-    GithubError::Malformed { call: call.to_owned(), reason: error.to_string() }
+    GithubError::Malformed {
+        call: call.to_owned(),
+        reason: error.to_string(),
+    }
 }
 
 #[cfg(test)]

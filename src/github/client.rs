@@ -1,4 +1,5 @@
-//! The calls that publishing needs: how each is made here, what they are by subject in the folder beside.
+//! The calls that publishing needs: how each is made here, what they are by subject in the folder
+//! beside.
 
 mod assets;
 mod releases;
@@ -64,7 +65,9 @@ impl Client {
     /// # Errors
     /// When the system has no room for what waits on the network.
     pub fn new(repo: RepoName, calls: Calls) -> io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         let deadline = calls.clock.now() + calls.time;
         let caller = Arc::new(Caller {
             api: calls.api,
@@ -80,10 +83,16 @@ impl Client {
             let _entered = runtime.enter();
             octocrab(&caller)
         };
-        Ok(Self { runtime, caller, octocrab, repo })
+        Ok(Self {
+            runtime,
+            caller,
+            octocrab,
+            repo,
+        })
     }
 
-    /// The same, for another repository: with the limits, the waits and the deadline that there are.
+    /// The same, for another repository: with the limits, the waits and the deadline that there
+    /// are.
     #[must_use]
     pub fn at(self, repo: RepoName) -> Self {
         Self { repo, ..self }
@@ -118,8 +127,13 @@ impl Client {
     }
 
     /// Waits for a call. Whatever the server wrote, the token is not in the error.
-    fn block_on<T>(&self, call: impl Future<Output = Result<T, GithubError>>) -> Result<T, GithubError> {
-        self.runtime.block_on(call).map_err(|error| error.without(self.caller.token.as_ref()))
+    fn block_on<T>(
+        &self,
+        call: impl Future<Output = Result<T, GithubError>>,
+    ) -> Result<T, GithubError> {
+        self.runtime
+            .block_on(call)
+            .map_err(|error| error.without(self.caller.token.as_ref()))
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<(T, HeaderMap), GithubError> {
@@ -133,32 +147,48 @@ impl Client {
     }
 
     /// Makes something. An answer that cannot be read leaves open whether it was made.
-    fn post<T: DeserializeOwned>(&self, path: &str, fields: &serde_json::Value) -> Result<T, GithubError> {
+    fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        fields: &serde_json::Value,
+    ) -> Result<T, GithubError> {
         let call = format!("POST {path}");
-        let made = self.block_on(async { read(&call, self.octocrab._post(path, Some(fields)).await).await });
+        let made = self
+            .block_on(async { read(&call, self.octocrab._post(path, Some(fields)).await).await });
         made.map(|(made, _)| made).map_err(|error| match error {
             GithubError::Malformed { call, reason } => GithubError::Unsure { call, reason },
             error => error,
         })
     }
 
-    fn patch<T: DeserializeOwned>(&self, path: &str, fields: &serde_json::Value) -> Result<T, GithubError> {
+    fn patch<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        fields: &serde_json::Value,
+    ) -> Result<T, GithubError> {
         let call = format!("PATCH {path}");
-        let changed = self.block_on(async { read(&call, self.octocrab._patch(path, Some(fields)).await).await });
+        let changed = self
+            .block_on(async { read(&call, self.octocrab._patch(path, Some(fields)).await).await });
         changed.map(|(changed, _)| changed)
     }
 
     fn delete(&self, path: &str) -> Result<(), GithubError> {
         let call = format!("DELETE {path}");
-        match self.block_on(async { reply(&call, self.octocrab._delete(path, None::<&()>).await).await }) {
+        match self
+            .block_on(async { reply(&call, self.octocrab._delete(path, None::<&()>).await).await })
+        {
             Ok(_) | Err(GithubError::Status { status: 404, .. }) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// All items of a listing as `kept` leaves them, page after page as the `Link` header leads (RFC 8288), on the same
-    /// host only.
-    fn pages<T: DeserializeOwned>(&self, first: &str, kept: impl Fn(T) -> T) -> Result<Vec<T>, GithubError> {
+    /// All items of a listing as `kept` leaves them, page after page as the `Link` header leads
+    /// (RFC 8288), on the same host only.
+    fn pages<T: DeserializeOwned>(
+        &self,
+        first: &str,
+        kept: impl Fn(T) -> T,
+    ) -> Result<Vec<T>, GithubError> {
         let (mut all, mut path) = (Vec::new(), first.to_owned());
         for _ in 0..MOST_PAGES {
             let (page, headers): (Vec<T>, _) = self.get(&path)?;
@@ -170,13 +200,18 @@ impl Client {
             }
         }
         let reason = format!("it has more than {MOST_PAGES} pages");
-        Err(GithubError::Malformed { call: format!("GET {first}"), reason })
+        Err(GithubError::Malformed {
+            call: format!("GET {first}"),
+            reason,
+        })
     }
 }
 
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Client").field("repo", &self.repo).finish_non_exhaustive()
+        f.debug_struct("Client")
+            .field("repo", &self.repo)
+            .finish_non_exhaustive()
     }
 }
 
@@ -191,13 +226,19 @@ fn found<T>(answer: Result<T, GithubError>) -> Result<Option<T>, GithubError> {
 
 /// The address of the relation `next` (RFC 8288). Addresses may hold commas and semicolons.
 fn next_page(headers: &HeaderMap) -> Option<Uri> {
-    headers.get_all(LINK).iter().filter_map(|value| value.to_str().ok()).find_map(|links| {
-        links.split('<').skip(1).find_map(|link| {
-            let (address, parameters) = link.split_once('>')?;
-            let is_next = parameters.split([';', ',']).any(|part| part.trim() == "rel=\"next\"");
-            address.trim().parse().ok().filter(|_| is_next)
+    headers
+        .get_all(LINK)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .find_map(|links| {
+            links.split('<').skip(1).find_map(|link| {
+                let (address, parameters) = link.split_once('>')?;
+                let is_next = parameters
+                    .split([';', ','])
+                    .any(|part| part.trim() == "rel=\"next\"");
+                address.trim().parse().ok().filter(|_| is_next)
+            })
         })
-    })
 }
 
 #[cfg(test)]
@@ -211,11 +252,22 @@ mod tests {
         let mut headers = HeaderMap::new();
         let links = "<https://api.github.com/x?page=1>; rel=\"prev\", <https://api.github.com/x?page=3>; rel=\"next\"";
         headers.insert("link", links.parse().unwrap());
-        assert_eq!(next_page(&headers).unwrap().to_string(), "https://api.github.com/x?page=3");
+        assert_eq!(
+            next_page(&headers).unwrap().to_string(),
+            "https://api.github.com/x?page=3"
+        );
         let commas = "<https://api.github.com/x?a=1,2;3&page=1>; rel=\"last\", <https://api.github.com/x?a=1,2>; a=b; rel=\"next\"";
         headers.insert("link", commas.parse().unwrap());
-        assert_eq!(next_page(&headers).unwrap().to_string(), "https://api.github.com/x?a=1,2");
-        headers.insert("link", "<https://api.github.com/x?page=1>; rel=\"last\"".parse().unwrap());
+        assert_eq!(
+            next_page(&headers).unwrap().to_string(),
+            "https://api.github.com/x?a=1,2"
+        );
+        headers.insert(
+            "link",
+            "<https://api.github.com/x?page=1>; rel=\"last\""
+                .parse()
+                .unwrap(),
+        );
         assert_eq!(next_page(&headers), None);
     }
 }

@@ -25,7 +25,9 @@ pub struct SystemClock {
 
 impl Default for SystemClock {
     fn default() -> Self {
-        Self { begun: Instant::now() }
+        Self {
+            begun: Instant::now(),
+        }
     }
 }
 
@@ -43,7 +45,10 @@ impl Clock for SystemClock {
     }
 
     fn chance(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a few bits of chance are enough")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a few bits of chance are enough"
+        )]
         let part = (crate::sys::drawn() >> 11) as f64 / (1_u64 << 53) as f64;
         part
     }

@@ -6,7 +6,8 @@ use super::api::ApiError;
 use super::token::Token;
 use crate::publish::remote::Contradiction;
 
-/// The fields of an asset (REST API version 2022-11-28, "Upload a release asset": its parameters and its answer).
+/// The fields of an asset (REST API version 2022-11-28, "Upload a release asset": its parameters
+/// and its answer).
 const OF_ASSET: [&str; 5] = ["name", "label", "content_type", "size", "state"];
 
 /// A call that did not do what it was to do.
@@ -115,14 +116,16 @@ pub enum GithubError {
     /// The user or the system asked to stop.
     #[error("it was stopped")]
     Stopped,
-    /// This ended it while a call that changes something was under way: it is not known whether that came through.
+    /// This ended it while a call that changes something was under way: it is not known whether
+    /// that came through.
     #[error("{0}")]
     LeftOpen(Box<Self>),
 }
 
 impl GithubError {
-    /// Whether GitHub turns a file away for the sake of something else, a release that is full, a rule, a quota, so that
-    /// it takes no other either. A refusal for the file's sake names a field of the asset.
+    /// Whether GitHub turns a file away for the sake of something else, a release that is full, a
+    /// rule, a quota, so that it takes no other either. A refusal for the file's sake names a field
+    /// of the asset.
     fn is_of_all(&self) -> bool {
         let is_of_asset = |field: &String| OF_ASSET.contains(&field.as_str());
         matches!(self, Self::Status { status: 422, fields, .. } if !fields.iter().any(is_of_asset))
@@ -136,21 +139,29 @@ impl GithubError {
     /// Whether it is not known what a call that changes something did.
     pub fn leaves_open(&self) -> bool {
         // An answer that makes no sense may come from something that stands between.
-        matches!(self, Self::LeftOpen(_) | Self::Unsure { .. } | Self::Malformed { .. })
+        matches!(
+            self,
+            Self::LeftOpen(_) | Self::Unsure { .. } | Self::Malformed { .. }
+        )
     }
 
     /// What ended it, whatever was under way.
     #[must_use]
     pub fn cause(self) -> Self {
-        if let Self::LeftOpen(cause) = self { cause.cause() } else { self }
+        if let Self::LeftOpen(cause) = self {
+            cause.cause()
+        } else {
+            self
+        }
     }
 
     /// The same of a call of which a try may have come through.
     pub(super) fn left_open(self) -> Self {
         match self {
-            Self::NoAnswer { .. } | Self::Limited { .. } | Self::Deadline { .. } | Self::Stopped => {
-                Self::LeftOpen(Box::new(self))
-            }
+            Self::NoAnswer { .. }
+            | Self::Limited { .. }
+            | Self::Deadline { .. }
+            | Self::Stopped => Self::LeftOpen(Box::new(self)),
             other => other,
         }
     }
@@ -158,8 +169,14 @@ impl GithubError {
     /// Whether the next call would fare no better.
     pub fn is_final(&self) -> bool {
         match self {
-            Self::Status { status, .. } => matches!(status, 401 | 403 | 404 | 410 | 451) || self.is_of_all(),
-            Self::NoAnswer { .. } | Self::Limited { .. } | Self::Deadline { .. } | Self::Api(_) | Self::Stopped => true,
+            Self::Status { status, .. } => {
+                matches!(status, 401 | 403 | 404 | 410 | 451) || self.is_of_all()
+            }
+            Self::NoAnswer { .. }
+            | Self::Limited { .. }
+            | Self::Deadline { .. }
+            | Self::Api(_)
+            | Self::Stopped => true,
             Self::Contested { .. } | Self::Contradicted(_) | Self::ReplacedAgain { .. } => true,
             Self::LeftOpen(cause) => cause.is_final(),
             Self::Unsure { .. } | Self::Malformed { .. } | Self::File { .. } => false,
@@ -172,23 +189,70 @@ impl GithubError {
         let Some(token) = token else { return self };
         let clean = |text: String| token.without(&text);
         match self {
-            Self::NoAnswer { call, reason, is_lasting } => Self::NoAnswer { call, reason: clean(reason), is_lasting },
-            Self::Status { call, status, message, codes, fields } => {
+            Self::NoAnswer {
+                call,
+                reason,
+                is_lasting,
+            } => Self::NoAnswer {
+                call,
+                reason: clean(reason),
+                is_lasting,
+            },
+            Self::Status {
+                call,
+                status,
+                message,
+                codes,
+                fields,
+            } => {
                 let all = |texts: Vec<String>| texts.into_iter().map(clean).collect();
-                Self::Status { call, status, message: clean(message), codes: all(codes), fields: all(fields) }
+                Self::Status {
+                    call,
+                    status,
+                    message: clean(message),
+                    codes: all(codes),
+                    fields: all(fields),
+                }
             }
-            Self::Unsure { call, reason } => Self::Unsure { call, reason: clean(reason) },
-            Self::Malformed { call, reason } => Self::Malformed { call, reason: clean(reason) },
-            Self::Limited { call, reason } => Self::Limited { call, reason: clean(reason) },
-            Self::Deadline { call, reason } => Self::Deadline { call, reason: clean(reason) },
-            Self::Stored { wanted, found } => Self::Stored { wanted, found: clean(found) },
-            Self::Api(ApiError::Elsewhere { api, found }) => ApiError::Elsewhere { api, found: clean(found) }.into(),
-            Self::Api(ApiError::UploadsElsewhere { api, found }) => {
-                ApiError::UploadsElsewhere { api, found: clean(found) }.into()
+            Self::Unsure { call, reason } => Self::Unsure {
+                call,
+                reason: clean(reason),
+            },
+            Self::Malformed { call, reason } => Self::Malformed {
+                call,
+                reason: clean(reason),
+            },
+            Self::Limited { call, reason } => Self::Limited {
+                call,
+                reason: clean(reason),
+            },
+            Self::Deadline { call, reason } => Self::Deadline {
+                call,
+                reason: clean(reason),
+            },
+            Self::Stored { wanted, found } => Self::Stored {
+                wanted,
+                found: clean(found),
+            },
+            Self::Api(ApiError::Elsewhere { api, found }) => ApiError::Elsewhere {
+                api,
+                found: clean(found),
             }
-            Self::Contradicted(Contradiction { name, answered, listed }) => {
-                Self::Contradicted(Contradiction { name, answered: clean(answered), listed: clean(listed) })
+            .into(),
+            Self::Api(ApiError::UploadsElsewhere { api, found }) => ApiError::UploadsElsewhere {
+                api,
+                found: clean(found),
             }
+            .into(),
+            Self::Contradicted(Contradiction {
+                name,
+                answered,
+                listed,
+            }) => Self::Contradicted(Contradiction {
+                name,
+                answered: clean(answered),
+                listed: clean(listed),
+            }),
             Self::LeftOpen(cause) => Self::LeftOpen(Box::new(cause.without(Some(token)))),
             other => other,
         }

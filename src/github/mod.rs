@@ -1,11 +1,13 @@
 //! GitHub's API for releases, tags and files.
 //!
-//! Input: an [`Api`], a [`Token`], and what `publish` decided. Output: what is there, and what was changed. octocrab
-//! makes the JSON calls; files are sent by a request of ours on the same stack, because a `+` in the name must stay one
-//! and a file must not be held in memory. All of it waits in here: what it offers is called and answers.
+//! Input: an [`Api`], a [`Token`], and what `publish` decided. Output: what is there, and what was
+//! changed. octocrab makes the JSON calls; files are sent by a request of ours on the same stack,
+//! because a `+` in the name must stay one and a file must not be held in memory. All of it waits
+//! in here: what it offers is called and answers.
 //!
-//! **Invariant:** the token goes to the API and its upload host, to nowhere else, and stands in no message; a call that
-//! makes something is never sent a second time before it was seen whether the first came through.
+//! **Invariant:** the token goes to the API and its upload host, to nowhere else, and stands in no
+//! message; a call that makes something is never sent a second time before it was seen whether the
+//! first came through.
 
 mod answer;
 mod api;

@@ -82,15 +82,28 @@ impl Net {
         set_content_length(&mut request)?;
         let moved = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&moved);
-        let request = request.map(|inner| CountedBody { inner, frames: counter }.boxed_unsync());
+        let request = request.map(|inner| {
+            CountedBody {
+                inner,
+                frames: counter,
+            }
+            .boxed_unsync()
+        });
         let proxy = self.proxy_of(request.uri());
         if let (Some(_), Some(reason)) = (&proxy, &self.fault) {
-            return Err(WireError { reason: reason.clone(), is_lasting: true });
+            return Err(WireError {
+                reason: reason.clone(),
+                is_lasting: true,
+            });
         }
         let through = proxy.as_ref().map(name_of);
         let answer = match (request.uri().scheme_str(), proxy) {
             (Some("http"), _) => self.plain.request(request),
-            (_, None) => self.secure.get_or_init(|| Ok(client(secured(connector())?))).clone()?.request(request),
+            (_, None) => self
+                .secure
+                .get_or_init(|| Ok(client(secured(connector())?)))
+                .clone()?
+                .request(request),
             // One connection a request: only few requests go through a proxy.
             (_, Some(proxy)) => client(secured(tunnel(&proxy))?).request(request),
         };
@@ -106,7 +119,10 @@ impl Net {
                 }
                 Err(_) if moved.load(Ordering::Relaxed) == before => {
                     let reason = format!("nothing moved for {} seconds", SILENCE.as_secs());
-                    return Err(WireError { reason, is_lasting: false });
+                    return Err(WireError {
+                        reason,
+                        is_lasting: false,
+                    });
                 }
                 Err(_) => before = moved.load(Ordering::Relaxed),
             }
@@ -114,28 +130,38 @@ impl Net {
     }
 }
 
-/// Sets `Content-Length` of every request that has a body or whose method expects one (RFC 9110, section 8.6). Without it
-/// hyper sends the body in chunks, which GitHub answers with 411 (octocrab issue 463).
+/// Sets `Content-Length` of every request that has a body or whose method expects one (RFC 9110,
+/// section 8.6). Without it hyper sends the body in chunks, which GitHub answers with 411 (octocrab
+/// issue 463).
 fn set_content_length(request: &mut Request<Body>) -> Result<(), WireError> {
-    let refuse = |reason: String| WireError { reason, is_lasting: true };
+    let refuse = |reason: String| WireError {
+        reason,
+        is_lasting: true,
+    };
     request.headers_mut().remove(TRANSFER_ENCODING);
     let Some(length) = request.body().size_hint().exact() else {
-        return Err(refuse("the length of the body of a request is not known".to_owned()));
+        return Err(refuse(
+            "the length of the body of a request is not known".to_owned(),
+        ));
     };
-    let expects_body = matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH);
+    let expects_body = matches!(
+        *request.method(),
+        Method::POST | Method::PUT | Method::PATCH
+    );
     if length == 0 && !expects_body {
         request.headers_mut().remove(CONTENT_LENGTH);
         return Ok(());
     }
     match request.headers_mut().insert(CONTENT_LENGTH, length.into()) {
-        Some(announced) if announced != HeaderValue::from(length) => {
-            Err(refuse(format!("a body of {length} bytes was announced with the length {announced:?}")))
-        }
+        Some(announced) if announced != HeaderValue::from(length) => Err(refuse(format!(
+            "a body of {length} bytes was announced with the length {announced:?}"
+        ))),
         _ => Ok(()),
     }
 }
 
-/// A body that counts its frames and keeps its length: `http_body_util::combinators::MapFrame` forgets the length.
+/// A body that counts its frames and keeps its length: `http_body_util::combinators::MapFrame`
+/// forgets the length.
 struct CountedBody {
     inner: Body,
     frames: Arc<AtomicU64>,
@@ -145,7 +171,10 @@ impl http_body::Body for CountedBody {
     type Data = Bytes;
     type Error = io::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let frame = std::task::ready!(Pin::new(&mut self.inner).poll_frame(cx));
         self.frames.fetch_add(1, Ordering::Relaxed);
         Poll::Ready(frame)
@@ -192,23 +221,39 @@ fn tunnel(proxy: &Intercept) -> Tunnel<HttpConnector<Resolver>> {
 /// Host and port of a proxy, without who asks it.
 fn name_of(proxy: &Intercept) -> String {
     let uri = proxy.uri();
-    let port = uri.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let port = uri
+        .port()
+        .map(|port| format!(":{port}"))
+        .unwrap_or_default();
     format!("{}{port}", uri.host().unwrap_or_default())
 }
 
 fn secured<C>(connector: C) -> Result<HttpsConnector<C>, WireError> {
-    let lasting = |reason: String| WireError { reason, is_lasting: true };
+    let lasting = |reason: String| WireError {
+        reason,
+        is_lasting: true,
+    };
     let builder = HttpsConnectorBuilder::new()
         .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
-        .map_err(|error| lasting(format!("this machine has no certificates to trust: {error}")))?;
-    Ok(builder.https_only().enable_http1().wrap_connector(connector))
+        .map_err(|error| {
+            lasting(format!(
+                "this machine has no certificates to trust: {error}"
+            ))
+        })?;
+    Ok(builder
+        .https_only()
+        .enable_http1()
+        .wrap_connector(connector))
 }
 
 fn client<C>(connector: C) -> Client<C, Body>
 where
     C: hyper_util::client::legacy::connect::Connect + Clone,
 {
-    Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).pool_idle_timeout(SILENCE).build(connector)
+    Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(SILENCE)
+        .build(connector)
 }
 
 /// What hyper says, with all causes: the first words alone are "client error".
@@ -225,7 +270,10 @@ fn fault(error: &Error, proxy: Option<&str>) -> WireError {
         .iter()
         .any(|sign| reason.contains(sign));
     match proxy {
-        Some(proxy) => WireError { reason: format!("through the proxy {proxy}: {reason}"), is_lasting },
+        Some(proxy) => WireError {
+            reason: format!("through the proxy {proxy}: {reason}"),
+            is_lasting,
+        },
         None => WireError { reason, is_lasting },
     }
 }
@@ -246,26 +294,44 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 /// The proxies that variables name; `get` gives a variable's value.
 impl Through {
-    /// Reads `https_proxy`, `all_proxy` and `no_proxy`. Lower case takes precedence over upper case.
+    /// Reads `https_proxy`, `all_proxy` and `no_proxy`. Lower case takes precedence over upper
+    /// case.
     pub fn from_variables<'a>(get: impl Fn(&str) -> Option<&'a str> + Copy) -> Self {
         let https = NamedProxy::from_variables(["https_proxy", "all_proxy"], get);
-        Self { https, direct: variable_text("no_proxy", get).unwrap_or_default() }
+        Self {
+            https,
+            direct: variable_text("no_proxy", get).unwrap_or_default(),
+        }
     }
 
     /// Returns why the proxy cannot be used, if so.
     fn fault(&self) -> Option<String> {
         let named = self.https.as_ref()?;
-        if let Some(scheme) = named.scheme().filter(|scheme| !scheme.eq_ignore_ascii_case("http")) {
+        if let Some(scheme) = named
+            .scheme()
+            .filter(|scheme| !scheme.eq_ignore_ascii_case("http"))
+        {
             return Some(named.unsupported(scheme));
         }
-        let rest = named.address().split_once("://").map_or(named.address(), |(_, rest)| rest);
+        let rest = named
+            .address()
+            .split_once("://")
+            .map_or(named.address(), |(_, rest)| rest);
         let is_address = format!("http://{rest}").parse::<Uri>().is_ok_and(|uri| {
             let authority = uri.authority().map_or("", Authority::as_str);
-            let address = authority.rsplit_once('@').map_or(authority, |(_, address)| address);
+            let address = authority
+                .rsplit_once('@')
+                .map_or(authority, |(_, address)| address);
             let host = uri.host().unwrap_or_default();
             // `Uri` accepts a port above 65535, and then returns none.
-            let is_port = |port: &str| port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok());
-            !host.is_empty() && address.strip_prefix(host).is_some_and(|port| port.is_empty() || is_port(port))
+            let is_port = |port: &str| {
+                port.strip_prefix(':')
+                    .is_some_and(|port| port.parse::<u16>().is_ok())
+            };
+            !host.is_empty()
+                && address
+                    .strip_prefix(host)
+                    .is_some_and(|port| port.is_empty() || is_port(port))
         });
         (!is_address).then(|| named.malformed())
     }
@@ -276,8 +342,16 @@ mod tests {
     use super::{Net, Through, name_of};
 
     fn proxy_of(uri: &str, variables: &[(&str, &str)]) -> Option<String> {
-        let get = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-        Net::new(&Through::from_variables(get)).proxy_of(&uri.parse().unwrap()).as_ref().map(name_of)
+        let get = |name: &str| {
+            variables
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| *value)
+        };
+        Net::new(&Through::from_variables(get))
+            .proxy_of(&uri.parse().unwrap())
+            .as_ref()
+            .map(name_of)
     }
 
     #[test]
@@ -285,7 +359,10 @@ mod tests {
         let proxy = ("HTTPS_PROXY", "http://me:secret@proxy.example.com:3128");
         let except = ("NO_PROXY", "internal.example.com,.corp.example.com");
         let of = |uri| proxy_of(uri, &[proxy, except]);
-        assert_eq!(of("https://api.github.com/x").as_deref(), Some("proxy.example.com:3128"));
+        assert_eq!(
+            of("https://api.github.com/x").as_deref(),
+            Some("proxy.example.com:3128")
+        );
         for direct in [
             "https://internal.example.com/x",
             "https://a.corp.example.com/x",
@@ -296,9 +373,15 @@ mod tests {
         ] {
             assert_eq!(of(direct), None, "{direct}");
         }
-        assert_eq!(proxy_of("https://api.github.com", &[("NO_PROXY", "*"), proxy]), None);
+        assert_eq!(
+            proxy_of("https://api.github.com", &[("NO_PROXY", "*"), proxy]),
+            None
+        );
         assert_eq!(proxy_of("https://api.github.com", &[]), None);
-        let all = proxy_of("https://api.github.com", &[("all_proxy", "http://p:1"), ("http_proxy", "http://q:2")]);
+        let all = proxy_of(
+            "https://api.github.com",
+            &[("all_proxy", "http://p:1"), ("http_proxy", "http://q:2")],
+        );
         assert_eq!(all.as_deref(), Some("p:1"));
     }
 }

@@ -15,11 +15,13 @@ use super::answer::Reply;
 use super::call::{Caller, Kind};
 use super::error::GithubError;
 
-/// octocrab whose requests go through the caller. It has no token, no retries and no redirects of its own. A runtime
-/// must have been entered.
+/// octocrab whose requests go through the caller. It has no token, no retries and no redirects of
+/// its own. A runtime must have been entered.
 pub(super) fn octocrab(caller: &Arc<Caller>) -> Octocrab {
-    let built =
-        OctocrabBuilder::new_empty().with_service(Carrier(Arc::clone(caller))).with_auth(AuthState::None).build();
+    let built = OctocrabBuilder::new_empty()
+        .with_service(Carrier(Arc::clone(caller)))
+        .with_auth(AuthState::None)
+        .build();
     match built {
         Ok(octocrab) => octocrab,
         Err(never) => match never {},
@@ -53,8 +55,15 @@ impl tower_service::Service<Request<OctoBody>> for Carrier {
                 _ => Kind::Once,
             };
             let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
-            let uri = if parts.uri.authority().is_some() { parts.uri.clone() } else { caller.api.at(path)? };
-            caller.call(&parts.method, &uri, &body, kind).await.map(Reply::into_response)
+            let uri = if parts.uri.authority().is_some() {
+                parts.uri.clone()
+            } else {
+                caller.api.at(path)?
+            };
+            caller
+                .call(&parts.method, &uri, &body, kind)
+                .await
+                .map(Reply::into_response)
         })
     }
 }
@@ -62,22 +71,43 @@ impl tower_service::Service<Request<OctoBody>> for Carrier {
 /// What an octocrab call gave, with what is ours in its error taken out again.
 pub(super) async fn read<T: DeserializeOwned>(
     call: &str,
-    answer: Result<Response<http_body_util::combinators::BoxBody<Bytes, octocrab::Error>>, octocrab::Error>,
+    answer: Result<
+        Response<http_body_util::combinators::BoxBody<Bytes, octocrab::Error>>,
+        octocrab::Error,
+    >,
 ) -> Result<(T, http::HeaderMap), GithubError> {
     let (reply, headers) = reply(call, answer).await?;
-    let fault = |e: serde_json::Error| GithubError::Malformed { call: call.to_owned(), reason: e.to_string() };
+    let fault = |e: serde_json::Error| GithubError::Malformed {
+        call: call.to_owned(),
+        reason: e.to_string(),
+    };
     Ok((serde_json::from_slice(&reply.body).map_err(fault)?, headers))
 }
 
 /// The same of a call that answers nothing.
 pub(super) async fn reply(
     call: &str,
-    answer: Result<Response<http_body_util::combinators::BoxBody<Bytes, octocrab::Error>>, octocrab::Error>,
+    answer: Result<
+        Response<http_body_util::combinators::BoxBody<Bytes, octocrab::Error>>,
+        octocrab::Error,
+    >,
 ) -> Result<(Reply, http::HeaderMap), GithubError> {
     let (parts, body) = answer.map_err(|error| ours(call, &error))?.into_parts();
-    let body = body.collect().await.map_err(|error| ours(call, &error))?.to_bytes();
-    let reply = Reply { status: parts.status.as_u16(), headers: parts.headers.clone(), body };
-    if parts.status.is_success() { Ok((reply, parts.headers)) } else { Err(reply.refusal(call.to_owned())) }
+    let body = body
+        .collect()
+        .await
+        .map_err(|error| ours(call, &error))?
+        .to_bytes();
+    let reply = Reply {
+        status: parts.status.as_u16(),
+        headers: parts.headers.clone(),
+        body,
+    };
+    if parts.status.is_success() {
+        Ok((reply, parts.headers))
+    } else {
+        Err(reply.refusal(call.to_owned()))
+    }
 }
 
 /// The error of ours that octocrab carries, or its own.
@@ -89,5 +119,8 @@ fn ours(call: &str, error: &octocrab::Error) -> GithubError {
         }
         cause = inner.source();
     }
-    GithubError::Malformed { call: call.to_owned(), reason: error.to_string() }
+    GithubError::Malformed {
+        call: call.to_owned(),
+        reason: error.to_string(),
+    }
 }

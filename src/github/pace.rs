@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::call::Kind;
 use crate::compat::Compat;
 
-/// How many of the drafts and files that GitHub takes in a minute and in an hour are left: it counts them when they
-/// arrive, and some may be late on their way.
+/// How many of the drafts and files that GitHub takes in a minute and in an hour are left: it
+/// counts them when they arrive, and some may be late on their way.
 const LEFT: (usize, usize) = (5, 20);
 
 /// What GitHub takes in a while.
@@ -28,7 +28,9 @@ impl Rates {
         Self {
             per_minute: compat.most("content-per-minute"),
             per_hour: compat.most("content-per-hour"),
-            between_writes: Duration::from_secs(compat.limit("between-writes").map_or(0, |row| row.value)),
+            between_writes: Duration::from_secs(
+                compat.limit("between-writes").map_or(0, |row| row.value),
+            ),
         }
     }
 }
@@ -70,7 +72,10 @@ impl Pace {
         let per_minute = rates.per_minute.saturating_sub(LEFT.0).max(1);
         let per_hour = rates.per_hour.saturating_sub(LEFT.1).max(1);
         Self {
-            made: [(Duration::from_mins(1), per_minute), (Duration::from_hours(1), per_hour)],
+            made: [
+                (Duration::from_mins(1), per_minute),
+                (Duration::from_hours(1), per_hour),
+            ],
             between_writes: rates.between_writes,
             state: Mutex::default(),
         }
@@ -87,7 +92,11 @@ impl Pace {
             (until, why) = (state.next_write, "writes are a second apart");
         }
         for (time, most) in self.made.into_iter().filter(|_| is_made) {
-            let before = state.made.len().checked_sub(most).and_then(|at| state.made.get(at));
+            let before = state
+                .made
+                .len()
+                .checked_sub(most)
+                .and_then(|at| state.made.get(at));
             if let Some(free) = before.map(|begun| *begun + time)
                 && free > until
             {
@@ -96,8 +105,11 @@ impl Pace {
         }
         if until > now {
             let is_held = until == state.held.0;
-            let later =
-                Later { wait: until.saturating_sub(now), why: why.to_owned(), is_told: is_held && state.is_told };
+            let later = Later {
+                wait: until.saturating_sub(now),
+                why: why.to_owned(),
+                is_told: is_held && state.is_told,
+            };
             state.is_told |= is_held;
             return Err(later);
         }
@@ -107,7 +119,11 @@ impl Pace {
         if is_made {
             state.made.push_back(now);
             let (longest, _) = self.made[1];
-            while state.made.front().is_some_and(|begun| *begun + longest <= now) {
+            while state
+                .made
+                .front()
+                .is_some_and(|begun| *begun + longest <= now)
+            {
                 state.made.pop_front();
             }
         }
@@ -147,7 +163,8 @@ mod tests {
     #[test]
     fn writes_are_a_second_apart_and_reads_wait_for_nothing() {
         let pace = Pace::new(Rates::of(&Compat::embedded()));
-        let begun = [Kind::Repeats, Kind::Once, Kind::Reads, Kind::Repeats].map(|kind| begins(&pace, 10, kind));
+        let begun = [Kind::Repeats, Kind::Once, Kind::Reads, Kind::Repeats]
+            .map(|kind| begins(&pace, 10, kind));
         assert_eq!(begun, [10, 11, 10, 12]);
         assert_eq!(begins(&pace, 99, Kind::Repeats), 99);
     }
@@ -164,7 +181,12 @@ mod tests {
             .collect();
         assert_eq!((begun[74], begun[75], begun[150]), (0, 60, 120));
         for (at, begin) in begun.iter().enumerate() {
-            let within = |time: u64| begun[at..].iter().filter(|other| **other < begin + time).count();
+            let within = |time: u64| {
+                begun[at..]
+                    .iter()
+                    .filter(|other| **other < begin + time)
+                    .count()
+            };
             assert!(within(60) < 80 && within(3600) < 500, "{at}");
         }
     }
@@ -174,7 +196,10 @@ mod tests {
         let pace = Pace::new(Rates::of(&Compat::embedded()));
         pace.hold(Duration::from_secs(30), "429 slow down");
         pace.hold(Duration::from_secs(20), "a shorter one");
-        assert_eq!(pace.take(Duration::ZERO, Kind::Sends).unwrap_err().why, "429 slow down");
+        assert_eq!(
+            pace.take(Duration::ZERO, Kind::Sends).unwrap_err().why,
+            "429 slow down"
+        );
         let begun = [Kind::Reads, Kind::Repeats, Kind::Sends].map(|kind| begins(&pace, 5, kind));
         assert_eq!(begun, [30, 30, 30]);
     }

@@ -42,29 +42,70 @@ struct State {
 impl Recorder {
     /// Goes on from these releases of the API at this address.
     pub fn new(base: &str, releases: Vec<ListedRelease>) -> Self {
-        let assets = releases.iter().flat_map(|release| release.assets.iter().map(|asset| asset.id));
-        let last = releases.iter().map(|release| release.id).chain(assets).max().unwrap_or_default();
-        let state = Mutex::new(State { releases, calls: Vec::new(), requests: 0, last });
-        Self { state, base: base.to_owned() }
+        let assets = releases
+            .iter()
+            .flat_map(|release| release.assets.iter().map(|asset| asset.id));
+        let last = releases
+            .iter()
+            .map(|release| release.id)
+            .chain(assets)
+            .max()
+            .unwrap_or_default();
+        let state = Mutex::new(State {
+            releases,
+            calls: Vec::new(),
+            requests: 0,
+            last,
+        });
+        Self {
+            state,
+            base: base.to_owned(),
+        }
     }
 
     /// The calls that would change something, in their order.
     pub fn calls(&self) -> Vec<Recorded> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).calls.clone()
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .calls
+            .clone()
     }
 
     /// How many requests were made, those that only read among them.
     pub fn requests(&self) -> usize {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).requests
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .requests
     }
 
-    fn answer(&self, method: &Method, path: &str, query: &str, sent: &Sent) -> Option<(u16, Value)> {
+    fn answer(
+        &self,
+        method: &Method,
+        path: &str,
+        query: &str,
+        sent: &Sent,
+    ) -> Option<(u16, Value)> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.requests += 1;
         if *method != Method::GET {
-            let path = if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") };
-            let fields = sent.fields.as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default();
-            state.calls.push(Recorded { method: method.to_string(), path, size_bytes: sent.size_bytes, fields });
+            let path = if query.is_empty() {
+                path.to_owned()
+            } else {
+                format!("{path}?{query}")
+            };
+            let fields = sent
+                .fields
+                .as_object()
+                .map(|fields| fields.keys().cloned().collect())
+                .unwrap_or_default();
+            state.calls.push(Recorded {
+                method: method.to_string(),
+                path,
+                size_bytes: sent.size_bytes,
+                fields,
+            });
         }
         let (_, below) = path.split_once("/releases")?;
         let words: Vec<&str> = below.split('/').filter(|word| !word.is_empty()).collect();
@@ -73,13 +114,21 @@ impl Recorder {
             ("GET", []) => Some((200, json!(state.releases))),
             ("GET", [release]) => Some((200, json!(state.release(id(release)?)?))),
             ("GET", [release, "assets"]) => Some((200, json!(state.release(id(release)?)?.assets))),
-            ("POST", []) => Some((201, json!(state.create(sent, &format!("{}{path}", self.base))?))),
-            ("POST", [release, "assets"]) => Some((201, json!(state.upload(id(release)?, query, sent)?))),
+            ("POST", []) => Some((
+                201,
+                json!(state.create(sent, &format!("{}{path}", self.base))?),
+            )),
+            ("POST", [release, "assets"]) => {
+                Some((201, json!(state.upload(id(release)?, query, sent)?)))
+            }
             ("PATCH", ["assets", asset]) => Some((200, json!(state.rename(id(asset)?, sent)?))),
             ("PATCH", [release]) => Some((200, json!(state.edit(id(release)?, sent)?))),
             ("DELETE", ["assets", asset]) => {
                 let asset = id(asset)?;
-                state.releases.iter_mut().for_each(|release| release.assets.retain(|found| found.id != asset));
+                state
+                    .releases
+                    .iter_mut()
+                    .for_each(|release| release.assets.retain(|found| found.id != asset));
                 Some((204, Value::Null))
             }
             ("DELETE", [release]) => {
@@ -102,7 +151,11 @@ impl State {
         self.last += 1;
         let mut made: ListedRelease = serde_json::from_value(sent.fields.clone()).ok()?;
         made.id = self.last;
-        made.upload_url = Some(format!("{}/{}/assets{{?name,label}}", releases.trim_end_matches('/'), made.id));
+        made.upload_url = Some(format!(
+            "{}/{}/assets{{?name,label}}",
+            releases.trim_end_matches('/'),
+            made.id
+        ));
         self.releases.push(made.clone());
         Some(made)
     }
@@ -122,7 +175,10 @@ impl State {
     }
 
     fn rename(&mut self, asset: u64, sent: &Sent) -> Option<ListedAsset> {
-        let mut assets = self.releases.iter_mut().flat_map(|release| &mut release.assets);
+        let mut assets = self
+            .releases
+            .iter_mut()
+            .flat_map(|release| &mut release.assets);
         let found = assets.find(|found| found.id == asset)?;
         sent.fields["name"].as_str()?.clone_into(&mut found.name);
         Some(found.clone())
@@ -150,15 +206,27 @@ impl Wire for Recorder {
         Box::pin(async move {
             let (parts, body) = request.into_parts();
             let digest = parts.extensions.get::<Digest>().copied();
-            let mut sent = Sent { fields: Value::Null, size_bytes: 0, digest };
-            let length =
-                parts.headers.get(http::header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+            let mut sent = Sent {
+                fields: Value::Null,
+                size_bytes: 0,
+                digest,
+            };
+            let length = parts
+                .headers
+                .get(http::header::CONTENT_LENGTH)
+                .and_then(|value| value.to_str().ok()?.parse().ok());
             if let Some(length) = length.filter(|_| digest.is_some()) {
                 // A file: it is not read.
                 sent.size_bytes = length;
             } else {
-                let lost = |error: std::io::Error| WireError { reason: error.to_string(), is_lasting: true };
-                let bytes = http_body_util::BodyExt::collect(body).await.map_err(lost)?.to_bytes();
+                let lost = |error: std::io::Error| WireError {
+                    reason: error.to_string(),
+                    is_lasting: true,
+                };
+                let bytes = http_body_util::BodyExt::collect(body)
+                    .await
+                    .map_err(lost)?
+                    .to_bytes();
                 sent.size_bytes = bytes.len() as u64;
                 sent.fields = serde_json::from_slice(&bytes).unwrap_or_default();
             }

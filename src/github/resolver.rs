@@ -14,8 +14,8 @@ use tower_service::Service;
 
 /// Resolves host names in a thread each, or in the calling thread where none can be started.
 ///
-/// Tokio's own threads, which hyper's resolver uses, panic in that case (tokio, `runtime/blocking/pool.rs`,
-/// `SpawnError::NoThreads`).
+/// Tokio's own threads, which hyper's resolver uses, panic in that case (tokio,
+/// `runtime/blocking/pool.rs`, `SpawnError::NoThreads`).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resolver;
 
@@ -40,7 +40,10 @@ async fn resolve(host: String) -> io::Result<IntoIter<SocketAddr>> {
         // The request may have timed out.
         let _ = give.send(look_up(&in_thread));
     };
-    match Builder::new().name("resolver".to_owned()).spawn(look_up_there) {
+    match Builder::new()
+        .name("resolver".to_owned())
+        .spawn(look_up_there)
+    {
         Ok(_) => addresses.await.map_err(io::Error::other)?,
         Err(_) => look_up(&host),
     }
@@ -59,7 +62,11 @@ mod tests {
     async fn a_thread_finds_what_the_calling_thread_finds() {
         let there: Vec<_> = resolve("localhost".to_owned()).await.unwrap().collect();
         let here: Vec<_> = look_up("localhost").unwrap().collect();
-        assert!(!here.is_empty() && here == there && here.iter().all(|address| address.ip().is_loopback()));
+        assert!(
+            !here.is_empty()
+                && here == there
+                && here.iter().all(|address| address.ip().is_loopback())
+        );
         assert!(resolve(String::new()).await.is_err());
     }
 }

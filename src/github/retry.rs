@@ -6,7 +6,8 @@ use std::time::Duration;
 pub(super) const MOST_TRIES: u32 = 6;
 /// The longest wait that no header asks for.
 const LONGEST: Duration = Duration::from_mins(1);
-/// The least wait after the first secondary limit (GitHub Docs, "Rate limits for the REST API": at least one minute).
+/// The least wait after the first secondary limit (GitHub Docs, "Rate limits for the REST API": at
+/// least one minute).
 const SECONDARY: Duration = Duration::from_mins(1);
 
 /// What retrying depends on.
@@ -41,7 +42,9 @@ pub enum Verdict {
 
 impl Answer<'_> {
     fn is_secondary(&self) -> bool {
-        self.message.to_ascii_lowercase().contains("secondary rate limit")
+        self.message
+            .to_ascii_lowercase()
+            .contains("secondary rate limit")
     }
 
     /// Whether it asks to send nothing for a while.
@@ -82,7 +85,11 @@ pub fn judge(answer: &Answer<'_>, tries: u32, chance: f64) -> Verdict {
         return Verdict::Again(Duration::from_secs(reset.saturating_sub(answer.now) + 1));
     }
     let doubled = Duration::from_secs(1 << (tries - 1).min(6)).min(LONGEST);
-    let least = if answer.is_secondary() { SECONDARY } else { Duration::ZERO };
+    let least = if answer.is_secondary() {
+        SECONDARY
+    } else {
+        Duration::ZERO
+    };
     Verdict::Again(least + doubled.mul_f64(chance.clamp(0.0, 1.0)))
 }
 
@@ -92,7 +99,11 @@ mod tests {
     use std::time::Duration;
 
     fn status(status: u16) -> Answer<'static> {
-        Answer { status, now: 1000, ..Answer::default() }
+        Answer {
+            status,
+            now: 1000,
+            ..Answer::default()
+        }
     }
 
     fn waits(answer: &Answer<'_>, tries: u32) -> Option<u64> {
@@ -117,7 +128,9 @@ mod tests {
     /// 4.6
     #[test]
     fn the_wait_doubles_to_a_minute_with_full_jitter() {
-        let longest: Vec<_> = (1..MOST_TRIES).map(|tries| waits(&status(502), tries)).collect();
+        let longest: Vec<_> = (1..MOST_TRIES)
+            .map(|tries| waits(&status(502), tries))
+            .collect();
         assert_eq!(longest, [Some(1), Some(2), Some(4), Some(8), Some(16)]);
         assert_eq!(judge(&status(502), 3, 0.0), Verdict::Again(Duration::ZERO));
         assert_eq!(judge(&status(502), MOST_TRIES, 1.0), Verdict::TooOften);
@@ -126,17 +139,50 @@ mod tests {
     /// 4.6
     #[test]
     fn a_server_that_names_its_time_is_obeyed() {
-        assert_eq!(waits(&Answer { retry_after: Some(90), ..status(403) }, 1), Some(90));
-        let empty = Answer { remaining: Some(0), reset: Some(1300), ..status(403) };
+        assert_eq!(
+            waits(
+                &Answer {
+                    retry_after: Some(90),
+                    ..status(403)
+                },
+                1
+            ),
+            Some(90)
+        );
+        let empty = Answer {
+            remaining: Some(0),
+            reset: Some(1300),
+            ..status(403)
+        };
         assert_eq!(waits(&empty, 1), Some(301));
-        assert_eq!(waits(&Answer { now: 5000, ..empty }, 1), Some(1), "the limit is over");
-        assert_eq!(waits(&Answer { remaining: Some(3), ..status(403) }, 1), None, "it is no limit");
+        assert_eq!(
+            waits(&Answer { now: 5000, ..empty }, 1),
+            Some(1),
+            "the limit is over"
+        );
+        assert_eq!(
+            waits(
+                &Answer {
+                    remaining: Some(3),
+                    ..status(403)
+                },
+                1
+            ),
+            None,
+            "it is no limit"
+        );
     }
 
     /// 4.6
     #[test]
     fn a_secondary_limit_waits_a_minute_at_least() {
-        let limited = Answer { message: "You have exceeded a Secondary rate limit.", ..status(403) };
-        assert_eq!(judge(&limited, 1, 0.0), Verdict::Again(Duration::from_mins(1)));
+        let limited = Answer {
+            message: "You have exceeded a Secondary rate limit.",
+            ..status(403)
+        };
+        assert_eq!(
+            judge(&limited, 1, 0.0),
+            Verdict::Again(Duration::from_mins(1))
+        );
     }
 }

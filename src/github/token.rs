@@ -12,7 +12,8 @@ impl Token {
     /// Wraps a token; `None` where it is empty or no header could carry it.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
-        (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())).then(|| Self(text.to_owned()))
+        (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()))
+            .then(|| Self(text.to_owned()))
     }
 
     /// The value of the `Authorization` header, marked so that nothing prints it.
@@ -23,7 +24,8 @@ impl Token {
         value
     }
 
-    /// The text without the token, wherever it stands in it: as it is or percent-encoded, in small or large letters.
+    /// The text without the token, wherever it stands in it: as it is or percent-encoded, in small
+    /// or large letters.
     pub fn without(&self, text: &str) -> String {
         let encoded = percent_encode(&self.0);
         let mut clean = text.to_owned();
@@ -51,7 +53,10 @@ mod tests {
     #[test]
     fn a_token_shows_itself_to_nobody() {
         let token = Token::new(" ghp_secret\n").unwrap();
-        assert_eq!((format!("{token:?}"), format!("{:?}", token.header())), ("***".into(), "Sensitive".into()));
+        assert_eq!(
+            (format!("{token:?}"), format!("{:?}", token.header())),
+            ("***".into(), "Sensitive".into())
+        );
         assert_eq!(token.without("bad ghp_secret! GHP_SECRET"), "bad ***! ***");
         let odd = Token::new("a/b+c").unwrap();
         assert_eq!(odd.without("a/b+c A%2fb%2Bc a/b c"), "*** *** a/b c");

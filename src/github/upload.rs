@@ -16,7 +16,8 @@ use crate::names::Digest;
 
 /// Bytes of one piece.
 const PIECE_BYTES: usize = 256 << 10;
-/// Pieces that wait to be sent at most, so that memory stays bounded where the network is slower than the disk.
+/// Pieces that wait to be sent at most, so that memory stays bounded where the network is slower
+/// than the disk.
 const WAITING: usize = 4;
 
 /// Where the bytes of a file come from.
@@ -27,11 +28,12 @@ pub enum Source {
     Text(Bytes),
 }
 
-/// Returns a body of these bytes, which must have this size and digest: the last piece is only sent when they do, so that
-/// nothing else can arrive as a whole. `on_sent` is called with the size of each piece, and `fault` is set where the file
-/// cannot be read to its end.
+/// Returns a body of these bytes, which must have this size and digest: the last piece is only sent
+/// when they do, so that nothing else can arrive as a whole. `on_sent` is called with the size of
+/// each piece, and `fault` is set where the file cannot be read to its end.
 ///
-/// A thread reads and hashes the file while it is sent. Where none can be started, it is read between sending.
+/// A thread reads and hashes the file while it is sent. Where none can be started, it is read
+/// between sending.
 pub(super) fn body(
     source: Source,
     size_bytes: u64,
@@ -57,12 +59,21 @@ pub(super) fn body(
             }
         }
     };
-    let unsent = match std::thread::Builder::new().name("upload".to_owned()).spawn(read_ahead) {
+    let unsent = match std::thread::Builder::new()
+        .name("upload".to_owned())
+        .spawn(read_ahead)
+    {
         Ok(_) => hand_over.send(file).err().map(|unsent| unsent.0),
         Err(_) => Some(file),
     };
-    let pieces = unsent.map_or(Pieces::ReadAhead(pieces), |file| Pieces::ReadHere(Box::new(file)));
-    FileBody { pieces, left: size_bytes }.boxed_unsync()
+    let pieces = unsent.map_or(Pieces::ReadAhead(pieces), |file| {
+        Pieces::ReadHere(Box::new(file))
+    });
+    FileBody {
+        pieces,
+        left: size_bytes,
+    }
+    .boxed_unsync()
 }
 
 /// A file in pieces. The last one comes only when the size and the digest are as expected.
@@ -86,17 +97,35 @@ impl CheckedFile {
         on_sent: impl Fn(u64) + Send + 'static,
     ) -> Self {
         let on_sent = Box::new(on_sent);
-        Self { file, digest, hash: Sha256::new(), left: size_bytes, held: None, is_over: false, fault, on_sent }
+        Self {
+            file,
+            digest,
+            hash: Sha256::new(),
+            left: size_bytes,
+            held: None,
+            is_over: false,
+            fault,
+            on_sent,
+        }
     }
 
     fn read(&mut self) -> io::Result<Option<Bytes>> {
-        let changed = || io::Error::new(io::ErrorKind::InvalidData, "it was changed while it was sent");
+        let changed = || {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                "it was changed while it was sent",
+            )
+        };
         while self.left > 0 {
-            let mut piece = BytesMut::zeroed(PIECE_BYTES.min(usize::try_from(self.left).unwrap_or(PIECE_BYTES)));
-            self.file.read_exact(&mut piece).map_err(|error| match error.kind() {
-                io::ErrorKind::UnexpectedEof => changed(),
-                _ => error,
-            })?;
+            let mut piece = BytesMut::zeroed(
+                PIECE_BYTES.min(usize::try_from(self.left).unwrap_or(PIECE_BYTES)),
+            );
+            self.file
+                .read_exact(&mut piece)
+                .map_err(|error| match error.kind() {
+                    io::ErrorKind::UnexpectedEof => changed(),
+                    _ => error,
+                })?;
             self.hash.update(&piece);
             self.left -= piece.len() as u64;
             if let Some(before) = self.held.replace(piece.freeze()) {
@@ -106,7 +135,9 @@ impl CheckedFile {
         if std::mem::replace(&mut self.is_over, true) {
             return Ok(None);
         }
-        if self.file.read(&mut [0])? != 0 || Digest::new(self.hash.finalize_reset().into()) != self.digest {
+        if self.file.read(&mut [0])? != 0
+            || Digest::new(self.hash.finalize_reset().into()) != self.digest
+        {
             return Err(changed());
         }
         Ok(self.held.take())
@@ -147,7 +178,10 @@ impl http_body::Body for FileBody {
     type Data = Bytes;
     type Error = io::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let piece = match &mut self.pieces {
             Pieces::ReadAhead(pieces) => std::task::ready!(pieces.poll_recv(cx)),
             Pieces::ReadHere(file) => file.next(),
@@ -197,13 +231,18 @@ mod tests {
         let mut body = body(source, size, digest, Arc::default(), move |piece| {
             counted.fetch_add(piece, Ordering::SeqCst);
         });
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         let mut taken = 0;
         while let Some(frame) = runtime.block_on(body.frame()) {
             taken += frame.unwrap().data_ref().unwrap().len() as u64;
             // One is about to wait, and one is on its way to it.
             let ahead = read.load(Ordering::SeqCst) - taken;
-            assert!(ahead <= (WAITING as u64 + 2) * PIECE_BYTES as u64, "{ahead} bytes ahead");
+            assert!(
+                ahead <= (WAITING as u64 + 2) * PIECE_BYTES as u64,
+                "{ahead} bytes ahead"
+            );
         }
         assert_eq!(taken, size);
     }
@@ -220,10 +259,22 @@ mod tests {
                 counted.fetch_add(piece, Ordering::SeqCst);
             };
             let file = Box::new(std::io::Cursor::new(bytes.clone()));
-            let file = CheckedFile::new(file, bytes.len() as u64, digest, Arc::clone(&fault), on_sent);
-            let body = FileBody { pieces: Pieces::ReadHere(Box::new(file)), left: bytes.len() as u64 };
+            let file = CheckedFile::new(
+                file,
+                bytes.len() as u64,
+                digest,
+                Arc::clone(&fault),
+                on_sent,
+            );
+            let body = FileBody {
+                pieces: Pieces::ReadHere(Box::new(file)),
+                left: bytes.len() as u64,
+            };
             let collected = body.collect().await;
-            assert_eq!(collected.is_ok_and(|collected| collected.to_bytes() == bytes), is_whole);
+            assert_eq!(
+                collected.is_ok_and(|collected| collected.to_bytes() == bytes),
+                is_whole
+            );
             assert_eq!(fault.get().is_none(), is_whole);
             assert_eq!(read.load(Ordering::SeqCst) == bytes.len() as u64, is_whole);
         }
@@ -235,7 +286,11 @@ mod tests {
         let bytes = vec![7; 2 * PIECE_BYTES + 9];
         let size = bytes.len() as u64;
         assert_eq!(sent(&bytes, size, &bytes), (bytes.len(), true));
-        assert_eq!(sent(&bytes, size, b"other"), (2 * PIECE_BYTES, false), "the last piece stays");
+        assert_eq!(
+            sent(&bytes, size, b"other"),
+            (2 * PIECE_BYTES, false),
+            "the last piece stays"
+        );
         assert!(!sent(&bytes, size - 1, &bytes).1, "it grew");
         assert!(!sent(&bytes, size + 1, &bytes).1, "it shrank");
         assert_eq!(sent(b"", 0, b""), (0, true));

@@ -1,4 +1,5 @@
-//! Limits of the control group a process is in, versions 1 and 2 (Linux, `admin-guide/cgroup-v1` and `cgroup-v2.rst`).
+//! Limits of the control group a process is in, versions 1 and 2 (Linux, `admin-guide/cgroup-v1`
+//! and `cgroup-v2.rst`).
 //!
 //! A limit of an outer group binds as well, so the least on the way up to the mount counts.
 
@@ -33,7 +34,8 @@ pub enum Kind {
     MemoryV1,
 }
 
-/// Where a kind of limit is found: the process's own folder first, then the outer ones up to the mount.
+/// Where a kind of limit is found: the process's own folder first, then the outer ones up to the
+/// mount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hierarchy {
     /// What it limits.
@@ -42,7 +44,8 @@ pub struct Hierarchy {
     pub folders: Vec<String>,
 }
 
-/// `memory.limit_in_bytes` without a limit is the largest multiple of a page; nothing real is that large.
+/// `memory.limit_in_bytes` without a limit is the largest multiple of a page; nothing real is that
+/// large.
 const NO_LIMIT_BYTES: u64 = 1 << 60;
 
 impl Kind {
@@ -68,7 +71,10 @@ impl Kind {
     pub fn limit(self, texts: &[String]) -> Result<Option<u64>, String> {
         let mut words = texts.iter().flat_map(|text| text.split_whitespace());
         let first = words.next().ok_or("is empty")?;
-        let number = |word: &str| word.parse::<u64>().map_err(|_| format!("holds `{}`", word.escape_debug()));
+        let number = |word: &str| {
+            word.parse::<u64>()
+                .map_err(|_| format!("holds `{}`", word.escape_debug()))
+        };
         match self {
             Self::CpuV1 | Self::CpuV2 if matches!(first, "max" | "-1" | "0") => Ok(None),
             Self::CpuV1 | Self::CpuV2 => {
@@ -78,7 +84,9 @@ impl Kind {
                 Ok((period > 0).then(|| quota.saturating_mul(1000) / period))
             }
             Self::MemoryV2 | Self::MemoryV1 if matches!(first, "max" | "-1") => Ok(None),
-            Self::MemoryV2 | Self::MemoryV1 => Ok(Some(number(first)?).filter(|bytes| *bytes < NO_LIMIT_BYTES)),
+            Self::MemoryV2 | Self::MemoryV1 => {
+                Ok(Some(number(first)?).filter(|bytes| *bytes < NO_LIMIT_BYTES))
+            }
         }
     }
 }
@@ -90,7 +98,9 @@ pub fn hierarchies(mountinfo: &str, cgroup: &str) -> Vec<Hierarchy> {
     for line in cgroup.lines() {
         // `4:memory:/path`, and `0::/path` for version 2.
         let mut fields = line.splitn(3, ':');
-        let (Some(number), Some(controllers), Some(path)) = (fields.next(), fields.next(), fields.next()) else {
+        let (Some(number), Some(controllers), Some(path)) =
+            (fields.next(), fields.next(), fields.next())
+        else {
             continue;
         };
         let has = |name: &str| controllers.split(',').any(|controller| controller == name);
@@ -102,7 +112,10 @@ pub fn hierarchies(mountinfo: &str, cgroup: &str) -> Vec<Hierarchy> {
         };
         for &kind in kinds {
             if let Some(mount) = mounts.iter().find(|mount| mount.carries(kind)) {
-                found.push(Hierarchy { kind, folders: mount.folders(path) });
+                found.push(Hierarchy {
+                    kind,
+                    folders: mount.folders(path),
+                });
             }
         }
     }
@@ -113,7 +126,11 @@ pub fn hierarchies(mountinfo: &str, cgroup: &str) -> Vec<Hierarchy> {
 impl CgroupLimits {
     /// Takes a limit in when it is less than what is known.
     pub fn tighten(&mut self, kind: Kind, limit: Limit) {
-        let slot = if kind.is_cpu() { &mut self.cpu_millis } else { &mut self.memory_bytes };
+        let slot = if kind.is_cpu() {
+            &mut self.cpu_millis
+        } else {
+            &mut self.memory_bytes
+        };
         if slot.as_ref().is_none_or(|known| limit.value < known.value) {
             *slot = Some(limit);
         }
@@ -130,8 +147,8 @@ struct Mount {
 }
 
 impl Mount {
-    /// Parses a line of mountinfo (proc(5)): id, parent, device, root, mount point, options, tags, `-`, type, source,
-    /// super options.
+    /// Parses a line of mountinfo (proc(5)): id, parent, device, root, mount point, options, tags,
+    /// `-`, type, source, super options.
     fn parse(line: &str) -> Option<Self> {
         let (left, right) = line.split_once(" - ")?;
         let mut left = left.split(' ').skip(3);
@@ -142,11 +159,19 @@ impl Mount {
             "cgroup" => Some(right.nth(1).unwrap_or_default().to_owned()),
             _ => return None,
         };
-        Some(Self { root, point, controllers })
+        Some(Self {
+            root,
+            point,
+            controllers,
+        })
     }
 
     fn carries(&self, kind: Kind) -> bool {
-        let has = |name: &str| self.controllers.as_ref().is_some_and(|all| all.split(',').any(|one| one == name));
+        let has = |name: &str| {
+            self.controllers
+                .as_ref()
+                .is_some_and(|all| all.split(',').any(|one| one == name))
+        };
         match kind {
             Kind::CpuV2 | Kind::MemoryV2 => self.controllers.is_none(),
             Kind::CpuV1 => has("cpu"),
@@ -154,16 +179,23 @@ impl Mount {
         }
     }
 
-    /// The folder of a group below this mount and those above it. A group outside of what is mounted, as seen from
-    /// inside a container, is the mount itself.
+    /// The folder of a group below this mount and those above it. A group outside of what is
+    /// mounted, as seen from inside a container, is the mount itself.
     fn folders(&self, path: &str) -> Vec<String> {
         let inner = match path.strip_prefix(self.root.trim_end_matches('/')) {
-            Some(rest) if (rest.is_empty() || rest.starts_with('/')) && !rest.split('/').any(|part| part == "..") => {
+            Some(rest)
+                if (rest.is_empty() || rest.starts_with('/'))
+                    && !rest.split('/').any(|part| part == "..") =>
+            {
                 rest
             }
             _ => "",
         };
-        let mut folder = format!("{}{}", self.point.trim_end_matches('/'), inner.trim_end_matches('/'));
+        let mut folder = format!(
+            "{}{}",
+            self.point.trim_end_matches('/'),
+            inner.trim_end_matches('/')
+        );
         let mut folders = vec![folder.clone()];
         while folder.len() > self.point.len() {
             folder.truncate(folder.rfind('/').unwrap_or(0));
@@ -178,7 +210,9 @@ fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
-        let code = rest.get(at + 1..at + 4).and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        let code = rest
+            .get(at + 1..at + 4)
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
         out.push_str(&rest[..at]);
         if let Some(code) = code {
             out.push(char::from(code));
@@ -195,7 +229,8 @@ fn unescape(text: &str) -> String {
 mod tests {
     use super::*;
 
-    const V2: &str = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+    const V2: &str =
+        "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
     const V1: &str = "31 23 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
                       32 23 0:28 /docker/abc /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n\
                       33 23 0:29 / /sys/fs/cgroup/my\\040place rw - cgroup cgroup rw,cpuset\n";
@@ -203,23 +238,54 @@ mod tests {
     #[test]
     fn version_two_reads_every_folder_up_to_the_mount() {
         let found = hierarchies(V2, "0::/user.slice/job.scope\n");
-        let folders = ["/sys/fs/cgroup/user.slice/job.scope", "/sys/fs/cgroup/user.slice", "/sys/fs/cgroup"];
-        assert_eq!(found.iter().map(|h| h.kind).collect::<Vec<_>>(), [Kind::CpuV2, Kind::MemoryV2]);
+        let folders = [
+            "/sys/fs/cgroup/user.slice/job.scope",
+            "/sys/fs/cgroup/user.slice",
+            "/sys/fs/cgroup",
+        ];
+        assert_eq!(
+            found.iter().map(|h| h.kind).collect::<Vec<_>>(),
+            [Kind::CpuV2, Kind::MemoryV2]
+        );
         assert!(found.iter().all(|h| h.folders == folders), "{found:?}");
     }
 
     #[test]
     fn version_one_finds_each_controller_and_strips_what_the_mount_hides() {
-        let found = hierarchies(V1, "5:cpuset:/\n4:memory:/a/b\n3:cpu,cpuacct:/docker/abc\n0::/\n");
-        let cpu = Hierarchy { kind: Kind::CpuV1, folders: vec!["/sys/fs/cgroup/cpu,cpuacct".to_owned()] };
-        let memory = ["/sys/fs/cgroup/memory/a/b", "/sys/fs/cgroup/memory/a", "/sys/fs/cgroup/memory"];
-        assert_eq!(found, [cpu, Hierarchy { kind: Kind::MemoryV1, folders: memory.map(str::to_owned).to_vec() }]);
+        let found = hierarchies(
+            V1,
+            "5:cpuset:/\n4:memory:/a/b\n3:cpu,cpuacct:/docker/abc\n0::/\n",
+        );
+        let cpu = Hierarchy {
+            kind: Kind::CpuV1,
+            folders: vec!["/sys/fs/cgroup/cpu,cpuacct".to_owned()],
+        };
+        let memory = [
+            "/sys/fs/cgroup/memory/a/b",
+            "/sys/fs/cgroup/memory/a",
+            "/sys/fs/cgroup/memory",
+        ];
+        assert_eq!(
+            found,
+            [
+                cpu,
+                Hierarchy {
+                    kind: Kind::MemoryV1,
+                    folders: memory.map(str::to_owned).to_vec()
+                }
+            ]
+        );
     }
 
     #[test]
     fn a_group_outside_the_mount_is_the_mount_itself() {
         for path in ["0::/../../other", "0::/"] {
-            assert!(hierarchies(V2, path).iter().all(|h| h.folders == ["/sys/fs/cgroup"]), "{path}");
+            assert!(
+                hierarchies(V2, path)
+                    .iter()
+                    .all(|h| h.folders == ["/sys/fs/cgroup"]),
+                "{path}"
+            );
         }
         let other = hierarchies(V1, "3:cpu,cpuacct:/docker/abcdef\n");
         assert_eq!(other[0].folders, ["/sys/fs/cgroup/cpu,cpuacct"]);
@@ -229,7 +295,11 @@ mod tests {
     fn limits_are_thousandths_of_a_cpu_and_bytes() {
         let check = |kind: Kind, texts: &[&str], expect: Result<Option<u64>, &str>| {
             let texts: Vec<String> = texts.iter().map(|text| format!("{text}\n")).collect();
-            assert_eq!(kind.limit(&texts), expect.map_err(str::to_owned), "{texts:?}");
+            assert_eq!(
+                kind.limit(&texts),
+                expect.map_err(str::to_owned),
+                "{texts:?}"
+            );
         };
         check(Kind::CpuV2, &["150000 100000"], Ok(Some(1500)));
         check(Kind::CpuV2, &["max 100000"], Ok(None));
@@ -247,9 +317,21 @@ mod tests {
     fn the_least_limit_on_the_way_up_counts() {
         let mut limits = CgroupLimits::default();
         for (value, folder) in [(8 << 30, "/inner"), (4 << 30, "/outer"), (16 << 30, "/top")] {
-            limits.tighten(Kind::MemoryV2, Limit { value, folder: folder.to_owned() });
+            limits.tighten(
+                Kind::MemoryV2,
+                Limit {
+                    value,
+                    folder: folder.to_owned(),
+                },
+            );
         }
-        assert_eq!(limits.memory_bytes, Some(Limit { value: 4 << 30, folder: "/outer".to_owned() }));
+        assert_eq!(
+            limits.memory_bytes,
+            Some(Limit {
+                value: 4 << 30,
+                folder: "/outer".to_owned()
+            })
+        );
         assert_eq!(limits.cpu_millis, None);
     }
 

@@ -9,8 +9,8 @@ pub struct DeviceNode {
     pub state: DeviceState,
 }
 
-/// What became of looking at a device node: is it there, is it a character device, does it open for reading and
-/// writing.
+/// What became of looking at a device node: is it there, is it a character device, does it open for
+/// reading and writing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceState {
     /// Nothing has that name: no driver, or not passed into the container.
@@ -98,7 +98,11 @@ impl DeviceState {
         let status = match status {
             Ok(status) => status,
             Err(Refusal::Absent) => return Self::Absent,
-            Err(refusal) => return Self::Broken { reason: refusal.to_string() },
+            Err(refusal) => {
+                return Self::Broken {
+                    reason: refusal.to_string(),
+                };
+            }
         };
         if !status.is_char_device {
             return Self::NotCharDevice;
@@ -108,14 +112,18 @@ impl DeviceState {
             Ok(()) => Self::Usable { gid, mode },
             Err(Refusal::Permission) => Self::NoPermission { gid, mode },
             Err(Refusal::NotPermitted) => Self::Refused { gid, mode },
-            Err(refusal) => Self::Broken { reason: refusal.to_string() },
+            Err(refusal) => Self::Broken {
+                reason: refusal.to_string(),
+            },
         }
     }
 
     /// The owning group, where the node could be looked at.
     pub fn gid(&self) -> Option<u32> {
         match self {
-            Self::NoPermission { gid, .. } | Self::Refused { gid, .. } | Self::Usable { gid, .. } => Some(*gid),
+            Self::NoPermission { gid, .. }
+            | Self::Refused { gid, .. }
+            | Self::Usable { gid, .. } => Some(*gid),
             Self::Absent | Self::NotCharDevice | Self::Broken { .. } => None,
         }
     }
@@ -123,7 +131,9 @@ impl DeviceState {
     /// The permission bits, where the node could be looked at.
     pub fn mode(&self) -> Option<u32> {
         match self {
-            Self::NoPermission { mode, .. } | Self::Refused { mode, .. } | Self::Usable { mode, .. } => Some(*mode),
+            Self::NoPermission { mode, .. }
+            | Self::Refused { mode, .. }
+            | Self::Usable { mode, .. } => Some(*mode),
             Self::Absent | Self::NotCharDevice | Self::Broken { .. } => None,
         }
     }
@@ -151,22 +161,62 @@ mod tests {
     use super::*;
 
     fn judge(opened: Result<(), Refusal>) -> DeviceState {
-        DeviceState::judge(Ok(NodeStatus { is_char_device: true, gid: 105, mode: 0o020_660 }), opened)
+        DeviceState::judge(
+            Ok(NodeStatus {
+                is_char_device: true,
+                gid: 105,
+                mode: 0o020_660,
+            }),
+            opened,
+        )
     }
 
     #[test]
     fn each_error_number_has_its_own_meaning() {
         let refused = |errno| judge(Err(Refusal::from_errno(Some(errno), "no such device")));
-        assert_eq!(judge(Ok(())), DeviceState::Usable { gid: 105, mode: 0o660 });
-        assert_eq!(refused(13), DeviceState::NoPermission { gid: 105, mode: 0o660 });
-        assert_eq!(refused(1), DeviceState::Refused { gid: 105, mode: 0o660 });
-        assert_eq!(refused(19), DeviceState::Broken { reason: "no such device".to_owned() });
-        assert_eq!(DeviceState::judge(Err(Refusal::Absent), Ok(())), DeviceState::Absent);
+        assert_eq!(
+            judge(Ok(())),
+            DeviceState::Usable {
+                gid: 105,
+                mode: 0o660
+            }
+        );
+        assert_eq!(
+            refused(13),
+            DeviceState::NoPermission {
+                gid: 105,
+                mode: 0o660
+            }
+        );
+        assert_eq!(
+            refused(1),
+            DeviceState::Refused {
+                gid: 105,
+                mode: 0o660
+            }
+        );
+        assert_eq!(
+            refused(19),
+            DeviceState::Broken {
+                reason: "no such device".to_owned()
+            }
+        );
+        assert_eq!(
+            DeviceState::judge(Err(Refusal::Absent), Ok(())),
+            DeviceState::Absent
+        );
     }
 
     #[test]
     fn a_plain_file_at_the_name_is_no_device() {
-        let status = NodeStatus { is_char_device: false, gid: 0, mode: 0o644 };
-        assert_eq!(DeviceState::judge(Ok(status), Ok(())), DeviceState::NotCharDevice);
+        let status = NodeStatus {
+            is_char_device: false,
+            gid: 0,
+            mode: 0o644,
+        };
+        assert_eq!(
+            DeviceState::judge(Ok(status), Ok(())),
+            DeviceState::NotCharDevice
+        );
     }
 }

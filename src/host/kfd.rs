@@ -1,8 +1,8 @@
 //! The topology that the amdgpu kernel driver shows below `/sys/class/kfd/kfd/topology/nodes`.
 //!
-//! A node folder holds `gpu_id` and `properties`, the latter lines of `key value` in decimal (Linux,
-//! `drivers/gpu/drm/amd/amdkfd/kfd_topology.c`). The ISA is `gfx_target_version` and nothing else: `name` says
-//! `ip discovery` on current GPUs.
+//! A node folder holds `gpu_id` and `properties`, the latter lines of `key value` in decimal
+//! (Linux, `drivers/gpu/drm/amd/amdkfd/kfd_topology.c`). The ISA is `gfx_target_version` and
+//! nothing else: `name` says `ip discovery` on current GPUs.
 
 use std::collections::BTreeMap;
 
@@ -88,13 +88,20 @@ pub struct NodeText {
 impl Topology {
     /// Makes the topology out of node texts in any order.
     pub fn from_nodes(folder: impl Into<String>, mut nodes: Vec<NodeText>) -> Self {
-        let mut topology = Self { folder: folder.into(), is_present: true, ..Self::default() };
+        let mut topology = Self {
+            folder: folder.into(),
+            is_present: true,
+            ..Self::default()
+        };
         nodes.sort_by_key(|text| text.node);
         for text in &nodes {
             match read_node(text) {
                 Ok(Some(gpu)) => topology.gpus.push(gpu),
                 Ok(None) => topology.other_nodes.push(text.node),
-                Err(why) => topology.skipped.push(SkippedNode { node: text.node, why }),
+                Err(why) => topology.skipped.push(SkippedNode {
+                    node: text.node,
+                    why,
+                }),
             }
         }
         topology
@@ -109,27 +116,49 @@ pub fn read_node(text: &NodeText) -> Result<Option<Gpu>, Skip> {
     let properties = match &text.properties {
         Ok(properties) => Properties::parse(properties),
         Err(Refusal::NotPermitted) => return Err(Skip::Masked),
-        Err(Refusal::Absent) => return Err(Skip::Unreadable("it has no `properties` file".to_owned())),
-        Err(refusal) => return Err(Skip::Unreadable(format!("its `properties` cannot be read: {refusal}"))),
+        Err(Refusal::Absent) => {
+            return Err(Skip::Unreadable("it has no `properties` file".to_owned()));
+        }
+        Err(refusal) => {
+            return Err(Skip::Unreadable(format!(
+                "its `properties` cannot be read: {refusal}"
+            )));
+        }
     };
     let version = properties.required("gfx_target_version")?;
     let simds = properties.required("simd_count")?;
-    if simds == 0 || properties.number("vendor_id")?.is_some_and(|vendor| vendor != AMD) {
+    if simds == 0
+        || properties
+            .number("vendor_id")?
+            .is_some_and(|vendor| vendor != AMD)
+    {
         return Ok(None);
     }
-    let target = u32::try_from(version).ok().and_then(GfxTarget::from_kfd_version).ok_or_else(|| {
-        Skip::Malformed(format!("`gfx_target_version {version}` names no processor: minor and step go up to 15"))
-    })?;
-    let simds_per_cu = properties.number("simd_per_cu")?.filter(|count| *count != 0);
+    let target = u32::try_from(version)
+        .ok()
+        .and_then(GfxTarget::from_kfd_version)
+        .ok_or_else(|| {
+            Skip::Malformed(format!(
+                "`gfx_target_version {version}` names no processor: minor and step go up to 15"
+            ))
+        })?;
+    let simds_per_cu = properties
+        .number("simd_per_cu")?
+        .filter(|count| *count != 0);
     Ok(Some(Gpu {
         node: text.node,
         target,
         compute_units: simds_per_cu.map(|per_cu| simds / per_cu),
         vram_bytes: vram_bytes(&text.mem_banks),
-        render_minor: properties.number("drm_render_minor")?.filter(|minor| *minor != 0),
-        pci_location: properties
-            .number("location_id")?
-            .map(|location| pci_location(properties.number("domain").ok().flatten().unwrap_or(0), location)),
+        render_minor: properties
+            .number("drm_render_minor")?
+            .filter(|minor| *minor != 0),
+        pci_location: properties.number("location_id")?.map(|location| {
+            pci_location(
+                properties.number("domain").ok().flatten().unwrap_or(0),
+                location,
+            )
+        }),
         device_id: properties.number("device_id")?,
         xcc_count: properties.number("num_xcc")?,
         gpu_id: match &text.gpu_id {
@@ -148,20 +177,32 @@ pub fn parse_gpu_id(text: &str) -> Result<u32, String> {
     match text.trim().parse() {
         Ok(0) => Err("holds 0, which stands for a CPU".to_owned()),
         Ok(id) => Ok(id),
-        Err(_) => Err(format!("holds `{}`, not a number", text.trim().escape_debug())),
+        Err(_) => Err(format!(
+            "holds `{}`, not a number",
+            text.trim().escape_debug()
+        )),
     }
 }
 
-/// `domain:bus:device.function` out of `domain` and `location_id`, which is bus << 8 | device << 3 | function.
+/// Formats `domain` and `location_id` (`bus << 8 | device << 3 | function`) as
+/// `domain:bus:device.function`.
 fn pci_location(domain: u64, location: u64) -> String {
-    format!("{domain:04x}:{:02x}:{:02x}.{}", location >> 8 & 0xff, location >> 3 & 0x1f, location & 7)
+    format!(
+        "{domain:04x}:{:02x}:{:02x}.{}",
+        location >> 8 & 0xff,
+        location >> 3 & 0x1f,
+        location & 7
+    )
 }
 
 fn vram_bytes(mem_banks: &[String]) -> Option<u64> {
     let banks = mem_banks.iter().filter_map(|text| {
         let bank = Properties::parse(text);
         let heap = bank.number("heap_type").ok()??;
-        FRAME_BUFFER_HEAPS.contains(&heap).then(|| bank.number("size_in_bytes").ok().flatten()).flatten()
+        FRAME_BUFFER_HEAPS
+            .contains(&heap)
+            .then(|| bank.number("size_in_bytes").ok().flatten())
+            .flatten()
     });
     Some(banks.sum()).filter(|sum| *sum > 0)
 }
@@ -172,19 +213,29 @@ struct Properties<'a>(BTreeMap<&'a str, &'a str>);
 
 impl<'a> Properties<'a> {
     fn parse(text: &'a str) -> Self {
-        Self(text.lines().filter_map(|line| line.trim().split_once(' ')).map(|(k, v)| (k, v.trim())).collect())
+        Self(
+            text.lines()
+                .filter_map(|line| line.trim().split_once(' '))
+                .map(|(k, v)| (k, v.trim()))
+                .collect(),
+        )
     }
 
     fn number(&self, key: &str) -> Result<Option<u64>, Skip> {
-        let Some(value) = self.0.get(key) else { return Ok(None) };
-        value
-            .parse()
-            .map(Some)
-            .map_err(|_| Skip::Malformed(format!("`{key}` is `{}`, not a number", value.escape_debug())))
+        let Some(value) = self.0.get(key) else {
+            return Ok(None);
+        };
+        value.parse().map(Some).map_err(|_| {
+            Skip::Malformed(format!(
+                "`{key}` is `{}`, not a number",
+                value.escape_debug()
+            ))
+        })
     }
 
     fn required(&self, key: &str) -> Result<u64, Skip> {
-        self.number(key)?.ok_or_else(|| Skip::Malformed(format!("`properties` has no `{key}`")))
+        self.number(key)?
+            .ok_or_else(|| Skip::Malformed(format!("`properties` has no `{key}`")))
     }
 }
 
@@ -236,15 +287,32 @@ mod tests {
 
     #[test]
     fn two_keys_are_enough_and_unknown_keys_do_no_harm() {
-        let gpu = read_node(&node(1, "gfx_target_version 90010\nsimd_count 440\ncapability2 what\n")).unwrap().unwrap();
+        let gpu = read_node(&node(
+            1,
+            "gfx_target_version 90010\nsimd_count 440\ncapability2 what\n",
+        ))
+        .unwrap()
+        .unwrap();
         assert_eq!(gpu.target.to_string(), "gfx90a");
         assert_eq!((gpu.compute_units, gpu.pci_location), (None, None));
     }
 
     #[test]
     fn cpus_and_other_vendors_are_no_gpus() {
-        assert_eq!(read_node(&node(0, "simd_count 0\ngfx_target_version 0\nvendor_id 0\n")), Ok(None));
-        assert_eq!(read_node(&node(1, "simd_count 8\ngfx_target_version 90010\nvendor_id 4318\n")), Ok(None));
+        assert_eq!(
+            read_node(&node(
+                0,
+                "simd_count 0\ngfx_target_version 0\nvendor_id 0\n"
+            )),
+            Ok(None)
+        );
+        assert_eq!(
+            read_node(&node(
+                1,
+                "simd_count 8\ngfx_target_version 90010\nvendor_id 4318\n"
+            )),
+            Ok(None)
+        );
     }
 
     #[test]
@@ -257,10 +325,18 @@ mod tests {
             reason("simd_count 80\ngfx_target_version 115100\n"),
             "`gfx_target_version 115100` names no processor: minor and step go up to 15"
         );
-        assert_eq!(reason("simd_count 80\n"), "`properties` has no `gfx_target_version`");
-        assert_eq!(reason("gfx_target_version 90010\nsimd_count 0x1b8\n"), "`simd_count` is `0x1b8`, not a number");
         assert_eq!(
-            reason("gfx_target_version 0\nsimd_count 80\n").split(" names").next(),
+            reason("simd_count 80\n"),
+            "`properties` has no `gfx_target_version`"
+        );
+        assert_eq!(
+            reason("gfx_target_version 90010\nsimd_count 0x1b8\n"),
+            "`simd_count` is `0x1b8`, not a number"
+        );
+        assert_eq!(
+            reason("gfx_target_version 0\nsimd_count 80\n")
+                .split(" names")
+                .next(),
             Some("`gfx_target_version 0`")
         );
         assert_eq!(reason(""), "`properties` has no `gfx_target_version`");
@@ -268,34 +344,66 @@ mod tests {
 
     #[test]
     fn a_node_that_the_container_may_not_read_is_masked_not_wrong() {
-        let masked = NodeText { properties: Err(Refusal::from_errno(Some(1), "")), ..node(3, "") };
+        let masked = NodeText {
+            properties: Err(Refusal::from_errno(Some(1), "")),
+            ..node(3, "")
+        };
         let topology = Topology::from_nodes("/sys", vec![masked, node(1, W7900)]);
         assert_eq!(topology.gpus.len(), 1);
-        assert_eq!(topology.skipped, [SkippedNode { node: 3, why: Skip::Masked }]);
+        assert_eq!(
+            topology.skipped,
+            [SkippedNode {
+                node: 3,
+                why: Skip::Masked
+            }]
+        );
     }
 
     #[test]
     fn nodes_sort_by_number_not_as_text() {
         let nodes = [10, 2, 11, 1, 9].map(|number| node(number, W7900)).to_vec();
-        let order: Vec<u32> = Topology::from_nodes("/sys", nodes).gpus.iter().map(|gpu| gpu.node).collect();
+        let order: Vec<u32> = Topology::from_nodes("/sys", nodes)
+            .gpus
+            .iter()
+            .map(|gpu| gpu.node)
+            .collect();
         assert_eq!(order, [1, 2, 9, 10, 11]);
     }
 
     #[test]
     fn a_wrong_gpu_id_file_is_told_and_the_gpu_is_kept() {
-        for (text, told) in [("abc", "holds `abc`, not a number"), ("0\n", "holds 0, which stands for a CPU")] {
-            let gpu = read_node(&NodeText { gpu_id: Ok(text.to_owned()), ..node(1, W7900) }).unwrap().unwrap();
+        for (text, told) in [
+            ("abc", "holds `abc`, not a number"),
+            ("0\n", "holds 0, which stands for a CPU"),
+        ] {
+            let gpu = read_node(&NodeText {
+                gpu_id: Ok(text.to_owned()),
+                ..node(1, W7900)
+            })
+            .unwrap()
+            .unwrap();
             assert_eq!(gpu.gpu_id, Err(told.to_owned()));
         }
-        let gpu = read_node(&NodeText { gpu_id: Err(Refusal::Absent), ..node(1, W7900) }).unwrap().unwrap();
+        let gpu = read_node(&NodeText {
+            gpu_id: Err(Refusal::Absent),
+            ..node(1, W7900)
+        })
+        .unwrap()
+        .unwrap();
         assert_eq!(gpu.gpu_id, Err("is missing".to_owned()));
     }
 
     #[test]
     fn memory_on_the_card_is_the_sum_of_its_frame_buffers() {
-        let bank = |heap: u32, size: u64| format!("heap_type {heap}\nsize_in_bytes {size}\nflags 0\n");
-        let text =
-            NodeText { mem_banks: vec![bank(2, 24 << 30), bank(4, 64 << 10), bank(1, 1 << 30)], ..node(1, W7900) };
-        assert_eq!(read_node(&text).unwrap().unwrap().vram_bytes, Some(25 << 30));
+        let bank =
+            |heap: u32, size: u64| format!("heap_type {heap}\nsize_in_bytes {size}\nflags 0\n");
+        let text = NodeText {
+            mem_banks: vec![bank(2, 24 << 30), bank(4, 64 << 10), bank(1, 1 << 30)],
+            ..node(1, W7900)
+        };
+        assert_eq!(
+            read_node(&text).unwrap().unwrap().vram_bytes,
+            Some(25 << 30)
+        );
     }
 }

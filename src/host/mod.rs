@@ -1,6 +1,7 @@
 //! What the machine has, as plain values, and pure parsers of the texts it is read from.
 //!
-//! Input: the text of files below `/sys`, `/proc`, `/etc` and `/dev`, read by `sys::host`. Output: [`HostFacts`].
+//! Input: the text of files below `/sys`, `/proc`, `/etc` and `/dev`, read by `sys::host`. Output:
+//! [`HostFacts`].
 //!
 //! **Invariant:** nothing here opens a file or asks the system; every fact comes in as a value.
 
@@ -14,8 +15,8 @@ mod python;
 pub use cgroup::{CgroupLimits, Limit};
 pub use device::{DeviceNode, DeviceState};
 pub use facts::{
-    Disk, Engine, HostFacts, Overrides, RocmInstall, Unreadable, build_memory_bytes, build_threads, device_group_ids,
-    gfx_targets, has_usable_gpu, system_rocm,
+    Disk, Engine, HostFacts, Overrides, RocmInstall, Unreadable, build_memory_bytes, build_threads,
+    device_group_ids, gfx_targets, has_usable_gpu, system_rocm,
 };
 pub use kfd::{Gpu, Topology};
 pub use python::{PYTHON_FACTS, PythonFacts};

@@ -2,8 +2,9 @@
 
 use serde::Deserialize;
 
-/// A Python program that prints [`PythonFacts`] as JSON. It imports no torch, which would take seconds: the version is
-/// in torch's METADATA and its HIP in `torch/version.py`. The current folder is not looked into.
+/// A Python program that prints [`PythonFacts`] as JSON. It imports no torch, which would take
+/// seconds: the version is in torch's METADATA and its HIP in `torch/version.py`. The current
+/// folder is not looked into.
 pub const PYTHON_FACTS: &str = r#"
 import sys
 sys.path = [folder for folder in sys.path if folder]
@@ -61,7 +62,10 @@ impl PythonFacts {
     /// Reads an interpreter's answer; `None` for anything else.
     pub fn parse(program: &str, answer: &str) -> Option<Self> {
         let facts: Self = serde_json::from_str(answer.trim()).ok()?;
-        (!facts.version.is_empty()).then(|| Self { program: program.to_owned(), ..facts })
+        (!facts.version.is_empty()).then(|| Self {
+            program: program.to_owned(),
+            ..facts
+        })
     }
 }
 
@@ -71,8 +75,19 @@ mod tests {
 
     #[test]
     fn an_answer_is_read_and_other_texts_are_not() {
-        let facts = PythonFacts::parse("/p", r#"{"version": "3.13", "free_threaded": true, "libc": null}"#).unwrap();
-        assert_eq!((facts.program.as_str(), facts.version.as_str(), facts.free_threaded), ("/p", "3.13", true));
+        let facts = PythonFacts::parse(
+            "/p",
+            r#"{"version": "3.13", "free_threaded": true, "libc": null}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            (
+                facts.program.as_str(),
+                facts.version.as_str(),
+                facts.free_threaded
+            ),
+            ("/p", "3.13", true)
+        );
         assert_eq!((facts.libc, facts.torch), (None, None));
         for text in ["", "Python 2.7.18", "{}", "[1]"] {
             assert_eq!(PythonFacts::parse("/p", text), None, "{text}");

@@ -49,6 +49,9 @@ mod tests {
 
     #[test]
     fn no_text_can_end_an_attribute_or_begin_a_tag() {
-        assert_eq!(Html::of(r#">=3.9,<4 & "x" 'y'"#).0, "&gt;=3.9,&lt;4 &amp; &quot;x&quot; &#39;y&#39;");
+        assert_eq!(
+            Html::of(r#">=3.9,<4 & "x" 'y'"#).0,
+            "&gt;=3.9,&lt;4 &amp; &quot;x&quot; &#39;y&#39;"
+        );
     }
 }

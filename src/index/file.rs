@@ -36,8 +36,8 @@ pub struct IndexFile {
     pub uploaded: Option<String>,
     /// Where it was published, where that is not where the others lie.
     pub origin: Option<Arc<Origin>>,
-    /// Whether it is a package of the ROCm SDK. Those need each other and nothing else, and a label of theirs names the
-    /// build that all of them are of.
+    /// Whether it is a package of the ROCm SDK. Those need each other and nothing else, and a label
+    /// of theirs names the build that all of them are of.
     pub is_of_sdk: bool,
     /// Its needs at run time, where a plan or a manifest says so.
     pub run_time: Option<Arc<RunTime>>,
@@ -45,7 +45,12 @@ pub struct IndexFile {
 
 impl IndexFile {
     /// A file of which no more is known than its name says.
-    pub fn named(name: String, project: DistributionName, version: Version, kind: FileKind) -> Self {
+    pub fn named(
+        name: String,
+        project: DistributionName,
+        version: Version,
+        kind: FileKind,
+    ) -> Self {
         Self {
             name,
             project,
@@ -65,8 +70,8 @@ impl IndexFile {
         }
     }
 
-    /// Takes the memory of a file of the same version and folder for both. Files beside each other are mostly such, and
-    /// versions are half of what a file takes.
+    /// Takes the memory of a file of the same version and folder for both. Files beside each other
+    /// are mostly such, and versions are half of what a file takes.
     pub fn share(&mut self, other: &Self) {
         self.version.share(&other.version);
         if let FileKind::Wheel(wheel) = &mut self.kind {
@@ -82,15 +87,25 @@ impl IndexFile {
 
     /// Its name as file systems take it that tell no capitals apart.
     pub fn folded_name(&self) -> Cow<'_, str> {
-        let is_folded = self.name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
-        if is_folded { Cow::Borrowed(&self.name) } else { Cow::Owned(self.name.to_lowercase()) }
+        let is_folded = self
+            .name
+            .bytes()
+            .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+        if is_folded {
+            Cow::Borrowed(&self.name)
+        } else {
+            Cow::Owned(self.name.to_lowercase())
+        }
     }
 
-    /// The label of a wheel of which it does not tell what the wheel is for. Such a wheel is in no folder: among the
-    /// unlabelled ones of `any` an installer would take it for the latest, on every machine.
+    /// The label of a wheel of which it does not tell what the wheel is for. Such a wheel is in no
+    /// folder: among the unlabelled ones of `any` an installer would take it for the latest, on
+    /// every machine.
     pub fn unread_label(&self) -> Option<&str> {
         match &self.kind {
-            FileKind::Wheel(wheel) if self.folder == Folder::Any && !self.is_of_sdk => wheel.version.local(),
+            FileKind::Wheel(wheel) if self.folder == Folder::Any && !self.is_of_sdk => {
+                wheel.version.local()
+            }
             _ => None,
         }
     }
@@ -100,9 +115,13 @@ impl IndexFile {
         self.kind != FileKind::Tree && self.unread_label().is_none()
     }
 
-    /// The link to it from a page this many folders below the root of an index whose files lie by `links`.
+    /// The link to it from a page this many folders below the root of an index whose files lie by
+    /// `links`.
     pub(super) fn link(&self, links: &Links, depth: usize) -> String {
-        self.origin.as_ref().map_or(links, |origin| &origin.links).link(depth, &self.name)
+        self.origin
+            .as_ref()
+            .map_or(links, |origin| &origin.links)
+            .link(depth, &self.name)
     }
 }
 
@@ -129,7 +148,8 @@ pub enum FileKind {
 /// The METADATA of a wheel, served as `<file>.metadata`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoreMetadata {
-    /// The file as it stands in the wheel; `None` where it is served already and only its digest is known.
+    /// The file as it stands in the wheel; `None` where it is served already and only its digest is
+    /// known.
     pub bytes: Option<Vec<u8>>,
     /// SHA-256 of it.
     pub digest: Digest,
@@ -151,8 +171,15 @@ mod tests {
 
     #[test]
     fn a_file_that_shares_memory_with_another_one_is_as_it_was() {
-        let before = file("a-1.0+rocm62torch2.5-cp311-cp311-linux_x86_64.whl", "6.2", "2.5");
-        for name in ["b-1.0+rocm62torch2.5-py3-none-any.whl", "b-1.0.0+rocm62torch2.5-py3-none-any.whl"] {
+        let before = file(
+            "a-1.0+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+            "6.2",
+            "2.5",
+        );
+        for name in [
+            "b-1.0+rocm62torch2.5-py3-none-any.whl",
+            "b-1.0.0+rocm62torch2.5-py3-none-any.whl",
+        ] {
             let own = file(name, "6.2", "2.5");
             let mut shared = own.clone();
             shared.share(&before);
@@ -163,8 +190,15 @@ mod tests {
 
     #[test]
     fn names_are_folded_with_all_their_letters() {
-        for (name, folded) in [("a-1.whl", "a-1.whl"), ("A-1.whl", "a-1.whl"), ("\u{c4}-1.whl", "\u{e4}-1.whl")] {
-            let named = crate::index::IndexFile { name: name.to_owned(), ..file("a-1-py3-none-any.whl", "", "") };
+        for (name, folded) in [
+            ("a-1.whl", "a-1.whl"),
+            ("A-1.whl", "a-1.whl"),
+            ("\u{c4}-1.whl", "\u{e4}-1.whl"),
+        ] {
+            let named = crate::index::IndexFile {
+                name: name.to_owned(),
+                ..file("a-1-py3-none-any.whl", "", "")
+            };
             assert_eq!(named.folded_name(), folded);
         }
     }

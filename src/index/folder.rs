@@ -22,9 +22,13 @@ impl From<&Combination> for Folder {
 }
 
 impl Folder {
-    /// The folder of a file with this label. Patch versions of torch fall together, dates of nightlies do not.
+    /// The folder of a file with this label. Patch versions of torch fall together, dates of
+    /// nightlies do not.
     pub fn of(label: Option<&LabelParts>) -> Self {
-        Self::with(label.map(|parts| &parts.accelerator), label.and_then(|parts| parts.torch.as_ref()))
+        Self::with(
+            label.map(|parts| &parts.accelerator),
+            label.and_then(|parts| parts.torch.as_ref()),
+        )
     }
 
     fn with(accelerator: Option<&Accelerator>, torch: Option<&Version>) -> Self {
@@ -50,7 +54,10 @@ impl Folder {
             Self::Cuda(digits, _) => format!("CUDA {digits}"),
             Self::Any => return "No ROCm and no torch of their own".to_owned(),
         };
-        self.torch().map_or_else(|| accelerator.clone(), |torch| format!("{accelerator} with torch {torch}"))
+        self.torch().map_or_else(
+            || accelerator.clone(),
+            |torch| format!("{accelerator} with torch {torch}"),
+        )
     }
 
     fn rank(&self) -> (u8, [u32; 4], u64, Option<&Version>) {
@@ -67,7 +74,10 @@ impl Ord for Folder {
         if self == other {
             return std::cmp::Ordering::Equal;
         }
-        other.rank().cmp(&self.rank()).then_with(|| self.to_string().cmp(&other.to_string()))
+        other
+            .rank()
+            .cmp(&self.rank())
+            .then_with(|| self.to_string().cmp(&other.to_string()))
     }
 }
 
@@ -84,20 +94,32 @@ impl fmt::Display for Folder {
             Self::Cuda(digits, _) => write!(f, "cu{digits}")?,
             Self::Any => f.write_str("any")?,
         }
-        self.torch().map_or(Ok(()), |torch| write!(f, "-torch{torch}"))
+        self.torch()
+            .map_or(Ok(()), |torch| write!(f, "-torch{torch}"))
     }
 }
 
 /// At least major and minor, without zeros behind them: `6.2.0` and `6.2` are one folder.
 fn short(rocm: &RocmVersion) -> String {
     let parts = rocm.parts();
-    let length = parts.iter().rposition(|part| *part != 0).map_or(2, |last| (last + 1).max(2));
-    parts[..length].iter().map(u32::to_string).collect::<Vec<_>>().join(".")
+    let length = parts
+        .iter()
+        .rposition(|part| *part != 0)
+        .map_or(2, |last| (last + 1).max(2));
+    parts[..length]
+        .iter()
+        .map(u32::to_string)
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 fn cut(torch: &Version) -> Version {
     let printed = torch_text(torch);
-    if printed == torch.as_str() { torch.clone() } else { printed.parse().unwrap_or_else(|_| torch.public()) }
+    if printed == torch.as_str() {
+        torch.clone()
+    } else {
+        printed.parse().unwrap_or_else(|_| torch.public())
+    }
 }
 
 #[cfg(test)]
@@ -106,8 +128,10 @@ mod tests {
     use crate::names::{Accelerator, LabelParts};
 
     fn folder(accelerator: &str, torch: Option<&str>) -> Folder {
-        let accelerator =
-            accelerator.parse().map_or_else(|_| Accelerator::Cuda(accelerator.to_owned()), Accelerator::Rocm);
+        let accelerator = accelerator.parse().map_or_else(
+            |_| Accelerator::Cuda(accelerator.to_owned()),
+            Accelerator::Rocm,
+        );
         Folder::of(Some(&LabelParts {
             accelerator,
             torch: torch.map(|t| t.parse().unwrap()),
@@ -123,8 +147,14 @@ mod tests {
         let name = |rocm, torch| folder(rocm, torch).to_string();
         assert_eq!(name("6.2", Some("2.5.1")), "rocm6.2-torch2.5");
         assert_eq!(name("6.2.4", Some("2.10.0")), "rocm6.2.4-torch2.10");
-        assert_eq!(name("7.14", Some("2.15.0.dev20261101")), "rocm7.14-torch2.15dev20261101");
-        assert_eq!(name("10.1", Some("2.15.0a0+rocm10.1")), "rocm10.1-torch2.15a0");
+        assert_eq!(
+            name("7.14", Some("2.15.0.dev20261101")),
+            "rocm7.14-torch2.15dev20261101"
+        );
+        assert_eq!(
+            name("10.1", Some("2.15.0a0+rocm10.1")),
+            "rocm10.1-torch2.15a0"
+        );
         assert_eq!(name("5.2", None), "rocm5.2");
         assert_eq!(name("124", Some("2.5")), "cu124-torch2.5");
         assert_eq!(Folder::of(None).to_string(), "any");
@@ -145,7 +175,14 @@ mod tests {
         let names: Vec<String> = folders.iter().map(ToString::to_string).collect();
         assert_eq!(
             names,
-            ["rocm7.14-torch2.14", "rocm7.2-torch2.10", "rocm7.2-torch2.9", "rocm7.2", "cu124-torch2.5", "any"]
+            [
+                "rocm7.14-torch2.14",
+                "rocm7.2-torch2.10",
+                "rocm7.2-torch2.9",
+                "rocm7.2",
+                "cu124-torch2.5",
+                "any"
+            ]
         );
     }
 }

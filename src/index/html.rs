@@ -45,7 +45,8 @@ fn add(page: &mut String, file: &IndexFile, link: &str) {
     }
     if let Some(metadata) = &file.metadata {
         let digest = format!("sha256={}", metadata.digest.to_hex());
-        // The second is the name that PEP 658 gave and PEP 714 took back: older installers read that one.
+        // The second is the name that PEP 658 gave and PEP 714 took back: older installers read
+        // that one.
         attribute("data-core-metadata", &digest);
         attribute("data-dist-info-metadata", &digest);
     }

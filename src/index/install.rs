@@ -12,8 +12,8 @@ use crate::names::LabelParts;
 pub enum Installing {
     /// By itself: what it needs is elsewhere.
     Alone,
-    /// It is the source distribution of a ROCm SDK, which is built where it is installed, and brings the packages of the
-    /// SDK along.
+    /// It is the source distribution of a ROCm SDK, which is built where it is installed, and
+    /// brings the packages of the SDK along.
     Chooses,
     /// It is a package of the SDK, which the other one brings along.
     Chosen,
@@ -29,11 +29,13 @@ impl Installing {
         }
     }
 
-    /// Returns the words behind `pip install` for what the folder's index is enough for; none where another project of
-    /// the folder brings this one along, or where [`backend_releases`] has the lines.
+    /// Returns the words behind `pip install` for what the folder's index is enough for; none where
+    /// another project of the folder brings this one along, or where [`backend_releases`] has the
+    /// lines.
     pub fn words(self, project: &str, folder: impl IntoIterator<Item = Self>) -> Option<String> {
         match self {
-            // The index has nothing to build it with, and the packages need each other and nothing else.
+            // The index has nothing to build it with, and the packages need each other and nothing
+            // else.
             Self::Chooses => Some(format!("'{project}[libraries,devel]' --no-build-isolation")),
             Self::Chosen if folder.into_iter().any(|other| other == Self::Chooses) => None,
             Self::Alone | Self::Chosen => Some(format!("{project} --no-deps")),
@@ -46,7 +48,8 @@ impl Installing {
 pub struct BackendRelease {
     /// The backend that the label names.
     pub backend: Option<String>,
-    /// As installers take it: `flash-attn==2.8.3+rocm62torch2.5`. The label makes it a version of this index alone.
+    /// As installers take it: `flash-attn==2.8.3+rocm62torch2.5`. The label makes it a version of
+    /// this index alone.
     pub requirement: String,
     /// Its torch in the official index.
     pub torch: Option<TorchWheel>,
@@ -54,15 +57,25 @@ pub struct BackendRelease {
     pub run_time: RunTime,
 }
 
-/// Returns the newest version of each backend of a project in a folder of labelled files, the default backend first; `files`
-/// are in the order of the index, the newest last.
-pub fn backend_releases(project: &str, files: &[&IndexFile], compat: &Compat) -> Vec<BackendRelease> {
+/// Returns the newest version of each backend of a project in a folder of labelled files, the
+/// default backend first; `files` are in the order of the index, the newest last.
+pub fn backend_releases(
+    project: &str,
+    files: &[&IndexFile],
+    compat: &Compat,
+) -> Vec<BackendRelease> {
     let known = compat.rocm_versions();
     let mut newest: BTreeMap<Option<String>, &IndexFile> = BTreeMap::new();
     for file in files {
-        let FileKind::Wheel(wheel) = &file.kind else { continue };
-        let parts = wheel.label().and_then(|label| LabelParts::parse(&label, &known).ok());
-        let Some(parts) = parts.map(|parsed| parsed.parts) else { continue };
+        let FileKind::Wheel(wheel) = &file.kind else {
+            continue;
+        };
+        let parts = wheel
+            .label()
+            .and_then(|label| LabelParts::parse(&label, &known).ok());
+        let Some(parts) = parts.map(|parsed| parsed.parts) else {
+            continue;
+        };
         let place = newest.entry(parts.backend).or_insert(file);
         if place.version <= file.version {
             *place = file;
@@ -75,13 +88,15 @@ pub fn backend_releases(project: &str, files: &[&IndexFile], compat: &Compat) ->
             torch: match &file.folder {
                 // The official index has no torch for ROCm on Windows.
                 Folder::Rocm(rocm, Some(torch))
-                    if !torch.is_pre() && !matches!(&file.kind, FileKind::Wheel(wheel) if wheel.is_for_windows()) =>
+                    if !torch.is_pre()
+                        && !matches!(&file.kind, FileKind::Wheel(wheel) if wheel.is_for_windows()) =>
                 {
                     compat.official_torch(&torch.minor(), rocm)
                 }
                 _ => None,
             },
-            run_time: listed.unwrap_or_else(|| RunTime::of_shipped(&file.project, backend.as_deref())),
+            run_time: listed
+                .unwrap_or_else(|| RunTime::of_shipped(&file.project, backend.as_deref())),
             backend,
         }
     };
@@ -97,11 +112,19 @@ mod tests {
 
     #[test]
     fn packages_of_the_sdk_come_by_the_one_that_chooses_and_all_others_alone() {
-        let words = |one: super::Installing, others: &[super::Installing]| one.words("x", others.iter().copied());
-        assert_eq!(words(Alone, &[Alone, Chooses]).as_deref(), Some("x --no-deps"));
+        let words = |one: super::Installing, others: &[super::Installing]| {
+            one.words("x", others.iter().copied())
+        };
+        assert_eq!(
+            words(Alone, &[Alone, Chooses]).as_deref(),
+            Some("x --no-deps")
+        );
         assert_eq!(words(Chosen, &[Alone]).as_deref(), Some("x --no-deps"));
         assert_eq!(words(Chosen, &[Chosen, Chooses]), None);
-        assert_eq!(words(Chooses, &[Chooses]).as_deref(), Some("'x[libraries,devel]' --no-build-isolation"));
+        assert_eq!(
+            words(Chooses, &[Chooses]).as_deref(),
+            Some("'x[libraries,devel]' --no-build-isolation")
+        );
     }
 
     #[test]
@@ -112,11 +135,22 @@ mod tests {
             "flash_attn-2.7.4+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
         ];
         let files = names.map(|name| file(name, "6.2", "2.5"));
-        let found = backend_releases("flash-attn", &files.iter().collect::<Vec<_>>(), &Compat::embedded());
-        let lines: Vec<&str> = found.iter().map(|release| release.requirement.as_str()).collect();
+        let found = backend_releases(
+            "flash-attn",
+            &files.iter().collect::<Vec<_>>(),
+            &Compat::embedded(),
+        );
+        let lines: Vec<&str> = found
+            .iter()
+            .map(|release| release.requirement.as_str())
+            .collect();
         let triton = "flash-attn==2.7.4.post1+rocm62torch2.5triton";
         assert_eq!(lines, ["flash-attn==2.8.3+rocm62torch2.5", triton]);
-        assert!(found.iter().all(|release| release.torch.as_ref().unwrap().requirement == "torch==2.5.1+rocm6.2"));
+        assert!(
+            found.iter().all(
+                |release| release.torch.as_ref().unwrap().requirement == "torch==2.5.1+rocm6.2"
+            )
+        );
         assert!(found[0].run_time.is_empty() && !found[1].run_time.is_empty());
     }
 }

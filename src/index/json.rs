@@ -79,13 +79,23 @@ impl Serialize for Reason<'_> {
 /// The list of projects.
 pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> Vec<u8> {
     let projects: Vec<Named<'_>> = projects.map(|name| Named { name }).collect();
-    written(projects.len(), &Root { meta: Meta { api_version: API_VERSION }, projects })
+    written(
+        projects.len(),
+        &Root {
+            meta: Meta {
+                api_version: API_VERSION,
+            },
+            projects,
+        },
+    )
 }
 
 /// One project's files with the link to each, in the order given.
 pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
     let same_version = files.chunk_by(|(a, _), (b, _)| a.version.as_str() == b.version.as_str());
-    let mut versions: Vec<String> = same_version.map(|files| files[0].0.version.normalized()).collect();
+    let mut versions: Vec<String> = same_version
+        .map(|files| files[0].0.version.normalized())
+        .collect();
     versions.dedup();
     let files: Vec<File<'_>> = files
         .iter()
@@ -96,7 +106,10 @@ pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
             requires_python: file.requires_python.as_deref(),
             size: file.size_bytes,
             upload_time: file.uploaded.as_deref(),
-            core_metadata: file.metadata.as_ref().map(|metadata| Hashes(Some(metadata.digest))),
+            core_metadata: file
+                .metadata
+                .as_ref()
+                .map(|metadata| Hashes(Some(metadata.digest))),
             yanked: match &file.yanked {
                 Yanked::No => None,
                 Yanked::Because(reason) if reason.is_empty() => Some(Reason::Plain),
@@ -104,7 +117,17 @@ pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
             },
         })
         .collect();
-    written(files.len(), &Project { meta: Meta { api_version: API_VERSION }, name, versions, files })
+    written(
+        files.len(),
+        &Project {
+            meta: Meta {
+                api_version: API_VERSION,
+            },
+            name,
+            versions,
+            files,
+        },
+    )
 }
 
 /// Not a project's page.
@@ -135,8 +158,13 @@ pub fn withdrawn_in(text: &str) -> Result<Withdrawn, NotAPage> {
         serde_json::Value::String(reason) => Some(reason),
         _ => None,
     };
-    let file =
-        |row: Row| Some((row.filename, row.hashes.get("sha256").and_then(|d| d.parse().ok()), reason(row.yanked)?));
+    let file = |row: Row| {
+        Some((
+            row.filename,
+            row.hashes.get("sha256").and_then(|d| d.parse().ok()),
+            reason(row.yanked)?,
+        ))
+    };
     Ok(page.files.into_iter().filter_map(file).collect())
 }
 
@@ -156,7 +184,12 @@ pub fn metadata_in(text: &str) -> Result<BTreeMap<String, Digest>, NotAPage> {
         core_metadata: Option<BTreeMap<String, String>>,
     }
     let page: Page = serde_json::from_str(text).map_err(|error| NotAPage(error.to_string()))?;
-    let digest = |row: Row| Some((row.filename, row.core_metadata?.get("sha256")?.parse().ok()?));
+    let digest = |row: Row| {
+        Some((
+            row.filename,
+            row.core_metadata?.get("sha256")?.parse().ok()?,
+        ))
+    };
     Ok(page.files.into_iter().filter_map(digest).collect())
 }
 
@@ -164,7 +197,8 @@ fn written(entries: usize, document: &impl Serialize) -> Vec<u8> {
     /// About the length of an entry.
     const ENTRY_BYTES: usize = 640;
     let mut bytes = Vec::with_capacity(256 + entries * ENTRY_BYTES);
-    serde_json::to_writer_pretty(&mut bytes, document).expect("maps with text keys always serialise");
+    serde_json::to_writer_pretty(&mut bytes, document)
+        .expect("maps with text keys always serialise");
     bytes.push(b'\n');
     bytes
 }

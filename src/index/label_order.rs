@@ -11,13 +11,23 @@ use crate::names::{Version, misordered};
 pub fn label_order(files: &[IndexFile]) -> Vec<Diagnostic> {
     let mut versions: BTreeMap<String, Vec<&Version>> = BTreeMap::new();
     for file in files.iter().filter(|file| file.yanked == Yanked::No) {
-        if file.version.local().is_some_and(|label| label.contains("rocm") && !label.contains("torch")) {
-            versions.entry(file.project.normalized()).or_default().push(&file.version);
+        if file
+            .version
+            .local()
+            .is_some_and(|label| label.contains("rocm") && !label.contains("torch"))
+        {
+            versions
+                .entry(file.project.normalized())
+                .or_default()
+                .push(&file.version);
         }
     }
     let told = |(project, versions): (String, Vec<&Version>)| {
         let found = misordered(versions)?;
-        let message = format!("installers take {project} {} for older than {}", found.below, found.above);
+        let message = format!(
+            "installers take {project} {} for older than {}",
+            found.below, found.above
+        );
         Some(
             Diagnostic::new(&codes::LABELS_MISORDERED, message)
                 .note(format!("`{}` {}: a label is compared as a text", found.above, found.reason))

@@ -51,27 +51,44 @@ impl Links {
 }
 
 impl BaseUrl {
-    /// The address below which GitHub serves the files of a release: `SERVER/OWNER/REPO/releases/download/TAG`, with
-    /// every character of the tag encoded that an address cannot have.
+    /// The address below which GitHub serves the files of a release:
+    /// `SERVER/OWNER/REPO/releases/download/TAG`, with every character of the tag encoded that an
+    /// address cannot have.
     ///
     /// # Errors
     /// When the server is no address.
-    pub fn of_release(server: &str, repository: &RepoName, tag: &str) -> Result<Self, BaseUrlError> {
+    pub fn of_release(
+        server: &str,
+        repository: &RepoName,
+        tag: &str,
+    ) -> Result<Self, BaseUrlError> {
         let server: Self = server.parse()?;
-        Ok(Self(format!("{}/{repository}/releases/download/{}", server.0, percent_encode(tag))))
+        Ok(Self(format!(
+            "{}/{repository}/releases/download/{}",
+            server.0,
+            percent_encode(tag)
+        )))
     }
 
     /// The address of a folder below it; itself without one.
     #[must_use]
     pub fn below(&self, folder: Option<&str>) -> Self {
-        Self(folder.map_or_else(|| self.0.clone(), |folder| format!("{}/{}", self.0, percent_encode(folder))))
+        Self(folder.map_or_else(
+            || self.0.clone(),
+            |folder| format!("{}/{}", self.0, percent_encode(folder)),
+        ))
     }
 }
 
 impl FromStr for BaseUrl {
     type Err = BaseUrlError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fault = |reason| Err(BaseUrlError { text: text.to_owned(), reason });
+        let fault = |reason| {
+            Err(BaseUrlError {
+                text: text.to_owned(),
+                reason,
+            })
+        };
         let Some((scheme, rest)) = text.split_once("://") else {
             return fault("it does not begin with `https://`, `http://` or `file://`");
         };
@@ -109,26 +126,48 @@ mod tests {
     #[test]
     fn links_are_relative_to_the_files_or_absolute_below_the_base() {
         let name = "a-1+rocm62-py3-none-any.whl";
-        assert_eq!(Links::Relative(vec!["..".into()]).link(2, name), "../../../a-1%2Brocm62-py3-none-any.whl");
+        assert_eq!(
+            Links::Relative(vec!["..".into()]).link(2, name),
+            "../../../a-1%2Brocm62-py3-none-any.whl"
+        );
         let base: BaseUrl = "https://example.org/r/v1%2B2//".parse().unwrap();
-        assert_eq!((base.below(None), base.below(Some("a+b")).to_string()), (base.clone(), format!("{base}/a%2Bb")));
-        assert_eq!(Links::Absolute(base).link(2, name), "https://example.org/r/v1%2B2/a-1%2Brocm62-py3-none-any.whl");
+        assert_eq!(
+            (base.below(None), base.below(Some("a+b")).to_string()),
+            (base.clone(), format!("{base}/a%2Bb"))
+        );
+        assert_eq!(
+            Links::Absolute(base).link(2, name),
+            "https://example.org/r/v1%2B2/a-1%2Brocm62-py3-none-any.whl"
+        );
     }
 
     /// Every character that git allows in a tag (git-check-ref-format).
     #[test]
     fn the_address_of_a_release_is_built_for_every_legal_tag() {
         let repository = "me/wheels".parse().unwrap();
-        let of = |tag: &str| BaseUrl::of_release("https://github.com/", &repository, tag).unwrap().to_string();
-        assert_eq!(of("v2.8.3+rocm6.2"), "https://github.com/me/wheels/releases/download/v2.8.3%2Brocm6.2");
-        assert_eq!(of("nightly/1"), "https://github.com/me/wheels/releases/download/nightly%2F1");
+        let of = |tag: &str| {
+            BaseUrl::of_release("https://github.com/", &repository, tag)
+                .unwrap()
+                .to_string()
+        };
+        assert_eq!(
+            of("v2.8.3+rocm6.2"),
+            "https://github.com/me/wheels/releases/download/v2.8.3%2Brocm6.2"
+        );
+        assert_eq!(
+            of("nightly/1"),
+            "https://github.com/me/wheels/releases/download/nightly%2F1"
+        );
         let is_legal = |letter: &char| !letter.is_control() && !" ~^:?*[\\".contains(*letter);
         for letter in ('!'..='\u{ff}').filter(is_legal) {
             let tag = format!("v{letter}1");
             let address = of(&tag);
             assert!(address.parse::<BaseUrl>().is_ok(), "{tag}: {address}");
             let last = address.rsplit('/').next().unwrap();
-            assert_eq!(crate::names::percent_decode(last).as_deref(), Some(tag.as_str()));
+            assert_eq!(
+                crate::names::percent_decode(last).as_deref(),
+                Some(tag.as_str())
+            );
         }
         assert!(BaseUrl::of_release("github.com", &repository, "v1").is_err());
     }

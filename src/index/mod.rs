@@ -1,14 +1,15 @@
 //! Projects and files to a static simple repository.
 //!
-//! Input: [`IndexFile`]s, and [`Links`] that say where the files lie as seen from the index. Output: a [`Repository`],
-//! the pages by relative path and the `.metadata` files that belong beside the wheels.
+//! Input: [`IndexFile`]s, and [`Links`] that say where the files lie as seen from the index.
+//! Output: a [`Repository`], the pages by relative path and the `.metadata` files that belong
+//! beside the wheels.
 //!
-//! One folder a pair of ROCm and torch, each a whole simple repository (PEP 503, 691, 658), because a local version
-//! label decides for an installer which file is the latest: on one flat page `rocm72torch2.9` beats
-//! `rocm72torch2.10`, whatever torch is installed.
+//! One folder a pair of ROCm and torch, each a whole simple repository (PEP 503, 691, 658), because
+//! a local version label decides for an installer which file is the latest: on one flat page
+//! `rocm72torch2.9` beats `rocm72torch2.10`, whatever torch is installed.
 //!
-//! **Invariant:** equal files give equal bytes, in whatever order they come; a text reaches a page only escaped; no page
-//! ever lists wheels of two ROCm or two torch versions.
+//! **Invariant:** equal files give equal bytes, in whatever order they come; a text reaches a page
+//! only escaped; no page ever lists wheels of two ROCm or two torch versions.
 
 mod escape;
 mod file;
@@ -61,7 +62,10 @@ mod testing {
             size_bytes: 1234,
             requires_python: Some(">=3.9,<4".to_owned()),
             requires: vec!["einops".to_owned(), "torch".to_owned()],
-            metadata: Some(CoreMetadata { bytes: Some(b"Name: x\n".to_vec()), digest: Digest::new([0xcd; 32]) }),
+            metadata: Some(CoreMetadata {
+                bytes: Some(b"Name: x\n".to_vec()),
+                digest: Digest::new([0xcd; 32]),
+            }),
             yanked: Yanked::No,
             uploaded: None,
             origin: None,

@@ -9,13 +9,19 @@ use crate::names::{TagSet, Version};
 /// A file after the normal form of its project's name.
 pub type Named<'f> = (String, &'f IndexFile);
 
-/// Sorts files by folder, project, version, Python, and last by name. Fields are compared as what they are: `cp39`
-/// stands before `cp310`, and torch 2.9 before 2.10.
+/// Sorts files by folder, project, version, Python, and last by name. Fields are compared as what
+/// they are: `cp39` stands before `cp310`, and torch 2.9 before 2.10.
 pub fn sorted<'f>(files: &[&'f IndexFile]) -> Vec<Named<'f>> {
     start_threads();
-    let mut keyed: Vec<(Key<'f>, &IndexFile)> = files.par_iter().map(|file| (Key::of(file), *file)).collect();
+    let mut keyed: Vec<(Key<'f>, &IndexFile)> = files
+        .par_iter()
+        .map(|file| (Key::of(file), *file))
+        .collect();
     keyed.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-    keyed.into_iter().map(|(key, file)| (key.project, file)).collect()
+    keyed
+        .into_iter()
+        .map(|(key, file)| (key.project, file))
+        .collect()
 }
 
 /// Sorts what holds files as [`sorted`] sorts files.
@@ -62,9 +68,15 @@ impl<'f> Key<'f> {
 fn numbered(tag: &str) -> Numbered<'_> {
     let digits = tag.find(|c: char| c.is_ascii_digit()).unwrap_or(tag.len());
     let (letters, rest) = tag.split_at(digits);
-    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let end = rest
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(rest.len());
     let (major, minor) = rest[..end].split_at(end.min(1));
-    (letters, major.parse().unwrap_or(0), minor.parse().unwrap_or(0))
+    (
+        letters,
+        major.parse().unwrap_or(0),
+        minor.parse().unwrap_or(0),
+    )
 }
 
 #[cfg(test)]

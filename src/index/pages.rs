@@ -33,21 +33,41 @@ pub enum IndexError {
 ///
 /// # Errors
 /// When two files have one name.
-pub fn repository(files: &[&IndexFile], links: &Links, compat: &Compat) -> Result<Repository, IndexError> {
+pub fn repository(
+    files: &[&IndexFile],
+    links: &Links,
+    compat: &Compat,
+) -> Result<Repository, IndexError> {
     let mut names = HashSet::with_capacity(files.len());
     if let Some(twice) = files.iter().find(|file| !names.insert(file.folded_name())) {
         return Err(IndexError::SameName(twice.name.clone()));
     }
     let named = sorted(files);
-    let folders: Vec<&[Named<'_>]> = named.chunk_by(|(_, a), (_, b)| a.folder == b.folder).collect();
-    let pages = || folders.par_iter().flat_map(|files| folder(files, links)).collect();
+    let folders: Vec<&[Named<'_>]> = named
+        .chunk_by(|(_, a), (_, b)| a.folder == b.folder)
+        .collect();
+    let pages = || {
+        folders
+            .par_iter()
+            .flat_map(|files| folder(files, links))
+            .collect()
+    };
     start_threads();
     let (landing, pages) = rayon::join(|| landing::page(&named, compat), pages);
-    let mut made = Repository { pages, ..Repository::default() };
-    made.pages.insert("index.html".to_owned(), landing?.into_bytes());
+    let mut made = Repository {
+        pages,
+        ..Repository::default()
+    };
+    made.pages
+        .insert("index.html".to_owned(), landing?.into_bytes());
     for file in files {
-        if let Some(bytes) = file.metadata.as_ref().and_then(|metadata| metadata.bytes.as_ref()) {
-            made.metadata.insert(format!("{}.metadata", file.name), bytes.clone());
+        if let Some(bytes) = file
+            .metadata
+            .as_ref()
+            .and_then(|metadata| metadata.bytes.as_ref())
+        {
+            made.metadata
+                .insert(format!("{}.metadata", file.name), bytes.clone());
         }
     }
     Ok(made)
@@ -66,10 +86,18 @@ fn folder(files: &[Named<'_>], links: &Links) -> Vec<(String, Vec<u8>)> {
     ];
     for files in &projects {
         let name = &files[0].0;
-        let linked: Vec<(&IndexFile, String)> =
-            files.iter().map(|(_, file)| (*file, file.link(links, DEPTH))).collect();
-        pages.push((format!("{folder}/{name}/index.html"), html::project(&format!("{name} in {folder}"), &linked)));
-        pages.push((format!("{folder}/{name}/index.json"), json::project(name, &linked)));
+        let linked: Vec<(&IndexFile, String)> = files
+            .iter()
+            .map(|(_, file)| (*file, file.link(links, DEPTH)))
+            .collect();
+        pages.push((
+            format!("{folder}/{name}/index.html"),
+            html::project(&format!("{name} in {folder}"), &linked),
+        ));
+        pages.push((
+            format!("{folder}/{name}/index.json"),
+            json::project(name, &linked),
+        ));
     }
     pages
 }
@@ -83,12 +111,36 @@ mod tests {
 
     fn some() -> Vec<IndexFile> {
         vec![
-            file("flash_attn-2.8.3+rocm62torch2.5-cp310-cp310-linux_x86_64.whl", "6.2", "2.5.1"),
-            file("flash_attn-2.8.3+rocm62torch2.5-cp39-cp39-linux_x86_64.whl", "6.2", "2.5.1"),
-            file("flash_attn-2.7.4+rocm62torch2.5-cp310-cp310-linux_x86_64.whl", "6.2", "2.5.1"),
-            file("flash_attn-2.8.3+rocm72torch2.9-cp310-cp310-linux_x86_64.whl", "7.2", "2.9"),
-            file("flash_attn-2.8.3+rocm72torch2.10triton-py3-none-any.whl", "7.2", "2.10"),
-            file("rmx_vecadd-0.1.0+rocm52-cp311-cp311-linux_x86_64.whl", "5.2", ""),
+            file(
+                "flash_attn-2.8.3+rocm62torch2.5-cp310-cp310-linux_x86_64.whl",
+                "6.2",
+                "2.5.1",
+            ),
+            file(
+                "flash_attn-2.8.3+rocm62torch2.5-cp39-cp39-linux_x86_64.whl",
+                "6.2",
+                "2.5.1",
+            ),
+            file(
+                "flash_attn-2.7.4+rocm62torch2.5-cp310-cp310-linux_x86_64.whl",
+                "6.2",
+                "2.5.1",
+            ),
+            file(
+                "flash_attn-2.8.3+rocm72torch2.9-cp310-cp310-linux_x86_64.whl",
+                "7.2",
+                "2.9",
+            ),
+            file(
+                "flash_attn-2.8.3+rocm72torch2.10triton-py3-none-any.whl",
+                "7.2",
+                "2.10",
+            ),
+            file(
+                "rmx_vecadd-0.1.0+rocm52-cp311-cp311-linux_x86_64.whl",
+                "5.2",
+                "",
+            ),
             file("plain-1.0-py3-none-any.whl", "", ""),
         ]
     }
@@ -98,7 +150,11 @@ mod tests {
     }
 
     fn made(files: &[IndexFile]) -> Result<Repository, IndexError> {
-        repository(&files.iter().collect::<Vec<_>>(), &links(), &Compat::embedded())
+        repository(
+            &files.iter().collect::<Vec<_>>(),
+            &links(),
+            &Compat::embedded(),
+        )
     }
 
     fn text(bytes: &[u8]) -> &str {
@@ -109,7 +165,12 @@ mod tests {
     #[test]
     fn no_page_mixes_two_torch_versions() {
         let made = made(&some()).unwrap();
-        let pages: Vec<&str> = made.pages.keys().map(String::as_str).filter(|p| p.ends_with("index.html")).collect();
+        let pages: Vec<&str> = made
+            .pages
+            .keys()
+            .map(String::as_str)
+            .filter(|p| p.ends_with("index.html"))
+            .collect();
         insta::assert_snapshot!(pages.join("\n"), @r"
         any/index.html
         any/plain/index.html
@@ -124,7 +185,10 @@ mod tests {
         rocm7.2-torch2.9/index.html
         ");
         for (page, bytes) in &made.pages {
-            let labels = ["torch2.5", "torch2.9", "torch2.10"].iter().filter(|l| text(bytes).contains(*l)).count();
+            let labels = ["torch2.5", "torch2.9", "torch2.10"]
+                .iter()
+                .filter(|l| text(bytes).contains(*l))
+                .count();
             assert!(labels <= 1 || page == "index.html", "{page}");
         }
     }
@@ -199,7 +263,8 @@ mod tests {
         let page = text(&made.pages["rocm6.2-torch2.5/flash-attn/index.html"]);
         let at = |part: &str| page.find(part).unwrap();
         assert!(
-            at("2.7.4%2B") < at("2.8.3%2Brocm62torch2.5-cp39") && at("-cp39-") < at("2.8.3%2Brocm62torch2.5-cp310")
+            at("2.7.4%2B") < at("2.8.3%2Brocm62torch2.5-cp39")
+                && at("-cp39-") < at("2.8.3%2Brocm62torch2.5-cp310")
         );
     }
 
@@ -223,7 +288,10 @@ mod tests {
         file.yanked = Yanked::Because(evil.to_owned());
         let made = made(&[file]).unwrap();
         for (page, bytes) in made.pages.iter().filter(|(page, _)| page.ends_with("html")) {
-            assert!(!text(bytes).contains("alert(1)</") && !text(bytes).contains("onclick='"), "{page}");
+            assert!(
+                !text(bytes).contains("alert(1)</") && !text(bytes).contains("onclick='"),
+                "{page}"
+            );
         }
     }
 

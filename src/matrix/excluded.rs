@@ -4,7 +4,8 @@ use indexmap::IndexMap;
 
 use crate::diagnostic::Code;
 
-/// A set of cells left out for one reason: all that match the partial axes and were not left out before.
+/// A set of cells left out for one reason: all that match the partial axes and were not left out
+/// before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excluded {
     /// Axis name → value; axes not named may have any value.

@@ -1,8 +1,10 @@
 //! One matrix file to its legs.
 //!
-//! Input: the checked file, its recipe's profile and the facts. Output: the legal cells and the reason for every other.
+//! Input: the checked file, its recipe's profile and the facts. Output: the legal cells and the
+//! reason for every other.
 //!
-//! **Invariant:** no cell is lost: legs and the counts of what was left out add up to the cells there are.
+//! **Invariant:** no cell is lost: legs and the counts of what was left out add up to the cells
+//! there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,11 +30,17 @@ pub struct Expansion {
     pub raw: u64,
 }
 
-/// Expands one matrix file. Faults (unknown combinations under `unknown: strict`, no gfx target left) and warnings go
-/// to the sink.
-pub fn expand(config: &Config, profile: &Profile, compat: &Compat, sink: &mut Sink) -> Option<Expansion> {
+/// Expands one matrix file. Faults (unknown combinations under `unknown: strict`, no gfx target
+/// left) and warnings go to the sink.
+pub fn expand(
+    config: &Config,
+    profile: &Profile,
+    compat: &Compat,
+    sink: &mut Sink,
+) -> Option<Expansion> {
     let too_many = |message: String, sink: &mut Sink| {
-        let fault = Diagnostic::new(&codes::TOO_MANY_CELLS, message).at(config.places.of("axes"), "");
+        let fault =
+            Diagnostic::new(&codes::TOO_MANY_CELLS, message).at(config.places.of("axes"), "");
         sink.push(fault.help("list fewer values, or split the matrix into several files"));
     };
     let universe = match Universe::new(config) {
@@ -43,7 +51,12 @@ pub fn expand(config: &Config, profile: &Profile, compat: &Compat, sink: &mut Si
         }
     };
     if !config.enabled {
-        return Some(Expansion { universe, legs: Vec::new(), excluded: Vec::new(), raw: 0 });
+        return Some(Expansion {
+            universe,
+            legs: Vec::new(),
+            excluded: Vec::new(),
+            raw: 0,
+        });
     }
     let rules = match rules(config, &universe, profile, compat) {
         Ok(rules) => rules,
@@ -58,7 +71,9 @@ pub fn expand(config: &Config, profile: &Profile, compat: &Compat, sink: &mut Si
         return None;
     }
     let raw = universe.raw() + explicit_cells(config, &universe, &rules, &mut walk, sink);
-    let Walk { mut legs, counts, .. } = walk;
+    let Walk {
+        mut legs, counts, ..
+    } = walk;
     legs.sort_unstable();
     let mut excluded = Vec::new();
     for (&(rule, finding), &count) in &counts {
@@ -69,24 +84,60 @@ pub fn expand(config: &Config, profile: &Profile, compat: &Compat, sink: &mut Si
     }
     excluded.sort_by(|a, b| (a.code.id, order_key(a)).cmp(&(b.code.id, order_key(b))));
     report(config, &universe, &rules, &counts, sink);
-    Some(Expansion { universe, legs, excluded, raw })
+    Some(Expansion {
+        universe,
+        legs,
+        excluded,
+        raw,
+    })
 }
 
-/// Judges the cells of `rows` and `include`; gives how many lie outside the product. An include that names every axis
-/// has the last word over the user's excludes, none over the facts, and one that changes no leg is told of.
-fn explicit_cells(config: &Config, universe: &Universe, rules: &[Rule], walk: &mut Walk<'_>, sink: &mut Sink) -> u64 {
+/// Judges the cells of `rows` and `include`; gives how many lie outside the product. An include
+/// that names every axis has the last word over the user's excludes, none over the facts, and one
+/// that changes no leg is told of.
+fn explicit_cells(
+    config: &Config,
+    universe: &Universe,
+    rules: &[Rule],
+    walk: &mut Walk<'_>,
+    sink: &mut Sink,
+) -> u64 {
     let is_whole = |row: &Row| {
         let mut axes = universe.axes().iter().filter(|column| column.product > 0);
-        axes.all(|column| row.axes.contains_key(&column.name)) || universe.has_value_beyond_product(row)
+        axes.all(|column| row.axes.contains_key(&column.name))
+            || universe.has_value_beyond_product(row)
     };
-    let (whole, partial): (Vec<_>, Vec<_>) = config.include.iter().enumerate().partition(|(_, row)| is_whole(row));
-    let whole: BTreeMap<Cell, usize> = whole.iter().map(|(number, row)| (universe.cell_of(row), *number)).collect();
-    let rows: BTreeSet<Cell> = config.rows.iter().map(|row| universe.cell_of(row)).collect();
+    let (whole, partial): (Vec<_>, Vec<_>) = config
+        .include
+        .iter()
+        .enumerate()
+        .partition(|(_, row)| is_whole(row));
+    let whole: BTreeMap<Cell, usize> = whole
+        .iter()
+        .map(|(number, row)| (universe.cell_of(row), *number))
+        .collect();
+    let rows: BTreeSet<Cell> = config
+        .rows
+        .iter()
+        .map(|row| universe.cell_of(row))
+        .collect();
     let is_outside = |cell: &&Cell| !universe.is_in_product(**cell);
-    let outside: BTreeSet<Cell> = rows.iter().chain(whole.keys()).filter(is_outside).copied().collect();
+    let outside: BTreeSet<Cell> = rows
+        .iter()
+        .chain(whole.keys())
+        .filter(is_outside)
+        .copied()
+        .collect();
     let before = walk.legs.len();
     for &cell in &outside {
-        walk.judge(cell, if whole.contains_key(&cell) { Asked::Facts } else { Asked::All });
+        walk.judge(
+            cell,
+            if whole.contains_key(&cell) {
+                Asked::Facts
+            } else {
+                Asked::All
+            },
+        );
     }
     let legs_outside = walk.legs[before..].to_vec();
     let mut idle = BTreeMap::new();
@@ -95,23 +146,43 @@ fn explicit_cells(config: &Config, universe: &Universe, rules: &[Rule], walk: &m
             walk.bring_back(cell);
         }
         if let Some(against) = walk.against(cell, Asked::Facts) {
-            idle.insert(number, (against, "the cell of this `include` entry is left out"));
+            idle.insert(
+                number,
+                (against, "the cell of this `include` entry is left out"),
+            );
         }
     }
     let fixed = |row: &Row| -> Vec<Option<usize>> {
         let index = |column: &Column| column.index_of(&row.axes.get(&column.name)?.text);
         universe.axes().iter().map(index).collect()
     };
-    let fixed: Vec<(usize, Vec<Option<usize>>)> = partial.iter().map(|(number, row)| (*number, fixed(row))).collect();
-    let values =
-        |fixed: &[Option<usize>]| fixed.iter().enumerate().filter_map(|(axis, i)| Some((axis, (*i)?))).collect();
+    let fixed: Vec<(usize, Vec<Option<usize>>)> = partial
+        .iter()
+        .map(|(number, row)| (*number, fixed(row)))
+        .collect();
+    let values = |fixed: &[Option<usize>]| {
+        fixed
+            .iter()
+            .enumerate()
+            .filter_map(|(axis, i)| Some((axis, (*i)?)))
+            .collect()
+    };
     let cells = PartialCells::new(fixed.iter().map(|(_, fixed)| values(fixed)));
-    let changed: BTreeSet<usize> = legs_outside.iter().flat_map(|cell| cells.matching(universe, *cell)).collect();
+    let changed: BTreeSet<usize> = legs_outside
+        .iter()
+        .flat_map(|cell| cells.matching(universe, *cell))
+        .collect();
     for (at, (number, fixed)) in fixed.iter().enumerate() {
         if let Some(against) = walk.against_all(fixed)
             && !changed.contains(&at)
         {
-            idle.insert(*number, (against, "no cell is left for this `include` entry to change"));
+            idle.insert(
+                *number,
+                (
+                    against,
+                    "no cell is left for this `include` entry to change",
+                ),
+            );
         }
     }
     for (number, ((rule, finding), message)) in idle {
@@ -126,13 +197,19 @@ fn explicit_cells(config: &Config, universe: &Universe, rules: &[Rule], walk: &m
 fn idle_include(config: &Config, number: usize, message: &str, finding: &Finding) -> Diagnostic {
     let because = &finding.because;
     let message = format!("{message}: {}", because.reason);
-    let diagnostic = Diagnostic::new(&codes::INCLUDE_LEFT_OUT, message)
-        .at(config.places.of(&format!("include[{number}].axes")), finding.code.name);
+    let diagnostic = Diagnostic::new(&codes::INCLUDE_LEFT_OUT, message).at(
+        config.places.of(&format!("include[{number}].axes")),
+        finding.code.name,
+    );
     let diagnostic = match because.source.as_str() {
         "" => diagnostic,
         source => diagnostic.note(format!("from {source}")),
     };
-    diagnostic.help(if because.hint.is_empty() { "remove the entry" } else { because.hint.as_str() })
+    diagnostic.help(if because.hint.is_empty() {
+        "remove the entry"
+    } else {
+        because.hint.as_str()
+    })
 }
 
 fn order_key(row: &Excluded) -> Vec<(&String, &String)> {
@@ -142,7 +219,10 @@ fn order_key(row: &Excluded) -> Vec<(&String, &String)> {
 fn excluded_row(universe: &Universe, finding: &Finding, count: u64) -> Excluded {
     let text = |&(axis, index): &(usize, usize)| {
         let column = &universe.axes()[axis];
-        Some((column.name.clone(), column.values[index].as_ref()?.text.clone()))
+        Some((
+            column.name.clone(),
+            column.values[index].as_ref()?.text.clone(),
+        ))
     };
     let mut values = finding.values.clone();
     values.sort_unstable();
@@ -156,8 +236,8 @@ fn excluded_row(universe: &Universe, finding: &Finding, count: u64) -> Excluded 
     }
 }
 
-/// Reports findings that fail the plan, doubtful ones, and notes. Notes with one code about one version of the package
-/// are one diagnostic.
+/// Reports findings that fail the plan, doubtful ones, and notes. Notes with one code about one
+/// version of the package are one diagnostic.
 fn report(
     config: &Config,
     universe: &Universe,
@@ -175,18 +255,28 @@ fn report(
             Effect::Note => Severity::Note,
         };
         let package = universe.position(AxisRole::Package);
-        let of_package = finding.values.iter().find(|(axis, _)| Some(*axis) == package).map(|(_, index)| *index);
+        let of_package = finding
+            .values
+            .iter()
+            .find(|(axis, _)| Some(*axis) == package)
+            .map(|(_, index)| *index);
         if severity == Severity::Note
             && let Some(first) = notes.remove(&(finding.code.id, of_package))
         {
-            notes.insert((finding.code.id, of_package), first.note(finding.because.reason.clone()));
+            notes.insert(
+                (finding.code.id, of_package),
+                first.note(finding.because.reason.clone()),
+            );
             continue;
         }
-        let mut diagnostic = Diagnostic::new(finding.code, finding.because.reason.clone()).severity(severity);
+        let mut diagnostic =
+            Diagnostic::new(finding.code, finding.because.reason.clone()).severity(severity);
         for (n, &(axis, index)) in finding.values.iter().enumerate() {
             let column = &universe.axes()[axis];
             let place = config.places.of(&format!("axes.{}[{index}]", column.name));
-            let text = column.values[index].as_ref().map(|value| format!("{} {}", column.name, value.text));
+            let text = column.values[index]
+                .as_ref()
+                .map(|value| format!("{} {}", column.name, value.text));
             diagnostic = match n {
                 0 => diagnostic.at(place, text.unwrap_or_default()),
                 _ => diagnostic.also(place, text.unwrap_or_default()),

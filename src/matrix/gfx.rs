@@ -12,9 +12,9 @@ pub struct GfxChoice {
     pub dropped: Vec<(GfxTarget, String)>,
 }
 
-/// The user's targets that the package's build accepts for this backend, the toolchain can compile, and, where
-/// `torch_wheels` says that torch comes as official wheels, these contain. A question without a row constrains
-/// nothing.
+/// The user's targets that the package's build accepts for this backend, the toolchain can compile,
+/// and, where `torch_wheels` says that torch comes as official wheels, these contain. A question
+/// without a row constrains nothing.
 pub fn choose_gfx(
     wanted: &[GfxTarget],
     compat: &Compat,
@@ -23,21 +23,32 @@ pub fn choose_gfx(
     rocm: Option<&RocmVersion>,
     torch_wheels: bool,
 ) -> GfxChoice {
-    let allowed = package.1.and_then(|version| compat.package(package.0, version)).and_then(|row| row.gfx.get(backend));
-    let in_torch = rocm.filter(|_| torch_wheels).and_then(|rocm| compat.torch_gfx(rocm));
+    let allowed = package
+        .1
+        .and_then(|version| compat.package(package.0, version))
+        .and_then(|row| row.gfx.get(backend));
+    let in_torch = rocm
+        .filter(|_| torch_wheels)
+        .and_then(|rocm| compat.torch_gfx(rocm));
     let mut choice = GfxChoice::default();
     for target in wanted {
         let has = |list: &[String]| list.iter().any(|t| t == target.processor());
         let reason = if allowed.is_some_and(|list| !has(list)) {
             let list = allowed.map(|list| list.join(", ")).unwrap_or_default();
             let version = package.1.map(ToString::to_string).unwrap_or_default();
-            Some(format!("{} {version} ({backend}) builds for {list} only", package.0))
+            Some(format!(
+                "{} {version} ({backend}) builds for {list} only",
+                package.0
+            ))
         } else if let Some(since) = rocm.and_then(|rocm| compat.gfx_too_new(target, rocm)) {
             Some(since)
         } else {
-            in_torch
-                .filter(|row| !has(&row.gfx))
-                .map(|row| format!("torch wheels for ROCm {} hold no code for it", row.rocm.join(", ")))
+            in_torch.filter(|row| !has(&row.gfx)).map(|row| {
+                format!(
+                    "torch wheels for ROCm {} hold no code for it",
+                    row.rocm.join(", ")
+                )
+            })
         };
         match reason {
             Some(reason) => choice.dropped.push((target.clone(), reason)),

@@ -19,17 +19,25 @@ struct Group {
 }
 
 impl PartialCells {
-    /// Collects partial cells, each a list of axis positions and value indexes. They are numbered in this order.
+    /// Collects partial cells, each a list of axis positions and value indexes. They are numbered
+    /// in this order.
     pub fn new(cells: impl Iterator<Item = Vec<(usize, usize)>>) -> Self {
         let (mut groups, mut positions) = (Vec::<Group>::new(), HashMap::new());
         for (number, mut cell) in cells.enumerate() {
             cell.sort_unstable();
             let (axes, values): (Vec<usize>, Vec<usize>) = cell.into_iter().unzip();
             let position = *positions.entry(axes.clone()).or_insert_with(|| {
-                groups.push(Group { axes, by_values: HashMap::new() });
+                groups.push(Group {
+                    axes,
+                    by_values: HashMap::new(),
+                });
                 groups.len() - 1
             });
-            groups[position].by_values.entry(values).or_default().push(number);
+            groups[position]
+                .by_values
+                .entry(values)
+                .or_default()
+                .push(number);
         }
         Self { groups }
     }
@@ -37,7 +45,11 @@ impl PartialCells {
     /// Returns the numbers of the partial cells that a cell matches, in their order.
     pub fn matching(&self, universe: &Universe, cell: Cell) -> Vec<usize> {
         let in_group = |group: &Group| {
-            let values: Vec<usize> = group.axes.iter().map(|axis| universe.index(cell, *axis)).collect();
+            let values: Vec<usize> = group
+                .axes
+                .iter()
+                .map(|axis| universe.index(cell, *axis))
+                .collect();
             group.by_values.get(&values).cloned().unwrap_or_default()
         };
         let mut numbers: Vec<usize> = self.groups.iter().flat_map(in_group).collect();

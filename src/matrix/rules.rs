@@ -8,7 +8,9 @@ use super::limits::{MOST_COMBINATIONS, MOST_PLACES};
 use super::universe::Universe;
 use super::walk::TooLarge;
 use crate::compat::{Because, Compat, ImportQuestion, Verdict};
-use crate::config::{AxisRole, AxisValue, Config, Exclude, Profile, PythonFrom, RocmPolicy, TorchFrom, Word};
+use crate::config::{
+    AxisRole, AxisValue, Config, Exclude, Profile, PythonFrom, RocmPolicy, TorchFrom, Word,
+};
 use crate::diagnostic::{Code, registry::plan as codes};
 use crate::names::{PackageVersion, PythonVersion, RocmVersion, Version};
 
@@ -68,10 +70,15 @@ impl Effect {
 }
 
 impl Rule {
-    /// The number of the finding against these value indexes (one per axis of the universe), if any.
+    /// The number of the finding against these value indexes (one per axis of the universe), if
+    /// any.
     #[inline]
     pub(super) fn ask(&self, indexes: &[usize]) -> Option<usize> {
-        let at = self.axes.iter().zip(&self.sizes).fold(0, |at, (&axis, size)| at * size + indexes[axis]);
+        let at = self
+            .axes
+            .iter()
+            .zip(&self.sizes)
+            .fold(0, |at, (&axis, size)| at * size + indexes[axis]);
         let answer = match &self.answers {
             Answers::All(answers) => answers[at],
             Answers::Few(answers) => answers.get(&at).copied().unwrap_or(0),
@@ -94,18 +101,30 @@ impl Rule {
         mut judge: impl FnMut(&[&Word]) -> Option<(&'static Code, Because, Effect)>,
     ) -> Result<Self, TooLarge> {
         let count = Self::combinations(universe, &axes)?;
-        let sizes: Vec<usize> = axes.iter().map(|&axis| universe.axes()[axis].values.len()).collect();
+        let sizes: Vec<usize> = axes
+            .iter()
+            .map(|&axis| universe.axes()[axis].values.len())
+            .collect();
         let (mut answers, mut findings) = (vec![0_u32; count], Vec::new());
         let mut indexes = vec![0; axes.len()];
         for answer in &mut answers {
             let words: Option<Vec<&Word>> = axes
                 .iter()
                 .zip(&indexes)
-                .map(|(&axis, &index): (&usize, &usize)| universe.axes()[axis].values[index].as_ref().map(|v| &v.value))
+                .map(|(&axis, &index): (&usize, &usize)| {
+                    universe.axes()[axis].values[index]
+                        .as_ref()
+                        .map(|v| &v.value)
+                })
                 .collect();
             if let Some((code, because, effect)) = words.and_then(|words| judge(&words)) {
                 let values = axes.iter().copied().zip(indexes.iter().copied()).collect();
-                findings.push(Finding { code, because, effect, values });
+                findings.push(Finding {
+                    code,
+                    because,
+                    effect,
+                    values,
+                });
                 *answer = u32::try_from(findings.len()).unwrap_or(u32::MAX);
             }
             for (index, size) in indexes.iter_mut().zip(&sizes).rev() {
@@ -116,17 +135,30 @@ impl Rule {
                 *index = 0;
             }
         }
-        Ok(Self { axes, answers: Answers::All(answers), findings, sizes })
+        Ok(Self {
+            axes,
+            answers: Answers::All(answers),
+            findings,
+            sizes,
+        })
     }
 
     /// Returns how many combinations of values axes have.
     fn combinations(universe: &Universe, axes: &[usize]) -> Result<usize, TooLarge> {
-        let count = axes.iter().map(|&axis| universe.axes()[axis].values.len()).product();
-        if count > MOST_COMBINATIONS { Err(TooLarge::Facts) } else { Ok(count) }
+        let count = axes
+            .iter()
+            .map(|&axis| universe.axes()[axis].values.len())
+            .product();
+        if count > MOST_COMBINATIONS {
+            Err(TooLarge::Facts)
+        } else {
+            Ok(count)
+        }
     }
 }
 
-/// Every rule that applies to a matrix file. The order decides which reason a cell gets when several apply.
+/// Every rule that applies to a matrix file. The order decides which reason a cell gets when
+/// several apply.
 ///
 /// # Errors
 /// When facts would have to judge too many combinations.
@@ -155,55 +187,83 @@ pub(super) fn rules(
     let judged_by_index = config.torch_from == TorchFrom::PytorchIndex;
     if let (Some(torch), Some(rocm)) = (at(AxisRole::Torch), at(AxisRole::Rocm)) {
         if judged_by_index {
-            add(Rule::tabulate(universe, vec![torch, rocm], |words| match words {
-                [Word::Torch(torch), Word::Rocm(rocm)] => {
-                    verdict(&codes::TORCH_WITHOUT_ROCM, compat.torch_rocm(torch, rocm))
-                }
-                _ => None,
-            })?);
+            add(Rule::tabulate(
+                universe,
+                vec![torch, rocm],
+                |words| match words {
+                    [Word::Torch(torch), Word::Rocm(rocm)] => {
+                        verdict(&codes::TORCH_WITHOUT_ROCM, compat.torch_rocm(torch, rocm))
+                    }
+                    _ => None,
+                },
+            )?);
         }
         if config.torch_from == TorchFrom::Image {
             let carries = |torch: &Version, rocm: &RocmVersion, python: Option<PythonVersion>| {
                 let repository = &config.image.repository;
-                verdict(&codes::TORCH_NOT_IN_IMAGE, compat.torch_in_image(repository, torch, rocm, python))
+                verdict(
+                    &codes::TORCH_NOT_IN_IMAGE,
+                    compat.torch_in_image(repository, torch, rocm, python),
+                )
             };
             let of_image = at(AxisRole::Python).filter(|_| config.python_from == PythonFrom::Image);
             let axes = [torch, rocm].into_iter().chain(of_image).collect();
             add(Rule::tabulate(universe, axes, |words| match words {
                 [Word::Torch(torch), Word::Rocm(rocm)] => carries(torch, rocm, None),
-                [Word::Torch(torch), Word::Rocm(rocm), Word::Python(python)] => carries(torch, rocm, Some(*python)),
+                [Word::Torch(torch), Word::Rocm(rocm), Word::Python(python)] => {
+                    carries(torch, rocm, Some(*python))
+                }
                 _ => None,
             })?);
         }
         if config.rocm_policy != RocmPolicy::All {
             Rule::combinations(universe, &[torch, rocm])?;
             let kept = kept_rocms(config, universe, [torch, rocm], compat);
-            add(Rule::tabulate(universe, vec![torch, rocm], |words| match words {
-                [Word::Torch(torch), Word::Rocm(rocm)] => policy(config.rocm_policy, torch, rocm, kept.get(torch)),
-                _ => None,
-            })?);
+            add(Rule::tabulate(
+                universe,
+                vec![torch, rocm],
+                |words| match words {
+                    [Word::Torch(torch), Word::Rocm(rocm)] => {
+                        policy(config.rocm_policy, torch, rocm, kept.get(torch))
+                    }
+                    _ => None,
+                },
+            )?);
         }
     }
     if let (Some(torch), Some(python)) = (at(AxisRole::Torch), at(AxisRole::Python))
         && judged_by_index
     {
-        add(Rule::tabulate(universe, vec![torch, python], |words| match words {
-            [Word::Torch(torch), Word::Python(python)] => {
-                verdict(&codes::TORCH_WITHOUT_PYTHON, compat.torch_python(torch, *python))
-            }
-            _ => None,
-        })?);
+        add(Rule::tabulate(
+            universe,
+            vec![torch, python],
+            |words| match words {
+                [Word::Torch(torch), Word::Python(python)] => verdict(
+                    &codes::TORCH_WITHOUT_PYTHON,
+                    compat.torch_python(torch, *python),
+                ),
+                _ => None,
+            },
+        )?);
     }
     if let Some(python) = at(AxisRole::Python)
         && !config.free_threaded
     {
-        add(Rule::tabulate(universe, vec![python], |words| match words {
-            [Word::Python(python)] if python.is_free_threaded() => Some(free_threaded(*python)),
-            _ => None,
-        })?);
+        add(Rule::tabulate(
+            universe,
+            vec![python],
+            |words| match words {
+                [Word::Python(python)] if python.is_free_threaded() => Some(free_threaded(*python)),
+                _ => None,
+            },
+        )?);
     }
     if let Some(package) = at(AxisRole::Package) {
-        let default = profile.backends.first().map(|b| b.name.as_str()).unwrap_or_default();
+        let default = profile
+            .backends
+            .first()
+            .map(|b| b.name.as_str())
+            .unwrap_or_default();
         let ask = |version: &PackageVersion, backend: &str| {
             doubtful(verdict(
                 &codes::BACKEND_NOT_IN_VERSION,
@@ -211,35 +271,62 @@ pub(super) fn rules(
             ))
         };
         match at(AxisRole::Backend) {
-            Some(backend) => add(Rule::tabulate(universe, vec![package, backend], |words| match words {
-                [Word::Package(version), Word::Text(backend)] => ask(version, backend),
-                _ => None,
-            })?),
-            None => add(Rule::tabulate(universe, vec![package], |words| match words {
-                [Word::Package(version)] => ask(version, default),
-                _ => None,
-            })?),
+            Some(backend) => {
+                add(Rule::tabulate(
+                    universe,
+                    vec![package, backend],
+                    |words| match words {
+                        [Word::Package(version), Word::Text(backend)] => ask(version, backend),
+                        _ => None,
+                    },
+                )?)
+            }
+            None => add(Rule::tabulate(
+                universe,
+                vec![package],
+                |words| match words {
+                    [Word::Package(version)] => ask(version, default),
+                    _ => None,
+                },
+            )?),
         }
         if let Some(torch) = at(AxisRole::Torch) {
             let ask = |version: &PackageVersion, backend: &str, torch: &Version| {
-                let asked = ImportQuestion { package: &profile.package, version, backend, torch };
+                let asked = ImportQuestion {
+                    package: &profile.package,
+                    version,
+                    backend,
+                    torch,
+                };
                 imports(config.torch_from, compat.import_with_torch(asked))
             };
-            let axes = [package, torch].into_iter().chain(at(AxisRole::Backend)).collect();
+            let axes = [package, torch]
+                .into_iter()
+                .chain(at(AxisRole::Backend))
+                .collect();
             add(Rule::tabulate(universe, axes, |words| match words {
                 [Word::Package(version), Word::Torch(torch)] => ask(version, default, torch),
-                [Word::Package(version), Word::Torch(torch), Word::Text(backend)] => ask(version, backend, torch),
+                [
+                    Word::Package(version),
+                    Word::Torch(torch),
+                    Word::Text(backend),
+                ] => ask(version, backend, torch),
                 _ => None,
             })?);
         }
         if let Some(python) = at(AxisRole::Python) {
-            add(Rule::tabulate(universe, vec![package, python], |words| match words {
-                [Word::Package(version), Word::Python(python)] => {
-                    verdict(&codes::PYTHON_TOO_OLD, compat.package_python(&profile.package, version, *python))
-                        .filter(|(_, _, effect)| *effect == Effect::Exclude)
-                }
-                _ => None,
-            })?);
+            add(Rule::tabulate(
+                universe,
+                vec![package, python],
+                |words| match words {
+                    [Word::Package(version), Word::Python(python)] => verdict(
+                        &codes::PYTHON_TOO_OLD,
+                        compat.package_python(&profile.package, version, *python),
+                    )
+                    .filter(|(_, _, effect)| *effect == Effect::Exclude),
+                    _ => None,
+                },
+            )?);
         }
     }
     for rule in user_excludes(config, universe) {
@@ -248,8 +335,9 @@ pub(super) fn rules(
     Ok(rules)
 }
 
-/// A wheel that cannot be imported with the torch of its label is not built. Images and the AMD index may carry another
-/// version of what torch requires than the official wheels, so that there it is a note.
+/// A wheel that cannot be imported with the torch of its label is not built. Images and the AMD
+/// index may carry another version of what torch requires than the official wheels, so that there
+/// it is a note.
 fn imports(torch_from: TorchFrom, verdict: Verdict) -> Option<(&'static Code, Because, Effect)> {
     match (verdict, torch_from) {
         (Verdict::Supported { .. }, _) => None,
@@ -257,15 +345,25 @@ fn imports(torch_from: TorchFrom, verdict: Verdict) -> Option<(&'static Code, Be
             Some((&codes::IMPORT_CONFLICT, because, Effect::Exclude))
         }
         (Verdict::Unsupported(because), TorchFrom::Image | TorchFrom::AmdIndex) => {
-            let reason = format!("{}; torch from elsewhere may require another version", because.reason);
-            Some((&codes::IMPORT_UNTRIED, Because { reason, ..because }, Effect::Note))
+            let reason = format!(
+                "{}; torch from elsewhere may require another version",
+                because.reason
+            );
+            Some((
+                &codes::IMPORT_UNTRIED,
+                Because { reason, ..because },
+                Effect::Note,
+            ))
         }
         (Verdict::Unknown(because), _) => Some((&codes::IMPORT_UNTRIED, because, Effect::Note)),
     }
 }
 
-/// `unknown` is about torch, ROCm and Python: an unknown version of the package itself is kept with a warning.
-fn doubtful(found: Option<(&'static Code, Because, Effect)>) -> Option<(&'static Code, Because, Effect)> {
+/// `unknown` is about torch, ROCm and Python: an unknown version of the package itself is kept with
+/// a warning.
+fn doubtful(
+    found: Option<(&'static Code, Because, Effect)>,
+) -> Option<(&'static Code, Because, Effect)> {
     found.map(|(code, because, effect)| match effect {
         Effect::Fail => (code, because, Effect::Warn),
         Effect::Exclude | Effect::Warn | Effect::Note => (code, because, effect),
@@ -281,7 +379,8 @@ fn free_threaded(python: PythonVersion) -> (&'static Code, Because, Effect) {
     (&codes::FREE_THREADED_OFF, because, Effect::Exclude)
 }
 
-/// Returns the ROCm version that the policy keeps for each torch, among those of the matrix that are legal for it.
+/// Returns the ROCm version that the policy keeps for each torch, among those of the matrix that
+/// are legal for it.
 fn kept_rocms<'u>(
     config: &Config,
     universe: &'u Universe,
@@ -289,18 +388,22 @@ fn kept_rocms<'u>(
     compat: &Compat,
 ) -> BTreeMap<&'u Version, RocmVersion> {
     let legal = |torch: &Version, rocm: &RocmVersion| match config.torch_from {
-        TorchFrom::PytorchIndex => !matches!(compat.torch_rocm(torch, rocm), Verdict::Unsupported(_)),
+        TorchFrom::PytorchIndex => {
+            !matches!(compat.torch_rocm(torch, rocm), Verdict::Unsupported(_))
+        }
         TorchFrom::Image => {
             let verdict = compat.torch_in_image(&config.image.repository, torch, rocm, None);
             !matches!(verdict, Verdict::Unsupported(_))
         }
         TorchFrom::AmdIndex | TorchFrom::Host => true,
     };
-    // An exclude that names nothing but a pair, or one half of it, leaves none of its cells to keep.
+    // An exclude that names nothing but a pair, or one half of it, leaves none of its cells to
+    // keep.
     let names = [torch_axis, rocm_axis].map(|axis| universe.axes()[axis].name.as_str());
     let pair = |exclude: &'_ Exclude| -> Option<(Option<Version>, Option<String>)> {
         let [torch, rocm] = names.map(|name| exclude.axes.get(name));
-        let is_pair = exclude.axes.len() == usize::from(torch.is_some()) + usize::from(rocm.is_some());
+        let is_pair =
+            exclude.axes.len() == usize::from(torch.is_some()) + usize::from(rocm.is_some());
         let torch = torch.map(|text| text.parse()).transpose().ok()?;
         (is_pair && !exclude.axes.is_empty()).then(|| (torch, rocm.cloned()))
     };
@@ -310,21 +413,36 @@ fn kept_rocms<'u>(
             return false;
         }
         let (torch, rocm) = (Some(torch.clone()), Some(rocm.to_owned()));
-        [(torch.clone(), None), (None, rocm.clone()), (torch, rocm)].iter().any(|pair| excluded.contains(pair))
+        [(torch.clone(), None), (None, rocm.clone()), (torch, rocm)]
+            .iter()
+            .any(|pair| excluded.contains(pair))
     };
     let kept = |value: &'u AxisValue| {
-        let Word::Torch(torch) = &value.value else { return None };
-        let versions = universe.axes()[rocm_axis].values.iter().flatten().filter_map(|value| match &value.value {
-            Word::Rocm(rocm) => (!is_excluded(torch, &value.text) && legal(torch, rocm)).then_some(rocm),
-            _ => None,
-        });
+        let Word::Torch(torch) = &value.value else {
+            return None;
+        };
+        let versions = universe.axes()[rocm_axis]
+            .values
+            .iter()
+            .flatten()
+            .filter_map(|value| match &value.value {
+                Word::Rocm(rocm) => {
+                    (!is_excluded(torch, &value.text) && legal(torch, rocm)).then_some(rocm)
+                }
+                _ => None,
+            });
         let kept = match config.rocm_policy {
             RocmPolicy::Newest => versions.max(),
             RocmPolicy::All | RocmPolicy::Oldest => versions.min(),
         };
         Some((torch, kept?.clone()))
     };
-    universe.axes()[torch_axis].values.iter().flatten().filter_map(kept).collect()
+    universe.axes()[torch_axis]
+        .values
+        .iter()
+        .flatten()
+        .filter_map(kept)
+        .collect()
 }
 
 fn policy(
@@ -345,9 +463,14 @@ fn policy(
 /// One rule for all excludes that name the same axes, in the order of the file.
 fn user_excludes(config: &Config, universe: &Universe) -> Vec<Rule> {
     let mut by_axes: IndexMap<Vec<usize>, Vec<Vec<usize>>> = IndexMap::new();
-    for exclude in config.exclude.iter().filter(|exclude| !exclude.axes.is_empty()) {
-        let axes: Vec<usize> =
-            (0..universe.axes().len()).filter(|&a| exclude.axes.contains_key(&universe.axes()[a].name)).collect();
+    for exclude in config
+        .exclude
+        .iter()
+        .filter(|exclude| !exclude.axes.is_empty())
+    {
+        let axes: Vec<usize> = (0..universe.axes().len())
+            .filter(|&a| exclude.axes.contains_key(&universe.axes()[a].name))
+            .collect();
         let index = |&axis: &usize| {
             let column = &universe.axes()[axis];
             column.index_of(&exclude.axes[&column.name])
@@ -357,19 +480,36 @@ fn user_excludes(config: &Config, universe: &Universe) -> Vec<Rule> {
             by_axes.entry(axes).or_default().push(values);
         }
     }
-    by_axes.into_iter().map(|(axes, excludes)| exclude_rule(universe, axes, &excludes)).collect()
+    by_axes
+        .into_iter()
+        .map(|(axes, excludes)| exclude_rule(universe, axes, &excludes))
+        .collect()
 }
 
 fn exclude_rule(universe: &Universe, axes: Vec<usize>, excludes: &[Vec<usize>]) -> Rule {
-    let sizes: Vec<usize> = axes.iter().map(|&axis| universe.axes()[axis].values.len()).collect();
+    let sizes: Vec<usize> = axes
+        .iter()
+        .map(|&axis| universe.axes()[axis].values.len())
+        .collect();
     let (mut few, mut findings) = (HashMap::new(), Vec::new());
     for indexes in excludes {
-        let at = indexes.iter().zip(&sizes).fold(0_usize, |at, (index, size)| at * size + index);
+        let at = indexes
+            .iter()
+            .zip(&sizes)
+            .fold(0_usize, |at, (index, size)| at * size + index);
         few.entry(at).or_insert_with(|| {
-            let because =
-                Because { reason: "excluded by the matrix file".into(), hint: String::new(), source: String::new() };
+            let because = Because {
+                reason: "excluded by the matrix file".into(),
+                hint: String::new(),
+                source: String::new(),
+            };
             let values = axes.iter().copied().zip(indexes.iter().copied()).collect();
-            findings.push(Finding { code: &codes::EXCLUDED_BY_USER, because, effect: Effect::Exclude, values });
+            findings.push(Finding {
+                code: &codes::EXCLUDED_BY_USER,
+                because,
+                effect: Effect::Exclude,
+                values,
+            });
             u32::try_from(findings.len()).unwrap_or(u32::MAX)
         });
     }
@@ -377,9 +517,18 @@ fn exclude_rule(universe: &Universe, axes: Vec<usize>, excludes: &[Vec<usize>]) 
     let answers = if places > MOST_PLACES {
         Answers::Few(few)
     } else {
-        Answers::All((0..places).map(|at| few.get(&at).copied().unwrap_or(0)).collect())
+        Answers::All(
+            (0..places)
+                .map(|at| few.get(&at).copied().unwrap_or(0))
+                .collect(),
+        )
     };
-    Rule { axes, answers, findings, sizes }
+    Rule {
+        axes,
+        answers,
+        findings,
+        sizes,
+    }
 }
 
 #[cfg(test)]
@@ -388,9 +537,15 @@ mod tests {
     use crate::config::{self, Lookups, recipe};
     use crate::diagnostic::{Sink, Source};
 
-    /// Whether one exclude over two axes of these lengths has an answer for each place, and whether it finds its place.
+    /// Whether one exclude over two axes of these lengths has an answer for each place, and whether
+    /// it finds its place.
     fn answers(jobs: usize, dims: usize) -> (bool, bool) {
-        let values = |count: usize| (1..=count).map(|number| number.to_string()).collect::<Vec<_>>().join(", ");
+        let values = |count: usize| {
+            (1..=count)
+                .map(|number| number.to_string())
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         let text = format!(
             "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\nunknown: lenient\ngfx: [gfx942]\naxes:\n  \
              flash-attn: [\"2.8.3\"]\n  torch: [\"2.6.0\"]\n  rocm: [\"6.2\"]\n  python: [\"3.12\"]\n  max-jobs: [{}]\n  \
@@ -400,11 +555,19 @@ mod tests {
         );
         let compat = Compat::embedded();
         let lookups = Lookups::new(&compat, recipe::Recipes::with_shipped([]).into());
-        let config = config::read(&Source::new("m.yaml", text), &lookups, &mut Sink::new()).unwrap();
+        let config =
+            config::read(&Source::new("m.yaml", text), &lookups, &mut Sink::new()).unwrap();
         let universe = Universe::new(&config).unwrap();
         let rules = user_excludes(&config, &universe);
-        let last: Vec<usize> = universe.axes().iter().map(|axis| axis.values.len() - 1).collect();
-        (matches!(rules[0].answers, Answers::All(_)), rules[0].ask(&last).is_some())
+        let last: Vec<usize> = universe
+            .axes()
+            .iter()
+            .map(|axis| axis.values.len() - 1)
+            .collect();
+        (
+            matches!(rules[0].answers, Answers::All(_)),
+            rules[0].ask(&last).is_some(),
+        )
     }
 
     #[test]

@@ -8,8 +8,8 @@ use crate::config::{Axis, AxisRole, AxisValue, Config, Row, Word};
 
 /// The axes of one matrix file with every value that the product, `rows` or `include` name.
 ///
-/// A cell is its rank: the mixed-radix number of its value indexes, first axis most significant. The rank fits 64
-/// bits, which [`Universe::new`] makes sure of.
+/// A cell is its rank: the mixed-radix number of its value indexes, first axis most significant.
+/// The rank fits 64 bits, which [`Universe::new`] makes sure of.
 #[derive(Debug, Clone)]
 pub struct Universe {
     axes: Vec<Column>,
@@ -22,7 +22,8 @@ pub struct Column {
     pub name: String,
     /// What its values mean.
     pub role: AxisRole,
-    /// All values; those of the product first. `None` is the absent value of cells that do not name this axis.
+    /// All values; those of the product first. `None` is the absent value of cells that do not name
+    /// this axis.
     pub values: Vec<Option<AxisValue>>,
     /// How many of the values belong to the product.
     pub product: usize,
@@ -51,10 +52,13 @@ impl Universe {
         let mut axes: Vec<Column> = config.axes.iter().map(Column::of_axis).collect();
         for row in explicit() {
             for (name, value) in &row.axes {
-                let at = axes.iter().position(|column| column.name == *name).unwrap_or_else(|| {
-                    axes.push(Column::of_explicit(name, value));
-                    axes.len() - 1
-                });
+                let at = axes
+                    .iter()
+                    .position(|column| column.name == *name)
+                    .unwrap_or_else(|| {
+                        axes.push(Column::of_explicit(name, value));
+                        axes.len() - 1
+                    });
                 axes[at].add(value);
             }
         }
@@ -67,7 +71,9 @@ impl Universe {
         let mut stride = 1_u64;
         for column in axes.iter_mut().rev() {
             column.stride = stride;
-            stride = stride.checked_mul(column.values.len() as u64).ok_or(TooManyCells)?;
+            stride = stride
+                .checked_mul(column.values.len() as u64)
+                .ok_or(TooManyCells)?;
         }
         Ok(Self { axes })
     }
@@ -87,13 +93,17 @@ impl Universe {
         if self.axes.iter().all(|column| column.product == 0) {
             return 0;
         }
-        self.axes.iter().map(|column| column.product.max(1) as u64).product()
+        self.axes
+            .iter()
+            .map(|column| column.product.max(1) as u64)
+            .product()
     }
 
     /// The index of a cell's value on one axis.
     pub fn index(&self, cell: Cell, axis: usize) -> usize {
         let column = &self.axes[axis];
-        usize::try_from(cell.0 / column.stride % column.values.len() as u64).expect("an index of a Vec fits usize")
+        usize::try_from(cell.0 / column.stride % column.values.len() as u64)
+            .expect("an index of a Vec fits usize")
     }
 
     /// A cell's value on one axis; `None` where the cell does not name the axis.
@@ -103,7 +113,8 @@ impl Universe {
 
     /// The value on the axis with this role.
     pub fn word(&self, cell: Cell, role: AxisRole) -> Option<&Word> {
-        self.value(cell, self.position(role)?).map(|value| &value.value)
+        self.value(cell, self.position(role)?)
+            .map(|value| &value.value)
     }
 
     /// The rank that one value index of one axis adds.
@@ -122,25 +133,42 @@ impl Universe {
             Some(value) => column.index_of(&value.text),
             None => column.absent(),
         };
-        Cell(self.axes.iter().map(|column| column.stride * index(column).unwrap_or(0) as u64).sum())
+        Cell(
+            self.axes
+                .iter()
+                .map(|column| column.stride * index(column).unwrap_or(0) as u64)
+                .sum(),
+        )
     }
 
     /// Whether a row names a value that the product does not run over.
     pub fn has_value_beyond_product(&self, row: &Row) -> bool {
         row.axes.iter().any(|(name, value)| {
             let column = self.axes.iter().find(|column| column.name == *name);
-            column.is_none_or(|column| column.index_of(&value.text).is_none_or(|index| index >= column.product))
+            column.is_none_or(|column| {
+                column
+                    .index_of(&value.text)
+                    .is_none_or(|index| index >= column.product)
+            })
         })
     }
 
     /// Whether a cell belongs to the product.
     pub fn is_in_product(&self, cell: Cell) -> bool {
-        self.axes.iter().enumerate().all(|(axis, column)| column.product_index(self.index(cell, axis)))
+        self.axes
+            .iter()
+            .enumerate()
+            .all(|(axis, column)| column.product_index(self.index(cell, axis)))
     }
 
     /// Axis names and values of a cell, in the order of the file.
     pub fn texts(&self, cell: Cell) -> IndexMap<String, String> {
-        let text = |axis: usize| Some((self.axes[axis].name.clone(), self.value(cell, axis)?.text.clone()));
+        let text = |axis: usize| {
+            Some((
+                self.axes[axis].name.clone(),
+                self.value(cell, axis)?.text.clone(),
+            ))
+        };
         (0..self.axes.len()).filter_map(text).collect()
     }
 }
@@ -151,11 +179,21 @@ impl Column {
         for value in &axis.values {
             column.add(value);
         }
-        Self { product: column.values.len(), ..column }
+        Self {
+            product: column.values.len(),
+            ..column
+        }
     }
 
     fn new(name: &str, role: AxisRole) -> Self {
-        Self { name: name.to_owned(), role, values: Vec::new(), product: 0, stride: 0, by_text: HashMap::new() }
+        Self {
+            name: name.to_owned(),
+            role,
+            values: Vec::new(),
+            product: 0,
+            stride: 0,
+            by_text: HashMap::new(),
+        }
     }
 
     /// Adds a value, unless it is there.
@@ -186,12 +224,20 @@ impl Column {
 
     /// Returns the index of the absent value, which is the last one.
     fn absent(&self) -> Option<usize> {
-        self.values.last().is_some_and(Option::is_none).then(|| self.values.len() - 1)
+        self.values
+            .last()
+            .is_some_and(Option::is_none)
+            .then(|| self.values.len() - 1)
     }
 
-    /// Whether a value index belongs to the product; an axis that only explicit cells name is absent there.
+    /// Whether a value index belongs to the product; an axis that only explicit cells name is
+    /// absent there.
     fn product_index(&self, index: usize) -> bool {
-        if self.product == 0 { self.values[index].is_none() } else { index < self.product }
+        if self.product == 0 {
+            self.values[index].is_none()
+        } else {
+            index < self.product
+        }
     }
 
     /// The value indexes that the product runs over.

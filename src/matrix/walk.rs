@@ -1,8 +1,10 @@
-//! The walk over the axes: each prefix of values is asked about once, and what a rule takes is not entered.
+//! The walk over the axes: each prefix of values is asked about once, and what a rule takes is not
+//! entered.
 //!
 //! Input: the axes and the rules. Output: the legal cells, and how many cells each finding took.
 //!
-//! **Invariant:** a walk ends: past a stated number of legal cells or of steps it gives up and says so.
+//! **Invariant:** a walk ends: past a stated number of legal cells or of steps it gives up and says
+//! so.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +32,9 @@ pub(super) enum TooLarge {
     #[error("more than {MOST_LEGS} cells are legal")]
     Legs,
     /// Too many values of axes that facts relate.
-    #[error("facts would have to judge more than {MOST_COMBINATIONS} combinations of the values of two or three axes")]
+    #[error(
+        "facts would have to judge more than {MOST_COMBINATIONS} combinations of the values of two or three axes"
+    )]
     Facts,
     /// Few legal cells, found too slowly.
     #[error("more than {MOST_STEPS} questions about combinations have to be asked one by one")]
@@ -49,7 +53,8 @@ pub(super) enum Asked {
     Facts,
 }
 
-/// The state of the walk: the values bound so far, the legs found, and how many cells each finding took.
+/// The state of the walk: the values bound so far, the legs found, and how many cells each finding
+/// took.
 #[derive(Debug)]
 pub(super) struct Walk<'a> {
     universe: &'a Universe,
@@ -77,11 +82,22 @@ struct WalkLimits {
 
 impl<'a> Walk<'a> {
     pub(super) fn new(universe: &'a Universe, rules: &'a [Rule]) -> Self {
-        Self::with_limits(universe, rules, WalkLimits { legs: MOST_LEGS, steps: MOST_STEPS })
+        Self::with_limits(
+            universe,
+            rules,
+            WalkLimits {
+                legs: MOST_LEGS,
+                steps: MOST_STEPS,
+            },
+        )
     }
 
     fn with_limits(universe: &'a Universe, rules: &'a [Rule], limits: WalkLimits) -> Self {
-        let rank = |axis: &usize| BINDING_ORDER.iter().position(|role| *role == universe.axes()[*axis].role);
+        let rank = |axis: &usize| {
+            BINDING_ORDER
+                .iter()
+                .position(|role| *role == universe.axes()[*axis].role)
+        };
         let mut order: Vec<usize> = (0..universe.axes().len()).collect();
         order.sort_by_key(rank);
         let depth_of = |axis: &usize| order.iter().position(|o| o == axis).unwrap_or(0);
@@ -90,7 +106,17 @@ impl<'a> Walk<'a> {
             due[rule.axes.iter().map(depth_of).max().unwrap_or(0)].push(number);
         }
         let bound = vec![0; order.len()];
-        Self { universe, order, due, rules, bound, limits, steps: 0, legs: Vec::new(), counts: BTreeMap::new() }
+        Self {
+            universe,
+            order,
+            due,
+            rules,
+            bound,
+            limits,
+            steps: 0,
+            legs: Vec::new(),
+            counts: BTreeMap::new(),
+        }
     }
 
     /// Walks over the product.
@@ -101,7 +127,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Binds the axis at `depth`; `rank` is the sum of the weights above, `below` the cells under this prefix.
+    /// Binds the axis at `depth`; `rank` is the sum of the weights above, `below` the cells under
+    /// this prefix.
     fn descend(&mut self, depth: usize, rank: u64, below: u64) -> Result<(), TooLarge> {
         let axis = self.order[depth];
         let range = self.universe.axes()[axis].product_range();
@@ -152,7 +179,9 @@ impl<'a> Walk<'a> {
 
     /// Makes a cell of the product a leg that nothing but the user's excludes took.
     pub(super) fn bring_back(&mut self, cell: Cell) {
-        let Some(first) = self.against(cell, Asked::All) else { return };
+        let Some(first) = self.against(cell, Asked::All) else {
+            return;
+        };
         if self.is_by_user(first) && self.against(cell, Asked::Facts).is_none() {
             if let Some(count) = self.counts.get_mut(&first) {
                 *count -= 1;
@@ -175,22 +204,27 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// What rules out every cell of the product with these value indexes, the first of several; `None` where one of
-    /// the cells is a leg, or the answer would take too long.
+    /// What rules out every cell of the product with these value indexes, the first of several;
+    /// `None` where one of the cells is a leg, or the answer would take too long.
     pub(super) fn against_all(&mut self, fixed: &[Option<usize>]) -> Option<Against> {
         self.search(0, fixed).err()
     }
 
     fn search(&mut self, depth: usize, fixed: &[Option<usize>]) -> Result<(), Against> {
         let axis = self.order[depth];
-        let range = fixed[axis].map_or_else(|| self.universe.axes()[axis].product_range(), |index| index..index + 1);
+        let range = fixed[axis].map_or_else(
+            || self.universe.axes()[axis].product_range(),
+            |index| index..index + 1,
+        );
         let mut first = None;
         for index in range {
             self.steps += 1 + self.due[depth].len() as u64;
             self.bound[axis] = index;
             let found = match self.against_prefix(depth, Asked::All) {
                 Some(found) => found,
-                None if depth + 1 == self.order.len() || self.steps > self.limits.steps => return Ok(()),
+                None if depth + 1 == self.order.len() || self.steps > self.limits.steps => {
+                    return Ok(());
+                }
                 None => match self.search(depth + 1, fixed) {
                     Ok(()) => return Ok(()),
                     Err(found) => found,

@@ -48,7 +48,11 @@ impl FromStr for Age {
 
 impl fmt::Display for Age {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_multiple_of(DAY_S) { write!(f, "{}d", self.0 / DAY_S) } else { write!(f, "{}h", self.0 / HOUR_S) }
+        if self.0.is_multiple_of(DAY_S) {
+            write!(f, "{}d", self.0 / DAY_S)
+        } else {
+            write!(f, "{}h", self.0 / HOUR_S)
+        }
     }
 }
 
@@ -59,9 +63,21 @@ mod tests {
     #[test]
     fn ages_are_hours_days_and_weeks() {
         let read = |text: &str| text.parse::<Age>().map(Age::seconds);
-        assert_eq!((read("36h"), read("30d"), read("4w")), (Ok(129_600), Ok(2_592_000), Ok(2_419_200)));
+        assert_eq!(
+            (read("36h"), read("30d"), read("4w")),
+            (Ok(129_600), Ok(2_592_000), Ok(2_419_200))
+        );
         assert_eq!(read("0d"), Ok(0));
-        for bad in ["", "30", "d", "-1d", "30m", "1.5d", "3é", "99999999999999999999w"] {
+        for bad in [
+            "",
+            "30",
+            "d",
+            "-1d",
+            "30m",
+            "1.5d",
+            "3é",
+            "99999999999999999999w",
+        ] {
             assert!(read(bad).is_err(), "{bad}");
         }
         for (text, shown) in [("36h", "36h"), ("48h", "2d"), ("4w", "28d")] {

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// An architecture as platform tags spell it (PEP 513, 599 and 600; the words are those of `uname -m`, but for 32-bit
-/// x86, which is always `i686`).
+/// An architecture as platform tags spell it (PEP 513, 599 and 600; the words are those of `uname
+/// -m`, but for 32-bit x86, which is always `i686`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Arch {
     /// 32-bit x86.
@@ -32,7 +32,8 @@ pub enum Arch {
 #[error("`{0}` is not an architecture of Linux wheels, such as `x86_64` or `aarch64`")]
 pub struct ArchError(pub String);
 
-/// What an ELF header must hold for an architecture. Values: ELF gABI "ELF Header" and its registry of machines.
+/// What an ELF header must hold for an architecture. Values: ELF gABI "ELF Header" and its registry
+/// of machines.
 struct Header {
     machine: u16,
     class: u8,
@@ -46,19 +47,64 @@ const LITTLE: u8 = 1;
 const BIG: u8 = 2;
 
 const HEADERS: [Header; 9] = [
-    Header { machine: 3, class: CLASS32, data: LITTLE, arch: Arch::I686 },
-    Header { machine: 62, class: CLASS64, data: LITTLE, arch: Arch::X86_64 },
-    Header { machine: 183, class: CLASS64, data: LITTLE, arch: Arch::Aarch64 },
-    Header { machine: 40, class: CLASS32, data: LITTLE, arch: Arch::Armv7l },
-    Header { machine: 21, class: CLASS64, data: LITTLE, arch: Arch::Ppc64le },
-    Header { machine: 21, class: CLASS64, data: BIG, arch: Arch::Ppc64 },
-    Header { machine: 22, class: CLASS64, data: BIG, arch: Arch::S390x },
-    Header { machine: 243, class: CLASS64, data: LITTLE, arch: Arch::Riscv64 },
-    Header { machine: 258, class: CLASS64, data: LITTLE, arch: Arch::Loongarch64 },
+    Header {
+        machine: 3,
+        class: CLASS32,
+        data: LITTLE,
+        arch: Arch::I686,
+    },
+    Header {
+        machine: 62,
+        class: CLASS64,
+        data: LITTLE,
+        arch: Arch::X86_64,
+    },
+    Header {
+        machine: 183,
+        class: CLASS64,
+        data: LITTLE,
+        arch: Arch::Aarch64,
+    },
+    Header {
+        machine: 40,
+        class: CLASS32,
+        data: LITTLE,
+        arch: Arch::Armv7l,
+    },
+    Header {
+        machine: 21,
+        class: CLASS64,
+        data: LITTLE,
+        arch: Arch::Ppc64le,
+    },
+    Header {
+        machine: 21,
+        class: CLASS64,
+        data: BIG,
+        arch: Arch::Ppc64,
+    },
+    Header {
+        machine: 22,
+        class: CLASS64,
+        data: BIG,
+        arch: Arch::S390x,
+    },
+    Header {
+        machine: 243,
+        class: CLASS64,
+        data: LITTLE,
+        arch: Arch::Riscv64,
+    },
+    Header {
+        machine: 258,
+        class: CLASS64,
+        data: LITTLE,
+        arch: Arch::Loongarch64,
+    },
 ];
 
-/// Bits of `e_flags` that hold the EABI's version, and version 5 in them ("ELF for the Arm Architecture", table
-/// "ELF header `e_flags`").
+/// Bits of `e_flags` that hold the EABI's version, and version 5 in them ("ELF for the Arm
+/// Architecture", table "ELF header `e_flags`").
 const ARM_EABI_MASK: u32 = 0xff00_0000;
 const ARM_EABI_5: u32 = 0x0500_0000;
 /// `EF_ARM_ABI_FLOAT_HARD` of the same table.
@@ -93,8 +139,9 @@ impl Arch {
         }
     }
 
-    /// The architecture of an ELF file by `e_machine`, `EI_CLASS` (1: 32 bits, 2: 64), `EI_DATA` (1: little-endian,
-    /// 2: big) and `e_flags`. `None` for what no wheel is tagged for: x32, soft-float Arm, GPUs.
+    /// The architecture of an ELF file by `e_machine`, `EI_CLASS` (1: 32 bits, 2: 64), `EI_DATA`
+    /// (1: little-endian, 2: big) and `e_flags`. `None` for what no wheel is tagged for: x32,
+    /// soft-float Arm, GPUs.
     pub fn from_elf(machine: u16, class: u8, data: u8, flags: u32) -> Option<Self> {
         let fits = |h: &&Header| (h.machine, h.class, h.data) == (machine, class, data);
         let arch = HEADERS.iter().find(fits)?.arch;
@@ -104,7 +151,10 @@ impl Arch {
 
     /// The architecture that a platform tag ends with: `manylinux_2_28_x86_64` is for `x86_64`.
     pub fn of_platform_tag(tag: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|arch| tag.strip_suffix(arch.as_str()).is_some_and(|rest| rest.ends_with('_')))
+        Self::ALL.into_iter().find(|arch| {
+            tag.strip_suffix(arch.as_str())
+                .is_some_and(|rest| rest.ends_with('_'))
+        })
     }
 }
 
@@ -117,7 +167,10 @@ impl fmt::Display for Arch {
 impl FromStr for Arch {
     type Err = ArchError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|arch| arch.as_str() == text).ok_or_else(|| ArchError(text.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|arch| arch.as_str() == text)
+            .ok_or_else(|| ArchError(text.to_owned()))
     }
 }
 
@@ -149,7 +202,11 @@ mod tests {
             ((258, 2, 1, 0x43), Some(Arch::Loongarch64)),
         ] {
             let (machine, class, data, flags) = header;
-            assert_eq!(Arch::from_elf(machine, class, data, flags), expect, "{header:?}");
+            assert_eq!(
+                Arch::from_elf(machine, class, data, flags),
+                expect,
+                "{header:?}"
+            );
         }
     }
 
@@ -163,7 +220,11 @@ mod tests {
             (183, 2, 2, 0),
             (0, 0, 0, 0),
         ] {
-            assert_eq!(Arch::from_elf(machine, class, data, flags), None, "machine {machine} class {class}");
+            assert_eq!(
+                Arch::from_elf(machine, class, data, flags),
+                None,
+                "machine {machine} class {class}"
+            );
         }
     }
 

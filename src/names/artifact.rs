@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A part of what a project installs. The order is that in which they claim files: what `lib` has, `run` has not.
+/// A part of what a project installs. The order is that in which they claim files: what `lib` has,
+/// `run` has not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Component {
     /// Shared libraries.
@@ -22,7 +23,14 @@ pub enum Component {
 
 impl Component {
     /// All of them, in their order.
-    pub const ALL: [Self; 6] = [Self::Lib, Self::Run, Self::Dbg, Self::Dev, Self::Doc, Self::Test];
+    pub const ALL: [Self; 6] = [
+        Self::Lib,
+        Self::Run,
+        Self::Dbg,
+        Self::Dev,
+        Self::Doc,
+        Self::Test,
+    ];
 
     /// The word in names.
     pub fn word(self) -> &'static str {
@@ -40,7 +48,10 @@ impl Component {
 impl FromStr for Component {
     type Err = ();
     fn from_str(text: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|component| component.word() == text).ok_or(())
+        Self::ALL
+            .into_iter()
+            .find(|component| component.word() == text)
+            .ok_or(())
     }
 }
 
@@ -50,10 +61,11 @@ impl fmt::Display for Component {
     }
 }
 
-/// The name of an artifact, `blas_lib_gfx942`: a project's name, a component, and the GPUs that it is for.
+/// The name of an artifact, `blas_lib_gfx942`: a project's name, a component, and the GPUs that it
+/// is for.
 ///
-/// The GPUs are `generic` (any), a family such as `gfx94X-dcgpu`, or one target, perhaps with features:
-/// `gfx942:xnack+`. Source: ROCm/TheRock, `build_tools/_therock_utils/artifacts.py`.
+/// The GPUs are `generic` (any), a family such as `gfx94X-dcgpu`, or one target, perhaps with
+/// features: `gfx942:xnack+`. Source: ROCm/TheRock, `build_tools/_therock_utils/artifacts.py`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ArtifactName {
     name: String,
@@ -107,14 +119,24 @@ impl FromStr for ArtifactName {
     type Err = ArtifactNameError;
     fn from_str(text: &str) -> Result<Self, ArtifactNameError> {
         let words: Vec<&str> = text.split('_').collect();
-        let [name, component, made_for] = words[..] else { return Err(ArtifactNameError::NotThree(text.to_owned())) };
-        let fault = |reason: String| ArtifactNameError::Word { name: text.to_owned(), reason };
+        let [name, component, made_for] = words[..] else {
+            return Err(ArtifactNameError::NotThree(text.to_owned()));
+        };
+        let fault = |reason: String| ArtifactNameError::Word {
+            name: text.to_owned(),
+            reason,
+        };
         if [name, component, made_for].contains(&"") {
             return Err(ArtifactNameError::NotThree(text.to_owned()));
         }
-        let is_of = |word: &str, more: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c));
+        let is_of = |word: &str, more: &str| {
+            word.chars()
+                .all(|c| c.is_ascii_alphanumeric() || more.contains(c))
+        };
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !is_of(name, "-") {
-            return Err(fault(format!("`{name}` is not a letter with letters, digits and `-`")));
+            return Err(fault(format!(
+                "`{name}` is not a letter with letters, digits and `-`"
+            )));
         }
         let component = component.parse().map_err(|()| {
             let known = Component::ALL.map(Component::word).join(", ");
@@ -122,9 +144,15 @@ impl FromStr for ArtifactName {
         })?;
         // It becomes part of file names, of metadata and of Python sources.
         if !made_for.starts_with(|c: char| c.is_ascii_alphabetic()) || !is_of(made_for, "-:+") {
-            return Err(fault(format!("`{made_for}` is no family and no gfx target")));
+            return Err(fault(format!(
+                "`{made_for}` is no family and no gfx target"
+            )));
         }
-        Ok(Self { name: name.to_owned(), component, made_for: made_for.to_owned() })
+        Ok(Self {
+            name: name.to_owned(),
+            component,
+            made_for: made_for.to_owned(),
+        })
     }
 }
 
@@ -154,11 +182,33 @@ mod tests {
 
     #[test]
     fn what_only_looks_like_an_artifact_is_told_from_what_does_not() {
-        for text in ["artifacts-unsplit", "blas_lib", "blas_lib_gfx942.fprint_x", "_lib_generic", ".flatten-x.stamp"] {
-            assert!(matches!(text.parse::<ArtifactName>(), Err(ArtifactNameError::NotThree(_))), "{text}");
+        for text in [
+            "artifacts-unsplit",
+            "blas_lib",
+            "blas_lib_gfx942.fprint_x",
+            "_lib_generic",
+            ".flatten-x.stamp",
+        ] {
+            assert!(
+                matches!(
+                    text.parse::<ArtifactName>(),
+                    Err(ArtifactNameError::NotThree(_))
+                ),
+                "{text}"
+            );
         }
-        for text in ["blas_libs_generic", "9blas_lib_generic", "x_lib_gfx9');import os#"] {
-            assert!(matches!(text.parse::<ArtifactName>(), Err(ArtifactNameError::Word { .. })), "{text}");
+        for text in [
+            "blas_libs_generic",
+            "9blas_lib_generic",
+            "x_lib_gfx9');import os#",
+        ] {
+            assert!(
+                matches!(
+                    text.parse::<ArtifactName>(),
+                    Err(ArtifactNameError::Word { .. })
+                ),
+                "{text}"
+            );
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{Accelerator, Version, WheelIdentity, cuda_version};
 
-/// Distribution, version, accelerator, torch and backend. Both spellings of a label are one combination; it sorts by
-/// field, so torch 2.10 follows 2.9.
+/// Distribution, version, accelerator, torch and backend. Both spellings of a label are one
+/// combination; it sorts by field, so torch 2.10 follows 2.9.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Combination {
     /// The distribution, normalised.
@@ -31,24 +31,36 @@ impl Combination {
         Self {
             distribution: identity.distribution.replace('_', "-"),
             version: identity.version.clone(),
-            git: identity.git.as_ref().map(|git| git.get(..GIT_DIGITS).unwrap_or(git).to_owned()),
+            git: identity
+                .git
+                .as_ref()
+                .map(|git| git.get(..GIT_DIGITS).unwrap_or(git).to_owned()),
             accelerator: identity.accelerator.clone(),
-            torch: torch.map(|torch| format!("{torch}{tail}").parse().unwrap_or_else(|_| torch.clone())),
+            torch: torch.map(|torch| {
+                format!("{torch}{tail}")
+                    .parse()
+                    .unwrap_or_else(|_| torch.clone())
+            }),
             backend: identity.backend.clone(),
         }
     }
 
     /// Version and commit, `2.8.4 git 4a948e9`.
     pub fn version_text(&self) -> String {
-        self.git.as_ref().map_or_else(|| self.version.to_string(), |git| format!("{} git {git}", self.version))
+        self.git.as_ref().map_or_else(
+            || self.version.to_string(),
+            |git| format!("{} git {git}", self.version),
+        )
     }
 
     /// The accelerator's version.
     pub fn accelerator_version(&self) -> Option<String> {
-        self.accelerator.as_ref().map(|accelerator| match accelerator {
-            Accelerator::Rocm(rocm) => rocm.to_string(),
-            Accelerator::Cuda(digits) => cuda_version(digits),
-        })
+        self.accelerator
+            .as_ref()
+            .map(|accelerator| match accelerator {
+                Accelerator::Rocm(rocm) => rocm.to_string(),
+                Accelerator::Cuda(digits) => cuda_version(digits),
+            })
     }
 
     /// The accelerator's name, for headings.
@@ -72,14 +84,24 @@ impl Combination {
 
     /// `ROCm 6.2, torch 2.5, triton`, as far as it is known.
     pub fn runs_with(&self) -> String {
-        let accelerator = self.accelerator_version().map(|version| format!("{} {version}", self.accelerator_name()));
+        let accelerator = self
+            .accelerator_version()
+            .map(|version| format!("{} {version}", self.accelerator_name()));
         let torch = self.torch_text().map(|torch| format!("torch {torch}"));
-        let parts: Vec<String> = [accelerator, torch, self.backend.clone()].into_iter().flatten().collect();
-        if parts.is_empty() { "no label".to_owned() } else { parts.join(", ") }
+        let parts: Vec<String> = [accelerator, torch, self.backend.clone()]
+            .into_iter()
+            .flatten()
+            .collect();
+        if parts.is_empty() {
+            "no label".to_owned()
+        } else {
+            parts.join(", ")
+        }
     }
 }
 
-/// Torch as labels print it: major, minor and the tail of one that is no release, `2.15dev20261101`.
+/// Torch as labels print it: major, minor and the tail of one that is no release,
+/// `2.15dev20261101`.
 pub fn torch_text(torch: &Version) -> String {
     format!("{}{}", torch.minor(), torch.pre_tail())
 }
@@ -97,14 +119,26 @@ mod tests {
     #[test]
     fn both_spellings_and_any_length_of_commit_are_one_combination() {
         assert_eq!(of("rocm62torch2.5triton"), of("rocm6.2torch2.5triton"));
-        assert_eq!(of("rocm72torch2.14git4a948e9"), of("rocm7.2torch2.14git4a948e912"));
-        assert_ne!(of("rocm72torch2.14git4a948e9"), of("rocm72torch2.14git4a948e8"));
+        assert_eq!(
+            of("rocm72torch2.14git4a948e9"),
+            of("rocm7.2torch2.14git4a948e912")
+        );
+        assert_ne!(
+            of("rocm72torch2.14git4a948e9"),
+            of("rocm72torch2.14git4a948e8")
+        );
         assert_ne!(of("rocm62torch2.5"), of("rocm62torch2.5triton"));
     }
 
     #[test]
     fn ten_follows_nine_and_a_nightly_comes_before_its_release() {
-        let mut all = ["rocm72torch2.15", "rocm72torch2.10", "rocm72torch2.15dev20261101", "rocm72torch2.9"].map(of);
+        let mut all = [
+            "rocm72torch2.15",
+            "rocm72torch2.10",
+            "rocm72torch2.15dev20261101",
+            "rocm72torch2.9",
+        ]
+        .map(of);
         all.sort();
         let torch: Vec<String> = all.iter().filter_map(Combination::torch_text).collect();
         assert_eq!(torch, ["2.9", "2.10", "2.15dev20261101", "2.15"]);

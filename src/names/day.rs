@@ -1,7 +1,7 @@
 //! Days as they stand in versions.
 
-/// The eight digits of a day of the Gregorian calendar that is written `2025-05-28` or `20250528`; `None` where there is
-/// no such day.
+/// The eight digits of a day of the Gregorian calendar that is written `2025-05-28` or `20250528`;
+/// `None` where there is no such day.
 ///
 /// ```
 /// use rock_matrix::names::day_digits;

@@ -44,9 +44,14 @@ pub fn to_base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
-        let bits = group.iter().fold(0, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        let bits = group
+            .iter()
+            .fold(0, |bits, byte| bits << 8 | u32::from(*byte))
+            << (8 * (3 - group.len()));
         for place in 0..=group.len() {
-            text.push(char::from(ALPHABET[(bits >> (18 - 6 * place) & 63) as usize]));
+            text.push(char::from(
+                ALPHABET[(bits >> (18 - 6 * place) & 63) as usize],
+            ));
         }
     }
     text
@@ -62,7 +67,9 @@ impl FromStr for Digest {
         }
         let mut bytes = [0; 32];
         for (byte, pair) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
-            let (Some(high), Some(low)) = (digit(pair[0]), digit(pair[1])) else { return Err(fault()) };
+            let (Some(high), Some(low)) = (digit(pair[0]), digit(pair[1])) else {
+                return Err(fault());
+            };
             *byte = high << 4 | low;
         }
         Ok(Self(bytes))
@@ -99,7 +106,12 @@ mod tests {
 
     #[test]
     fn base64_is_as_record_writes_it() {
-        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855".parse::<Digest>().unwrap();
-        assert_eq!(empty.to_base64(), "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU");
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+            .parse::<Digest>()
+            .unwrap();
+        assert_eq!(
+            empty.to_base64(),
+            "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
+        );
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A distribution name as written; [`Self::normalized`] and [`Self::file_form`] give the two forms of PEP 503 and
-/// PEP 427.
+/// A distribution name as written; [`Self::normalized`] and [`Self::file_form`] give the two forms
+/// of PEP 503 and PEP 427.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DistributionName(String);
 
@@ -19,7 +19,9 @@ impl DistributionName {
     /// Whether a text is a distribution name.
     pub fn is_one(text: &str) -> bool {
         let edge = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
-        let inside = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+        let inside = text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
         text.len() <= 128 && inside && edge(text.bytes().next()) && edge(text.bytes().last())
     }
 
@@ -54,7 +56,11 @@ impl DistributionName {
 impl FromStr for DistributionName {
     type Err = DistributionNameError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if Self::is_one(text) { Ok(Self(text.to_owned())) } else { Err(DistributionNameError(text.to_owned())) }
+        if Self::is_one(text) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(DistributionNameError(text.to_owned()))
+        }
     }
 }
 
@@ -71,7 +77,10 @@ mod tests {
     #[test]
     fn both_forms_fold_runs_of_separators() {
         let name: DistributionName = "Flash-_Attn.3".parse().unwrap();
-        assert_eq!((name.normalized().as_str(), name.file_form().as_str()), ("flash-attn-3", "flash_attn_3"));
+        assert_eq!(
+            (name.normalized().as_str(), name.file_form().as_str()),
+            ("flash-attn-3", "flash_attn_3")
+        );
         assert!("-x".parse::<DistributionName>().is_err());
         assert!("a/b".parse::<DistributionName>().is_err());
     }

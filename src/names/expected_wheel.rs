@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use super::{DistributionName, LocalLabel, WheelName, WheelNameError};
 
-/// A wheel's name before the build: `torch-2.12.0-cp312-cp312-linux_x86_64.whl`, or with `*` for a version that only the
-/// build knows. `torch-*+rocm714-…` is any version with this label, before which a development build may put its commit; `torch-*-…` is any version with any label.
+/// A wheel's name before the build: `torch-2.12.0-cp312-cp312-linux_x86_64.whl`, or with `*` for a
+/// version that only the build knows. `torch-*+rocm714-…` is any version with this label, before
+/// which a development build may put its commit; `torch-*-…` is any version with any label.
 ///
 /// ```
 /// use rock_matrix::names::ExpectedWheel;
@@ -48,28 +49,43 @@ impl ExpectedWheel {
         self.name.label()
     }
 
-    /// Whether a built wheel is this one but for its tags, and for any platform where this one is for a platform.
+    /// Whether a built wheel is this one but for its tags, and for any platform where this one is
+    /// for a platform.
     pub fn is_for_any_platform_instead(&self, built: &WheelName) -> bool {
         let wanted = &self.name;
-        let tagged = WheelName { python: wanted.python.clone(), abi: wanted.abi.clone(), ..built.clone() };
+        let tagged = WheelName {
+            python: wanted.python.clone(),
+            abi: wanted.abi.clone(),
+            ..built.clone()
+        };
         built.is_any_platform() && !wanted.is_any_platform() && self.difference(&tagged).is_none()
     }
 
-    /// What keeps a built wheel from being this one. The platform is that before repair, so it may differ.
+    /// What keeps a built wheel from being this one. The platform is that before repair, so it may
+    /// differ.
     pub fn difference(&self, built: &WheelName) -> Option<String> {
         let wanted = &self.name;
         let differs = |what: &str, wanted: &str, built: &str| {
             (wanted != built).then(|| format!("the {what} is `{built}`, not `{wanted}`"))
         };
         let distribution = |name: &WheelName| {
-            name.distribution.parse::<DistributionName>().map_or_else(|_| name.distribution.clone(), |n| n.file_form())
+            name.distribution
+                .parse::<DistributionName>()
+                .map_or_else(|_| name.distribution.clone(), |n| n.file_form())
         };
         let of_label = || {
             let (wanted, built) = (self.label()?, built.label());
-            if built.as_ref().is_some_and(|built| built.without_commit() == wanted) {
+            if built
+                .as_ref()
+                .is_some_and(|built| built.without_commit() == wanted)
+            {
                 return None;
             }
-            differs("label", wanted.as_str(), built.as_ref().map_or("", LocalLabel::as_str))
+            differs(
+                "label",
+                wanted.as_str(),
+                built.as_ref().map_or("", LocalLabel::as_str),
+            )
         };
         let of_version = || match self.is_version_known {
             true if wanted.version == built.version => None,
@@ -80,7 +96,12 @@ impl ExpectedWheel {
             .or_else(of_version)
             .or_else(|| {
                 let same = wanted.python == built.python;
-                (!same).then(|| format!("the Python tag is `{}`, not `{}`", built.python, wanted.python))
+                (!same).then(|| {
+                    format!(
+                        "the Python tag is `{}`, not `{}`",
+                        built.python, wanted.python
+                    )
+                })
             })
             .or_else(|| {
                 let same = wanted.abi == built.abi;
@@ -94,14 +115,22 @@ impl FromStr for ExpectedWheel {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut parts: Vec<String> = text.split('-').map(str::to_owned).collect();
-        let version = parts.get_mut(1).filter(|part| **part == STAR || part.starts_with("*+"));
+        let version = parts
+            .get_mut(1)
+            .filter(|part| **part == STAR || part.starts_with("*+"));
         let is_version_known = version.is_none();
         if let Some(version) = version {
             version.replace_range(..STAR.len(), IN_PLACE);
         }
         let name = parts.join("-").parse::<WheelName>();
-        let name = name.map_err(|error| WheelNameError { text: text.to_owned(), ..error })?;
-        Ok(Self { name, is_version_known })
+        let name = name.map_err(|error| WheelNameError {
+            text: text.to_owned(),
+            ..error
+        })?;
+        Ok(Self {
+            name,
+            is_version_known,
+        })
     }
 }
 
@@ -112,7 +141,12 @@ impl fmt::Display for ExpectedWheel {
             return f.write_str(&text);
         }
         let version = self.name.distribution.len() + 1;
-        write!(f, "{}{STAR}{}", &text[..version], &text[version + IN_PLACE.len()..])
+        write!(
+            f,
+            "{}{STAR}{}",
+            &text[..version],
+            &text[version + IN_PLACE.len()..]
+        )
     }
 }
 
@@ -122,7 +156,9 @@ mod tests {
 
     fn check(expected: &str, built: &str) -> String {
         let expected: ExpectedWheel = expected.parse().unwrap();
-        expected.difference(&built.parse().unwrap()).unwrap_or_else(|| "fits".to_owned())
+        expected
+            .difference(&built.parse().unwrap())
+            .unwrap_or_else(|| "fits".to_owned())
     }
 
     #[test]
@@ -134,11 +170,24 @@ mod tests {
             "torch-0-1-cp312-cp312-linux_x86_64.whl",
         ] {
             let wheel: ExpectedWheel = text.parse().unwrap();
-            assert_eq!((wheel.to_string(), wheel.is_version_known()), (text.to_owned(), !text.contains('*')));
+            assert_eq!(
+                (wheel.to_string(), wheel.is_version_known()),
+                (text.to_owned(), !text.contains('*'))
+            );
         }
-        for text in ["torch-*.whl", "torch-**-py3-none-any.whl", "torch-2.*-py3-none-any.whl", "*-1-py3-none-any.whl"] {
+        for text in [
+            "torch-*.whl",
+            "torch-**-py3-none-any.whl",
+            "torch-2.*-py3-none-any.whl",
+            "*-1-py3-none-any.whl",
+        ] {
             let error = text.parse::<ExpectedWheel>().unwrap_err();
-            assert!(error.to_string().starts_with(&format!("`{text}` is not a wheel name")), "{error}");
+            assert!(
+                error
+                    .to_string()
+                    .starts_with(&format!("`{text}` is not a wheel name")),
+                "{error}"
+            );
         }
     }
 
@@ -146,15 +195,32 @@ mod tests {
     fn a_star_is_any_version_with_this_label_and_without_a_label_any_at_all() {
         let plain = "torch-*-cp312-cp312-linux_x86_64.whl";
         let labelled = "torch-*+rocm7.14.0-cp312-cp312-linux_x86_64.whl";
-        let built = |version: &str| format!("Torch-{version}-cp312-cp312-manylinux_2_28_x86_64.whl");
+        let built =
+            |version: &str| format!("Torch-{version}-cp312-cp312-manylinux_2_28_x86_64.whl");
         assert_eq!(check(plain, &built("2.12.0+rocm7.14.0")), "fits");
         assert_eq!(check(plain, &built("2.12.0")), "fits");
         assert_eq!(check(labelled, &built("2.12.0+rocm7.14.0")), "fits");
-        assert_eq!(check(labelled, &built("2.12.0+rocm7.13")), "the label is `rocm7.13`, not `rocm7.14.0`");
-        assert_eq!(check(labelled, &built("2.12.0a0+git1a2b3c4d.rocm7.14.0")), "fits", "a development build");
-        assert!(check(labelled, &built("2.12.0+gitlab.rocm7.14.0")).starts_with("the label is `gitlab.rocm7.14.0`"));
-        assert_eq!(check(labelled, &built("2.12.0")), "the label is ``, not `rocm7.14.0`");
-        assert_eq!(check(plain, "torch-2.12.0-cp311-cp311-linux_x86_64.whl"), "the Python tag is `cp311`, not `cp312`");
+        assert_eq!(
+            check(labelled, &built("2.12.0+rocm7.13")),
+            "the label is `rocm7.13`, not `rocm7.14.0`"
+        );
+        assert_eq!(
+            check(labelled, &built("2.12.0a0+git1a2b3c4d.rocm7.14.0")),
+            "fits",
+            "a development build"
+        );
+        assert!(
+            check(labelled, &built("2.12.0+gitlab.rocm7.14.0"))
+                .starts_with("the label is `gitlab.rocm7.14.0`")
+        );
+        assert_eq!(
+            check(labelled, &built("2.12.0")),
+            "the label is ``, not `rocm7.14.0`"
+        );
+        assert_eq!(
+            check(plain, "torch-2.12.0-cp311-cp311-linux_x86_64.whl"),
+            "the Python tag is `cp311`, not `cp312`"
+        );
         assert_eq!(
             check(plain, "torchaudio-2.11-cp312-cp312-any.whl"),
             "the distribution is `torchaudio`, not `torch`"

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// One gfx target: a processor, `gfx942`, a generic one, `gfx11-generic`, or a target ID with features,
-/// `gfx90a:xnack-` (LLVM AMDGPU usage, "Target ID").
+/// One gfx target: a processor, `gfx942`, a generic one, `gfx11-generic`, or a target ID with
+/// features, `gfx90a:xnack-` (LLVM AMDGPU usage, "Target ID").
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GfxTarget {
     processor: String,
@@ -13,7 +13,9 @@ pub struct GfxTarget {
 
 /// Not a gfx target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a gfx target: `gfx` with hex digits, such as `gfx942`, `gfx11-generic` or `gfx90a:xnack-`")]
+#[error(
+    "`{0}` is not a gfx target: `gfx` with hex digits, such as `gfx942`, `gfx11-generic` or `gfx90a:xnack-`"
+)]
 pub struct GfxTargetError(pub String);
 
 impl GfxTarget {
@@ -27,12 +29,15 @@ impl GfxTarget {
         &self.features
     }
 
-    /// The target of a KFD `gfx_target_version`: major × 10000 + minor × 100 + step in decimal, printed with minor
-    /// and step in hex. `None` for 0 (a CPU node) and for minor or step above 15.
+    /// The target of a KFD `gfx_target_version`: major × 10000 + minor × 100 + step in decimal,
+    /// printed with minor and step in hex. `None` for 0 (a CPU node) and for minor or step above
+    /// 15.
     pub fn from_kfd_version(version: u32) -> Option<Self> {
         let (major, minor, step) = (version / 10_000, version / 100 % 100, version % 100);
-        (major > 0 && minor <= 15 && step <= 15)
-            .then(|| Self { processor: format!("gfx{major}{minor:x}{step:x}"), features: Vec::new() })
+        (major > 0 && minor <= 15 && step <= 15).then(|| Self {
+            processor: format!("gfx{major}{minor:x}{step:x}"),
+            features: Vec::new(),
+        })
     }
 }
 
@@ -43,7 +48,10 @@ impl FromStr for GfxTarget {
         let mut parts = text.split(':');
         let processor = parts.next().unwrap_or_default();
         let digits = processor.strip_prefix("gfx").ok_or_else(fault)?;
-        let hex = |s: &str| s.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        let hex = |s: &str| {
+            s.bytes()
+                .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+        };
         let generic = digits.strip_suffix("-generic");
         let well_formed = match generic {
             Some(d) => !d.is_empty() && d.split('-').all(|p| !p.is_empty() && hex(p)),
@@ -55,7 +63,10 @@ impl FromStr for GfxTarget {
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase())
         });
         if well_formed && features_fit && digits.as_bytes()[0].is_ascii_digit() {
-            Ok(Self { processor: processor.to_owned(), features })
+            Ok(Self {
+                processor: processor.to_owned(),
+                features,
+            })
         } else {
             Err(fault())
         }
@@ -65,7 +76,9 @@ impl FromStr for GfxTarget {
 impl fmt::Display for GfxTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.processor)?;
-        self.features.iter().try_for_each(|feature| write!(f, ":{feature}"))
+        self.features
+            .iter()
+            .try_for_each(|feature| write!(f, ":{feature}"))
     }
 }
 
@@ -86,10 +99,24 @@ mod tests {
 
     #[test]
     fn target_ids_round_trip_and_other_words_are_refused() {
-        for text in ["gfx90a:xnack-", "gfx906:sramecc+:xnack-", "gfx11-generic", "gfx9-4-generic", "gfx1100"] {
+        for text in [
+            "gfx90a:xnack-",
+            "gfx906:sramecc+:xnack-",
+            "gfx11-generic",
+            "gfx9-4-generic",
+            "gfx1100",
+        ] {
             assert_eq!(text.parse::<GfxTarget>().unwrap().to_string(), text);
         }
-        for text in ["gfx", "GFX942", "gfx94X", "sm_90", "gfx90a:xnack", "gfx90a:", "gfx-generic"] {
+        for text in [
+            "gfx",
+            "GFX942",
+            "gfx94X",
+            "sm_90",
+            "gfx90a:xnack",
+            "gfx90a:",
+            "gfx-generic",
+        ] {
             assert!(text.parse::<GfxTarget>().is_err(), "{text}");
         }
     }

@@ -1,14 +1,16 @@
-//! Local version labels: the part of a wheel's version after `+`, what it is made of, and reading it back.
+//! Local version labels: the part of a wheel's version after `+`, what it is made of, and reading
+//! it back.
 //!
-//! **Invariant:** what one style prints is read back as the same parts; which versions exist comes in as a list.
+//! **Invariant:** what one style prints is read back as the same parts; which versions exist comes
+//! in as a list.
 
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use super::{RocmVersion, Version, torch_text};
 
-/// A PEP 440 local version label in normal form: lower-case letters and digits in segments joined with dots, and
-/// segments of digits without leading zeros.
+/// A PEP 440 local version label in normal form: lower-case letters and digits in segments joined
+/// with dots, and segments of digits without leading zeros.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalLabel(String);
 
@@ -26,9 +28,13 @@ impl LocalLabel {
         &self.0
     }
 
-    /// The label of a wheel that ROCm was put into, by the label that it had: `rocm` stands before it.
+    /// The label of a wheel that ROCm was put into, by the label that it had: `rocm` stands before
+    /// it.
     pub fn embedded(own: Option<&Self>) -> Self {
-        own.map_or_else(|| Self(EMBEDDED.to_owned()), |own| Self(format!("{EMBEDDED}.{own}")))
+        own.map_or_else(
+            || Self(EMBEDDED.to_owned()),
+            |own| Self(format!("{EMBEDDED}.{own}")),
+        )
     }
 
     /// Whether it says that ROCm was put into the wheel.
@@ -36,9 +42,13 @@ impl LocalLabel {
         self.0.split('.').next() == Some(EMBEDDED)
     }
 
-    /// The label that the wheel had before ROCm was put into it: `rocm.rocm7.10.0` was `rocm7.10.0`.
+    /// The label that the wheel had before ROCm was put into it: `rocm.rocm7.10.0` was
+    /// `rocm7.10.0`.
     fn before_embedding(&self) -> &str {
-        self.0.strip_prefix(EMBEDDED).and_then(|rest| rest.strip_prefix('.')).unwrap_or(&self.0)
+        self.0
+            .strip_prefix(EMBEDDED)
+            .and_then(|rest| rest.strip_prefix('.'))
+            .unwrap_or(&self.0)
     }
 
     /// This label with another one's segments behind it.
@@ -47,12 +57,18 @@ impl LocalLabel {
         Self(format!("{self}.{other}"))
     }
 
-    /// This label without the commit that a development build puts before it, which no plan can know:
-    /// `git1a2b3c4d.rocm7.14.0` is `rocm7.14.0`.
+    /// This label without the commit that a development build puts before it, which no plan can
+    /// know: `git1a2b3c4d.rocm7.14.0` is `rocm7.14.0`.
     #[must_use]
     pub fn without_commit(&self) -> Self {
-        let is_commit = |text: &str| (7..=40).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
-        match self.0.strip_prefix("git").and_then(|rest| rest.split_once('.')) {
+        let is_commit = |text: &str| {
+            (7..=40).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit())
+        };
+        match self
+            .0
+            .strip_prefix("git")
+            .and_then(|rest| rest.split_once('.'))
+        {
             Some((commit, rest)) if is_commit(commit) => Self(rest.to_owned()),
             _ => self.clone(),
         }
@@ -62,29 +78,53 @@ impl LocalLabel {
 impl FromStr for LocalLabel {
     type Err = LabelError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fits = |segment: &str| !segment.is_empty() && segment.bytes().all(|b| b.is_ascii_alphanumeric());
+        let fits = |segment: &str| {
+            !segment.is_empty() && segment.bytes().all(|b| b.is_ascii_alphanumeric())
+        };
         let segments: Vec<&str> = text.split(['.', '-', '_']).collect();
         if !segments.iter().all(|segment| fits(segment)) {
             return Err(LabelError(text.to_owned()));
         }
-        Ok(Self(segments.into_iter().map(normal_segment).collect::<Vec<_>>().join(".")))
+        Ok(Self(
+            segments
+                .into_iter()
+                .map(normal_segment)
+                .collect::<Vec<_>>()
+                .join("."),
+        ))
     }
 }
 
-/// Lower case; a segment of digits is a number and loses its leading zeros (PEP 440, "Local version identifiers").
+/// Lower case; a segment of digits is a number and loses its leading zeros (PEP 440, "Local version
+/// identifiers").
 fn normal_segment(segment: &str) -> String {
     if segment.bytes().all(|b| b.is_ascii_digit()) {
         let number = segment.trim_start_matches('0');
-        return if number.is_empty() { "0".to_owned() } else { number.to_owned() };
+        return if number.is_empty() {
+            "0".to_owned()
+        } else {
+            number.to_owned()
+        };
     }
     segment.to_ascii_lowercase()
 }
 
 /// The nearest label to a text that is none: every run of other characters as one dot.
 fn suggestion(text: &str) -> String {
-    let plain: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '.' }).collect();
-    let segments: Vec<String> = plain.split('.').filter(|s| !s.is_empty()).map(normal_segment).collect();
-    if segments.is_empty() { "rocm62torch2.5".to_owned() } else { segments.join(".") }
+    let plain: String = text
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '.' })
+        .collect();
+    let segments: Vec<String> = plain
+        .split('.')
+        .filter(|s| !s.is_empty())
+        .map(normal_segment)
+        .collect();
+    if segments.is_empty() {
+        "rocm62torch2.5".to_owned()
+    } else {
+        segments.join(".")
+    }
 }
 
 impl fmt::Display for LocalLabel {
@@ -111,9 +151,11 @@ pub struct LabelParts {
     pub torch: Option<Version>,
     /// The first 7 hex digits of the commit built, where it is no release.
     pub git: Option<String>,
-    /// The backend's tail, `triton`, with what was appended to it, `triton.gfx942`; `None` for the default backend.
+    /// The backend's tail, `triton`, with what was appended to it, `triton.gfx942`; `None` for the
+    /// default backend.
     pub backend: Option<String>,
-    /// The C++ ABI tail, which projects write for torch up to 2.6 (later wheels have one ABI only); read, never built.
+    /// The C++ ABI tail, which projects write for torch up to 2.6 (later wheels have one ABI only);
+    /// read, never built.
     pub cxx11abi: Option<bool>,
 }
 
@@ -126,8 +168,8 @@ pub enum Accelerator {
     Rocm(RocmVersion),
 }
 
-/// A CUDA version out of the digits of a label, whose last is the minor: `124` is 12.4. Major alone stays (PyTorch's
-/// index folders, `cu118`, `cu130`).
+/// A CUDA version out of the digits of a label, whose last is the minor: `124` is 12.4. Major alone
+/// stays (PyTorch's index folders, `cu118`, `cu130`).
 pub fn cuda_version(digits: &str) -> String {
     match digits.split_at_checked(2) {
         Some((major, minor)) if !minor.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => {
@@ -149,7 +191,8 @@ impl LabelParts {
         LocalLabel(text)
     }
 
-    /// The label without the accelerator: of a wheel that is the same for all of them. `None` where nothing is left.
+    /// The label without the accelerator: of a wheel that is the same for all of them. `None` where
+    /// nothing is left.
     pub fn label_without_accelerator(&self) -> Option<LocalLabel> {
         Some(LocalLabel(self.tail())).filter(|label| !label.0.is_empty())
     }
@@ -169,29 +212,46 @@ impl LabelParts {
         text
     }
 
-    /// Reads a label that names no accelerator, as [`Self::label_without_accelerator`] writes it: torch and the backend.
+    /// Reads a label that names no accelerator, as [`Self::label_without_accelerator`] writes it:
+    /// torch and the backend.
     ///
     /// # Errors
     /// When a part cannot be read.
-    pub fn parse_without_accelerator(label: &LocalLabel) -> Result<(Option<Version>, Option<String>), LabelPartsError> {
-        let mut reader = Reader { rest: label.before_embedding() };
+    pub fn parse_without_accelerator(
+        label: &LocalLabel,
+    ) -> Result<(Option<Version>, Option<String>), LabelPartsError> {
+        let mut reader = Reader {
+            rest: label.before_embedding(),
+        };
         reader
             .tail()
             .map(|tail| (tail.torch, tail.backend))
-            .map_err(|reason| LabelPartsError { label: label.to_string(), reason })
+            .map_err(|reason| LabelPartsError {
+                label: label.to_string(),
+                reason,
+            })
     }
 
-    /// Reads a label of either style, and what other projects write: a full torch version, dots before a tail. Whether
-    /// ROCm was put into the wheel is no part: [`LocalLabel::is_embedded`].
+    /// Reads a label of either style, and what other projects write: a full torch version, dots
+    /// before a tail. Whether ROCm was put into the wheel is no part: [`LocalLabel::is_embedded`].
     ///
-    /// Digits without dots are one number each, `rocm62` and `rocm624`, unless a known version has the same digits.
+    /// Digits without dots are one number each, `rocm62` and `rocm624`, unless a known version has
+    /// the same digits.
     ///
     /// # Errors
     /// When the label does not begin with an accelerator and its version, or a part cannot be read.
-    pub fn parse(label: &LocalLabel, known_rocm: &[RocmVersion]) -> Result<ParsedLabel, LabelPartsError> {
-        Reader { rest: label.before_embedding() }
-            .label(known_rocm)
-            .map_err(|reason| LabelPartsError { label: label.to_string(), reason })
+    pub fn parse(
+        label: &LocalLabel,
+        known_rocm: &[RocmVersion],
+    ) -> Result<ParsedLabel, LabelPartsError> {
+        Reader {
+            rest: label.before_embedding(),
+        }
+        .label(known_rocm)
+        .map_err(|reason| LabelPartsError {
+            label: label.to_string(),
+            reason,
+        })
     }
 }
 
@@ -200,7 +260,8 @@ impl LabelParts {
 pub struct ParsedLabel {
     /// Its parts; of several readings the likelier one.
     pub parts: LabelParts,
-    /// Whether the digits of the accelerator have another reading, so that the caller has to say which is meant.
+    /// Whether the digits of the accelerator have another reading, so that the caller has to say
+    /// which is meant.
     pub ambiguous: bool,
 }
 
@@ -214,10 +275,11 @@ pub struct LabelPartsError {
     pub reason: String,
 }
 
-/// Whether the digits of a ROCm version without dots have one reading: every number has one digit, and no other
-/// known version has the same digits.
+/// Whether the digits of a ROCm version without dots have one reading: every number has one digit,
+/// and no other known version has the same digits.
 pub fn is_compact_unambiguous(rocm: &RocmVersion, known: &[RocmVersion]) -> bool {
-    rocm.parts().iter().all(|part| *part < 10) && readings(&rocm.compact(), known).all(|other| other == *rocm)
+    rocm.parts().iter().all(|part| *part < 10)
+        && readings(&rocm.compact(), known).all(|other| other == *rocm)
 }
 
 /// Known versions that print these digits, in full or cut to their minor.
@@ -225,8 +287,14 @@ fn readings(digits: &str, known: &[RocmVersion]) -> impl Iterator<Item = RocmVer
     let prints = move |text: &str| text.bytes().filter(|byte| *byte != b'.').eq(digits.bytes());
     let of = move |rocm: &RocmVersion| {
         let text = rocm.as_str();
-        let minor = text.match_indices('.').nth(1).map_or(text, |(end, _)| &text[..end]);
-        [prints(text).then(|| rocm.clone()), prints(minor).then(|| rocm.minor())]
+        let minor = text
+            .match_indices('.')
+            .nth(1)
+            .map_or(text, |(end, _)| &text[..end]);
+        [
+            prints(text).then(|| rocm.clone()),
+            prints(minor).then(|| rocm.minor()),
+        ]
     };
     known.iter().flat_map(of).flatten()
 }
@@ -247,8 +315,22 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn label(mut self, known: &[RocmVersion]) -> Result<ParsedLabel, String> {
         let (accelerator, ambiguous) = self.accelerator(known)?;
-        let Tail { torch, git, cxx11abi, backend } = self.tail()?;
-        Ok(ParsedLabel { parts: LabelParts { accelerator, torch, git, backend, cxx11abi }, ambiguous })
+        let Tail {
+            torch,
+            git,
+            cxx11abi,
+            backend,
+        } = self.tail()?;
+        Ok(ParsedLabel {
+            parts: LabelParts {
+                accelerator,
+                torch,
+                git,
+                backend,
+                cxx11abi,
+            },
+            ambiguous,
+        })
     }
 
     fn tail(&mut self) -> Result<Tail, String> {
@@ -257,12 +339,22 @@ impl<'a> Reader<'a> {
         let cxx11abi = self.cxx11abi()?;
         let rest = self.rest.strip_prefix('.').unwrap_or(self.rest);
         // What `wheel label --append` put behind it stands there too: `triton.gfx942`.
-        let is_word = |segment: &str| segment.bytes().next().is_some_and(|b| b.is_ascii_lowercase());
+        let is_word = |segment: &str| {
+            segment
+                .bytes()
+                .next()
+                .is_some_and(|b| b.is_ascii_lowercase())
+        };
         if !rest.is_empty() && !rest.split('.').all(is_word) {
             return Err(format!("`{rest}` is no backend"));
         }
         let backend = Some(rest.to_owned()).filter(|rest| !rest.is_empty());
-        Ok(Tail { torch, git, cxx11abi, backend })
+        Ok(Tail {
+            torch,
+            git,
+            cxx11abi,
+            backend,
+        })
     }
 
     fn accelerator(&mut self, known: &[RocmVersion]) -> Result<(Accelerator, bool), String> {
@@ -296,18 +388,35 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        text.parse().map(Some).map_err(|_| format!("no torch version follows `torch`, but `{text}{}`", self.rest))
+        text.parse().map(Some).map_err(|_| {
+            format!(
+                "no torch version follows `torch`, but `{text}{}`",
+                self.rest
+            )
+        })
     }
 
-    /// Seven hex digits; more where the eighth is a digit too, since a backend begins with a letter.
+    /// Seven hex digits; more where the eighth is a digit too, since a backend begins with a
+    /// letter.
     fn git(&mut self) -> Result<Option<String>, String> {
         if !self.word("git") {
             return Ok(None);
         }
-        let hex = self.rest.bytes().take_while(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(b)).count();
-        let length = if self.rest.as_bytes().get(7).is_some_and(u8::is_ascii_digit) { hex } else { 7 };
+        let hex = self
+            .rest
+            .bytes()
+            .take_while(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(b))
+            .count();
+        let length = if self.rest.as_bytes().get(7).is_some_and(u8::is_ascii_digit) {
+            hex
+        } else {
+            7
+        };
         if hex < 7 || length > 40 {
-            return Err(format!("after `git` stand 7 to 40 hex digits, not `{}`", self.rest));
+            return Err(format!(
+                "after `git` stand 7 to 40 hex digits, not `{}`",
+                self.rest
+            ));
         }
         Ok(Some(self.take(length).to_owned()))
     }
@@ -365,13 +474,17 @@ impl<'a> Reader<'a> {
 
 /// A ROCm version out of a label, and whether it has another reading.
 fn rocm(number: &str, known: &[RocmVersion]) -> Result<(RocmVersion, bool), String> {
-    let fault = || format!("`{number}` after `rocm` is no version: two to four numbers, such as `62` or `6.2`");
+    let fault = || {
+        format!("`{number}` after `rocm` is no version: two to four numbers, such as `62` or `6.2`")
+    };
     if number.contains('.') {
         return Ok((number.parse().map_err(|_| fault())?, false));
     }
     let spread: Vec<String> = number.chars().map(String::from).collect();
     let usual: Option<RocmVersion> = spread.join(".").parse().ok();
-    let mut others: Vec<RocmVersion> = readings(number, known).filter(|other| Some(other) != usual.as_ref()).collect();
+    let mut others: Vec<RocmVersion> = readings(number, known)
+        .filter(|other| Some(other) != usual.as_ref())
+        .collect();
     others.sort();
     others.dedup();
     match (usual, others.is_empty()) {

@@ -1,7 +1,7 @@
 //! Words of the field as value types: each parses, prints, and round-trips.
 //!
-//! **Invariant:** after the edge there are no bare strings for versions, tags, targets or hashes; nothing here knows
-//! which versions exist.
+//! **Invariant:** after the edge there are no bare strings for versions, tags, targets or hashes;
+//! nothing here knows which versions exist.
 
 mod age;
 mod arch;
@@ -43,8 +43,8 @@ pub use distribution::{DistributionName, DistributionNameError};
 pub use expected_wheel::ExpectedWheel;
 pub use gfx::{GfxTarget, GfxTargetError};
 pub use label::{
-    Accelerator, LabelError, LabelParts, LabelPartsError, LabelStyle, LocalLabel, ParsedLabel, cuda_version,
-    is_compact_unambiguous,
+    Accelerator, LabelError, LabelParts, LabelPartsError, LabelStyle, LocalLabel, ParsedLabel,
+    cuda_version, is_compact_unambiguous,
 };
 pub use path::{beside, folders_above, is_absolute, is_file_name, is_path_below, without_dots};
 pub use percent::{percent_decode, percent_encode, push_percent_encoded};

@@ -29,7 +29,8 @@ pub fn is_file_name(text: &str) -> bool {
     !matches!(text, "" | "." | "..") && !text.contains(['/', '\0'])
 }
 
-/// Whether a text is a path that stays below the folder it starts from, prints, and is no option of a program.
+/// Whether a text is a path that stays below the folder it starts from, prints, and is no option of
+/// a program.
 pub fn is_path_below(text: &str) -> bool {
     !text.is_empty()
         && !is_absolute(text)
@@ -40,13 +41,15 @@ pub fn is_path_below(text: &str) -> bool {
 
 /// `/srv`, and on Windows `C:/b`, `C:\b`, `\\server\b`.
 pub fn is_absolute(path: &str) -> bool {
-    let has_drive = matches!(path.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
+    let has_drive =
+        matches!(path.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
     has_drive || path.starts_with('/') || path.starts_with("\\\\")
 }
 
 /// The folders that a path is in, the innermost first; none where it lies at the root.
 pub fn folders_above(path: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(path.rsplit_once('/'), |(folder, _)| folder.rsplit_once('/')).map(|(folder, _)| folder)
+    std::iter::successors(path.rsplit_once('/'), |(folder, _)| folder.rsplit_once('/'))
+        .map(|(folder, _)| folder)
 }
 
 #[cfg(test)]
@@ -63,7 +66,9 @@ mod tests {
     #[test]
     fn a_path_below_a_folder_neither_leaves_it_nor_is_an_option() {
         assert!(is_path_below("third_party/a b/é"));
-        for text in ["", "/a", "..", "a/../b", "a//b", "./a", "-C", "a\\b", "C:/a", "a\nb"] {
+        for text in [
+            "", "/a", "..", "a/../b", "a//b", "./a", "-C", "a\\b", "C:/a", "a\nb",
+        ] {
             assert!(!is_path_below(text), "{text}");
         }
     }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Percent-encodes one segment of a URL path: all but the unreserved characters of RFC 3986 section 2.3. `+` becomes
-/// `%2B`, because some clients decode a plain one as a space.
+/// Percent-encodes one segment of a URL path: all but the unreserved characters of RFC 3986 section
+/// 2.3. `+` becomes `%2B`, because some clients decode a plain one as a space.
 pub fn percent_encode(segment: impl AsRef<[u8]>) -> String {
     let mut encoded = String::with_capacity(segment.as_ref().len() + 8);
     push_percent_encoded(&mut encoded, segment.as_ref());
@@ -12,13 +12,18 @@ pub fn percent_encode(segment: impl AsRef<[u8]>) -> String {
 
 /// Appends a segment encoded.
 pub fn push_percent_encoded(encoded: &mut String, segment: &[u8]) {
-    let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    let is_unreserved =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
     let digit = |nibble: u8| char::from(b"0123456789ABCDEF"[usize::from(nibble)]);
     let push_plain = |encoded: &mut String, plain: &[u8]| {
         encoded.push_str(std::str::from_utf8(plain).expect("unreserved characters are ASCII"));
     };
     let mut done = 0;
-    for (at, byte) in segment.iter().enumerate().filter(|(_, byte)| !is_unreserved(**byte)) {
+    for (at, byte) in segment
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| !is_unreserved(**byte))
+    {
         push_plain(encoded, &segment[done..at]);
         encoded.extend(['%', digit(byte >> 4), digit(byte & 15)]);
         done = at + 1;
@@ -60,8 +65,15 @@ mod tests {
 
     #[test]
     fn a_plus_in_a_name_is_percent_encoded_in_links() {
-        assert_eq!(percent_encode("a-1+rocm6.2_x y.whl"), "a-1%2Brocm6.2_x%20y.whl");
+        assert_eq!(
+            percent_encode("a-1+rocm6.2_x y.whl"),
+            "a-1%2Brocm6.2_x%20y.whl"
+        );
         assert_eq!(percent_encode("é#?/"), "%C3%A9%23%3F%2F");
-        assert_eq!(percent_encode(b"rel\xff"), "rel%FF", "a file's name is bytes");
+        assert_eq!(
+            percent_encode(b"rel\xff"),
+            "rel%FF",
+            "a file's name is bytes"
+        );
     }
 }

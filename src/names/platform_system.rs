@@ -13,8 +13,9 @@ pub enum PlatformSystem {
     Unknown,
 }
 
-/// How tags of other systems begin: PEP 738 (Android), PEP 730 (iOS), PEP 783 (Emscripten), the specification (macOS and
-/// Windows), and `sysconfig.get_platform()` for the others, which `packaging.tags._generic_platforms` takes.
+/// How tags of other systems begin: PEP 738 (Android), PEP 730 (iOS), PEP 783 (Emscripten), the
+/// specification (macOS and Windows), and `sysconfig.get_platform()` for the others, which
+/// `packaging.tags._generic_platforms` takes.
 const FOREIGN: &[(&str, &str)] = &[
     ("android_", "Android"),
     ("ios_", "iOS"),
@@ -56,7 +57,8 @@ impl PlatformSystem {
         foreign.map_or(Self::Unknown, |(_, name)| Self::Foreign(name))
     }
 
-    /// Returns the foreign system of tags that are all for such systems; `None` where one of them is not.
+    /// Returns the foreign system of tags that are all for such systems; `None` where one of them
+    /// is not.
     pub fn foreign_of(tags: &[String]) -> Option<&'static str> {
         let mut names = tags.iter().map(|tag| match Self::of_tag(tag) {
             Self::Foreign(name) => Some(name),
@@ -67,8 +69,8 @@ impl PlatformSystem {
     }
 }
 
-/// Returns whether a tag is `linux_ARCH`, or of manylinux or musllinux with a version and an architecture (PEP 600 and the
-/// PEPs before it, PEP 656).
+/// Returns whether a tag is `linux_ARCH`, or of manylinux or musllinux with a version and an
+/// architecture (PEP 600 and the PEPs before it, PEP 656).
 fn is_linux(tag: &str) -> bool {
     if let Some(arch) = tag.strip_prefix("linux_") {
         return !arch.is_empty();
@@ -76,9 +78,14 @@ fn is_linux(tag: &str) -> bool {
     let versioned = |rest: &str| {
         let mut parts = rest.splitn(3, '_');
         let is_number = |part: Option<&str>| part.is_some_and(|part| part.parse::<u32>().is_ok());
-        is_number(parts.next()) && is_number(parts.next()) && parts.next().is_some_and(|arch| !arch.is_empty())
+        is_number(parts.next())
+            && is_number(parts.next())
+            && parts.next().is_some_and(|arch| !arch.is_empty())
     };
-    match (tag.strip_prefix("manylinux"), tag.strip_prefix("musllinux_")) {
+    match (
+        tag.strip_prefix("manylinux"),
+        tag.strip_prefix("musllinux_"),
+    ) {
         (Some(rest), _) => match rest.split_once('_') {
             Some(("", rest)) => versioned(rest),
             Some((year, arch)) => OLD_MANYLINUX.contains(&year) && !arch.is_empty(),
@@ -154,12 +161,23 @@ mod tests {
     /// Tags are of a foreign system where each of them is.
     #[test]
     fn a_set_with_a_linux_tag_is_not_foreign() {
-        let of =
-            |tags: &[&str]| PlatformSystem::foreign_of(&tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>());
+        let of = |tags: &[&str]| {
+            PlatformSystem::foreign_of(
+                &tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>(),
+            )
+        };
         assert_eq!(of(&["android_21_x86_64"]), Some("Android"));
-        assert_eq!(of(&["macosx_10_9_x86_64", "macosx_11_0_arm64"]), Some("macOS"));
-        for tags in [&["android_21_x86_64", "linux_x86_64"][..], &["any"], &["something"], &["win32", "something"], &[]]
-        {
+        assert_eq!(
+            of(&["macosx_10_9_x86_64", "macosx_11_0_arm64"]),
+            Some("macOS")
+        );
+        for tags in [
+            &["android_21_x86_64", "linux_x86_64"][..],
+            &["any"],
+            &["something"],
+            &["win32", "something"],
+            &[],
+        ] {
             assert_eq!(of(tags), None, "{tags:?}");
         }
     }

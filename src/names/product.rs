@@ -2,14 +2,20 @@
 
 use std::fmt;
 
-/// A product name reduced to its letters and digits: `RX 7900 XTX`, `rx-7900-xtx` and `rx7900xtx` are one product.
+/// A product name reduced to its letters and digits: `RX 7900 XTX`, `rx-7900-xtx` and `rx7900xtx`
+/// are one product.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProductName(String);
 
 impl ProductName {
     /// Folds a name as a person writes it.
     pub fn new(text: &str) -> Self {
-        Self(text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect())
+        Self(
+            text.chars()
+                .filter(char::is_ascii_alphanumeric)
+                .map(|c| c.to_ascii_lowercase())
+                .collect(),
+        )
     }
 }
 

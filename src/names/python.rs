@@ -13,7 +13,9 @@ pub struct PythonVersion {
 
 /// Not a Python version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a Python version: write major and minor such as `3.12`, or `3.13t` for free-threaded")]
+#[error(
+    "`{0}` is not a Python version: write major and minor such as `3.12`, or `3.13t` for free-threaded"
+)]
 pub struct PythonVersionError(pub String);
 
 impl PythonVersion {
@@ -39,7 +41,11 @@ impl PythonVersion {
 
     /// The ABI tag, `cp313` or `cp313t`.
     pub fn abi_tag(self) -> String {
-        format!("{}{}", self.python_tag(), if self.free_threaded { "t" } else { "" })
+        format!(
+            "{}{}",
+            self.python_tag(),
+            if self.free_threaded { "t" } else { "" }
+        )
     }
 
     /// Both tags, `cp313-cp313t`: how wheels are named, and folders of interpreters.
@@ -61,13 +67,23 @@ impl FromStr for PythonVersion {
         if !matches!(major.as_bytes(), [b'1'..=b'9']) {
             return Err(fault());
         }
-        Ok(Self { major: number(major)?, minor: number(minor)?, free_threaded })
+        Ok(Self {
+            major: number(major)?,
+            minor: number(minor)?,
+            free_threaded,
+        })
     }
 }
 
 impl fmt::Display for PythonVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}{}", self.major, self.minor, if self.free_threaded { "t" } else { "" })
+        write!(
+            f,
+            "{}.{}{}",
+            self.major,
+            self.minor,
+            if self.free_threaded { "t" } else { "" }
+        )
     }
 }
 
@@ -79,9 +95,15 @@ mod tests {
     #[test]
     fn free_threaded_builds_have_their_own_abi_tag() {
         let tag = |text: &str| text.parse::<PythonVersion>().map(PythonVersion::cp_tag);
-        assert_eq!((tag("3.12"), tag("3.13t")), (Ok("cp312-cp312".to_owned()), Ok("cp313-cp313t".to_owned())));
+        assert_eq!(
+            (tag("3.12"), tag("3.13t")),
+            (Ok("cp312-cp312".to_owned()), Ok("cp313-cp313t".to_owned()))
+        );
         assert!(tag("3.08").is_err() && tag("4").is_err());
-        assert_eq!("3.13t".parse::<PythonVersion>().unwrap().to_string(), "3.13t");
+        assert_eq!(
+            "3.13t".parse::<PythonVersion>().unwrap().to_string(),
+            "3.13t"
+        );
     }
 
     #[test]

@@ -26,8 +26,14 @@ impl FromStr for RepoName {
 
     fn from_str(text: &str) -> Result<Self, RepoNameError> {
         let is_word = |word: &str| {
-            let inside = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-            inside && (1..=LONGEST).contains(&word.len()) && !word.starts_with('-') && word != "." && word != ".."
+            let inside = word
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+            inside
+                && (1..=LONGEST).contains(&word.len())
+                && !word.starts_with('-')
+                && word != "."
+                && word != ".."
         };
         match text.split_once('/') {
             Some((owner, repo)) if is_word(owner) && is_word(repo) => Ok(Self(text.to_owned())),
@@ -51,7 +57,9 @@ mod tests {
         for good in ["org/rock-action", "o/.github", "a_b/c.d"] {
             assert_eq!(good.parse::<RepoName>().unwrap().to_string(), good);
         }
-        for bad in ["", "org", "org/", "/x", "a/b/c", "a/..", "../r", "a b/c", "a/b?c", "o/r;x", "o/-x"] {
+        for bad in [
+            "", "org", "org/", "/x", "a/b/c", "a/..", "../r", "a b/c", "a/b?c", "o/r;x", "o/-x",
+        ] {
             assert!(bad.parse::<RepoName>().is_err(), "{bad}");
         }
     }

@@ -1,7 +1,8 @@
 //! Requirements on other distributions, `torch>=2.5; python_version > "3.8"` (PEP 508).
 //!
-//! `pep508_rs` reads the name, the extras, the versions and each comparison of a marker. The marker as a whole is read
-//! here: `pep508_rs` turns it into a decision diagram, which takes memory that grows exponentially with some markers.
+//! `pep508_rs` reads the name, the extras, the versions and each comparison of a marker. The marker
+//! as a whole is read here: `pep508_rs` turns it into a decision diagram, which takes memory that
+//! grows exponentially with some markers.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -43,11 +44,17 @@ impl FromStr for Requirement {
         let read = || {
             let Parts { head, marker } = split(text)?;
             // For each extra `pep508_rs` copies the whole text, so that the head is without them.
-            let parsed = pep508_rs::Requirement::<AnyUrl>::from_str(&head).map_err(|error| reason(&error))?;
+            let parsed = pep508_rs::Requirement::<AnyUrl>::from_str(&head)
+                .map_err(|error| reason(&error))?;
             marker.map_or(Ok(()), check_marker)?;
-            Ok(Self { name: parsed.name.to_string() })
+            Ok(Self {
+                name: parsed.name.to_string(),
+            })
         };
-        read().map_err(|reason| RequirementError { text: text.to_owned(), reason })
+        read().map_err(|reason| RequirementError {
+            text: text.to_owned(),
+            reason,
+        })
     }
 }
 
@@ -59,15 +66,20 @@ struct Parts<'t> {
     marker: Option<&'t str>,
 }
 
-/// Splits a requirement (PEP 508, "Grammar"), and checks its name, its extras and the form of its URL.
+/// Splits a requirement (PEP 508, "Grammar"), and checks its name, its extras and the form of its
+/// URL.
 ///
-/// `pep508_rs` 0.9.2 panics where a name that ends the text ends with a character that no name ends with, where an extra ends
-/// with one before a space, and where text that is not ASCII follows a comparison of a marker.
+/// `pep508_rs` 0.9.2 panics where a name that ends the text ends with a character that no name ends
+/// with, where an extra ends with one before a space, and where text that is not ASCII follows a
+/// comparison of a marker.
 fn split(text: &str) -> Result<Parts<'_>, String> {
     let text = text.trim();
     let (name, rest) = text.split_at(text.find(|c| !is_inner(c)).unwrap_or(text.len()));
     if !is_name(name) {
-        return Err(format!("`{}` is not a name", excerpt(if name.is_empty() { text } else { name })));
+        return Err(format!(
+            "`{}` is not a name",
+            excerpt(if name.is_empty() { text } else { name })
+        ));
     }
     let rest = after_extras(rest)?;
     let (detail, marker) = match rest.strip_prefix('@') {
@@ -81,7 +93,10 @@ fn split(text: &str) -> Result<Parts<'_>, String> {
             let after = after.trim_start_matches(BLANKS);
             let marker = after.strip_prefix(';');
             if marker.is_none() && !after.is_empty() {
-                return Err(format!("expected `;` after its URL, found `{}`", excerpt(after)));
+                return Err(format!(
+                    "expected `;` after its URL, found `{}`",
+                    excerpt(after)
+                ));
             }
             (format!("@ {url}"), marker)
         }
@@ -93,17 +108,28 @@ fn split(text: &str) -> Result<Parts<'_>, String> {
     if text[..text.len() - marker.map_or(0, str::len)].contains(['\n', '\r']) {
         return Err("it is folded over several lines".to_owned());
     }
-    Ok(Parts { head: format!("{name} {detail}").trim_end().to_owned(), marker })
+    Ok(Parts {
+        head: format!("{name} {detail}").trim_end().to_owned(),
+        marker,
+    })
 }
 
 /// Checks the extras that follow a name, and returns what follows them.
 fn after_extras(text: &str) -> Result<&str, String> {
     let text = text.trim_start();
-    let Some(extras) = text.strip_prefix('[') else { return Ok(text) };
+    let Some(extras) = text.strip_prefix('[') else {
+        return Ok(text);
+    };
     let (extras, rest) = extras.split_once(']').ok_or("its extras have no end")?;
     let rest = rest.trim_start();
-    match extras.split(',').map(str::trim).find(|extra| !is_name(extra)) {
-        Some(extra) if !extras.trim().is_empty() => Err(format!("`{}` is not the name of an extra", excerpt(extra))),
+    match extras
+        .split(',')
+        .map(str::trim)
+        .find(|extra| !is_name(extra))
+    {
+        Some(extra) if !extras.trim().is_empty() => {
+            Err(format!("`{}` is not the name of an extra", excerpt(extra)))
+        }
         _ if rest.starts_with('[') => Err("it has a second list of extras".to_owned()),
         _ => Ok(rest),
     }
@@ -143,7 +169,13 @@ impl Pep508Url for AnyUrl {
 
 /// The first line of an error; what follows draws it in an editor's way.
 fn reason<T: Pep508Url>(error: &Pep508Error<T>) -> String {
-    error.to_string().lines().next().unwrap_or_default().trim_end_matches(':').to_owned()
+    error
+        .to_string()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches(':')
+        .to_owned()
 }
 
 /// Checks a marker: comparisons, `and`, `or`, parentheses.
@@ -155,7 +187,9 @@ fn check_marker(marker: &str) -> Result<(), String> {
         while let Some(inner) = rest.strip_prefix('(') {
             depth += 1;
             if depth > MAX_MARKER_DEPTH {
-                return Err(format!("its marker nests parentheses more than {MAX_MARKER_DEPTH} deep"));
+                return Err(format!(
+                    "its marker nests parentheses more than {MAX_MARKER_DEPTH} deep"
+                ));
             }
             rest = inner.trim_start();
         }
@@ -164,15 +198,24 @@ fn check_marker(marker: &str) -> Result<(), String> {
         rest = after.trim_start();
         // What joins it to the next, after any number of closing parentheses.
         while let Some(outer) = rest.strip_prefix(')') {
-            depth = depth.checked_sub(1).ok_or("its marker closes a parenthesis that is not open")?;
+            depth = depth
+                .checked_sub(1)
+                .ok_or("its marker closes a parenthesis that is not open")?;
             rest = outer.trim_start();
         }
         if rest.is_empty() {
-            return if depth == 0 { Ok(()) } else { Err("its marker leaves a parenthesis open".to_owned()) };
+            return if depth == 0 {
+                Ok(())
+            } else {
+                Err("its marker leaves a parenthesis open".to_owned())
+            };
         }
         let (word, after) = split_word(rest);
         if !["and", "or"].contains(&word) {
-            return Err(format!("expected `and` or `or` in its marker, found `{}`", excerpt(rest)));
+            return Err(format!(
+                "expected `and` or `or` in its marker, found `{}`",
+                excerpt(rest)
+            ));
         }
         rest = after.trim_start();
     }
@@ -187,8 +230,15 @@ fn split_comparison(text: &str) -> Result<(&str, &str), String> {
     } else {
         match split_word(after) {
             ("in", rest) => rest,
-            ("not", rest) if split_word(rest.trim_start()).0 == "in" => split_word(rest.trim_start()).1,
-            _ => return Err(format!("expected an operator in its marker, found `{}`", excerpt(after))),
+            ("not", rest) if split_word(rest.trim_start()).0 == "in" => {
+                split_word(rest.trim_start()).1
+            }
+            _ => {
+                return Err(format!(
+                    "expected an operator in its marker, found `{}`",
+                    excerpt(after)
+                ));
+            }
         }
     };
     let rest = split_value(after.trim_start())?;
@@ -197,24 +247,42 @@ fn split_comparison(text: &str) -> Result<(&str, &str), String> {
 
 /// Splits a quoted text or a variable off, and returns what follows.
 fn split_value(text: &str) -> Result<&str, String> {
-    let Some(quote) = text.chars().next().filter(|first| ['"', '\''].contains(first)) else {
+    let Some(quote) = text
+        .chars()
+        .next()
+        .filter(|first| ['"', '\''].contains(first))
+    else {
         let (word, rest) = split_word(text);
         return match word {
-            "" => Err(format!("expected a quoted text or a variable in its marker, found `{}`", excerpt(text))),
+            "" => Err(format!(
+                "expected a quoted text or a variable in its marker, found `{}`",
+                excerpt(text)
+            )),
             _ => Ok(rest),
         };
     };
-    text[1..].split_once(quote).map(|(_, rest)| rest).ok_or_else(|| "its marker leaves a quote open".to_owned())
+    text[1..]
+        .split_once(quote)
+        .map(|(_, rest)| rest)
+        .ok_or_else(|| "its marker leaves a quote open".to_owned())
 }
 
 fn split_word(text: &str) -> (&str, &str) {
-    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "_.".contains(c))).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !(c.is_ascii_alphanumeric() || "_.".contains(c)))
+        .unwrap_or(text.len());
     text.split_at(end)
 }
 
 /// Returns the first characters of a text, with control characters as escapes.
 fn excerpt(text: &str) -> String {
-    let visible = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let visible = |c: char| {
+        if c.is_control() {
+            c.escape_default().to_string()
+        } else {
+            c.to_string()
+        }
+    };
     text.chars().take(20).map(visible).collect()
 }
 
@@ -243,7 +311,10 @@ mod tests {
         ] {
             assert!(is_read(text), "{text}");
         }
-        assert_eq!("Flash_Attn".parse::<Requirement>().unwrap().name(), "flash-attn");
+        assert_eq!(
+            "Flash_Attn".parse::<Requirement>().unwrap().name(),
+            "flash-attn"
+        );
     }
 
     #[test]
@@ -279,7 +350,12 @@ mod tests {
             "a @ b\u{c} ; os_name == 'x' \u{20f2}",
         ]
         .iter()
-        .map(|text| format!("{text:?}: {}\n", text.parse::<Requirement>().unwrap_err().reason))
+        .map(|text| {
+            format!(
+                "{text:?}: {}\n",
+                text.parse::<Requirement>().unwrap_err().reason
+            )
+        })
         .collect();
         insta::assert_snapshot!(refused, @r#"
         "": `` is not a name
@@ -316,10 +392,17 @@ mod tests {
     /// A decision diagram of this marker has 2^40 nodes.
     #[test]
     fn large_markers_take_no_memory_and_deep_ones_are_refused() {
-        let pairs: Vec<String> =
-            (10..50).map(|at| format!("(extra == 'a{at}' and extra == 'b{}')", 100 - at)).collect();
+        let pairs: Vec<String> = (10..50)
+            .map(|at| format!("(extra == 'a{at}' and extra == 'b{}')", 100 - at))
+            .collect();
         assert!(is_read(&format!("a; {}", pairs.join(" or "))));
-        let nested = |depth| format!("a; {}os_name == 'x'{}", "(".repeat(depth), ")".repeat(depth));
+        let nested = |depth| {
+            format!(
+                "a; {}os_name == 'x'{}",
+                "(".repeat(depth),
+                ")".repeat(depth)
+            )
+        };
         assert!(is_read(&nested(64)) && !is_read(&nested(65)));
         assert!(!is_read(&format!("a; {}", "(".repeat(1_000_000))));
     }
@@ -330,7 +413,11 @@ mod tests {
         let began = std::time::Instant::now();
         assert!(is_read(&format!("a[{}x]>=1", "x,".repeat(1_000_000))));
         assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
-        assert!(is_read("a [x] @ https://example.invalid/a") && is_read("a[] (>=1)") && !is_read("a[x]b"));
+        assert!(
+            is_read("a [x] @ https://example.invalid/a")
+                && is_read("a[] (>=1)")
+                && !is_read("a[x]b")
+        );
     }
 
     #[test]

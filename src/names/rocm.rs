@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 /// A ROCm version such as `6.2`, `6.2.4`, `7.14` or `10.1`.
 ///
-/// `7.14` is later than `7.2`, and `7.1.4` is neither; equality and order are by number, with missing parts as zero.
+/// `7.14` is later than `7.2`, and `7.1.4` is neither; equality and order are by number, with
+/// missing parts as zero.
 #[derive(Debug, Clone)]
 pub struct RocmVersion {
     text: String,
@@ -18,10 +19,18 @@ pub struct RocmVersion {
 pub struct RocmVersionError(pub String);
 
 impl RocmVersion {
-    /// Reads at most three numbers at the start of a text: `6.4.1` of `6.4.1.git123`, `6.4` of `6.4.43482-0f2d60242`.
+    /// Reads at most three numbers at the start of a text: `6.4.1` of `6.4.1.git123`, `6.4` of
+    /// `6.4.43482-0f2d60242`.
     pub fn from_leading_numbers(text: &str) -> Option<Self> {
-        let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        text.split('.').take_while(is_number).take(3).collect::<Vec<_>>().join(".").parse().ok()
+        let is_number =
+            |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        text.split('.')
+            .take_while(is_number)
+            .take(3)
+            .collect::<Vec<_>>()
+            .join(".")
+            .parse()
+            .ok()
     }
 
     /// The text as written.
@@ -42,7 +51,10 @@ impl RocmVersion {
     /// Major and minor, `6.2` for `6.2.4`.
     #[must_use]
     pub fn minor(&self) -> Self {
-        Self { text: format!("{}.{}", self.parts[0], self.parts[1]), parts: [self.parts[0], self.parts[1], 0, 0] }
+        Self {
+            text: format!("{}.{}", self.parts[0], self.parts[1]),
+            parts: [self.parts[0], self.parts[1], 0, 0],
+        }
     }
 
     /// All numbers without dots, `624`.
@@ -57,17 +69,23 @@ impl FromStr for RocmVersion {
         let mut parts = [0; 4];
         let mut count = 0;
         for part in text.split('.') {
-            let digits = !part.is_empty() && part.len() <= 5 && part.bytes().all(|b| b.is_ascii_digit());
+            let digits =
+                !part.is_empty() && part.len() <= 5 && part.bytes().all(|b| b.is_ascii_digit());
             if count == 4 || !digits || (part.len() > 1 && part.starts_with('0')) {
                 return Err(RocmVersionError(text.to_owned()));
             }
-            parts[count] = part.parse().map_err(|_| RocmVersionError(text.to_owned()))?;
+            parts[count] = part
+                .parse()
+                .map_err(|_| RocmVersionError(text.to_owned()))?;
             count += 1;
         }
         if count < 2 {
             return Err(RocmVersionError(text.to_owned()));
         }
-        Ok(Self { text: text.to_owned(), parts })
+        Ok(Self {
+            text: text.to_owned(),
+            parts,
+        })
     }
 }
 

@@ -1,9 +1,10 @@
 //! PEP 440 version specifiers, `>=2.7,<3`.
 //!
-//! `pep440_rs` 0.7.3 parses and orders versions correctly, but its specifiers differ from PEP 440 in four places: `<V` for
-//! a pre-release `V` rejects the earlier pre-releases of the same release, `==V.*` matches a version with fewer release
-//! numbers than `V`, `!=V.*` does not match it, and `===` compares normalised texts. The rules here follow the
-//! specification "Version specifiers" of the Python Packaging Authority and agree with `packaging` 26.3 (`packaging/_ranges.py`).
+//! `pep440_rs` 0.7.3 parses and orders versions correctly, but its specifiers differ from PEP 440
+//! in four places: `<V` for a pre-release `V` rejects the earlier pre-releases of the same release,
+//! `==V.*` matches a version with fewer release numbers than `V`, `!=V.*` does not match it, and
+//! `===` compares normalised texts. The rules here follow the specification "Version specifiers" of
+//! the Python Packaging Authority and agree with `packaging` 26.3 (`packaging/_ranges.py`).
 //!
 //! **Invariant:** no other module compares versions with the operators of a specifier.
 
@@ -15,8 +16,8 @@ use super::{Version, VersionError};
 
 /// Version specifiers that all hold, `>=2.7,<3`; the empty set allows every version.
 ///
-/// Pre-releases are not filtered: `>=2.7` contains `2.8rc1`, because a question about one version has no alternative to
-/// it.
+/// Pre-releases are not filtered: `>=2.7` contains `2.8rc1`, because a question about one version
+/// has no alternative to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionSpecifiers {
     clauses: Vec<SpecifierClause>,
@@ -63,35 +64,51 @@ impl VersionSpecifiers {
     /// Returns whether every clause allows the version.
     pub fn contains(&self, version: &Version) -> bool {
         let public = version.parsed().clone().without_local();
-        self.clauses.iter().all(|clause| clause.allows(version, &public))
+        self.clauses
+            .iter()
+            .all(|clause| clause.allows(version, &public))
     }
 
-    /// Returns the release numbers that clauses name, `[3, 12, 4]` for `>=3.12.4`. Between two of them all releases are
-    /// allowed, or none.
+    /// Returns the release numbers that clauses name, `[3, 12, 4]` for `>=3.12.4`. Between two of
+    /// them all releases are allowed, or none.
     pub fn releases(&self) -> impl Iterator<Item = Vec<u64>> {
         let version = |clause: &SpecifierClause| match &clause.version {
             Some(version) => Some(version.clone()),
             None => clause.text.parse::<pep440_rs::Version>().ok(),
         };
-        self.clauses.iter().filter_map(version).map(|version| version.release().to_vec())
+        self.clauses
+            .iter()
+            .filter_map(version)
+            .map(|version| version.release().to_vec())
     }
 }
 
 impl SpecifierClause {
     /// Returns whether the clause allows a version; `public` is the version without its local part.
     ///
-    /// Local parts of a version count only where the clause has one, too ("Version matching"), which `==` and `!=` alone
-    /// may have.
+    /// Local parts of a version count only where the clause has one, too ("Version matching"),
+    /// which `==` and `!=` alone may have.
     fn allows(&self, version: &Version, public: &pep440_rs::Version) -> bool {
-        let Some(bound) = &self.version else { return self.text.eq_ignore_ascii_case(version.as_str()) };
-        let matched = if bound.is_local() { version.parsed() } else { public };
+        let Some(bound) = &self.version else {
+            return self.text.eq_ignore_ascii_case(version.as_str());
+        };
+        let matched = if bound.is_local() {
+            version.parsed()
+        } else {
+            public
+        };
         match self.operator {
             SpecifierOperator::Equal => matched == bound,
             SpecifierOperator::NotEqual => matched != bound,
             SpecifierOperator::EqualPrefix => has_prefix(public, bound.epoch(), bound.release()),
-            SpecifierOperator::NotEqualPrefix => !has_prefix(public, bound.epoch(), bound.release()),
+            SpecifierOperator::NotEqualPrefix => {
+                !has_prefix(public, bound.epoch(), bound.release())
+            }
             SpecifierOperator::Compatible => {
-                let series = bound.release().split_last().map_or(&[][..], |(_, series)| series);
+                let series = bound
+                    .release()
+                    .split_last()
+                    .map_or(&[][..], |(_, series)| series);
                 public >= bound && has_prefix(public, bound.epoch(), series)
             }
             SpecifierOperator::AtMost => public <= bound,
@@ -103,21 +120,25 @@ impl SpecifierClause {
     }
 }
 
-/// Returns whether the release begins with these numbers, where missing numbers are 0 ("Version matching").
+/// Returns whether the release begins with these numbers, where missing numbers are 0 ("Version
+/// matching").
 fn has_prefix(version: &pep440_rs::Version, epoch: u64, prefix: &[u64]) -> bool {
     let release = version.release();
     version.epoch() == epoch
-        && prefix.iter().enumerate().all(|(at, number)| release.get(at).copied().unwrap_or(0) == *number)
+        && prefix
+            .iter()
+            .enumerate()
+            .all(|(at, number)| release.get(at).copied().unwrap_or(0) == *number)
 }
 
-/// Returns whether the version is a pre-release or development release of a bound that is neither ("Exclusive ordered
-/// comparison").
+/// Returns whether the version is a pre-release or development release of a bound that is neither
+/// ("Exclusive ordered comparison").
 fn is_pre_release_of(version: &pep440_rs::Version, bound: &pep440_rs::Version) -> bool {
     !bound.any_prerelease() && *version >= bound.clone().with_dev(Some(0))
 }
 
-/// Returns whether the version is a post-release of a bound that is none ("Exclusive ordered comparison"), or a
-/// development release of one.
+/// Returns whether the version is a post-release of a bound that is none ("Exclusive ordered
+/// comparison"), or a development release of one.
 fn is_post_release_of(version: &pep440_rs::Version, bound: &pep440_rs::Version) -> bool {
     !bound.is_post()
         && !bound.is_dev()
@@ -130,7 +151,8 @@ fn is_post_release_of(version: &pep440_rs::Version, bound: &pep440_rs::Version) 
 /// Returns whether two releases are equal when the shorter is padded with zeros.
 fn is_same_release(one: &[u64], other: &[u64]) -> bool {
     let number = |release: &[u64], at: usize| release.get(at).copied().unwrap_or(0);
-    (0..one.len().max(other.len())).all(|at| number(one, at).cmp(&number(other, at)) == Ordering::Equal)
+    (0..one.len().max(other.len()))
+        .all(|at| number(one, at).cmp(&number(other, at)) == Ordering::Equal)
 }
 
 impl FromStr for VersionSpecifiers {
@@ -138,9 +160,17 @@ impl FromStr for VersionSpecifiers {
 
     /// Reads clauses between commas; empty ones are passed over, as `packaging` does.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let clauses = text.split(',').map(str::trim).filter(|clause| !clause.is_empty());
+        let clauses = text
+            .split(',')
+            .map(str::trim)
+            .filter(|clause| !clause.is_empty());
         let clauses: Result<Vec<SpecifierClause>, VersionError> = clauses.map(str::parse).collect();
-        clauses.map(|clauses| Self { clauses }).map_err(|error| VersionError { text: text.to_owned(), ..error })
+        clauses
+            .map(|clauses| Self { clauses })
+            .map_err(|error| VersionError {
+                text: text.to_owned(),
+                ..error
+            })
     }
 }
 
@@ -148,8 +178,13 @@ impl FromStr for SpecifierClause {
     type Err = VersionError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fault = |reason: String| VersionError { text: text.to_owned(), reason };
-        let end = text.find(|c: char| !"<>=!~".contains(c)).unwrap_or(text.len());
+        let fault = |reason: String| VersionError {
+            text: text.to_owned(),
+            reason,
+        };
+        let end = text
+            .find(|c: char| !"<>=!~".contains(c))
+            .unwrap_or(text.len());
         // `===` may be followed by anything, so by more such signs.
         let end = if text.starts_with("===") { 3 } else { end };
         let (sign, rest) = text.split_at(end);
@@ -170,32 +205,62 @@ impl FromStr for SpecifierClause {
         if operator == SpecifierOperator::Identical {
             let is_text = !written.contains(|c: char| c.is_whitespace() || matches!(c, ';' | ')'));
             return if is_text {
-                Ok(Self { operator, text: written.to_owned(), version: None })
+                Ok(Self {
+                    operator,
+                    text: written.to_owned(),
+                    version: None,
+                })
             } else {
-                Err(fault(format!("`{written}` after `{sign}` has white space, `;` or `)` in it")))
+                Err(fault(format!(
+                    "`{written}` after `{sign}` has white space, `;` or `)` in it"
+                )))
             };
         }
         let (number, operator) = match (written.strip_suffix(".*"), operator) {
             (Some(number), SpecifierOperator::Equal) => (number, SpecifierOperator::EqualPrefix),
-            (Some(number), SpecifierOperator::NotEqual) => (number, SpecifierOperator::NotEqualPrefix),
-            (Some(_), _) => return Err(fault(format!("`.*` may follow `==` and `!=`, and not `{sign}`"))),
+            (Some(number), SpecifierOperator::NotEqual) => {
+                (number, SpecifierOperator::NotEqualPrefix)
+            }
+            (Some(_), _) => {
+                return Err(fault(format!(
+                    "`.*` may follow `==` and `!=`, and not `{sign}`"
+                )));
+            }
             (None, operator) => (written, operator),
         };
         let version = number
             .parse::<pep440_rs::Version>()
             .map_err(|error| fault(format!("`{number}` is not a version: {error}")))?;
-        let is_prefix = matches!(operator, SpecifierOperator::EqualPrefix | SpecifierOperator::NotEqualPrefix);
+        let is_prefix = matches!(
+            operator,
+            SpecifierOperator::EqualPrefix | SpecifierOperator::NotEqualPrefix
+        );
         let is_release = !version.any_prerelease() && !version.is_post() && !version.is_local();
         if is_prefix && !is_release {
-            return Err(fault(format!("`.*` may follow the numbers of a release only, and not `{number}`")));
+            return Err(fault(format!(
+                "`.*` may follow the numbers of a release only, and not `{number}`"
+            )));
         }
-        if version.is_local() && !matches!(operator, SpecifierOperator::Equal | SpecifierOperator::NotEqual) {
-            return Err(fault(format!("a local part may follow `==` and `!=`, and not `{sign}`")));
+        if version.is_local()
+            && !matches!(
+                operator,
+                SpecifierOperator::Equal | SpecifierOperator::NotEqual
+            )
+        {
+            return Err(fault(format!(
+                "a local part may follow `==` and `!=`, and not `{sign}`"
+            )));
         }
         if operator == SpecifierOperator::Compatible && version.release().len() < 2 {
-            return Err(fault(format!("`~=` needs two numbers or more, such as `~={number}.0`")));
+            return Err(fault(format!(
+                "`~=` needs two numbers or more, such as `~={number}.0`"
+            )));
         }
-        Ok(Self { operator, text: number.to_owned(), version: Some(version) })
+        Ok(Self {
+            operator,
+            text: number.to_owned(),
+            version: Some(version),
+        })
     }
 }
 
@@ -260,7 +325,8 @@ mod tests {
         format!("{set}: {}\n", versions.join(" "))
     }
 
-    /// A bound that is a nightly allows earlier nightlies of its release, one that is a release allows none.
+    /// A bound that is a nightly allows earlier nightlies of its release, one that is a release
+    /// allows none.
     #[test]
     fn bounds_treat_pre_and_post_releases_as_pep_440() {
         let specifiers = [
@@ -291,7 +357,8 @@ mod tests {
         ");
     }
 
-    /// A missing release number is 0 in a prefix, and a local part counts where the specifier has one.
+    /// A missing release number is 0 in a prefix, and a local part counts where the specifier has
+    /// one.
     #[test]
     fn prefixes_pad_releases_and_locals_count_when_named() {
         let specifiers = [
@@ -348,7 +415,8 @@ mod tests {
             "== 1. 0",
             "==1.0.*+5",
         ];
-        let reasons = texts.map(|text| text.parse::<VersionSpecifiers>().unwrap_err().to_string() + "\n");
+        let reasons =
+            texts.map(|text| text.parse::<VersionSpecifiers>().unwrap_err().to_string() + "\n");
         insta::assert_snapshot!(reasons.concat(), @r"
         `2.0` is not a version: it begins with no operator; operators are === ~= == != <= >= < >
         `=>2.0` is not a version: `=>` is not an operator; operators are === ~= == != <= >= < >
@@ -371,7 +439,8 @@ mod tests {
     }
 
     proptest! {
-        /// Each operator and its opposite part all versions between them, except where exclusive bounds leave out more.
+        /// Each operator and its opposite part all versions between them, except where exclusive
+        /// bounds leave out more.
         #[test]
         fn opposite_operators_never_both_hold(
             version in "[0-3](\\.[0-3]){0,2}((a|rc)[0-2])?(\\.post[0-2])?(\\.dev[0-2])?(\\+x)?",

@@ -1,12 +1,13 @@
-//! What wheels built beside a ROCm SDK have behind their version: which ROCm, which day, which commit.
+//! What wheels built beside a ROCm SDK have behind their version: which ROCm, which day, which
+//! commit.
 //!
-//! **Invariant:** all of it is made of [`LocalLabel`]s, so that a version has one `+`, and the form that installers
-//! compare.
+//! **Invariant:** all of it is made of [`LocalLabel`]s, so that a version has one `+`, and the form
+//! that installers compare.
 
 use super::{LabelError, LocalLabel, Version, day_digits};
 
-/// The label of a wheel for this ROCm: `rocm7.10.0`, and `devrocm7.10.0.dev0.efed3c` for one in development (`TheRock`,
-/// `determine_version.py`).
+/// The label of a wheel for this ROCm: `rocm7.10.0`, and `devrocm7.10.0.dev0.efed3c` for one in
+/// development (`TheRock`, `determine_version.py`).
 ///
 /// ```
 /// use rock_matrix::names::rocm_suffix;
@@ -18,12 +19,16 @@ use super::{LabelError, LocalLabel, Version, day_digits};
 /// Never for a version; the label is read back.
 pub fn rocm_suffix(rocm: &Version) -> Result<LocalLabel, LabelError> {
     let version = rocm.normalized();
-    let prefix = if version.contains("dev") { "devrocm" } else { "rocm" };
+    let prefix = if version.contains("dev") {
+        "devrocm"
+    } else {
+        "rocm"
+    };
     format!("{prefix}{}", version.replace('+', "-")).parse()
 }
 
-/// The label of a wheel for the ROCm packages of a day, `rocmsdk20250528`; the day is written `2025-05-28` or
-/// `20250528`.
+/// The label of a wheel for the ROCm packages of a day, `rocmsdk20250528`; the day is written
+/// `2025-05-28` or `20250528`.
 ///
 /// # Errors
 /// When there is no such day.
@@ -44,14 +49,20 @@ pub fn git_segment(commit: &str) -> Result<LocalLabel, String> {
     label.ok_or_else(|| format!("`{commit}` is no commit of at least 8 hex digits"))
 }
 
-/// One label of several parts, each with or without a `+` in front; empty ones are left out, and of none nothing is
-/// left.
+/// One label of several parts, each with or without a `+` in front; empty ones are left out, and of
+/// none nothing is left.
 ///
 /// # Errors
 /// When a part is no label.
-pub fn local_version<'p>(parts: impl IntoIterator<Item = &'p str>) -> Result<Option<LocalLabel>, LabelError> {
+pub fn local_version<'p>(
+    parts: impl IntoIterator<Item = &'p str>,
+) -> Result<Option<LocalLabel>, LabelError> {
     let mut whole: Option<LocalLabel> = None;
-    for part in parts.into_iter().map(|part| part.strip_prefix('+').unwrap_or(part)).filter(|part| !part.is_empty()) {
+    for part in parts
+        .into_iter()
+        .map(|part| part.strip_prefix('+').unwrap_or(part))
+        .filter(|part| !part.is_empty())
+    {
         let part: LocalLabel = part.parse()?;
         whole = Some(whole.map_or_else(|| part.clone(), |before| before.joined(&part)));
     }
@@ -67,26 +78,57 @@ mod tests {
     fn check(rocm: &str, upstream: &str, expect: &str) {
         let suffix = rocm_suffix(&rocm.parse().unwrap()).unwrap();
         assert_eq!(format!("+{suffix}"), expect);
-        let normal = |suffix: &str| format!("2.9.0{suffix}").parse::<Version>().unwrap().normalized();
-        assert_eq!(normal(upstream), format!("2.9.0{expect}"), "the same wheel as upstream names it");
+        let normal = |suffix: &str| {
+            format!("2.9.0{suffix}")
+                .parse::<Version>()
+                .unwrap()
+                .normalized()
+        };
+        assert_eq!(
+            normal(upstream),
+            format!("2.9.0{expect}"),
+            "the same wheel as upstream names it"
+        );
     }
 
     /// TB6: a release, a nightly, and a development build.
     #[test]
     fn the_suffix_of_a_rocm_is_its_normal_form() {
         check("7.10.0", "+rocm7.10.0", "+rocm7.10.0");
-        check("7.10.0a20251124", "+rocm7.10.0a20251124", "+rocm7.10.0a20251124");
-        check("7.10.0.dev0+efed3c", "+devrocm7.10.0.dev0-efed3c", "+devrocm7.10.0.dev0.efed3c");
+        check(
+            "7.10.0a20251124",
+            "+rocm7.10.0a20251124",
+            "+rocm7.10.0a20251124",
+        );
+        check(
+            "7.10.0.dev0+efed3c",
+            "+devrocm7.10.0.dev0-efed3c",
+            "+devrocm7.10.0.dev0.efed3c",
+        );
     }
 
     #[test]
     fn labels_by_rocm_sort_as_texts_and_those_of_a_day_behind_them_all() {
         let rocm = |text: &str| rocm_suffix(&text.parse().unwrap()).unwrap();
         let day = rocmsdk_suffix("2025-05-28").unwrap();
-        let order =
-            [rocm("7.10.0.dev0+efed3c"), rocm("10.2.0"), rocm("7.9.0"), rocm("7.10.0a20251124"), rocm("7.10.0")];
-        let versions = order.iter().chain([&day]).map(|label| format!("2.9.0+{label}").parse::<Version>().unwrap());
-        assert!(versions.collect::<Vec<_>>().windows(2).all(|pair| pair[0] < pair[1]), "10.2.0 stands below 7.9.0");
+        let order = [
+            rocm("7.10.0.dev0+efed3c"),
+            rocm("10.2.0"),
+            rocm("7.9.0"),
+            rocm("7.10.0a20251124"),
+            rocm("7.10.0"),
+        ];
+        let versions = order
+            .iter()
+            .chain([&day])
+            .map(|label| format!("2.9.0+{label}").parse::<Version>().unwrap());
+        assert!(
+            versions
+                .collect::<Vec<_>>()
+                .windows(2)
+                .all(|pair| pair[0] < pair[1]),
+            "10.2.0 stands below 7.9.0"
+        );
     }
 
     #[test]
@@ -95,7 +137,16 @@ mod tests {
             assert_eq!(rocmsdk_suffix(day).unwrap().as_str(), "rocmsdk20250528");
         }
         assert!(rocmsdk_suffix("2024-02-29").is_ok());
-        for day in ["2025-02-29", "2025-13-01", "2025-04-31", "2025-00-10", "today", "2025-5-28", "2025-0528", ""] {
+        for day in [
+            "2025-02-29",
+            "2025-13-01",
+            "2025-04-31",
+            "2025-00-10",
+            "today",
+            "2025-5-28",
+            "2025-0528",
+            "",
+        ] {
             assert!(rocmsdk_suffix(day).is_err(), "{day}");
         }
     }
@@ -103,7 +154,9 @@ mod tests {
     #[test]
     fn a_development_build_names_its_commit_before_its_rocm() {
         let commit = git_segment("1A2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b").unwrap();
-        let label = local_version([commit.as_str(), "+rocm7.10.0"]).unwrap().unwrap();
+        let label = local_version([commit.as_str(), "+rocm7.10.0"])
+            .unwrap()
+            .unwrap();
         assert_eq!(label.as_str(), "git1a2b3c4d.rocm7.10.0");
         for none in ["", "1a2b3c4", "1a2b3c4z5e", "ä234567890"] {
             assert!(git_segment(none).is_err(), "{none}");
@@ -112,8 +165,15 @@ mod tests {
 
     #[test]
     fn a_label_of_parts_has_one_plus_and_no_empty_segment() {
-        let label = |parts: &[&str]| local_version(parts.iter().copied()).unwrap().map(|label| label.to_string());
-        assert_eq!(label(&["+a-b", "", "+", "C_01"]).as_deref(), Some("a.b.c.1"));
+        let label = |parts: &[&str]| {
+            local_version(parts.iter().copied())
+                .unwrap()
+                .map(|label| label.to_string())
+        };
+        assert_eq!(
+            label(&["+a-b", "", "+", "C_01"]).as_deref(),
+            Some("a.b.c.1")
+        );
         assert_eq!(label(&["", "+"]), None);
         for part in ["a+b", "++a", "a b", "a..b"] {
             assert!(local_version([part]).is_err(), "{part}");

@@ -2,7 +2,8 @@
 
 /// How the name of an install tree ends.
 pub const TREE: &str = "-tree";
-/// How the name of an archive of one ends. No source distribution is called so: a version follows its last `-`.
+/// How the name of an archive of one ends. No source distribution is called so: a version follows
+/// its last `-`.
 pub const TREE_ARCHIVE: &str = "-tree.tar.gz";
 
 /// How the name of a source distribution ends (PEP 625).

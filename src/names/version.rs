@@ -74,10 +74,14 @@ impl Version {
     #[must_use]
     pub fn public(&self) -> Self {
         let text = self.text.split('+').next().unwrap_or_default().into();
-        Self { text, parsed: self.parsed.clone().without_local() }
+        Self {
+            text,
+            parsed: self.parsed.clone().without_local(),
+        }
     }
 
-    /// Returns whether PEP 440 specifiers such as `>=2.7,<3` allow this version ([`VersionSpecifiers`]).
+    /// Returns whether PEP 440 specifiers such as `>=2.7,<3` allow this version
+    /// ([`VersionSpecifiers`]).
     ///
     /// # Errors
     /// When the specifiers do not parse.
@@ -109,9 +113,14 @@ impl FromStr for Version {
     /// White space around a version is no part of it (PEP 440, "Leading and Trailing Whitespace").
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
-        let parsed = pep440_rs::Version::from_str(text)
-            .map_err(|e| VersionError { text: text.to_owned(), reason: e.to_string() })?;
-        Ok(Self { text: text.into(), parsed })
+        let parsed = pep440_rs::Version::from_str(text).map_err(|e| VersionError {
+            text: text.to_owned(),
+            reason: e.to_string(),
+        })?;
+        Ok(Self {
+            text: text.into(),
+            parsed,
+        })
     }
 }
 
@@ -138,7 +147,8 @@ impl Ord for Version {
     }
 }
 
-/// A version of the package being built: released, or a commit of one of its families (`fa2:4a948e9`).
+/// A version of the package being built: released, or a commit of one of its families
+/// (`fa2:4a948e9`).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PackageVersion {
     /// A released version.
@@ -155,15 +165,35 @@ pub enum PackageVersion {
 impl FromStr for PackageVersion {
     type Err = VersionError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let Some((family, hash)) = text.split_once(':') else { return text.parse().map(Self::Released) };
-        let fault = |reason: &str| Err(VersionError { text: text.to_owned(), reason: reason.to_owned() });
-        if family.is_empty() || !family.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-') {
+        let Some((family, hash)) = text.split_once(':') else {
+            return text.parse().map(Self::Released);
+        };
+        let fault = |reason: &str| {
+            Err(VersionError {
+                text: text.to_owned(),
+                reason: reason.to_owned(),
+            })
+        };
+        if family.is_empty()
+            || !family
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        {
             return fault("the part before `:` must be a short lower-case name such as `fa2`");
         }
-        if !(7..=40).contains(&hash.len()) || !hash.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)) {
-            return fault("after `:` stands a commit of 7 to 40 lower-case hex digits, not a branch or a tag");
+        if !(7..=40).contains(&hash.len())
+            || !hash
+                .bytes()
+                .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+        {
+            return fault(
+                "after `:` stands a commit of 7 to 40 lower-case hex digits, not a branch or a tag",
+            );
         }
-        Ok(Self::Commit { family: family.to_owned(), hash: hash.to_owned() })
+        Ok(Self::Commit {
+            family: family.to_owned(),
+            hash: hash.to_owned(),
+        })
     }
 }
 
@@ -192,14 +222,27 @@ mod tests {
     #[test]
     fn white_space_around_a_version_is_no_part_of_it() {
         let version: Version = " 2.5.1+rocm6.2\r\n".parse().unwrap();
-        assert_eq!((version.as_str(), version.local()), ("2.5.1+rocm6.2", Some("rocm6.2")));
+        assert_eq!(
+            (version.as_str(), version.local()),
+            ("2.5.1+rocm6.2", Some("rocm6.2"))
+        );
     }
 
     #[test]
     fn a_nightly_keeps_its_date_in_the_tail() {
-        assert_eq!("2.15.0.dev20261101".parse::<Version>().unwrap().pre_tail(), "dev20261101");
+        assert_eq!(
+            "2.15.0.dev20261101".parse::<Version>().unwrap().pre_tail(),
+            "dev20261101"
+        );
         assert_eq!("2.15.0rc1".parse::<Version>().unwrap().pre_tail(), "rc1");
-        assert_eq!("2.15.0a0+rocm7.14".parse::<Version>().unwrap().public().as_str(), "2.15.0a0");
+        assert_eq!(
+            "2.15.0a0+rocm7.14"
+                .parse::<Version>()
+                .unwrap()
+                .public()
+                .as_str(),
+            "2.15.0a0"
+        );
     }
 
     /// M13
@@ -208,6 +251,9 @@ mod tests {
         assert!("fa2:4a948e9".parse::<PackageVersion>().is_ok());
         assert!("fa2:main".parse::<PackageVersion>().is_err());
         assert!("fa2:4a948".parse::<PackageVersion>().is_err());
-        assert_eq!("fa2:4a948e9".parse::<PackageVersion>().unwrap().to_string(), "fa2:4a948e9");
+        assert_eq!(
+            "fa2:4a948e9".parse::<PackageVersion>().unwrap().to_string(),
+            "fa2:4a948e9"
+        );
     }
 }

@@ -2,12 +2,15 @@
 
 use super::percent_encode;
 
-/// Returns an address of the web as it can stand in a document: `http` or `https`, with `%2B` for every `+`, and every
-/// character encoded that has a meaning to Markdown, HTML, a shell or a terminal. Other schemes give none, and neither does
-/// an address with a name before its host: a listing may hold anything.
+/// Returns an address of the web as it can stand in a document: `http` or `https`, with `%2B` for
+/// every `+`, and every character encoded that has a meaning to Markdown, HTML, a shell or a
+/// terminal. Other schemes give none, and neither does an address with a name before its host: a
+/// listing may hold anything.
 pub fn web_address(address: &str) -> Option<String> {
     let (scheme, rest) = address.split_once("://")?;
-    let scheme = ["https", "http"].into_iter().find(|known| scheme.eq_ignore_ascii_case(known))?;
+    let scheme = ["https", "http"]
+        .into_iter()
+        .find(|known| scheme.eq_ignore_ascii_case(known))?;
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if host.contains(['@', '\\']) || host.is_empty() {
         return None;
@@ -30,10 +33,17 @@ mod tests {
     /// Only addresses of the web are taken, and no character of one ends a link or a word.
     #[test]
     fn addresses_are_of_the_web_and_encoded() {
-        let check =
-            |address: &str, expect: Option<&str>| assert_eq!(web_address(address).as_deref(), expect, "{address}");
-        check("https://x.org/a+b%2Bc.whl", Some("https://x.org/a%2Bb%2Bc.whl"));
-        check("HTTP://x.org:8000/a) \"<b>|`$(c)\n", Some("http://x.org:8000/a%29%20%22%3Cb%3E%7C%60%24%28c%29%0A"));
+        let check = |address: &str, expect: Option<&str>| {
+            assert_eq!(web_address(address).as_deref(), expect, "{address}")
+        };
+        check(
+            "https://x.org/a+b%2Bc.whl",
+            Some("https://x.org/a%2Bb%2Bc.whl"),
+        );
+        check(
+            "HTTP://x.org:8000/a) \"<b>|`$(c)\n",
+            Some("http://x.org:8000/a%29%20%22%3Cb%3E%7C%60%24%28c%29%0A"),
+        );
         for other in [
             "javascript:alert(1)",
             "javascript://x/%0aalert(1)",

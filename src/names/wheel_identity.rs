@@ -1,13 +1,15 @@
 //! What a wheel's name says, field by field: one record for every spelling of it.
 
 use super::{
-    Accelerator, DistributionName, LabelParts, LabelPartsError, RocmVersion, TagSet, Version, WheelName, WheelNameError,
+    Accelerator, DistributionName, LabelParts, LabelPartsError, RocmVersion, TagSet, Version,
+    WheelName, WheelNameError,
 };
 
 /// The fields of a wheel's name.
 ///
-/// `rocm62torch2.5` and `rocm6.2torch2.5` are one record; so are a name and its percent-encoded form. Records sort by
-/// field, so torch 2.10 follows 2.9 and ROCm 7.14 follows 7.2, which labels as text do not.
+/// `rocm62torch2.5` and `rocm6.2torch2.5` are one record; so are a name and its percent-encoded
+/// form. Records sort by field, so torch 2.10 follows 2.9 and ROCm 7.14 follows 7.2, which labels
+/// as text do not.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WheelIdentity {
     /// The distribution in file form, `flash_attn`.
@@ -63,17 +65,26 @@ impl WheelIdentity {
     /// # Errors
     /// When the name has a label that cannot be taken apart.
     pub fn of(name: &WheelName, known_rocm: &[RocmVersion]) -> Result<Self, WheelIdentityError> {
-        let parsed = name.label().map(|label| LabelParts::parse(&label, known_rocm)).transpose();
-        let parsed = parsed.map_err(|error| WheelIdentityError::Label { name: name.to_string(), error })?;
+        let parsed = name
+            .label()
+            .map(|label| LabelParts::parse(&label, known_rocm))
+            .transpose();
+        let parsed = parsed.map_err(|error| WheelIdentityError::Label {
+            name: name.to_string(),
+            error,
+        })?;
         let is_ambiguous = parsed.as_ref().is_some_and(|parsed| parsed.ambiguous);
         let parts = parsed.map(|parsed| parsed.parts);
         let torch = parts.as_ref().and_then(|parts| parts.torch.as_ref());
         let free_threaded = |tag: &String| {
-            tag.strip_prefix("cp").and_then(|t| t.strip_suffix('t')).is_some_and(|t| t.parse::<u32>().is_ok())
+            tag.strip_prefix("cp")
+                .and_then(|t| t.strip_suffix('t'))
+                .is_some_and(|t| t.parse::<u32>().is_ok())
         };
         let distribution = name.distribution.parse::<DistributionName>();
         Ok(Self {
-            distribution: distribution.map_or_else(|_| name.distribution.clone(), |name| name.file_form()),
+            distribution: distribution
+                .map_or_else(|_| name.distribution.clone(), |name| name.file_form()),
             version: name.version.public(),
             torch: torch.and_then(|torch| torch.minor().parse().ok()),
             dev: torch.map(Version::pre_tail).filter(|tail| !tail.is_empty()),
@@ -109,7 +120,10 @@ pub struct IdentifiedNames {
 }
 
 /// Reads the names of a release's files.
-pub fn identify<'a>(names: impl IntoIterator<Item = &'a str>, known_rocm: &[RocmVersion]) -> IdentifiedNames {
+pub fn identify<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+    known_rocm: &[RocmVersion],
+) -> IdentifiedNames {
     let mut sorted = IdentifiedNames::default();
     for name in names {
         match WheelIdentity::parse(name, known_rocm) {
@@ -127,21 +141,35 @@ mod tests {
     use crate::names::RocmVersion;
 
     fn known() -> Vec<RocmVersion> {
-        ["6.2", "6.2.4", "7.1", "7.1.4", "7.2", "7.14"].iter().map(|v| v.parse().unwrap()).collect()
+        ["6.2", "6.2.4", "7.1", "7.1.4", "7.2", "7.14"]
+            .iter()
+            .map(|v| v.parse().unwrap())
+            .collect()
     }
 
     fn assets() -> Vec<String> {
         let text = include_str!("../../tests/fixtures/assets.json");
         let release: serde_json::Value = serde_json::from_str(text).unwrap();
-        release["assets"].as_array().unwrap().iter().map(|a| a["name"].as_str().unwrap().to_owned()).collect()
+        release["assets"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|a| a["name"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     #[test]
     fn both_label_styles_and_the_encoded_name_are_one_record() {
         let read = |text: &str| WheelIdentity::parse(text, &known()).unwrap();
         let compact = read("flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl");
-        assert_eq!(compact, read("flash_attn-2.8.3+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl"));
-        assert_eq!(compact, read("Flash_Attn-2.8.3%2Brocm6.2torch2.5.1-1-cp311-cp311-linux_x86_64.whl"));
+        assert_eq!(
+            compact,
+            read("flash_attn-2.8.3+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl")
+        );
+        assert_eq!(
+            compact,
+            read("Flash_Attn-2.8.3%2Brocm6.2torch2.5.1-1-cp311-cp311-linux_x86_64.whl")
+        );
     }
 
     #[test]
@@ -150,7 +178,11 @@ mod tests {
         assert_eq!(assets.len(), 40);
         let identified = identify(assets.iter().map(String::as_str), &known());
         assert_eq!((identified.read.len(), identified.unread.len()), (37, 3));
-        let reasons: Vec<String> = identified.unread.iter().map(|(_, error)| error.to_string()).collect();
+        let reasons: Vec<String> = identified
+            .unread
+            .iter()
+            .map(|(_, error)| error.to_string())
+            .collect();
         insta::assert_snapshot!(reasons.join("\n"), @r"
         `flash-attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is not a wheel name: in a wheel name the distribution `flash-attn` is written `flash_attn`
         `flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is not a wheel name: `2.8.3.rocm62torch2.5` is no version; a `+` became a dot, and the version was `2.8.3+rocm62torch2.5`
@@ -161,7 +193,9 @@ mod tests {
     #[test]
     fn the_assets_hold_every_kind_of_name() {
         let identified = identify(assets().iter().map(String::as_str), &known());
-        let count = |fits: fn(&WheelIdentity) -> bool| identified.read.iter().filter(|(id, _)| fits(id)).count();
+        let count = |fits: fn(&WheelIdentity) -> bool| {
+            identified.read.iter().filter(|(id, _)| fits(id)).count()
+        };
         assert!(count(|id| id.backend.is_some()) >= 3);
         assert!(count(|id| id.git.is_some()) >= 2);
         assert!(count(|id| id.dev.is_some()) >= 2);
@@ -182,7 +216,11 @@ mod tests {
             "flash_attn-2.8.3+rocm72torch2.9-cp312-cp312-linux_x86_64.whl",
         ];
         let identified = identify(names, &known());
-        let order: Vec<&str> = identified.read.iter().map(|(_, name)| name.as_str()).collect();
+        let order: Vec<&str> = identified
+            .read
+            .iter()
+            .map(|(_, name)| name.as_str())
+            .collect();
         assert_eq!(order, [names[2], names[1], names[0]]);
     }
 }

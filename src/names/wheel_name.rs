@@ -42,8 +42,8 @@ pub struct WheelNameError {
 }
 
 impl WheelName {
-    /// How long a name may be in bytes: file systems take no longer ones (Linux, `limits.h`, `NAME_MAX`), and the tags
-    /// that a name stands for are a product.
+    /// How long a name may be in bytes: file systems take no longer ones (Linux, `limits.h`,
+    /// `NAME_MAX`), and the tags that a name stands for are a product.
     pub const MOST_BYTES: usize = 255;
 
     /// The local version label, in normal form.
@@ -54,17 +54,26 @@ impl WheelName {
     /// This name with another version.
     #[must_use]
     pub fn with_version(&self, version: Version) -> Self {
-        Self { version, ..self.clone() }
+        Self {
+            version,
+            ..self.clone()
+        }
     }
 
-    /// The name as the format wants it written: distribution in file form, version in PEP 440 normal form, platform
-    /// tags sorted. Names in the wild differ; two of them mean the same when their normal forms are equal.
+    /// The name as the format wants it written: distribution in file form, version in PEP 440
+    /// normal form, platform tags sorted. Names in the wild differ; two of them mean the same when
+    /// their normal forms are equal.
     #[must_use]
     pub fn normalized(&self) -> Self {
         let distribution = self.distribution.parse::<DistributionName>();
         Self {
-            distribution: distribution.map_or_else(|_| self.distribution.clone(), |name| name.file_form()),
-            version: self.version.normalized().parse().unwrap_or_else(|_| self.version.clone()),
+            distribution: distribution
+                .map_or_else(|_| self.distribution.clone(), |name| name.file_form()),
+            version: self
+                .version
+                .normalized()
+                .parse()
+                .unwrap_or_else(|_| self.version.clone()),
             platform: self.platform.sorted(),
             ..self.clone()
         }
@@ -75,16 +84,23 @@ impl WheelName {
         let mut tags = Vec::new();
         for python in self.python.tags() {
             for abi in self.abi.tags() {
-                tags.extend(self.platform.tags().iter().map(|platform| format!("{python}-{abi}-{platform}")));
+                tags.extend(
+                    self.platform
+                        .tags()
+                        .iter()
+                        .map(|platform| format!("{python}-{abi}-{platform}")),
+                );
             }
         }
         tags
     }
 
-    /// What asks for this version and no other, `triton==3.4.0+rocm7.10.0` (PEP 440, "Version matching").
+    /// What asks for this version and no other, `triton==3.4.0+rocm7.10.0` (PEP 440, "Version
+    /// matching").
     pub fn requirement(&self) -> String {
         let distribution = self.distribution.parse::<DistributionName>();
-        let project = distribution.map_or_else(|_| self.distribution.clone(), |name| name.normalized());
+        let project =
+            distribution.map_or_else(|_| self.distribution.clone(), |name| name.normalized());
         format!("{project}=={}", self.version.normalized())
     }
 
@@ -95,7 +111,10 @@ impl WheelName {
 
     /// Whether it names wheels for Windows alone.
     pub fn is_for_windows(&self) -> bool {
-        self.platform.tags().iter().all(|tag| PlatformSystem::of_tag(tag) == PlatformSystem::Foreign("Windows"))
+        self.platform
+            .tags()
+            .iter()
+            .all(|tag| PlatformSystem::of_tag(tag) == PlatformSystem::Foreign("Windows"))
     }
 }
 
@@ -104,15 +123,27 @@ impl FromStr for WheelName {
 
     /// Reads a file name; percent-encoded ones (`%2B`) are decoded.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fault = |reason: String| WheelNameError { text: text.to_owned(), reason };
-        let decoded = super::percent_decode(text).ok_or_else(|| fault("its percent encoding is broken".into()))?;
+        let fault = |reason: String| WheelNameError {
+            text: text.to_owned(),
+            reason,
+        };
+        let decoded = super::percent_decode(text)
+            .ok_or_else(|| fault("its percent encoding is broken".into()))?;
         if decoded.len() > Self::MOST_BYTES {
-            return Err(fault(format!("it has {} bytes, and a file name at most {}", decoded.len(), Self::MOST_BYTES)));
+            return Err(fault(format!(
+                "it has {} bytes, and a file name at most {}",
+                decoded.len(),
+                Self::MOST_BYTES
+            )));
         }
-        let stem = decoded.strip_suffix(".whl").ok_or_else(|| fault("it does not end in `.whl`".into()))?;
+        let stem = decoded
+            .strip_suffix(".whl")
+            .ok_or_else(|| fault("it does not end in `.whl`".into()))?;
         let parts: Vec<&str> = stem.split('-').collect();
         let (name, version, build, tags) = match parts.as_slice() {
-            [name, version, python, abi, platform] => (*name, *version, None, [*python, *abi, *platform]),
+            [name, version, python, abi, platform] => {
+                (*name, *version, None, [*python, *abi, *platform])
+            }
             [name, version, build, python, abi, platform] => {
                 (*name, *version, Some(*build), [*python, *abi, *platform])
             }
@@ -123,15 +154,24 @@ impl FromStr for WheelName {
         }
         // A version may have white space around it, and the name of a file with a version may not.
         let is_close = |text: &&str| !text.contains(char::is_whitespace);
-        let version = Some(version).filter(is_close).and_then(|text| text.parse::<Version>().ok());
-        let Some(version) = version else { return Err(fault(wrong_version(&parts))) };
+        let version = Some(version)
+            .filter(is_close)
+            .and_then(|text| text.parse::<Version>().ok());
+        let Some(version) = version else {
+            return Err(fault(wrong_version(&parts)));
+        };
         if let Some(build) = build
             && !(build.starts_with(|c: char| c.is_ascii_digit())
-                && build.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')))
+                && build
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')))
         {
-            return Err(fault(format!("the build tag `{build}` does not begin with a digit")));
+            return Err(fault(format!(
+                "the build tag `{build}` does not begin with a digit"
+            )));
         }
-        let [python, abi, platform] = tags.map(|tag| tag.parse::<TagSet>().map_err(|e| fault(e.to_string())));
+        let [python, abi, platform] =
+            tags.map(|tag| tag.parse::<TagSet>().map_err(|e| fault(e.to_string())));
         Ok(Self {
             distribution: name.to_owned(),
             version,
@@ -165,8 +205,12 @@ fn wrong_version(parts: &[&str]) -> String {
     }
     for (at, _) in version.match_indices('.') {
         let mended = format!("{}+{}", &version[..at], &version[at + 1..]);
-        if version[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic()) && mended.parse::<Version>().is_ok() {
-            return format!("`{version}` is no version; a `+` became a dot, and the version was `{mended}`");
+        if version[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic())
+            && mended.parse::<Version>().is_ok()
+        {
+            return format!(
+                "`{version}` is no version; a `+` became a dot, and the version was `{mended}`"
+            );
         }
     }
     format!("`{version}` is no PEP 440 version")
@@ -174,13 +218,22 @@ fn wrong_version(parts: &[&str]) -> String {
 
 /// What to say where a distribution was written with hyphens.
 fn split_name(parts: &[&str]) -> Option<String> {
-    let at = parts.iter().position(|part| part.parse::<Version>().is_ok()).filter(|at| *at > 1)?;
-    Some(format!("in a wheel name the distribution `{}` is written `{}`", parts[..at].join("-"), parts[..at].join("_")))
+    let at = parts
+        .iter()
+        .position(|part| part.parse::<Version>().is_ok())
+        .filter(|at| *at > 1)?;
+    Some(format!(
+        "in a wheel name the distribution `{}` is written `{}`",
+        parts[..at].join("-"),
+        parts[..at].join("_")
+    ))
 }
 
 /// Whether a file is called a wheel, in any case of letters; its name may still be none.
 pub fn is_wheel_file(name: &str) -> bool {
-    std::path::Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("whl"))
+    std::path::Path::new(name)
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("whl"))
 }
 
 #[cfg(test)]
@@ -203,28 +256,42 @@ mod tests {
     fn a_build_tag_and_two_platform_tags_are_read_and_printed() {
         let text = "flash_attn-2.8.3+rocm62torch2.5-1-cp311-cp311-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl";
         let name = name(text);
-        assert_eq!((name.build.as_deref(), name.platform.tags().len()), (Some("1"), 2));
+        assert_eq!(
+            (name.build.as_deref(), name.platform.tags().len()),
+            (Some("1"), 2)
+        );
         assert_eq!(name.to_string(), text);
         assert_eq!(name.expanded_tags()[1], "cp311-cp311-manylinux_2_28_x86_64");
     }
 
     #[test]
     fn a_name_asks_for_its_own_version() {
-        let asked = name("pytorch_triton_rocm-3.4.0%2Bgit1234.ROCM7.10.0-cp312-cp312-linux_x86_64.whl").requirement();
+        let asked =
+            name("pytorch_triton_rocm-3.4.0%2Bgit1234.ROCM7.10.0-cp312-cp312-linux_x86_64.whl")
+                .requirement();
         assert_eq!(asked, "pytorch-triton-rocm==3.4.0+git1234.rocm7.10.0");
     }
 
     #[test]
     fn a_percent_encoded_name_is_the_name() {
         let encoded = name("flash_attn-2.8.3%2brocm62torch2.5-cp311-cp311-linux_x86_64.whl");
-        assert_eq!(encoded, name("flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl"));
-        assert_eq!(reason("a-1%2-py3-none-any.whl"), "its percent encoding is broken");
+        assert_eq!(
+            encoded,
+            name("flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl")
+        );
+        assert_eq!(
+            reason("a-1%2-py3-none-any.whl"),
+            "its percent encoding is broken"
+        );
     }
 
     #[test]
     fn a_distribution_with_a_hyphen_says_how_to_write_it() {
         let expect = "in a wheel name the distribution `flash-attn` is written `flash_attn`";
-        assert_eq!(reason("flash-attn-2.8.3-cp311-cp311-linux_x86_64.whl"), expect);
+        assert_eq!(
+            reason("flash-attn-2.8.3-cp311-cp311-linux_x86_64.whl"),
+            expect
+        );
         assert!(reason("flash-attn-2.8.3-1-cp311-cp311-linux_x86_64.whl").ends_with(expect));
     }
 
@@ -238,11 +305,26 @@ mod tests {
 
     #[test]
     fn other_texts_are_refused_with_the_reason() {
-        assert_eq!(reason("flash_attn-2.8.3.tar.gz"), "it does not end in `.whl`");
-        assert_eq!(reason("flash_attn-2.8.3.whl"), "it has 2 parts between hyphens, not 5 or 6");
-        assert_eq!(reason("a-1-x1-py3-none-any.whl"), "the build tag `x1` does not begin with a digit");
-        assert_eq!(reason("a-one-py3-none-any.whl"), "`one` is no PEP 440 version");
-        assert_eq!(reason("../a-1-py3-none-any.whl"), "`../a` is no distribution name");
+        assert_eq!(
+            reason("flash_attn-2.8.3.tar.gz"),
+            "it does not end in `.whl`"
+        );
+        assert_eq!(
+            reason("flash_attn-2.8.3.whl"),
+            "it has 2 parts between hyphens, not 5 or 6"
+        );
+        assert_eq!(
+            reason("a-1-x1-py3-none-any.whl"),
+            "the build tag `x1` does not begin with a digit"
+        );
+        assert_eq!(
+            reason("a-one-py3-none-any.whl"),
+            "`one` is no PEP 440 version"
+        );
+        assert_eq!(
+            reason("../a-1-py3-none-any.whl"),
+            "`../a` is no distribution name"
+        );
         assert!(reason("a-1-py3--any.whl").starts_with("`` is not a set of wheel tags"));
     }
 
@@ -250,29 +332,47 @@ mod tests {
     fn a_name_that_no_file_can_have_is_refused() {
         let long = |bytes: usize| format!("a-1-py3-none-{}.whl", "a".repeat(bytes - 17));
         assert_eq!(name(&long(255)).to_string(), long(255));
-        assert_eq!(reason(&long(256)), "it has 256 bytes, and a file name at most 255");
+        assert_eq!(
+            reason(&long(256)),
+            "it has 256 bytes, and a file name at most 255"
+        );
         let sets = ["a."; 3].map(|tag| tag.repeat(1 << 20) + "a").join("-");
         assert!(reason(&format!("a-1-{sets}.whl")).starts_with("it has 629"));
     }
 
     #[test]
     fn white_space_beside_the_version_is_refused() {
-        assert_eq!(reason("a-1+b\r-py3-none-any.whl"), "`1+b\r` is no PEP 440 version");
-        assert_eq!(reason("a- 1-py3-none-any.whl"), "` 1` is no PEP 440 version");
+        assert_eq!(
+            reason("a-1+b\r-py3-none-any.whl"),
+            "`1+b\r` is no PEP 440 version"
+        );
+        assert_eq!(
+            reason("a- 1-py3-none-any.whl"),
+            "` 1` is no PEP 440 version"
+        );
     }
 
     #[test]
     fn an_upper_case_abi_tail_is_accepted_and_its_normal_form_is_lower_case() {
         let text = "flash_attn-2.8.3+cu12torch2.6cxx11abiTRUE-cp312-cp312-linux_x86_64.whl";
         assert_eq!(name(text).to_string(), text);
-        assert_eq!(name(text).label().unwrap().as_str(), "cu12torch2.6cxx11abitrue");
-        assert_eq!(name(text).normalized().to_string(), text.replace("TRUE", "true"));
+        assert_eq!(
+            name(text).label().unwrap().as_str(),
+            "cu12torch2.6cxx11abitrue"
+        );
+        assert_eq!(
+            name(text).normalized().to_string(),
+            text.replace("TRUE", "true")
+        );
     }
 
     #[test]
     fn the_normal_form_folds_names_versions_and_platforms() {
         let odd = name("Flash.Attn-2.8.3.POST1+ROCm6.2_x-py3-none-linux_x86_64.any.whl");
-        assert_eq!(odd.normalized().to_string(), "flash_attn-2.8.3.post1+rocm6.2.x-py3-none-any.linux_x86_64.whl");
+        assert_eq!(
+            odd.normalized().to_string(),
+            "flash_attn-2.8.3.post1+rocm6.2.x-py3-none-any.linux_x86_64.whl"
+        );
     }
 
     proptest! {

@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// One of the three tag fields of a wheel name: one or more tags joined with dots, in the order written. Tags are compared
-/// without regard to case, as `packaging.tags.Tag` does, and printed as they were written.
+/// One of the three tag fields of a wheel name: one or more tags joined with dots, in the order
+/// written. Tags are compared without regard to case, as `packaging.tags.Tag` does, and printed as
+/// they were written.
 #[derive(Debug, Clone)]
 pub struct TagSet {
     /// In lower case.
@@ -21,7 +22,10 @@ pub struct TagSetError(pub String);
 
 impl TagSet {
     fn of(tags: Vec<String>) -> Self {
-        Self { tags, written: None }
+        Self {
+            tags,
+            written: None,
+        }
     }
 
     /// The tags in the order written, in lower case.
@@ -58,12 +62,16 @@ impl std::str::FromStr for TagSet {
         // Nearly always one, and a vector that grows by itself begins with four.
         let mut tags = Vec::with_capacity(1);
         tags.extend(text.split('.').map(str::to_ascii_lowercase));
-        let fits = |t: &String| !t.is_empty() && t.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let fits =
+            |t: &String| !t.is_empty() && t.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if !tags.iter().all(fits) {
             return Err(TagSetError(text.to_owned()));
         }
         let has_capitals = text.bytes().any(|b| b.is_ascii_uppercase());
-        Ok(Self { tags, written: has_capitals.then(|| text.into()) })
+        Ok(Self {
+            tags,
+            written: has_capitals.then(|| text.into()),
+        })
     }
 }
 
@@ -102,12 +110,18 @@ impl Hash for TagSet {
     }
 }
 
-/// The machine that a platform tag means: `manylinux_2_28_x86_64` and `manylinux2014_x86_64` as `linux_x86_64` (PEP 600
-/// and the tags before it); others as they are.
+/// The machine that a platform tag means: `manylinux_2_28_x86_64` and `manylinux2014_x86_64` as
+/// `linux_x86_64` (PEP 600 and the tags before it); others as they are.
 pub fn machine(platform: &str) -> String {
-    let Some(rest) = platform.strip_prefix("manylinux") else { return platform.to_owned() };
+    let Some(rest) = platform.strip_prefix("manylinux") else {
+        return platform.to_owned();
+    };
     let parts: Vec<&str> = rest.split('_').collect();
-    let glibc = parts.iter().skip(1).take_while(|part| part.bytes().all(|b| b.is_ascii_digit())).count();
+    let glibc = parts
+        .iter()
+        .skip(1)
+        .take_while(|part| part.bytes().all(|b| b.is_ascii_digit()))
+        .count();
     format!("linux_{}", parts[(1 + glibc).min(parts.len())..].join("_"))
 }
 
@@ -117,7 +131,12 @@ mod tests {
 
     #[test]
     fn repair_changes_the_platform_tag_and_not_the_machine() {
-        for tag in ["manylinux_2_28_x86_64", "manylinux2014_x86_64", "manylinux1_x86_64", "linux_x86_64"] {
+        for tag in [
+            "manylinux_2_28_x86_64",
+            "manylinux2014_x86_64",
+            "manylinux1_x86_64",
+            "linux_x86_64",
+        ] {
             assert_eq!(machine(tag), "linux_x86_64", "{tag}");
         }
         assert_eq!(machine("manylinux_2_17_aarch64"), "linux_aarch64");
@@ -128,7 +147,10 @@ mod tests {
     #[test]
     fn capitals_mean_nothing_and_are_kept_in_print() {
         let set: TagSet = "CP311.py3".parse().unwrap();
-        assert_eq!((set.tags().join(" "), set.to_string()), ("cp311 py3".to_owned(), "CP311.py3".to_owned()));
+        assert_eq!(
+            (set.tags().join(" "), set.to_string()),
+            ("cp311 py3".to_owned(), "CP311.py3".to_owned())
+        );
         assert!(set.contains("cp311") && set == "cp311.PY3".parse().unwrap());
     }
 
@@ -138,7 +160,10 @@ mod tests {
         assert_eq!(set.to_string(), "manylinux_2_28_x86_64.linux_x86_64");
         let more = set.with(&"linux_x86_64.any".parse().unwrap());
         assert_eq!(more.to_string(), "manylinux_2_28_x86_64.linux_x86_64.any");
-        assert_eq!(more.sorted().to_string(), "any.linux_x86_64.manylinux_2_28_x86_64");
+        assert_eq!(
+            more.sorted().to_string(),
+            "any.linux_x86_64.manylinux_2_28_x86_64"
+        );
         for text in ["", "a..b", "a-b", "a b"] {
             assert!(text.parse::<TagSet>().is_err(), "{text}");
         }

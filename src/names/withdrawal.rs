@@ -52,7 +52,8 @@ impl Selector {
                     && (specifiers.is_empty() || version.satisfies(specifiers).unwrap_or(false))
             }
             Self::Labelled(meant, labelled) => {
-                meant.normalized() == project.normalized() && labelled.normalized() == version.normalized()
+                meant.normalized() == project.normalized()
+                    && labelled.normalized() == version.normalized()
             }
         }
     }
@@ -61,18 +62,36 @@ impl Selector {
 impl FromStr for Selector {
     type Err = WithdrawalError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fault = |reason: String| WithdrawalError { text: text.to_owned(), reason };
+        let fault = |reason: String| WithdrawalError {
+            text: text.to_owned(),
+            reason,
+        };
         let text = text.trim();
-        if std::path::Path::new(text).extension().is_some_and(|ending| ending == "whl" || ending == "gz") {
+        if std::path::Path::new(text)
+            .extension()
+            .is_some_and(|ending| ending == "whl" || ending == "gz")
+        {
             return Ok(Self::File(text.to_owned()));
         }
-        let (project, specifiers) = text.split_at(text.find(['<', '>', '=', '!', '~']).unwrap_or(text.len()));
-        let project: DistributionName = project.trim().parse().map_err(|error| fault(format!("{error}")))?;
+        let (project, specifiers) =
+            text.split_at(text.find(['<', '>', '=', '!', '~']).unwrap_or(text.len()));
+        let project: DistributionName = project
+            .trim()
+            .parse()
+            .map_err(|error| fault(format!("{error}")))?;
         let specifiers = specifiers.trim();
-        if let Some(version) = specifiers.strip_prefix("==").filter(|version| version.contains('+')) {
-            return version.parse().map(|v| Self::Labelled(project, v)).map_err(|error| fault(format!("{error}")));
+        if let Some(version) = specifiers
+            .strip_prefix("==")
+            .filter(|version| version.contains('+'))
+        {
+            return version
+                .parse()
+                .map(|v| Self::Labelled(project, v))
+                .map_err(|error| fault(format!("{error}")));
         }
-        specifiers.parse::<VersionSpecifiers>().map_err(|error| fault(error.reason))?;
+        specifiers
+            .parse::<VersionSpecifiers>()
+            .map_err(|error| fault(error.reason))?;
         Ok(Self::Versions(project, specifiers.to_owned()))
     }
 }
@@ -84,9 +103,15 @@ impl FromStr for Withdrawal {
         let (selector, reason) = text.split_once(':').unwrap_or((text, ""));
         if reason.chars().any(char::is_control) {
             let reason = "the reason is more than one line".to_owned();
-            return Err(WithdrawalError { text: text.to_owned(), reason });
+            return Err(WithdrawalError {
+                text: text.to_owned(),
+                reason,
+            });
         }
-        Ok(Self { selector: selector.parse()?, reason: reason.trim().to_owned() })
+        Ok(Self {
+            selector: selector.parse()?,
+            reason: reason.trim().to_owned(),
+        })
     }
 }
 
@@ -94,7 +119,9 @@ impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(name) => f.write_str(name),
-            Self::Versions(project, specifiers) => write!(f, "{}{specifiers}", project.normalized()),
+            Self::Versions(project, specifiers) => {
+                write!(f, "{}{specifiers}", project.normalized())
+            }
             Self::Labelled(project, version) => write!(f, "{}=={version}", project.normalized()),
         }
     }
@@ -117,16 +144,29 @@ mod tests {
     fn a_rule_is_files_and_a_reason() {
         for (text, printed) in [
             ("Flash.Attn >=2.6,<3", "flash-attn>=2.6,<3"),
-            ("flash_attn==2.6.3+rocm72:broken: twice", "flash-attn==2.6.3+rocm72: broken: twice"),
+            (
+                "flash_attn==2.6.3+rocm72:broken: twice",
+                "flash-attn==2.6.3+rocm72: broken: twice",
+            ),
             ("a-1-py3-none-any.whl:  why ", "a-1-py3-none-any.whl: why"),
         ] {
             let rule: Withdrawal = text.parse().unwrap();
             assert_eq!(rule.to_string(), printed);
             assert_eq!(printed.parse::<Withdrawal>().unwrap().to_string(), printed);
         }
-        for text in ["", "<2", "flash-attn<<2", "flash-attn==x+y", "a: two\nlines"] {
+        for text in [
+            "",
+            "<2",
+            "flash-attn<<2",
+            "flash-attn==x+y",
+            "a: two\nlines",
+        ] {
             let error = text.parse::<Withdrawal>().unwrap_err();
-            assert!(!error.reason.contains(['\n', '^']) && !error.reason.ends_with(':'), "{text:?}: {}", error.reason);
+            assert!(
+                !error.reason.contains(['\n', '^']) && !error.reason.ends_with(':'),
+                "{text:?}: {}",
+                error.reason
+            );
         }
     }
 }

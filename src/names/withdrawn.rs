@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Digest;
 
-/// The files that indexes withdraw: names, capital letters or not, each with the bytes that are meant. Where a digest is not
-/// known, here or of the file in question, the name decides.
+/// The files that indexes withdraw: names, capital letters or not, each with the bytes that are
+/// meant. Where a digest is not known, here or of the file in question, the name decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Withdrawn(BTreeMap<String, Vec<(Option<Digest>, String)>>);
 
@@ -20,7 +20,9 @@ impl Withdrawn {
     /// The same names, whatever the bytes.
     #[must_use]
     pub fn whatever_the_bytes(self) -> Self {
-        self.into_iter().map(|(name, _, reason)| (name, None, reason)).collect()
+        self.into_iter()
+            .map(|(name, _, reason)| (name, None, reason))
+            .collect()
     }
 
     /// The same without those that are withdrawn there too, the same bytes of the same name.
@@ -28,7 +30,9 @@ impl Withdrawn {
     pub fn without(mut self, there: &Self) -> Self {
         for (name, of_name) in &mut self.0 {
             let others = there.0.get(name).map(Vec::as_slice).unwrap_or_default();
-            of_name.retain(|(digest, _)| digest.is_none() || !others.iter().any(|(other, _)| other == digest));
+            of_name.retain(|(digest, _)| {
+                digest.is_none() || !others.iter().any(|(other, _)| other == digest)
+            });
         }
         self.0.retain(|_, of_name| !of_name.is_empty());
         self
@@ -48,14 +52,20 @@ impl Withdrawn {
     pub fn reason(&self, name: &str, digest: Option<Digest>) -> Option<&str> {
         let of_name = self.0.get(&name.to_lowercase())?;
         let exact = of_name.iter().find(|(withdrawn, _)| *withdrawn == digest);
-        let any = || of_name.iter().find(|(withdrawn, _)| withdrawn.is_none() || digest.is_none());
+        let any = || {
+            of_name
+                .iter()
+                .find(|(withdrawn, _)| withdrawn.is_none() || digest.is_none())
+        };
         exact.or_else(any).map(|(_, reason)| reason.as_str())
     }
 }
 
 impl Extend<(String, Option<Digest>, String)> for Withdrawn {
     fn extend<T: IntoIterator<Item = (String, Option<Digest>, String)>>(&mut self, files: T) {
-        files.into_iter().for_each(|(name, digest, reason)| self.insert(&name, digest, reason));
+        files
+            .into_iter()
+            .for_each(|(name, digest, reason)| self.insert(&name, digest, reason));
     }
 }
 
@@ -73,7 +83,9 @@ impl IntoIterator for Withdrawn {
 
     fn into_iter(self) -> Self::IntoIter {
         let files = self.0.into_iter().flat_map(|(name, of_name)| {
-            of_name.into_iter().map(move |(digest, reason)| (name.clone(), digest, reason))
+            of_name
+                .into_iter()
+                .map(move |(digest, reason)| (name.clone(), digest, reason))
         });
         files.collect::<Vec<_>>().into_iter()
     }
@@ -87,29 +99,60 @@ mod tests {
     #[test]
     fn bytes_are_withdrawn_or_a_name_whatever_the_bytes() {
         let (old, new) = (Some(Digest::new([1; 32])), Some(Digest::new([2; 32])));
-        let one = |digest| -> Withdrawn { [("a.whl".to_owned(), digest, "broken".to_owned())].into_iter().collect() };
+        let one = |digest| -> Withdrawn {
+            [("a.whl".to_owned(), digest, "broken".to_owned())]
+                .into_iter()
+                .collect()
+        };
         assert_eq!(one(old).reason("a.whl", old), Some("broken"));
         assert_eq!(one(old).reason("a.whl", new), None, "it was built again");
         assert_eq!(one(old).reason("b.whl", old), None);
-        assert_eq!(one(old).reason("a.whl", None), Some("broken"), "nothing says that it is another");
-        assert_eq!(one(None).reason("a.whl", new), Some("broken"), "nothing says that it is another");
+        assert_eq!(
+            one(old).reason("a.whl", None),
+            Some("broken"),
+            "nothing says that it is another"
+        );
+        assert_eq!(
+            one(None).reason("a.whl", new),
+            Some("broken"),
+            "nothing says that it is another"
+        );
         assert_eq!(one(old).whatever_the_bytes(), one(None));
-        assert_eq!(one(old).reason("A.whl", old), Some("broken"), "an index lists one of both spellings");
+        assert_eq!(
+            one(old).reason("A.whl", old),
+            Some("broken"),
+            "an index lists one of both spellings"
+        );
         assert!(one(old).without(&one(old)).is_empty());
-        assert_eq!((one(old).without(&one(new)), one(None).without(&one(None))), (one(old), one(None)));
+        assert_eq!(
+            (one(old).without(&one(new)), one(None).without(&one(None))),
+            (one(old), one(None))
+        );
     }
 
     #[test]
     fn several_files_of_one_name_keep_their_reasons() {
         let (old, new) = (Some(Digest::new([1; 32])), Some(Digest::new([2; 32])));
         let file = |digest, reason: &str| ("a.whl".to_owned(), digest, reason.to_owned());
-        let mut withdrawn: Withdrawn = [file(old, "broken"), file(new, "broken too")].into_iter().collect();
+        let mut withdrawn: Withdrawn = [file(old, "broken"), file(new, "broken too")]
+            .into_iter()
+            .collect();
         assert_eq!(
-            (withdrawn.reason("a.whl", old), withdrawn.reason("a.whl", new)),
+            (
+                withdrawn.reason("a.whl", old),
+                withdrawn.reason("a.whl", new)
+            ),
             (Some("broken"), Some("broken too"))
         );
         withdrawn.extend([file(old, "wrong torch")]);
-        assert_eq!(withdrawn.reason("a.whl", old), Some("wrong torch"), "the last word counts");
-        assert_eq!(withdrawn.clone().into_iter().collect::<Withdrawn>(), withdrawn);
+        assert_eq!(
+            withdrawn.reason("a.whl", old),
+            Some("wrong torch"),
+            "the last word counts"
+        );
+        assert_eq!(
+            withdrawn.clone().into_iter().collect::<Withdrawn>(),
+            withdrawn
+        );
     }
 }

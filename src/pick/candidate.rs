@@ -20,8 +20,8 @@ pub struct Candidate {
     pub distribution: String,
     /// Its version without the label.
     pub version: String,
-    /// Position among those of its project by version and backend: 0 is the newest release with the backend that labels
-    /// do not name; prereleases come last with [`PrereleaseMode::IfNecessary`].
+    /// Position among those of its project by version and backend: 0 is the newest release with the
+    /// backend that labels do not name; prereleases come last with [`PrereleaseMode::IfNecessary`].
     pub rank: usize,
     /// What it runs on.
     pub accelerator: Accelerator,
@@ -79,20 +79,25 @@ pub enum PrereleaseMode {
     Allow,
 }
 
-/// Returns the wheels in the order in which one that fits is preferred: newest version, the backend that labels do not
-/// name, latest build, newest ROCm and torch, tags that say which C library is needed. Leaves out those whose label cannot
-/// be parsed; [`unread`] reports them. Device wheels go with their host wheel.
+/// Returns the wheels in the order in which one that fits is preferred: newest version, the backend
+/// that labels do not name, latest build, newest ROCm and torch, tags that say which C library is
+/// needed. Leaves out those whose label cannot be parsed; [`unread`] reports them. Device wheels go
+/// with their host wheel.
 pub fn candidates(offers: Vec<Offer>, compat: &Compat, mode: PrereleaseMode) -> Vec<Candidate> {
     let known = compat.rocm_versions();
     let (mut tags, mut run_times) = (BTreeMap::new(), RunTimes::new());
     let (offers, mut devices) = devices::apart(offers, compat);
-    let read = offers.into_iter().filter(|offer| label_fault(offer, &known).is_none());
+    let read = offers
+        .into_iter()
+        .filter(|offer| label_fault(offer, &known).is_none());
     let with_devices = |wheel: Candidate| {
         let own = devices::take(&mut devices, &wheel.offer);
         wheel.with_devices(own, compat)
     };
-    let mut wheels: Vec<Candidate> =
-        read.map(|offer| candidate(offer, &known, compat, &mut tags, &mut run_times)).map(with_devices).collect();
+    let mut wheels: Vec<Candidate> = read
+        .map(|offer| candidate(offer, &known, compat, &mut tags, &mut run_times))
+        .map(with_devices)
+        .collect();
     let rank_key = |wheel: &Candidate| rank_key(wheel, mode);
     wheels.sort_by_cached_key(|wheel| (rank_key(wheel), preference(wheel)));
     let mut rank = 0;
@@ -112,27 +117,52 @@ pub fn candidates(offers: Vec<Offer>, compat: &Compat, mode: PrereleaseMode) -> 
 /// The wheels whose label cannot be taken apart, and why: what they are for is not known.
 pub fn unread<'o>(offers: &'o [Offer], compat: &Compat) -> Vec<(&'o Offer, String)> {
     let known = compat.rocm_versions();
-    offers.iter().filter_map(|offer| Some((offer, label_fault(offer, &known)?))).collect()
+    offers
+        .iter()
+        .filter_map(|offer| Some((offer, label_fault(offer, &known)?)))
+        .collect()
 }
 
 fn label_fault(offer: &Offer, known: &[RocmVersion]) -> Option<String> {
     // A wheel without compiled code may be the same for every accelerator, and name none.
-    if offer.row.as_ref().is_some_and(|row| row.accelerator.is_some()) || offer.name.is_any_platform() {
+    if offer
+        .row
+        .as_ref()
+        .is_some_and(|row| row.accelerator.is_some())
+        || offer.name.is_any_platform()
+    {
         return None;
     }
     let label = offer.name.version.local()?;
     let label: LocalLabel = label.parse().ok()?;
-    LabelParts::parse(&label, known).err().map(|error| error.to_string())
+    LabelParts::parse(&label, known)
+        .err()
+        .map(|error| error.to_string())
 }
 
-/// Name of the project; prereleases after final versions where the mode asks for it, newest first; the backend.
-fn rank_key(wheel: &Candidate, mode: PrereleaseMode) -> (String, bool, Reverse<names::Version>, Option<String>) {
+/// Name of the project; prereleases after final versions where the mode asks for it, newest first;
+/// the backend.
+fn rank_key(
+    wheel: &Candidate,
+    mode: PrereleaseMode,
+) -> (String, bool, Reverse<names::Version>, Option<String>) {
     let version = wheel.offer.name.version.public();
     let is_last = mode == PrereleaseMode::IfNecessary && version.is_pre();
-    (wheel.distribution.clone(), is_last, Reverse(version), wheel.backend.clone())
+    (
+        wheel.distribution.clone(),
+        is_last,
+        Reverse(version),
+        wheel.backend.clone(),
+    )
 }
 
-type Preference = (Reverse<(u64, String)>, Reverse<Option<RocmVersion>>, Reverse<Option<TorchSeries>>, bool, String);
+type Preference = (
+    Reverse<(u64, String)>,
+    Reverse<Option<RocmVersion>>,
+    Reverse<Option<TorchSeries>>,
+    bool,
+    String,
+);
 
 fn preference(wheel: &Candidate) -> Preference {
     let build = wheel.offer.name.build.clone().unwrap_or_default();
@@ -141,7 +171,10 @@ fn preference(wheel: &Candidate) -> Preference {
         Accelerator::Rocm(rocm) => Some(rocm.clone()),
         _ => None,
     };
-    let is_silent = wheel.platforms.iter().all(|need| need.libc.is_none() && need.system != "any");
+    let is_silent = wheel
+        .platforms
+        .iter()
+        .all(|need| need.libc.is_none() && need.system != "any");
     (
         Reverse((build[..digits].parse().unwrap_or(0), build)),
         Reverse(rocm),
@@ -159,16 +192,29 @@ fn candidate(
     run_times: &mut RunTimes,
 ) -> Candidate {
     let name = &offer.name;
-    let label = name.version.local().and_then(|text| text.parse::<LocalLabel>().ok());
+    let label = name
+        .version
+        .local()
+        .and_then(|text| text.parse::<LocalLabel>().ok());
     // A label with two readings says nothing by itself; a manifest has the one that was meant.
-    let parsed = label.as_ref().and_then(|label| LabelParts::parse(label, known).ok());
-    let certain = parsed.as_ref().filter(|parsed| !parsed.ambiguous).map(|parsed| &parsed.parts.accelerator);
+    let parsed = label
+        .as_ref()
+        .and_then(|label| LabelParts::parse(label, known).ok());
+    let certain = parsed
+        .as_ref()
+        .filter(|parsed| !parsed.ambiguous)
+        .map(|parsed| &parsed.parts.accelerator);
     let told = offer.row.as_ref().and_then(|row| row.accelerator.as_ref());
     let accelerator = match (told, certain) {
-        (Some(told), _) if told.name == "rocm" => told.version.parse().map_or(Accelerator::Unsaid, Accelerator::Rocm),
-        (Some(told), _) => {
-            Accelerator::Other(format!("{} {}", told.name.to_uppercase(), names::cuda_version(&told.version)))
-        }
+        (Some(told), _) if told.name == "rocm" => told
+            .version
+            .parse()
+            .map_or(Accelerator::Unsaid, Accelerator::Rocm),
+        (Some(told), _) => Accelerator::Other(format!(
+            "{} {}",
+            told.name.to_uppercase(),
+            names::cuda_version(&told.version)
+        )),
         (None, Some(names::Accelerator::Rocm(rocm))) => Accelerator::Rocm(rocm.clone()),
         (None, Some(names::Accelerator::Cuda(digits))) => {
             Accelerator::Other(format!("CUDA {}", names::cuda_version(digits)))
@@ -184,25 +230,42 @@ fn candidate(
     let torch = torch.as_ref().map(TorchSeries::of);
     let official_torch = match (&torch, &accelerator) {
         // The official index has no torch for ROCm on Windows.
-        (Some(torch), Accelerator::Rocm(rocm)) if torch.tail.is_empty() && !name.is_for_windows() => {
+        (Some(torch), Accelerator::Rocm(rocm))
+            if torch.tail.is_empty() && !name.is_for_windows() =>
+        {
             compat.official_torch(&torch.to_string(), rocm)
         }
         _ => None,
     };
-    let of_row = offer.row.as_ref().map(|row| &row.run_time).filter(|run_time| !run_time.is_empty());
+    let of_row = offer
+        .row
+        .as_ref()
+        .map(|row| &row.run_time)
+        .filter(|run_time| !run_time.is_empty());
     let run_time = of_row.cloned().or_else(|| {
         let distribution = distribution.as_ref().ok()?;
         let found = run_times.entry((name.distribution.clone(), backend.clone()));
-        Some(found.or_insert_with(|| RunTime::of_shipped(distribution, backend.as_deref())).clone())
+        Some(
+            found
+                .or_insert_with(|| RunTime::of_shipped(distribution, backend.as_deref()))
+                .clone(),
+        )
     });
     Candidate {
-        distribution: distribution.map_or_else(|_| name.distribution.clone(), |name| name.normalized()),
+        distribution: distribution
+            .map_or_else(|_| name.distribution.clone(), |name| name.normalized()),
         version: name.version.public().to_string(),
         rank: 0,
         accelerator,
         torch,
         backend,
-        pythons: PythonRange::of(name, offer.row.as_ref().and_then(|row| row.requires_python.as_deref())),
+        pythons: PythonRange::of(
+            name,
+            offer
+                .row
+                .as_ref()
+                .and_then(|row| row.requires_python.as_deref()),
+        ),
         platforms: PlatformNeed::of(name, tags),
         gfx: gfx(&offer, compat),
         official_torch,
@@ -214,26 +277,37 @@ fn candidate(
 }
 
 impl Candidate {
-    /// Returns the lines that install it with its code for these GPUs, or for all where none is known; none where nothing
-    /// says where it is.
+    /// Returns the lines that install it with its code for these GPUs, or for all where none is
+    /// known; none where nothing says where it is.
     pub fn install_lines(&self, gfx: &BTreeSet<String>) -> Option<InstallLines> {
         let url = Some(&self.offer.url).filter(|url| !url.is_empty())?;
         let words = devices::words(url, &self.devices, gfx);
-        Some(InstallLines::new(&words, self.device_index.as_deref(), self.official_torch.as_ref()))
+        Some(InstallLines::new(
+            &words,
+            self.device_index.as_deref(),
+            self.official_torch.as_ref(),
+        ))
     }
 
     /// Returns the wheels with its code for these GPUs, or for all where none is known.
-    pub fn needed_devices<'c>(&'c self, gfx: &'c BTreeSet<String>) -> impl Iterator<Item = &'c DeviceOffer> {
+    pub fn needed_devices<'c>(
+        &'c self,
+        gfx: &'c BTreeSet<String>,
+    ) -> impl Iterator<Item = &'c DeviceOffer> {
         self.devices.iter().filter(|device| device.is_needed(gfx))
     }
 
     /// Adds the wheels with its code for GPUs, and the index of AMD that has what they need.
     fn with_devices(mut self, devices: Vec<DeviceOffer>, compat: &Compat) -> Self {
-        let Some(targets) = devices::targets(&devices) else { return self };
+        let Some(targets) = devices::targets(&devices) else {
+            return self;
+        };
         self.gfx = GfxCode::Targets(targets);
         if let Accelerator::Rocm(rocm) = &self.accelerator {
             let index = compat.torch_index("amd-index", &self.offer.name.version, rocm);
-            self.device_index = index.filter(|index| index.device_extras).map(|index| index.address.clone());
+            self.device_index = index
+                .filter(|index| index.device_extras)
+                .map(|index| index.address.clone());
         }
         self.devices = devices;
         self
@@ -241,7 +315,11 @@ impl Candidate {
 
     /// Leaves out device wheels, and the targets that have none any more.
     pub(super) fn without_devices(mut self, is_withdrawn: impl Fn(&Offer) -> bool) -> Self {
-        if self.devices.iter().any(|device| is_withdrawn(&device.offer)) {
+        if self
+            .devices
+            .iter()
+            .any(|device| is_withdrawn(&device.offer))
+        {
             self.devices.retain(|device| !is_withdrawn(&device.offer));
             self.gfx = GfxCode::Targets(devices::targets(&self.devices).unwrap_or_default());
         }
@@ -253,7 +331,11 @@ impl Candidate {
         if self.pythons.is_empty() {
             return "no CPython".to_owned();
         }
-        self.pythons.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
+        self.pythons
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(" or ")
     }
 }
 
@@ -262,17 +344,30 @@ fn gfx(offer: &Offer, compat: &Compat) -> GfxCode {
         return GfxCode::Any;
     }
     let listed = offer.row.as_ref().map_or(&[][..], |row| &row.gfx);
-    if listed.is_empty() && offer.row.as_ref().is_some_and(|row| row.gfx_from == Some(GfxOrigin::Wheel)) {
+    if listed.is_empty()
+        && offer
+            .row
+            .as_ref()
+            .is_some_and(|row| row.gfx_from == Some(GfxOrigin::Wheel))
+    {
         return GfxCode::Any;
     }
     let mut targets = Vec::new();
     for text in listed {
         match compat.family(text) {
             Some(members) => targets.extend(members.iter().cloned()),
-            None => targets.extend(text.parse::<GfxTarget>().ok().map(|target| target.processor().to_owned())),
+            None => targets.extend(
+                text.parse::<GfxTarget>()
+                    .ok()
+                    .map(|target| target.processor().to_owned()),
+            ),
         }
     }
     targets.sort_by_key(|target| (target.len(), target.clone()));
     targets.dedup();
-    if targets.is_empty() { GfxCode::Unsaid } else { GfxCode::Targets(targets) }
+    if targets.is_empty() {
+        GfxCode::Unsaid
+    } else {
+        GfxCode::Targets(targets)
+    }
 }

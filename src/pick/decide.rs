@@ -9,8 +9,8 @@ const MOST_NEAR: usize = 3;
 /// The answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decision {
-    /// The wheels that fit, best first: the newest version with the backend that labels do not name, then the fewest
-    /// assumptions, then the order of the candidates.
+    /// The wheels that fit, best first: the newest version with the backend that labels do not
+    /// name, then the fewest assumptions, then the order of the candidates.
     pub fits: Vec<Fit>,
     /// Where none fits, the nearest: fewest differences, then smallest.
     pub near: Vec<Near>,
@@ -38,27 +38,64 @@ pub struct Near {
     pub notes: Vec<Note>,
 }
 
-/// Which of the wheels the machine needs. Wheels of other projects than the machine's are not looked at.
+/// Which of the wheels the machine needs. Wheels of other projects than the machine's are not
+/// looked at.
 ///
 /// The candidates come in the order of [`super::candidates`].
 pub fn decide(candidates: &[Candidate], machine: &Machine, rules: &Rules) -> Decision {
-    let is_wanted = |wheel: &&Candidate| machine.distribution.as_ref().is_none_or(|name| *name == wheel.distribution);
+    let is_wanted = |wheel: &&Candidate| {
+        machine
+            .distribution
+            .as_ref()
+            .is_none_or(|name| *name == wheel.distribution)
+    };
     let mut fits = Vec::new();
     let mut near = Vec::new();
-    for (index, wheel) in candidates.iter().enumerate().filter(|(_, wheel)| is_wanted(wheel)) {
+    for (index, wheel) in candidates
+        .iter()
+        .enumerate()
+        .filter(|(_, wheel)| is_wanted(wheel))
+    {
         let found = verdict(wheel, machine, rules);
         if found.differences.is_empty() {
             let key = (wheel.rank, found.cost, index);
-            fits.push((key, Fit { index, cost: found.cost, notes: found.notes }));
+            fits.push((
+                key,
+                Fit {
+                    index,
+                    cost: found.cost,
+                    notes: found.notes,
+                },
+            ));
         } else {
-            let size: u64 = found.differences.iter().map(|difference| difference.size).sum();
+            let size: u64 = found
+                .differences
+                .iter()
+                .map(|difference| difference.size)
+                .sum();
             let key = (found.differences.len(), size, wheel.rank, found.cost, index);
-            near.push((key, Near { index, differences: found.differences, notes: found.notes }));
+            near.push((
+                key,
+                Near {
+                    index,
+                    differences: found.differences,
+                    notes: found.notes,
+                },
+            ));
         }
     }
     fits.sort_by_key(|(key, _)| *key);
     near.sort_by_key(|(key, _)| *key);
-    let near =
-        if fits.is_empty() { near.into_iter().take(MOST_NEAR).map(|(_, near)| near).collect() } else { Vec::new() };
-    Decision { fits: fits.into_iter().map(|(_, fit)| fit).collect(), near }
+    let near = if fits.is_empty() {
+        near.into_iter()
+            .take(MOST_NEAR)
+            .map(|(_, near)| near)
+            .collect()
+    } else {
+        Vec::new()
+    };
+    Decision {
+        fits: fits.into_iter().map(|(_, fit)| fit).collect(),
+        near,
+    }
 }

@@ -19,7 +19,12 @@ pub struct DeviceOffer {
 impl DeviceOffer {
     /// Whether a machine with these GPUs needs it; one whose GPUs are not known needs all.
     pub fn is_needed(&self, gfx: &BTreeSet<String>) -> bool {
-        gfx.is_empty() || self.package.targets.iter().any(|target| gfx.contains(target))
+        gfx.is_empty()
+            || self
+                .package
+                .targets
+                .iter()
+                .any(|target| gfx.contains(target))
     }
 }
 
@@ -27,7 +32,9 @@ impl DeviceOffer {
 pub(super) type ByHost = BTreeMap<[String; 5], Vec<DeviceOffer>>;
 
 fn key(distribution: &str, name: &WheelName, release: &str) -> [String; 5] {
-    let normal = distribution.parse::<DistributionName>().map(|name| name.normalized());
+    let normal = distribution
+        .parse::<DistributionName>()
+        .map(|name| name.normalized());
     [
         normal.unwrap_or_else(|_| distribution.to_owned()),
         name.version.to_string(),
@@ -44,10 +51,17 @@ pub(super) fn apart(offers: Vec<Offer>, compat: &Compat) -> (Vec<Offer>, ByHost)
     let (mut others, mut devices) = (Vec::new(), ByHost::new());
     for offer in offers {
         let package = compat.device_package(&offer.name.distribution);
-        let host = package.as_ref().and_then(|package| compat.host_of_device(&package.device));
-        let key = host.map(|host| key(host, &offer.name, &offer.release)).filter(|key| known.contains(key));
+        let host = package
+            .as_ref()
+            .and_then(|package| compat.host_of_device(&package.device));
+        let key = host
+            .map(|host| key(host, &offer.name, &offer.release))
+            .filter(|key| known.contains(key));
         match (package, key) {
-            (Some(package), Some(key)) => devices.entry(key).or_default().push(DeviceOffer { offer, package }),
+            (Some(package), Some(key)) => devices
+                .entry(key)
+                .or_default()
+                .push(DeviceOffer { offer, package }),
             _ => others.push(offer),
         }
     }
@@ -56,25 +70,40 @@ pub(super) fn apart(offers: Vec<Offer>, compat: &Compat) -> (Vec<Offer>, ByHost)
 
 /// Takes the device wheels of a host wheel.
 pub(super) fn take(devices: &mut ByHost, host: &Offer) -> Vec<DeviceOffer> {
-    devices.remove(&key(&host.name.distribution, &host.name, &host.release)).unwrap_or_default()
+    devices
+        .remove(&key(&host.name.distribution, &host.name, &host.release))
+        .unwrap_or_default()
 }
 
-/// Returns the targets that have a device wheel of their own, or those of the bundles where none has one, sorted; none where a
-/// wheel has no device wheels.
+/// Returns the targets that have a device wheel of their own, or those of the bundles where none
+/// has one, sorted; none where a wheel has no device wheels.
 pub(super) fn targets(devices: &[DeviceOffer]) -> Option<Vec<String>> {
-    let of_one = devices.iter().filter(|device| device.package.is_of_one_target());
+    let of_one = devices
+        .iter()
+        .filter(|device| device.package.is_of_one_target());
     let mut targets: Vec<String> = of_one.map(|device| device.package.bundle.clone()).collect();
     if targets.is_empty() {
-        targets = devices.iter().flat_map(|device| device.package.targets.iter().cloned()).collect();
+        targets = devices
+            .iter()
+            .flat_map(|device| device.package.targets.iter().cloned())
+            .collect();
         targets.dedup();
     }
     targets.sort_by_key(|target| (target.len(), target.clone()));
     (!targets.is_empty()).then_some(targets)
 }
 
-/// The addresses of a host wheel and of the device wheels that these GPUs need, as words of a shell.
+/// The addresses of a host wheel and of the device wheels that these GPUs need, as words of a
+/// shell.
 pub(super) fn words(host: &str, devices: &[DeviceOffer], gfx: &BTreeSet<String>) -> String {
-    let needed = devices.iter().filter(|device| device.is_needed(gfx) && !device.offer.url.is_empty());
+    let needed = devices
+        .iter()
+        .filter(|device| device.is_needed(gfx) && !device.offer.url.is_empty());
     let urls = needed.map(|device| device.offer.url.as_str());
-    [host].into_iter().chain(urls).map(shell_quoted).collect::<Vec<_>>().join(" ")
+    [host]
+        .into_iter()
+        .chain(urls)
+        .map(shell_quoted)
+        .collect::<Vec<_>>()
+        .join(" ")
 }

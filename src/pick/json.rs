@@ -79,17 +79,31 @@ struct DifferenceRow {
     text: String,
 }
 
-/// One JSON object with a final newline. `withdrawn` are the wheels that fit and were passed over for that.
+/// One JSON object with a final newline. `withdrawn` are the wheels that fit and were passed over
+/// for that.
 ///
 /// # Panics
 /// Never: strings and numbers always serialize.
-pub fn json(candidates: &[Candidate], machine: &Machine, decision: &Decision, withdrawn: &[PassedOver]) -> String {
+pub fn json(
+    candidates: &[Candidate],
+    machine: &Machine,
+    decision: &Decision,
+    withdrawn: &[PassedOver],
+) -> String {
     let document = Document {
         version: VERSION,
         machine: machine_row(machine),
-        wheel: decision.fits.first().map(|fit| wheel(&candidates[fit.index], machine, &fit.notes)),
+        wheel: decision
+            .fits
+            .first()
+            .map(|fit| wheel(&candidates[fit.index], machine, &fit.notes)),
         fitting: decision.fits.len(),
-        others: decision.fits.iter().skip(1).map(|fit| candidates[fit.index].offer.file.clone()).collect(),
+        others: decision
+            .fits
+            .iter()
+            .skip(1)
+            .map(|fit| candidates[fit.index].offer.file.clone())
+            .collect(),
         nearest: decision
             .near
             .iter()
@@ -100,7 +114,10 @@ pub fn json(candidates: &[Candidate], machine: &Machine, decision: &Decision, wi
             .collect(),
         withdrawn: withdrawn
             .iter()
-            .map(|wheel| WithdrawnRow { name: wheel.file.clone(), reason: wheel.reason.clone() })
+            .map(|wheel| WithdrawnRow {
+                name: wheel.file.clone(),
+                reason: wheel.reason.clone(),
+            })
             .collect(),
     };
     serde_json::to_string_pretty(&document).expect("a struct of text and numbers serialises") + "\n"
@@ -128,12 +145,21 @@ fn wheel<'w>(candidate: &'w Candidate, machine: &'w Machine, notes: &[Note]) -> 
         url: offer.url.clone(),
         sha256: offer.digest.map(Digest::to_hex),
         size_bytes: offer.size_bytes,
-        device_wheels: candidate.needed_devices(&machine.gfx).map(|device| device.offer.file.as_str()).collect(),
+        device_wheels: candidate
+            .needed_devices(&machine.gfx)
+            .map(|device| device.offer.file.as_str())
+            .collect(),
         install: lines.as_ref().map(|lines| lines.with_torch.clone()),
         install_from_nothing: lines.and_then(|lines| lines.from_nothing),
         about_torch: torch_sentence(candidate.torch.is_some()),
         run_time: &candidate.run_time,
-        notes: notes.iter().map(|note| NoteRow { axis: note.axis.key(), text: note.text.clone() }).collect(),
+        notes: notes
+            .iter()
+            .map(|note| NoteRow {
+                axis: note.axis.key(),
+                text: note.text.clone(),
+            })
+            .collect(),
     }
 }
 

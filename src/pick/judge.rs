@@ -26,7 +26,14 @@ pub enum Axis {
 
 impl Axis {
     /// All questions.
-    pub const ALL: [Self; 6] = [Self::System, Self::Gpu, Self::Rocm, Self::Torch, Self::Python, Self::Backend];
+    pub const ALL: [Self; 6] = [
+        Self::System,
+        Self::Gpu,
+        Self::Rocm,
+        Self::Torch,
+        Self::Python,
+        Self::Backend,
+    ];
 
     /// The word of JSON.
     pub fn key(self) -> &'static str {
@@ -81,8 +88,14 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { axis, wheel, yours, .. } = self;
-        let verb = if *axis == Axis::Backend { "asked for" } else { "have" };
+        let Self {
+            axis, wheel, yours, ..
+        } = self;
+        let verb = if *axis == Axis::Backend {
+            "asked for"
+        } else {
+            "have"
+        };
         write!(f, "{axis}: the wheel is for {wheel}, you {verb} {yours}")?;
         self.why.as_ref().map_or(Ok(()), |why| write!(f, "; {why}"))
     }
@@ -96,7 +109,12 @@ pub(super) enum Judged {
     /// It fits with an assumption of this cost.
     Fine { cost: u64, text: String },
     /// It does not fit.
-    Differs { size: u64, wheel: String, yours: String, why: Option<String> },
+    Differs {
+        size: u64,
+        wheel: String,
+        yours: String,
+        why: Option<String>,
+    },
 }
 
 /// All that was found about one wheel.
@@ -124,8 +142,19 @@ pub(super) fn verdict(wheel: &Candidate, machine: &Machine, rules: &Rules) -> Ve
                 verdict.cost += cost;
                 verdict.notes.push(Note { axis, text });
             }
-            Judged::Differs { size, wheel, yours, why } => {
-                verdict.differences.push(Difference { axis, wheel, yours, why, size });
+            Judged::Differs {
+                size,
+                wheel,
+                yours,
+                why,
+            } => {
+                verdict.differences.push(Difference {
+                    axis,
+                    wheel,
+                    yours,
+                    why,
+                    size,
+                });
             }
         }
     }
@@ -136,25 +165,35 @@ pub(super) fn verdict(wheel: &Candidate, machine: &Machine, rules: &Rules) -> Ve
 const NO_COMPILED_CODE: &str = "no-compiled-code";
 
 fn not_known(wheel: &str) -> Judged {
-    Judged::Fine { cost: 0, text: format!("the wheel is for {wheel}; yours is not known") }
+    Judged::Fine {
+        cost: 0,
+        text: format!("the wheel is for {wheel}; yours is not known"),
+    }
 }
 
 /// A wheel with several platform tags is for all of them; the one that fits best counts.
 fn system(wheel: &Candidate, machine: &Machine) -> Judged {
     let shown = joined(&wheel.platforms, " or ");
     let Some(platform) = &machine.platform else {
-        return if wheel.platforms.iter().any(|need| need.system == "any") { Judged::Exact } else { not_known(&shown) };
+        return if wheel.platforms.iter().any(|need| need.system == "any") {
+            Judged::Exact
+        } else {
+            not_known(&shown)
+        };
     };
     match best_system(&wheel.platforms, Some(platform), machine.libc) {
-        Judged::Differs { size, why, .. } => {
-            Judged::Differs { size, wheel: shown, yours: shown_system(Some(platform), machine.libc), why }
-        }
+        Judged::Differs { size, why, .. } => Judged::Differs {
+            size,
+            wheel: shown,
+            yours: shown_system(Some(platform), machine.libc),
+            why,
+        },
         fits => fits,
     }
 }
 
-/// Returns what keeps a wheel with these platform tags from a system with this C library; `None` where nothing is known to.
-/// A C library counts on every system where that is not known.
+/// Returns what keeps a wheel with these platform tags from a system with this C library; `None`
+/// where nothing is known to. A C library counts on every system where that is not known.
 pub(super) fn system_difference(
     platforms: &[PlatformNeed],
     platform: Option<&str>,
@@ -163,7 +202,13 @@ pub(super) fn system_difference(
     match best_system(platforms, platform, libc) {
         Judged::Differs { size, why, .. } => {
             let (wheel, yours) = (joined(platforms, " or "), shown_system(platform, libc));
-            Some(Difference { axis: Axis::System, wheel, yours, why, size })
+            Some(Difference {
+                axis: Axis::System,
+                wheel,
+                yours,
+                why,
+                size,
+            })
         }
         Judged::Exact | Judged::Fine { .. } => None,
     }
@@ -176,17 +221,31 @@ fn best_system(platforms: &[PlatformNeed], platform: Option<&str>, libc: Option<
         Judged::Fine { cost, .. } => (1, *cost),
         Judged::Differs { size, .. } => (2, *size),
     };
-    let answers = platforms.iter().map(|need| one_system(need, platform.unwrap_or(&need.system), libc));
+    let answers = platforms
+        .iter()
+        .map(|need| one_system(need, platform.unwrap_or(&need.system), libc));
     answers.min_by_key(rank).unwrap_or(Judged::Exact)
 }
 
 fn shown_system(platform: Option<&str>, libc: Option<Libc>) -> String {
-    let parts = [platform.map(str::to_owned), libc.map(|libc| libc.to_string())];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" with ")
+    let parts = [
+        platform.map(str::to_owned),
+        libc.map(|libc| libc.to_string()),
+    ];
+    parts
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" with ")
 }
 
 fn one_system(need: &PlatformNeed, platform: &str, libc: Option<Libc>) -> Judged {
-    let differs = |size| Judged::Differs { size, wheel: String::new(), yours: String::new(), why: None };
+    let differs = |size| Judged::Differs {
+        size,
+        wheel: String::new(),
+        yours: String::new(),
+        why: None,
+    };
     if need.system == "any" {
         return Judged::Exact;
     }
@@ -197,16 +256,30 @@ fn one_system(need: &PlatformNeed, platform: &str, libc: Option<Libc>) -> Judged
         if !need.system.starts_with("linux") {
             return Judged::Exact;
         }
-        let text = format!("the tag {} does not say which C library the wheel needs", need.system);
-        return Judged::Fine { cost: WEIGHTS.unsaid_libc, text };
+        let text = format!(
+            "the tag {} does not say which C library the wheel needs",
+            need.system
+        );
+        return Judged::Fine {
+            cost: WEIGHTS.unsaid_libc,
+            text,
+        };
     };
     match libc {
         Some(Libc { kind: own, .. }) if own != kind => differs(WEIGHTS.libc_kind),
-        Some(Libc { version: Some(own), .. }) if own >= (major, minor) => Judged::Exact,
-        Some(Libc { version: Some(own), .. }) => differs(WEIGHTS.libc + WEIGHTS.steps(own, (major, minor))),
+        Some(Libc {
+            version: Some(own), ..
+        }) if own >= (major, minor) => Judged::Exact,
+        Some(Libc {
+            version: Some(own), ..
+        }) => differs(WEIGHTS.libc + WEIGHTS.steps(own, (major, minor))),
         _ => {
-            let text = format!("the wheel needs {kind} {major}.{minor} or newer; yours is not known");
-            Judged::Fine { cost: WEIGHTS.unknown_libc, text }
+            let text =
+                format!("the wheel needs {kind} {major}.{minor} or newer; yours is not known");
+            Judged::Fine {
+                cost: WEIGHTS.unknown_libc,
+                text,
+            }
         }
     }
 }
@@ -217,7 +290,10 @@ fn gpu(wheel: &Candidate, machine: &Machine) -> Judged {
         GfxCode::Any => return Judged::Exact,
         GfxCode::Unsaid => {
             let text = "nothing says which GPUs the wheel has code for".to_owned();
-            return Judged::Fine { cost: WEIGHTS.unsaid_gfx, text };
+            return Judged::Fine {
+                cost: WEIGHTS.unsaid_gfx,
+                text,
+            };
         }
         GfxCode::Targets(targets) => targets,
     };
@@ -225,39 +301,74 @@ fn gpu(wheel: &Candidate, machine: &Machine) -> Judged {
     if machine.gfx.is_empty() {
         return not_known(&shown);
     }
-    let (covered, bare): (Vec<&String>, Vec<&String>) = machine.gfx.iter().partition(|gfx| targets.contains(gfx));
+    let (covered, bare): (Vec<&String>, Vec<&String>) =
+        machine.gfx.iter().partition(|gfx| targets.contains(gfx));
     if covered.is_empty() {
         let yours = joined(&bare, ", ");
-        return Judged::Differs { size: WEIGHTS.gfx, wheel: shown, yours, why: None };
+        return Judged::Differs {
+            size: WEIGHTS.gfx,
+            wheel: shown,
+            yours,
+            why: None,
+        };
     }
     if bare.is_empty() {
         return Judged::Exact;
     }
-    let text = format!("the wheel has code for {} and none for {}", joined(&covered, ", "), joined(&bare, ", "));
-    Judged::Fine { cost: WEIGHTS.partial_gfx, text }
+    let text = format!(
+        "the wheel has code for {} and none for {}",
+        joined(&covered, ", "),
+        joined(&bare, ", ")
+    );
+    Judged::Fine {
+        cost: WEIGHTS.partial_gfx,
+        text,
+    }
 }
 
 fn rocm(wheel: &Candidate, machine: &Machine, rules: &Rules) -> Judged {
     let own = match &wheel.accelerator {
         Accelerator::Rocm(own) => own,
         Accelerator::Other(other) => {
-            let yours = machine.rocm.as_ref().map_or_else(|| "an AMD GPU".to_owned(), |rocm| format!("ROCm {rocm}"));
-            return Judged::Differs { size: WEIGHTS.accelerator, wheel: other.clone(), yours, why: None };
+            let yours = machine
+                .rocm
+                .as_ref()
+                .map_or_else(|| "an AMD GPU".to_owned(), |rocm| format!("ROCm {rocm}"));
+            return Judged::Differs {
+                size: WEIGHTS.accelerator,
+                wheel: other.clone(),
+                yours,
+                why: None,
+            };
         }
         Accelerator::Unsaid => {
             let text = "the wheel's name does not say which it is for".to_owned();
-            return Judged::Fine { cost: WEIGHTS.unsaid_rocm, text };
+            return Judged::Fine {
+                cost: WEIGHTS.unsaid_rocm,
+                text,
+            };
         }
     };
-    let Some(rocm) = &machine.rocm else { return not_known(own.as_str()) };
-    let Some(when) = relation(own, rocm) else { return Judged::Exact };
-    let when = if wheel.gfx == GfxCode::Any { NO_COMPILED_CODE } else { when };
+    let Some(rocm) = &machine.rocm else {
+        return not_known(own.as_str());
+    };
+    let Some(when) = relation(own, rocm) else {
+        return Judged::Exact;
+    };
+    let when = if wheel.gfx == GfxCode::Any {
+        NO_COMPILED_CODE
+    } else {
+        when
+    };
     let (from, to) = (minor(own), minor(rocm));
     let reach = rules.reach("rocm", when);
     match reach.filter(|reach| reach.fits) {
         Some(reach) => {
             let text = format!("the wheel is for {own}, you have {rocm}; {}", reach.said);
-            Judged::Fine { cost: WEIGHTS.other_rocm + WEIGHTS.steps(from, to), text }
+            Judged::Fine {
+                cost: WEIGHTS.other_rocm + WEIGHTS.steps(from, to),
+                text,
+            }
         }
         None => Judged::Differs {
             size: WEIGHTS.rocm + WEIGHTS.steps(from, to),
@@ -273,8 +384,8 @@ fn minor(rocm: &RocmVersion) -> (u64, u64) {
     (major.into(), minor.into())
 }
 
-/// What a machine's ROCm is to a wheel's; `None` where they are the same. A patch that one of them does not name is the
-/// other's.
+/// What a machine's ROCm is to a wheel's; `None` where they are the same. A patch that one of them
+/// does not name is the other's.
 fn relation(wheel: &RocmVersion, machine: &RocmVersion) -> Option<&'static str> {
     let names_patch = |rocm: &RocmVersion| rocm.as_str().split('.').count() > 2;
     let (from, to) = (minor(wheel), minor(machine));
@@ -292,18 +403,29 @@ fn relation(wheel: &RocmVersion, machine: &RocmVersion) -> Option<&'static str> 
 }
 
 fn torch(wheel: &Candidate, machine: &Machine, rules: &Rules) -> Judged {
-    let Some(own) = &wheel.torch else { return Judged::Exact };
-    let Some(torch) = &machine.torch else { return not_known(&own.to_string()) };
+    let Some(own) = &wheel.torch else {
+        return Judged::Exact;
+    };
+    let Some(torch) = &machine.torch else {
+        return not_known(&own.to_string());
+    };
     if own == torch {
         return Judged::Exact;
     }
     let steps = WEIGHTS.steps(own.minor, torch.minor);
-    let when = if wheel.gfx == GfxCode::Any { NO_COMPILED_CODE } else { "other-minor" };
+    let when = if wheel.gfx == GfxCode::Any {
+        NO_COMPILED_CODE
+    } else {
+        "other-minor"
+    };
     let reach = rules.reach("torch", when);
     match reach.filter(|reach| reach.fits) {
         Some(reach) => {
             let text = format!("the wheel is for {own}, you have {torch}; {}", reach.said);
-            Judged::Fine { cost: WEIGHTS.other_rocm + steps, text }
+            Judged::Fine {
+                cost: WEIGHTS.other_rocm + steps,
+                text,
+            }
         }
         None => Judged::Differs {
             size: WEIGHTS.torch + steps,
@@ -319,7 +441,12 @@ fn python(wheel: &Candidate, machine: &Machine) -> Judged {
     let Some(python) = machine.python else {
         return if wheel.pythons.is_empty() {
             let size = WEIGHTS.python + WEIGHTS.major_step;
-            Judged::Differs { size, wheel: shown, yours: "CPython".to_owned(), why: None }
+            Judged::Differs {
+                size,
+                wheel: shown,
+                yours: "CPython".to_owned(),
+                why: None,
+            }
         } else {
             not_known(&shown)
         };
@@ -339,22 +466,39 @@ fn python(wheel: &Candidate, machine: &Machine) -> Judged {
         } else {
             0
         };
-        steps + if range.has_build(python) { 0 } else { WEIGHTS.python_build }
+        steps
+            + if range.has_build(python) {
+                0
+            } else {
+                WEIGHTS.python_build
+            }
     });
     let size = WEIGHTS.python + away.min().unwrap_or(WEIGHTS.major_step);
-    Judged::Differs { size, wheel: shown, yours: python.to_string(), why: None }
+    Judged::Differs {
+        size,
+        wheel: shown,
+        yours: python.to_string(),
+        why: None,
+    }
 }
 
 fn backend(wheel: &Candidate, machine: &Machine) -> Judged {
     let own = wheel.backend.as_deref().unwrap_or("default");
     match &machine.backend {
-        Some(asked) if asked != own => {
-            Judged::Differs { size: WEIGHTS.backend, wheel: own.to_owned(), yours: asked.clone(), why: None }
-        }
+        Some(asked) if asked != own => Judged::Differs {
+            size: WEIGHTS.backend,
+            wheel: own.to_owned(),
+            yours: asked.clone(),
+            why: None,
+        },
         _ => Judged::Exact,
     }
 }
 
 fn joined<T: fmt::Display>(words: &[T], between: &str) -> String {
-    words.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+    words
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(between)
 }

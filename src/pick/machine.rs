@@ -78,7 +78,8 @@ pub enum LibcKind {
 #[error("it is not what `rock-matrix doctor --format json` prints: {0}")]
 pub struct MachineError(pub String);
 
-/// The fields of doctor's report that matter here. Others are passed over, so that a later report can be read too.
+/// The fields of doctor's report that matter here. Others are passed over, so that a later report
+/// can be read too.
 #[derive(Debug, Deserialize)]
 struct Report {
     build: Build,
@@ -117,16 +118,28 @@ impl Machine {
     /// # Errors
     /// When the text is no such report.
     pub fn from_json(text: &str, compat: &Compat) -> Result<Self, MachineError> {
-        let report: Report = serde_json::from_str(text).map_err(|error| MachineError(error.to_string()))?;
-        let gfx = report.overrides.runtime_gfx.map_or(report.build.gfx, |target| vec![target]);
-        let installs = report.rocm.into_iter().map(|rocm| RocmInstall { folder: rocm.folder, version: rocm.version });
-        let facts = HostFacts { rocm: installs.collect(), hip_version: report.hip_version, ..HostFacts::default() };
+        let report: Report =
+            serde_json::from_str(text).map_err(|error| MachineError(error.to_string()))?;
+        let gfx = report
+            .overrides
+            .runtime_gfx
+            .map_or(report.build.gfx, |target| vec![target]);
+        let installs = report.rocm.into_iter().map(|rocm| RocmInstall {
+            folder: rocm.folder,
+            version: rocm.version,
+        });
+        let facts = HostFacts {
+            rocm: installs.collect(),
+            hip_version: report.hip_version,
+            ..HostFacts::default()
+        };
         let of_system = system_rocm(&facts, |hip| compat.rocm_of_hip(hip));
         let python = report.python.filter(|python| !python.version.is_empty());
         Ok(Self::of_parts(python.as_ref(), &gfx, of_system, compat))
     }
 
-    /// The machine with these facts. An override of the runtime counts, because programs see nothing else.
+    /// The machine with these facts. An override of the runtime counts, because programs see
+    /// nothing else.
     pub fn of(facts: &HostFacts, compat: &Compat) -> Self {
         let gfx: Vec<String> = match facts.overrides.runtime_target() {
             Ok(Some(target)) => vec![target.to_string()],
@@ -136,22 +149,40 @@ impl Machine {
         Self::of_parts(facts.python.as_ref(), &gfx, of_system, compat)
     }
 
-    fn of_parts(python: Option<&PythonFacts>, gfx: &[String], of_system: Option<RocmVersion>, compat: &Compat) -> Self {
+    fn of_parts(
+        python: Option<&PythonFacts>,
+        gfx: &[String],
+        of_system: Option<RocmVersion>,
+        compat: &Compat,
+    ) -> Self {
         let of_hip = |hip: &str| compat.rocm_of_hip(&RocmVersion::from_leading_numbers(hip)?);
         let named = python.and_then(|python| python.torch.as_deref());
         let torch = named.and_then(|torch| torch.parse::<InstalledTorch>().ok());
         let torch_hip = python.and_then(|python| python.torch_hip.as_deref());
-        // torch's wheels bring their ROCm along, and an extension loads the libraries that torch has loaded.
+        // torch's wheels bring their ROCm along, and an extension loads the libraries that torch
+        // has loaded.
         let of_torch = torch.as_ref().and_then(|torch| torch.rocm.clone());
         let of_torch = of_torch.or_else(|| torch_hip.and_then(of_hip));
         let free = python.is_some_and(|python| python.free_threaded);
         Self {
             rocm: of_torch.or(of_system),
-            foreign_torch: torch.as_ref().filter(|_| torch_hip.is_none()).and_then(|torch| torch.foreign.clone()),
+            foreign_torch: torch
+                .as_ref()
+                .filter(|_| torch_hip.is_none())
+                .and_then(|torch| torch.foreign.clone()),
             torch: torch.map(|torch| torch.series),
-            python: python.and_then(|p| format!("{}{}", p.version, if free { "t" } else { "" }).parse().ok()),
-            gfx: gfx.iter().filter_map(|text| Some(text.parse::<GfxTarget>().ok()?.processor().to_owned())).collect(),
-            platform: python.map(|python| python.platform.clone()).filter(|platform| !platform.is_empty()),
+            python: python.and_then(|p| {
+                format!("{}{}", p.version, if free { "t" } else { "" })
+                    .parse()
+                    .ok()
+            }),
+            gfx: gfx
+                .iter()
+                .filter_map(|text| Some(text.parse::<GfxTarget>().ok()?.processor().to_owned()))
+                .collect(),
+            platform: python
+                .map(|python| python.platform.clone())
+                .filter(|platform| !platform.is_empty()),
             libc: python.and_then(|python| python.libc.as_deref()?.parse().ok()),
             has_no_torch: python.is_some() && named.is_none(),
             ..Self::default()
@@ -163,7 +194,10 @@ impl TorchSeries {
     /// The series that a version is of.
     pub fn of(version: &Version) -> Self {
         let number = |at: usize| version.release().get(at).copied().unwrap_or(0);
-        Self { minor: (number(0), number(1)), tail: version.pre_tail() }
+        Self {
+            minor: (number(0), number(1)),
+            tail: version.pre_tail(),
+        }
     }
 }
 
@@ -180,9 +214,13 @@ impl FromStr for InstalledTorch {
         let local = text.split_once('+').map(|(_, local)| local);
         Ok(Self {
             series: text.parse()?,
-            rocm: local.and_then(|local| local.strip_prefix("rocm")).and_then(RocmVersion::from_leading_numbers),
+            rocm: local
+                .and_then(|local| local.strip_prefix("rocm"))
+                .and_then(RocmVersion::from_leading_numbers),
             // `cpu`, `cu126`, `cpu.cxx11.abi`.
-            foreign: local.filter(|local| local.starts_with("cu") || local.starts_with("cpu")).map(|_| text.to_owned()),
+            foreign: local
+                .filter(|local| local.starts_with("cu") || local.starts_with("cpu"))
+                .map(|_| text.to_owned()),
         })
     }
 }
@@ -204,7 +242,9 @@ impl FromStr for Libc {
     /// `glibc 2.36`, as glibc says it of itself, `musl 1.2`, or a name alone.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fault = || LibcError(text.to_owned());
-        let (name, version) = text.split_once(' ').map_or((text, None), |(name, version)| (name, Some(version)));
+        let (name, version) = text
+            .split_once(' ')
+            .map_or((text, None), |(name, version)| (name, Some(version)));
         let kind = match name {
             "glibc" => LibcKind::Glibc,
             "musl" => LibcKind::Musl,
@@ -214,7 +254,9 @@ impl FromStr for Libc {
             let mut parts = text.split('.').map(str::parse);
             Some((parts.next()?.ok()?, parts.next()?.ok()?))
         };
-        let version = version.map(|text| numbers(text).ok_or_else(fault)).transpose()?;
+        let version = version
+            .map(|text| numbers(text).ok_or_else(fault))
+            .transpose()?;
         Ok(Self { kind, version })
     }
 }
@@ -240,7 +282,12 @@ impl fmt::Display for Libc {
 impl fmt::Display for Machine {
     /// What is known, in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let gfx = self.gfx.iter().map(String::as_str).collect::<Vec<_>>().join(" and ");
+        let gfx = self
+            .gfx
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(" and ");
         let parts = [
             self.python.map(|python| format!("Python {python}")),
             self.torch.as_ref().map(|torch| format!("torch {torch}")),
@@ -248,7 +295,9 @@ impl fmt::Display for Machine {
             Some(gfx).filter(|gfx| !gfx.is_empty()),
             self.platform.clone(),
             self.libc.map(|libc| libc.to_string()),
-            self.backend.as_ref().map(|backend| format!("backend {backend}")),
+            self.backend
+                .as_ref()
+                .map(|backend| format!("backend {backend}")),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         f.write_str(if parts.is_empty() { "any machine" } else { "" })?;

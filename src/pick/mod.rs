@@ -1,11 +1,13 @@
 //! Which published wheel a machine needs, or which comes nearest and why none fits.
 //!
-//! Input: a [`Machine`], [`Candidate`]s made of what is published, and the [`Rules`] out of the facts. Output: a
-//! [`Decision`]: the wheels that fit, best first, each with what had to be assumed; where none fits, the nearest with
-//! what differs. The wheel finder takes the same decision in the browser from the same numbers and sentences.
+//! Input: a [`Machine`], [`Candidate`]s made of what is published, and the [`Rules`] out of the
+//! facts. Output: a [`Decision`]: the wheels that fit, best first, each with what had to be
+//! assumed; where none fits, the nearest with what differs. The wheel finder takes the same
+//! decision in the browser from the same numbers and sentences.
 //!
-//! **Invariant:** a version is compared, never named: what a wheel runs with beside its own versions is in
-//! `matrices/compat/reach.yaml`. Equal input gives an equal decision, whatever order the wheels come in.
+//! **Invariant:** a version is compared, never named: what a wheel runs with beside its own
+//! versions is in `matrices/compat/reach.yaml`. Equal input gives an equal decision, whatever order
+//! the wheels come in.
 
 mod candidate;
 mod decide;

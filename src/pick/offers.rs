@@ -24,7 +24,8 @@ pub struct Offer {
     pub row: Option<ManifestFile>,
 }
 
-/// Published wheels by name. Files whose name no wheel has are passed over: [`Listing::unreadable`] tells of them.
+/// Published wheels by name. Files whose name no wheel has are passed over: [`Listing::unreadable`]
+/// tells of them.
 #[derive(Debug, Clone, Default)]
 pub struct Offers {
     wheels: BTreeMap<String, Offer>,
@@ -35,19 +36,26 @@ pub struct Offers {
 }
 
 impl Offers {
-    /// Adds the published wheels of a listing. Where two releases have a wheel of one name, that of the newest stays.
+    /// Adds the published wheels of a listing. Where two releases have a wheel of one name, that of
+    /// the newest stays.
     pub fn add_listing(&mut self, listing: &Listing) {
-        let named = listing.repository.clone().filter(|name| name.parse::<RepoName>().is_ok());
+        let named = listing
+            .repository
+            .clone()
+            .filter(|name| name.parse::<RepoName>().is_ok());
         self.repository = self.repository.take().or(named);
         let mut published: Vec<_> = listing.published().collect();
         newest_first(&mut published, |(release, _)| release);
         for (release, asset) in published {
-            let Some(name) = read(&asset.name) else { continue };
+            let Some(name) = read(&asset.name) else {
+                continue;
+            };
             // A listing may hold anything: an option of pip, or a file of this machine.
             let named = asset.browser_download_url.as_deref().and_then(web_address);
-            let url = named
-                .as_deref()
-                .map_or_else(|| self.github_url(&release.tag_name, &asset.name), |url| encoded(url, &asset.name));
+            let url = named.as_deref().map_or_else(
+                || self.github_url(&release.tag_name, &asset.name),
+                |url| encoded(url, &asset.name),
+            );
             if self.repository.is_none() {
                 self.repository = named.as_deref().and_then(repository_of);
             }
@@ -64,12 +72,17 @@ impl Offers {
         }
     }
 
-    /// Adds the wheels of a manifest, which lie below `base`, an address with a slash at its end. What a listing said of
-    /// a wheel stays; the manifest adds what it knows beside.
+    /// Adds the wheels of a manifest, which lie below `base`, an address with a slash at its end.
+    /// What a listing said of a wheel stays; the manifest adds what it knows beside.
     pub fn add_manifest(&mut self, manifest: &Manifest, base: &str) {
-        let wheels = manifest.files.iter().filter(|file| is_wheel_file(&file.name));
+        let wheels = manifest
+            .files
+            .iter()
+            .filter(|file| is_wheel_file(&file.name));
         for file in wheels {
-            let Some(name) = read(&file.name) else { continue };
+            let Some(name) = read(&file.name) else {
+                continue;
+            };
             let offer = Offer {
                 name,
                 file: file.name.clone(),
@@ -98,7 +111,15 @@ impl Offers {
             let Some(name) = read(file) else { continue };
             let url = format!("{base}{}", percent_encode(file));
             let file = file.to_owned();
-            self.add(Offer { name, file, url, release: String::new(), size_bytes: None, digest: None, row: None });
+            self.add(Offer {
+                name,
+                file,
+                url,
+                release: String::new(),
+                size_bytes: None,
+                digest: None,
+                row: None,
+            });
         }
     }
 
@@ -121,9 +142,14 @@ impl Offers {
         match self.wheels.get_mut(&offer.file) {
             None => drop(self.wheels.insert(offer.file.clone(), offer)),
             Some(known) => {
-                if !known.is_same(offer.digest, offer.size_bytes) && known.release != offer.release {
+                if !known.is_same(offer.digest, offer.size_bytes) && known.release != offer.release
+                {
                     let (offered, older) = (known.held(), offer.held());
-                    self.rebuilt.push(Rebuilt { name: offer.file, offered, older });
+                    self.rebuilt.push(Rebuilt {
+                        name: offer.file,
+                        offered,
+                        older,
+                    });
                 } else {
                     known.add_row(offer.row, offer.digest, offer.size_bytes);
                 }
@@ -132,7 +158,9 @@ impl Offers {
     }
 
     fn github_url(&self, tag: &str, file: &str) -> String {
-        let Some(repository) = self.repository.as_ref().filter(|_| !tag.is_empty()) else { return String::new() };
+        let Some(repository) = self.repository.as_ref().filter(|_| !tag.is_empty()) else {
+            return String::new();
+        };
         let encoded = [tag, file].map(percent_encode).join("/");
         format!("https://github.com/{repository}/releases/download/{encoded}")
     }
@@ -142,15 +170,26 @@ impl Offer {
     /// Whether these are the same bytes, as far as is known.
     fn is_same(&self, digest: Option<Digest>, size_bytes: Option<u64>) -> bool {
         let same_digest = self.digest.is_none() || digest.is_none() || self.digest == digest;
-        same_digest && (self.size_bytes.is_none() || size_bytes.is_none() || self.size_bytes == size_bytes)
+        same_digest
+            && (self.size_bytes.is_none() || size_bytes.is_none() || self.size_bytes == size_bytes)
     }
 
     fn held(&self) -> Held {
-        Held { tag: self.release.clone(), digest: self.digest, size_bytes: self.size_bytes.unwrap_or(0) }
+        Held {
+            tag: self.release.clone(),
+            digest: self.digest,
+            size_bytes: self.size_bytes.unwrap_or(0),
+        }
     }
 
-    /// Adds what is not known yet. A row about other bytes of the same name says nothing about these.
-    fn add_row(&mut self, row: Option<ManifestFile>, digest: Option<Digest>, size_bytes: Option<u64>) {
+    /// Adds what is not known yet. A row about other bytes of the same name says nothing about
+    /// these.
+    fn add_row(
+        &mut self,
+        row: Option<ManifestFile>,
+        digest: Option<Digest>,
+        size_bytes: Option<u64>,
+    ) {
         if self.row.is_none() && self.is_same(digest, size_bytes) {
             self.row = row;
             self.digest = self.digest.or(digest);
@@ -159,7 +198,8 @@ impl Offer {
     }
 }
 
-/// Returns a sentence about where an installer takes the requirements of a wheel from; `has_torch` for one with torch.
+/// Returns a sentence about where an installer takes the requirements of a wheel from; `has_torch`
+/// for one with torch.
 pub fn torch_sentence(has_torch: bool) -> &'static str {
     if has_torch {
         "The installer keeps a torch that is installed, and takes what else is needed from the index that it uses anyway."
@@ -169,7 +209,11 @@ pub fn torch_sentence(has_torch: bool) -> &'static str {
 }
 
 fn read(file: &str) -> Option<WheelName> {
-    if is_wheel_file(file) { file.parse().ok() } else { None }
+    if is_wheel_file(file) {
+        file.parse().ok()
+    } else {
+        None
+    }
 }
 
 /// The address with the file's name in the one form that every client reads alike: `+` as `%2B`.

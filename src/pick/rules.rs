@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::compat::Compat;
 
-/// How far a difference takes a wheel away, and what an assumption costs. The numbers only order wheels; larger is
-/// harder to change: a machine's processor, then its GPU, its C library, and last what one command installs.
+/// How far a difference takes a wheel away, and what an assumption costs. The numbers only order
+/// wheels; larger is harder to change: a machine's processor, then its GPU, its C library, and last
+/// what one command installs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Weights {
     /// Another operating system or processor.
@@ -94,11 +95,28 @@ impl Rules {
     pub fn of(compat: &Compat) -> Self {
         let row = |row: &crate::compat::rows::ReachRow| {
             let name = format!("{} {}", row.about, row.when);
-            let said = format!("{} ({}, checked {})", row.why, row.origin.status.word(), row.origin.checked);
-            (name, Reach { fits: row.fits, said })
+            let said = format!(
+                "{} ({}, checked {})",
+                row.why,
+                row.origin.status.word(),
+                row.origin.checked
+            );
+            (
+                name,
+                Reach {
+                    fits: row.fits,
+                    said,
+                },
+            )
         };
-        let hip = compat.hip_pairs().map(|(hip, rocm)| [hip.to_owned(), rocm.to_owned()]).collect();
-        Self { reach: compat.tables().reach.iter().map(row).collect(), hip }
+        let hip = compat
+            .hip_pairs()
+            .map(|(hip, rocm)| [hip.to_owned(), rocm.to_owned()])
+            .collect();
+        Self {
+            reach: compat.tables().reach.iter().map(row).collect(),
+            hip,
+        }
     }
 
     /// What is known of a wheel in this case; nothing known means that it does not fit.

@@ -1,10 +1,12 @@
 //! Under which key the compiler cache of a capped build is handed to its next attempt.
 //!
-//! What is kept is ccache's folder. Keeping the build tree instead does not work for ROCm: its sources are generated
-//! anew by each run, without dependency files, so everything would be compiled again.
+//! What is kept is ccache's folder. Keeping the build tree instead does not work for ROCm: its
+//! sources are generated anew by each run, without dependency files, so everything would be
+//! compiled again.
 //!
-//! A workflow adds the run and the attempt: a key is saved once, by the attempt that was capped, and a later attempt asks
-//! for the newest that begins with cell, toolchain and run. No other run can have written what it restores.
+//! A workflow adds the run and the attempt: a key is saved once, by the attempt that was capped,
+//! and a later attempt asks for the newest that begins with cell, toolchain and run. No other run
+//! can have written what it restores.
 
 use sha2::{Digest as _, Sha256};
 
@@ -16,7 +18,12 @@ pub(super) fn cell_key(cell: &str, toolchain: &[(&str, String)]) -> String {
     for (name, value) in toolchain {
         hash.update(format!("{}:{name}={}:{value}\n", name.len(), value.len()));
     }
-    let fingerprint: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let fingerprint: String = hash
+        .finalize()
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!("rock-ccache-{cell}-{fingerprint}")
 }
 
@@ -25,7 +32,10 @@ mod tests {
     use super::cell_key;
 
     fn key(pairs: &[(&str, &str)]) -> String {
-        let pairs: Vec<(&str, String)> = pairs.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        let pairs: Vec<(&str, String)> = pairs
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned()))
+            .collect();
         cell_key("flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11-ck", &pairs)
     }
 
@@ -33,10 +43,15 @@ mod tests {
     #[test]
     fn a_key_pins_the_cell_and_its_toolchain() {
         let found = key(&[("rocm", "6.2"), ("torch", "2.5.1")]);
-        let fingerprint = found.strip_prefix("rock-ccache-flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11-ck-").unwrap();
-        assert!(fingerprint.len() == 16 && fingerprint.bytes().all(|b| b.is_ascii_hexdigit()), "{found}");
-        // A run and an attempt are added; commas are not allowed, and 512 characters are the most (docs.github.com,
-        // "Dependency caching reference").
+        let fingerprint = found
+            .strip_prefix("rock-ccache-flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11-ck-")
+            .unwrap();
+        assert!(
+            fingerprint.len() == 16 && fingerprint.bytes().all(|b| b.is_ascii_hexdigit()),
+            "{found}"
+        );
+        // A run and an attempt are added; commas are not allowed, and 512 characters are the most
+        // (docs.github.com, "Dependency caching reference").
         assert!(!found.contains(',') && found.len() < 512 - 40);
     }
 

@@ -21,20 +21,44 @@ struct Changing<'a> {
 
 impl<'a> Changes<'a> {
     pub(super) fn new(config: &'a Config, universe: &Universe) -> Self {
-        let position = |name: &str| universe.axes().iter().position(|column| column.name == name);
+        let position = |name: &str| {
+            universe
+                .axes()
+                .iter()
+                .position(|column| column.name == name)
+        };
         let changing = |(path, row): (String, &'a Row)| {
             let value = |(name, value): (&String, &crate::config::AxisValue)| {
                 let axis = position(name)?;
                 Some((axis, universe.axes()[axis].index_of(&value.text)?))
             };
             let cell: Vec<(usize, usize)> = row.axes.iter().map(value).collect::<Option<_>>()?;
-            Some((cell, Changing { set: &row.set, path }))
+            Some((
+                cell,
+                Changing {
+                    set: &row.set,
+                    path,
+                },
+            ))
         };
-        let rows = config.rows.iter().enumerate().map(|(number, row)| (format!("rows[{number}]"), row));
-        let include = config.include.iter().enumerate().map(|(number, row)| (format!("include[{number}].set"), row));
-        let all = rows.chain(include).filter(|(_, row)| row.set != Overrides::default());
+        let rows = config
+            .rows
+            .iter()
+            .enumerate()
+            .map(|(number, row)| (format!("rows[{number}]"), row));
+        let include = config
+            .include
+            .iter()
+            .enumerate()
+            .map(|(number, row)| (format!("include[{number}].set"), row));
+        let all = rows
+            .chain(include)
+            .filter(|(_, row)| row.set != Overrides::default());
         let (cells, rows): (Vec<_>, Vec<_>) = all.filter_map(changing).unzip();
-        Self { rows, cells: PartialCells::new(cells.into_iter()) }
+        Self {
+            rows,
+            cells: PartialCells::new(cells.into_iter()),
+        }
     }
 
     /// The rows that match this cell, in the order of the file.
@@ -44,21 +68,27 @@ impl<'a> Changes<'a> {
 
     /// Where the gfx targets of a job stand in the file, when one of these rows gives them.
     pub(super) fn path_of_gfx(&self, rows: &[usize]) -> Option<String> {
-        let row = rows.iter().rev().map(|&row| &self.rows[row]).find(|row| row.set.gfx.is_some())?;
+        let row = rows
+            .iter()
+            .rev()
+            .map(|&row| &self.rows[row])
+            .find(|row| row.set.gfx.is_some())?;
         Some(format!("{}.gfx", row.path))
     }
 
     /// What these rows change together; a later row wins.
     pub(super) fn merged(&self, rows: &[usize]) -> Overrides {
-        rows.iter().map(|&row| self.rows[row].set).fold(Overrides::default(), |mut merged, row| {
-            merged.runner = row.runner.clone().or(merged.runner);
-            merged.gpu = row.gpu.or(merged.gpu);
-            if row.gfx.is_some() {
-                (merged.gfx, merged.families) = (row.gfx.clone(), row.families.clone());
-            }
-            merged.image = row.image.clone().or(merged.image);
-            merged.vars.extend(row.vars.clone());
-            merged
-        })
+        rows.iter()
+            .map(|&row| self.rows[row].set)
+            .fold(Overrides::default(), |mut merged, row| {
+                merged.runner = row.runner.clone().or(merged.runner);
+                merged.gpu = row.gpu.or(merged.gpu);
+                if row.gfx.is_some() {
+                    (merged.gfx, merged.families) = (row.gfx.clone(), row.families.clone());
+                }
+                merged.image = row.image.clone().or(merged.image);
+                merged.vars.extend(row.vars.clone());
+                merged
+            })
     }
 }

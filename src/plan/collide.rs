@@ -27,14 +27,24 @@ pub(super) fn check(plan: &Plan, sink: &mut Sink) {
 fn wheels(plan: &Plan, sink: &mut Sink) {
     let mut texts: Pool<String, ()> = Pool::default();
     let mut keys: Vec<(u64, u32, u32)> = Vec::with_capacity(plan.job_count());
-    // A wheel whose version only the build knows may have another name than one that is expected alike.
+    // A wheel whose version only the build knows may have another name than one that is expected
+    // alike.
     let named = |group: &&Group| group.universe.position(AxisRole::Package).is_some();
-    for (number, group) in plan.groups.iter().enumerate().filter(|(_, group)| named(group)) {
+    for (number, group) in plan
+        .groups
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| named(group))
+    {
         let group_number = u32::try_from(number).expect("fewer than 2^32 files");
         let file_form = group.config.distribution.file_form();
         let mut text = |text: String| texts.number(text, || ());
-        let versions: Vec<u32> =
-            group.shared.packages.iter().map(|package| text(format!("{file_form}-{}", package.in_name))).collect();
+        let versions: Vec<u32> = group
+            .shared
+            .packages
+            .iter()
+            .map(|package| text(format!("{file_form}-{}", package.in_name)))
+            .collect();
         let mut rests: Vec<Option<u32>> = Vec::new();
         let axis = group.universe.position(AxisRole::Package);
         for (at, draft) in group.drafts.iter().enumerate() {
@@ -43,7 +53,13 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
                 rests.resize(pair + 1, None);
             }
             let rest = *rests[pair].get_or_insert_with(|| {
-                let label = group.shared.labels.get(draft.label).as_ref().map(ToString::to_string).unwrap_or_default();
+                let label = group
+                    .shared
+                    .labels
+                    .get(draft.label)
+                    .as_ref()
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
                 text(format!("+{label}-{}", group.shared.tags.get(draft.tag)))
             });
             let version = versions[axis.map_or(0, |axis| group.universe.index(draft.cell, axis))];
@@ -58,7 +74,8 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
     } else {
         keys.sort_unstable();
     }
-    // Pairs that differ in the same values say the same thing: one of them is shown, with how many there are.
+    // Pairs that differ in the same values say the same thing: one of them is shown, with how many
+    // there are.
     let mut kinds = BTreeMap::new();
     for pair in keys.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
         let (a, b) = (pair[0], pair[1]);
@@ -73,7 +90,10 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
     if kinds.len() > SHOWN {
         sink.push(Diagnostic::new(
             &codes::COLLIDING_WHEELS,
-            format!("{} more kinds of pairs of jobs have one wheel name", kinds.len() - SHOWN),
+            format!(
+                "{} more kinds of pairs of jobs have one wheel name",
+                kinds.len() - SHOWN
+            ),
         ));
     }
 }
@@ -84,22 +104,45 @@ type Key = (u64, u32, u32);
 /// The first axis on which two jobs of one group differ, with both value indexes.
 fn differing(plan: &Plan, a: Key, b: Key) -> Option<(usize, usize, usize)> {
     let group = (a.1 == b.1).then(|| &plan.groups[a.1 as usize])?;
-    let (first, second) = (group.drafts[a.2 as usize].cell, group.drafts[b.2 as usize].cell);
-    let indexes = |axis| (axis, group.universe.index(first, axis), group.universe.index(second, axis));
-    (0..group.universe.axes().len()).map(indexes).find(|(_, first, second)| first != second)
+    let (first, second) = (
+        group.drafts[a.2 as usize].cell,
+        group.drafts[b.2 as usize].cell,
+    );
+    let indexes = |axis| {
+        (
+            axis,
+            group.universe.index(first, axis),
+            group.universe.index(second, axis),
+        )
+    };
+    (0..group.universe.axes().len())
+        .map(indexes)
+        .find(|(_, first, second)| first != second)
 }
 
 fn collision(plan: &Plan, a: Key, b: Key, differing: Option<usize>, count: usize) -> Diagnostic {
     let (left, right) = (&plan.groups[a.1 as usize], &plan.groups[b.1 as usize]);
     let (first, second) = (&left.drafts[a.2 as usize], &right.drafts[b.2 as usize]);
-    let wheel = JobView { group: left, draft: first, number: 0 }.wheel();
+    let wheel = JobView {
+        group: left,
+        draft: first,
+        number: 0,
+    }
+    .wheel();
     let words = |group: &Group, cell: Cell| {
         let texts = group.universe.texts(cell);
-        texts.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+        texts
+            .iter()
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
-    let mut diagnostic = Diagnostic::new(&codes::COLLIDING_WHEELS, format!("two jobs would both make `{wheel}`"))
-        .note(format!("one is {}", words(left, first.cell)))
-        .note(format!("the other is {}", words(right, second.cell)));
+    let mut diagnostic = Diagnostic::new(
+        &codes::COLLIDING_WHEELS,
+        format!("two jobs would both make `{wheel}`"),
+    )
+    .note(format!("one is {}", words(left, first.cell)))
+    .note(format!("the other is {}", words(right, second.cell)));
     if count > 1 {
         diagnostic = diagnostic.note(format!("{count} pairs of jobs collide like this"));
     }
@@ -109,7 +152,10 @@ fn collision(plan: &Plan, a: Key, b: Key, differing: Option<usize>, count: usize
             let column = group.universe.axes().get(axis)?;
             let index = group.universe.index(cell, axis);
             Some((
-                group.config.places.of(&format!("axes.{}[{index}]", column.name)),
+                group
+                    .config
+                    .places
+                    .of(&format!("axes.{}[{index}]", column.name)),
                 column.values[index].as_ref()?.text.clone(),
             ))
         };
@@ -132,19 +178,28 @@ fn ids(plan: &Plan, sink: &mut Sink) {
     if plan.groups.len() < 2 {
         return;
     }
-    let mut ids: Vec<(String, &str)> =
-        plan.jobs().map(|job| (job.id(), job.group.config.places.source().path.as_ref())).collect();
+    let mut ids: Vec<(String, &str)> = plan
+        .jobs()
+        .map(|job| (job.id(), job.group.config.places.source().path.as_ref()))
+        .collect();
     if ids.len() > SORTED_BY_ONE {
         start_threads();
         ids.par_sort_unstable();
     } else {
         ids.sort_unstable();
     }
-    for pair in ids.windows(2).filter(|pair| pair[0].0 == pair[1].0).take(SHOWN) {
+    for pair in ids
+        .windows(2)
+        .filter(|pair| pair[0].0 == pair[1].0)
+        .take(SHOWN)
+    {
         sink.push(
-            Diagnostic::new(&codes::COLLIDING_IDS, format!("two jobs have the id `{}`", pair[0].0))
-                .note(format!("from {} and {}", pair[0].1, pair[1].1))
-                .help("join the files, or give one of them another axis"),
+            Diagnostic::new(
+                &codes::COLLIDING_IDS,
+                format!("two jobs have the id `{}`", pair[0].0),
+            )
+            .note(format!("from {} and {}", pair[0].1, pair[1].1))
+            .help("join the files, or give one of them another axis"),
         );
     }
 }

@@ -34,17 +34,33 @@ pub enum Change {
 
 /// Differences from `old` to `new`, sorted by id.
 pub fn diff(old: &[Job], new: &[Job]) -> Vec<Change> {
-    let by_id = |jobs: &'_ [Job]| jobs.iter().map(|job| (job.id.clone(), job.clone())).collect::<BTreeMap<_, _>>();
+    let by_id = |jobs: &'_ [Job]| {
+        jobs.iter()
+            .map(|job| (job.id.clone(), job.clone()))
+            .collect::<BTreeMap<_, _>>()
+    };
     let (old, new) = (by_id(old), by_id(new));
     let mut changes = Vec::new();
-    for id in old.keys().chain(new.keys().filter(|id| !old.contains_key(*id))) {
+    for id in old
+        .keys()
+        .chain(new.keys().filter(|id| !old.contains_key(*id)))
+    {
         match (old.get(id), new.get(id)) {
-            (Some(a), None) => changes.push(Change::Removed { id: id.clone(), wheel: a.wheel.clone() }),
-            (None, Some(b)) => changes.push(Change::Added { id: id.clone(), wheel: b.wheel.clone() }),
+            (Some(a), None) => changes.push(Change::Removed {
+                id: id.clone(),
+                wheel: a.wheel.clone(),
+            }),
+            (None, Some(b)) => changes.push(Change::Added {
+                id: id.clone(),
+                wheel: b.wheel.clone(),
+            }),
             (Some(a), Some(b)) => {
                 let fields = fields(a, b);
                 if !fields.is_empty() {
-                    changes.push(Change::Changed { id: id.clone(), fields });
+                    changes.push(Change::Changed {
+                        id: id.clone(),
+                        fields,
+                    });
                 }
             }
             (None, None) => {}
@@ -64,18 +80,59 @@ impl Change {
 }
 
 fn fields(a: &Job, b: &Job) -> Vec<String> {
-    let gfx = |job: &Job| job.gfx.iter().map(ToString::to_string).collect::<Vec<_>>().join(";");
+    let gfx = |job: &Job| {
+        job.gfx
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(";")
+    };
     let image = |job: &Job| job.image.clone().unwrap_or_else(|| "none".to_owned());
-    let python = |job: &Job| job.covers.values().flatten().cloned().collect::<Vec<_>>().join(" ");
-    let runner = |job: &Job| job.runner_group.iter().chain(&job.runner).cloned().collect::<Vec<_>>().join(",");
-    let gates = |gates: &[Gate]| gates.iter().map(|gate| gate.word()).collect::<Vec<_>>().join(",");
-    let vars = |job: &Job| job.settings.vars.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ");
+    let python = |job: &Job| {
+        job.covers
+            .values()
+            .flatten()
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let runner = |job: &Job| {
+        job.runner_group
+            .iter()
+            .chain(&job.runner)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let gates = |gates: &[Gate]| {
+        gates
+            .iter()
+            .map(|gate| gate.word())
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let vars = |job: &Job| {
+        job.settings
+            .vars
+            .iter()
+            .map(|(k, v)| format!("{k}={v}"))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     let pairs = [
         ("wheel", a.wheel.clone(), b.wheel.clone()),
-        ("further wheels", a.further_wheels.join(" "), b.further_wheels.join(" ")),
+        (
+            "further wheels",
+            a.further_wheels.join(" "),
+            b.further_wheels.join(" "),
+        ),
         ("gfx", gfx(a), gfx(b)),
         ("image", image(a), image(b)),
-        ("repair", a.settings.repair.platform.to_string(), b.settings.repair.platform.to_string()),
+        (
+            "repair",
+            a.settings.repair.platform.to_string(),
+            b.settings.repair.platform.to_string(),
+        ),
         ("runner", runner(a), runner(b)),
         ("gpu", a.gpu.to_string(), b.gpu.to_string()),
         ("recipe", a.recipe.clone(), b.recipe.clone()),
@@ -83,5 +140,9 @@ fn fields(a: &Job, b: &Job) -> Vec<String> {
         ("covers", python(a), python(b)),
         ("vars", vars(a), vars(b)),
     ];
-    pairs.into_iter().filter(|(_, a, b)| a != b).map(|(name, a, b)| format!("{name}: {a} → {b}")).collect()
+    pairs
+        .into_iter()
+        .filter(|(_, a, b)| a != b)
+        .map(|(name, a, b)| format!("{name}: {a} → {b}"))
+        .collect()
 }

@@ -12,7 +12,8 @@ use super::shared::{Device, Draft, Shared, Site};
 use super::{DroppedGfx, Estimate, Options};
 use crate::compat::Compat;
 use crate::config::{
-    AxisRole, AxisValue, Backend, Config, Gfx, GpuPolicy, Leaves, Overrides, Profile, RunnerSelector, TorchFrom, Word,
+    AxisRole, AxisValue, Backend, Config, Gfx, GpuPolicy, Leaves, Overrides, Profile,
+    RunnerSelector, TorchFrom, Word,
 };
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::matrix::{Cell, Excluded, Universe, choose_gfx};
@@ -45,8 +46,18 @@ impl<'a> Drafting<'a> {
         labels: &'a Labels,
         options: &'a Options,
     ) -> Self {
-        let named = |name: &str| universe.axes().iter().position(|column| column.name == name);
-        let at = universe.axes().iter().enumerate().map(|(axis, column)| (column.role, axis)).collect();
+        let named = |name: &str| {
+            universe
+                .axes()
+                .iter()
+                .position(|column| column.name == name)
+        };
+        let at = universe
+            .axes()
+            .iter()
+            .enumerate()
+            .map(|(axis, column)| (column.role, axis))
+            .collect();
         Self {
             config,
             profile,
@@ -58,13 +69,18 @@ impl<'a> Drafting<'a> {
             further: Further::new(config, profile, universe),
             refused: Refused::new(universe, compat, config.platform),
             at,
-            collapsed: profile.backends.iter().map(|backend| (backend, collapsed(backend, config, universe))).collect(),
+            collapsed: profile
+                .backends
+                .iter()
+                .map(|backend| (backend, collapsed(backend, config, universe)))
+                .collect(),
             runner_axis: named("runner"),
             gpu_axis: named("gpu"),
         }
     }
 
-    /// The compact jobs with what they share, and what has no job because none of its families can be built.
+    /// The compact jobs with what they share, and what has no job because none of its families can
+    /// be built.
     pub(super) fn all(
         &self,
         mut shared: Shared,
@@ -76,7 +92,9 @@ impl<'a> Drafting<'a> {
         let first = self.first_cells(legs);
         let mut collapsed: HashMap<Cell, usize> = HashMap::new();
         for &cell in legs {
-            let Some(words) = Words::of(self.universe, cell, self.profile) else { continue };
+            let Some(words) = Words::of(self.universe, cell, self.profile) else {
+                continue;
+            };
             let axes = self.collapsed_axes(&words);
             if !axes.is_empty() {
                 let key = self.without(cell, axes);
@@ -110,31 +128,40 @@ impl<'a> Drafting<'a> {
 
     /// The axes whose legal values share one wheel for this backend.
     fn collapsed_axes(&self, words: &Words<'_>) -> &[usize] {
-        let own = self.collapsed.iter().find(|(backend, _)| std::ptr::eq(*backend, words.backend));
+        let own = self
+            .collapsed
+            .iter()
+            .find(|(backend, _)| std::ptr::eq(*backend, words.backend));
         own.map_or(&[], |(_, axes)| axes)
     }
 
     /// A cell without its values on some axes.
     fn without(&self, cell: Cell, axes: &[usize]) -> Cell {
-        axes.iter().fold(cell, |cell, &axis| self.universe.with(cell, axis, 0))
+        axes.iter()
+            .fold(cell, |cell, &axis| self.universe.with(cell, axis, 0))
     }
 
-    /// The cell that each collapsed job is built as: the one with the lowest Python that is not free-threaded, and of several
-    /// the first.
+    /// The cell that each collapsed job is built as: the one with the lowest Python that is not
+    /// free-threaded, and of several the first.
     fn first_cells(&self, legs: &[Cell]) -> HashMap<Cell, Cell> {
         let mut first: HashMap<Cell, Cell> = HashMap::new();
         if self.collapsed.iter().all(|(_, axes)| axes.is_empty()) {
             return first;
         }
         let python = |cell: Cell| {
-            let value = self.at.get(&AxisRole::Python).and_then(|&axis| self.universe.value(cell, axis));
+            let value = self
+                .at
+                .get(&AxisRole::Python)
+                .and_then(|&axis| self.universe.value(cell, axis));
             match value.map(|value| &value.value) {
                 Some(Word::Python(python)) => Some((python.is_free_threaded(), *python)),
                 _ => None,
             }
         };
         for &cell in legs {
-            let Some(words) = Words::of(self.universe, cell, self.profile) else { continue };
+            let Some(words) = Words::of(self.universe, cell, self.profile) else {
+                continue;
+            };
             let axes = self.collapsed_axes(&words);
             if !axes.is_empty() {
                 let own = first.entry(self.without(cell, axes)).or_insert(cell);
@@ -149,8 +176,11 @@ impl<'a> Drafting<'a> {
     /// Adds the values of a cell to what a job covers.
     fn cover(&self, shared: &mut Shared, draft: &mut Draft, axes: &[usize], cell: Cell) {
         if draft.covers == 0 {
-            shared.covers.push(axes.iter().map(|&axis| (axis, Vec::new())).collect());
-            draft.covers = u32::try_from(shared.covers.len()).expect("fewer than 2^32 jobs fit in memory");
+            shared
+                .covers
+                .push(axes.iter().map(|&axis| (axis, Vec::new())).collect());
+            draft.covers =
+                u32::try_from(shared.covers.len()).expect("fewer than 2^32 jobs fit in memory");
         }
         for (axis, covered) in &mut shared.covers[draft.covers as usize - 1] {
             let index = self.universe.index(cell, *axis);
@@ -161,28 +191,57 @@ impl<'a> Drafting<'a> {
     }
 
     fn index(&self, cell: Cell, role: AxisRole) -> usize {
-        self.at.get(&role).map_or(0, |&axis| self.universe.index(cell, axis))
+        self.at
+            .get(&role)
+            .map_or(0, |&axis| self.universe.index(cell, axis))
     }
 
     fn draft(&self, shared: &mut Shared, cell: Cell, words: &Words<'_>, sink: &mut Sink) -> Draft {
         let package = self.index(cell, AxisRole::Package);
-        let (torch, rocm) = (self.index(cell, AxisRole::Torch), self.index(cell, AxisRole::Rocm));
-        let (backend, python) = (self.index(cell, AxisRole::Backend), self.index(cell, AxisRole::Python));
+        let (torch, rocm) = (
+            self.index(cell, AxisRole::Torch),
+            self.index(cell, AxisRole::Rocm),
+        );
+        let (backend, python) = (
+            self.index(cell, AxisRole::Backend),
+            self.index(cell, AxisRole::Python),
+        );
         let gfx = self.index(cell, AxisRole::Gfx);
-        let axis_index = |axis: Option<usize>| axis.map_or(0, |axis| self.universe.index(cell, axis));
+        let axis_index =
+            |axis: Option<usize>| axis.map_or(0, |axis| self.universe.index(cell, axis));
         let (runner, gpu) = (axis_index(self.runner_axis), axis_index(self.gpu_axis));
         let matching = self.changes.matching(self.universe, cell);
         let changes = self.changes_of(shared, &matching);
         let key = changes as usize;
-        let (kind, commit) = shared.packages.get(package).map_or((0, 0), |package| (package.kind, package.commit));
+        let (kind, commit) = shared
+            .packages
+            .get(package)
+            .map_or((0, 0), |package| (package.kind, package.commit));
         // Values that share the wheel are not in its label.
         let shared_axes = self.collapsed_axes(words);
-        let is_shared = |role: AxisRole| self.at.get(&role).is_some_and(|axis| shared_axes.contains(axis));
-        let (torch_is_shared, rocm_is_shared) = (is_shared(AxisRole::Torch), is_shared(AxisRole::Rocm));
+        let is_shared = |role: AxisRole| {
+            self.at
+                .get(&role)
+                .is_some_and(|axis| shared_axes.contains(axis))
+        };
+        let (torch_is_shared, rocm_is_shared) =
+            (is_shared(AxisRole::Torch), is_shared(AxisRole::Rocm));
         let named = |is_shared: bool, index: usize| if is_shared { 0 } else { index };
-        let of_label = (named(torch_is_shared, torch), named(rocm_is_shared, rocm), commit, backend);
+        let of_label = (
+            named(torch_is_shared, torch),
+            named(rocm_is_shared, rocm),
+            commit,
+            backend,
+        );
         let label = shared.labels.number(of_label, || {
-            let words = if torch_is_shared { Words { torch: None, ..*words } } else { *words };
+            let words = if torch_is_shared {
+                Words {
+                    torch: None,
+                    ..*words
+                }
+            } else {
+                *words
+            };
             if rocm_is_shared {
                 Labels::label_without_rocm(&words)
             } else {
@@ -190,27 +249,70 @@ impl<'a> Drafting<'a> {
             }
         });
         let refused = self.refused.of(self.universe, cell);
-        let device = shared.devices.number((kind, rocm, backend, gfx, key, refused), || {
-            self.device(cell, words, refused, (shared.changes.get(changes), &matching), sink)
-        });
+        let device = shared
+            .devices
+            .number((kind, rocm, backend, gfx, key, refused), || {
+                self.device(
+                    cell,
+                    words,
+                    refused,
+                    (shared.changes.get(changes), &matching),
+                    sink,
+                )
+            });
         // The targets are a part of the name of a tree, and no part of that of a wheel.
         let leaves = self.profile.leaves;
-        let made_for = if matches!(leaves, Leaves::Wheels | Leaves::Sdist) { 0 } else { device as usize };
+        let made_for = if matches!(leaves, Leaves::Wheels | Leaves::Sdist) {
+            0
+        } else {
+            device as usize
+        };
         let targets = &shared.devices.get(device).gfx;
         // The image depends on the Python only where that is the image's own.
-        let of_image = if self.config.python_from == crate::config::PythonFrom::Image { python } else { 0 };
+        let of_image = if self.config.python_from == crate::config::PythonFrom::Image {
+            python
+        } else {
+            0
+        };
         let site = shared
             .sites
-            .number((torch, rocm, of_image, runner, gpu, key), || self.site(cell, words, shared.changes.get(changes)));
-        let Site { platform, arch_number, .. } = shared.sites.get(site);
+            .number((torch, rocm, of_image, runner, gpu, key), || {
+                self.site(cell, words, shared.changes.get(changes))
+            });
+        let Site {
+            platform,
+            arch_number,
+            ..
+        } = shared.sites.get(site);
         let tag = shared
             .tags
-            .number((python, backend, made_for, *arch_number), || name_end(words, leaves, targets, platform));
-        let estimate = shared.estimates.number((device as usize, site as usize, backend), || {
-            self.estimate(words, shared.devices.get(device), shared.sites.get(site))
-        });
-        let wheels = self.further_wheels(shared, cell, words, (label, tag, changes), (device, site), sink);
-        Draft { cell, label, tag, device, site, estimate, changes, wheels, covers: 0 }
+            .number((python, backend, made_for, *arch_number), || {
+                name_end(words, leaves, targets, platform)
+            });
+        let estimate = shared
+            .estimates
+            .number((device as usize, site as usize, backend), || {
+                self.estimate(words, shared.devices.get(device), shared.sites.get(site))
+            });
+        let wheels = self.further_wheels(
+            shared,
+            cell,
+            words,
+            (label, tag, changes),
+            (device, site),
+            sink,
+        );
+        Draft {
+            cell,
+            label,
+            tag,
+            device,
+            site,
+            estimate,
+            changes,
+            wheels,
+            covers: 0,
+        }
     }
 
     /// The number of the names of the further wheels.
@@ -227,27 +329,48 @@ impl<'a> Drafting<'a> {
             return Shared::NO_WHEELS;
         }
         let package = self.index(cell, AxisRole::Package);
-        let key = (label, tag, changes, self.further.asked(cell, package, device));
-        let Shared { wheels, labels, changes: all, devices, packages, sites, .. } = shared;
+        let key = (
+            label,
+            tag,
+            changes,
+            self.further.asked(cell, package, device),
+        );
+        let Shared {
+            wheels,
+            labels,
+            changes: all,
+            devices,
+            packages,
+            sites,
+            ..
+        } = shared;
         let own = Own {
-            version: packages.get(package).map_or("", |package| package.in_name.as_str()),
+            version: packages
+                .get(package)
+                .map_or("", |package| package.in_name.as_str()),
             label: labels.get(label).as_ref().map(LocalLabel::as_str),
             device: devices.get(device),
             platform: &sites.get(site).platform,
         };
-        wheels.number(key, || self.further.of(cell, words, &own, all.get(changes), sink))
+        wheels.number(key, || {
+            self.further.of(cell, words, &own, all.get(changes), sink)
+        })
     }
 
     /// The number of what these rows change together.
     fn changes_of(&self, shared: &mut Shared, matching: &[usize]) -> u32 {
         if matching.is_empty() {
-            // Not asked of the pool: comparing two empty keys in it took two fifths of planning a million jobs.
+            // Not asked of the pool: comparing two empty keys in it took two fifths of planning a
+            // million jobs.
             return Shared::NO_CHANGES;
         }
-        shared.changes.number(matching.to_vec(), || self.changes.merged(matching))
+        shared
+            .changes
+            .number(matching.to_vec(), || self.changes.merged(matching))
     }
 
-    /// The device code of a cell, with the rows that change it. None of the wanted targets left is a fault.
+    /// The device code of a cell, with the rows that change it. None of the wanted targets left is
+    /// a fault.
     fn device(
         &self,
         cell: Cell,
@@ -256,54 +379,110 @@ impl<'a> Drafting<'a> {
         (changes, matching): (&Overrides, &[usize]),
         sink: &mut Sink,
     ) -> Device {
-        let none = Device { families: Vec::new(), gfx: Vec::new(), dropped: Vec::new(), is_refused: false };
+        let none = Device {
+            families: Vec::new(),
+            gfx: Vec::new(),
+            dropped: Vec::new(),
+            is_refused: false,
+        };
         if !words.backend.device_code {
             return none;
         }
-        let of_axis = self.at.get(&AxisRole::Gfx).and_then(|&axis| self.universe.value(cell, axis));
-        let (wanted, families): (&[GfxTarget], Vec<String>) = match (of_axis, &changes.gfx, &self.config.gfx) {
-            (Some(AxisValue { text, value: Word::Gfx(targets) }), _, _) => {
-                (targets, text.split(';').map(str::to_owned).collect())
-            }
-            (_, Some(targets), _) => (targets, changes.families.clone().unwrap_or_default()),
-            (_, _, Gfx::Targets(targets)) => (targets, self.config.families.clone()),
-            (_, None, Gfx::Host) => return none,
-        };
-        let (left, taken): (Vec<String>, Vec<String>) =
-            families.into_iter().partition(|family| self.refused.why(refused, family).is_none());
+        let of_axis = self
+            .at
+            .get(&AxisRole::Gfx)
+            .and_then(|&axis| self.universe.value(cell, axis));
+        let (wanted, families): (&[GfxTarget], Vec<String>) =
+            match (of_axis, &changes.gfx, &self.config.gfx) {
+                (
+                    Some(AxisValue {
+                        text,
+                        value: Word::Gfx(targets),
+                    }),
+                    _,
+                    _,
+                ) => (targets, text.split(';').map(str::to_owned).collect()),
+                (_, Some(targets), _) => (targets, changes.families.clone().unwrap_or_default()),
+                (_, _, Gfx::Targets(targets)) => (targets, self.config.families.clone()),
+                (_, None, Gfx::Host) => return none,
+            };
+        let (left, taken): (Vec<String>, Vec<String>) = families
+            .into_iter()
+            .partition(|family| self.refused.why(refused, family).is_none());
         if left.is_empty() && !taken.is_empty() {
-            return Device { is_refused: true, ..none };
+            return Device {
+                is_refused: true,
+                ..none
+            };
         }
         let mut dropped = Vec::new();
         let wanted: Vec<GfxTarget> = if taken.is_empty() {
             wanted.to_vec()
         } else {
             // A target may stand in another family still.
-            let kept: Vec<GfxTarget> = left.iter().flat_map(|family| self.members(family)).collect();
+            let kept: Vec<GfxTarget> = left
+                .iter()
+                .flat_map(|family| self.members(family))
+                .collect();
             for family in &taken {
                 let reason = self.refused.why(refused, family).unwrap_or_default();
-                let gone = self.members(family).into_iter().filter(|target| !kept.contains(target));
-                dropped.extend(gone.map(|target| DroppedGfx { target, reason: reason.clone() }));
+                let gone = self
+                    .members(family)
+                    .into_iter()
+                    .filter(|target| !kept.contains(target));
+                dropped.extend(gone.map(|target| DroppedGfx {
+                    target,
+                    reason: reason.clone(),
+                }));
             }
-            wanted.iter().filter(|target| kept.contains(target)).cloned().collect()
+            wanted
+                .iter()
+                .filter(|target| kept.contains(target))
+                .cloned()
+                .collect()
         };
         let wanted = wanted.as_slice();
-        let torch_wheels = self.config.torch_from == TorchFrom::PytorchIndex && words.torch.is_some();
+        let torch_wheels =
+            self.config.torch_from == TorchFrom::PytorchIndex && words.torch.is_some();
         let package = (self.profile.package.as_str(), words.package);
-        let choice = choose_gfx(wanted, self.compat, package, &words.backend.name, words.rocm, torch_wheels);
+        let choice = choose_gfx(
+            wanted,
+            self.compat,
+            package,
+            &words.backend.name,
+            words.rocm,
+            torch_wheels,
+        );
         if choice.kept.is_empty() && !wanted.is_empty() {
             sink.push(self.no_gfx_left(cell, words, matching, &choice.dropped));
         }
-        dropped.extend(choice.dropped.into_iter().map(|(target, reason)| DroppedGfx { target, reason }));
-        let is_compiled = |family: &String| self.members(family).iter().any(|target| choice.kept.contains(target));
+        dropped.extend(
+            choice
+                .dropped
+                .into_iter()
+                .map(|(target, reason)| DroppedGfx { target, reason }),
+        );
+        let is_compiled = |family: &String| {
+            self.members(family)
+                .iter()
+                .any(|target| choice.kept.contains(target))
+        };
         let families = left.into_iter().filter(is_compiled).collect();
-        Device { families, gfx: choice.kept, dropped, is_refused: false }
+        Device {
+            families,
+            gfx: choice.kept,
+            dropped,
+            is_refused: false,
+        }
     }
 
     /// The targets of a family; a target is a family of its own.
     fn members(&self, family: &str) -> Vec<GfxTarget> {
         match self.compat.family(family) {
-            Some(members) => members.iter().filter_map(|member| member.parse().ok()).collect(),
+            Some(members) => members
+                .iter()
+                .filter_map(|member| member.parse().ok())
+                .collect(),
             None => family.parse().into_iter().collect(),
         }
     }
@@ -315,43 +494,83 @@ impl<'a> Drafting<'a> {
         matching: &[usize],
         dropped: &[(GfxTarget, String)],
     ) -> Diagnostic {
-        let why: Vec<String> = dropped.iter().map(|(target, why)| format!("{target}: {why}")).collect();
+        let why: Vec<String> = dropped
+            .iter()
+            .map(|(target, why)| format!("{target}: {why}"))
+            .collect();
         let place_on_axis = |role: AxisRole| {
             let axis = *self.at.get(&role)?;
             let (column, index) = (&self.universe.axes()[axis], self.universe.index(cell, axis));
             let text = &column.values[index].as_ref()?.text;
-            Some((format!("axes.{}[{index}]", column.name), format!("{} {text}", column.name)))
+            Some((
+                format!("axes.{}[{index}]", column.name),
+                format!("{} {text}", column.name),
+            ))
         };
         let of_axis = place_on_axis(AxisRole::Gfx).map(|(path, _)| path);
-        let path = of_axis.or_else(|| self.changes.path_of_gfx(matching)).unwrap_or_else(|| "gfx".to_owned());
-        let diagnostic = Diagnostic::new(&codes::NO_GFX_LEFT, format!("no gfx target is left ({})", why.join("; ")))
-            .at(self.config.places.of(&path), format!("for the backend `{}`", words.backend.name))
-            .help("add a target that the build accepts, or exclude this combination");
-        let also = [AxisRole::Package, AxisRole::Rocm].into_iter().filter_map(place_on_axis);
-        also.fold(diagnostic, |diagnostic, (path, text)| diagnostic.also(self.config.places.of(&path), text))
+        let path = of_axis
+            .or_else(|| self.changes.path_of_gfx(matching))
+            .unwrap_or_else(|| "gfx".to_owned());
+        let diagnostic = Diagnostic::new(
+            &codes::NO_GFX_LEFT,
+            format!("no gfx target is left ({})", why.join("; ")),
+        )
+        .at(
+            self.config.places.of(&path),
+            format!("for the backend `{}`", words.backend.name),
+        )
+        .help("add a target that the build accepts, or exclude this combination");
+        let also = [AxisRole::Package, AxisRole::Rocm]
+            .into_iter()
+            .filter_map(place_on_axis);
+        also.fold(diagnostic, |diagnostic, (path, text)| {
+            diagnostic.also(self.config.places.of(&path), text)
+        })
     }
 
     fn site(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Site {
-        let text = |axis: Option<usize>| axis.and_then(|axis| self.universe.value(cell, axis)).map(|v| v.text.as_str());
+        let text = |axis: Option<usize>| {
+            axis.and_then(|axis| self.universe.value(cell, axis))
+                .map(|v| v.text.as_str())
+        };
         let of_axis = text(self.runner_axis).map(RunnerSelector::label);
-        let runner = changes.runner.as_ref().or(of_axis.as_ref()).unwrap_or(&self.config.runner);
+        let runner = changes
+            .runner
+            .as_ref()
+            .or(of_axis.as_ref())
+            .unwrap_or(&self.config.runner);
         let places = places(runner, self.compat);
-        let gpu = changes.gpu.or(text(self.gpu_axis).and_then(GpuPolicy::from_word)).unwrap_or(self.config.gpu);
+        let gpu = changes
+            .gpu
+            .or(text(self.gpu_axis).and_then(GpuPolicy::from_word))
+            .unwrap_or(self.config.gpu);
         let (image, note) = match &changes.image {
             Some(image) => (Some(image.clone()), None),
             None => super::image::choose(self.config, self.compat, words),
         };
         let arch = places.first().map_or("", |place| &place.arch);
-        let image_glibc = image.as_deref().and_then(|image| self.compat.glibc_of_image(image));
+        let image_glibc = image
+            .as_deref()
+            .and_then(|image| self.compat.glibc_of_image(image));
         Site {
             platform: platform_tag(self.config.platform, arch),
-            arch_number: self.compat.tables().runners.iter().position(|row| row.arch == arch).unwrap_or(usize::MAX),
+            arch_number: self
+                .compat
+                .tables()
+                .runners
+                .iter()
+                .position(|row| row.arch == arch)
+                .unwrap_or(usize::MAX),
             image,
             image_glibc,
             note,
             gpu,
             // Where a pool decides, the estimate is that of its smallest member.
-            threads: self.options.runner.map(|shape| shape.threads).or(least(&places, |place| place.threads)),
+            threads: self
+                .options
+                .runner
+                .map(|shape| shape.threads)
+                .or(least(&places, |place| place.threads)),
             limit_min: least(&places, |place| place.limit_min),
             tested_at: match &self.config.test.runner {
                 runner if runner.is_empty() => Vec::new(),
@@ -375,27 +594,39 @@ impl<'a> Drafting<'a> {
         )
     }
 
-    /// Returns what makes a build shorter and is not done yet: a text that begins with a variable and its value,
-    /// `` `opt-dim: "128"` ``, is left out where the file sets that value.
+    /// Returns what makes a build shorter and is not done yet: a text that begins with a variable
+    /// and its value, `` `opt-dim: "128"` ``, is left out where the file sets that value.
     fn unused_levers(&self, levers: &[String]) -> Vec<String> {
         let setting = |lever: &str| -> Option<(String, String)> {
-            let (name, value) = lever.strip_prefix('`')?.split_once('`')?.0.split_once(": ")?;
+            let (name, value) = lever
+                .strip_prefix('`')?
+                .split_once('`')?
+                .0
+                .split_once(": ")?;
             Some((name.to_owned(), value.trim_matches('"').to_owned()))
         };
-        let is_set =
-            |lever: &&String| setting(lever).is_some_and(|(name, value)| self.config.vars.get(&name) == Some(&value));
-        levers.iter().filter(|lever| !is_set(lever)).cloned().collect()
+        let is_set = |lever: &&String| {
+            setting(lever).is_some_and(|(name, value)| self.config.vars.get(&name) == Some(&value))
+        };
+        levers
+            .iter()
+            .filter(|lever| !is_set(lever))
+            .cloned()
+            .collect()
     }
 }
 
-/// The axes whose values share one wheel of a backend: those that its recipe always collapses, and of those that it can
-/// collapse the ones that the matrix file asks for.
+/// The axes whose values share one wheel of a backend: those that its recipe always collapses, and
+/// of those that it can collapse the ones that the matrix file asks for.
 fn collapsed(backend: &Backend, config: &Config, universe: &Universe) -> Vec<usize> {
     let is_collapsed = |name: &String| {
-        backend.collapse.contains(name) || (backend.collapsible.contains(name) && config.collapse.contains(name))
+        backend.collapse.contains(name)
+            || (backend.collapsible.contains(name) && config.collapse.contains(name))
     };
     let axes = universe.axes().iter().enumerate();
-    axes.filter(|(_, column)| is_collapsed(&column.name)).map(|(axis, _)| axis).collect()
+    axes.filter(|(_, column)| is_collapsed(&column.name))
+        .map(|(axis, _)| axis)
+        .collect()
 }
 
 fn least(places: &[Place], of: impl Fn(&Place) -> Option<u32>) -> Option<u32> {

@@ -1,8 +1,8 @@
 //! What a build is likely to cost, from measured builds.
 //!
-//! The model is plain: objects by number of gfx targets, objects a minute by number of threads, both linear between
-//! measurements. Outside of what was measured the rate a thread of the nearest measurement is taken, and objects grow
-//! with targets.
+//! The model is plain: objects by number of gfx targets, objects a minute by number of threads,
+//! both linear between measurements. Outside of what was measured the rate a thread of the nearest
+//! measurement is taken, and objects grow with targets.
 
 use super::Estimate;
 use crate::compat::rows::BuildCostRow;
@@ -25,11 +25,13 @@ pub struct Question<'a> {
     pub levers: &'a [String],
 }
 
-/// Minutes of an attempt that do not compile: fetching, installing and restoring before, saving after. Of the 360
-/// minutes of a hosted job 300 are useful (cap at 330 minutes, half an hour before the first object).
+/// Minutes of an attempt that do not compile: fetching, installing and restoring before, saving
+/// after. Of the 360 minutes of a hosted job 300 are useful (cap at 330 minutes, half an hour
+/// before the first object).
 pub(super) const IDLE_MIN: u32 = 60;
 
-/// The estimate; `None` where nothing was measured for this package and backend, or the machine is not known.
+/// The estimate; `None` where nothing was measured for this package and backend, or the machine is
+/// not known.
 pub fn estimate(rows: &[BuildCostRow], question: &Question<'_>) -> Option<Estimate> {
     let rows: Vec<&BuildCostRow> = rows
         .iter()
@@ -41,7 +43,11 @@ pub fn estimate(rows: &[BuildCostRow], question: &Question<'_>) -> Option<Estima
     }
     let objects = objects(&rows, question.targets);
     let minutes = objects / rate(&rows, question);
-    let cache_kb = rows.iter().map(|row| row.cache_kb_per_object).max().unwrap_or(0);
+    let cache_kb = rows
+        .iter()
+        .map(|row| row.cache_kb_per_object)
+        .max()
+        .unwrap_or(0);
     let (attempts, fit) = match question.limit_min {
         None => (1, String::new()),
         Some(limit) => {
@@ -52,7 +58,10 @@ pub fn estimate(rows: &[BuildCostRow], question: &Question<'_>) -> Option<Estima
                 1 => (1, format!("; fits {hours} h")),
                 _ => (
                     attempts,
-                    format!("; does not fit {hours} h; about {attempts} attempts{}", levers(question.levers)),
+                    format!(
+                        "; does not fit {hours} h; about {attempts} attempts{}",
+                        levers(question.levers)
+                    ),
                 ),
             }
         }
@@ -72,12 +81,19 @@ pub fn estimate(rows: &[BuildCostRow], question: &Question<'_>) -> Option<Estima
 }
 
 fn levers(levers: &[String]) -> String {
-    if levers.is_empty() { String::new() } else { format!("; shorter with {}", levers.join(" or ")) }
+    if levers.is_empty() {
+        String::new()
+    } else {
+        format!("; shorter with {}", levers.join(" or "))
+    }
 }
 
 /// Objects for this many targets.
 fn objects(rows: &[&BuildCostRow], targets: u32) -> f64 {
-    let points: Vec<(u32, f64)> = rows.iter().map(|row| (row.targets, as_f64(row.objects))).collect();
+    let points: Vec<(u32, f64)> = rows
+        .iter()
+        .map(|row| (row.targets, as_f64(row.objects)))
+        .collect();
     match between(&points, targets) {
         // Objects come with targets: in proportion outside of what was measured.
         Place::Outside(nearest, value) => value * f64::from(targets) / f64::from(nearest),
@@ -90,8 +106,9 @@ fn rate(rows: &[&BuildCostRow], question: &Question<'_>) -> f64 {
     let mut by_threads: Vec<(u32, f64)> = Vec::new();
     for threads in rows.iter().map(|row| row.threads) {
         let here = rows.iter().filter(|row| row.threads == threads);
-        let points: Vec<(u32, f64)> =
-            here.map(|row| (row.targets, as_f64(row.objects) / f64::from(row.wall_min))).collect();
+        let points: Vec<(u32, f64)> = here
+            .map(|row| (row.targets, as_f64(row.objects) / f64::from(row.wall_min)))
+            .collect();
         let (Place::Inside(value) | Place::Outside(_, value)) = between(&points, question.targets);
         by_threads.push((threads, value));
     }
@@ -111,8 +128,14 @@ enum Place {
 
 /// Linear between the neighbours of `at`. `points` is never empty.
 fn between(points: &[(u32, f64)], at: u32) -> Place {
-    let below = points.iter().filter(|(x, _)| *x <= at).max_by_key(|(x, _)| *x);
-    let above = points.iter().filter(|(x, _)| *x >= at).min_by_key(|(x, _)| *x);
+    let below = points
+        .iter()
+        .filter(|(x, _)| *x <= at)
+        .max_by_key(|(x, _)| *x);
+    let above = points
+        .iter()
+        .filter(|(x, _)| *x >= at)
+        .min_by_key(|(x, _)| *x);
     match (below, above) {
         (Some((x0, y0)), Some((x1, y1))) if x1 > x0 => {
             Place::Inside(y0 + (y1 - y0) * f64::from(at - x0) / f64::from(x1 - x0))
@@ -123,12 +146,19 @@ fn between(points: &[(u32, f64)], at: u32) -> Place {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of objects are far below 2^52")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of objects are far below 2^52"
+)]
 fn as_f64(count: u64) -> f64 {
     count as f64
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded, and never negative or huge")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "rounded, and never negative or huge"
+)]
 fn round(value: f64) -> u64 {
     value.round() as u64
 }
@@ -156,12 +186,24 @@ mod tests {
                 note: String::new(),
             },
         };
-        vec![row(3, 32, 2782, 170), row(3, 16, 2782, 440), row(10, 32, 7569, 545), row(10, 16, 7569, 1508)]
+        vec![
+            row(3, 32, 2782, 170),
+            row(3, 16, 2782, 440),
+            row(10, 32, 7569, 545),
+            row(10, 16, 7569, 1508),
+        ]
     }
 
     fn check(targets: u32, threads: u32, limit_min: Option<u32>) -> Estimate {
         let levers = ["one gfx target".to_owned(), "`opt-dim: \"128\"`".to_owned()];
-        let question = Question { package: "flash-attn", backend: "ck", targets, threads, limit_min, levers: &levers };
+        let question = Question {
+            package: "flash-attn",
+            backend: "ck",
+            targets,
+            threads,
+            limit_min,
+            levers: &levers,
+        };
         estimate(&rows(), &question).unwrap()
     }
 
@@ -170,7 +212,10 @@ mod tests {
     fn three_targets_at_16_threads_take_about_7_hours_20() {
         let found = check(3, 16, Some(360));
         assert!((found.hours - 7.33).abs() / 7.33 < 0.2, "{found:?}");
-        assert_eq!((found.objects, found.attempts, found.cache_mb), (2782, 2, 214));
+        assert_eq!(
+            (found.objects, found.attempts, found.cache_mb),
+            (2782, 2, 214)
+        );
         assert!((check(10, 32, None).hours - 9.1).abs() < 0.2);
         assert!((check(10, 16, None).hours - 25.1).abs() < 0.2);
     }
@@ -184,25 +229,52 @@ mod tests {
             "2782 objects, about 29.3 h with 4 threads; does not fit 6 h; about 6 attempts; \
              shorter with one gfx target or `opt-dim: \"128\"`"
         );
-        assert_eq!(check(3, 32, Some(360)).verdict, "2782 objects, about 2.8 h with 32 threads; fits 6 h");
-        assert_eq!(check(3, 16, None).verdict, "2782 objects, about 7.3 h with 16 threads");
+        assert_eq!(
+            check(3, 32, Some(360)).verdict,
+            "2782 objects, about 2.8 h with 32 threads; fits 6 h"
+        );
+        assert_eq!(
+            check(3, 16, None).verdict,
+            "2782 objects, about 7.3 h with 16 threads"
+        );
     }
 
     #[test]
     fn more_targets_and_fewer_threads_never_get_cheaper() {
         for targets in 1..14 {
-            assert!(check(targets + 1, 16, None).objects > check(targets, 16, None).objects, "{targets}");
+            assert!(
+                check(targets + 1, 16, None).objects > check(targets, 16, None).objects,
+                "{targets}"
+            );
             for threads in [1, 2, 8, 16, 24, 32, 64] {
-                assert!(check(targets, threads, None).hours >= check(targets, threads * 2, None).hours);
+                assert!(
+                    check(targets, threads, None).hours >= check(targets, threads * 2, None).hours
+                );
             }
         }
     }
 
     #[test]
     fn what_was_never_measured_gets_no_estimate() {
-        let question =
-            Question { package: "other", backend: "ck", targets: 3, threads: 4, limit_min: None, levers: &[] };
+        let question = Question {
+            package: "other",
+            backend: "ck",
+            targets: 3,
+            threads: 4,
+            limit_min: None,
+            levers: &[],
+        };
         assert!(estimate(&rows(), &question).is_none());
-        assert!(estimate(&rows(), &Question { package: "flash-attn", targets: 0, ..question }).is_none());
+        assert!(
+            estimate(
+                &rows(),
+                &Question {
+                    package: "flash-attn",
+                    targets: 0,
+                    ..question
+                }
+            )
+            .is_none()
+        );
     }
 }

@@ -39,8 +39,12 @@ pub(super) struct Own<'a> {
 
 impl<'a> Further<'a> {
     pub(super) fn new(config: &'a Config, profile: &'a Profile, universe: &'a Universe) -> Self {
-        let has_conditions = profile.wheels.iter().any(|wheel| wheel.when.is_some() || wheel.each.is_some());
-        let is_asked = |axis: &usize| has_conditions && universe.axes()[*axis].role == AxisRole::Field;
+        let has_conditions = profile
+            .wheels
+            .iter()
+            .any(|wheel| wheel.when.is_some() || wheel.each.is_some());
+        let is_asked =
+            |axis: &usize| has_conditions && universe.axes()[*axis].role == AxisRole::Field;
         Self {
             config,
             profile,
@@ -55,18 +59,27 @@ impl<'a> Further<'a> {
         self.profile.wheels.is_empty()
     }
 
-    /// What the names for a cell depend on beside its label and tags: values that conditions may ask for, and the numbers
-    /// of its version and its device where they do.
+    /// What the names for a cell depend on beside its label and tags: values that conditions may
+    /// ask for, and the numbers of its version and its device where they do.
     pub(super) fn asked(&self, cell: Cell, package: usize, device: u32) -> Vec<usize> {
         let wheels = &self.profile.wheels;
-        let of_version = wheels.iter().any(|wheel| wheel.same_version).then_some(package);
-        let of_device = wheels.iter().any(|wheel| wheel.when.is_some() || wheel.each.is_some());
+        let of_version = wheels
+            .iter()
+            .any(|wheel| wheel.same_version)
+            .then_some(package);
+        let of_device = wheels
+            .iter()
+            .any(|wheel| wheel.when.is_some() || wheel.each.is_some());
         let of_device = of_device.then_some(device as usize);
-        let of_axes = self.asked.iter().map(|&axis| self.universe.index(cell, axis));
+        let of_axes = self
+            .asked
+            .iter()
+            .map(|&axis| self.universe.index(cell, axis));
         of_axes.chain(of_version).chain(of_device).collect()
     }
 
-    /// The names for a cell, in the order of the recipe, each once. What cannot be evaluated is a fault.
+    /// The names for a cell, in the order of the recipe, each once. What cannot be evaluated is a
+    /// fault.
     pub(super) fn of(
         &self,
         cell: Cell,
@@ -80,12 +93,24 @@ impl<'a> Further<'a> {
         for wheel in &self.profile.wheels {
             match self.distributions(wheel, &mut values) {
                 Ok(distributions) => {
-                    let plus = own.label.map(|label| format!("+{label}")).unwrap_or_default();
-                    let tag = wheel_tag(words, wheel.tag.as_deref().or(words.backend.tag.as_deref()), own.platform);
+                    let plus = own
+                        .label
+                        .map(|label| format!("+{label}"))
+                        .unwrap_or_default();
+                    let tag = wheel_tag(
+                        words,
+                        wheel.tag.as_deref().or(words.backend.tag.as_deref()),
+                        own.platform,
+                    );
                     let any = ExpectedWheel::version_text(None);
-                    let version = if wheel.same_version { own.version } else { &any };
-                    let names =
-                        distributions.into_iter().map(|name| format!("{}-{version}{plus}-{tag}.whl", name.file_form()));
+                    let version = if wheel.same_version {
+                        own.version
+                    } else {
+                        &any
+                    };
+                    let names = distributions
+                        .into_iter()
+                        .map(|name| format!("{}-{version}{plus}-{tag}.whl", name.file_form()));
                     for name in names {
                         if !found.contains(&name) {
                             found.push(name);
@@ -93,7 +118,10 @@ impl<'a> Further<'a> {
                     }
                 }
                 Err((text, reason)) => {
-                    let message = format!("cannot evaluate `{text}` of the wheel `{}`", wheel.distribution);
+                    let message = format!(
+                        "cannot evaluate `{text}` of the wheel `{}`",
+                        wheel.distribution
+                    );
                     let fault = Diagnostic::new(&codes::BAD_EXPRESSION, message).note(reason);
                     sink.push(fault.note(format!("in the recipe `{}`", self.profile.name)).help(
                         "such an expression sees the axes, `vars`, `platform`, `backend`, `python`, `gfx` and `families`",
@@ -116,15 +144,23 @@ impl<'a> Further<'a> {
             move |error: TemplateError| (text, error.to_string())
         };
         if let Some(when) = &wheel.when
-            && !self.expressions.is_true(when, &value(values)).map_err(fault(when))?
+            && !self
+                .expressions
+                .is_true(when, &value(values))
+                .map_err(fault(when))?
         {
             return Ok(Vec::new());
         }
         let items = match &wheel.each {
             None => vec![String::new()],
             Some(each) => {
-                let list = self.expressions.evaluate(each, &value(values)).map_err(fault(each))?;
-                let items = list.try_iter().map_err(|error| (each.clone(), error.to_string()))?;
+                let list = self
+                    .expressions
+                    .evaluate(each, &value(values))
+                    .map_err(fault(each))?;
+                let items = list
+                    .try_iter()
+                    .map_err(|error| (each.clone(), error.to_string()))?;
                 items.map(|item| item.to_string()).collect()
             }
         };
@@ -132,26 +168,62 @@ impl<'a> Further<'a> {
         for item in items {
             values.insert(EACH.to_owned(), json!(item));
             let text = &wheel.distribution;
-            let name = self.expressions.text(text, &value(values)).map_err(fault(text))?.unwrap_or_default();
-            found.push(name.parse().map_err(|error: DistributionNameError| (text.clone(), error.to_string()))?);
+            let name = self
+                .expressions
+                .text(text, &value(values))
+                .map_err(fault(text))?
+                .unwrap_or_default();
+            found.push(
+                name.parse()
+                    .map_err(|error: DistributionNameError| (text.clone(), error.to_string()))?,
+            );
         }
         values.remove(EACH);
         Ok(found)
     }
 
-    fn values(&self, cell: Cell, words: &Words<'_>, of_job: &Own<'_>, changes: &Overrides) -> Map<String, Json> {
+    fn values(
+        &self,
+        cell: Cell,
+        words: &Words<'_>,
+        of_job: &Own<'_>,
+        changes: &Overrides,
+    ) -> Map<String, Json> {
         let snake = |name: &str| name.replace('-', "_");
         let own = own_vars(self.profile, self.universe, cell, changes);
-        let vars = self.profile.vars.iter().chain(&self.config.vars).chain(&own);
-        let vars: Map<String, Json> = vars.map(|(name, value)| (snake(name), json!(value))).collect();
+        let vars = self
+            .profile
+            .vars
+            .iter()
+            .chain(&self.config.vars)
+            .chain(&own);
+        let vars: Map<String, Json> = vars
+            .map(|(name, value)| (snake(name), json!(value)))
+            .collect();
         let texts = self.universe.texts(cell);
-        let mut values: Map<String, Json> = texts.iter().map(|(name, value)| (snake(name), json!(value))).collect();
-        let python = words.python.map(|python| python.to_string()).unwrap_or_default();
+        let mut values: Map<String, Json> = texts
+            .iter()
+            .map(|(name, value)| (snake(name), json!(value)))
+            .collect();
+        let python = words
+            .python
+            .map(|python| python.to_string())
+            .unwrap_or_default();
         let more = [
             ("platform", json!(self.config.platform.word())),
             ("backend", json!(words.backend.name)),
             ("python", json!(python)),
-            ("gfx", json!(of_job.device.gfx.iter().map(ToString::to_string).collect::<Vec<_>>())),
+            (
+                "gfx",
+                json!(
+                    of_job
+                        .device
+                        .gfx
+                        .iter()
+                        .map(ToString::to_string)
+                        .collect::<Vec<_>>()
+                ),
+            ),
             ("families", json!(of_job.device.families)),
             ("vars", Json::Object(vars)),
         ];

@@ -6,7 +6,8 @@ use super::leg::{Leg, TestLeg};
 use super::{JobView, Plan};
 use crate::diagnostic::{Diagnostic, Severity, Sink, registry::plan as codes};
 
-/// Jobs of one shard: what one matrix may hold, by the fact `jobs-per-matrix`. A plan that was saved is read by it too.
+/// Jobs of one shard: what one matrix may hold, by the fact `jobs-per-matrix`. A plan that was
+/// saved is read by it too.
 pub const JOBS_PER_MATRIX: usize = 256;
 
 /// Bytes that the outputs of one job may have, counted as UTF-16, by the fact `job-outputs`.
@@ -26,11 +27,13 @@ pub struct Shard {
 pub struct GithubPlan {
     /// The matrices.
     pub shards: Vec<Shard>,
-    /// For each matrix, the jobs of it whose wheels are tested on another runner, `{"include":[…]}`; none for none.
+    /// For each matrix, the jobs of it whose wheels are tested on another runner,
+    /// `{"include":[…]}`; none for none.
     pub tests: Vec<Option<String>>,
     /// How many jobs all of them have.
     pub count: usize,
-    /// Whether the legs have less than they could, because it does not fit; the rest is in the plan file.
+    /// Whether the legs have less than they could, because it does not fit; the rest is in the plan
+    /// file.
     pub slim: bool,
     /// Bytes of job output that whole legs take.
     pub whole_bytes: usize,
@@ -52,15 +55,23 @@ pub(super) enum Detail {
     Start,
 }
 
-/// Splits the plan into matrices. Where whole legs do not fit 1 MiB of output they have what starts a job only; where
-/// that does not fit either, it is a fault.
+/// Splits the plan into matrices. Where whole legs do not fit 1 MiB of output they have what starts
+/// a job only; where that does not fit either, it is a fault.
 pub fn github(plan: &Plan, sink: &mut Sink) -> Option<GithubPlan> {
     let tests = plan.jobs().map(|job| job.tests().len()).collect::<Vec<_>>();
-    let largest = tests.chunks(plan.jobs_per_matrix).map(|tests| tests.iter().sum::<usize>()).max().unwrap_or(0);
+    let largest = tests
+        .chunks(plan.jobs_per_matrix)
+        .map(|tests| tests.iter().sum::<usize>())
+        .max()
+        .unwrap_or(0);
     if largest > JOBS_PER_MATRIX {
-        let message = format!("the tests of one matrix are {largest} jobs, and GitHub runs {JOBS_PER_MATRIX} of one");
+        let message = format!(
+            "the tests of one matrix are {largest} jobs, and GitHub runs {JOBS_PER_MATRIX} of one"
+        );
         let fault = Diagnostic::new(&codes::MORE_MATRICES, message);
-        sink.push(fault.help("name fewer families under `test`, or put fewer jobs into one matrix with `--max-jobs`"));
+        sink.push(fault.help(
+            "name fewer families under `test`, or put fewer jobs into one matrix with `--max-jobs`",
+        ));
         return None;
     }
     let made = fitted(plan, OUTPUT_BYTES);
@@ -71,20 +82,26 @@ pub fn github(plan: &Plan, sink: &mut Sink) -> Option<GithubPlan> {
                 format!("the plan takes {bytes} bytes of job output, {OUTPUT_BYTES} are allowed"),
             )
             .note("GitHub counts outputs in UTF-16, two bytes a letter")
-            .help("hand the plan on as an artifact: `rock-matrix plan --format json --out plan.json`"),
+            .help(
+                "hand the plan on as an artifact: `rock-matrix plan --format json --out plan.json`",
+            ),
         );
     }
     made.ok()
 }
 
-/// Says that legs are cut down, or soon will be: a workflow that somebody wrote may read what is missing then, and
-/// would find it empty.
+/// Says that legs are cut down, or soon will be: a workflow that somebody wrote may read what is
+/// missing then, and would find it empty.
 pub fn warn_of_size(github: &GithubPlan, sink: &mut Sink) {
     let bytes = github.whole_bytes;
     let message = if github.slim {
-        format!("whole legs take {bytes} bytes of job output, {OUTPUT_BYTES} are allowed, so they have less")
+        format!(
+            "whole legs take {bytes} bytes of job output, {OUTPUT_BYTES} are allowed, so they have less"
+        )
     } else if bytes > OUTPUT_BYTES / 2 {
-        format!("the legs take {bytes} bytes of job output, more than half of the {OUTPUT_BYTES} that are allowed")
+        format!(
+            "the legs take {bytes} bytes of job output, more than half of the {OUTPUT_BYTES} that are allowed"
+        )
     } else {
         return;
     };
@@ -96,16 +113,35 @@ pub fn warn_of_size(github: &GithubPlan, sink: &mut Sink) {
     );
 }
 
-/// The matrices, as much of each leg as fits; how many bytes the least of it takes where that is too much.
+/// The matrices, as much of each leg as fits; how many bytes the least of it takes where that is
+/// too much.
 fn fitted(plan: &Plan, most: usize) -> Result<GithubPlan, usize> {
     let jobs: Vec<JobView<'_>> = plan.jobs().collect();
     let made = |detail: Detail| {
-        let shards: Vec<Shard> = jobs.chunks(plan.jobs_per_matrix).map(|jobs| shard(jobs, detail)).collect();
+        let shards: Vec<Shard> = jobs
+            .chunks(plan.jobs_per_matrix)
+            .map(|jobs| shard(jobs, detail))
+            .collect();
         let by_family = plan.tests_by_family();
-        let tests = jobs.chunks(plan.jobs_per_matrix).map(|jobs| tests(jobs, by_family)).collect::<Vec<_>>();
-        let texts = shards.iter().map(|shard| &shard.json).chain(tests.iter().flatten());
+        let tests = jobs
+            .chunks(plan.jobs_per_matrix)
+            .map(|jobs| tests(jobs, by_family))
+            .collect::<Vec<_>>();
+        let texts = shards
+            .iter()
+            .map(|shard| &shard.json)
+            .chain(tests.iter().flatten());
         let bytes: usize = texts.map(|json| output_bytes(json)).sum();
-        (bytes, GithubPlan { count: jobs.len(), shards, tests, slim: detail != Detail::Whole, whole_bytes: bytes })
+        (
+            bytes,
+            GithubPlan {
+                count: jobs.len(),
+                shards,
+                tests,
+                slim: detail != Detail::Whole,
+                whole_bytes: bytes,
+            },
+        )
     };
     let (mut bytes, mut plan) = made(Detail::Whole);
     let whole_bytes = bytes;
@@ -114,7 +150,14 @@ fn fitted(plan: &Plan, most: usize) -> Result<GithubPlan, usize> {
             (bytes, plan) = made(detail);
         }
     }
-    if bytes > most { Err(bytes) } else { Ok(GithubPlan { whole_bytes, ..plan }) }
+    if bytes > most {
+        Err(bytes)
+    } else {
+        Ok(GithubPlan {
+            whole_bytes,
+            ..plan
+        })
+    }
 }
 
 /// The larger of the UTF-8 and the UTF-16 size.
@@ -123,15 +166,26 @@ pub(super) fn output_bytes(text: &str) -> usize {
 }
 
 fn shard(jobs: &[JobView<'_>], detail: Detail) -> Shard {
-    let include = jobs.iter().enumerate().map(|(number, job)| Leg::of(*job, number, detail)).collect();
+    let include = jobs
+        .iter()
+        .enumerate()
+        .map(|(number, job)| Leg::of(*job, number, detail))
+        .collect();
     let json = serde_json::to_string(&Matrix { include }).expect("texts serialise");
-    Shard { json, count: jobs.len() }
+    Shard {
+        json,
+        count: jobs.len(),
+    }
 }
 
 fn tests(jobs: &[JobView<'_>], by_family: bool) -> Option<String> {
-    let include: Vec<TestLeg<'_>> =
-        jobs.iter().enumerate().flat_map(|(number, job)| TestLeg::of(*job, number, by_family)).collect();
-    (!include.is_empty()).then(|| serde_json::to_string(&Matrix { include }).expect("texts serialise"))
+    let include: Vec<TestLeg<'_>> = jobs
+        .iter()
+        .enumerate()
+        .flat_map(|(number, job)| TestLeg::of(*job, number, by_family))
+        .collect();
+    (!include.is_empty())
+        .then(|| serde_json::to_string(&Matrix { include }).expect("texts serialise"))
 }
 
 #[cfg(test)]
@@ -154,11 +208,21 @@ mod tests {
             &mut sink,
         )
         .unwrap();
-        plan::plan(vec![(config, document.profile("flash-attn"))], &compat, &Options::default(), &mut sink).unwrap()
+        plan::plan(
+            vec![(config, document.profile("flash-attn"))],
+            &compat,
+            &Options::default(),
+            &mut sink,
+        )
+        .unwrap()
     }
 
     fn bytes(plan: &GithubPlan) -> usize {
-        let texts = plan.shards.iter().map(|shard| &shard.json).chain(plan.tests.iter().flatten());
+        let texts = plan
+            .shards
+            .iter()
+            .map(|shard| &shard.json)
+            .chain(plan.tests.iter().flatten());
         texts.map(|text| output_bytes(text)).sum()
     }
 
@@ -177,15 +241,28 @@ mod tests {
             let plan = three(file);
             let whole = fitted(&plan, usize::MAX).unwrap();
             let most = bytes(&whole);
-            assert_eq!((whole.slim, whole.whole_bytes, whole.shards[0].json.contains("wheel")), (false, most, true));
+            assert_eq!(
+                (
+                    whole.slim,
+                    whole.whole_bytes,
+                    whole.shards[0].json.contains("wheel")
+                ),
+                (false, most, true)
+            );
             assert_eq!(fitted(&plan, most).unwrap(), whole);
             let steps = fitted(&plan, most - 1).unwrap();
             let json = &steps.shards[0].json;
-            assert!(steps.slim && json.contains("\"timeout\":") && !json.contains("\"wheel\":"), "{json}");
+            assert!(
+                steps.slim && json.contains("\"timeout\":") && !json.contains("\"wheel\":"),
+                "{json}"
+            );
             assert_eq!(steps.whole_bytes, most);
             let start = fitted(&plan, bytes(&steps) - 1).unwrap();
             let json = &start.shards[0].json;
-            assert!(start.slim && json.contains("\"runner\":") && !json.contains("\"timeout\":"), "{json}");
+            assert!(
+                start.slim && json.contains("\"runner\":") && !json.contains("\"timeout\":"),
+                "{json}"
+            );
             assert_eq!(fitted(&plan, bytes(&start)).unwrap(), start);
             assert_eq!(fitted(&plan, bytes(&start) - 1), Err(bytes(&start)));
         }

@@ -5,15 +5,25 @@ use sha2::{Digest as _, Sha256};
 /// The longest id, so that artifact names made of it stay legal.
 pub(super) const LONGEST: usize = 80;
 
-/// The part of an id that one axis value gives: lower case, other characters as `-`. A value that this changes beyond
-/// case gets a digest of itself, so that two values never give one part.
+/// The part of an id that one axis value gives: lower case, other characters as `-`. A value that
+/// this changes beyond case gets a digest of itself, so that two values never give one part.
 pub(super) fn part(prefix: &str, text: &str) -> String {
     let lower = text.to_lowercase();
     let folded: String = lower
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') {
+                c
+            } else {
+                '-'
+            }
+        })
         .collect();
-    let digest = if folded == text { String::new() } else { format!(".{}", short_digest(text)) };
+    let digest = if folded == text {
+        String::new()
+    } else {
+        format!(".{}", short_digest(text))
+    };
     format!("{prefix}{folded}{digest}")
 }
 
@@ -37,17 +47,21 @@ pub(super) fn join<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
 
 /// Whether a text could be an id.
 pub fn is_id(text: &str) -> bool {
-    let inside = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'_' | b'-');
+    let inside =
+        |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'_' | b'-');
     let begins = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     text.len() <= LONGEST && text.as_bytes().first().is_some_and(begins) && text.bytes().all(inside)
 }
 
 pub(super) fn short_digest(text: &str) -> String {
     use std::fmt::Write as _;
-    Sha256::digest(text.as_bytes()).iter().take(4).fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    Sha256::digest(text.as_bytes())
+        .iter()
+        .take(4)
+        .fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
 }
 
 #[cfg(test)]

@@ -6,20 +6,34 @@ use crate::config::{Config, MissingImage, Platform, PythonFrom, TorchFrom};
 
 /// The image reference, or why there is none; a note may come with an image too.
 ///
-/// An exact tag of the matrix file wins; else the table's tag for these versions; else, with `missing: builder`, an
-/// image with this ROCm and an old glibc.
-pub(super) fn choose(config: &Config, compat: &Compat, words: &Words<'_>) -> (Option<String>, Option<String>) {
+/// An exact tag of the matrix file wins; else the table's tag for these versions; else, with
+/// `missing: builder`, an image with this ROCm and an old glibc.
+pub(super) fn choose(
+    config: &Config,
+    compat: &Compat,
+    words: &Words<'_>,
+) -> (Option<String>, Option<String>) {
     if config.platform == Platform::Windows {
         return (None, None);
     }
     if !config.image.tag.is_empty() {
-        return (Some(format!("{}:{}", config.image.repository, config.image.tag)), None);
+        return (
+            Some(format!("{}:{}", config.image.repository, config.image.tag)),
+            None,
+        );
     }
     if config.torch_from == TorchFrom::Host {
         return (None, None);
     }
-    let Some(rocm) = words.rocm else { return (None, Some("no image: the cell names no ROCm version".into())) };
-    let python = words.python.filter(|_| config.python_from == PythonFrom::Image);
+    let Some(rocm) = words.rocm else {
+        return (
+            None,
+            Some("no image: the cell names no ROCm version".into()),
+        );
+    };
+    let python = words
+        .python
+        .filter(|_| config.python_from == PythonFrom::Image);
     match compat.image(&config.image.repository, rocm, words.torch, python) {
         Ok(image) => (Some(image), None),
         // A builder image has no torch, and the Pythons it has are its own.

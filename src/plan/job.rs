@@ -2,13 +2,16 @@
 
 use indexmap::IndexMap;
 
-use crate::config::{Docker, Gate, GpuPolicy, Image, Platform, PythonFrom, Repair, RunTime, Switch, Test, TorchFrom};
+use crate::config::{
+    Docker, Gate, GpuPolicy, Image, Platform, PythonFrom, Repair, RunTime, Switch, Test, TorchFrom,
+};
 use crate::names::{
-    DistributionName, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version, is_sdist,
-    is_tree_archive, is_wheel_file,
+    DistributionName, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version,
+    is_sdist, is_tree_archive, is_wheel_file,
 };
 
-/// A job of the plan. It is whole in itself: `build` and `render` need nothing else of the matrix file.
+/// A job of the plan. It is whole in itself: `build` and `render` need nothing else of the matrix
+/// file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     /// Unique, stable, `[a-z0-9._-]{1,80}`.
@@ -23,8 +26,8 @@ pub struct Job {
     pub version: Option<Version>,
     /// The label after `+`; `None` for a wheel without ROCm.
     pub label: Option<LocalLabel>,
-    /// The expected wheel name, before repair, as [`crate::names::ExpectedWheel`] reads it; of a job without one of its
-    /// own, the name of its source distribution, archive or tree.
+    /// The expected wheel name, before repair, as [`crate::names::ExpectedWheel`] reads it; of a
+    /// job without one of its own, the name of its source distribution, archive or tree.
     pub wheel: String,
     /// Names of the wheels of other distributions that it leaves too.
     pub further_wheels: Vec<String>,
@@ -58,7 +61,8 @@ pub struct Job {
     pub gates: Vec<Gate>,
     /// What the build is likely to cost, where measurements allow a guess.
     pub estimate: Option<Estimate>,
-    /// Values of collapsed axes that this job stands for: axis name → values, the job's own among them.
+    /// Values of collapsed axes that this job stands for: axis name → values, the job's own among
+    /// them.
     pub covers: IndexMap<String, Vec<String>>,
     /// Things a person should know about this job.
     pub warnings: Vec<String>,
@@ -71,10 +75,13 @@ pub struct Job {
 impl Job {
     /// Names of the expected wheels: the job's own, then the others.
     pub fn wheels(&self) -> impl Iterator<Item = &String> {
-        std::iter::once(&self.wheel).filter(|name| is_wheel_file(name)).chain(&self.further_wheels)
+        std::iter::once(&self.wheel)
+            .filter(|name| is_wheel_file(name))
+            .chain(&self.further_wheels)
     }
 
-    /// What it is known by beside its id: the wheels, or the archive or tree that it leaves instead.
+    /// What it is known by beside its id: the wheels, or the archive or tree that it leaves
+    /// instead.
     pub fn files(&self) -> impl Iterator<Item = &String> {
         std::iter::once(&self.wheel).chain(&self.further_wheels)
     }
@@ -114,7 +121,8 @@ pub struct Estimate {
     pub verdict: String,
 }
 
-/// Fields of the matrix file that recipes and rendering read, the same for all jobs of one file but for overrides.
+/// Fields of the matrix file that recipes and rendering read, the same for all jobs of one file but
+/// for overrides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The matrix file's path as given.
@@ -150,8 +158,15 @@ pub struct Settings {
 /// What stands in the address of an index for the one family of a job.
 pub(super) const FAMILY: &str = "{family}";
 
-/// The indexes of a job that is built for these families; a plan makes sure that it is one where an address names it.
-pub(super) fn indexes_for(indexes: &IndexMap<String, String>, families: &[String]) -> IndexMap<String, String> {
+/// The indexes of a job that is built for these families; a plan makes sure that it is one where an
+/// address names it.
+pub(super) fn indexes_for(
+    indexes: &IndexMap<String, String>,
+    families: &[String],
+) -> IndexMap<String, String> {
     let family = families.first().map(String::as_str).unwrap_or_default();
-    indexes.iter().map(|(name, address)| (name.clone(), address.replace(FAMILY, family))).collect()
+    indexes
+        .iter()
+        .map(|(name, address)| (name.clone(), address.replace(FAMILY, family)))
+        .collect()
 }

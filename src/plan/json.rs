@@ -1,7 +1,7 @@
 //! The plan as JSON: the hand-off between `plan` and everything that runs later.
 //!
-//! Version 1. One job stands on one line, so that a million of them stream. What jobs share is serialised once and
-//! joined; every piece comes out of a serde struct of this file.
+//! Version 1. One job stands on one line, so that a million of them stream. What jobs share is
+//! serialised once and joined; every piece comes out of a serde struct of this file.
 
 mod check;
 mod field;
@@ -25,7 +25,8 @@ use crate::config::RunTime;
 use matrix::matrix_document;
 pub use read::{read_json, read_saved};
 
-/// The largest plan that is read back. A job has about 640 bytes, so that this is a plan of 200,000 jobs.
+/// The largest plan that is read back. A job has about 640 bytes, so that this is a plan of 200,000
+/// jobs.
 pub const LARGEST_PLAN_BYTES: u64 = 128 << 20;
 
 /// The version of the format. A reader refuses others.
@@ -34,7 +35,8 @@ pub(super) const VERSION: u32 = 1;
 /// Jobs serialised by one thread at a time.
 const CHUNK: usize = 4096;
 
-/// Bytes behind which one thread serialises no further job: six times what a chunk of usual jobs has.
+/// Bytes behind which one thread serialises no further job: six times what a chunk of usual jobs
+/// has.
 const CHUNK_BYTES: usize = 16 << 20;
 
 /// Jobs serialised into one buffer where one thread does it all.
@@ -145,8 +147,9 @@ pub struct JobDocument {
     pub distribution: String,
     /// The public version.
     pub version: Option<String>,
-    /// The expected wheel name; `*` stands for a version that only the build knows. What ends with `-tree.tar.gz` is an
-    /// archive of an install tree, and what ends with `-tree` such a tree, which is no file.
+    /// The expected wheel name; `*` stands for a version that only the build knows. What ends with
+    /// `-tree.tar.gz` is an archive of an install tree, and what ends with `-tree` such a tree,
+    /// which is no file.
     pub wheel: String,
     /// Names of the wheels of other distributions that it leaves too.
     #[serde(default)]
@@ -244,16 +247,29 @@ pub struct ShardDocument {
     count: usize,
 }
 
-/// Writes the plan. Jobs stream; a plan of a million jobs needs no more memory than its compact form.
+/// Writes the plan. Jobs stream; a plan of a million jobs needs no more memory than its compact
+/// form.
 ///
 /// # Errors
 /// When writing fails.
-pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn Write) -> io::Result<()> {
-    let line = |out: &mut dyn Write, name: &str, value: &dyn Fn() -> serde_json::Result<Vec<u8>>| -> io::Result<()> {
+pub fn write_json(
+    plan: &Plan,
+    generator: &str,
+    notes: &[String],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let line = |out: &mut dyn Write,
+                name: &str,
+                value: &dyn Fn() -> serde_json::Result<Vec<u8>>|
+     -> io::Result<()> {
         write!(out, ",\n\"{name}\":")?;
         out.write_all(&value()?)
     };
-    let matrices: Vec<MatrixDocument> = plan.groups.iter().map(|group| matrix_document(plan, group)).collect();
+    let matrices: Vec<MatrixDocument> = plan
+        .groups
+        .iter()
+        .map(|group| matrix_document(plan, group))
+        .collect();
     write!(out, "{{\"version\":{VERSION}")?;
     line(out, "generator", &|| serde_json::to_vec(generator))?;
     line(out, "matrices", &|| serde_json::to_vec(&matrices))?;
@@ -268,7 +284,14 @@ pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn 
             while has_room(text)
                 && let Some(draft) = jobs.next()
             {
-                pieces.job(JobView { group, draft, number }, text);
+                pieces.job(
+                    JobView {
+                        group,
+                        draft,
+                        number,
+                    },
+                    text,
+                );
             }
             drafts.len() - jobs.len()
         };
@@ -307,7 +330,9 @@ pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn 
     }
     out.write_all(b"]")?;
     line(out, "published", &|| serde_json::to_vec(&plan.published))?;
-    line(out, "not_failed", &|| serde_json::to_vec(&plan.not_failed()))?;
+    line(out, "not_failed", &|| {
+        serde_json::to_vec(&plan.not_failed())
+    })?;
     line(out, "shards", &|| serde_json::to_vec(&shards(plan)))?;
     line(out, "limits", &|| serde_json::to_vec(&plan.limits()))?;
     line(out, "notes", &|| serde_json::to_vec(notes))?;
@@ -331,12 +356,21 @@ fn write_jobs(
 
 fn shards(plan: &Plan) -> Vec<ShardDocument> {
     let (jobs, most) = (plan.job_count(), plan.jobs_per_matrix);
-    (0..jobs).step_by(most).map(|first| ShardDocument { first, count: most.min(jobs - first) }).collect()
+    (0..jobs)
+        .step_by(most)
+        .map(|first| ShardDocument {
+            first,
+            count: most.min(jobs - first),
+        })
+        .collect()
 }
 
 fn excluded(plan: &Plan) -> Vec<ExcludedDocument> {
-    let rows =
-        plan.groups.iter().enumerate().flat_map(|(matrix, group)| group.excluded.iter().map(move |row| (matrix, row)));
+    let rows = plan
+        .groups
+        .iter()
+        .enumerate()
+        .flat_map(|(matrix, group)| group.excluded.iter().map(move |row| (matrix, row)));
     rows.map(|(matrix, row)| ExcludedDocument {
         matrix,
         axes: row.axes.clone(),
@@ -350,12 +384,20 @@ fn excluded(plan: &Plan) -> Vec<ExcludedDocument> {
 }
 
 fn covered(plan: &Plan) -> impl Iterator<Item = CoveredDocument> {
-    plan.jobs().filter(|job| !job.covered().is_empty()).map(|job| CoveredDocument { id: job.id(), axes: job.covers() })
+    plan.jobs()
+        .filter(|job| !job.covered().is_empty())
+        .map(|job| CoveredDocument {
+            id: job.id(),
+            axes: job.covers(),
+        })
 }
 
 impl From<&DroppedGfx> for DroppedDocument {
     fn from(dropped: &DroppedGfx) -> Self {
-        Self { target: dropped.target.to_string(), reason: dropped.reason.clone() }
+        Self {
+            target: dropped.target.to_string(),
+            reason: dropped.reason.clone(),
+        }
     }
 }
 

@@ -6,12 +6,13 @@ use super::cache::cell_key;
 use super::github::Detail;
 use super::{JobView, Place};
 
-/// A leg, as much of a job as a workflow needs to start and to build it; every value is a text, because GitHub's
-/// expressions compare `3.10` and `3.1` as numbers.
+/// A leg, as much of a job as a workflow needs to start and to build it; every value is a text,
+/// because GitHub's expressions compare `3.10` and `3.1` as numbers.
 #[derive(Serialize)]
 pub(super) struct Leg<'a> {
     id: String,
-    /// Its number in its matrix, from 0: legs share the outputs of their job, and each has one of its own.
+    /// Its number in its matrix, from 0: legs share the outputs of their job, and each has one of
+    /// its own.
     n: String,
     /// Runner labels as JSON, for `fromJSON`.
     runner: String,
@@ -63,7 +64,13 @@ impl<'a> Leg<'a> {
                 recipe: &job.group.config.recipe,
                 matrix: &job.group.config.places.source().path,
                 families: job.families().join(";"),
-                gfx: job.device().gfx.iter().map(ToString::to_string).collect::<Vec<_>>().join(";"),
+                gfx: job
+                    .device()
+                    .gfx
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(";"),
                 label: job.label().unwrap_or_default(),
             }),
             id,
@@ -114,7 +121,11 @@ fn labels(place: &Place) -> String {
 
 /// What runs the steps of a job there.
 fn engine(job: JobView<'_>, place: &Place) -> &'static str {
-    if job.site().image.is_some() && place.docker { "docker" } else { "local" }
+    if job.site().image.is_some() && place.docker {
+        "docker"
+    } else {
+        "local"
+    }
 }
 
 impl<'a> Steps<'a> {
@@ -126,8 +137,10 @@ impl<'a> Steps<'a> {
             ("rocm", words.rocm.map(ToString::to_string)),
             ("torch", words.torch.map(ToString::to_string)),
         ];
-        let known: Vec<(&str, String)> =
-            toolchain.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        let known: Vec<(&str, String)> = toolchain
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect();
         Self {
             arch: &place.arch,
             engine: engine(job, place),

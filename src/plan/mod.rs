@@ -1,9 +1,10 @@
 //! Legs to jobs: ids, labels, wheel names, images, shards, and the JSON that hands the plan on.
 //!
-//! Input: matrix files with their recipes' profiles, the facts, what is published, limits. Output: a [`Plan`] whose
-//! jobs are whole in themselves.
+//! Input: matrix files with their recipes' profiles, the facts, what is published, limits. Output:
+//! a [`Plan`] whose jobs are whole in themselves.
 //!
-//! **Invariant:** two jobs never have the same id or the same wheel name with a version, and equal input gives equal bytes.
+//! **Invariant:** two jobs never have the same id or the same wheel name with a version, and equal
+//! input gives equal bytes.
 
 mod architecture;
 mod assemble;
@@ -62,6 +63,10 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { published: Published::default(), runner: None, jobs_per_matrix: JOBS_PER_MATRIX }
+        Self {
+            published: Published::default(),
+            runner: None,
+            jobs_per_matrix: JOBS_PER_MATRIX,
+        }
     }
 }

@@ -2,12 +2,14 @@
 
 use super::id::short_digest;
 use crate::compat::Compat;
-use crate::config::{AxisRole, Backend, Config, LabelChoice, Leaves, Platform, Profile, RocmPrecision, Word};
+use crate::config::{
+    AxisRole, Backend, Config, LabelChoice, Leaves, Platform, Profile, RocmPrecision, Word,
+};
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::matrix::{Cell, Universe};
 use crate::names::{
-    Accelerator, GfxTarget, LabelParts, LabelStyle, LocalLabel, PackageVersion, RocmVersion, SDIST, TREE, TREE_ARCHIVE,
-    Version, is_compact_unambiguous,
+    Accelerator, GfxTarget, LabelParts, LabelStyle, LocalLabel, PackageVersion, RocmVersion, SDIST,
+    TREE, TREE_ARCHIVE, Version, is_compact_unambiguous,
 };
 
 /// What is asked of a cell by role, once.
@@ -24,15 +26,22 @@ impl<'a> Words<'a> {
     /// Reads a cell. `None` when the recipe does not know the cell's backend.
     pub(super) fn of(universe: &'a Universe, cell: Cell, profile: &'a Profile) -> Option<Self> {
         let mut name = None;
-        let mut words =
-            Self { package: None, torch: None, rocm: None, python: None, backend: profile.backends.first()? };
+        let mut words = Self {
+            package: None,
+            torch: None,
+            rocm: None,
+            python: None,
+            backend: profile.backends.first()?,
+        };
         for axis in 0..universe.axes().len() {
             match universe.value(cell, axis).map(|value| &value.value) {
                 Some(Word::Package(version)) => words.package = Some(version),
                 Some(Word::Torch(version)) => words.torch = Some(version),
                 Some(Word::Rocm(version)) => words.rocm = Some(version),
                 Some(Word::Python(version)) => words.python = Some(*version),
-                Some(Word::Text(text)) if universe.axes()[axis].role == AxisRole::Backend => name = Some(text.as_str()),
+                Some(Word::Text(text)) if universe.axes()[axis].role == AxisRole::Backend => {
+                    name = Some(text.as_str())
+                }
                 _ => {}
             }
         }
@@ -49,10 +58,17 @@ pub(super) struct Labels {
 
 impl Labels {
     /// The ROCm versions of the facts and of these matrix files.
-    pub(super) fn new<'a>(compat: &Compat, universes: impl IntoIterator<Item = &'a Universe>) -> Self {
+    pub(super) fn new<'a>(
+        compat: &Compat,
+        universes: impl IntoIterator<Item = &'a Universe>,
+    ) -> Self {
         let mut known = compat.rocm_versions();
         for universe in universes {
-            for value in universe.axes().iter().flat_map(|column| column.values.iter().flatten()) {
+            for value in universe
+                .axes()
+                .iter()
+                .flat_map(|column| column.values.iter().flatten())
+            {
                 if let Word::Rocm(rocm) = &value.value
                     && !known.contains(rocm)
                 {
@@ -63,8 +79,14 @@ impl Labels {
         Self { known }
     }
 
-    /// The label of a cell; `None` without ROCm. A compact label that was asked for and has two readings is a fault.
-    pub(super) fn label(&self, words: &Words<'_>, config: &Config, sink: &mut Sink) -> Option<LocalLabel> {
+    /// The label of a cell; `None` without ROCm. A compact label that was asked for and has two
+    /// readings is a fault.
+    pub(super) fn label(
+        &self,
+        words: &Words<'_>,
+        config: &Config,
+        sink: &mut Sink,
+    ) -> Option<LocalLabel> {
         let full = words.rocm?;
         let rocm = match config.rocm_precision {
             RocmPrecision::Minor => full.minor(),
@@ -110,25 +132,48 @@ fn label_parts(words: &Words<'_>, rocm: RocmVersion) -> LabelParts {
     }
 }
 
-/// How the name of what a cell leaves ends behind its version: `-cp311-cp311-linux_x86_64.whl`, of a source distribution
-/// `.tar.gz`, or for a tree the targets that it is for, the Python where one is named, and the platform:
-/// `-gfx942_gfx950-linux_x86_64-tree.tar.gz`.
-pub(super) fn name_end(words: &Words<'_>, leaves: Leaves, targets: &[GfxTarget], platform: &str) -> String {
+/// How the name of what a cell leaves ends behind its version: `-cp311-cp311-linux_x86_64.whl`, of
+/// a source distribution `.tar.gz`, or for a tree the targets that it is for, the Python where one
+/// is named, and the platform: `-gfx942_gfx950-linux_x86_64-tree.tar.gz`.
+pub(super) fn name_end(
+    words: &Words<'_>,
+    leaves: Leaves,
+    targets: &[GfxTarget],
+    platform: &str,
+) -> String {
     let ending = match leaves {
-        Leaves::Wheels => return format!("-{}.whl", wheel_tag(words, words.backend.tag.as_deref(), platform)),
+        Leaves::Wheels => {
+            return format!(
+                "-{}.whl",
+                wheel_tag(words, words.backend.tag.as_deref(), platform)
+            );
+        }
         Leaves::Sdist => return SDIST.to_owned(),
         Leaves::Archive => TREE_ARCHIVE,
         Leaves::Tree => TREE,
     };
-    let python = words.python.map(|python| python.cp_tag().split('-').next().unwrap_or_default().to_owned());
+    let python = words.python.map(|python| {
+        python
+            .cp_tag()
+            .split('-')
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    });
     let parts = [targets_part(targets), python, Some(platform.to_owned())];
-    format!("-{}{ending}", parts.into_iter().flatten().collect::<Vec<_>>().join("-"))
+    format!(
+        "-{}{ending}",
+        parts.into_iter().flatten().collect::<Vec<_>>().join("-")
+    )
 }
 
 /// Targets as a part of a name; many of them are counted.
 pub(super) fn targets_part(targets: &[GfxTarget]) -> Option<String> {
     const LONGEST: usize = 100;
-    let names: Vec<String> = targets.iter().map(|target| target.to_string().replace([':', '-'], "")).collect();
+    let names: Vec<String> = targets
+        .iter()
+        .map(|target| target.to_string().replace([':', '-'], ""))
+        .collect();
     let joined = names.join("_");
     match joined.len() {
         0 => None,
@@ -145,7 +190,8 @@ pub(super) fn platform_tag(platform: Platform, arch: &str) -> String {
     }
 }
 
-/// The three wheel tags of a cell, `cp311-cp311-linux_x86_64`, before repair. A wheel may have `fixed` ones.
+/// The three wheel tags of a cell, `cp311-cp311-linux_x86_64`, before repair. A wheel may have
+/// `fixed` ones.
 pub(super) fn wheel_tag(words: &Words<'_>, fixed: Option<&str>, platform: &str) -> String {
     match (fixed, words.python) {
         (Some(tag), _) if tag.matches('-').count() == 2 => tag.to_owned(),

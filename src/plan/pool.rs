@@ -14,7 +14,10 @@ pub(super) struct Pool<K, V> {
 
 impl<K, V> Default for Pool<K, V> {
     fn default() -> Self {
-        Self { numbers: HashMap::default(), values: Vec::new() }
+        Self {
+            numbers: HashMap::default(),
+            values: Vec::new(),
+        }
     }
 }
 
@@ -23,7 +26,8 @@ impl<K: Hash + Eq, V> Pool<K, V> {
     pub(super) fn number(&mut self, key: K, make: impl FnOnce() -> V) -> u32 {
         *self.numbers.entry(key).or_insert_with(|| {
             self.values.push(make());
-            u32::try_from(self.values.len() - 1).expect("fewer than 2^32 shared values fit in memory")
+            u32::try_from(self.values.len() - 1)
+                .expect("fewer than 2^32 shared values fit in memory")
         })
     }
 

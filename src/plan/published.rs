@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::names::{Combination, ExpectedWheel, RocmVersion, Version, WheelIdentity, WheelName, machine};
+use crate::names::{
+    Combination, ExpectedWheel, RocmVersion, Version, WheelIdentity, WheelName, machine,
+};
 
-/// Wheels that need no job. Two files are the same when combination, C++ ABI, Python, ABI and machine are: the spelling
-/// of the label may differ, and the platform tag, because repair changes it.
+/// Wheels that need no job. Two files are the same when combination, C++ ABI, Python, ABI and
+/// machine are: the spelling of the label may differ, and the platform tag, because repair changes
+/// it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Published {
     known_rocm: Vec<RocmVersion>,
@@ -36,12 +39,18 @@ enum What {
 impl Published {
     /// Nothing yet. `known_rocm` decides how labels with digits without dots are read.
     pub fn new(known_rocm: Vec<RocmVersion>) -> Self {
-        Self { known_rocm, ..Self::default() }
+        Self {
+            known_rocm,
+            ..Self::default()
+        }
     }
 
     /// Adds a wheel.
     pub fn insert(&mut self, name: &WheelName) {
-        self.versions.entry(self.identity(name)).or_default().insert(name.version.public());
+        self.versions
+            .entry(self.identity(name))
+            .or_default()
+            .insert(name.version.public());
         self.names.insert(name.to_string());
     }
 
@@ -55,24 +64,36 @@ impl Published {
         self.archives.contains(name)
     }
 
-    /// How many wheels are published that are the expected one, or differ only in the label's spelling, platform and
-    /// build tag: one at most where the version is known.
+    /// How many wheels are published that are the expected one, or differ only in the label's
+    /// spelling, platform and build tag: one at most where the version is known.
     pub fn count(&self, expected: &ExpectedWheel) -> usize {
         let identity = self.identity(expected.name());
         let there = |identity| self.versions.get(identity);
         if expected.is_version_known() {
             let version = expected.name().version.public();
-            return usize::from(there(&identity).is_some_and(|versions| versions.contains(&version)));
+            return usize::from(
+                there(&identity).is_some_and(|versions| versions.contains(&version)),
+            );
         }
         if expected.label().is_some() {
             return there(&identity).map_or(0, BTreeSet::len);
         }
         let is_alike = |other: &Identity| {
-            let of =
-                |one: &Identity| (one.distribution.clone(), one.python.clone(), one.abi.clone(), one.machine.clone());
+            let of = |one: &Identity| {
+                (
+                    one.distribution.clone(),
+                    one.python.clone(),
+                    one.abi.clone(),
+                    one.machine.clone(),
+                )
+            };
             of(other) == of(&identity)
         };
-        self.versions.iter().filter(|(other, _)| is_alike(other)).map(|(_, versions)| versions.len()).sum()
+        self.versions
+            .iter()
+            .filter(|(other, _)| is_alike(other))
+            .map(|(_, versions)| versions.len())
+            .sum()
     }
 
     /// Whether nothing is published.
@@ -89,7 +110,10 @@ impl Published {
         let no_version: Version = "0".parse().expect("a number is a version");
         let label = match WheelIdentity::of(name, &self.known_rocm) {
             Ok(identity) => {
-                let combination = Combination { version: no_version, ..Combination::of(&identity) };
+                let combination = Combination {
+                    version: no_version,
+                    ..Combination::of(&identity)
+                };
                 What::Told(combination, identity.cxx11abi)
             }
             Err(_) => match name.label().map(|label| (label.without_commit(), label)) {
@@ -99,14 +123,22 @@ impl Published {
                     let local = local.parse().expect("a version with a label is one");
                     return self.identity(&name.with_version(local));
                 }
-                label => What::Text(label.map(|(label, _)| label.to_string()).unwrap_or_default()),
+                label => What::Text(
+                    label
+                        .map(|(label, _)| label.to_string())
+                        .unwrap_or_default(),
+                ),
             },
         };
         Identity {
             distribution: name.normalized().distribution,
             python: name.python.to_string(),
             abi: name.abi.to_string(),
-            machine: name.platform.tags().first().map_or_else(String::new, |tag| machine(tag)),
+            machine: name
+                .platform
+                .tags()
+                .first()
+                .map_or_else(String::new, |tag| machine(tag)),
             label,
         }
     }
@@ -116,7 +148,8 @@ impl Published {
 mod tests {
     use super::Published;
 
-    /// Whether a wheel with this label and these tags is published where that of the first label is.
+    /// Whether a wheel with this label and these tags is published where that of the first label
+    /// is.
     fn is_there(published: &str, wanted: &str) -> bool {
         let name = |rest: &str| format!("Flash_Attn-2.8.3{rest}.whl");
         published_of(&[&name(published)]).count(&name(wanted).parse().unwrap()) == 1
@@ -141,21 +174,40 @@ mod tests {
             "torchaudio-2.11.0+rocm714-cp312-cp312-linux_x86_64.whl",
         ]);
         let count = |expected: &str| all.count(&expected.parse().unwrap());
-        assert_eq!(count("torch-*+rocm714-cp312-cp312-linux_x86_64.whl"), 2, "one of them in two spellings");
+        assert_eq!(
+            count("torch-*+rocm714-cp312-cp312-linux_x86_64.whl"),
+            2,
+            "one of them in two spellings"
+        );
         assert_eq!(count("torch-*-cp312-cp312-linux_x86_64.whl"), 3);
         assert_eq!(count("torch-*+rocm714-cp312-cp312-win_amd64.whl"), 1);
         assert_eq!(count("torch-*+rocm714-cp311-cp311-linux_x86_64.whl"), 0);
-        assert_eq!(count("torch-2.12.0+rocm714-cp312-cp312-linux_x86_64.whl"), 1);
-        assert_eq!(count("torch-2.14.0+rocm714-cp312-cp312-linux_x86_64.whl"), 0);
+        assert_eq!(
+            count("torch-2.12.0+rocm714-cp312-cp312-linux_x86_64.whl"),
+            1
+        );
+        assert_eq!(
+            count("torch-2.14.0+rocm714-cp312-cp312-linux_x86_64.whl"),
+            0
+        );
     }
 
     #[test]
     fn both_spellings_of_a_label_are_one_published_wheel() {
         let repaired = "+rocm62torch2.5-cp312-cp312-manylinux_2_28_x86_64";
-        assert!(is_there(repaired, "+rocm6.2torch2.5-cp312-cp312-linux_x86_64"));
-        assert!(is_there("+rocm7.14torch2.9-cp312-cp312-linux_x86_64", "+rocm714torch2.9-1-cp312-cp312-linux_x86_64"));
+        assert!(is_there(
+            repaired,
+            "+rocm6.2torch2.5-cp312-cp312-linux_x86_64"
+        ));
+        assert!(is_there(
+            "+rocm7.14torch2.9-cp312-cp312-linux_x86_64",
+            "+rocm714torch2.9-1-cp312-cp312-linux_x86_64"
+        ));
         assert!(is_there("-py3-none-any", "-py3-none-any"));
-        assert!(is_there("+cu12.of.another.making-py3-none-any", "+cu12.of.another.making-py3-none-any"));
+        assert!(is_there(
+            "+cu12.of.another.making-py3-none-any",
+            "+cu12.of.another.making-py3-none-any"
+        ));
         for other in [
             "+rocm6.3torch2.5-cp312-cp312-linux_x86_64",
             "+rocm6.2torch2.6-cp312-cp312-linux_x86_64",

@@ -15,13 +15,15 @@ pub enum RunError {
     OtherForm,
 }
 
-/// What a rendered workflow writes before the id of a leg in the name of the job that tests its wheel.
+/// What a rendered workflow writes before the id of a leg in the name of the job that tests its
+/// wheel.
 const TEST: &str = "Test ";
 
-/// The legs that a job was for whose last attempt ended badly, and the names of other such jobs (REST API, "List jobs for
-/// a workflow run": `jobs` of objects with `name`, `run_attempt` and `conclusion`). Takes one page, pages one after the
-/// other as `gh api --paginate` prints them, and a list of pages as `--slurp` makes it. A job that was called by another
-/// workflow is `CALLER / NAME`.
+/// The legs that a job was for whose last attempt ended badly, and the names of other such jobs
+/// (REST API, "List jobs for a workflow run": `jobs` of objects with `name`, `run_attempt` and
+/// `conclusion`). Takes one page, pages one after the other as `gh api --paginate` prints them, and
+/// a list of pages as `--slurp` makes it. A job that was called by another workflow is `CALLER /
+/// NAME`.
 ///
 /// # Errors
 /// When the text is no such list.
@@ -29,12 +31,19 @@ pub fn failed_jobs(text: &str) -> Result<BTreeSet<String>, RunError> {
     let mut ends: BTreeMap<String, (u64, bool)> = BTreeMap::new();
     let mut pages = 0;
     for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
-        pages += add(&value.map_err(|error| RunError::Malformed(error.to_string()))?, &mut ends)?;
+        pages += add(
+            &value.map_err(|error| RunError::Malformed(error.to_string()))?,
+            &mut ends,
+        )?;
     }
     if pages == 0 {
         return Err(RunError::OtherForm);
     }
-    Ok(ends.into_iter().filter(|(_, (_, is_bad))| *is_bad).map(|(name, _)| leg(&name).to_owned()).collect())
+    Ok(ends
+        .into_iter()
+        .filter(|(_, (_, is_bad))| *is_bad)
+        .map(|(name, _)| leg(&name).to_owned())
+        .collect())
 }
 
 /// The id of the leg that a job is for.
@@ -48,8 +57,15 @@ fn add(value: &Value, ends: &mut BTreeMap<String, (u64, bool)>) -> Result<usize,
     if let Value::Array(pages) = value {
         return pages.iter().map(|page| add(page, ends)).sum();
     }
-    for job in value.get("jobs").and_then(Value::as_array).ok_or(RunError::OtherForm)? {
-        let name = job.get("name").and_then(Value::as_str).ok_or(RunError::OtherForm)?;
+    for job in value
+        .get("jobs")
+        .and_then(Value::as_array)
+        .ok_or(RunError::OtherForm)?
+    {
+        let name = job
+            .get("name")
+            .and_then(Value::as_str)
+            .ok_or(RunError::OtherForm)?;
         let attempt = job.get("run_attempt").and_then(Value::as_u64).unwrap_or(1);
         // A job without an end is still running, or was lost.
         let ended = job.get("conclusion").and_then(Value::as_str);
@@ -86,13 +102,21 @@ mod tests {
         ];
         assert_eq!(failed(&pages.concat()), ["a", "b"]);
         assert_eq!(failed(&format!("[{}]", pages.join(","))), ["a", "b"]);
-        assert_eq!(failed(r#"{"jobs": [{"name": "lost", "conclusion": null}]}"#), ["lost"]);
+        assert_eq!(
+            failed(r#"{"jobs": [{"name": "lost", "conclusion": null}]}"#),
+            ["lost"]
+        );
     }
 
     #[test]
     fn the_last_attempt_counts_in_any_order() {
         assert_eq!(
-            failed(&page(&[("a", 2, "success"), ("a", 1, "failure"), ("b", 1, "success"), ("b", 2, "cancelled")])),
+            failed(&page(&[
+                ("a", 2, "success"),
+                ("a", 1, "failure"),
+                ("b", 1, "success"),
+                ("b", 2, "cancelled")
+            ])),
             ["b"]
         );
     }
@@ -106,15 +130,29 @@ mod tests {
             ("Test c", 1, "success"),
         ];
         assert_eq!(failed(&page(&jobs)), ["a", "b"]);
-        assert_eq!(failed(&page(&[("one / a", 1, "failure"), ("two / a", 1, "success")])), ["a"]);
+        assert_eq!(
+            failed(&page(&[
+                ("one / a", 1, "failure"),
+                ("two / a", 1, "success")
+            ])),
+            ["a"]
+        );
         assert_eq!(failed(&page(&[("Publish", 1, "failure")])), ["Publish"]);
     }
 
     #[test]
     fn what_lists_no_jobs_is_refused() {
-        for text in
-            ["", "7", "{}", "[]", "[[]]", "[[]", "{\"jobs\": 1}", "{\"jobs\": [{}]}", "{\"message\": \"Not Found\"}"]
-        {
+        for text in [
+            "",
+            "7",
+            "{}",
+            "[]",
+            "[[]]",
+            "[[]",
+            "{\"jobs\": 1}",
+            "{\"jobs\": [{}]}",
+            "{\"message\": \"Not Found\"}",
+        ] {
             assert!(failed_jobs(text).is_err(), "{text}");
         }
         assert_eq!(failed_jobs("{}"), Err(RunError::OtherForm));

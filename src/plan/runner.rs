@@ -21,9 +21,17 @@ impl FromStr for RunnerShape {
     type Err = RunnerShapeError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fault = || RunnerShapeError(text.to_owned());
-        let number = |part: &str, most: u32| part.parse().ok().filter(|n| (1..=most).contains(n)).ok_or_else(fault);
+        let number = |part: &str, most: u32| {
+            part.parse()
+                .ok()
+                .filter(|n| (1..=most).contains(n))
+                .ok_or_else(fault)
+        };
         let (threads, memory) = text.split_once('x').ok_or_else(fault)?;
-        Ok(Self { threads: number(threads, 1024)?, memory_gib: number(memory, 65_536)? })
+        Ok(Self {
+            threads: number(threads, 1024)?,
+            memory_gib: number(memory, 65_536)?,
+        })
     }
 }
 

@@ -37,7 +37,10 @@ pub struct LeftOut {
 impl SavedPlan {
     /// A plan that was just made.
     pub fn of(plan: &Plan) -> Self {
-        let rows = plan.groups.iter().flat_map(|group| group.excluded.iter().map(move |row| (group, row)));
+        let rows = plan
+            .groups
+            .iter()
+            .flat_map(|group| group.excluded.iter().map(move |row| (group, row)));
         let left_out = rows.map(|(group, row)| LeftOut {
             distribution: group.config.distribution.clone(),
             platform: group.config.platform,

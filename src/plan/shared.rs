@@ -47,7 +47,8 @@ pub(super) struct Shared {
     pub(super) estimates: Pool<(usize, usize, usize), Option<Estimate>>,
     /// By the rows that match.
     pub(super) changes: Pool<Vec<usize>, Overrides>,
-    /// Names of further wheels: by label, tag and changes, and by field axes, version and device where these matter.
+    /// Names of further wheels: by label, tag and changes, and by field axes, version and device
+    /// where these matter.
     pub(super) wheels: Pool<(u32, u32, u32, Vec<usize>), Vec<String>>,
     /// Where a family is tested, by its name; of those that have a runner on the platform.
     pub(super) tested_on: BTreeMap<String, Vec<Place>>,
@@ -109,7 +110,12 @@ impl Shared {
     pub(super) const NO_WHEELS: u32 = 0;
 
     /// What is known of the axes before any job is made.
-    pub(super) fn of(config: &Config, profile: &Profile, universe: &Universe, compat: &Compat) -> Self {
+    pub(super) fn of(
+        config: &Config,
+        profile: &Profile,
+        universe: &Universe,
+        compat: &Compat,
+    ) -> Self {
         let mut shared = Self::default();
         let unchanged = shared.changes.number(Vec::new(), Overrides::default);
         debug_assert_eq!(unchanged, Self::NO_CHANGES);
@@ -131,7 +137,9 @@ impl Shared {
                     .map(|value: &crate::config::AxisValue| id::part(&prefix, &value.text))
                     .unwrap_or_default()
             };
-            shared.id_parts.push(column.values.iter().map(part).collect());
+            shared
+                .id_parts
+                .push(column.values.iter().map(part).collect());
         }
         let mut order: Vec<usize> = (0..universe.axes().len()).collect();
         let rank = |role| match role {
@@ -143,14 +151,29 @@ impl Shared {
             AxisRole::Field => 5,
             AxisRole::Backend => 6,
         };
-        order.sort_by_key(|&axis| (rank(universe.axes()[axis].role), universe.axes()[axis].name.clone()));
+        order.sort_by_key(|&axis| {
+            (
+                rank(universe.axes()[axis].role),
+                universe.axes()[axis].name.clone(),
+            )
+        });
         shared.id_order = order;
         shared.packages = packages(universe, profile, compat);
         if config.test.families.is_some() {
-            let rows = compat.tables_of(TableGroup::FamilyBuilds).family_builds.iter();
-            let rows = rows.filter(|row| row.platform == config.platform.word() && !row.test_runner.is_empty());
+            let rows = compat
+                .tables_of(TableGroup::FamilyBuilds)
+                .family_builds
+                .iter();
+            let rows = rows.filter(|row| {
+                row.platform == config.platform.word() && !row.test_runner.is_empty()
+            });
             shared.tested_on = rows
-                .map(|row| (row.family.clone(), places(&RunnerSelector::label(&row.test_runner), compat)))
+                .map(|row| {
+                    (
+                        row.family.clone(),
+                        places(&RunnerSelector::label(&row.test_runner), compat),
+                    )
+                })
                 .collect();
         }
         shared
@@ -160,13 +183,19 @@ impl Shared {
 /// What every value of the package axis stands for.
 fn packages(universe: &Universe, profile: &Profile, compat: &Compat) -> Vec<Package> {
     let Some(axis) = universe.position(AxisRole::Package) else {
-        return vec![Package { in_name: ExpectedWheel::version_text(None), ..Package::default() }];
+        return vec![Package {
+            in_name: ExpectedWheel::version_text(None),
+            ..Package::default()
+        }];
     };
     let mut kinds: Vec<(Option<*const crate::compat::rows::PackageRow>, usize)> = Vec::new();
     let mut packages = Vec::new();
     for (index, value) in universe.axes()[axis].values.iter().enumerate() {
         let Some(Word::Package(asked)) = value.as_ref().map(|value| &value.value) else {
-            packages.push(Package { in_name: ExpectedWheel::version_text(None), ..Package::default() });
+            packages.push(Package {
+                in_name: ExpectedWheel::version_text(None),
+                ..Package::default()
+            });
             continue;
         };
         let row = compat.package(&profile.package, asked);
@@ -186,7 +215,11 @@ fn packages(universe: &Universe, profile: &Profile, compat: &Compat) -> Vec<Pack
             in_name: ExpectedWheel::version_text(version.as_ref()),
             version,
             kind,
-            commit: if matches!(asked, PackageVersion::Commit { .. }) { index + 1 } else { 0 },
+            commit: if matches!(asked, PackageVersion::Commit { .. }) {
+                index + 1
+            } else {
+                0
+            },
             warnings: row.map(|row| row.warnings.clone()).unwrap_or_default(),
         });
     }

@@ -17,11 +17,16 @@ pub struct RunnerHours {
 impl Plan {
     /// Returns the hours of all jobs; `None` where no job has an estimate.
     pub fn runner_hours(&self) -> Option<RunnerHours> {
-        let mut total = RunnerHours { hours: 0.0, unmeasured: 0 };
+        let mut total = RunnerHours {
+            hours: 0.0,
+            unmeasured: 0,
+        };
         let mut estimated = 0usize;
         for estimate in self.jobs().map(JobView::estimate) {
             match estimate {
-                Some(estimate) => (total.hours, estimated) = (total.hours + estimate.hours, estimated + 1),
+                Some(estimate) => {
+                    (total.hours, estimated) = (total.hours + estimate.hours, estimated + 1)
+                }
                 None => total.unmeasured += 1,
             }
         }
@@ -31,10 +36,18 @@ impl Plan {
 
 impl fmt::Display for RunnerHours {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "about {} runner-hours in total", (self.hours * 10.0).round() / 10.0)?;
+        write!(
+            f,
+            "about {} runner-hours in total",
+            (self.hours * 10.0).round() / 10.0
+        )?;
         match self.unmeasured {
             0 => Ok(()),
-            count => write!(f, ", without {}, which nobody has measured", counted(count, "job")),
+            count => write!(
+                f,
+                ", without {}, which nobody has measured",
+                counted(count, "job")
+            ),
         }
     }
 }
@@ -47,6 +60,9 @@ mod tests {
     fn hours_are_rounded_and_unmeasured_jobs_are_counted() {
         let text = |hours, unmeasured| RunnerHours { hours, unmeasured }.to_string();
         assert_eq!(text(21.96, 0), "about 22 runner-hours in total");
-        assert_eq!(text(529.04, 4), "about 529 runner-hours in total, without 4 jobs, which nobody has measured");
+        assert_eq!(
+            text(529.04, 4),
+            "about 529 runner-hours in total, without 4 jobs, which nobody has measured"
+        );
     }
 }

@@ -34,29 +34,47 @@ impl<'a> JobView<'a> {
             .id_order
             .iter()
             .filter(|axis| covered.iter().all(|(collapsed, _)| *collapsed != **axis))
-            .map(|&axis| shared.id_parts[axis][self.group.universe.index(self.draft.cell, axis)].as_str());
-        let windows = (self.group.config.platform == crate::config::Platform::Windows).then_some("win");
+            .map(|&axis| {
+                shared.id_parts[axis][self.group.universe.index(self.draft.cell, axis)].as_str()
+            });
+        let windows =
+            (self.group.config.platform == crate::config::Platform::Windows).then_some("win");
         // Where the targets are no axis, trees of two files would have one id.
         let is_tree = matches!(self.group.profile.leaves, Leaves::Archive | Leaves::Tree)
             && self.group.universe.position(AxisRole::Gfx).is_none();
         let targets = is_tree.then(|| targets_part(self.gfx())).flatten();
-        id::join(parts.chain(targets.as_deref()).chain(windows).filter(|part| !part.is_empty()))
+        id::join(
+            parts
+                .chain(targets.as_deref())
+                .chain(windows)
+                .filter(|part| !part.is_empty()),
+        )
     }
 
     /// Axis names and values as written.
     pub fn axes(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let universe = &self.group.universe;
         (0..universe.axes().len()).filter_map(move |axis| {
-            Some((universe.axes()[axis].name.as_str(), universe.value(self.draft.cell, axis)?.text.as_str()))
+            Some((
+                universe.axes()[axis].name.as_str(),
+                universe.value(self.draft.cell, axis)?.text.as_str(),
+            ))
         })
     }
 
-    /// The expected wheel name; of a job without one of its own, the name of its source distribution, archive or tree.
+    /// The expected wheel name; of a job without one of its own, the name of its source
+    /// distribution, archive or tree.
     pub fn wheel(self) -> String {
-        let (file_form, plus) =
-            (self.group.config.distribution.file_form(), if self.label().is_some() { "+" } else { "" });
+        let (file_form, plus) = (
+            self.group.config.distribution.file_form(),
+            if self.label().is_some() { "+" } else { "" },
+        );
         let label = self.label().unwrap_or_default();
-        format!("{file_form}-{}{plus}{label}{}", self.package().in_name, self.tag())
+        format!(
+            "{file_form}-{}{plus}{label}{}",
+            self.package().in_name,
+            self.tag()
+        )
     }
 
     /// The label as text, if any.
@@ -81,12 +99,19 @@ impl<'a> JobView<'a> {
 
     /// Targets asked for and left out, with the reason.
     pub fn dropped_gfx(self) -> impl Iterator<Item = (&'a crate::names::GfxTarget, &'a str)> {
-        self.device().dropped.iter().map(|dropped| (&dropped.target, dropped.reason.as_str()))
+        self.device()
+            .dropped
+            .iter()
+            .map(|dropped| (&dropped.target, dropped.reason.as_str()))
     }
 
     /// The estimate, where measurements allow one.
     pub fn estimate(self) -> Option<&'a Estimate> {
-        self.group.shared.estimates.get(self.draft.estimate).as_ref()
+        self.group
+            .shared
+            .estimates
+            .get(self.draft.estimate)
+            .as_ref()
     }
 
     /// Axis and values that this job stands for beside its own.
@@ -95,7 +120,10 @@ impl<'a> JobView<'a> {
             let column = &self.group.universe.axes()[*axis];
             let mut indexes = indexes.clone();
             indexes.sort_unstable();
-            let texts = indexes.iter().filter_map(|&index| Some(column.values[index].as_ref()?.text.clone())).collect();
+            let texts = indexes
+                .iter()
+                .filter_map(|&index| Some(column.values[index].as_ref()?.text.clone()))
+                .collect();
             (column.name.clone(), texts)
         };
         self.covered().iter().map(texts).collect()
@@ -103,22 +131,30 @@ impl<'a> JobView<'a> {
 
     /// What a person should know about the job.
     pub fn warnings(self) -> impl Iterator<Item = &'a str> {
-        self.package_warning().into_iter().chain(self.site().note.as_deref())
+        self.package_warning()
+            .into_iter()
+            .chain(self.site().note.as_deref())
     }
 
     /// What a person should know about the package itself with this backend.
     pub fn package_warning(self) -> Option<&'a str> {
-        self.package().warnings.get(&self.backend().name).map(String::as_str)
+        self.package()
+            .warnings
+            .get(&self.backend().name)
+            .map(String::as_str)
     }
 
     /// The collapsed axes, with the indexes of the values that it stands for.
     pub(super) fn covered(self) -> &'a [(usize, Vec<usize>)] {
-        (self.draft.covers as usize).checked_sub(1).map_or(&[], |at| &self.group.shared.covers[at])
+        (self.draft.covers as usize)
+            .checked_sub(1)
+            .map_or(&[], |at| &self.group.shared.covers[at])
     }
 
     pub(super) fn package(self) -> &'a Package {
         let axis = self.group.universe.position(AxisRole::Package);
-        &self.group.shared.packages[axis.map_or(0, |axis| self.group.universe.index(self.draft.cell, axis))]
+        &self.group.shared.packages
+            [axis.map_or(0, |axis| self.group.universe.index(self.draft.cell, axis))]
     }
 
     pub(super) fn local_label(self) -> Option<&'a crate::names::LocalLabel> {
@@ -142,7 +178,8 @@ impl<'a> JobView<'a> {
         chosen(&self.site().places, || self.id())
     }
 
-    /// Where its wheel is tested, where that is not the build itself, each with the family where families are asked for.
+    /// Where its wheel is tested, where that is not the build itself, each with the family where
+    /// families are asked for.
     pub fn tests(self) -> Vec<(Option<&'a str>, &'a Place)> {
         if self.group.profile.leaves != Leaves::Wheels {
             return Vec::new();
@@ -151,7 +188,10 @@ impl<'a> JobView<'a> {
         let at_runner = (!places.is_empty()).then(|| (None, chosen(places, || self.id())));
         let on_families = self.test_families().iter().filter_map(|family| {
             let places = self.group.shared.tested_on.get(family)?;
-            Some((Some(family.as_str()), chosen(places, || format!("{}-{family}", self.id()))))
+            Some((
+                Some(family.as_str()),
+                chosen(places, || format!("{}-{family}", self.id())),
+            ))
         });
         at_runner.into_iter().chain(on_families).collect()
     }
@@ -159,13 +199,23 @@ impl<'a> JobView<'a> {
     /// Families that are to be tested and for which no runner is known.
     pub fn families_without_runner(self) -> impl Iterator<Item = &'a str> {
         let tested_on = &self.group.shared.tested_on;
-        self.test_families().iter().map(String::as_str).filter(|family| !tested_on.contains_key(*family))
+        self.test_families()
+            .iter()
+            .map(String::as_str)
+            .filter(|family| !tested_on.contains_key(*family))
     }
 
     fn test_families(self) -> &'a [String] {
         let config = &self.group.config;
-        let untested = config.release_type.as_ref().map(|row| row.untested.as_slice()).unwrap_or_default();
-        let has = |(axis, value): (&String, &String)| self.axes().any(|pair| pair == (axis.as_str(), value.as_str()));
+        let untested = config
+            .release_type
+            .as_ref()
+            .map(|row| row.untested.as_slice())
+            .unwrap_or_default();
+        let has = |(axis, value): (&String, &String)| {
+            self.axes()
+                .any(|pair| pair == (axis.as_str(), value.as_str()))
+        };
         if untested.iter().any(|cell| cell.iter().all(has)) {
             return &[];
         }
@@ -181,12 +231,18 @@ impl<'a> JobView<'a> {
     }
 
     pub(super) fn words(self) -> Words<'a> {
-        Words::of(&self.group.universe, self.draft.cell, &self.group.profile).expect("a draft's backend is known")
+        Words::of(&self.group.universe, self.draft.cell, &self.group.profile)
+            .expect("a draft's backend is known")
     }
 
     /// Variables that differ from those of the matrix file.
     pub(super) fn own_vars(self) -> IndexMap<String, String> {
-        own_vars(&self.group.profile, &self.group.universe, self.draft.cell, self.changes())
+        own_vars(
+            &self.group.profile,
+            &self.group.universe,
+            self.draft.cell,
+            self.changes(),
+        )
     }
 
     /// Names of the wheels of other distributions that the job leaves too.
@@ -200,7 +256,8 @@ impl<'a> JobView<'a> {
         own.chain(self.further_wheels().iter().cloned())
     }
 
-    /// What it is known by beside its id: the wheels, or the archive or tree that it leaves instead.
+    /// What it is known by beside its id: the wheels, or the archive or tree that it leaves
+    /// instead.
     pub fn files(self) -> impl Iterator<Item = String> {
         std::iter::once(self.wheel()).chain(self.further_wheels().iter().cloned())
     }
@@ -219,12 +276,19 @@ impl<'a> JobView<'a> {
     pub fn to_job(self) -> Job {
         let words = self.words();
         let config = &self.group.config;
-        let field = |name: &str| self.axes().find(|(axis, _)| *axis == name).map(|(_, value)| value);
+        let field = |name: &str| {
+            self.axes()
+                .find(|(axis, _)| *axis == name)
+                .map(|(_, value)| value)
+        };
         let mut vars = config.vars.clone();
         vars.extend(self.own_vars());
         Job {
             id: self.id(),
-            axes: self.axes().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            axes: self
+                .axes()
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
             distribution: config.distribution.clone(),
             package: words.package.cloned(),
             version: self.package().version.clone(),
@@ -253,7 +317,9 @@ impl<'a> JobView<'a> {
                 matrix: config.places.source().path.to_string(),
                 platform: config.platform,
                 torch_from: config.torch_from,
-                python_from: field("python-from").and_then(PythonFrom::from_word).unwrap_or(config.python_from),
+                python_from: field("python-from")
+                    .and_then(PythonFrom::from_word)
+                    .unwrap_or(config.python_from),
                 image: config.image.clone(),
                 docker: config.docker.clone(),
                 cache: config.workflow.cache,
@@ -269,22 +335,34 @@ impl<'a> JobView<'a> {
     }
 }
 
-/// Variables of a cell that differ from those of the matrix file: values of field axes and of matching rows. Axes that the
-/// recipe declares as such are no variables.
+/// Variables of a cell that differ from those of the matrix file: values of field axes and of
+/// matching rows. Axes that the recipe declares as such are no variables.
 pub(super) fn own_vars(
     profile: &Profile,
     universe: &Universe,
     cell: Cell,
     changes: &Overrides,
 ) -> IndexMap<String, String> {
-    let is_variable = |name: &String| profile.vars.contains_key(name) || !profile.axes.contains(name);
+    let is_variable =
+        |name: &String| profile.vars.contains_key(name) || !profile.axes.contains(name);
     let fields = universe.axes().iter().enumerate().filter(|(_, column)| {
         let has_home = FIELDS_WITH_A_HOME.contains(&column.name.as_str());
         column.role == AxisRole::Field && !has_home && is_variable(&column.name)
     });
-    let values =
-        fields.filter_map(|(axis, column)| Some((column.name.clone(), universe.value(cell, axis)?.text.clone())));
-    values.chain(changes.vars.iter().map(|(name, value)| (name.clone(), value.clone()))).collect()
+    let values = fields.filter_map(|(axis, column)| {
+        Some((
+            column.name.clone(),
+            universe.value(cell, axis)?.text.clone(),
+        ))
+    });
+    values
+        .chain(
+            changes
+                .vars
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone())),
+        )
+        .collect()
 }
 
 /// Axes over fields that a job has a place for; every other field axis is a recipe variable.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::config::RunTime;
 use crate::index::{FileKind, Folder, IndexFile};
 use crate::names::{
-    Accelerator, Digest, DistributionName, LabelParts, RocmVersion, Version, WheelName, is_tree_archive, torch_text,
+    Accelerator, Digest, DistributionName, LabelParts, RocmVersion, Version, WheelName,
+    is_tree_archive, torch_text,
 };
 use crate::publish::indexed::{by_name, label};
 use crate::publish::{Accelerated, GfxOrigin, ListedAsset, ManifestFile};
@@ -39,7 +40,8 @@ impl Asset {
         }
     }
 
-    /// The file that a row of a manifest tells of; `None` where the row contradicts itself. Its METADATA is not at hand.
+    /// The file that a row of a manifest tells of; `None` where the row contradicts itself. Its
+    /// METADATA is not at hand.
     pub fn of_row(row: &ManifestFile) -> Option<Self> {
         let kind = match row.name.parse::<WheelName>() {
             Ok(wheel) => FileKind::Wheel(wheel),
@@ -56,7 +58,9 @@ impl Asset {
             Some(found) => Some(LabelParts {
                 accelerator: match found.name.as_str() {
                     "rocm" => Accelerator::Rocm(found.version.parse().ok()?),
-                    _ if found.version.bytes().all(|b| b.is_ascii_digit()) => Accelerator::Cuda(found.version.clone()),
+                    _ if found.version.bytes().all(|b| b.is_ascii_digit()) => {
+                        Accelerator::Cuda(found.version.clone())
+                    }
                     _ => return None,
                 },
                 torch: row.torch.as_ref().and_then(|torch| torch.parse().ok()),
@@ -66,8 +70,10 @@ impl Asset {
             }),
         };
         let project = row.distribution.parse::<DistributionName>().ok()?;
-        // A label that says nothing of what a wheel is for keeps it out of indexes, but for those of the SDK.
-        let is_of_sdk = label.is_none() && version.local().is_some() && row.index == Folder::Any.to_string();
+        // A label that says nothing of what a wheel is for keeps it out of indexes, but for those
+        // of the SDK.
+        let is_of_sdk =
+            label.is_none() && version.local().is_some() && row.index == Folder::Any.to_string();
         let file = IndexFile {
             is_of_sdk,
             folder: Folder::of(label.as_ref()),
@@ -78,10 +84,17 @@ impl Asset {
             ..IndexFile::named(row.name.clone(), project, version, kind)
         };
         let gfx_read = (row.gfx_from == Some(GfxOrigin::Wheel)).then(|| row.gfx.clone());
-        Some(Self { shown: row.name.clone(), digest: row.sha256, file, label, gfx_read })
+        Some(Self {
+            shown: row.name.clone(),
+            digest: row.sha256,
+            file,
+            label,
+            gfx_read,
+        })
     }
 
-    /// The wheel that a release holds, as far as its name and digest tell; `None` where they do not.
+    /// The wheel that a release holds, as far as its name and digest tell; `None` where they do
+    /// not.
     pub fn of_listed(name: &str, listed: &ListedAsset, known: &[RocmVersion]) -> Option<Self> {
         let digest = listed.digest?;
         let file = by_name(name, known).ok()?;
@@ -89,15 +102,27 @@ impl Asset {
             FileKind::Wheel(wheel) => label(wheel, known).ok()?,
             FileKind::Sdist | FileKind::Tree => None,
         };
-        let file = IndexFile { digest: Some(digest), size_bytes: listed.size, ..file };
-        Some(Self { shown: name.to_owned(), digest, file, label, gfx_read: None })
+        let file = IndexFile {
+            digest: Some(digest),
+            size_bytes: listed.size,
+            ..file
+        };
+        Some(Self {
+            shown: name.to_owned(),
+            digest,
+            file,
+            label,
+            gfx_read: None,
+        })
     }
 
-    /// The row of the manifest; `covers` are the Pythons it is for, where a plan or an earlier release says so.
+    /// The row of the manifest; `covers` are the Pythons it is for, where a plan or an earlier
+    /// release says so.
     pub fn row(&self, covers: Option<Vec<String>>) -> ManifestFile {
         let file = &self.file;
         let tags = |get: fn(&WheelName) -> &crate::names::TagSet| {
-            self.wheel().map_or_else(Vec::new, |wheel| get(wheel).tags().to_vec())
+            self.wheel()
+                .map_or_else(Vec::new, |wheel| get(wheel).tags().to_vec())
         };
         let label = self.label.as_ref();
         ManifestFile {
@@ -108,8 +133,14 @@ impl Asset {
             version: file.version.public().to_string(),
             label: file.version.local().map(str::to_owned),
             accelerator: label.map(|parts| match &parts.accelerator {
-                Accelerator::Rocm(rocm) => Accelerated { name: "rocm".to_owned(), version: rocm.to_string() },
-                Accelerator::Cuda(digits) => Accelerated { name: "cuda".to_owned(), version: digits.clone() },
+                Accelerator::Rocm(rocm) => Accelerated {
+                    name: "rocm".to_owned(),
+                    version: rocm.to_string(),
+                },
+                Accelerator::Cuda(digits) => Accelerated {
+                    name: "cuda".to_owned(),
+                    version: digits.clone(),
+                },
             }),
             torch: label.and_then(|parts| parts.torch.as_ref()).map(torch_text),
             git: label.and_then(|parts| parts.git.clone()),
@@ -127,18 +158,23 @@ impl Asset {
             },
             requires_python: file.requires_python.clone(),
             metadata_sha256: file.metadata.as_ref().map(|metadata| metadata.digest),
-            index: if file.is_listed() { file.folder.to_string() } else { String::new() },
+            index: if file.is_listed() {
+                file.folder.to_string()
+            } else {
+                String::new()
+            },
         }
     }
 }
 
-/// The Pythons that a wheel's tags name one by one: `cp313` with ABI `cp313t` is `3.13t`. A wheel for any later Python
-/// (`abi3`, `py3`) names none.
+/// The Pythons that a wheel's tags name one by one: `cp313` with ABI `cp313t` is `3.13t`. A wheel
+/// for any later Python (`abi3`, `py3`) names none.
 fn pythons(wheel: &WheelName) -> Vec<String> {
     let minor = |tag: &str| {
         let digits = tag.strip_prefix("cp")?;
         let (major, minor) = digits.split_at_checked(1)?;
-        (!minor.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then(|| format!("{major}.{minor}"))
+        (!minor.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+            .then(|| format!("{major}.{minor}"))
     };
     let abis = wheel.abi.tags();
     if abis.iter().any(|abi| abi == "abi3" || abi == "none") {
@@ -146,7 +182,14 @@ fn pythons(wheel: &WheelName) -> Vec<String> {
     }
     let free_threaded = abis.iter().any(|abi| abi.ends_with('t'));
     let tags = wheel.python.tags().iter().filter_map(|tag| minor(tag));
-    tags.map(|python| if free_threaded { format!("{python}t") } else { python }).collect()
+    tags.map(|python| {
+        if free_threaded {
+            format!("{python}t")
+        } else {
+            python
+        }
+    })
+    .collect()
 }
 
 #[cfg(test)]
@@ -158,7 +201,10 @@ mod tests {
         let of = |name: &str| pythons(&name.parse().unwrap()).join(" ");
         assert_eq!(of("a-1-cp310-cp310-linux_x86_64.whl"), "3.10");
         assert_eq!(of("a-1-cp313-cp313t-linux_x86_64.whl"), "3.13t");
-        assert_eq!(of("a-1-cp311.cp312-cp311.cp312-linux_x86_64.whl"), "3.11 3.12");
+        assert_eq!(
+            of("a-1-cp311.cp312-cp311.cp312-linux_x86_64.whl"),
+            "3.11 3.12"
+        );
         assert_eq!(of("a-1-py3-none-any.whl"), "");
         assert_eq!(of("a-1-cp39-abi3-linux_x86_64.whl"), "");
     }

@@ -4,9 +4,9 @@ use std::fmt;
 
 use crate::names::{ExpectedWheel, LocalLabel, WheelName, machine};
 
-/// What two wheels share when only one of them can be meant: project, version with label, Python, ABI and machine.
-/// `linux_x86_64` and `manylinux_2_28_x86_64` are one machine; a build tag makes a cell of its own, because it exists to
-/// supersede.
+/// What two wheels share when only one of them can be meant: project, version with label, Python,
+/// ABI and machine. `linux_x86_64` and `manylinux_2_28_x86_64` are one machine; a build tag makes a
+/// cell of its own, because it exists to supersede.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell {
     distribution: String,
@@ -21,26 +21,49 @@ impl Cell {
     /// The cell of a wheel.
     pub fn of(name: &WheelName) -> Self {
         Self {
-            distribution: name.distribution.to_ascii_lowercase().replace(['-', '.'], "_"),
+            distribution: name
+                .distribution
+                .to_ascii_lowercase()
+                .replace(['-', '.'], "_"),
             version: name.version.normalized(),
             build: name.build.clone(),
             python: name.python.to_string(),
             abi: name.abi.to_string(),
-            machine: name.platform.tags().first().map_or_else(String::new, |tag| machine(tag)),
+            machine: name
+                .platform
+                .tags()
+                .first()
+                .map_or_else(String::new, |tag| machine(tag)),
         }
     }
 
-    /// The cell of a wheel that a plan expects; its version is open where the plan does not know it.
+    /// The cell of a wheel that a plan expects; its version is open where the plan does not know
+    /// it.
     pub fn expected(wheel: &ExpectedWheel) -> Self {
         let own = Self::of(wheel.name()).planned();
-        if wheel.is_version_known() { own } else { Self { version: any_version(wheel.label()), ..own } }
+        if wheel.is_version_known() {
+            own
+        } else {
+            Self {
+                version: any_version(wheel.label()),
+                ..own
+            }
+        }
     }
 
-    /// The cells under which a plan may expect a wheel: by its version, by its label, and by neither.
+    /// The cells under which a plan may expect a wheel: by its version, by its label, and by
+    /// neither.
     pub fn as_planned(name: &WheelName) -> [Self; 3] {
         let own = Self::of(name).planned();
-        let open = |label| Self { version: any_version(label), ..own.clone() };
-        [own.clone(), open(name.label().map(|label| label.without_commit())), open(None)]
+        let open = |label| Self {
+            version: any_version(label),
+            ..own.clone()
+        };
+        [
+            own.clone(),
+            open(name.label().map(|label| label.without_commit())),
+            open(None),
+        ]
     }
 
     /// The cell without its build tag, as a plan names it.
@@ -58,7 +81,11 @@ fn any_version(label: Option<LocalLabel>) -> String {
 
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} for {}-{} on {}", self.distribution, self.version, self.python, self.abi, self.machine)
+        write!(
+            f,
+            "{} {} for {}-{} on {}",
+            self.distribution, self.version, self.python, self.abi, self.machine
+        )
     }
 }
 
@@ -73,6 +100,9 @@ mod tests {
         let rebuilt = cell("a-1+rocm62-1-cp311-cp311-manylinux_2_28_x86_64.whl");
         assert_ne!(plain, rebuilt);
         assert_eq!(plain, rebuilt.planned());
-        assert_eq!(plain.to_string(), "a 1+rocm62 for cp311-cp311 on linux_x86_64");
+        assert_eq!(
+            plain.to_string(),
+            "a 1+rocm62 for cp311-cp311 on linux_x86_64"
+        );
     }
 }

@@ -28,12 +28,13 @@ pub struct Present {
     pub size_bytes: u64,
     /// Whether it arrived whole. What is left of a broken upload is not.
     pub whole: bool,
-    /// Whether it goes when it is not wanted: a page of an index that has no files any more, a superseded wheel.
-    /// Everything else that is not wanted stays.
+    /// Whether it goes when it is not wanted: a page of an index that has no files any more, a
+    /// superseded wheel. Everything else that is not wanted stays.
     pub disposable: bool,
 }
 
-/// One change. Applied in order, so that a reader never misses a file for longer than its own replacement takes.
+/// One change. Applied in order, so that a reader never misses a file for longer than its own
+/// replacement takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// Remove what is there under this name.
@@ -73,10 +74,14 @@ pub struct Changes {
     pub conflicts: Vec<Conflict>,
 }
 
-/// Compares. Files are added in the order they are wanted in; what is not wanted and disposable goes last.
+/// Compares. Files are added in the order they are wanted in; what is not wanted and disposable
+/// goes last.
 pub fn changes(wanted: &[Wanted], present: &[Present], difference: Difference) -> Changes {
     let mut made = Changes::default();
-    let by_name: BTreeMap<&str, &Present> = present.iter().map(|file| (file.name.as_str(), file)).collect();
+    let by_name: BTreeMap<&str, &Present> = present
+        .iter()
+        .map(|file| (file.name.as_str(), file))
+        .collect();
     let mut wanted_names = std::collections::BTreeSet::new();
     for file in wanted {
         if !wanted_names.insert(file.name.as_str()) {
@@ -86,7 +91,11 @@ pub fn changes(wanted: &[Wanted], present: &[Present], difference: Difference) -
             None => made.steps.push(Change::Add(file.name.clone())),
             Some(there) if is_same(file, there) => made.same.push(file.name.clone()),
             Some(there) if there.whole && !file.generated && difference == Difference::Refuse => {
-                made.conflicts.push(Conflict { name: file.name.clone(), wanted: file.digest, present: there.digest });
+                made.conflicts.push(Conflict {
+                    name: file.name.clone(),
+                    wanted: file.digest,
+                    present: there.digest,
+                });
             }
             Some(_) => {
                 made.steps.push(Change::Delete(file.name.clone()));
@@ -94,8 +103,11 @@ pub fn changes(wanted: &[Wanted], present: &[Present], difference: Difference) -
             }
         }
     }
-    let leftover = by_name.values().filter(|file| file.disposable && !wanted_names.contains(file.name.as_str()));
-    made.steps.extend(leftover.map(|file| Change::Delete(file.name.clone())));
+    let leftover = by_name
+        .values()
+        .filter(|file| file.disposable && !wanted_names.contains(file.name.as_str()));
+    made.steps
+        .extend(leftover.map(|file| Change::Delete(file.name.clone())));
     made
 }
 
@@ -115,7 +127,12 @@ mod tests {
     use crate::names::Digest;
 
     fn wanted(name: &str, byte: u8) -> Wanted {
-        Wanted { name: name.into(), digest: Digest::new([byte; 32]), size_bytes: byte.into(), generated: false }
+        Wanted {
+            name: name.into(),
+            digest: Digest::new([byte; 32]),
+            size_bytes: byte.into(),
+            generated: false,
+        }
     }
 
     fn present(name: &str, byte: u8) -> Present {
@@ -129,10 +146,15 @@ mod tests {
     }
 
     fn applied(steps: &[Change], wanted: &[Wanted], present: &[Present]) -> Vec<Present> {
-        let mut files: BTreeMap<String, Present> = present.iter().map(|f| (f.name.clone(), f.clone())).collect();
+        let mut files: BTreeMap<String, Present> = present
+            .iter()
+            .map(|f| (f.name.clone(), f.clone()))
+            .collect();
         for step in steps {
             match step {
-                Change::Delete(name) => assert!(files.remove(name).is_some(), "{name} is not there"),
+                Change::Delete(name) => {
+                    assert!(files.remove(name).is_some(), "{name} is not there")
+                }
                 Change::Add(name) => {
                     let file = wanted.iter().find(|file| &file.name == name).unwrap();
                     let added = Present {
@@ -142,7 +164,10 @@ mod tests {
                         whole: true,
                         disposable: false,
                     };
-                    assert!(files.insert(name.clone(), added).is_none(), "{name} is there already");
+                    assert!(
+                        files.insert(name.clone(), added).is_none(),
+                        "{name} is there already"
+                    );
                 }
             }
         }
@@ -156,32 +181,69 @@ mod tests {
         assert!(refused.steps.is_empty());
         assert_eq!(refused.conflicts[0].present, Some(Digest::new([2; 32])));
         let replaced = changes(&want, &have, Difference::Replace);
-        assert_eq!(replaced.steps, [Change::Delete("a.whl".into()), Change::Add("a.whl".into())]);
+        assert_eq!(
+            replaced.steps,
+            [Change::Delete("a.whl".into()), Change::Add("a.whl".into())]
+        );
     }
 
     #[test]
     fn what_a_broken_upload_left_is_replaced_without_asking() {
-        let left = Present { whole: false, digest: None, size_bytes: 0, ..present("a.whl", 1) };
+        let left = Present {
+            whole: false,
+            digest: None,
+            size_bytes: 0,
+            ..present("a.whl", 1)
+        };
         let made = changes(&[wanted("a.whl", 1)], &[left], Difference::Refuse);
-        assert_eq!(made.steps, [Change::Delete("a.whl".into()), Change::Add("a.whl".into())]);
+        assert_eq!(
+            made.steps,
+            [Change::Delete("a.whl".into()), Change::Add("a.whl".into())]
+        );
     }
 
     #[test]
     fn a_present_file_without_a_digest_is_judged_by_its_size() {
-        let unknown = Present { digest: None, ..present("a.whl", 1) };
-        assert_eq!(changes(&[wanted("a.whl", 1)], std::slice::from_ref(&unknown), Difference::Refuse).same, ["a.whl"]);
-        assert_eq!(changes(&[wanted("a.whl", 2)], &[unknown], Difference::Refuse).conflicts.len(), 1);
+        let unknown = Present {
+            digest: None,
+            ..present("a.whl", 1)
+        };
+        assert_eq!(
+            changes(
+                &[wanted("a.whl", 1)],
+                std::slice::from_ref(&unknown),
+                Difference::Refuse
+            )
+            .same,
+            ["a.whl"]
+        );
+        assert_eq!(
+            changes(&[wanted("a.whl", 2)], &[unknown], Difference::Refuse)
+                .conflicts
+                .len(),
+            1
+        );
     }
 
     #[test]
     fn files_of_others_stay() {
-        let made = changes(&[wanted("a.whl", 1)], &[present("notes.txt", 9)], Difference::Replace);
+        let made = changes(
+            &[wanted("a.whl", 1)],
+            &[present("notes.txt", 9)],
+            Difference::Replace,
+        );
         assert_eq!(made.steps, [Change::Add("a.whl".into())]);
     }
 
     fn any_wanted() -> impl Strategy<Value = Vec<Wanted>> {
         prop::collection::btree_map("[a-e]", (0u8..3, any::<bool>()), 0..5).prop_map(|files| {
-            files.into_iter().map(|(name, (byte, generated))| Wanted { generated, ..wanted(&name, byte) }).collect()
+            files
+                .into_iter()
+                .map(|(name, (byte, generated))| Wanted {
+                    generated,
+                    ..wanted(&name, byte)
+                })
+                .collect()
         })
     }
 

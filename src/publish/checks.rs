@@ -37,19 +37,26 @@ pub struct LeftOut {
 /// Name and path of a file.
 type Named<'n> = (&'n str, &'n str);
 
-/// Reports files that cannot stand in one release together, and warns of names that GitHub would change.
+/// Reports files that cannot stand in one release together, and warns of names that GitHub would
+/// change.
 pub fn as_release(offered: &[Asset], sink: &mut Sink) {
     stand_together(offered, sink);
     names_kept(offered.iter().map(named), Severity::Warning, sink);
 }
 
-/// The same of a release on GitHub, which takes no file whose name it would change. Of files that are left out the names
-/// are looked at, so that one run shows every fault.
+/// The same of a release on GitHub, which takes no file whose name it would change. Of files that
+/// are left out the names are looked at, so that one run shows every fault.
 pub fn as_github_release(offered: &[Asset], left_out: &[LeftOut], sink: &mut Sink) {
     stand_together(offered, sink);
-    let others = left_out.iter().map(|file| (file.name.as_str(), file.shown.as_str()));
+    let others = left_out
+        .iter()
+        .map(|file| (file.name.as_str(), file.shown.as_str()));
     cases_differ(offered.iter().map(named), others.clone(), sink);
-    names_kept(offered.iter().map(named).chain(others.clone()), Severity::Error, sink);
+    names_kept(
+        offered.iter().map(named).chain(others.clone()),
+        Severity::Error,
+        sink,
+    );
     labels_normal(offered.iter().map(named).chain(others), sink);
 }
 
@@ -63,9 +70,12 @@ fn cases_differ<'n>(
     others: impl Iterator<Item = Named<'n>>,
     sink: &mut Sink,
 ) {
-    let mut names: BTreeMap<String, Named<'_>> = offered.map(|file| (file.0.to_lowercase(), file)).collect();
+    let mut names: BTreeMap<String, Named<'_>> =
+        offered.map(|file| (file.0.to_lowercase(), file)).collect();
     for (name, shown) in others {
-        if let Some((other, at)) = names.insert(name.to_lowercase(), (name, shown)).filter(|(other, _)| *other != name)
+        if let Some((other, at)) = names
+            .insert(name.to_lowercase(), (name, shown))
+            .filter(|(other, _)| *other != name)
         {
             sink.push(
                 Diagnostic::new(
@@ -83,14 +93,18 @@ fn cases_differ<'n>(
 /// Reports labels that are not in the normal form of PEP 440: an installer looks for that one.
 fn labels_normal<'n>(files: impl Iterator<Item = Named<'n>>, sink: &mut Sink) {
     for (name, shown) in files {
-        let Some((written, normal)) = label_not_normal(name) else { continue };
+        let Some((written, normal)) = label_not_normal(name) else {
+            continue;
+        };
         sink.push(
             Diagnostic::new(
                 &codes::LABEL_NOT_NORMAL,
                 format!("the label of `{name}` is `{written}`, and its normal form is `{normal}`"),
             )
             .at(Place::File(shown.into()), "")
-            .help(format!("write it so: `rock-matrix wheel label WHEEL --local {normal} -w DIR`")),
+            .help(format!(
+                "write it so: `rock-matrix wheel label WHEEL --local {normal} -w DIR`"
+            )),
         );
     }
 }
@@ -103,12 +117,14 @@ pub(super) fn label_not_normal(name: &str) -> Option<(String, String)> {
     (written != normal).then(|| (written.to_owned(), normal.to_owned()))
 }
 
-/// Reports names that GitHub would change (REST API version 2022-11-28, "Upload a release asset": "special characters,
-/// non-alphanumeric characters, and leading or trailing periods").
+/// Reports names that GitHub would change (REST API version 2022-11-28, "Upload a release asset":
+/// "special characters, non-alphanumeric characters, and leading or trailing periods").
 fn names_kept<'n>(files: impl Iterator<Item = Named<'n>>, severity: Severity, sink: &mut Sink) {
     let names: BTreeMap<&str, &str> = files.collect();
     for (name, shown) in names {
-        let Some(odd) = changed_character(name) else { continue };
+        let Some(odd) = changed_character(name) else {
+            continue;
+        };
         sink.push(
             Diagnostic::new(
                 &codes::NAME_NOT_KEPT,
@@ -123,8 +139,12 @@ fn names_kept<'n>(files: impl Iterator<Item = Named<'n>>, severity: Severity, si
 
 /// Returns the first character of a name that GitHub would change.
 fn changed_character(name: &str) -> Option<char> {
-    let odd = name.chars().find(|c| !c.is_ascii_alphanumeric() && !"._+-".contains(*c));
-    odd.or_else(|| (name.starts_with('.') || name.ends_with('.') || name.contains("..")).then_some('.'))
+    let odd = name
+        .chars()
+        .find(|c| !c.is_ascii_alphanumeric() && !"._+-".contains(*c));
+    odd.or_else(|| {
+        (name.starts_with('.') || name.ends_with('.') || name.contains("..")).then_some('.')
+    })
 }
 
 /// Returns whether GitHub keeps a name of an asset as it is.
@@ -149,7 +169,12 @@ fn stand_together(offered: &[Asset], sink: &mut Sink) {
             sink.push(
                 Diagnostic::new(
                     &codes::SAME_CELL_TWICE,
-                    format!("`{}` and `{}` are both {}", other.name(), file.name(), Cell::of(wheel)),
+                    format!(
+                        "`{}` and `{}` are both {}",
+                        other.name(),
+                        file.name(),
+                        Cell::of(wheel)
+                    ),
                 )
                 .at(Place::File(file.shown.as_str().into()), "")
                 .also(Place::File(other.shown.as_str().into()), "the other one")
@@ -157,9 +182,14 @@ fn stand_together(offered: &[Asset], sink: &mut Sink) {
             );
         }
         if file.file.kind == FileKind::Sdist
-            && let Some(other) = source_distributions.insert((file.file.project.normalized(), &file.file.version), file)
+            && let Some(other) = source_distributions
+                .insert((file.file.project.normalized(), &file.file.version), file)
         {
-            let message = format!("`{}` and `{}` are source distributions of one version", other.name(), file.name());
+            let message = format!(
+                "`{}` and `{}` are source distributions of one version",
+                other.name(),
+                file.name()
+            );
             sink.push(
                 Diagnostic::new(&codes::SAME_CELL_TWICE, message)
                     .at(Place::File(file.shown.as_str().into()), "")
@@ -171,16 +201,22 @@ fn stand_together(offered: &[Asset], sink: &mut Sink) {
 }
 
 fn same_name(one: &Asset, other: &Asset) -> Diagnostic {
-    Diagnostic::new(&codes::SAME_NAME_TWICE, format!("two files with other bytes have the name `{}`", other.name()))
-        .at(Place::File(other.shown.as_str().into()), "")
-        .also(Place::File(one.shown.as_str().into()), "the other one")
-        .note(format!("{} is {}", one.shown, one.digest))
-        .note(format!("{} is {}", other.shown, other.digest))
-        .help("give one of them")
+    Diagnostic::new(
+        &codes::SAME_NAME_TWICE,
+        format!(
+            "two files with other bytes have the name `{}`",
+            other.name()
+        ),
+    )
+    .at(Place::File(other.shown.as_str().into()), "")
+    .also(Place::File(one.shown.as_str().into()), "the other one")
+    .note(format!("{} is {}", one.shown, one.digest))
+    .note(format!("{} is {}", other.shown, other.digest))
+    .help("give one of them")
 }
 
-/// Reports wheels that the plan expects and the release would lack, and offered wheels that the plan does not know.
-/// `kept` are the wheels that the release has already.
+/// Reports wheels that the plan expects and the release would lack, and offered wheels that the
+/// plan does not know. `kept` are the wheels that the release has already.
 pub fn against_plan(
     expected: &[Expected],
     offered: &[Asset],
@@ -190,9 +226,16 @@ pub fn against_plan(
 ) {
     let mut planned: BTreeMap<Cell, Vec<&Expected>> = BTreeMap::new();
     for job in expected {
-        planned.entry(Cell::expected(&job.wheel)).or_default().push(job);
+        planned
+            .entry(Cell::expected(&job.wheel))
+            .or_default()
+            .push(job);
     }
-    let cell_of = |wheel: &WheelName| Cell::as_planned(wheel).into_iter().find(|cell| planned.contains_key(cell));
+    let cell_of = |wheel: &WheelName| {
+        Cell::as_planned(wheel)
+            .into_iter()
+            .find(|cell| planned.contains_key(cell))
+    };
     let mut there: BTreeMap<Cell, BTreeSet<Cell>> = BTreeMap::new();
     for wheel in kept {
         there
@@ -206,7 +249,10 @@ pub fn against_plan(
             sink.push(unplanned(file));
             continue;
         };
-        there.entry(cell).or_default().insert(Cell::of(wheel).planned());
+        there
+            .entry(cell)
+            .or_default()
+            .insert(Cell::of(wheel).planned());
     }
     for (cell, jobs) in &planned {
         // Of wheels whose versions only the builds know, each job has one of its own.
@@ -217,8 +263,8 @@ pub fn against_plan(
     }
 }
 
-/// The same of archives of install trees and of source distributions, which a plan names whole: a pair of job and name for
-/// each. `kept` are the names of what the release has already.
+/// The same of archives of install trees and of source distributions, which a plan names whole: a
+/// pair of job and name for each. `kept` are the names of what the release has already.
 pub fn archives_against_plan(
     expected: &[(String, String)],
     offered: &[Asset],
@@ -230,18 +276,30 @@ pub fn archives_against_plan(
     for file in trees().filter(|file| !expected.iter().any(|(_, name)| name == file.name())) {
         sink.push(unplanned(file));
     }
-    let is_there = |name: &str| kept.contains(name) || offered.iter().any(|file| file.name() == name);
+    let is_there =
+        |name: &str| kept.contains(name) || offered.iter().any(|file| file.name() == name);
     for (job, name) in expected.iter().filter(|(_, name)| !is_there(name)) {
-        let what = if is_tree_archive(name) { "an archive of an install tree" } else { "a source distribution" };
+        let what = if is_tree_archive(name) {
+            "an archive of an install tree"
+        } else {
+            "a source distribution"
+        };
         let message = format!("there is no `{name}`, {what}");
-        sink.push(absent(message, format!("job `{job}` of the plan makes it"), missing));
+        sink.push(absent(
+            message,
+            format!("job `{job}` of the plan makes it"),
+            missing,
+        ));
     }
 }
 
 fn unplanned(file: &Asset) -> Diagnostic {
-    Diagnostic::new(&codes::UNPLANNED_WHEEL, format!("no job of the plan makes `{}`", file.name()))
-        .at(Place::File(file.shown.as_str().into()), "")
-        .help("leave it out, or publish without `--plan`")
+    Diagnostic::new(
+        &codes::UNPLANNED_WHEEL,
+        format!("no job of the plan makes `{}`", file.name()),
+    )
+    .at(Place::File(file.shown.as_str().into()), "")
+    .help("leave it out, or publish without `--plan`")
 }
 
 fn absent(message: String, note: String, missing: MissingRule) -> Diagnostic {
@@ -255,7 +313,12 @@ fn absent(message: String, note: String, missing: MissingRule) -> Diagnostic {
         .help("build it, or publish what is there with `--allow-missing`")
 }
 
-fn missing_wheel(cell: &Cell, jobs: &[&Expected], found: usize, missing: MissingRule) -> Diagnostic {
+fn missing_wheel(
+    cell: &Cell,
+    jobs: &[&Expected],
+    found: usize,
+    missing: MissingRule,
+) -> Diagnostic {
     let names: Vec<String> = jobs.iter().map(|job| format!("`{}`", job.job)).collect();
     let (message, note) = match (jobs, found) {
         ([job], _) => {
@@ -264,8 +327,14 @@ fn missing_wheel(cell: &Cell, jobs: &[&Expected], found: usize, missing: Missing
         }
         (several, found) => {
             let wanted = several.len();
-            let message = format!("there {} for {cell}, and {wanted} are planned", are_wheels(found));
-            (message, format!("jobs {} of the plan make them", names.join(", ")))
+            let message = format!(
+                "there {} for {cell}, and {wanted} are planned",
+                are_wheels(found)
+            );
+            (
+                message,
+                format!("jobs {} of the plan make them", names.join(", ")),
+            )
         }
     };
     absent(message, note, missing)
@@ -310,8 +379,17 @@ mod tests {
     fn one_name_with_other_bytes_is_a_fault_and_with_equal_bytes_is_none() {
         let file = offered("a-1-py3-none-any.whl", 1);
         check(&[file.clone(), file.clone()], &[]);
-        check(&[file, offered("a-1-py3-none-any.whl", 2)], &["same-name-twice"]);
-        check(&[offered("a-1-py3-none-any.whl", 1), offered("A-1-py3-none-any.whl", 1)], &["same-name-twice"]);
+        check(
+            &[file, offered("a-1-py3-none-any.whl", 2)],
+            &["same-name-twice"],
+        );
+        check(
+            &[
+                offered("a-1-py3-none-any.whl", 1),
+                offered("A-1-py3-none-any.whl", 1),
+            ],
+            &["same-name-twice"],
+        );
     }
 
     /// 4.4
@@ -329,24 +407,45 @@ mod tests {
     /// 4.8
     #[test]
     fn a_label_that_is_not_in_its_normal_form_is_refused_on_github() {
-        for (label, normal) in
-            [("ROCm62", "rocm62"), ("rocm62_x", "rocm62.x"), ("rocm62.x", ""), ("cxx11abiTRUE", "cxx11abitrue")]
-        {
+        for (label, normal) in [
+            ("ROCm62", "rocm62"),
+            ("rocm62_x", "rocm62.x"),
+            ("rocm62.x", ""),
+            ("cxx11abiTRUE", "cxx11abitrue"),
+        ] {
             let mut sink = Sink::new();
             let name = format!("a-1+{label}-py3-none-any.whl");
             as_github_release(&[offered(&name, 1)], &[], &mut sink);
             let told = sink.finish();
             assert_eq!(told.is_empty(), normal.is_empty(), "{label}");
-            assert!(told.iter().all(|one| one.message.contains(&format!("is `{normal}`"))), "{told:?}");
+            assert!(
+                told.iter()
+                    .all(|one| one.message.contains(&format!("is `{normal}`"))),
+                "{told:?}"
+            );
             let mut sink = Sink::new();
-            as_github_release(&[], &[LeftOut { shown: name.clone(), name }], &mut sink);
-            assert_eq!(sink.finish().len(), told.len(), "also where the file has another fault");
+            as_github_release(
+                &[],
+                &[LeftOut {
+                    shown: name.clone(),
+                    name,
+                }],
+                &mut sink,
+            );
+            assert_eq!(
+                sink.finish().len(),
+                told.len(),
+                "also where the file has another fault"
+            );
         }
     }
 
     #[test]
     fn each_job_whose_version_only_its_build_knows_must_leave_every_wheel_of_its_own() {
-        let expected = |job: &str, name: &str| Expected { job: job.into(), wheel: name.parse().unwrap() };
+        let expected = |job: &str, name: &str| Expected {
+            job: job.into(),
+            wheel: name.parse().unwrap(),
+        };
         let plan = [
             expected("stable", "torch-*-cp312-cp312-linux_x86_64.whl"),
             expected("stable", "triton-*-cp312-cp312-linux_x86_64.whl"),
@@ -354,10 +453,16 @@ mod tests {
             expected("nightly", "triton-*-cp312-cp312-linux_x86_64.whl"),
         ];
         let told = |names: &[&str]| {
-            let files: Vec<Asset> = (0_u8..).zip(names).map(|(n, name)| offered(name, n)).collect();
+            let files: Vec<Asset> = (0_u8..)
+                .zip(names)
+                .map(|(n, name)| offered(name, n))
+                .collect();
             let mut sink = Sink::new();
             against_plan(&plan, &files, &[], MissingRule::Refuse, &mut sink);
-            sink.finish().into_iter().map(|one| one.message).collect::<Vec<_>>()
+            sink.finish()
+                .into_iter()
+                .map(|one| one.message)
+                .collect::<Vec<_>>()
         };
         let all = [
             "torch-2.12.0+rocm7.14-cp312-cp312-linux_x86_64.whl",
@@ -366,29 +471,51 @@ mod tests {
             "triton-3.6.0-cp312-cp312-linux_x86_64.whl",
         ];
         assert_eq!(told(&all), Vec::<String>::new());
-        let one_short = "there is 1 wheel for triton * for cp312-cp312 on linux_x86_64, and 2 are planned";
+        let one_short =
+            "there is 1 wheel for triton * for cp312-cp312 on linux_x86_64, and 2 are planned";
         assert_eq!(told(&all[..3]), [one_short]);
         assert_eq!(told(&all[..2]), [one_short.replace("is 1", "is no")]);
         let apex = "apex-1.12-cp312-cp312-linux_x86_64.whl";
-        assert_eq!(told(&[&all[..], &[apex]].concat()), [format!("no job of the plan makes `{apex}`")]);
+        assert_eq!(
+            told(&[&all[..], &[apex]].concat()),
+            [format!("no job of the plan makes `{apex}`")]
+        );
     }
 
     #[test]
     fn missing_and_unplanned_wheels_are_named() {
-        let expected = |name: &str| Expected { job: "j".into(), wheel: name.parse().unwrap() };
+        let expected = |name: &str| Expected {
+            job: "j".into(),
+            wheel: name.parse().unwrap(),
+        };
         let plan = [
             expected("a-1+rocm62-cp311-cp311-linux_x86_64.whl"),
             expected("a-1+rocm62-cp312-cp312-linux_x86_64.whl"),
             expected("a-1+rocm62-cp313-cp313-linux_x86_64.whl"),
         ];
-        let files =
-            [offered("a-1+rocm62-cp311-cp311-manylinux_2_28_x86_64.whl", 1), offered("b-1-py3-none-any.whl", 2)];
+        let files = [
+            offered("a-1+rocm62-cp311-cp311-manylinux_2_28_x86_64.whl", 1),
+            offered("b-1-py3-none-any.whl", 2),
+        ];
         let kept = ["a-1+rocm62-cp312-cp312-linux_x86_64.whl".parse().unwrap()];
-        for (rule, severity) in [(MissingRule::Refuse, Severity::Error), (MissingRule::Allow, Severity::Warning)] {
+        for (rule, severity) in [
+            (MissingRule::Refuse, Severity::Error),
+            (MissingRule::Allow, Severity::Warning),
+        ] {
             let mut sink = Sink::new();
             against_plan(&plan, &files, &kept, rule, &mut sink);
-            let found: Vec<(&str, Severity)> = sink.finish().iter().map(|d| (d.code.name, d.severity)).collect();
-            assert_eq!(found, [("unplanned-wheel", Severity::Error), ("missing-wheel", severity)]);
+            let found: Vec<(&str, Severity)> = sink
+                .finish()
+                .iter()
+                .map(|d| (d.code.name, d.severity))
+                .collect();
+            assert_eq!(
+                found,
+                [
+                    ("unplanned-wheel", Severity::Error),
+                    ("missing-wheel", severity)
+                ]
+            );
         }
     }
 }

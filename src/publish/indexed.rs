@@ -8,7 +8,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{
-    Asset, AssetState, Held, ListedAsset, ListedRelease, Listing, Manifest, ManifestFile, Rebuilt, newest_first,
+    Asset, AssetState, Held, ListedAsset, ListedRelease, Listing, Manifest, ManifestFile, Rebuilt,
+    newest_first,
 };
 use crate::bytes::start_threads;
 use crate::diagnostic::{Diagnostic, Place as Spot, Sink, registry::release as codes};
@@ -45,27 +46,57 @@ struct ToldFile {
     metadata: Option<Digest>,
 }
 
-/// The wheels that people can fetch, and the source distributions that a manifest tells of, those of the newest release
-/// first; [`merged`] lists what several releases hold once. What is left out, and why, goes to the sink. `known` are the
-/// versions of ROCm by which labels are read where no manifest tells.
-pub fn index_files(mut places: Vec<PublishedAt<'_>>, known: &[RocmVersion], sink: &mut Sink) -> Vec<IndexFile> {
-    let told: Vec<ToldFiles> = places.iter_mut().flat_map(|place| std::mem::take(&mut place.told)).collect();
+/// The wheels that people can fetch, and the source distributions that a manifest tells of, those
+/// of the newest release first; [`merged`] lists what several releases hold once. What is left out,
+/// and why, goes to the sink. `known` are the versions of ROCm by which labels are read where no
+/// manifest tells.
+pub fn index_files(
+    mut places: Vec<PublishedAt<'_>>,
+    known: &[RocmVersion],
+    sink: &mut Sink,
+) -> Vec<IndexFile> {
+    let told: Vec<ToldFiles> = places
+        .iter_mut()
+        .flat_map(|place| std::mem::take(&mut place.told))
+        .collect();
     let mut releases: Vec<Release<'_>> = Vec::new();
     for place in &places {
-        for listed in place.listing.releases.iter().filter(|release| !release.draft) {
-            let origin = |links: &Links| Arc::new(Origin { links: links.clone(), tag: listed.tag_name.clone() });
-            releases.push(Release { place, listed, origin: place.links.as_ref().map(origin) });
+        for listed in place
+            .listing
+            .releases
+            .iter()
+            .filter(|release| !release.draft)
+        {
+            let origin = |links: &Links| {
+                Arc::new(Origin {
+                    links: links.clone(),
+                    tag: listed.tag_name.clone(),
+                })
+            };
+            releases.push(Release {
+                place,
+                listed,
+                origin: place.links.as_ref().map(origin),
+            });
         }
     }
     newest_first(&mut releases, |release| release.listed);
     let assets: Vec<(&Release<'_>, &ListedAsset)> = releases
         .iter()
-        .flat_map(|release| release.listed.assets.iter().map(move |asset| (release, asset)))
+        .flat_map(|release| {
+            release
+                .listed
+                .assets
+                .iter()
+                .map(move |asset| (release, asset))
+        })
         .filter(|(_, asset)| asset.state == AssetState::Uploaded)
         .collect();
     let rows = rows(&told);
     let row = |(release, asset): &(&Release<'_>, &ListedAsset)| {
-        rows.get(asset.name.as_str()).and_then(|rows| row_of(asset, release.listed, rows)).cloned()
+        rows.get(asset.name.as_str())
+            .and_then(|rows| row_of(asset, release.listed, rows))
+            .cloned()
     };
     let found: Vec<Option<ToldFile>> = assets.iter().map(row).collect();
     drop(rows);
@@ -76,7 +107,8 @@ pub fn index_files(mut places: Vec<PublishedAt<'_>>, known: &[RocmVersion], sink
         .into_par_iter()
         .zip(found)
         .map(|((release, asset), row)| {
-            file(asset, release, row, known).map_err(|reason| left_out(asset, release.listed, &reason))
+            file(asset, release, row, known)
+                .map_err(|reason| left_out(asset, release.listed, &reason))
         })
         .collect();
     // In place: the files are many and large.
@@ -90,9 +122,10 @@ pub fn index_files(mut places: Vec<PublishedAt<'_>>, known: &[RocmVersion], sink
         .collect()
 }
 
-/// The files with each name once, and what of older releases is passed over for that. A file that several releases hold
-/// has the address of the first; of other bytes under one name the first are listed. Within one release or folder they
-/// are an error, which goes to the sink, and so does a word of files without a digest.
+/// The files with each name once, and what of older releases is passed over for that. A file that
+/// several releases hold has the address of the first; of other bytes under one name the first are
+/// listed. Within one release or folder they are an error, which goes to the sink, and so does a
+/// word of files without a digest.
 pub fn merged(mut files: Vec<IndexFile>, sink: &mut Sink) -> (Vec<IndexFile>, Vec<Rebuilt>) {
     let mut rebuilt = Vec::new();
     let firsts = firsts(&files);
@@ -104,7 +137,11 @@ pub fn merged(mut files: Vec<IndexFile>, sink: &mut Sink) -> (Vec<IndexFile>, Ve
         } else if is_of_one_place(first, file) {
             sink.push(other_bytes(first, file));
         } else {
-            rebuilt.push(Rebuilt { name: first.name.clone(), offered: held(first), older: held(file) });
+            rebuilt.push(Rebuilt {
+                name: first.name.clone(),
+                offered: held(first),
+                older: held(file),
+            });
         }
     }
     let mut is_first = firsts.iter().enumerate().map(|(at, first)| at == *first);
@@ -116,7 +153,11 @@ pub fn merged(mut files: Vec<IndexFile>, sink: &mut Sink) -> (Vec<IndexFile>, Ve
 /// For each file the place of the first one of its name.
 fn firsts(files: &[IndexFile]) -> Vec<usize> {
     let mut places: HashMap<Cow<'_, str>, usize> = HashMap::with_capacity(files.len());
-    files.iter().enumerate().map(|(at, file)| *places.entry(file.folded_name()).or_insert(at)).collect()
+    files
+        .iter()
+        .enumerate()
+        .map(|(at, file)| *places.entry(file.folded_name()).or_insert(at))
+        .collect()
 }
 
 /// A release of a place.
@@ -152,7 +193,10 @@ impl From<Manifest> for ToldFiles {
             let told = ToldFile::of(row, before);
             files.push(told);
         }
-        Self { tag: manifest.tag, files }
+        Self {
+            tag: manifest.tag,
+            files,
+        }
     }
 }
 
@@ -172,12 +216,14 @@ impl ToldFile {
     }
 
     fn name(&self) -> &str {
-        self.file.as_ref().map_or_else(String::as_str, |file| &file.name)
+        self.file
+            .as_ref()
+            .map_or_else(String::as_str, |file| &file.name)
     }
 }
 
-/// The row that tells of these bytes. Where GitHub has no digest of them, that is one of the same size, and of the same
-/// release if there is a choice.
+/// The row that tells of these bytes. Where GitHub has no digest of them, that is one of the same
+/// size, and of the same release if there is a choice.
 fn row_of<'t>(
     asset: &ListedAsset,
     release: &ListedRelease,
@@ -192,7 +238,8 @@ fn row_of<'t>(
     of_tag.or_else(|| sized().next()).map(|(_, row)| *row)
 }
 
-/// The file as the index lists it, or why it is left out; nothing for what is neither wheel nor source distribution.
+/// The file as the index lists it, or why it is left out; nothing for what is neither wheel nor
+/// source distribution.
 fn file(
     asset: &ListedAsset,
     release: &Release<'_>,
@@ -203,20 +250,30 @@ fn file(
     let told = match row.and_then(|row| row.file.ok()) {
         Some(told) => Arc::unwrap_or_clone(told),
         None if is_wheel_file(&asset.name) => by_name(&asset.name, known)?,
-        // Archives of releases are many things; those that a manifest tells of are source distributions.
+        // Archives of releases are many things; those that a manifest tells of are source
+        // distributions.
         None => return Ok(None),
     };
     if told.kind == FileKind::Tree {
         return Ok(None);
     }
     if let Some(label) = told.unread_label() {
-        return Err(format!("its label `{label}` names no accelerator, so what it is for is not known"));
+        return Err(format!(
+            "its label `{label}` names no accelerator, so what it is for is not known"
+        ));
     }
     let origin = match &release.origin {
         Some(origin) => Arc::clone(origin),
         None => {
-            let links = address(asset, release.listed, release.place.listing.repository.as_deref())?;
-            Arc::new(Origin { links, tag: release.listed.tag_name.clone() })
+            let links = address(
+                asset,
+                release.listed,
+                release.place.listing.repository.as_deref(),
+            )?;
+            Arc::new(Origin {
+                links,
+                tag: release.listed.tag_name.clone(),
+            })
         }
     };
     Ok(Some(IndexFile {
@@ -224,7 +281,10 @@ fn file(
         size_bytes: asset.size,
         metadata: metadata
             .filter(|_| release.place.sidecars.contains(&asset.name))
-            .map(|digest| CoreMetadata { bytes: None, digest }),
+            .map(|digest| CoreMetadata {
+                bytes: None,
+                digest,
+            }),
         uploaded: asset.created_at.clone(),
         origin: Some(origin),
         ..told
@@ -237,38 +297,62 @@ pub(super) fn by_name(name: &str, known: &[RocmVersion]) -> Result<IndexFile, St
         return Err("it is percent-encoded, and no installer takes it".to_owned());
     }
     let wheel = name.parse::<WheelName>().map_err(|error| error.reason)?;
-    let project = wheel.distribution.parse::<DistributionName>().map_err(|error| error.to_string())?;
+    let project = wheel
+        .distribution
+        .parse::<DistributionName>()
+        .map_err(|error| error.to_string())?;
     let folder = Folder::of(label(&wheel, known)?.as_ref());
     let version = wheel.version.clone();
-    Ok(IndexFile { folder, ..IndexFile::named(name.to_owned(), project, version, FileKind::Wheel(wheel)) })
+    Ok(IndexFile {
+        folder,
+        ..IndexFile::named(name.to_owned(), project, version, FileKind::Wheel(wheel))
+    })
 }
 
 /// What the label says; nothing where it names no accelerator.
-pub(super) fn label(wheel: &WheelName, known: &[RocmVersion]) -> Result<Option<LabelParts>, String> {
-    let Some(label) = wheel.label() else { return Ok(None) };
+pub(super) fn label(
+    wheel: &WheelName,
+    known: &[RocmVersion],
+) -> Result<Option<LabelParts>, String> {
+    let Some(label) = wheel.label() else {
+        return Ok(None);
+    };
     match LabelParts::parse(&label, known) {
-        Ok(parsed) if parsed.ambiguous => {
-            Err(format!("its label `{label}` names two versions, and no manifest tells which is meant"))
-        }
+        Ok(parsed) if parsed.ambiguous => Err(format!(
+            "its label `{label}` names two versions, and no manifest tells which is meant"
+        )),
         Ok(parsed) => Ok(Some(parsed.parts)),
         Err(error) if label.as_str().starts_with("rocm") => Err(error.to_string()),
         Err(_) => Ok(None),
     }
 }
 
-/// The folder that the file is fetched from. GitHub's download addresses end in the file's name (REST API, "Release
-/// assets", `browser_download_url`).
-fn address(asset: &ListedAsset, release: &ListedRelease, repository: Option<&str>) -> Result<Links, String> {
-    let named = asset.browser_download_url.as_deref().filter(|url| !url.is_empty());
+/// The folder that the file is fetched from. GitHub's download addresses end in the file's name
+/// (REST API, "Release assets", `browser_download_url`).
+fn address(
+    asset: &ListedAsset,
+    release: &ListedRelease,
+    repository: Option<&str>,
+) -> Result<Links, String> {
+    let named = asset
+        .browser_download_url
+        .as_deref()
+        .filter(|url| !url.is_empty());
     let folder = match (named, repository) {
-        (Some(url), _) => url.rsplit_once('/').map_or(url, |(folder, _)| folder).to_owned(),
+        (Some(url), _) => url
+            .rsplit_once('/')
+            .map_or(url, |(folder, _)| folder)
+            .to_owned(),
         (None, Some(repository)) if !release.tag_name.is_empty() => format!(
             "https://github.com/{repository}/releases/download/{}",
             crate::names::percent_encode(&release.tag_name)
         ),
         _ => return Err("nothing says where it is fetched from".to_owned()),
     };
-    folder.parse::<BaseUrl>().map(Links::Absolute).map_err(|error| error.to_string())
+    folder
+        .parse::<BaseUrl>()
+        .map(Links::Absolute)
+        .map_err(|error| error.to_string())
 }
 
 /// Whether two files of one name have the same bytes, as far as is known.
@@ -278,7 +362,12 @@ fn is_same(one: &IndexFile, other: &IndexFile) -> bool {
 
 /// Whether both lie in one release or folder.
 fn is_of_one_place(one: &IndexFile, other: &IndexFile) -> bool {
-    let tag = |file: &IndexFile| file.origin.as_ref().map(|origin| origin.tag.clone()).filter(|tag| !tag.is_empty());
+    let tag = |file: &IndexFile| {
+        file.origin
+            .as_ref()
+            .map(|origin| origin.tag.clone())
+            .filter(|tag| !tag.is_empty())
+    };
     match (tag(one), tag(other)) {
         (None, None) => one.origin == other.origin,
         (one, other) => one == other,
@@ -286,14 +375,25 @@ fn is_of_one_place(one: &IndexFile, other: &IndexFile) -> bool {
 }
 
 fn held(file: &IndexFile) -> Held {
-    let tag = file.origin.as_ref().map(|origin| origin.tag.clone()).unwrap_or_default();
-    Held { tag, digest: file.digest, size_bytes: file.size_bytes }
+    let tag = file
+        .origin
+        .as_ref()
+        .map(|origin| origin.tag.clone())
+        .unwrap_or_default();
+    Held {
+        tag,
+        digest: file.digest,
+        size_bytes: file.size_bytes,
+    }
 }
 
 fn other_bytes(one: &IndexFile, other: &IndexFile) -> Diagnostic {
     Diagnostic::new(
         &codes::SAME_NAME_TWICE,
-        format!("two published files with other bytes have the name `{}`", one.name),
+        format!(
+            "two published files with other bytes have the name `{}`",
+            one.name
+        ),
     )
     .at(Spot::Argument("--published".to_owned()), "")
     .note(format!("one is `{}` {}", one.name, held(one)))
@@ -302,11 +402,17 @@ fn other_bytes(one: &IndexFile, other: &IndexFile) -> Diagnostic {
 }
 
 fn left_out(asset: &ListedAsset, release: &ListedRelease, reason: &str) -> Diagnostic {
-    let told =
-        Diagnostic::new(&codes::UNREADABLE_PUBLISHED_NAME, format!("published `{}` is left out: {reason}", asset.name))
-            .at(Spot::Argument("--published".to_owned()), "")
-            .help("publish it again under the name of a wheel");
-    if release.tag_name.is_empty() { told } else { told.note(format!("it is in release `{}`", release.tag_name)) }
+    let told = Diagnostic::new(
+        &codes::UNREADABLE_PUBLISHED_NAME,
+        format!("published `{}` is left out: {reason}", asset.name),
+    )
+    .at(Spot::Argument("--published".to_owned()), "")
+    .help("publish it again under the name of a wheel");
+    if release.tag_name.is_empty() {
+        told
+    } else {
+        told.note(format!("it is in release `{}`", release.tag_name))
+    }
 }
 
 /// Assets of GitHub from before June 2025 have no digest. One word for all of them.
@@ -314,15 +420,23 @@ fn tell_without_digest(files: &[IndexFile], sink: &mut Sink) {
     let without: Vec<&IndexFile> = files.iter().filter(|file| file.digest.is_none()).collect();
     if let Some(first) = without.first() {
         let message = match without.len() {
-            1 => format!("`{}` is listed without hash: nothing tells its digest", first.name),
+            1 => format!(
+                "`{}` is listed without hash: nothing tells its digest",
+                first.name
+            ),
             count => {
-                format!("{count} files are listed without hash, `{}` first: nothing tells their digests", first.name)
+                format!(
+                    "{count} files are listed without hash, `{}` first: nothing tells their digests",
+                    first.name
+                )
             }
         };
         sink.push(
             Diagnostic::new(&codes::NO_PUBLISHED_DIGEST, message)
                 .at(Spot::Argument("--published".to_owned()), "")
-                .help("publish them again, or give the `rock-manifest.json` of their release as well"),
+                .help(
+                    "publish them again, or give the `rock-manifest.json` of their release as well",
+                ),
         );
     }
 }

@@ -8,8 +8,8 @@ use crate::names::{Digest, RepoName, WheelName, WheelNameError, is_file_name, is
 
 /// The releases of a repository, or a folder of them, the newest first where that is known.
 ///
-/// Read from GitHub's own JSON (REST API version 2022-11-28, "List releases"), so that a saved answer does as well as
-/// the network: `gh api --paginate --slurp repos/OWNER/REPO/releases`.
+/// Read from GitHub's own JSON (REST API version 2022-11-28, "List releases"), so that a saved
+/// answer does as well as the network: `gh api --paginate --slurp repos/OWNER/REPO/releases`.
 ///
 /// ```
 /// use rock_matrix::publish::Listing;
@@ -67,8 +67,8 @@ pub struct ListedRelease {
     /// Its files.
     #[serde(default)]
     pub assets: Vec<ListedAsset>,
-    /// The folder in which its files lie, in the folder of releases that was read; `None` where they lie nowhere or in that
-    /// folder itself.
+    /// The folder in which its files lie, in the folder of releases that was read; `None` where
+    /// they lie nowhere or in that folder itself.
     #[serde(skip)]
     pub subfolder: Option<String>,
 }
@@ -115,22 +115,28 @@ pub enum AssetState {
 #[error("it is no list of releases: {0}")]
 pub struct ListingError(pub String);
 
-/// The largest saved listing that is read. GitHub writes 2 KiB of each asset, so that this is one of 60,000 files.
+/// The largest saved listing that is read. GitHub writes 2 KiB of each asset, so that this is one
+/// of 60,000 files.
 pub const LARGEST_LISTING_BYTES: u64 = 128 << 20;
 
 /// The forms that a saved listing has.
 const FORMS: &str = "give GitHub's list of releases, one release, its assets or their names, or a `rock-manifest.json`";
 
 impl Listing {
-    /// The release that GitHub shows first, as far as a list tells: the newest one that is neither a draft nor a
-    /// prerelease (REST API version 2022-11-28, "Get the latest release"). Which one `make_latest` chose is in no list.
+    /// The release that GitHub shows first, as far as a list tells: the newest one that is neither
+    /// a draft nor a prerelease (REST API version 2022-11-28, "Get the latest release"). Which one
+    /// `make_latest` chose is in no list.
     pub fn latest(&self) -> Option<u64> {
-        let full = self.releases.iter().filter(|release| !release.draft && !release.prerelease);
-        full.max_by_key(|release| (release.published_at.as_deref(), release.id)).map(|release| release.id)
+        let full = self
+            .releases
+            .iter()
+            .filter(|release| !release.draft && !release.prerelease);
+        full.max_by_key(|release| (release.published_at.as_deref(), release.id))
+            .map(|release| release.id)
     }
 
-    /// Reads releases: a list, pages of lists, one release, the assets of one or their names, a listing that this program
-    /// wrote, or a manifest.
+    /// Reads releases: a list, pages of lists, one release, the assets of one or their names, a
+    /// listing that this program wrote, or a manifest.
     ///
     /// # Errors
     /// When the text is none of these.
@@ -143,13 +149,18 @@ impl Listing {
         Ok(listing)
     }
 
-    /// Refuses names that are no single file, and control characters in tags and dates. Titles, texts and addresses may
-    /// hold anything: they are escaped where they are shown.
+    /// Refuses names that are no single file, and control characters in tags and dates. Titles,
+    /// texts and addresses may hold anything: they are escaped where they are shown.
     fn check(&self) -> Result<(), ListingError> {
         let is_line = |text: &str| !text.contains(char::is_control);
         let is_word = |text: &str| is_line(text) && !text.contains(char::is_whitespace);
-        let fault = |what: &str, text: &str| Err(ListingError(format!("{what} `{}`", visible(text))));
-        if let Some(name) = self.repository.as_deref().filter(|name| name.parse::<RepoName>().is_err()) {
+        let fault =
+            |what: &str, text: &str| Err(ListingError(format!("{what} `{}`", visible(text))));
+        if let Some(name) = self
+            .repository
+            .as_deref()
+            .filter(|name| name.parse::<RepoName>().is_err())
+        {
             return fault("it names no repository, but", name);
         }
         for release in &self.releases {
@@ -160,11 +171,16 @@ impl Listing {
             if let Some(text) = dates.into_iter().flatten().find(|text| !is_word(text)) {
                 return fault("it has a release of the day", text);
             }
-            if let Some(text) = release.target_commitish.as_deref().filter(|text| !is_line(text)) {
+            if let Some(text) = release
+                .target_commitish
+                .as_deref()
+                .filter(|text| !is_line(text))
+            {
                 return fault("it has a release of", text);
             }
             for asset in &release.assets {
-                if !is_file_name(&asset.name) || !is_line(&asset.name) || asset.name.contains('\\') {
+                if !is_file_name(&asset.name) || !is_line(&asset.name) || asset.name.contains('\\')
+                {
                     return fault("it has a file with the name", &asset.name);
                 }
                 if let Some(text) = asset.created_at.as_deref().filter(|text| !is_word(text)) {
@@ -181,7 +197,10 @@ impl Listing {
             Value::Array(items) if items.first().is_some_and(is_asset) => {
                 let assets: Result<_, _> = items.into_iter().map(asset).collect();
                 let assets = assets.map_err(|error| ListingError(error.to_string()))?;
-                self.releases.push(ListedRelease { assets, ..ListedRelease::default() });
+                self.releases.push(ListedRelease {
+                    assets,
+                    ..ListedRelease::default()
+                });
                 Ok(())
             }
             Value::Array(items) => items.into_iter().try_for_each(|item| self.add(item)),
@@ -192,12 +211,18 @@ impl Listing {
                 Ok(())
             }
             Value::Object(mut object) if object.contains_key("releases") => {
-                self.repository = object.get("repository").and_then(Value::as_str).map(str::to_owned);
+                self.repository = object
+                    .get("repository")
+                    .and_then(Value::as_str)
+                    .map(str::to_owned);
                 self.add(object.remove("releases").unwrap_or_default())
             }
-            Value::Object(object) if object.contains_key("assets") || object.contains_key("tag_name") => {
+            Value::Object(object)
+                if object.contains_key("assets") || object.contains_key("tag_name") =>
+            {
                 let read = serde_json::from_value(Value::Object(object));
-                self.releases.push(read.map_err(|error| ListingError(error.to_string()))?);
+                self.releases
+                    .push(read.map_err(|error| ListingError(error.to_string()))?);
                 Ok(())
             }
             _ => Err(ListingError(FORMS.to_owned())),
@@ -207,31 +232,43 @@ impl Listing {
     /// What people can fetch: finished assets of published releases.
     pub fn published(&self) -> impl Iterator<Item = (&ListedRelease, &ListedAsset)> {
         let releases = self.releases.iter().filter(|release| !release.draft);
-        let assets = releases.flat_map(|release| release.assets.iter().map(move |asset| (release, asset)));
+        let assets =
+            releases.flat_map(|release| release.assets.iter().map(move |asset| (release, asset)));
         assets.filter(|(_, asset)| asset.state == AssetState::Uploaded)
     }
 
     /// The published wheels whose name can be read.
     pub fn wheels(&self) -> impl Iterator<Item = (&ListedRelease, &ListedAsset, WheelName)> {
-        self.published().filter_map(|(release, asset)| Some((release, asset, asset.name.parse().ok()?)))
+        self.published()
+            .filter_map(|(release, asset)| Some((release, asset, asset.name.parse().ok()?)))
     }
 
     /// The published files that end in `.whl` and whose name cannot be read.
     pub fn unreadable(&self) -> impl Iterator<Item = (&ListedRelease, WheelNameError)> {
-        let wheels = self.published().filter(|(_, asset)| is_wheel_file(&asset.name));
-        wheels.filter_map(|(release, asset)| Some((release, asset.name.parse::<WheelName>().err()?)))
+        let wheels = self
+            .published()
+            .filter(|(_, asset)| is_wheel_file(&asset.name));
+        wheels
+            .filter_map(|(release, asset)| Some((release, asset.name.parse::<WheelName>().err()?)))
     }
 }
 
 /// Whether it is an asset, or the name of one.
 fn is_asset(value: &serde_json::Value) -> bool {
     let has = |key| value.get(key).is_some();
-    value.is_string() || (has("name") && !["assets", "tag_name", "files", "releases"].into_iter().any(has))
+    value.is_string()
+        || (has("name")
+            && !["assets", "tag_name", "files", "releases"]
+                .into_iter()
+                .any(has))
 }
 
 fn asset(value: serde_json::Value) -> Result<ListedAsset, serde_json::Error> {
     match value {
-        serde_json::Value::String(name) => Ok(ListedAsset { name, ..ListedAsset::default() }),
+        serde_json::Value::String(name) => Ok(ListedAsset {
+            name,
+            ..ListedAsset::default()
+        }),
         value => serde_json::from_value(value),
     }
 }
@@ -265,16 +302,23 @@ mod digest_text {
     use crate::names::Digest;
 
     #[expect(clippy::ref_option, reason = "serde hands the field over so")]
-    pub(super) fn serialize<S: Serializer>(digest: &Option<Digest>, to: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        digest: &Option<Digest>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         match digest {
             Some(digest) => to.collect_str(digest),
             None => to.serialize_none(),
         }
     }
 
-    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Option<Digest>, D::Error> {
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<Option<Digest>, D::Error> {
         let text = Option::<String>::deserialize(from)?;
-        Ok(text.filter(|text| text.starts_with("sha256:")).and_then(|text| text.parse().ok()))
+        Ok(text
+            .filter(|text| text.starts_with("sha256:"))
+            .and_then(|text| text.parse().ok()))
     }
 }
 
@@ -291,49 +335,92 @@ mod tests {
 
     #[test]
     fn an_answer_of_github_reads_as_it_is_alone_in_lists_and_in_pages() {
-        for text in [RELEASE.to_owned(), format!("[{RELEASE}]"), format!("[[], [{RELEASE}]]")] {
+        for text in [
+            RELEASE.to_owned(),
+            format!("[{RELEASE}]"),
+            format!("[[], [{RELEASE}]]"),
+        ] {
             let listing = Listing::from_json(&text).unwrap();
             let release = &listing.releases[0];
-            assert_eq!((release.id, release.tag_name.as_str(), release.immutable), (7, "v1", true));
+            assert_eq!(
+                (release.id, release.tag_name.as_str(), release.immutable),
+                (7, "v1", true)
+            );
             assert_eq!(release.assets[0].state, AssetState::Starter);
-            assert_eq!(release.assets[1].digest.map(|digest| digest.as_bytes()[0]), Some(15));
+            assert_eq!(
+                release.assets[1].digest.map(|digest| digest.as_bytes()[0]),
+                Some(15)
+            );
             assert_eq!(release.assets[2].digest, None, "no other digest counts");
         }
     }
 
     #[test]
     fn assets_and_bare_names_are_one_release_without_a_tag() {
-        for text in
-            [r#"["a-1-py3-none-any.whl", "b.whl"]"#, r#"[[{"name": "a-1-py3-none-any.whl"}, {"name": "b.whl"}]]"#]
-        {
+        for text in [
+            r#"["a-1-py3-none-any.whl", "b.whl"]"#,
+            r#"[[{"name": "a-1-py3-none-any.whl"}, {"name": "b.whl"}]]"#,
+        ] {
             let listing = Listing::from_json(text).unwrap();
-            assert_eq!((listing.releases.len(), listing.wheels().count()), (1, 1), "{text}");
-            let unreadable: Vec<_> = listing.unreadable().map(|(_, error)| error.to_string()).collect();
-            assert!(matches!(&unreadable[..], [only] if only.contains("`b.whl`")), "{unreadable:?}");
+            assert_eq!(
+                (listing.releases.len(), listing.wheels().count()),
+                (1, 1),
+                "{text}"
+            );
+            let unreadable: Vec<_> = listing
+                .unreadable()
+                .map(|(_, error)| error.to_string())
+                .collect();
+            assert!(
+                matches!(&unreadable[..], [only] if only.contains("`b.whl`")),
+                "{unreadable:?}"
+            );
         }
     }
 
     #[test]
     fn manifests_in_a_list_are_releases_of_their_own() {
-        let manifest = |tag: &str| format!(r#"{{"version": 1, "tag": "{tag}", "plan": null, "files": []}}"#);
-        let listing = Listing::from_json(&format!("[{}, {}]", manifest("v1"), manifest("v2"))).unwrap();
-        assert_eq!(listing.releases.iter().map(|release| &*release.tag_name).collect::<Vec<_>>(), ["v1", "v2"]);
+        let manifest =
+            |tag: &str| format!(r#"{{"version": 1, "tag": "{tag}", "plan": null, "files": []}}"#);
+        let listing =
+            Listing::from_json(&format!("[{}, {}]", manifest("v1"), manifest("v2"))).unwrap();
+        assert_eq!(
+            listing
+                .releases
+                .iter()
+                .map(|release| &*release.tag_name)
+                .collect::<Vec<_>>(),
+            ["v1", "v2"]
+        );
     }
 
     #[test]
     fn only_what_can_be_fetched_is_published() {
         let published = Listing::from_json(RELEASE).unwrap();
-        assert_eq!(published.wheels().map(|(.., wheel)| wheel.distribution.clone()).collect::<Vec<_>>(), ["b"]);
-        let draft = Listing::from_json(&RELEASE.replace("\"draft\": false", "\"draft\": true")).unwrap();
+        assert_eq!(
+            published
+                .wheels()
+                .map(|(.., wheel)| wheel.distribution.clone())
+                .collect::<Vec<_>>(),
+            ["b"]
+        );
+        let draft =
+            Listing::from_json(&RELEASE.replace("\"draft\": false", "\"draft\": true")).unwrap();
         assert_eq!(draft.published().count(), 0);
     }
 
     #[test]
     fn a_listing_written_and_read_is_equal_and_a_manifest_is_one_release() {
         let listing = Listing::from_json(RELEASE).unwrap();
-        assert_eq!(Listing::from_json(&serde_json::to_string(&listing).unwrap()).unwrap(), listing);
+        assert_eq!(
+            Listing::from_json(&serde_json::to_string(&listing).unwrap()).unwrap(),
+            listing
+        );
         let manifest = Manifest::new(Some("v2".into()), None, vec![]).to_json();
-        assert_eq!(Listing::from_json(&manifest).unwrap().releases[0].tag_name, "v2");
+        assert_eq!(
+            Listing::from_json(&manifest).unwrap().releases[0].tag_name,
+            "v2"
+        );
     }
 
     #[test]
@@ -351,16 +438,37 @@ mod tests {
             let mut hostile = whole.clone();
             let (parent, key) = field.rsplit_once('/').unwrap();
             hostile.pointer_mut(parent).unwrap()[key] = value.into();
-            assert!(Listing::from_json(&hostile.to_string()).is_err(), "{field} {value:?}");
+            assert!(
+                Listing::from_json(&hostile.to_string()).is_err(),
+                "{field} {value:?}"
+            );
         }
         let told = Listing::from_json(r#"{"repository": "a b", "releases": []}"#).unwrap_err();
-        assert!(told.to_string().contains("it names no repository, but `a b`"), "{told}");
+        assert!(
+            told.to_string()
+                .contains("it names no repository, but `a b`"),
+            "{told}"
+        );
     }
 
     #[test]
     fn what_is_no_listing_is_told_with_what_is() {
-        for text in ["7", "\"x\"", "{}", "[1]", "[\"a\", 1]", "not JSON", r#"{"message": "Not Found"}"#] {
-            assert!(Listing::from_json(text).unwrap_err().to_string().contains("no list of releases"), "{text}");
+        for text in [
+            "7",
+            "\"x\"",
+            "{}",
+            "[1]",
+            "[\"a\", 1]",
+            "not JSON",
+            r#"{"message": "Not Found"}"#,
+        ] {
+            assert!(
+                Listing::from_json(text)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("no list of releases"),
+                "{text}"
+            );
         }
     }
 }

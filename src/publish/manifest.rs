@@ -5,12 +5,15 @@ use serde::{Deserialize, Serialize};
 use crate::config::RunTime;
 use crate::config::syntax::{is_label, unprintable};
 use crate::diagnostic::render::visible;
-use crate::names::{Digest, DistributionName, GfxTarget, LocalLabel, Version, WheelName, is_file_name};
+use crate::names::{
+    Digest, DistributionName, GfxTarget, LocalLabel, Version, WheelName, is_file_name,
+};
 
 /// The name of the file.
 pub const MANIFEST: &str = "rock-manifest.json";
 
-/// The largest manifest that is read. A row has about 600 bytes, so that this is the manifest of 100,000 files.
+/// The largest manifest that is read. A row has about 600 bytes, so that this is the manifest of
+/// 100,000 files.
 pub const LARGEST_MANIFEST_BYTES: u64 = 64 << 20;
 
 /// The version of the format. A reader refuses others.
@@ -132,12 +135,18 @@ pub enum ManifestError {
 impl Manifest {
     /// A manifest of these files.
     pub fn new(tag: Option<String>, plan: Option<String>, files: Vec<ManifestFile>) -> Self {
-        Self { version: VERSION, tag, plan, files }
+        Self {
+            version: VERSION,
+            tag,
+            plan,
+            files,
+        }
     }
 
     /// The file's text.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a struct of text and numbers serialises");
+        let mut text =
+            serde_json::to_string_pretty(self).expect("a struct of text and numbers serialises");
         text.push('\n');
         text
     }
@@ -147,7 +156,8 @@ impl Manifest {
     /// # Errors
     /// When it is not a manifest of this version.
     pub fn from_json(text: &str) -> Result<Self, ManifestError> {
-        let manifest: Self = serde_json::from_str(text).map_err(|e| ManifestError::Malformed(e.to_string()))?;
+        let manifest: Self =
+            serde_json::from_str(text).map_err(|e| ManifestError::Malformed(e.to_string()))?;
         if manifest.version != VERSION {
             return Err(ManifestError::OtherVersion(manifest.version));
         }
@@ -156,10 +166,20 @@ impl Manifest {
 
     /// Checks every field: each may become a file, a link, or words of a page.
     fn check(&self) -> Result<(), ManifestError> {
-        let Self { version: _, tag, plan, files } = self;
+        let Self {
+            version: _,
+            tag,
+            plan,
+            files,
+        } = self;
         let of_release = Fields { file: "" };
         of_release.optional("tag", tag.as_deref(), is_word, "a tag")?;
-        of_release.optional("plan", plan.as_deref(), |text| text.parse::<Digest>().is_ok(), "a digest")?;
+        of_release.optional(
+            "plan",
+            plan.as_deref(),
+            |text| text.parse::<Digest>().is_ok(),
+            "a digest",
+        )?;
         files.iter().try_for_each(ManifestFile::check)
     }
 
@@ -194,37 +214,74 @@ impl ManifestFile {
             metadata_sha256: _,
             index,
         } = self;
-        let is_name = is_file_name(name) && is_word(name) && !name.contains('\\') && !name.starts_with('.');
+        let is_name =
+            is_file_name(name) && is_word(name) && !name.contains('\\') && !name.starts_with('.');
         if !is_name || name.len() > WheelName::MOST_BYTES {
             return Err(ManifestError::BadName(visible(name)));
         }
         let fields = Fields { file: name };
         let is_version = |text: &str| text.parse::<Version>().is_ok();
-        let is_tag = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let is_tag = |text: &str| {
+            !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        };
         // A family, `gfx120X-all`, stands for the targets that it had when the wheel was built.
         let is_target = |text: &str| text.parse::<GfxTarget>().is_ok() || is_label(text);
-        fields.needed("distribution", distribution, DistributionName::is_one, "the name of a project")?;
+        fields.needed(
+            "distribution",
+            distribution,
+            DistributionName::is_one,
+            "the name of a project",
+        )?;
         fields.needed("version", version, is_version, "a version")?;
-        fields.optional("label", label.as_deref(), |text| text.parse::<LocalLabel>().is_ok(), "a label")?;
+        fields.optional(
+            "label",
+            label.as_deref(),
+            |text| text.parse::<LocalLabel>().is_ok(),
+            "a label",
+        )?;
         if let Some(Accelerated { name, version }) = accelerator {
             fields.needed("accelerator", name, is_tag, "an accelerator")?;
-            fields.needed("accelerator", version, is_label, "the version of an accelerator")?;
+            fields.needed(
+                "accelerator",
+                version,
+                is_label,
+                "the version of an accelerator",
+            )?;
         }
         fields.optional("torch", torch.as_deref(), is_version, "a version")?;
         fields.optional("git", git.as_deref(), is_label, "a commit")?;
-        fields.optional("backend", backend.as_deref(), is_label, "the name of a backend")?;
+        fields.optional(
+            "backend",
+            backend.as_deref(),
+            is_label,
+            "the name of a backend",
+        )?;
         fields.optional("build", build.as_deref(), is_label, "a build tag")?;
         for (field, tags) in [("python", python), ("abi", abi), ("platform", platform)] {
-            tags.iter().try_for_each(|tag| fields.needed(field, tag, is_tag, "a tag of wheels"))?;
+            tags.iter()
+                .try_for_each(|tag| fields.needed(field, tag, is_tag, "a tag of wheels"))?;
         }
-        covers.iter().try_for_each(|version| fields.needed("covers", version, is_label, "a version of Python"))?;
-        gfx.iter()
-            .try_for_each(|target| fields.needed("gfx", target, is_target, "a gfx target or a family of them"))?;
+        covers.iter().try_for_each(|version| {
+            fields.needed("covers", version, is_label, "a version of Python")
+        })?;
+        gfx.iter().try_for_each(|target| {
+            fields.needed("gfx", target, is_target, "a gfx target or a family of them")
+        })?;
         if let Some((text, _)) = run_time.fault() {
             fields.needed("run_time", text, |_| false, "a need at run time")?;
         }
-        fields.optional("requires_python", requires_python.as_deref(), is_line, "a text of one line")?;
-        fields.needed("index", index, |text| text.is_empty() || is_label(text), "a folder of the index")
+        fields.optional(
+            "requires_python",
+            requires_python.as_deref(),
+            is_line,
+            "a text of one line",
+        )?;
+        fields.needed(
+            "index",
+            index,
+            |text| text.is_empty() || is_label(text),
+            "a folder of the index",
+        )
     }
 }
 
@@ -245,8 +302,17 @@ impl Fields<'_> {
         if fits(text) {
             return Ok(());
         }
-        let file = if self.file.is_empty() { MANIFEST } else { self.file };
-        Err(ManifestError::BadField { file: file.to_owned(), field, text: visible(text), what })
+        let file = if self.file.is_empty() {
+            MANIFEST
+        } else {
+            self.file
+        };
+        Err(ManifestError::BadField {
+            file: file.to_owned(),
+            field,
+            text: visible(text),
+            what,
+        })
     }
 
     fn optional(
@@ -307,14 +373,19 @@ mod hex {
         struct Text(#[serde(deserialize_with = "super::deserialize")] Digest);
 
         #[expect(clippy::ref_option, reason = "serde hands the field over so")]
-        pub(in super::super) fn serialize<S: Serializer>(digest: &Option<Digest>, to: S) -> Result<S::Ok, S::Error> {
+        pub(in super::super) fn serialize<S: Serializer>(
+            digest: &Option<Digest>,
+            to: S,
+        ) -> Result<S::Ok, S::Error> {
             match digest {
                 Some(digest) => super::serialize(digest, to),
                 None => to.serialize_none(),
             }
         }
 
-        pub(in super::super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Option<Digest>, D::Error> {
+        pub(in super::super) fn deserialize<'d, D: Deserializer<'d>>(
+            from: D,
+        ) -> Result<Option<Digest>, D::Error> {
             Ok(Option::<Text>::deserialize(from)?.map(|text| text.0))
         }
     }
@@ -332,7 +403,10 @@ mod tests {
             distribution: "flash-attn".into(),
             version: "2.8.3".into(),
             label: Some("rocm62torch2.5".into()),
-            accelerator: Some(super::Accelerated { name: "rocm".into(), version: "6.2".into() }),
+            accelerator: Some(super::Accelerated {
+                name: "rocm".into(),
+                version: "6.2".into(),
+            }),
             torch: Some("2.5".into()),
             git: None,
             backend: None,
@@ -358,23 +432,35 @@ mod tests {
 
     #[test]
     fn gfx_targets_are_told_where_they_are_known() {
-        let known = ManifestFile { gfx: vec!["gfx942".into()], ..file("a.whl") };
+        let known = ManifestFile {
+            gfx: vec!["gfx942".into()],
+            ..file("a.whl")
+        };
         let manifest = Manifest::new(None, None, vec![known]);
         assert_eq!(Manifest::from_json(&manifest.to_json()).unwrap(), manifest);
-        assert!(!Manifest::new(None, None, vec![file("a.whl")]).to_json().contains("gfx"));
+        assert!(
+            !Manifest::new(None, None, vec![file("a.whl")])
+                .to_json()
+                .contains("gfx")
+        );
     }
 
     #[test]
     fn a_manifest_cannot_point_out_of_its_folder() {
         for name in ["../x.whl", "/etc/passwd", ".hidden", "a\\b"] {
             let text = Manifest::new(None, None, vec![file(name)]).to_json();
-            assert!(matches!(Manifest::from_json(&text), Err(ManifestError::BadName(_))), "{name}");
+            assert!(
+                matches!(Manifest::from_json(&text), Err(ManifestError::BadName(_))),
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn every_field_of_a_manifest_is_checked() {
-        let whole = serde_json::to_value(Manifest::new(Some("v1".into()), None, vec![file("a.whl")])).unwrap();
+        let whole =
+            serde_json::to_value(Manifest::new(Some("v1".into()), None, vec![file("a.whl")]))
+                .unwrap();
         for (field, value) in [
             ("/tag", "v1 --force"),
             ("/plan", "sha256:00"),
@@ -396,28 +482,52 @@ mod tests {
             let mut hostile = whole.clone();
             *hostile.pointer_mut(field).unwrap() = value.into();
             let told = Manifest::from_json(&hostile.to_string());
-            let is_refused = matches!(told, Err(ManifestError::BadField { .. } | ManifestError::BadName(_)));
+            let is_refused = matches!(
+                told,
+                Err(ManifestError::BadField { .. } | ManifestError::BadName(_))
+            );
             assert!(is_refused, "{field} {value:?}: {told:?}");
         }
-        let told = Manifest::from_json(&whole.to_string().replace("flash-attn", "a b")).unwrap_err().to_string();
-        assert_eq!(told, "`distribution` of `a.whl` is `a b`, which is not the name of a project");
+        let told = Manifest::from_json(&whole.to_string().replace("flash-attn", "a b"))
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            told,
+            "`distribution` of `a.whl` is `a b`, which is not the name of a project"
+        );
     }
 
     #[test]
     fn a_digest_that_is_none_is_told_with_its_line() {
-        let known = ManifestFile { metadata_sha256: Some(crate::names::Digest::new([0xcd; 32])), ..file("a.whl") };
+        let known = ManifestFile {
+            metadata_sha256: Some(crate::names::Digest::new([0xcd; 32])),
+            ..file("a.whl")
+        };
         let text = Manifest::new(None, None, vec![known.clone()]).to_json();
         assert_eq!(Manifest::from_json(&text).unwrap().files, [known]);
         for whole in ["ab".repeat(32), "cd".repeat(32)] {
-            let told = Manifest::from_json(&text.replace(&whole, &whole[2..])).unwrap_err().to_string();
-            assert!(told.contains("is not a digest") && told.contains(" line "), "{told}");
+            let told = Manifest::from_json(&text.replace(&whole, &whole[2..]))
+                .unwrap_err()
+                .to_string();
+            assert!(
+                told.contains("is not a digest") && told.contains(" line "),
+                "{told}"
+            );
         }
     }
 
     #[test]
     fn another_version_is_refused_and_named() {
-        let text = Manifest::new(None, None, vec![]).to_json().replace("\"version\": 1", "\"version\": 2");
-        assert_eq!(Manifest::from_json(&text), Err(ManifestError::OtherVersion(2)));
-        assert!(matches!(Manifest::from_json("[]"), Err(ManifestError::Malformed(_))));
+        let text = Manifest::new(None, None, vec![])
+            .to_json()
+            .replace("\"version\": 1", "\"version\": 2");
+        assert_eq!(
+            Manifest::from_json(&text),
+            Err(ManifestError::OtherVersion(2))
+        );
+        assert!(matches!(
+            Manifest::from_json("[]"),
+            Err(ManifestError::Malformed(_))
+        ));
     }
 }

@@ -1,10 +1,12 @@
 //! Wanted and present files to ordered changes; the documents of a release.
 //!
-//! Input: what a release should hold and what it holds. Output: [`Changes`], which a local folder and GitHub apply alike,
-//! `SHA256SUMS` and `rock-manifest.json`, and the faults of a set of wheels as a release.
+//! Input: what a release should hold and what it holds. Output: [`Changes`], which a local folder
+//! and GitHub apply alike, `SHA256SUMS` and `rock-manifest.json`, and the faults of a set of wheels
+//! as a release.
 //!
-//! **Invariant:** applying the changes leaves no changes; a file whose bytes differ from the published ones is never
-//! replaced unless that was asked for; files that this program did not write are never touched.
+//! **Invariant:** applying the changes leaves no changes; a file whose bytes differ from the
+//! published ones is never replaced unless that was asked for; files that this program did not
+//! write are never touched.
 
 mod asset;
 mod built_torch;
@@ -31,16 +33,24 @@ pub use asset::Asset;
 pub use built_torch::{built_with_other_torch, torch_contradictions};
 pub use cell::Cell;
 pub use changes::{Change, Changes, Conflict, Difference, Present, Wanted, changes};
-pub use checks::{Expected, LeftOut, MissingRule, against_plan, archives_against_plan, as_github_release, as_release};
+pub use checks::{
+    Expected, LeftOut, MissingRule, against_plan, archives_against_plan, as_github_release,
+    as_release,
+};
 pub use handover::{
-    Artifact, ArtifactSums, LARGEST_SUMS_BYTES, LegReport, LegReportError, check_all_reported, check_artifact,
-    check_leg_reports, check_plan_digest, check_strays, read_leg_reports,
+    Artifact, ArtifactSums, LARGEST_SUMS_BYTES, LegReport, LegReportError, check_all_reported,
+    check_artifact, check_leg_reports, check_plan_digest, check_strays, read_leg_reports,
 };
 pub use indexed::{PublishedAt, ToldFiles, index_files, merged};
-pub use listing::{AssetState, LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, Listing, ListingError};
-pub use manifest::{Accelerated, GfxOrigin, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, ManifestError, ManifestFile};
+pub use listing::{
+    AssetState, LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, Listing, ListingError,
+};
+pub use manifest::{
+    Accelerated, GfxOrigin, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, ManifestError, ManifestFile,
+};
 pub use preflight::{
-    CheckOutcome, DeploymentRules, Observation, Preflight, PreflightCheck, PreflightRequest, RepositoryFacts, preflight,
+    CheckOutcome, DeploymentRules, Observation, Preflight, PreflightCheck, PreflightRequest,
+    RepositoryFacts, preflight,
 };
 pub use prune::{Because, Fate, Judged, PruneRule, TagGlob, TagGlobError, prune};
 pub use rebuilt::{Held, Rebuilt, newest_first, rebuilt_warning};
@@ -76,6 +86,12 @@ mod testing {
             size_bytes: 7,
             ..IndexFile::named(name.to_owned(), project, version, FileKind::Wheel(wheel))
         };
-        Asset { shown: format!("dist/{name}"), digest: Digest::new([byte; 32]), file, label, gfx_read: None }
+        Asset {
+            shown: format!("dist/{name}"),
+            digest: Digest::new([byte; 32]),
+            file,
+            label,
+            gfx_read: None,
+        }
     }
 }

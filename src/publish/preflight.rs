@@ -1,10 +1,11 @@
 //! The checks of a publish that can be made before anything is built.
 //!
-//! Input: the tag that will be published and what GitHub says of it ([`Observation`]). Output: one [`PreflightCheck`] for
-//! each thing that publishing needs, and a diagnostic for each that is not there.
+//! Input: the tag that will be published and what GitHub says of it ([`Observation`]). Output: one
+//! [`PreflightCheck`] for each thing that publishing needs, and a diagnostic for each that is not
+//! there.
 //!
-//! **Invariant:** every check is made in every run, so that one run reports all that is wrong; what is not known is
-//! [`CheckOutcome::Unknown`] and never a failure.
+//! **Invariant:** every check is made in every run, so that one run reports all that is wrong; what
+//! is not known is [`CheckOutcome::Unknown`] and never a failure.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,7 +29,8 @@ pub struct PreflightRequest<'a> {
     pub clean_duplicates: bool,
     /// Whether the files are attested.
     pub attest: Attest,
-    /// Whether the token of this run is one that only reads, so that its rights say nothing about publishing.
+    /// Whether the token of this run is one that only reads, so that its rights say nothing about
+    /// publishing.
     pub read_only: bool,
     /// The server of the workflow run, `https://github.com`; `None` outside of workflows.
     pub server: Option<&'a str>,
@@ -104,8 +106,8 @@ pub struct Permissions {
     pub push: bool,
 }
 
-/// The branches and tags that an environment takes deployments from (REST API version 2022-11-28, "Get an environment"
-/// and "List deployment branch policies").
+/// The branches and tags that an environment takes deployments from (REST API version 2022-11-28,
+/// "Get an environment" and "List deployment branch policies").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeploymentRules {
     /// There is no such environment: GitHub makes it when a job first names it, and it takes all.
@@ -169,8 +171,14 @@ enum Finding {
 }
 
 /// Checks that only GitHub can answer.
-const ONLINE_CHECKS: [&str; 6] =
-    ["tag-commit", "tag-creation", "repository", "rights", "immutable-releases", "attestation"];
+const ONLINE_CHECKS: [&str; 6] = [
+    "tag-commit",
+    "tag-creation",
+    "repository",
+    "rights",
+    "immutable-releases",
+    "attestation",
+];
 
 /// Checks everything that publishing needs and that is known before a build.
 pub fn preflight(request: &PreflightRequest<'_>, observed: &Observation) -> Preflight {
@@ -194,17 +202,28 @@ pub fn preflight(request: &PreflightRequest<'_>, observed: &Observation) -> Pref
     for (name, finding) in findings {
         let (outcome, detail, faults) = match finding {
             Finding::Passed(detail) => (CheckOutcome::Passed, detail, Vec::new()),
-            Finding::Unknown(_) if observed.is_offline && ONLINE_CHECKS.contains(&name) => {
-                (CheckOutcome::Unknown, "GitHub was not asked".to_owned(), Vec::new())
-            }
+            Finding::Unknown(_) if observed.is_offline && ONLINE_CHECKS.contains(&name) => (
+                CheckOutcome::Unknown,
+                "GitHub was not asked".to_owned(),
+                Vec::new(),
+            ),
             Finding::Unknown(detail) => (CheckOutcome::Unknown, detail, Vec::new()),
             Finding::Failed(faults) => {
-                let detail = faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>().join("; ");
+                let detail = faults
+                    .iter()
+                    .map(|fault| fault.message.as_str())
+                    .collect::<Vec<_>>()
+                    .join("; ");
                 (CheckOutcome::Failed, detail, faults)
             }
         };
         let codes = faults.iter().map(|fault| fault.code.id).collect();
-        preflight.checks.push(PreflightCheck { name, outcome, detail, codes });
+        preflight.checks.push(PreflightCheck {
+            name,
+            outcome,
+            detail,
+            codes,
+        });
         preflight.faults.extend(faults);
     }
     preflight
@@ -222,12 +241,17 @@ fn failed(fault: Diagnostic) -> Finding {
     Finding::Failed(vec![fault])
 }
 
-/// Returns whether a workflow's server runs the actions that rendered workflows use: artifacts of version 4 and
-/// attestations are not on Enterprise Server (GitHub Docs, "Using artifact attestations"; actions/upload-artifact,
-/// README, "Breaking changes"). Data residency has a host below ghe.com.
+/// Returns whether a workflow's server runs the actions that rendered workflows use: artifacts of
+/// version 4 and attestations are not on Enterprise Server (GitHub Docs, "Using artifact
+/// attestations"; actions/upload-artifact, README, "Breaking changes"). Data residency has a host
+/// below ghe.com.
 fn runs_rendered_workflows(server: &str) -> bool {
     let host = server.split_once("://").map_or(server, |(_, rest)| rest);
-    let host = host.split(['/', ':']).next().unwrap_or_default().to_ascii_lowercase();
+    let host = host
+        .split(['/', ':'])
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     // Test servers run on localhost.
     ["github.com", "localhost"].contains(&host.as_str()) || host.ends_with(".ghe.com")
 }
@@ -249,19 +273,28 @@ fn server(request: &PreflightRequest<'_>) -> Finding {
 
 fn tag_name(request: &PreflightRequest<'_>) -> Finding {
     let fault = |text: String, help: &str| {
-        failed(Diagnostic::new(&codes::BAD_TAG, text).at(Place::Argument("--tag".to_owned()), "").help(help))
+        failed(
+            Diagnostic::new(&codes::BAD_TAG, text)
+                .at(Place::Argument("--tag".to_owned()), "")
+                .help(help),
+        )
     };
     match request.tag.parse::<TagName>() {
         Ok(_) => passed(format!("`{}` can be published", request.tag)),
         Err(error) if request.tag.parse::<GitTag>().is_ok() => {
             fault(error.to_string(), "divide it by `-`, as in `release-1`")
         }
-        Err(error) => fault(error.to_string(), "write it like `v1` or `nightly-20261101`"),
+        Err(error) => fault(
+            error.to_string(),
+            "write it like `v1` or `nightly-20261101`",
+        ),
     }
 }
 
 fn tag_commit(observed: &Observation) -> Finding {
-    let Some(tag) = &observed.tag else { return unknown("the tag was not read") };
+    let Some(tag) = &observed.tag else {
+        return unknown("the tag was not read");
+    };
     match (tag.fault(), &tag.commit) {
         (Some(fault), _) => failed(fault),
         (None, Some(commit)) => passed(format!("at {commit}")),
@@ -276,7 +309,9 @@ fn tag_creation(request: &PreflightRequest<'_>, observed: &Observation) -> Findi
         Some(_) => {}
     }
     let Some(rulesets) = &observed.tag_rulesets else {
-        return unknown("the rulesets for tags cannot be read; push the tag before the build to be sure");
+        return unknown(
+            "the rulesets for tags cannot be read; push the tag before the build to be sure",
+        );
     };
     let mut unsure = Vec::new();
     for TagRuleset { name, details } in rulesets {
@@ -290,7 +325,9 @@ fn tag_creation(request: &PreflightRequest<'_>, observed: &Observation) -> Findi
         match (details.applies_to(request.tag), details.may_bypass) {
             (Some(false), _) => {}
             // Another token publishes, and may be one that bypasses it.
-            (Some(true), Some(false)) if !request.read_only => return failed(tag_restricted(request.tag, name)),
+            (Some(true), Some(false)) if !request.read_only => {
+                return failed(tag_restricted(request.tag, name));
+            }
             _ => unsure.push(name),
         }
     }
@@ -298,41 +335,72 @@ fn tag_creation(request: &PreflightRequest<'_>, observed: &Observation) -> Findi
         return passed("no ruleset keeps the tag from being created");
     }
     let names = unsure.join("`, `");
-    unknown(format!("the ruleset `{names}` may keep the tag from being created; push it before the build to be sure"))
+    unknown(format!(
+        "the ruleset `{names}` may keep the tag from being created; push it before the build to be sure"
+    ))
 }
 
 fn tag_restricted(tag: &str, ruleset: &str) -> Diagnostic {
     Diagnostic::new(
         &codes::TAG_CREATION_RESTRICTED,
-        format!("the ruleset `{ruleset}` restricts who creates the tag `{tag}`, and this token may not"),
+        format!(
+            "the ruleset `{ruleset}` restricts who creates the tag `{tag}`, and this token may not"
+        ),
     )
     .at(Place::Argument("--tag".to_owned()), "")
     .help("push the tag as someone who may, or add who publishes to the bypass list of the ruleset")
 }
 
-fn of_tag<'o>(request: &PreflightRequest<'_>, releases: &'o [ListedRelease]) -> Vec<&'o ListedRelease> {
-    releases.iter().filter(|release| release.tag_name == request.tag).collect()
+fn of_tag<'o>(
+    request: &PreflightRequest<'_>,
+    releases: &'o [ListedRelease],
+) -> Vec<&'o ListedRelease> {
+    releases
+        .iter()
+        .filter(|release| release.tag_name == request.tag)
+        .collect()
 }
 
-/// Returns the releases of the tag; the one that will be used comes first, as when the release is reconciled.
-fn by_use<'o>(request: &PreflightRequest<'_>, releases: &'o [ListedRelease]) -> Vec<&'o ListedRelease> {
+/// Returns the releases of the tag; the one that will be used comes first, as when the release is
+/// reconciled.
+fn by_use<'o>(
+    request: &PreflightRequest<'_>,
+    releases: &'o [ListedRelease],
+) -> Vec<&'o ListedRelease> {
     let mut of_tag = of_tag(request, releases);
-    of_tag.sort_by_key(|release| (release.draft, release.assets.is_empty() || is_marked(release), release.id));
+    of_tag.sort_by_key(|release| {
+        (
+            release.draft,
+            release.assets.is_empty() || is_marked(release),
+            release.id,
+        )
+    });
     of_tag
 }
 
 fn release(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
-    let Some(releases) = &observed.releases else { return unknown("the releases were not read") };
-    let published = of_tag(request, releases).into_iter().find(|release| !release.draft);
-    let Some(published) = published else { return passed("no release of the tag is published") };
+    let Some(releases) = &observed.releases else {
+        return unknown("the releases were not read");
+    };
+    let published = of_tag(request, releases)
+        .into_iter()
+        .find(|release| !release.draft);
+    let Some(published) = published else {
+        return passed("no release of the tag is published");
+    };
     let tag = request.tag;
     let files = counted(published.assets.len(), "file");
     let at = Place::Remote(tag.to_owned());
     if published.is_locked() {
         return failed(
-            Diagnostic::new(&codes::IMMUTABLE_RELEASE, format!("the release `{tag}` is immutable and holds {files}"))
-                .at(at, "")
-                .help("publish under a new tag: assets and tag of an immutable release stay as they are"),
+            Diagnostic::new(
+                &codes::IMMUTABLE_RELEASE,
+                format!("the release `{tag}` is immutable and holds {files}"),
+            )
+            .at(at, "")
+            .help(
+                "publish under a new tag: assets and tag of an immutable release stay as they are",
+            ),
         );
     }
     if request.allow_published {
@@ -349,24 +417,46 @@ fn release(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
 }
 
 fn drafts(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
-    let Some(releases) = &observed.releases else { return unknown("the releases were not read") };
+    let Some(releases) = &observed.releases else {
+        return unknown("the releases were not read");
+    };
     let of_tag = by_use(request, releases);
-    let sees_drafts = observed.repository.as_ref().and_then(|facts| facts.permissions).is_some_and(|may| may.push)
+    let sees_drafts = observed
+        .repository
+        .as_ref()
+        .and_then(|facts| facts.permissions)
+        .is_some_and(|may| may.push)
         || releases.iter().any(|release| release.draft);
     if !sees_drafts {
         return unknown("only a token that may write sees drafts");
     }
-    let Some((first, others)) = of_tag.split_first() else { return passed("no draft of the tag") };
+    let Some((first, others)) = of_tag.split_first() else {
+        return passed("no draft of the tag");
+    };
     let is_empty = |release: &ListedRelease| release.draft && release.assets.is_empty();
     let stays = |release: &ListedRelease| {
         !(release.draft && (is_marked(release) || (request.clean_duplicates && is_empty(release))))
     };
-    let kept: Vec<&ListedRelease> = others.iter().copied().filter(|release| stays(release)).collect();
+    let kept: Vec<&ListedRelease> = others
+        .iter()
+        .copied()
+        .filter(|release| stays(release))
+        .collect();
     if !kept.is_empty() {
         let others_are_empty = kept.iter().all(|release| is_empty(release));
-        let releases = of_tag.iter().map(|release| (release.id, release.assets.len())).collect();
+        let releases = of_tag
+            .iter()
+            .map(|release| (release.id, release.assets.len()))
+            .collect();
         let tag = request.tag.to_owned();
-        return failed(super::remote::Refusal::Duplicates { tag, releases, others_are_empty }.into());
+        return failed(
+            super::remote::Refusal::Duplicates {
+                tag,
+                releases,
+                others_are_empty,
+            }
+            .into(),
+        );
     }
     // Publishing deletes another draft of an earlier run only if its files are those of the plan.
     if let Some(draft) = others.iter().find(|release| !release.assets.is_empty()) {
@@ -377,15 +467,21 @@ fn drafts(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
     }
     if first.draft {
         let files = counted(first.assets.len(), "file");
-        passed(format!("the draft {} will be continued; it has {files}", first.id))
+        passed(format!(
+            "the draft {} will be continued; it has {files}",
+            first.id
+        ))
     } else {
         passed("no draft of the tag")
     }
 }
 
-/// Reports a release without room for the files that are made from the others. Those of the plan go on in `TAG-2`.
+/// Reports a release without room for the files that are made from the others. Those of the plan go
+/// on in `TAG-2`.
 fn room(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
-    let Some(releases) = &observed.releases else { return unknown("the releases were not read") };
+    let Some(releases) = &observed.releases else {
+        return unknown("the releases were not read");
+    };
     let most = request.most_assets;
     let Some(&first) = by_use(request, releases).first() else {
         return passed(format!("a release takes {most} files"));
@@ -400,12 +496,24 @@ fn room(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
         return unknown("the release takes no files");
     }
     if free < missing + beside {
-        return failed(Refusal::Full { tag: request.tag.to_owned(), assets: first.assets.len() }.into());
+        return failed(
+            Refusal::Full {
+                tag: request.tag.to_owned(),
+                assets: first.assets.len(),
+            }
+            .into(),
+        );
     }
     let sent = request.files.iter().filter(|name| !holds(name)).count();
-    let more =
-        if sent + missing > free { format!("; what does not fit goes to `{}-2`", request.tag) } else { String::new() };
-    passed(format!("the release has room for {}{more}", counted(free, "file")))
+    let more = if sent + missing > free {
+        format!("; what does not fit goes to `{}-2`", request.tag)
+    } else {
+        String::new()
+    };
+    passed(format!(
+        "the release has room for {}{more}",
+        counted(free, "file")
+    ))
 }
 
 fn files_per_hour(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
@@ -413,14 +521,20 @@ fn files_per_hour(request: &PreflightRequest<'_>, observed: &Observation) -> Fin
         return unknown("no plan was given");
     }
     let releases = observed.releases.as_deref().unwrap_or_default();
-    let is_there = |name: &str| of_tag(request, releases).iter().any(|of| of.assets.iter().any(|a| a.name == name));
+    let is_there = |name: &str| {
+        of_tag(request, releases)
+            .iter()
+            .any(|of| of.assets.iter().any(|a| a.name == name))
+    };
     let sent = request.files.iter().filter(|name| !is_there(name)).count() + [SUMS, MANIFEST].len();
     let most = request.files_per_hour;
     if sent <= most {
         return passed(format!("{sent} files can be sent within an hour"));
     }
     if request.slow {
-        return passed(format!("{sent} files take longer than an hour, which `--slow` allows"));
+        return passed(format!(
+            "{sent} files take longer than an hour, which `--slow` allows"
+        ));
     }
     failed(
         Diagnostic::new(
@@ -440,56 +554,92 @@ fn file_names(request: &PreflightRequest<'_>) -> Finding {
     }
     let fault = |name: &&str| {
         let (code, text, help) = if !is_kept_name(name) {
-            (&codes::NAME_NOT_KEPT, "GitHub would store it under another name".to_owned(), "leave out the epoch")
+            (
+                &codes::NAME_NOT_KEPT,
+                "GitHub would store it under another name".to_owned(),
+                "leave out the epoch",
+            )
         } else if name.len() > LONGEST_NAME_BYTES {
-            let text = format!("its name has {} bytes, and {LONGEST_NAME_BYTES} can be published", name.len());
-            (&codes::FILE_NOT_TAKEN, text, "give it a shorter local version label")
+            let text = format!(
+                "its name has {} bytes, and {LONGEST_NAME_BYTES} can be published",
+                name.len()
+            );
+            (
+                &codes::FILE_NOT_TAKEN,
+                text,
+                "give it a shorter local version label",
+            )
         } else if let Some((written, normal)) = label_not_normal(name) {
             let text = format!("its label is `{written}`, and the normal form is `{normal}`");
-            (&codes::LABEL_NOT_NORMAL, text, "write the label in its normal form (PEP 440)")
+            (
+                &codes::LABEL_NOT_NORMAL,
+                text,
+                "write the label in its normal form (PEP 440)",
+            )
         } else {
             return None;
         };
-        let fault = Diagnostic::new(code, format!("the plan expects `{name}`: {text}")).severity(Severity::Error);
+        let fault = Diagnostic::new(code, format!("the plan expects `{name}`: {text}"))
+            .severity(Severity::Error);
         Some(fault.at(Place::Remote((*name).to_owned()), "").help(help))
     };
     let mut faults: Vec<Diagnostic> = request.files.iter().filter_map(fault).collect();
     let mut names: BTreeMap<String, &str> = BTreeMap::new();
     for name in &request.files {
-        if let Some(other) = names.insert(name.to_lowercase(), name).filter(|other| other != name) {
-            let text = format!("the plan expects `{other}` and `{name}`, which are one name to a GitHub release");
-            let fault = Diagnostic::new(&codes::SAME_NAME_TWICE, text).at(Place::Remote((*name).to_owned()), "");
+        if let Some(other) = names
+            .insert(name.to_lowercase(), name)
+            .filter(|other| other != name)
+        {
+            let text = format!(
+                "the plan expects `{other}` and `{name}`, which are one name to a GitHub release"
+            );
+            let fault = Diagnostic::new(&codes::SAME_NAME_TWICE, text)
+                .at(Place::Remote((*name).to_owned()), "");
             faults.push(fault.help("give one of them another version or label"));
         }
     }
     if faults.is_empty() {
-        passed(format!("{} of the plan can be published", counted(request.files.len(), "name")))
+        passed(format!(
+            "{} of the plan can be published",
+            counted(request.files.len(), "name")
+        ))
     } else {
         Finding::Failed(faults)
     }
 }
 
 fn repository(observed: &Observation) -> Finding {
-    let Some(facts) = &observed.repository else { return unknown("the repository was not read") };
+    let Some(facts) = &observed.repository else {
+        return unknown("the repository was not read");
+    };
     let why = match (facts.archived, facts.disabled) {
         (true, _) => "it is archived",
         (_, true) => "GitHub has disabled it",
         (false, false) => return passed("it takes releases"),
     };
     failed(
-        Diagnostic::new(&codes::REPOSITORY_TAKES_NO_RELEASE, format!("the repository takes no release: {why}"))
-            .at(Place::Argument("--repo".to_owned()), "")
-            .help("unarchive it in its settings, or publish in another repository"),
+        Diagnostic::new(
+            &codes::REPOSITORY_TAKES_NO_RELEASE,
+            format!("the repository takes no release: {why}"),
+        )
+        .at(Place::Argument("--repo".to_owned()), "")
+        .help("unarchive it in its settings, or publish in another repository"),
     )
 }
 
 fn rights(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
-    let permissions = observed.repository.as_ref().and_then(|facts| facts.permissions);
+    let permissions = observed
+        .repository
+        .as_ref()
+        .and_then(|facts| facts.permissions);
     if observed.is_anonymous && !request.read_only {
         return failed(
-            Diagnostic::new(&codes::TOKEN_WITHOUT_RIGHT, "there is no token, and without one nothing can be published")
-                .at(Place::Argument("--repo".to_owned()), "")
-                .help("set GITHUB_TOKEN, or say `--read-only` where another job publishes"),
+            Diagnostic::new(
+                &codes::TOKEN_WITHOUT_RIGHT,
+                "there is no token, and without one nothing can be published",
+            )
+            .at(Place::Argument("--repo".to_owned()), "")
+            .help("set GITHUB_TOKEN, or say `--read-only` where another job publishes"),
         );
     }
     match permissions {
@@ -518,7 +668,9 @@ fn attestation(request: &PreflightRequest<'_>, observed: &Observation) -> Findin
     if request.attest == Attest::Off {
         return passed("nothing is attested");
     }
-    let Some(facts) = &observed.repository else { return unknown("the repository was not read") };
+    let Some(facts) = &observed.repository else {
+        return unknown("the repository was not read");
+    };
     // `internal` is a visibility of enterprises, which have attestations.
     let is_private = match facts.visibility.as_deref() {
         Some(visibility) => visibility == "private",
@@ -540,13 +692,22 @@ fn attestation(request: &PreflightRequest<'_>, observed: &Observation) -> Findin
 }
 
 fn environment(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
-    let Some(name) = request.environment else { return unknown("no environment was named") };
+    let Some(name) = request.environment else {
+        return unknown("no environment was named");
+    };
     let why = match &observed.deployment {
-        None => return unknown(format!("the rules of the environment `{name}` cannot be read")),
-        Some(DeploymentRules::NoEnvironment) => return passed(format!("`{name}` is made when it is first used")),
+        None => {
+            return unknown(format!(
+                "the rules of the environment `{name}` cannot be read"
+            ));
+        }
+        Some(DeploymentRules::NoEnvironment) => {
+            return passed(format!("`{name}` is made when it is first used"));
+        }
         Some(DeploymentRules::All) => return passed(format!("`{name}` takes every tag")),
         Some(DeploymentRules::ProtectedBranches) => "takes protected branches only".to_owned(),
-        // GitHub's patterns are those of fnmatch, in which `*` does not match `/`; the tag has none.
+        // GitHub's patterns are those of fnmatch, in which `*` does not match `/`; the tag has
+        // none.
         Some(DeploymentRules::Tags(patterns)) => {
             let fits = |pattern: &&String| TagGlob::matches(pattern, request.tag);
             match patterns.iter().find(fits) {
@@ -559,7 +720,10 @@ fn environment(request: &PreflightRequest<'_>, observed: &Observation) -> Findin
     failed(
         Diagnostic::new(
             &codes::ENVIRONMENT_REFUSES_TAG,
-            format!("the environment `{name}` {why}, so the job that publishes `{}` would not start", request.tag),
+            format!(
+                "the environment `{name}` {why}, so the job that publishes `{}` would not start",
+                request.tag
+            ),
         )
         .at(Place::Argument("--environment".to_owned()), "")
         .help("add a rule for this tag under \"Deployment branches and tags\" of the environment"),
@@ -569,37 +733,73 @@ fn environment(request: &PreflightRequest<'_>, observed: &Observation) -> Findin
 #[cfg(test)]
 mod tests {
     use super::{
-        CheckOutcome, DeploymentRules, Observation, Owner, PreflightRequest, RepositoryFacts, preflight,
-        runs_rendered_workflows,
+        CheckOutcome, DeploymentRules, Observation, Owner, PreflightRequest, RepositoryFacts,
+        preflight, runs_rendered_workflows,
     };
 
-    fn outcome(name: &str, request: &PreflightRequest<'_>, observed: &Observation) -> (CheckOutcome, String) {
-        let found = preflight(request, observed).checks.into_iter().find(|check| check.name == name).unwrap();
+    fn outcome(
+        name: &str,
+        request: &PreflightRequest<'_>,
+        observed: &Observation,
+    ) -> (CheckOutcome, String) {
+        let found = preflight(request, observed)
+            .checks
+            .into_iter()
+            .find(|check| check.name == name)
+            .unwrap();
         (found.outcome, found.detail)
     }
 
     #[test]
     fn enterprise_servers_are_known_by_their_host() {
-        for server in ["https://github.com", "https://github.com/", "https://octo.ghe.com", "https://OCTO.GHE.COM:443"]
-        {
+        for server in [
+            "https://github.com",
+            "https://github.com/",
+            "https://octo.ghe.com",
+            "https://OCTO.GHE.COM:443",
+        ] {
             assert!(runs_rendered_workflows(server), "{server}");
         }
-        for server in ["https://github.example.com", "https://ghe.com.example.org", "https://notgithub.com", ""] {
+        for server in [
+            "https://github.example.com",
+            "https://ghe.com.example.org",
+            "https://notgithub.com",
+            "",
+        ] {
             assert!(!runs_rendered_workflows(server), "{server}");
         }
     }
 
     #[test]
     fn an_environment_that_takes_no_such_tag_fails_the_preflight() {
-        let request = PreflightRequest { tag: "v1.2", environment: Some("release"), ..PreflightRequest::default() };
-        let ask =
-            |rules| outcome("environment", &request, &Observation { deployment: rules, ..Observation::default() });
-        let tags = |patterns: &[&str]| Some(DeploymentRules::Tags(patterns.iter().map(|p| (*p).to_owned()).collect()));
+        let request = PreflightRequest {
+            tag: "v1.2",
+            environment: Some("release"),
+            ..PreflightRequest::default()
+        };
+        let ask = |rules| {
+            outcome(
+                "environment",
+                &request,
+                &Observation {
+                    deployment: rules,
+                    ..Observation::default()
+                },
+            )
+        };
+        let tags = |patterns: &[&str]| {
+            Some(DeploymentRules::Tags(
+                patterns.iter().map(|p| (*p).to_owned()).collect(),
+            ))
+        };
         for (rules, expected) in [
             (None, CheckOutcome::Unknown),
             (Some(DeploymentRules::NoEnvironment), CheckOutcome::Passed),
             (Some(DeploymentRules::All), CheckOutcome::Passed),
-            (Some(DeploymentRules::ProtectedBranches), CheckOutcome::Failed),
+            (
+                Some(DeploymentRules::ProtectedBranches),
+                CheckOutcome::Failed,
+            ),
             (tags(&["x*", "v*"]), CheckOutcome::Passed),
             (tags(&["v1.2"]), CheckOutcome::Passed),
             (tags(&["*"]), CheckOutcome::Passed),
@@ -616,8 +816,14 @@ mod tests {
         use CheckOutcome::{Failed, Passed, Unknown};
 
         let ask = |attest, visibility: &str, kind: &str| {
-            let request = PreflightRequest { tag: "v1", attest, ..PreflightRequest::default() };
-            let owner = Owner { kind: kind.to_owned() };
+            let request = PreflightRequest {
+                tag: "v1",
+                attest,
+                ..PreflightRequest::default()
+            };
+            let owner = Owner {
+                kind: kind.to_owned(),
+            };
             let private = visibility != "public";
             let facts = RepositoryFacts {
                 private,
@@ -625,11 +831,31 @@ mod tests {
                 owner,
                 ..RepositoryFacts::default()
             };
-            outcome("attestation", &request, &Observation { repository: Some(facts), ..Observation::default() }).0
+            outcome(
+                "attestation",
+                &request,
+                &Observation {
+                    repository: Some(facts),
+                    ..Observation::default()
+                },
+            )
+            .0
         };
-        assert_eq!((ask(Auto, "public", "User"), ask(On, "public", "User")), (Passed, Passed));
-        assert_eq!((ask(Auto, "private", "User"), ask(Off, "private", "User")), (Passed, Passed));
-        assert_eq!((ask(On, "private", "User"), ask(On, "private", "Organization")), (Failed, Unknown));
+        assert_eq!(
+            (ask(Auto, "public", "User"), ask(On, "public", "User")),
+            (Passed, Passed)
+        );
+        assert_eq!(
+            (ask(Auto, "private", "User"), ask(Off, "private", "User")),
+            (Passed, Passed)
+        );
+        assert_eq!(
+            (
+                ask(On, "private", "User"),
+                ask(On, "private", "Organization")
+            ),
+            (Failed, Unknown)
+        );
         assert_eq!(ask(On, "internal", "Organization"), Passed);
     }
 }

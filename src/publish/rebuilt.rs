@@ -29,8 +29,8 @@ pub struct Held {
     pub size_bytes: u64,
 }
 
-/// Sorts releases so that the one whose files are offered comes first: by the time of publishing, those without one
-/// last, then by tag, `v10` before `v9`. Equal ones stay in their order.
+/// Sorts releases so that the one whose files are offered comes first: by the time of publishing,
+/// those without one last, then by tag, `v10` before `v9`. Equal ones stay in their order.
 pub fn newest_first<T>(releases: &mut [T], release: impl Fn(&T) -> &ListedRelease) {
     releases.sort_by(|one, other| {
         let (one, other) = (release(one), release(other));
@@ -44,14 +44,23 @@ pub fn rebuilt_warning(rebuilt: &[Rebuilt]) -> Option<Diagnostic> {
     let first = rebuilt.first()?;
     let message = match rebuilt.len() {
         1 => format!("an older release holds `{}` with other bytes", first.name),
-        count => format!("older releases hold {count} files with other bytes, `{}` first", first.name),
+        count => format!(
+            "older releases hold {count} files with other bytes, `{}` first",
+            first.name
+        ),
     };
     let warning = Diagnostic::new(&codes::OLDER_RELEASE_DIFFERS, message)
         .at(Place::Argument("--published".to_owned()), "")
         .help("to end this, delete the older file from its release; give a wheel that is built again a build tag of its own");
-    let named = rebuilt.iter().take(MOST_NAMED).fold(warning, |warning, one| {
-        warning.note(format!("offered is `{}` {}; passed over is that {}", one.name, one.offered, one.older))
-    });
+    let named = rebuilt
+        .iter()
+        .take(MOST_NAMED)
+        .fold(warning, |warning, one| {
+            warning.note(format!(
+                "offered is `{}` {}; passed over is that {}",
+                one.name, one.offered, one.older
+            ))
+        });
     Some(match rebuilt.len().saturating_sub(MOST_NAMED) {
         0 => named,
         more => named.note(format!("and {more} more")),
@@ -98,13 +107,24 @@ mod tests {
             release("v2", "2026-02-01T00:00:00Z"),
         ];
         newest_first(&mut releases, |release| release);
-        assert_eq!(releases.map(|release| release.tag_name), ["v2", "v3", "v10", "v9"]);
+        assert_eq!(
+            releases.map(|release| release.tag_name),
+            ["v2", "v3", "v10", "v9"]
+        );
     }
 
     #[test]
     fn one_warning_tells_of_all() {
-        let held = |tag: &str| Held { tag: tag.to_owned(), digest: None, size_bytes: 7 };
-        let one = Rebuilt { name: "a.whl".to_owned(), offered: held("v2"), older: held("") };
+        let held = |tag: &str| Held {
+            tag: tag.to_owned(),
+            digest: None,
+            size_bytes: 7,
+        };
+        let one = Rebuilt {
+            name: "a.whl".to_owned(),
+            offered: held("v2"),
+            older: held(""),
+        };
         assert!(rebuilt_warning(&[]).is_none());
         let told = rebuilt_warning(std::slice::from_ref(&one)).unwrap();
         let help = told.help.as_deref().unwrap();
@@ -112,12 +132,21 @@ mod tests {
             help.contains("delete the older file") && !help.contains("yank"),
             "that withdraws the good file: {help}"
         );
-        assert_eq!(told.message, "an older release holds `a.whl` with other bytes");
+        assert_eq!(
+            told.message,
+            "an older release holds `a.whl` with other bytes"
+        );
         assert_eq!(
             told.notes,
-            ["offered is `a.whl` of release `v2`, 7 bytes; passed over is that of a folder without a tag, 7 bytes"]
+            [
+                "offered is `a.whl` of release `v2`, 7 bytes; passed over is that of a folder without a tag, 7 bytes"
+            ]
         );
         let told = rebuilt_warning(&vec![one; 7]).unwrap();
-        assert!(told.message.contains("7 files") && told.notes.len() == 6 && told.notes[5] == "and 2 more");
+        assert!(
+            told.message.contains("7 files")
+                && told.notes.len() == 6
+                && told.notes[5] == "and 2 more"
+        );
     }
 }

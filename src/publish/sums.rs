@@ -11,7 +11,10 @@ pub const SUMS: &str = "SHA256SUMS";
 pub fn sums<'a>(files: impl IntoIterator<Item = (&'a str, Digest)>) -> String {
     let mut files: Vec<(&str, Digest)> = files.into_iter().collect();
     files.sort_by_key(|(name, _)| *name);
-    files.iter().map(|(name, digest)| format!("{}  {name}\n", digest.to_hex())).collect()
+    files
+        .iter()
+        .map(|(name, digest)| format!("{}  {name}\n", digest.to_hex()))
+        .collect()
 }
 
 /// Text that `sha256sum --check` would not read either.
@@ -24,20 +27,38 @@ pub struct SumsError {
     pub text: String,
 }
 
-/// Reads sums as `sha256sum` writes them (GNU coreutils manual, "cksum output modes"): digest, a space, a space or `*`,
-/// name. Names that `sha256sum` escapes are left out, since no wheel has one.
+/// Reads sums as `sha256sum` writes them (GNU coreutils manual, "cksum output modes"): digest, a
+/// space, a space or `*`, name. Names that `sha256sum` escapes are left out, since no wheel has
+/// one.
 ///
 /// # Errors
 /// When a line is not of this form, or none is.
 pub fn read_sums(text: &str) -> Result<BTreeMap<String, Digest>, SumsError> {
     let mut sums = BTreeMap::new();
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('\\')) {
-        let fault = || SumsError { line: number + 1, text: line.chars().take(80).collect() };
+    for (number, line) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('\\'))
+    {
+        let fault = || SumsError {
+            line: number + 1,
+            text: line.chars().take(80).collect(),
+        };
         let (hex, name) = line.split_at_checked(64).ok_or_else(fault)?;
-        let name = name.strip_prefix("  ").or_else(|| name.strip_prefix(" *")).ok_or_else(fault)?;
+        let name = name
+            .strip_prefix("  ")
+            .or_else(|| name.strip_prefix(" *"))
+            .ok_or_else(fault)?;
         sums.insert(name.to_owned(), hex.parse().map_err(|_| fault())?);
     }
-    if sums.is_empty() { Err(SumsError { line: 1, text: String::new() }) } else { Ok(sums) }
+    if sums.is_empty() {
+        Err(SumsError {
+            line: 1,
+            text: String::new(),
+        })
+    } else {
+        Ok(sums)
+    }
 }
 
 #[cfg(test)]
@@ -50,9 +71,17 @@ mod tests {
         let one = Digest::new([1; 32]);
         let read = read_sums(&sums([("b.whl", Digest::new([2; 32])), ("a.whl", one)])).unwrap();
         assert_eq!((read.len(), read["a.whl"]), (2, one));
-        assert_eq!(read_sums(&format!("{} *a.whl\n", one.to_hex())).unwrap()["a.whl"], one);
-        for text in ["", "{}", "01  a.whl", &format!("{} a.whl", one.to_hex()), &format!("{}é  a.whl", "0".repeat(63))]
-        {
+        assert_eq!(
+            read_sums(&format!("{} *a.whl\n", one.to_hex())).unwrap()["a.whl"],
+            one
+        );
+        for text in [
+            "",
+            "{}",
+            "01  a.whl",
+            &format!("{} a.whl", one.to_hex()),
+            &format!("{}é  a.whl", "0".repeat(63)),
+        ] {
             assert!(read_sums(text).is_err(), "{text}");
         }
     }
@@ -60,7 +89,10 @@ mod tests {
     /// P7
     #[test]
     fn sums_are_what_sha256sum_checks() {
-        let text = sums([("b.whl", Digest::new([0xab; 32])), ("a.whl", Digest::new([1; 32]))]);
+        let text = sums([
+            ("b.whl", Digest::new([0xab; 32])),
+            ("a.whl", Digest::new([1; 32])),
+        ]);
         let (one, ab) = ("01".repeat(32), "ab".repeat(32));
         assert_eq!(text, format!("{one}  a.whl\n{ab}  b.whl\n"));
     }

@@ -2,12 +2,14 @@
 
 use super::TagGlob;
 
-/// An active ruleset whose target are tags (REST API version 2022-11-28, "Get all repository rulesets").
+/// An active ruleset whose target are tags (REST API version 2022-11-28, "Get all repository
+/// rulesets").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagRuleset {
     /// Its name.
     pub name: String,
-    /// Its conditions and rules (REST API, "Get a repository ruleset"); `None` where the token may not read them.
+    /// Its conditions and rules (REST API, "Get a repository ruleset"); `None` where the token may
+    /// not read them.
     pub details: Option<TagRulesetDetails>,
 }
 
@@ -25,10 +27,14 @@ pub struct TagRulesetDetails {
 }
 
 impl TagRulesetDetails {
-    /// Returns whether it applies to a tag; `None` where a pattern is written with signs that are not understood.
+    /// Returns whether it applies to a tag; `None` where a pattern is written with signs that are
+    /// not understood.
     pub(super) fn applies_to(&self, tag: &str) -> Option<bool> {
         let any = |patterns: &[String]| {
-            let fits: Vec<Option<bool>> = patterns.iter().map(|pattern| ref_fits(pattern, tag)).collect();
+            let fits: Vec<Option<bool>> = patterns
+                .iter()
+                .map(|pattern| ref_fits(pattern, tag))
+                .collect();
             match () {
                 () if fits.contains(&Some(true)) => Some(true),
                 () if fits.contains(&None) => None,
@@ -43,9 +49,9 @@ impl TagRulesetDetails {
     }
 }
 
-/// Returns whether a pattern of a ruleset fits a tag. Patterns are those of fnmatch with `FNM_PATHNAME`, in which `*`
-/// is no `/` and `**/` any folders (GitHub Docs, "Creating rulesets for a repository", "Using fnmatch syntax"); a set
-/// such as `[ab]` is not understood here.
+/// Returns whether a pattern of a ruleset fits a tag. Patterns are those of fnmatch with
+/// `FNM_PATHNAME`, in which `*` is no `/` and `**/` any folders (GitHub Docs, "Creating rulesets
+/// for a repository", "Using fnmatch syntax"); a set such as `[ab]` is not understood here.
 fn ref_fits(pattern: &str, tag: &str) -> Option<bool> {
     if pattern == "~ALL" {
         return Some(true);
@@ -55,7 +61,11 @@ fn ref_fits(pattern: &str, tag: &str) -> Option<bool> {
     }
     let Some(mut glob) = pattern.strip_prefix("refs/tags/") else {
         // Without the whole prefix only folders that are not named lead to a tag.
-        return if pattern.contains("**") { None } else { Some(false) };
+        return if pattern.contains("**") {
+            None
+        } else {
+            Some(false)
+        };
     };
     while let Some(rest) = glob.strip_prefix("**/") {
         glob = rest;
@@ -69,8 +79,11 @@ mod tests {
 
     fn applies(include: &[&str], exclude: &[&str]) -> Option<bool> {
         let texts = |patterns: &[&str]| patterns.iter().map(|text| (*text).to_owned()).collect();
-        let details =
-            TagRulesetDetails { include: texts(include), exclude: texts(exclude), ..TagRulesetDetails::default() };
+        let details = TagRulesetDetails {
+            include: texts(include),
+            exclude: texts(exclude),
+            ..TagRulesetDetails::default()
+        };
         details.applies_to("v1.2")
     }
 
@@ -79,10 +92,17 @@ mod tests {
         assert_eq!(applies(&["~ALL"], &[]), Some(true));
         assert_eq!(applies(&["refs/tags/x", "refs/tags/v*"], &[]), Some(true));
         assert_eq!(applies(&["refs/tags/**/*"], &["refs/tags/v2*"]), Some(true));
-        for (include, exclude) in
-            [(&[][..], &[][..]), (&["refs/tags/*/v*"], &[]), (&["v*"], &[]), (&["~ALL"], &["refs/tags/v1.?"])]
-        {
-            assert_eq!(applies(include, exclude), Some(false), "{include:?} {exclude:?}");
+        for (include, exclude) in [
+            (&[][..], &[][..]),
+            (&["refs/tags/*/v*"], &[]),
+            (&["v*"], &[]),
+            (&["~ALL"], &["refs/tags/v1.?"]),
+        ] {
+            assert_eq!(
+                applies(include, exclude),
+                Some(false),
+                "{include:?} {exclude:?}"
+            );
         }
     }
 
@@ -90,7 +110,10 @@ mod tests {
     fn patterns_that_are_not_understood_leave_it_open() {
         assert_eq!(applies(&["refs/tags/[vw]*"], &[]), None);
         assert_eq!(applies(&["~ALL"], &["**/v*"]), None);
-        assert_eq!(applies(&["refs/tags/[vw]*", "refs/tags/v*"], &[]), Some(true));
+        assert_eq!(
+            applies(&["refs/tags/[vw]*", "refs/tags/v*"], &[]),
+            Some(true)
+        );
         assert_eq!(applies(&["refs/tags/[vw]*"], &["~ALL"]), Some(false));
     }
 }

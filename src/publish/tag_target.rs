@@ -30,7 +30,8 @@ pub enum Target {
 }
 
 impl Target {
-    /// Returns whether a text may be a hash or the beginning of one. A branch may have such a name, too, such as `20261101`.
+    /// Returns whether a text may be a hash or the beginning of one. A branch may have such a name,
+    /// too, such as `20261101`.
     pub fn may_be_hash(text: &str) -> bool {
         text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
@@ -38,9 +39,10 @@ impl Target {
     /// The target that a text names, which may be the beginning of a hash.
     pub fn of_hash(text: &str, found: Option<String>) -> Self {
         match found {
-            Some(found) if !found.starts_with(&text.to_ascii_lowercase()) => {
-                Self::Name { name: text.to_owned(), commit: Some(found) }
-            }
+            Some(found) if !found.starts_with(&text.to_ascii_lowercase()) => Self::Name {
+                name: text.to_owned(),
+                commit: Some(found),
+            },
             _ => Self::Commit(text.to_owned()),
         }
     }
@@ -51,19 +53,28 @@ impl TagTarget {
     pub fn fault(&self) -> Option<Diagnostic> {
         match (&self.commit, &self.target) {
             (None, None) if !self.is_published => Some(
-                Diagnostic::new(&codes::TAG_IS_NOT_THERE, format!("the repository has no tag `{}`", self.tag))
-                    .at(Place::Argument("--tag".to_owned()), "")
-                    .help("push the tag, or let it be made at a commit with `--target COMMIT`"),
+                Diagnostic::new(
+                    &codes::TAG_IS_NOT_THERE,
+                    format!("the repository has no tag `{}`", self.tag),
+                )
+                .at(Place::Argument("--tag".to_owned()), "")
+                .help("push the tag, or let it be made at a commit with `--target COMMIT`"),
             ),
-            (Some(found), Some(Target::Commit(target))) if !found.starts_with(&target.to_ascii_lowercase()) => {
+            (Some(found), Some(Target::Commit(target)))
+                if !found.starts_with(&target.to_ascii_lowercase()) =>
+            {
                 Some(self.moved(found, &format!("the wheels are from {target}")))
             }
             // A branch may advance after a release.
             (Some(_), Some(Target::Name { .. })) if self.is_published => None,
             (_, Some(Target::Name { name, commit: None })) => Some(no_such_target(name)),
-            (Some(found), Some(Target::Name { name, commit: Some(commit) })) if commit != found => {
-                Some(self.moved(found, &format!("`{name}` is at {commit}")))
-            }
+            (
+                Some(found),
+                Some(Target::Name {
+                    name,
+                    commit: Some(commit),
+                }),
+            ) if commit != found => Some(self.moved(found, &format!("`{name}` is at {commit}"))),
             _ => None,
         }
     }
@@ -76,7 +87,10 @@ impl TagTarget {
 }
 
 fn no_such_target(name: &str) -> Diagnostic {
-    Diagnostic::new(&codes::NO_SUCH_TARGET, format!("the repository has no commit and no branch `{name}`"))
-        .at(Place::Argument("--target".to_owned()), "")
-        .help("push it, or name the commit that the wheels were built from")
+    Diagnostic::new(
+        &codes::NO_SUCH_TARGET,
+        format!("the repository has no commit and no branch `{name}`"),
+    )
+    .at(Place::Argument("--target".to_owned()), "")
+    .help("push it, or name the commit that the wheels were built from")
 }

@@ -1,7 +1,7 @@
 //! Code for GPUs that a wheel lacks, compared with the targets of its job.
 //!
-//! Input: the targets of the job and those of the wheel's own code. Output: the shortfall, as an error before publishing
-//! and as a warning of what is published.
+//! Input: the targets of the job and those of the wheel's own code. Output: the shortfall, as an
+//! error before publishing and as a warning of what is published.
 
 use std::collections::BTreeSet;
 
@@ -18,16 +18,33 @@ pub struct TargetShortfall {
 }
 
 impl TargetShortfall {
-    /// Compares the code of a wheel of this distribution with the targets of its job. Gives `None` where no target is
-    /// missing, and for a wheel without code for GPUs.
-    pub fn of(distribution: &str, planned: &[String], held: &[String], compat: &Compat) -> Option<Self> {
+    /// Compares the code of a wheel of this distribution with the targets of its job. Gives `None`
+    /// where no target is missing, and for a wheel without code for GPUs.
+    pub fn of(
+        distribution: &str,
+        planned: &[String],
+        held: &[String],
+        compat: &Compat,
+    ) -> Option<Self> {
         let package = compat.device_package(distribution);
         let is_own = |target: &Target| {
-            let must_hold = |gfx| package.as_ref().is_none_or(|package| package.must_hold(gfx));
+            let must_hold = |gfx| {
+                package
+                    .as_ref()
+                    .is_none_or(|package| package.must_hold(gfx))
+            };
             target.gfx().is_some_and(must_hold)
         };
-        let targets = |texts: &[String]| texts.iter().map(|text| Target::from_text(text)).collect::<BTreeSet<Target>>();
-        let (planned, held) = (targets(planned).into_iter().filter(is_own).collect(), targets(held));
+        let targets = |texts: &[String]| {
+            texts
+                .iter()
+                .map(|text| Target::from_text(text))
+                .collect::<BTreeSet<Target>>()
+        };
+        let (planned, held) = (
+            targets(planned).into_iter().filter(is_own).collect(),
+            targets(held),
+        );
         let missing = TargetDifference::between(&planned, &held, &held).missing;
         (!missing.is_empty() && !held.is_empty()).then_some(Self { missing, held })
     }
@@ -35,7 +52,10 @@ impl TargetShortfall {
     /// Says of a wheel what it lacks, and what it has.
     fn finding(&self, message: impl FnOnce(&str) -> String) -> Diagnostic {
         let list = |targets: &mut dyn Iterator<Item = &Target>| {
-            targets.map(ToString::to_string).collect::<Vec<_>>().join(", ")
+            targets
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         let missing = list(&mut self.missing.iter());
         Diagnostic::new(&codes::PLANNED_TARGET_MISSING, message(&missing))
@@ -44,7 +64,11 @@ impl TargetShortfall {
 
     /// Warns of a published wheel, which keeps a wheel of the same name from being published.
     pub fn of_published(&self, name: &str, tag: &str) -> Diagnostic {
-        let of_release = if tag.is_empty() { String::new() } else { format!(" of release `{tag}`") };
+        let of_release = if tag.is_empty() {
+            String::new()
+        } else {
+            format!(" of release `{tag}`")
+        };
         self.finding(|missing| {
             format!("the published `{name}`{of_release} has no code for {missing}, which is planned")
         })
@@ -57,8 +81,9 @@ impl TargetShortfall {
     }
 }
 
-/// Reports offered wheels that lack code for targets of their jobs, as notes where that is allowed. Compares neither wheels
-/// whose code was not read, nor packages of the ROCm SDK, which hold parts of it.
+/// Reports offered wheels that lack code for targets of their jobs, as notes where that is allowed.
+/// Compares neither wheels whose code was not read, nor packages of the ROCm SDK, which hold parts
+/// of it.
 pub fn targets_against_plan(
     offered: &[Asset],
     particulars: &Particulars,
@@ -67,15 +92,29 @@ pub fn targets_against_plan(
     sink: &mut Sink,
 ) {
     for asset in offered.iter().filter(|asset| !asset.file.is_of_sdk) {
-        let (Some(wheel), Some(planned), Some(read)) =
-            (asset.wheel(), particulars.gfx.get(asset.name()), particulars.gfx_read(asset))
+        let (Some(wheel), Some(planned), Some(read)) = (
+            asset.wheel(),
+            particulars.gfx.get(asset.name()),
+            particulars.gfx_read(asset),
+        ) else {
+            continue;
+        };
+        let Some(shortfall) = TargetShortfall::of(&wheel.distribution, planned, read, compat)
         else {
             continue;
         };
-        let Some(shortfall) = TargetShortfall::of(&wheel.distribution, planned, read, compat) else { continue };
         let finding = shortfall
-            .finding(|missing| format!("`{}` has no code for {missing}, which its job is for", asset.name()))
-            .severity(if is_allowed { Severity::Note } else { Severity::Error })
+            .finding(|missing| {
+                format!(
+                    "`{}` has no code for {missing}, which its job is for",
+                    asset.name()
+                )
+            })
+            .severity(if is_allowed {
+                Severity::Note
+            } else {
+                Severity::Error
+            })
             .at(Place::File(asset.shown.as_str().into()), "");
         sink.push(finding.help(format!(
             "build it for the targets of the plan, or publish it all the same with `--allow {}`",
@@ -90,9 +129,24 @@ mod tests {
     use crate::compat::Compat;
 
     fn missing(distribution: &str, planned: &str, held: &str) -> String {
-        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        let found = TargetShortfall::of(distribution, &words(planned), &words(held), &Compat::embedded());
-        found.map_or_else(String::new, |found| found.missing.iter().map(|target| format!("{target} ")).collect())
+        let words = |text: &str| {
+            text.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        let found = TargetShortfall::of(
+            distribution,
+            &words(planned),
+            &words(held),
+            &Compat::embedded(),
+        );
+        found.map_or_else(String::new, |found| {
+            found
+                .missing
+                .iter()
+                .map(|target| format!("{target} "))
+                .collect()
+        })
     }
 
     #[test]
@@ -102,9 +156,21 @@ mod tests {
         assert_eq!(missing("a", "gfx90a", ""), "", "no code for GPUs");
         assert_eq!(missing("a", "", "gfx90a"), "");
         assert_eq!(missing("a", "gfx90a:xnack+", "gfx90a"), "gfx90a:xnack+ ");
-        assert_eq!(missing("a", "gfx90a:xnack-:sramecc+", "gfx90a:sramecc+:xnack-"), "");
-        assert_eq!(missing("a", "gfx1100 gfx11-generic", "gfx11-generic"), "gfx1100 ");
-        assert_eq!(missing("amd_torch_device_gfx942", "gfx942 gfx1100", "gfx942"), "");
-        assert_eq!(missing("amd_torch_device_gfx942", "gfx942 gfx1100", "gfx1100"), "gfx942 ");
+        assert_eq!(
+            missing("a", "gfx90a:xnack-:sramecc+", "gfx90a:sramecc+:xnack-"),
+            ""
+        );
+        assert_eq!(
+            missing("a", "gfx1100 gfx11-generic", "gfx11-generic"),
+            "gfx1100 "
+        );
+        assert_eq!(
+            missing("amd_torch_device_gfx942", "gfx942 gfx1100", "gfx942"),
+            ""
+        );
+        assert_eq!(
+            missing("amd_torch_device_gfx942", "gfx942 gfx1100", "gfx1100"),
+            "gfx942 "
+        );
     }
 }

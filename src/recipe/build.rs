@@ -12,7 +12,8 @@ use super::smoke::{Elsewhere, SMOKE_TEST};
 use super::step::{Output, Step};
 use crate::compat::Compat;
 use crate::config::recipe::{
-    ESCAPES, EditDocument, PlaceDocument, RecipeDocument, RefuseDocument, ReplacementPart, StepDocument,
+    ESCAPES, EditDocument, PlaceDocument, RecipeDocument, RefuseDocument, ReplacementPart,
+    StepDocument,
 };
 use crate::config::{Leaves, Platform, PythonFrom, TorchFrom};
 use crate::diagnostic::{Code, Diagnostic, registry::build as codes};
@@ -20,15 +21,21 @@ use crate::names::is_absolute;
 use crate::plan::Job;
 use crate::template::Span;
 
-const EDIT: &str =
-    concat!(include_str!("../../templates/recipe/inside.py"), include_str!("../../templates/recipe/edit.py"));
+const EDIT: &str = concat!(
+    include_str!("../../templates/recipe/inside.py"),
+    include_str!("../../templates/recipe/edit.py")
+);
 const INSTALL: &str = include_str!("../../templates/recipe/install.py");
 const PLACE: &str = include_str!("../../templates/recipe/place.py");
 const RECORD: &str = include_str!("../../templates/recipe/record.py");
-const REMOVE: &str =
-    concat!(include_str!("../../templates/recipe/inside.py"), include_str!("../../templates/recipe/remove.py"));
-const WRITE: &str =
-    concat!(include_str!("../../templates/recipe/inside.py"), include_str!("../../templates/recipe/write.py"));
+const REMOVE: &str = concat!(
+    include_str!("../../templates/recipe/inside.py"),
+    include_str!("../../templates/recipe/remove.py")
+);
+const WRITE: &str = concat!(
+    include_str!("../../templates/recipe/inside.py"),
+    include_str!("../../templates/recipe/write.py")
+);
 
 /// The folder in the job's of wheels that only a test of the build is run on.
 pub const TESTED: &str = "tested";
@@ -41,10 +48,11 @@ pub(super) const THIS_PROGRAM: &str = "rock-matrix";
 pub struct Build {
     /// The steps in order.
     pub steps: Vec<Step>,
-    /// How many of them fetch checkouts, are done by this program itself, and make the place ready: they come first,
-    /// whatever the recipe says.
+    /// How many of them fetch checkouts, are done by this program itself, and make the place ready:
+    /// they come first, whatever the recipe says.
     pub ready: usize,
-    /// Words for `--continue` with the number of the step that each begins at, in the order of the recipe.
+    /// Words for `--continue` with the number of the step that each begins at, in the order of the
+    /// recipe.
     pub points: Vec<(String, usize)>,
     /// Glob of the wheels that must be there at the end, relative to the job's folder.
     pub wheels: String,
@@ -61,15 +69,25 @@ pub struct Build {
 }
 
 impl Build {
-    /// Leaves a folder out of the source trees that hold it: wheels of an earlier build are not sources. `folder` is absolute,
-    /// as the steps see it.
+    /// Leaves a folder out of the source trees that hold it: wheels of an earlier build are not
+    /// sources. `folder` is absolute, as the steps see it.
     pub fn leave_out(&mut self, folder: &str) {
-        for step in self.steps.iter_mut().filter(|step| !step.left_out.is_empty()) {
-            let Some(below) = step.inputs.iter().find_map(|tree| Path::new(folder).strip_prefix(tree).ok()) else {
+        for step in self
+            .steps
+            .iter_mut()
+            .filter(|step| !step.left_out.is_empty())
+        {
+            let Some(below) = step
+                .inputs
+                .iter()
+                .find_map(|tree| Path::new(folder).strip_prefix(tree).ok())
+            else {
                 continue;
             };
-            let pattern: String =
-                below.iter().flat_map(|name| ["/".to_owned(), escaped(&name.to_string_lossy())]).collect();
+            let pattern: String = below
+                .iter()
+                .flat_map(|name| ["/".to_owned(), escaped(&name.to_string_lossy())])
+                .collect();
             if !pattern.is_empty() && !step.left_out.contains(&pattern) {
                 step.leave_out(&pattern);
             }
@@ -80,23 +98,37 @@ impl Build {
     pub fn copies(&self) -> Vec<String> {
         let mut copies = Vec::new();
         for step in self.steps.iter().filter(|step| !step.left_out.is_empty()) {
-            let left_out: Vec<&str> = step.left_out.iter().map(|pattern| pattern.trim_start_matches('/')).collect();
+            let left_out: Vec<&str> = step
+                .left_out
+                .iter()
+                .map(|pattern| pattern.trim_start_matches('/'))
+                .collect();
             let left_out = left_out.join(", ");
             for (name, path) in step.sources() {
-                let path = path.strip_prefix(CALLER_MOUNT).map_or(path, |below| below.trim_start_matches('/'));
+                let path = path
+                    .strip_prefix(CALLER_MOUNT)
+                    .map_or(path, |below| below.trim_start_matches('/'));
                 copies.push(format!("source `{name}` is copied from `{path}` without {left_out}, releases, virtual environments and what git ignores"));
             }
         }
         copies
     }
 
-    /// Reduces the build to the test of an existing wheel: the steps that prepare the environment and the smoke test remain.
-    /// The wheel is taken from a folder below [`TESTED`], so that the wheel of an earlier build is not replaced.
+    /// Reduces the build to the test of an existing wheel: the steps that prepare the environment
+    /// and the smoke test remain. The wheel is taken from a folder below [`TESTED`], so that the
+    /// wheel of an earlier build is not replaced.
     #[must_use]
     pub fn only_test(mut self) -> Self {
         let tested = format!("{TESTED}/{}", self.wheels);
-        for step in self.steps.iter_mut().filter(|step| step.stage == SMOKE_TEST) {
-            step.argv.iter_mut().filter(|word| **word == self.wheels).for_each(|word| word.clone_from(&tested));
+        for step in self
+            .steps
+            .iter_mut()
+            .filter(|step| step.stage == SMOKE_TEST)
+        {
+            step.argv
+                .iter_mut()
+                .filter(|word| **word == self.wheels)
+                .for_each(|word| word.clone_from(&tested));
         }
         self.wheels = tested;
         let mut number = 0;
@@ -106,7 +138,8 @@ impl Build {
             (number <= self.ready && !step.host) || is_needed
         });
         let last = self.steps.len().saturating_sub(1);
-        self.steps.splice(last..last, self.elsewhere.requires.take());
+        self.steps
+            .splice(last..last, self.elsewhere.requires.take());
         self.points.clear();
         self
     }
@@ -115,12 +148,21 @@ impl Build {
 /// A name as a pattern that matches it alone.
 fn escaped(name: &str) -> String {
     let is_special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '{' | '}');
-    name.chars().map(|c| if is_special(c) { format!("[{c}]") } else { c.to_string() }).collect()
+    name.chars()
+        .map(|c| {
+            if is_special(c) {
+                format!("[{c}]")
+            } else {
+                c.to_string()
+            }
+        })
+        .collect()
 }
 
 /// The file, relative to the job's folder, in which the build records what it really used.
 pub const RECORD_FILE: &str = "used.json";
-/// The file, relative to the job's folder, in which a step of the build leaves what it counted: name → word → number.
+/// The file, relative to the job's folder, in which a step of the build leaves what it counted:
+/// name → word → number.
 pub const FIGURES_FILE: &str = "figures.json";
 
 /// Makes the steps of a job. `given` are facts known from elsewhere.
@@ -150,8 +192,16 @@ pub fn build(
     let python = prepare::interpreter(job, document, site);
     let platform = job.settings.platform;
     let programs = prepare::programs(job, site);
-    let maker =
-        Maker { document, context: &context, job, python: &python, site, platform, programs, shared: OnceCell::new() };
+    let maker = Maker {
+        document,
+        context: &context,
+        job,
+        python: &python,
+        site,
+        platform,
+        programs,
+        shared: OnceCell::new(),
+    };
     let libraries = maker.libraries(job, compat);
     let mut build = maker.build(prepare::steps(job, document, compat, site), libraries)?;
     build.warnings.splice(0..0, warnings);
@@ -167,7 +217,11 @@ fn told(context: &Context<'_>, all: &[RefuseDocument], code: &'static Code) -> V
             Ok(true) => match (context.required(&one.reason), context.required(&one.help)) {
                 (Ok(reason), Ok(help)) => {
                     let told = Diagnostic::new(code, reason);
-                    found.push(if help.is_empty() { told } else { told.help(help) });
+                    found.push(if help.is_empty() {
+                        told
+                    } else {
+                        told.help(help)
+                    });
                 }
                 (reason, help) => found.extend([reason.err(), help.err()].into_iter().flatten()),
             },
@@ -182,33 +236,52 @@ fn refusals(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagno
     let mut faults = Vec::new();
     let found = |python_from| matches!(python_from, PythonFrom::Image | PythonFrom::Host);
     let (torch_from, python_from) = (job.settings.torch_from, job.settings.python_from);
-    if job.settings.platform == Platform::Windows && !found(python_from) && python_from != PythonFrom::Uv {
+    if job.settings.platform == Platform::Windows
+        && !found(python_from)
+        && python_from != PythonFrom::Uv
+    {
         let message = format!("there is no Python of `python-from: {python_from}` on Windows");
         let fault = Diagnostic::new(&codes::WINDOWS_JOB, message);
         faults.push(fault.help("set `python-from: uv`, or `host` for the Python of the machine"));
     }
-    let finds_torch = matches!(torch_from, TorchFrom::Image | TorchFrom::Host) && job.torch.is_some();
+    let finds_torch =
+        matches!(torch_from, TorchFrom::Image | TorchFrom::Host) && job.torch.is_some();
     if finds_torch && !found(python_from) {
-        let message = format!("the torch of `torch-from: {torch_from}` is not there for `python-from: {python_from}`");
+        let message = format!(
+            "the torch of `torch-from: {torch_from}` is not there for `python-from: {python_from}`"
+        );
         let fault = Diagnostic::new(&codes::TORCH_OF_ANOTHER_PYTHON, message);
-        faults.push(fault.help(format!("set `python-from: {torch_from}`, or take torch from an index")));
+        faults.push(fault.help(format!(
+            "set `python-from: {torch_from}`, or take torch from an index"
+        )));
     }
-    let is_index = matches!(torch_from, TorchFrom::PytorchIndex | TorchFrom::AmdIndex) && job.rocm.is_some();
+    let is_index =
+        matches!(torch_from, TorchFrom::PytorchIndex | TorchFrom::AmdIndex) && job.rocm.is_some();
     if let (Some(torch), true) = (&job.torch, is_index)
         && prepare::index_of(job, torch, compat).is_none()
     {
-        let message = format!("the facts name no index of `torch-from: {torch_from}` for torch {torch}");
+        let message =
+            format!("the facts name no index of `torch-from: {torch_from}` for torch {torch}");
         let fault = Diagnostic::new(&codes::FACT_UNKNOWN, message);
         faults.push(fault.help("name one under `indexes`, or add a row to `torch-indexes`"));
     }
-    for name in job.settings.vars.keys().filter(|name| !document.vars.contains_key(*name)) {
+    for name in job
+        .settings
+        .vars
+        .keys()
+        .filter(|name| !document.vars.contains_key(*name))
+    {
         let known: Vec<&str> = document.vars.keys().map(String::as_str).collect();
-        let fault =
-            Diagnostic::new(&codes::UNKNOWN_VARIABLE, format!("recipe `{}` has no variable `{name}`", document.name));
-        faults.push(match crate::diagnostic::nearest::nearest(name, known.iter().copied()) {
-            Some(near) => fault.help(format!("did you mean `{near}`?")),
-            None => fault.help(format!("it has {}", known.join(", "))),
-        });
+        let fault = Diagnostic::new(
+            &codes::UNKNOWN_VARIABLE,
+            format!("recipe `{}` has no variable `{name}`", document.name),
+        );
+        faults.push(
+            match crate::diagnostic::nearest::nearest(name, known.iter().copied()) {
+                Some(near) => fault.help(format!("did you mean `{near}`?")),
+                None => fault.help(format!("it has {}", known.join(", "))),
+            },
+        );
     }
     faults
 }
@@ -222,9 +295,11 @@ pub(super) struct Maker<'a> {
     pub(super) python: &'a str,
     pub(super) site: &'a Site,
     pub(super) platform: Platform,
-    /// The folder of what is installed beside the job's own Python: programs such as ninja and cmake.
+    /// The folder of what is installed beside the job's own Python: programs such as ninja and
+    /// cmake.
     pub(super) programs: Option<String>,
-    /// The variables of every step, on a step that has nothing else; made when the first step wants them.
+    /// The variables of every step, on a step that has nothing else; made when the first step wants
+    /// them.
     pub(super) shared: OnceCell<Step>,
 }
 
@@ -241,7 +316,8 @@ impl Maker<'_> {
                 Ok(false) => {}
                 Ok(true) => match self.source(name, source, &mut warnings) {
                     Ok(made) => {
-                        let (host, inside): (Vec<_>, Vec<_>) = made.into_iter().partition(|step| step.host);
+                        let (host, inside): (Vec<_>, Vec<_>) =
+                            made.into_iter().partition(|step| step.host);
                         checkouts.extend(host);
                         steps.extend(inside);
                     }
@@ -257,13 +333,16 @@ impl Maker<'_> {
             made.map_or_else(|fault| faults.push(fault), |step| steps.extend(step));
         }
         let mut asked = BTreeSet::new();
-        let mut make = |written: &StepDocument, steps: &mut Vec<Step>, faults: &mut Vec<Diagnostic>| match self
+        let mut make = |written: &StepDocument,
+                        steps: &mut Vec<Step>,
+                        faults: &mut Vec<Diagnostic>| match self
             .written(written, &mut asked)
         {
             Ok(made) => steps.extend(made),
             Err(fault) => faults.push(fault),
         };
-        let (last, steps_of_build): (Vec<_>, Vec<_>) = document.steps.iter().partition(|written| written.finally);
+        let (last, steps_of_build): (Vec<_>, Vec<_>) =
+            document.steps.iter().partition(|written| written.finally);
         for written in steps_of_build {
             make(written, &mut steps, &mut faults);
         }
@@ -276,13 +355,16 @@ impl Maker<'_> {
             String::new()
         });
         if !document.collect.record.is_empty() {
-            self.record().map_or_else(|fault| faults.push(fault), |step| steps.push(step));
+            self.record()
+                .map_or_else(|fault| faults.push(fault), |step| steps.push(step));
         }
         let mut elsewhere = Elsewhere::default();
         if document.leaves == Leaves::Wheels && !wheels.is_empty() {
-            self.smoke(&wheels).map_or_else(|fault| faults.push(fault), |step| steps.push(step));
+            self.smoke(&wheels)
+                .map_or_else(|fault| faults.push(fault), |step| steps.push(step));
             steps.extend(libraries);
-            self.elsewhere().map_or_else(|fault| faults.push(fault), |found| elsewhere = found);
+            self.elsewhere()
+                .map_or_else(|fault| faults.push(fault), |found| elsewhere = found);
         }
         for written in last {
             make(written, &mut steps, &mut faults);
@@ -290,7 +372,8 @@ impl Maker<'_> {
         if !faults.is_empty() {
             return Err(faults);
         }
-        // What this program does itself goes before what a container may do: checkouts, then steps of the recipe.
+        // What this program does itself goes before what a container may do: checkouts, then steps
+        // of the recipe.
         let (own, steps): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.host);
         let ready = ready + checkouts.len() + own.len();
         let steps: Vec<Step> = checkouts.into_iter().chain(own).chain(steps).collect();
@@ -303,13 +386,35 @@ impl Maker<'_> {
         let uses_caller = steps.iter().filter(is_inside).any(|step| of_caller(&step));
         let points = points(document, &steps);
         let relabel = document.collect.relabel;
-        Ok(Build { steps, ready, points, wheels, archive, relabel, uses_caller, elsewhere, warnings })
+        Ok(Build {
+            steps,
+            ready,
+            points,
+            wheels,
+            archive,
+            relabel,
+            uses_caller,
+            elsewhere,
+            warnings,
+        })
     }
 
     /// A step that runs a program of ours.
-    pub(super) fn program<const N: usize>(&self, stage: String, program: &str, arguments: [String; N]) -> Step {
-        let argv = [self.python.to_owned(), "-c".to_owned(), program.to_owned()].into_iter().chain(arguments).collect();
-        Step { stage, argv, ..Step::default() }
+    pub(super) fn program<const N: usize>(
+        &self,
+        stage: String,
+        program: &str,
+        arguments: [String; N],
+    ) -> Step {
+        let argv = [self.python.to_owned(), "-c".to_owned(), program.to_owned()]
+            .into_iter()
+            .chain(arguments)
+            .collect();
+        Step {
+            stage,
+            argv,
+            ..Step::default()
+        }
     }
 
     fn edit(&self, number: usize, edit: &EditDocument) -> Result<Step, Diagnostic> {
@@ -332,7 +437,9 @@ impl Maker<'_> {
             edit.find.clone(),
             self.context.required(&edit.unless)?,
             self.context.required(&edit.only_with)?,
-            edit.count.map(|count| count.to_string()).unwrap_or_default(),
+            edit.count
+                .map(|count| count.to_string())
+                .unwrap_or_default(),
         ];
         let mut step = self.program(stage, EDIT, arguments);
         step.argv.extend(self.replacement(&edit.replace)?);
@@ -346,7 +453,9 @@ impl Maker<'_> {
             match span {
                 Span::Inserted(value) => words.push(ReplacementPart::Text(value).word()),
                 Span::Written(text) => {
-                    let fault = |reason: String| Diagnostic::new(&codes::BAD_REPLACEMENT, reason).help(ESCAPES);
+                    let fault = |reason: String| {
+                        Diagnostic::new(&codes::BAD_REPLACEMENT, reason).help(ESCAPES)
+                    };
                     let parts = ReplacementPart::parse(&text).map_err(fault)?;
                     words.extend(parts.iter().map(ReplacementPart::word));
                 }
@@ -356,7 +465,11 @@ impl Maker<'_> {
     }
 
     /// A step of the recipe with what is asked beside it, where it is wanted.
-    fn written(&self, written: &StepDocument, asked: &mut BTreeSet<String>) -> Result<Vec<Step>, Diagnostic> {
+    fn written(
+        &self,
+        written: &StepDocument,
+        asked: &mut BTreeSet<String>,
+    ) -> Result<Vec<Step>, Diagnostic> {
         let mut made = Vec::new();
         if self.context.holds(written.when.as_deref())? {
             made.extend(self.ask(&written.stage, Place::Before, asked)?);
@@ -370,16 +483,24 @@ impl Maker<'_> {
     }
 
     /// A step of the recipe, and those that install what it made.
-    fn step(&self, written: &StepDocument, asked: &BTreeSet<String>) -> Result<Vec<Step>, Diagnostic> {
+    fn step(
+        &self,
+        written: &StepDocument,
+        asked: &BTreeSet<String>,
+    ) -> Result<Vec<Step>, Diagnostic> {
         let context = self.context;
         let argv = match (&written.place, &written.shell) {
             (Some(place), _) => self.place(place)?,
             (None, None) if !written.rock_matrix.is_empty() => {
                 let words = context.words(&written.rock_matrix)?;
-                std::iter::once(THIS_PROGRAM.to_owned()).chain(words).collect()
+                std::iter::once(THIS_PROGRAM.to_owned())
+                    .chain(words)
+                    .collect()
             }
             (None, None) => context.words(&written.argv)?,
-            (None, Some(_)) => ["bash", "-euo", "pipefail", "-c", &written.script].map(str::to_owned).into(),
+            (None, Some(_)) => ["bash", "-euo", "pipefail", "-c", &written.script]
+                .map(str::to_owned)
+                .into(),
         };
         let mut step = Step {
             stage: written.stage.clone(),
@@ -401,7 +522,11 @@ impl Maker<'_> {
         }
         for (name, output) in &written.outputs {
             let glob = inside(context.required(&output.glob))?;
-            step.outputs.push(Output { name: name.clone(), glob, count: output.count });
+            step.outputs.push(Output {
+                name: name.clone(),
+                glob,
+                count: output.count,
+            });
         }
         // What the recipe sets for its own programs may name what is only found once they run.
         if !step.host {
@@ -412,7 +537,10 @@ impl Maker<'_> {
         self.check_asked(&step, asked)?;
         let mut steps = vec![step];
         for (name, output) in written.outputs.iter().filter(|(_, output)| output.install) {
-            let arguments = [inside(self.context.required(&output.glob))?, output.count.to_string()];
+            let arguments = [
+                inside(self.context.required(&output.glob))?,
+                output.count.to_string(),
+            ];
             steps.push(self.program(format!("install-{name}"), INSTALL, arguments));
         }
         Ok(steps)
@@ -422,14 +550,30 @@ impl Maker<'_> {
     fn place(&self, place: &PlaceDocument) -> Result<Vec<String>, Diagnostic> {
         let context = self.context;
         let into = self.of_caller(context.required(&place.into)?);
-        let mut argv = self.program(String::new(), PLACE, [into, inside(context.required(&place.holds))?]).argv;
+        let mut argv = self
+            .program(
+                String::new(),
+                PLACE,
+                [into, inside(context.required(&place.holds))?],
+            )
+            .argv;
         for row in &place.rows {
             if context.holds(row.when.as_deref())? {
                 let need = if row.one { "one" } else { "some" }.to_owned();
-                let folders = context.words(&row.to)?.into_iter().map(|folder| inside(Ok(folder)));
+                let folders = context
+                    .words(&row.to)?
+                    .into_iter()
+                    .map(|folder| inside(Ok(folder)));
                 let folders = folders.collect::<Result<Vec<_>, _>>()?;
-                argv.extend([inside(context.required(&row.from))?, need, inside(context.required(&row.link))?]);
-                argv.extend([inside(context.required(&row.replaces))?, folders.len().to_string()]);
+                argv.extend([
+                    inside(context.required(&row.from))?,
+                    need,
+                    inside(context.required(&row.link))?,
+                ]);
+                argv.extend([
+                    inside(context.required(&row.replaces))?,
+                    folders.len().to_string(),
+                ]);
                 argv.extend(folders);
             }
         }
@@ -440,20 +584,25 @@ impl Maker<'_> {
         let mut step = self.program("record".to_owned(), RECORD, [RECORD_FILE.to_owned()]);
         for (name, command) in &self.document.collect.record {
             let words = self.context.words(command)?;
-            let quoted: Vec<_> = words.iter().map(|word| shlex::try_quote(word).unwrap_or_default()).collect();
+            let quoted: Vec<_> = words
+                .iter()
+                .map(|word| shlex::try_quote(word).unwrap_or_default())
+                .collect();
             step.argv.extend([name.clone(), quoted.join(" ")]);
         }
         Ok(step)
     }
 }
 
-/// Where each point begins: at the first of its stages, or at what is asked right before it. One of which the job has no
-/// stage begins where the next one does.
+/// Where each point begins: at the first of its stages, or at what is asked right before it. One of
+/// which the job has no stage begins where the next one does.
 fn points(document: &RecipeDocument, steps: &[Step]) -> Vec<(String, usize)> {
     let begin = |stage: &String| {
         let at = steps.iter().position(|step| step.stage == *stage)?;
-        let questions =
-            steps[..at].iter().rev().take_while(|step| step.stage.starts_with(&format!("facts-of-{stage}")));
+        let questions = steps[..at]
+            .iter()
+            .rev()
+            .take_while(|step| step.stage.starts_with(&format!("facts-of-{stage}")));
         Some(at - questions.count())
     };
     let mut next = None;
@@ -470,7 +619,10 @@ fn points(document: &RecipeDocument, steps: &[Step]) -> Vec<(String, usize)> {
 pub(super) fn inside(path: Result<String, Diagnostic>) -> Result<String, Diagnostic> {
     let path = path?;
     if is_absolute(&path) || path.split(['/', '\\']).any(|part| part == "..") {
-        let fault = Diagnostic::new(&codes::PATH_OUTSIDE, format!("`{path}` is not in the job's folder"));
+        let fault = Diagnostic::new(
+            &codes::PATH_OUTSIDE,
+            format!("`{path}` is not in the job's folder"),
+        );
         return Err(fault.help("write a path relative to the job's folder, without `..`"));
     }
     Ok(path)

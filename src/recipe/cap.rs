@@ -1,7 +1,8 @@
 //! The cap of a job: when it is stopped so that its work can be saved, and what each end means.
 //!
-//! A runner stops a job after its limit and everything is lost. A capped build stops itself before: it ends with
-//! [`CAPPED`], its compiler cache is saved then and only then, and the next attempt goes on from there.
+//! A runner stops a job after its limit and everything is lost. A capped build stops itself before:
+//! it ends with [`CAPPED`], its compiler cache is saved then and only then, and the next attempt
+//! goes on from there.
 //!
 //! Times are seconds since the start of the job, given by the caller.
 
@@ -46,7 +47,8 @@ pub enum Next {
     Stop {
         /// The exit code.
         code: i32,
-        /// Whether the compiler cache is saved: only a capped build has work that the next attempt can use.
+        /// Whether the compiler cache is saved: only a capped build has work that the next attempt
+        /// can use.
         save_cache: bool,
     },
 }
@@ -65,12 +67,18 @@ impl Cap {
     }
 }
 
-/// What the end of a step means under its allowance. A step that ends with 124 of its own accord has failed: only the
-/// cap makes a build resumable.
+/// What the end of a step means under its allowance. A step that ends with 124 of its own accord
+/// has failed: only the cap makes a build resumable.
 pub fn next(allowance: Allowance, end: End) -> Next {
-    let failed = |code| Next::Stop { code, save_cache: false };
+    let failed = |code| Next::Stop {
+        code,
+        save_cache: false,
+    };
     match (allowance, end) {
-        (Allowance::Over, _) | (Allowance::Cap(_), End::TimedOut) => Next::Stop { code: CAPPED, save_cache: true },
+        (Allowance::Over, _) | (Allowance::Cap(_), End::TimedOut) => Next::Stop {
+            code: CAPPED,
+            save_cache: true,
+        },
         (_, End::Exit(0)) => Next::GoOn,
         (_, End::Exit(CAPPED) | End::TimedOut) => failed(1),
         (_, End::Exit(code)) => failed(code),
@@ -85,7 +93,11 @@ mod tests {
     fn run(cap_min: u64, overhead_min: u64, steps: &[(u64, Option<u64>)]) -> Next {
         let mut now_s = overhead_min * 60;
         for (length_min, limit_min) in steps {
-            let allowance = Cap::allowance(Some(Cap { at_s: cap_min * 60 }), now_s, limit_min.map(|m| m * 60));
+            let allowance = Cap::allowance(
+                Some(Cap { at_s: cap_min * 60 }),
+                now_s,
+                limit_min.map(|m| m * 60),
+            );
             let end = match allowance {
                 Allowance::Step(s) | Allowance::Cap(s) if length_min * 60 > s => End::TimedOut,
                 _ => End::Exit(0),
@@ -102,7 +114,10 @@ mod tests {
     /// B8
     #[test]
     fn the_cap_counts_from_the_start_of_the_job() {
-        let capped = Next::Stop { code: CAPPED, save_cache: true };
+        let capped = Next::Stop {
+            code: CAPPED,
+            save_cache: true,
+        };
         assert_eq!(run(330, 0, &[(5, None), (320, None)]), Next::GoOn);
         assert_eq!(run(330, 30, &[(5, None), (320, None)]), capped);
         assert_eq!(run(330, 331, &[(1, None)]), capped);
@@ -111,8 +126,17 @@ mod tests {
     /// B8
     #[test]
     fn the_cache_is_saved_only_when_the_cap_ended_the_build() {
-        assert_eq!(run(330, 0, &[(20, Some(10))]), Next::Stop { code: 1, save_cache: false });
-        let failed = |code| Next::Stop { code, save_cache: false };
+        assert_eq!(
+            run(330, 0, &[(20, Some(10))]),
+            Next::Stop {
+                code: 1,
+                save_cache: false
+            }
+        );
+        let failed = |code| Next::Stop {
+            code,
+            save_cache: false,
+        };
         assert_eq!(next(Allowance::Cap(60), End::Exit(2)), failed(2));
         assert_eq!(next(Allowance::Cap(60), End::Exit(0)), Next::GoOn);
         assert_eq!(next(Allowance::Unlimited, End::Exit(CAPPED)), failed(1));

@@ -9,12 +9,14 @@ use crate::config::recipe::RecipeDocument;
 use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
 use crate::plan::Job;
 
-/// Jobs that are tried; beyond that only the first ones, so that a plan of a million does not take an hour.
+/// Jobs that are tried; beyond that only the first ones, so that a plan of a million does not take
+/// an hour.
 const MOST_JOBS: usize = 5_000;
 
-/// Evaluates every condition, and every part whose condition holds, for each job. Facts of the machine have stand-ins.
-/// Each error is reported once, with the number of affected jobs and the ID of one of them. Advice against values of variables
-/// and the diagnostics that `also` returns for a build are reported in the same way.
+/// Evaluates every condition, and every part whose condition holds, for each job. Facts of the
+/// machine have stand-ins. Each error is reported once, with the number of affected jobs and the ID
+/// of one of them. Advice against values of variables and the diagnostics that `also` returns for a
+/// build are reported in the same way.
 pub fn check(
     jobs: impl IntoIterator<Item = Job>,
     document: &RecipeDocument,
@@ -24,7 +26,11 @@ pub fn check(
 ) {
     let mut found: Vec<(Diagnostic, usize, String)> = Vec::new();
     for job in jobs.into_iter().take(MOST_JOBS) {
-        let site = if job.settings.platform == Platform::Windows { Site::Script } else { Site::Container };
+        let site = if job.settings.platform == Platform::Windows {
+            Site::Script
+        } else {
+            Site::Container
+        };
         let told = build(&job, document, compat, &site, &BTreeMap::new());
         let found_in = |build: Build| [against(&job, &build, compat), also(&build)].concat();
         for diagnostic in told.map_or_else(|faults| faults, found_in) {
@@ -35,14 +41,22 @@ pub fn check(
         }
     }
     for (diagnostic, count, id) in found {
-        let jobs = if count == 1 { format!("for job `{id}`") } else { format!("for {count} jobs, such as `{id}`") };
+        let jobs = if count == 1 {
+            format!("for job `{id}`")
+        } else {
+            format!("for {count} jobs, such as `{id}`")
+        };
         sink.push(diagnostic.note(jobs));
     }
 }
 
-/// What the recipe warns of, and what the facts say against the variables of steps and those that the container gets.
+/// What the recipe warns of, and what the facts say against the variables of steps and those that
+/// the container gets.
 fn against(job: &Job, build: &Build, compat: &Compat) -> Vec<Diagnostic> {
-    let warned = build.warnings.iter().filter(|found| found.code.id == codes::WARNED_BY_RECIPE.id);
+    let warned = build
+        .warnings
+        .iter()
+        .filter(|found| found.code.id == codes::WARNED_BY_RECIPE.id);
     let mut found: Vec<Diagnostic> = warned.cloned().collect();
     let mut add = |profiles: &[&str], who: &str, name: &str, value: &str| {
         let rules = compat.against(profiles, name, value).into_iter();
@@ -52,7 +66,9 @@ fn against(job: &Job, build: &Build, compat: &Compat) -> Vec<Diagnostic> {
     for step in &build.steps {
         let profiles: Vec<&str> = compat.profiles_of_stage(&step.stage).collect();
         let who = format!("stage `{}`", step.stage);
-        step.env.iter().for_each(|(name, value)| add(&profiles, &who, name, value));
+        step.env
+            .iter()
+            .for_each(|(name, value)| add(&profiles, &who, name, value));
         of_job.extend(profiles);
     }
     for (name, value) in container_variables(&job.settings.docker.args) {
@@ -61,7 +77,8 @@ fn against(job: &Job, build: &Build, compat: &Compat) -> Vec<Diagnostic> {
     found
 }
 
-/// Variables with a value among the arguments of a container: `-e A=b`, `--env A=b`, `--env=A=b`, `-eA=b`.
+/// Variables with a value among the arguments of a container: `-e A=b`, `--env A=b`, `--env=A=b`,
+/// `-eA=b`.
 fn container_variables(arguments: &[String]) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut words = arguments.iter().map(String::as_str);
@@ -70,7 +87,9 @@ fn container_variables(arguments: &[String]) -> Vec<(&str, &str)> {
             "-e" | "--env" => words.next(),
             _ if word.starts_with("--env=") => word.strip_prefix("--env="),
             _ if word.starts_with("--") => None,
-            _ => word.strip_prefix("-e").map(|rest| rest.strip_prefix('=').unwrap_or(rest)),
+            _ => word
+                .strip_prefix("-e")
+                .map(|rest| rest.strip_prefix('=').unwrap_or(rest)),
         };
         found.extend(setting.and_then(|setting| setting.split_once('=')));
     }
@@ -87,24 +106,55 @@ mod tests {
 
     #[test]
     fn jobs_are_tried_up_to_the_limit() {
-        let (job, compat) = (flash_attn("2.8.3", "6.2", "2.5.1", "ck", ""), Compat::embedded());
+        let (job, compat) = (
+            flash_attn("2.8.3", "6.2", "2.5.1", "ck", ""),
+            Compat::embedded(),
+        );
         let text = "recipe: 1\nname: flash-attn\nsteps: [{stage: build, argv: [\"{{ nothing }}\"]}]\n\
             collect: {wheels: \"dist/*.whl\"}\n";
-        let document = from_source(&Source::new("flash-attn.yaml", text), &mut Sink::new()).unwrap();
+        let document =
+            from_source(&Source::new("flash-attn.yaml", text), &mut Sink::new()).unwrap();
         let tried = |jobs: usize| {
             let mut sink = Sink::new();
-            check(std::iter::repeat_n(job.clone(), jobs), &document, &compat, &|_| Vec::new(), &mut sink);
+            check(
+                std::iter::repeat_n(job.clone(), jobs),
+                &document,
+                &compat,
+                &|_| Vec::new(),
+                &mut sink,
+            );
             let found = sink.finish();
-            found.iter().flat_map(|one| &one.notes).any(|note| note.starts_with(&format!("for {MOST_JOBS} jobs,")))
+            found
+                .iter()
+                .flat_map(|one| &one.notes)
+                .any(|note| note.starts_with(&format!("for {MOST_JOBS} jobs,")))
         };
-        assert_eq!((tried(MOST_JOBS - 1), tried(MOST_JOBS), tried(MOST_JOBS + 1)), (false, true, true));
+        assert_eq!(
+            (tried(MOST_JOBS - 1), tried(MOST_JOBS), tried(MOST_JOBS + 1)),
+            (false, true, true)
+        );
     }
 
     #[test]
     fn variables_of_a_container_are_found_in_every_spelling() {
-        let words =
-            ["-e", "A=1", "--env", "B=2", "--env=C=3=4", "-eD=5", "-e=E=6", "--env-file=F=7", "-v", "/x:/y", "-e", "G"];
+        let words = [
+            "-e",
+            "A=1",
+            "--env",
+            "B=2",
+            "--env=C=3=4",
+            "-eD=5",
+            "-e=E=6",
+            "--env-file=F=7",
+            "-v",
+            "/x:/y",
+            "-e",
+            "G",
+        ];
         let found = words.map(str::to_owned);
-        assert_eq!(container_variables(&found), [("A", "1"), ("B", "2"), ("C", "3=4"), ("D", "5"), ("E", "6")]);
+        assert_eq!(
+            container_variables(&found),
+            [("A", "1"), ("B", "2"), ("C", "3=4"), ("D", "5"), ("E", "6")]
+        );
     }
 }

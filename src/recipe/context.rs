@@ -30,8 +30,8 @@ pub enum Site {
     Container,
 }
 
-/// A shell variable inside a word. A script renders it as `"$NAME"`; no other text can hold the character around it,
-/// since files with control characters are refused.
+/// A shell variable inside a word. A script renders it as `"$NAME"`; no other text can hold the
+/// character around it, since files with control characters are refused.
 pub fn shell_variable(name: &str) -> String {
     format!("{SHELL_VARIABLE}{name}{SHELL_VARIABLE}")
 }
@@ -67,8 +67,8 @@ impl Site {
 pub enum Question {
     /// The trimmed output of this command.
     Command(Vec<String>),
-    /// The trimmed content of this file, as its site sees it; relative to where rock-matrix is called. With a pattern,
-    /// its first group or match.
+    /// The trimmed content of this file, as its site sees it; relative to where rock-matrix is
+    /// called. With a pattern, its first group or match.
     File {
         /// The file.
         path: String,
@@ -81,8 +81,8 @@ pub enum Question {
     Variable(String),
 }
 
-/// The questions that have no answer, by the fact's name. Each is put to `answer` once it can be asked with what is
-/// `given` and with the answers before it, since commands may name facts.
+/// The questions that have no answer, by the fact's name. Each is put to `answer` once it can be
+/// asked with what is `given` and with the answers before it, since commands may name facts.
 ///
 /// # Errors
 /// As [`Context::new`].
@@ -95,7 +95,11 @@ pub fn questions(
     answer: &mut dyn FnMut(&str, &Question) -> Option<String>,
 ) -> Result<Vec<(String, Question)>, Diagnostic> {
     // Without a question nothing is evaluated here: the build evaluates the facts again.
-    if document.facts.iter().all(|(name, fact)| given.contains_key(name) || !fact.is_question()) {
+    if document
+        .facts
+        .iter()
+        .all(|(name, fact)| given.contains_key(name) || !fact.is_question())
+    {
         return Ok(Vec::new());
     }
     let mut open = Vec::new();
@@ -123,19 +127,27 @@ struct Names(Mutex<BTreeMap<String, Value>>);
 
 impl Names {
     fn add(&self, name: &str, value: &Json) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Value::from(Serde(value)));
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(name.to_owned(), Value::from(Serde(value)));
     }
 }
 
 impl Object for Names {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key.as_str()?).cloned()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(key.as_str()?)
+            .cloned()
     }
 }
 
 impl<'d> Context<'d> {
-    /// Collects the values of a job. `given` are facts known from elsewhere (`--fact`, answers to [`questions`]); one
-    /// that is neither given nor computed has its default, else `<name>`, so that a dry run shows where it goes.
+    /// Collects the values of a job. `given` are facts known from elsewhere (`--fact`, answers to
+    /// [`questions`]); one that is neither given nor computed has its default, else `<name>`, so
+    /// that a dry run shows where it goes.
     ///
     /// # Errors
     /// A fact that cannot be computed, or facts that need each other.
@@ -163,14 +175,23 @@ impl<'d> Context<'d> {
         answer: &mut dyn FnMut(&str, Question) -> Option<String>,
     ) -> Result<Self, Diagnostic> {
         let values = values_of(job, document, compat, site);
-        let names = values.iter().map(|(name, value)| (name.clone(), Value::from(Serde(value)))).collect();
+        let names = values
+            .iter()
+            .map(|(name, value)| (name.clone(), Value::from(Serde(value))))
+            .collect();
         let names = Arc::new(Names(Mutex::new(names)));
-        let context = Self { recipes: Expressions::default(), values: Value::from_dyn_object(names.clone()), document };
+        let context = Self {
+            recipes: Expressions::default(),
+            values: Value::from_dyn_object(names.clone()),
+            document,
+        };
         let mut waiting: Vec<(&String, &FactDocument)> = Vec::new();
         for (name, fact) in &document.facts {
             if values.contains_key(name) {
-                let message = format!("fact `{name}` has the name of a value that every recipe sees");
-                let fault = Diagnostic::new(&codes::BAD_RECIPE, message).help("give it another name");
+                let message =
+                    format!("fact `{name}` has the name of a value that every recipe sees");
+                let fault =
+                    Diagnostic::new(&codes::BAD_RECIPE, message).help("give it another name");
                 return Err(match document.place_of(&format!("{name}:")) {
                     Some(place) => fault.at(place, ""),
                     None => fault,
@@ -206,28 +227,51 @@ impl<'d> Context<'d> {
                 if open {
                     return Ok(context);
                 }
-                let names: Vec<String> = waiting.iter().map(|(name, _)| format!("`{name}`")).collect();
-                let why = failed.map(|fault| std::iter::once(fault.message).chain(fault.notes).collect::<Vec<_>>());
+                let names: Vec<String> = waiting
+                    .iter()
+                    .map(|(name, _)| format!("`{name}`"))
+                    .collect();
+                let why = failed.map(|fault| {
+                    std::iter::once(fault.message)
+                        .chain(fault.notes)
+                        .collect::<Vec<_>>()
+                });
                 let why = why.unwrap_or_default().join(": ");
                 let fault = Diagnostic::new(
                     &codes::FACT_CYCLE,
-                    format!("recipe `{}`: facts {} cannot be computed", document.name, names.join(", ")),
+                    format!(
+                        "recipe `{}`: facts {} cannot be computed",
+                        document.name,
+                        names.join(", ")
+                    ),
                 );
                 let fault = match document.place_of(&format!("{}:", waiting[0].0)) {
                     Some(place) => fault.at(place, ""),
                     None => fault,
                 };
-                return Err(fault.note(why).help("break the circle, or name what is missing"));
+                return Err(fault
+                    .note(why)
+                    .help("break the circle, or name what is missing"));
             }
         }
         Ok(context)
     }
 
     /// One fact with what is known so far.
-    fn fact(&self, name: &str, fact: &FactDocument, compat: &Compat) -> Result<Computed, Diagnostic> {
+    fn fact(
+        &self,
+        name: &str,
+        fact: &FactDocument,
+        compat: &Compat,
+    ) -> Result<Computed, Diagnostic> {
         if let Some(expression) = &fact.expr {
-            let value = self.recipes.evaluate(expression, &self.values).map_err(|e| self.bad(expression, &e))?;
-            return Ok(Computed::Value(serde_json::to_value(&value).unwrap_or(Json::Null)));
+            let value = self
+                .recipes
+                .evaluate(expression, &self.values)
+                .map_err(|e| self.bad(expression, &e))?;
+            return Ok(Computed::Value(
+                serde_json::to_value(&value).unwrap_or(Json::Null),
+            ));
         }
         if let Some(table) = &fact.table {
             return self.row(name, table, fact, compat).map(Computed::Value);
@@ -235,14 +279,19 @@ impl<'d> Context<'d> {
         if let Some(stage) = fact.stage() {
             let beside = self.document.steps.iter().find(|step| step.stage == stage);
             if !self.holds(beside.and_then(|step| step.when.as_deref()))? {
-                return Ok(Computed::Value(json!(fact.default.as_deref().unwrap_or_default())));
+                return Ok(Computed::Value(json!(
+                    fact.default.as_deref().unwrap_or_default()
+                )));
             }
             return Ok(Computed::Value(json!(shell_variable(&late_name(name)))));
         }
         Ok(Computed::Question(if let Some(command) = &fact.command {
             Question::Command(self.words(command)?)
         } else if let Some(file) = &fact.file {
-            Question::File { path: self.required(file)?, find: fact.find.clone() }
+            Question::File {
+                path: self.required(file)?,
+                find: fact.find.clone(),
+            }
         } else if let Some(paths) = &fact.path {
             Question::FirstPath(self.words(paths)?)
         } else {
@@ -251,29 +300,45 @@ impl<'d> Context<'d> {
     }
 
     /// The value of a column in the first row of a table that has what is asked.
-    fn row(&self, name: &str, table: &str, fact: &FactDocument, compat: &Compat) -> Result<Json, Diagnostic> {
+    fn row(
+        &self,
+        name: &str,
+        table: &str,
+        fact: &FactDocument,
+        compat: &Compat,
+    ) -> Result<Json, Diagnostic> {
         let fault = |message: String| {
-            let fault = Diagnostic::new(&codes::BAD_EXPRESSION, format!("fact `{name}`: {message}"));
+            let fault =
+                Diagnostic::new(&codes::BAD_EXPRESSION, format!("fact `{name}`: {message}"));
             match self.document.place_of(&format!("{name}:")) {
                 Some(place) => fault.at(place, ""),
                 None => fault,
             }
         };
         let rows = rows_of(table, compat).map_err(|known| {
-            fault(format!("there is no table `{table}`")).help(format!("there are {}", known.join(", ")))
+            fault(format!("there is no table `{table}`"))
+                .help(format!("there are {}", known.join(", ")))
         })?;
         let texts = |asked: &IndexMap<String, String>| {
-            let each = asked.iter().map(|(column, text)| Ok((column.clone(), self.required(text)?)));
+            let each = asked
+                .iter()
+                .map(|(column, text)| Ok((column.clone(), self.required(text)?)));
             each.collect::<Result<Vec<_>, Diagnostic>>()
         };
         let (wanted, at_most) = (texts(&fact.r#where)?, texts(&fact.at_most)?);
-        let mut fitting =
-            rows.iter().filter(|row| wanted.iter().all(|(column, text)| holds(&row[column.as_str()], text)));
+        let mut fitting = rows.iter().filter(|row| {
+            wanted
+                .iter()
+                .all(|(column, text)| holds(&row[column.as_str()], text))
+        });
         if !fact.key.is_empty() {
             let mut values = serde_json::Map::new();
             for row in fitting {
                 let Some(key) = row[fact.key.as_str()].as_str() else {
-                    return Err(fault(format!("table `{table}` has no column `{}` of texts", fact.key)));
+                    return Err(fault(format!(
+                        "table `{table}` has no column `{}` of texts",
+                        fact.key
+                    )));
                 };
                 values.insert(key.to_owned(), row[fact.column.as_str()].clone());
             }
@@ -281,8 +346,10 @@ impl<'d> Context<'d> {
         }
         let mut newest: Option<(Vec<Version>, &Json)> = None;
         for row in fitting.by_ref() {
-            let Some(versions) =
-                at_most.iter().map(|(column, most)| version_up_to(&row[column.as_str()], most)).collect()
+            let Some(versions) = at_most
+                .iter()
+                .map(|(column, most)| version_up_to(&row[column.as_str()], most))
+                .collect()
             else {
                 continue;
             };
@@ -292,15 +359,26 @@ impl<'d> Context<'d> {
         }
         match newest.map(|(_, row)| &row[fact.column.as_str()]) {
             Some(value) if !value.is_null() => Ok(value.clone()),
-            Some(_) => Err(fault(format!("table `{table}` has no column `{}`", fact.column))),
+            Some(_) => Err(fault(format!(
+                "table `{table}` has no column `{}`",
+                fact.column
+            ))),
             None => match &fact.default {
                 Some(default) => Ok(json!(default)),
                 None => {
-                    let up_to = at_most.iter().map(|(column, text)| format!("{column} up to {text}"));
-                    let asked = wanted.iter().map(|(column, text)| format!("{column} {text}")).chain(up_to);
+                    let up_to = at_most
+                        .iter()
+                        .map(|(column, text)| format!("{column} up to {text}"));
+                    let asked = wanted
+                        .iter()
+                        .map(|(column, text)| format!("{column} {text}"))
+                        .chain(up_to);
                     let asked: Vec<String> = asked.collect();
-                    Err(fault(format!("table `{table}` has no row with {}", asked.join(", ")))
-                        .help("give it a `default`"))
+                    Err(fault(format!(
+                        "table `{table}` has no row with {}",
+                        asked.join(", ")
+                    ))
+                    .help("give it a `default`"))
                 }
             },
         }
@@ -311,7 +389,9 @@ impl<'d> Context<'d> {
     /// # Errors
     /// When it does not parse or names something unknown.
     pub(super) fn text(&self, text: &str) -> Result<Option<String>, Diagnostic> {
-        self.recipes.text(text, &self.values).map_err(|error| self.bad(text, &error))
+        self.recipes
+            .text(text, &self.values)
+            .map_err(|error| self.bad(text, &error))
     }
 
     /// A text that must be one.
@@ -327,7 +407,9 @@ impl<'d> Context<'d> {
     /// # Errors
     /// As [`Self::text`].
     pub(super) fn spans(&self, text: &str) -> Result<Vec<Span>, Diagnostic> {
-        self.recipes.spans(text, &self.values).map_err(|error| self.bad(text, &error))
+        self.recipes
+            .spans(text, &self.values)
+            .map_err(|error| self.bad(text, &error))
     }
 
     /// A condition; none given is true.
@@ -337,20 +419,29 @@ impl<'d> Context<'d> {
     pub(super) fn holds(&self, condition: Option<&str>) -> Result<bool, Diagnostic> {
         match condition {
             None => Ok(true),
-            Some(text) => self.recipes.is_true(text, &self.values).map_err(|error| self.bad(text, &error)),
+            Some(text) => self
+                .recipes
+                .is_true(text, &self.values)
+                .map_err(|error| self.bad(text, &error)),
         }
     }
 
-    /// Words of a command: an expression that gives a list gives several, one that gives none or nothing is dropped.
+    /// Words of a command: an expression that gives a list gives several, one that gives none or
+    /// nothing is dropped.
     ///
     /// # Errors
     /// As [`Self::text`].
     pub(super) fn words(&self, items: &[String]) -> Result<Vec<String>, Diagnostic> {
         let mut words = Vec::new();
         for item in items {
-            let value = self.recipes.evaluate(item, &self.values).map_err(|error| self.bad(item, &error))?;
+            let value = self
+                .recipes
+                .evaluate(item, &self.values)
+                .map_err(|error| self.bad(item, &error))?;
             match value.try_iter() {
-                Ok(items) if value.as_str().is_none() => words.extend(items.map(|item| item.to_string())),
+                Ok(items) if value.as_str().is_none() => {
+                    words.extend(items.map(|item| item.to_string()))
+                }
                 _ if value.is_none() => {}
                 _ => words.push(value.to_string()),
             }
@@ -360,7 +451,13 @@ impl<'d> Context<'d> {
     }
 
     fn bad(&self, text: &str, error: &TemplateError) -> Diagnostic {
-        let shown: String = text.lines().next().unwrap_or_default().chars().take(120).collect();
+        let shown: String = text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(120)
+            .collect();
         let fault = Diagnostic::new(&codes::BAD_EXPRESSION, format!("cannot evaluate `{shown}`"))
             .note(error.to_string())
             .help("docs/recipes.md lists the names that expressions see");
@@ -371,13 +468,17 @@ impl<'d> Context<'d> {
     }
 }
 
-/// What a fact takes from the text of a file: all of it, or the first group or match of a pattern, trimmed.
+/// What a fact takes from the text of a file: all of it, or the first group or match of a pattern,
+/// trimmed.
 pub fn found(text: &str, find: &str) -> Option<String> {
     if find.is_empty() {
         return Some(text.trim().to_owned());
     }
     let captures = regex::Regex::new(find).ok()?.captures(text)?;
-    captures.get(1).or_else(|| captures.get(0)).map(|found| found.as_str().trim().to_owned())
+    captures
+        .get(1)
+        .or_else(|| captures.get(0))
+        .map(|found| found.as_str().trim().to_owned())
 }
 
 /// The variable of a script that holds a fact which is asked while the build runs.
@@ -388,12 +489,17 @@ pub fn late_name(fact: &str) -> String {
 /// How the names of such variables begin.
 pub const LATE: &str = "ROCK_FACT_";
 
-/// The rows of a table as JSON: one that recipes alone ask, or one of those with a type of their own.
+/// The rows of a table as JSON: one that recipes alone ask, or one of those with a type of their
+/// own.
 ///
 /// # Errors
 /// The names of the tables there are.
 fn rows_of(table: &str, compat: &Compat) -> Result<Vec<Json>, Vec<String>> {
-    let own = compat.tables_of(TableGroup::RecipeRows).recipe_rows.iter().filter(|row| row.table == table);
+    let own = compat
+        .tables_of(TableGroup::RecipeRows)
+        .recipe_rows
+        .iter()
+        .filter(|row| row.table == table);
     let own: Vec<Json> = own.map(|row| json!(row.columns)).collect();
     if !own.is_empty() {
         return Ok(own);
@@ -401,16 +507,32 @@ fn rows_of(table: &str, compat: &Compat) -> Result<Vec<Json>, Vec<String>> {
     match compat.rows_of(table) {
         Some(Json::Array(rows)) => Ok(rows),
         _ => {
-            let own = compat.tables_of(TableGroup::RecipeRows).recipe_rows.iter().map(|row| row.table.clone());
-            let names = compat.tables().row_counts().into_iter().map(|(name, _)| name);
-            Err(own.chain(names).collect::<BTreeSet<_>>().into_iter().collect())
+            let own = compat
+                .tables_of(TableGroup::RecipeRows)
+                .recipe_rows
+                .iter()
+                .map(|row| row.table.clone());
+            let names = compat
+                .tables()
+                .row_counts()
+                .into_iter()
+                .map(|(name, _)| name);
+            Err(own
+                .chain(names)
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect())
         }
     }
 }
 
 /// Whether a column has a text, or holds it in its list.
 fn holds(column: &Json, text: &str) -> bool {
-    let text_of = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text_of = |value: &Json| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
     let is = |value: &Json| text_of(value) == text;
     match column {
         Json::Array(items) => items.iter().any(is),
@@ -420,7 +542,10 @@ fn holds(column: &Json, text: &str) -> bool {
 
 /// The version of a column, where it is at most another.
 fn version_up_to(column: &Json, most: &str) -> Option<Version> {
-    let text = column.as_array().map_or(column, |items| items.first().unwrap_or(&Json::Null)).as_str()?;
+    let text = column
+        .as_array()
+        .map_or(column, |items| items.first().unwrap_or(&Json::Null))
+        .as_str()?;
     let (version, most) = (text.parse::<Version>().ok()?, most.parse::<Version>().ok()?);
     (version <= most).then_some(version)
 }
@@ -432,7 +557,12 @@ enum Computed {
 }
 
 /// The values that every recipe sees.
-pub(super) fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, site: &Site) -> Map<String, Json> {
+pub(super) fn values_of(
+    job: &Job,
+    document: &RecipeDocument,
+    compat: &Compat,
+    site: &Site,
+) -> Map<String, Json> {
     let snake = |name: &str| name.replace('-', "_");
     let mut values = Map::new();
     for (name, value) in &job.axes {
@@ -440,11 +570,21 @@ pub(super) fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, s
     }
     let mut vars = Map::new();
     for (name, default) in &document.vars {
-        vars.insert(snake(name), json!(job.settings.vars.get(name).unwrap_or(default)));
+        vars.insert(
+            snake(name),
+            json!(job.settings.vars.get(name).unwrap_or(default)),
+        );
     }
     let distribution = job.distribution.normalized();
-    let package = if document.package.is_empty() { &distribution } else { &document.package };
-    let row = job.package.as_ref().and_then(|version| compat.package(package, version));
+    let package = if document.package.is_empty() {
+        &distribution
+    } else {
+        &document.package
+    };
+    let row = job
+        .package
+        .as_ref()
+        .and_then(|version| compat.package(package, version));
     let text = |value: Option<String>| json!(value.unwrap_or_default());
     let full_version = match (&job.version, &job.label) {
         (Some(version), Some(label)) => format!("{}+{label}", version.normalized()),
@@ -456,7 +596,10 @@ pub(super) fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, s
         ("recipe", json!(document.name)),
         ("distribution", json!(distribution)),
         ("file_form", json!(job.distribution.file_form())),
-        ("version", text(job.version.as_ref().map(ToString::to_string))),
+        (
+            "version",
+            text(job.version.as_ref().map(ToString::to_string)),
+        ),
         ("full_version", json!(full_version)),
         ("label", text(job.label.as_ref().map(ToString::to_string))),
         ("wheel", json!(job.wheel)),
@@ -465,9 +608,16 @@ pub(super) fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, s
         ("indexes", json!(job.settings.indexes)),
         (
             "device_extras",
-            json!(if job.settings.device_extras { super::prepare::device_extras(job) } else { Vec::new() }),
+            json!(if job.settings.device_extras {
+                super::prepare::device_extras(job)
+            } else {
+                Vec::new()
+            }),
         ),
-        ("gfx", json!(job.gfx.iter().map(ToString::to_string).collect::<Vec<_>>())),
+        (
+            "gfx",
+            json!(job.gfx.iter().map(ToString::to_string).collect::<Vec<_>>()),
+        ),
         ("rocm", text(job.rocm.as_ref().map(ToString::to_string))),
         ("torch", text(job.torch.as_ref().map(ToString::to_string))),
         ("python", text(job.python.map(|python| python.to_string()))),
@@ -480,10 +630,17 @@ pub(super) fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, s
         (
             "caller",
             // Only what runs outside sees it.
-            json!(if *site == Site::Container { shell_variable(CALLER_VARIABLE) } else { site.caller() }),
+            json!(if *site == Site::Container {
+                shell_variable(CALLER_VARIABLE)
+            } else {
+                site.caller()
+            }),
         ),
         ("in_container", json!(*site == Site::Container)),
-        ("interpreter", json!(super::prepare::interpreter(job, document, site))),
+        (
+            "interpreter",
+            json!(super::prepare::interpreter(job, document, site)),
+        ),
         ("vars", Json::Object(vars)),
         (
             "package",

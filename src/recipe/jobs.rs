@@ -1,20 +1,30 @@
 //! How many compilers run side by side.
 
-/// Parallel jobs for `threads` and `memory_tenths_gib` of memory when one job may take `per_job_tenths_gib`:
-/// as many as threads, as many as memory holds, at least one.
+/// Parallel jobs for `threads` and `memory_tenths_gib` of memory when one job may take
+/// `per_job_tenths_gib`: as many as threads, as many as memory holds, at least one.
 pub fn parallel_jobs(threads: u32, memory_tenths_gib: u32, per_job_tenths_gib: u32) -> u32 {
-    threads.min(memory_tenths_gib / per_job_tenths_gib.max(1)).max(1)
+    threads
+        .min(memory_tenths_gib / per_job_tenths_gib.max(1))
+        .max(1)
 }
 
-/// What the steps of builds set on a machine with these threads and this memory: variable → the fewest that any sets.
+/// What the steps of builds set on a machine with these threads and this memory: variable → the
+/// fewest that any sets.
 pub fn on_machine<'b>(
     builds: impl IntoIterator<Item = &'b super::Build>,
     threads: u32,
     memory_gib: u32,
 ) -> std::collections::BTreeMap<String, u32> {
     let mut found = std::collections::BTreeMap::new();
-    for jobs in builds.into_iter().flat_map(|build| &build.steps).filter_map(|step| step.jobs.as_ref()) {
-        if let Ok(count) = jobs.value(None, threads, memory_gib.saturating_mul(10)).parse::<u32>() {
+    for jobs in builds
+        .into_iter()
+        .flat_map(|build| &build.steps)
+        .filter_map(|step| step.jobs.as_ref())
+    {
+        if let Ok(count) = jobs
+            .value(None, threads, memory_gib.saturating_mul(10))
+            .parse::<u32>()
+        {
             found
                 .entry(jobs.variable.clone())
                 .and_modify(|fewest: &mut u32| *fewest = count.min(*fewest))
@@ -31,8 +41,9 @@ mod tests {
     /// B7
     #[test]
     fn job_counts_follow_threads_and_memory() {
-        // (threads, GiB) → jobs of 2.8 GiB, which is what the recipe of flash-attn sets in place of the package's own
-        // default of half the threads and 9 GiB (setup.py of 2.6.3 to 2.8.3), and jobs of 4 GiB.
+        // (threads, GiB) → jobs of 2.8 GiB, which is what the recipe of flash-attn sets in place of
+        // the package's own default of half the threads and 9 GiB (setup.py of 2.6.3 to 2.8.3), and
+        // jobs of 4 GiB.
         let golden = [
             ((1, 1), [1, 1]),
             ((2, 7), [2, 1]),
@@ -45,7 +56,10 @@ mod tests {
             ((128, 62), [22, 15]),
         ];
         for ((threads, gib), expected) in golden {
-            let found = [parallel_jobs(threads, gib * 10, 28), parallel_jobs(threads, gib * 10, 40)];
+            let found = [
+                parallel_jobs(threads, gib * 10, 28),
+                parallel_jobs(threads, gib * 10, 40),
+            ];
             assert_eq!(found, expected, "{threads} threads, {gib} GiB");
         }
     }

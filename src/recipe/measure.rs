@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::diagnostic::markdown::code;
 
-/// The file, relative to the job's folder, that measurements are written to: by `build`, and by a script that is run
-/// without it.
+/// The file, relative to the job's folder, that measurements are written to: by `build`, and by a
+/// script that is run without it.
 pub const MEASURED_FILE: &str = "measured.json";
 
 /// Measurements of one attempt.
@@ -30,7 +30,9 @@ pub struct Measurements {
 impl Measurements {
     /// The form that is written to a file.
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).map(|text| text + "\n").unwrap_or_default()
+        serde_json::to_string(self)
+            .map(|text| text + "\n")
+            .unwrap_or_default()
     }
 
     /// The head of the table that [`Self::row`] is a row of, apart from what stands before it.

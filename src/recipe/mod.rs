@@ -1,9 +1,10 @@
 //! A job and facts to ordered steps; the container argv.
 //!
-//! Input: a [`crate::plan::Job`], a recipe document and the facts. Output: [`Step`]s that run the same on the host and
-//! in a container, and the argv of that container.
+//! Input: a [`crate::plan::Job`], a recipe document and the facts. Output: [`Step`]s that run the
+//! same on the host and in a container, and the argv of that container.
 //!
-//! **Invariant:** the container argv is made in `container` and nowhere else; no version is compared in Rust.
+//! **Invariant:** the container argv is made in `container` and nowhere else; no version is
+//! compared in Rust.
 
 mod build;
 pub mod cap;
@@ -26,7 +27,10 @@ mod variables;
 
 pub use build::{Build, FIGURES_FILE, RECORD_FILE, TESTED, build};
 pub use check::check;
-pub use context::{CALLER_VARIABLE, LATE, Question, SHELL_VARIABLE, Site, found, late_name, questions, shell_variable};
+pub use context::{
+    CALLER_VARIABLE, LATE, Question, SHELL_VARIABLE, Site, found, late_name, questions,
+    shell_variable,
+};
 pub use prepare::{index_suffix, named};
 pub use repair::{LIBRARIES_FOLDER, finishing, is_repaired, outside};
 pub use smoke::Elsewhere;

@@ -12,12 +12,17 @@ const LIBRARIES: &str = include_str!("../../templates/recipe/libraries.py");
 
 /// The folder that `smoke.py` installs the wheels in, relative to the job's.
 const INSTALLED: &str = "smoke";
-/// The folder, relative to the job's, with copies of libraries of the container, at their paths there.
+/// The folder, relative to the job's, with copies of libraries of the container, at their paths
+/// there.
 pub const LIBRARIES_FOLDER: &str = "libraries";
 
 /// Returns whether wheels of the job are repaired for a platform.
 pub fn is_repaired(job: &Job) -> bool {
-    let is_for_platform = |wheel: &String| wheel.parse::<ExpectedWheel>().is_ok_and(|w| !w.name().is_any_platform());
+    let is_for_platform = |wheel: &String| {
+        wheel
+            .parse::<ExpectedWheel>()
+            .is_ok_and(|w| !w.name().is_any_platform())
+    };
     job.settings.repair.platform != RepairPlatform::Off
         && job.settings.platform == Platform::Linux
         && job.wheels().any(is_for_platform)
@@ -25,23 +30,44 @@ pub fn is_repaired(job: &Job) -> bool {
 
 /// Returns the names and shell patterns of the libraries that are excluded from a repair.
 pub fn outside(repair: &Repair, compat: &Compat) -> Vec<String> {
-    let of_presets = repair.presets.iter().filter_map(|name| compat.preset(name)).flat_map(|preset| &preset.patterns);
+    let of_presets = repair
+        .presets
+        .iter()
+        .filter_map(|name| compat.preset(name))
+        .flat_map(|preset| &preset.patterns);
     of_presets.chain(&repair.exclude).cloned().collect()
 }
 
-/// Returns the words of the command that labels and repairs the finished wheels of a job, for those who run its steps
-/// without this program; wheels and `--wheel-dir` follow. `None` where the wheels stay as they were built.
+/// Returns the words of the command that labels and repairs the finished wheels of a job, for those
+/// who run its steps without this program; wheels and `--wheel-dir` follow. `None` where the wheels
+/// stay as they were built.
 pub fn finishing(job: &Job, relabels: bool) -> Option<Vec<String>> {
-    let label = job.label.as_ref().filter(|_| relabels).map(ToString::to_string);
-    let mut words: Vec<String> = [super::build::THIS_PROGRAM, "wheel"].map(str::to_owned).into();
+    let label = job
+        .label
+        .as_ref()
+        .filter(|_| relabels)
+        .map(ToString::to_string);
+    let mut words: Vec<String> = [super::build::THIS_PROGRAM, "wheel"]
+        .map(str::to_owned)
+        .into();
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     if !is_repaired(job) {
         add(&["label", "--local", label.as_deref()?, "--replace"]);
         return Some(words);
     }
     let repair = &job.settings.repair;
-    let presets = if repair.presets.is_empty() { "none".to_owned() } else { repair.presets.join(",") };
-    add(&["repair", "--plat", &repair.platform.to_string(), "--exclude-preset", &presets]);
+    let presets = if repair.presets.is_empty() {
+        "none".to_owned()
+    } else {
+        repair.presets.join(",")
+    };
+    add(&[
+        "repair",
+        "--plat",
+        &repair.platform.to_string(),
+        "--exclude-preset",
+        &presets,
+    ]);
     for pattern in &repair.exclude {
         add(&["--exclude", pattern]);
     }
@@ -52,8 +78,8 @@ pub fn finishing(job: &Job, relabels: bool) -> Option<Vec<String>> {
 }
 
 impl Maker<'_> {
-    /// Returns the step that copies the libraries of a container which may be grafted into the wheel; none where the
-    /// wheel is repaired on the system that it was built on.
+    /// Returns the step that copies the libraries of a container which may be grafted into the
+    /// wheel; none where the wheel is repaired on the system that it was built on.
     pub(super) fn libraries(&self, job: &Job, compat: &Compat) -> Option<Step> {
         if *self.site != Site::Container || !is_repaired(job) {
             return None;

@@ -1,4 +1,5 @@
-//! The step that installs the built wheel and tries it, and what it takes elsewhere than where the wheel was built.
+//! The step that installs the built wheel and tries it, and what it takes elsewhere than where the
+//! wheel was built.
 
 use super::build::Maker;
 use super::step::Step;
@@ -25,7 +26,11 @@ impl Maker<'_> {
     /// A text that cannot be evaluated.
     pub(super) fn smoke(&self, wheels: &str) -> Result<Step, Diagnostic> {
         let (context, test) = (self.context, &self.document.test);
-        let version = if self.document.collect.relabel { "" } else { "{{ full_version }}" };
+        let version = if self.document.collect.relabel {
+            ""
+        } else {
+            "{{ full_version }}"
+        };
         let arguments = [
             wheels.to_owned(),
             context.required("{{ distribution }}")?,
@@ -33,10 +38,16 @@ impl Maker<'_> {
             context.required(&test.cpu)?,
             context.required(&test.gpu)?,
             context.required("{{ gfx|semis }}")?,
-            if test.pytest.is_some() { "pytest" } else { "program" }.to_owned(),
+            if test.pytest.is_some() {
+                "pytest"
+            } else {
+                "program"
+            }
+            .to_owned(),
         ];
         let mut step = self.program(SMOKE_TEST.to_owned(), SMOKE, arguments);
-        step.argv.extend(context.words(test.pytest.as_deref().unwrap_or_default())?);
+        step.argv
+            .extend(context.words(test.pytest.as_deref().unwrap_or_default())?);
         step.env.extend(self.job.run_time.env.clone());
         self.set_env(&mut step, &test.env)?;
         Ok(step)
@@ -51,10 +62,17 @@ impl Maker<'_> {
         let install = ["-m", "pip", "install", "--quiet"].map(str::to_owned);
         let requires = (!packages.is_empty()).then(|| Step {
             stage: "test-requirements".to_owned(),
-            argv: [self.python.to_owned()].into_iter().chain(install).chain(packages).collect(),
+            argv: [self.python.to_owned()]
+                .into_iter()
+                .chain(install)
+                .chain(packages)
+                .collect(),
             retries: 2,
             ..Step::default()
         });
-        Ok(Elsewhere { stages: self.document.test.stages.clone(), requires })
+        Ok(Elsewhere {
+            stages: self.document.test.stages.clone(),
+            requires,
+        })
     }
 }

@@ -17,15 +17,27 @@ const DATE: &str = concat!(
     "import subprocess\n\ntree = target = sys.argv[1]\n",
     include_str!("../../templates/recipe/date.py")
 );
-const UNPACK: &str =
-    concat!(include_str!("../../templates/recipe/inside.py"), include_str!("../../templates/recipe/unpack.py"));
+const UNPACK: &str = concat!(
+    include_str!("../../templates/recipe/inside.py"),
+    include_str!("../../templates/recipe/unpack.py")
+);
 
-/// Patterns of what a copy of a source tree leaves out: version control, folders of this program, and what earlier builds
-/// left. One with a slash is a path from the top of the tree, any other a name anywhere in it.
-const LEFT_OUT: [&str; 6] = ["/.git", ".rock", "/build", "/dist", "/*.egg-info", "__pycache__"];
-/// The files, relative to the job's folder, with the times of the commits of sources, in seconds since 1970-01-01 UTC.
+/// Patterns of what a copy of a source tree leaves out: version control, folders of this program,
+/// and what earlier builds left. One with a slash is a path from the top of the tree, any other a
+/// name anywhere in it.
+const LEFT_OUT: [&str; 6] = [
+    "/.git",
+    ".rock",
+    "/build",
+    "/dist",
+    "/*.egg-info",
+    "__pycache__",
+];
+/// The files, relative to the job's folder, with the times of the commits of sources, in seconds
+/// since 1970-01-01 UTC.
 pub const SOURCE_DATES: &str = "facts/source_date.*";
-/// The first time that a zip archive can hold, 1980-01-01: that of archives where no source has a commit.
+/// The first time that a zip archive can hold, 1980-01-01: that of archives where no source has a
+/// commit.
 pub const FIRST_DATE_S: i64 = 315_532_800;
 
 impl Maker<'_> {
@@ -41,15 +53,23 @@ impl Maker<'_> {
     ) -> Result<Vec<Step>, Diagnostic> {
         let context = self.context;
         let target = format!("src/{name}");
-        let named = source.path.as_deref().map(|path| context.required(path)).transpose()?;
+        let named = source
+            .path
+            .as_deref()
+            .map(|path| context.required(path))
+            .transpose()?;
         let is_named = named.as_deref().is_some_and(|path| !path.is_empty());
         if let (Some(project), false) = (&source.project, is_named) {
-            return Ok(vec![self.checkout(name, project, source, &target)?, self.date(name, target)]);
+            return Ok(vec![
+                self.checkout(name, project, source, &target)?,
+                self.date(name, target),
+            ]);
         }
         let digest = context.required(&source.sha256)?;
         if (source.sdist.is_some() || source.artifact.is_some()) && digest.is_empty() {
             let message = format!("source `{name}` has no digest, so whatever comes is built");
-            warnings.push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help("give its `sha256`"));
+            warnings
+                .push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help("give its `sha256`"));
         }
         if let Some(requirement) = &source.sdist {
             let requirement = context.required(requirement)?;
@@ -61,32 +81,65 @@ impl Maker<'_> {
                 retries: 2,
                 ..Step::default()
             };
-            let words =
-                ["-m", "pip", "download", "--no-deps", "--no-build-isolation", "--no-binary", ":all:", "--dest"];
+            let words = [
+                "-m",
+                "pip",
+                "download",
+                "--no-deps",
+                "--no-build-isolation",
+                "--no-binary",
+                ":all:",
+                "--dest",
+            ];
             fetch.argv.extend(words.map(str::to_owned));
             fetch.argv.extend([archives.clone(), requirement]);
             self.set_env(&mut fetch, &source.env)?;
-            return Ok(vec![fetch, self.program(format!("unpack-{name}"), UNPACK, [archives, digest, target])]);
+            return Ok(vec![
+                fetch,
+                self.program(format!("unpack-{name}"), UNPACK, [archives, digest, target]),
+            ]);
         }
         if let (Some(address), false) = (&source.git, is_named) {
             let reference = context.required(&source.r#ref)?;
             if reference.starts_with('-') {
-                let fault =
-                    Diagnostic::new(&codes::BAD_EXPRESSION, format!("`{reference}` is no commit, tag or branch"));
+                let fault = Diagnostic::new(
+                    &codes::BAD_EXPRESSION,
+                    format!("`{reference}` is no commit, tag or branch"),
+                );
                 return Err(fault.help("name the commit in full"));
             }
             let is_hex = reference.bytes().all(|b| b.is_ascii_hexdigit());
             if !(is_hex && reference.len() == 40) {
-                let message =
-                    format!("source `{name}` is `{reference}` of a repository, which may come to mean another commit");
-                warnings.push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help("name the commit in full"));
+                let message = format!(
+                    "source `{name}` is `{reference}` of a repository, which may come to mean another commit"
+                );
+                warnings.push(
+                    Diagnostic::new(&codes::UNPINNED_SOURCE, message)
+                        .help("name the commit in full"),
+                );
             }
             let address = context.required(address)?;
-            let git = |words: &[&str]| ["git"].iter().chain(words).map(|word| (*word).to_owned()).collect::<Vec<_>>();
-            let step = |stage: String, argv| Step { stage, argv, ..Step::default() };
+            let git = |words: &[&str]| {
+                ["git"]
+                    .iter()
+                    .chain(words)
+                    .map(|word| (*word).to_owned())
+                    .collect::<Vec<_>>()
+            };
+            let step = |stage: String, argv| Step {
+                stage,
+                argv,
+                ..Step::default()
+            };
             // A branch is known to a clone only by the name that it has upstream.
-            let named = if is_hex && reference.len() >= 7 { None } else { Some(format!("--branch={reference}")) };
-            let words = ["clone", "--no-checkout", "--filter=blob:none"].into_iter().chain(named.as_deref());
+            let named = if is_hex && reference.len() >= 7 {
+                None
+            } else {
+                Some(format!("--branch={reference}"))
+            };
+            let words = ["clone", "--no-checkout", "--filter=blob:none"]
+                .into_iter()
+                .chain(named.as_deref());
             let words: Vec<&str> = words.chain(["--", &address, &target]).collect();
             let mut clone = step(format!("fetch-{name}"), git(&words));
             clone.clean = vec![target.clone()];
@@ -94,8 +147,14 @@ impl Maker<'_> {
             let wanted = if named.is_some() { "HEAD" } else { &reference };
             let checkout = git(&["-C", &target, "checkout", "--detach", wanted]);
             let folder = context.required(&source.sparse)?;
-            if folder.starts_with('-') || is_absolute(&folder) || folder.split('/').any(|part| part == "..") {
-                let fault = Diagnostic::new(&codes::BAD_EXPRESSION, format!("`{folder}` is no folder of a repository"));
+            if folder.starts_with('-')
+                || is_absolute(&folder)
+                || folder.split('/').any(|part| part == "..")
+            {
+                let fault = Diagnostic::new(
+                    &codes::BAD_EXPRESSION,
+                    format!("`{folder}` is no folder of a repository"),
+                );
                 return Err(fault.help("name it by its path from the top, such as `projects/NAME`"));
             }
             let mut steps = vec![clone];
@@ -105,7 +164,16 @@ impl Maker<'_> {
             }
             steps.push(step(format!("checkout-{name}"), checkout));
             if source.submodules {
-                let words = ["-C", &target, "submodule", "update", "--init", "--recursive", "--depth", "1"];
+                let words = [
+                    "-C",
+                    &target,
+                    "submodule",
+                    "update",
+                    "--init",
+                    "--recursive",
+                    "--depth",
+                    "1",
+                ];
                 let mut submodules = step(format!("submodules-{name}"), git(&words));
                 submodules.retries = 2;
                 steps.push(submodules);
@@ -137,9 +205,23 @@ impl Maker<'_> {
         self.program(format!("date-{name}"), DATE, [target])
     }
 
-    /// A checkout by this program, in the job's folder. What an earlier build changed there is no one's work.
-    fn checkout(&self, name: &str, project: &str, source: &SourceDocument, target: &str) -> Result<Step, Diagnostic> {
-        let words = [THIS_PROGRAM, "source", "checkout", project, CHECKOUT_OPTION, target];
+    /// A checkout by this program, in the job's folder. What an earlier build changed there is no
+    /// one's work.
+    fn checkout(
+        &self,
+        name: &str,
+        project: &str,
+        source: &SourceDocument,
+        target: &str,
+    ) -> Result<Step, Diagnostic> {
+        let words = [
+            THIS_PROGRAM,
+            "source",
+            "checkout",
+            project,
+            CHECKOUT_OPTION,
+            target,
+        ];
         let mut step = Step {
             stage: format!("fetch-{name}"),
             argv: words.map(str::to_owned).into(),
@@ -151,7 +233,8 @@ impl Maker<'_> {
             step.argv.extend(["--ref".to_owned(), reference]);
         }
         step.argv.extend(self.context.words(&source.checkout)?);
-        step.argv.extend(["--discard-changes", "--discard-commits"].map(str::to_owned));
+        step.argv
+            .extend(["--discard-changes", "--discard-commits"].map(str::to_owned));
         self.set_env(&mut step, &source.env)?;
         Ok(step)
     }

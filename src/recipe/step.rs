@@ -7,8 +7,9 @@ use super::context::{LATE, SHELL_VARIABLE};
 /// The option of `source checkout` that names the folder.
 pub(super) const CHECKOUT_OPTION: &str = "--checkout-dir";
 
-/// A process to run. Paths in `cwd`, `outputs` and `clean` are relative to the job's folder; those inside `argv` and
-/// `env` are absolute where it matters, as the folder is seen on the host or inside the container.
+/// A process to run. Paths in `cwd`, `outputs` and `clean` are relative to the job's folder; those
+/// inside `argv` and `env` are absolute where it matters, as the folder is seen on the host or
+/// inside the container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Step {
     /// The stage it belongs to, a name for `--continue`. Unique within a build.
@@ -33,23 +34,24 @@ pub struct Step {
     pub outputs: Vec<Output>,
     /// Paths removed before it runs, relative to the job's folder.
     pub clean: Vec<String>,
-    /// Paths removed before it runs, relative to the job's folder, unless it last ran with the same command and variables: what
-    /// it can reuse after a change of sources alone.
+    /// Paths removed before it runs, relative to the job's folder, unless it last ran with the same
+    /// command and variables: what it can reuse after a change of sources alone.
     pub outdated: Vec<String>,
     /// How often it is tried again after a failure.
     pub retries: u32,
-    /// Files and folders outside the job's folder that it reads, absolute as it sees them. When they change, it is run
-    /// again.
+    /// Files and folders outside the job's folder that it reads, absolute as it sees them. When
+    /// they change, it is run again.
     pub inputs: Vec<String>,
-    /// Patterns of what it leaves out of a source tree that it copies, besides what git ignores; they are its last arguments.
-    /// Empty: it copies none.
+    /// Patterns of what it leaves out of a source tree that it copies, besides what git ignores;
+    /// they are its last arguments. Empty: it copies none.
     pub left_out: Vec<String>,
     /// Whether it runs on this machine, by this program, before a container begins.
     pub host: bool,
-    /// Whether it runs after a failure too: such steps are the last, and what the build failed with stays.
+    /// Whether it runs after a failure too: such steps are the last, and what the build failed with
+    /// stays.
     pub finally: bool,
-    /// The facts that it asks: their values lie in `facts/NAME` afterwards, and words of later steps name them by
-    /// [`super::late_name`].
+    /// The facts that it asks: their values lie in `facts/NAME` afterwards, and words of later
+    /// steps name them by [`super::late_name`].
     pub facts: Vec<String>,
 }
 
@@ -60,30 +62,46 @@ impl Step {
         self.left_out.push(pattern.to_owned());
     }
 
-    /// The sources that it copies, by name, and where from, as far as that is known before the first step: what a fact
-    /// of the build names is there when the build runs.
+    /// The sources that it copies, by name, and where from, as far as that is known before the
+    /// first step: what a fact of the build names is there when the build runs.
     pub fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
         let name = self.stage.strip_prefix("fetch-").unwrap_or(&self.stage);
         let late = format!("{SHELL_VARIABLE}{LATE}");
-        self.inputs.iter().filter(move |path| !path.contains(&late)).map(move |path| (name, path.as_str()))
+        self.inputs
+            .iter()
+            .filter(move |path| !path.contains(&late))
+            .map(move |path| (name, path.as_str()))
     }
 
-    /// The folder that this program checks a source out into, relative to the job's folder, where that is the step.
+    /// The folder that this program checks a source out into, relative to the job's folder, where
+    /// that is the step.
     pub fn checkout_folder(&self) -> Option<&str> {
-        let option = self.argv.iter().position(|word| word == CHECKOUT_OPTION).filter(|_| self.host)?;
+        let option = self
+            .argv
+            .iter()
+            .position(|word| word == CHECKOUT_OPTION)
+            .filter(|_| self.host)?;
         self.argv.get(option + 1).map(String::as_str)
     }
 
-    /// The fact whose answer a word of its command is, alone: without an answer there is no such word.
+    /// The fact whose answer a word of its command is, alone: without an answer there is no such
+    /// word.
     pub fn optional_word<'w>(&self, word: &'w str) -> Option<&'w str> {
         // What asks facts counts the words of their commands.
-        let fact = word.strip_prefix(SHELL_VARIABLE)?.strip_suffix(SHELL_VARIABLE)?.strip_prefix(LATE)?;
+        let fact = word
+            .strip_prefix(SHELL_VARIABLE)?
+            .strip_suffix(SHELL_VARIABLE)?
+            .strip_prefix(LATE)?;
         (self.facts.is_empty() && !fact.contains(SHELL_VARIABLE)).then_some(fact)
     }
 
     /// The facts of earlier steps whose answers it takes.
     pub fn needs(&self) -> BTreeSet<&str> {
-        let extended = self.env_extend.values().flat_map(|extend| [&extend.prepend, &extend.append]).flatten();
+        let extended = self
+            .env_extend
+            .values()
+            .flat_map(|extend| [&extend.prepend, &extend.append])
+            .flatten();
         let texts = self
             .argv
             .iter()
@@ -94,13 +112,19 @@ impl Step {
             .chain([&self.cwd]);
         let texts = texts.chain(self.env_if.values().map(|only| &only.value));
         let conditions = self.env_if.values().map(|only| only.fact.as_str());
-        texts.flat_map(|text| facts_in(text)).chain(conditions).collect()
+        texts
+            .flat_map(|text| facts_in(text))
+            .chain(conditions)
+            .collect()
     }
 }
 
 /// The facts whose answers stand in a text.
 pub(super) fn facts_in(text: &str) -> impl Iterator<Item = &str> {
-    text.split(SHELL_VARIABLE).skip(1).step_by(2).filter_map(|name| name.strip_prefix(LATE))
+    text.split(SHELL_VARIABLE)
+        .skip(1)
+        .step_by(2)
+        .filter_map(|name| name.strip_prefix(LATE))
 }
 
 /// A value that depends on whether a fact has an answer.
@@ -126,8 +150,16 @@ pub struct Extend {
 impl Extend {
     /// The new value for an inherited one; an empty or missing one adds no separator.
     pub fn apply(&self, inherited: Option<&str>) -> String {
-        let parts = [self.prepend.as_deref(), inherited.filter(|text| !text.is_empty()), self.append.as_deref()];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(&self.separator)
+        let parts = [
+            self.prepend.as_deref(),
+            inherited.filter(|text| !text.is_empty()),
+            self.append.as_deref(),
+        ];
+        parts
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(&self.separator)
     }
 }
 
@@ -143,13 +175,14 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// The variable's value on a machine: what is inherited wins, then the number of the matrix file, then as many as
-    /// threads and memory (in tenths of a GiB) allow.
+    /// The variable's value on a machine: what is inherited wins, then the number of the matrix
+    /// file, then as many as threads and memory (in tenths of a GiB) allow.
     pub fn value(&self, inherited: Option<&str>, threads: u32, memory_tenths_gib: u32) -> String {
         if let Some(inherited) = inherited.filter(|text| !text.is_empty()) {
             return inherited.to_owned();
         }
-        let computed = || super::jobs::parallel_jobs(threads, memory_tenths_gib, self.tenths_gib_per_job);
+        let computed =
+            || super::jobs::parallel_jobs(threads, memory_tenths_gib, self.tenths_gib_per_job);
         self.count.unwrap_or_else(computed).to_string()
     }
 }
@@ -172,7 +205,11 @@ mod tests {
     /// B7
     #[test]
     fn an_inherited_number_of_jobs_always_wins() {
-        let jobs = |count| Jobs { variable: "MAX_JOBS".into(), count, tenths_gib_per_job: 28 };
+        let jobs = |count| Jobs {
+            variable: "MAX_JOBS".into(),
+            count,
+            tenths_gib_per_job: 28,
+        };
         assert_eq!(jobs(Some(8)).value(Some("3"), 16, 620), "3");
         assert_eq!(jobs(Some(8)).value(Some(""), 16, 620), "8");
         assert_eq!(jobs(None).value(None, 16, 620), "16");
@@ -180,9 +217,20 @@ mod tests {
 
     #[test]
     fn an_extended_variable_has_no_stray_separator() {
-        let extend = Extend { prepend: Some("/a".into()), append: Some("/z".into()), separator: ":".into() };
+        let extend = Extend {
+            prepend: Some("/a".into()),
+            append: Some("/z".into()),
+            separator: ":".into(),
+        };
         assert_eq!(extend.apply(Some("/usr")), "/a:/usr:/z");
         assert_eq!(extend.apply(Some("")), "/a:/z");
-        assert_eq!(Extend { append: None, ..extend }.apply(None), "/a");
+        assert_eq!(
+            Extend {
+                append: None,
+                ..extend
+            }
+            .apply(None),
+            "/a"
+        );
     }
 }

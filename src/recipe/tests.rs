@@ -24,7 +24,10 @@ fn stages(build: &Build) -> Vec<&str> {
 }
 
 fn told(faults: &[Diagnostic]) -> Vec<String> {
-    faults.iter().map(|fault| format!("{}: {}", fault.code.id, fault.message)).collect()
+    faults
+        .iter()
+        .map(|fault| format!("{}: {}", fault.code.id, fault.message))
+        .collect()
 }
 
 /// A recipe of this name and format, with the rest of its text.
@@ -38,5 +41,11 @@ fn document(rest: &str) -> RecipeDocument {
 /// What it makes of a job in a container, with nothing known of the machine.
 fn built(document: &RecipeDocument) -> Result<Build, Vec<Diagnostic>> {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
-    build(&job, document, &Compat::embedded(), &Site::Container, &BTreeMap::new())
+    build(
+        &job,
+        document,
+        &Compat::embedded(),
+        &Site::Container,
+        &BTreeMap::new(),
+    )
 }

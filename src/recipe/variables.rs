@@ -19,7 +19,15 @@ impl Maker<'_> {
             let mut shared = Step::default();
             if let Some(programs) = &self.programs {
                 let separator = self.separator(PATH_SEPARATOR).to_owned();
-                extend(&mut shared, "PATH", &Extend { prepend: Some(programs.clone()), append: None, separator });
+                extend(
+                    &mut shared,
+                    "PATH",
+                    &Extend {
+                        prepend: Some(programs.clone()),
+                        append: None,
+                        separator,
+                    },
+                );
             }
             self.set_env(&mut shared, &self.document.env)?;
             let _ = self.shared.set(shared);
@@ -42,11 +50,16 @@ impl Maker<'_> {
         }
     }
 
-    /// Adds variables to those that a step has: a later one replaces an earlier one, or extends what it gave.
+    /// Adds variables to those that a step has: a later one replaces an earlier one, or extends
+    /// what it gave.
     ///
     /// # Errors
     /// A text that cannot be evaluated, or that is no number where one is needed.
-    pub(super) fn set_env(&self, step: &mut Step, env: &IndexMap<String, EnvValue>) -> Result<(), Diagnostic> {
+    pub(super) fn set_env(
+        &self,
+        step: &mut Step,
+        env: &IndexMap<String, EnvValue>,
+    ) -> Result<(), Diagnostic> {
         let context = self.context;
         for (name, value) in env {
             match value {
@@ -56,20 +69,46 @@ impl Maker<'_> {
                     text => set(step, name, Some(text)),
                 },
                 EnvValue::Remove => set(step, name, None),
-                EnvValue::Extend { prepend, append, separator } => {
-                    let part = |part: &Option<String>| part.as_deref().map(|text| context.text(text)).transpose();
-                    let some = |text: Option<Option<String>>| text.flatten().filter(|text| !text.is_empty());
+                EnvValue::Extend {
+                    prepend,
+                    append,
+                    separator,
+                } => {
+                    let part = |part: &Option<String>| {
+                        part.as_deref().map(|text| context.text(text)).transpose()
+                    };
+                    let some = |text: Option<Option<String>>| {
+                        text.flatten().filter(|text| !text.is_empty())
+                    };
                     let separator = self.separator(separator).to_owned();
                     let (prepend, append) = (some(part(prepend)?), some(part(append)?));
-                    extend(step, name, &Extend { prepend, append, separator });
+                    extend(
+                        step,
+                        name,
+                        &Extend {
+                            prepend,
+                            append,
+                            separator,
+                        },
+                    );
                 }
                 EnvValue::If { fact, value } => {
                     let answer = context.required(&format!("{{{{ {fact} }}}}"))?;
-                    let Some(value) = context.text(value)? else { continue };
-                    let late = answer.strip_prefix(SHELL_VARIABLE).and_then(|text| text.strip_suffix(SHELL_VARIABLE));
+                    let Some(value) = context.text(value)? else {
+                        continue;
+                    };
+                    let late = answer
+                        .strip_prefix(SHELL_VARIABLE)
+                        .and_then(|text| text.strip_suffix(SHELL_VARIABLE));
                     match late.and_then(|variable| variable.strip_prefix(LATE)) {
                         Some(fact) => {
-                            step.env_if.insert(name.clone(), OnlyIf { fact: fact.to_owned(), value });
+                            step.env_if.insert(
+                                name.clone(),
+                                OnlyIf {
+                                    fact: fact.to_owned(),
+                                    value,
+                                },
+                            );
                         }
                         None if answer.is_empty() => {}
                         None => set(step, name, Some(value)),
@@ -124,24 +163,43 @@ fn extend(step: &mut Step, name: &str, more: &Extend) {
 
 fn jobs(variable: &str, count: &str, gib: &str) -> Result<Jobs, Diagnostic> {
     let fault = |text: &str, what: &str, help: &str| {
-        Diagnostic::new(&codes::BAD_EXPRESSION, format!("`{text}` is no {what} for `{variable}`")).help(help)
+        Diagnostic::new(
+            &codes::BAD_EXPRESSION,
+            format!("`{text}` is no {what} for `{variable}`"),
+        )
+        .help(help)
     };
-    let tenths_gib_per_job = tenths(gib)
-        .ok_or_else(|| fault(gib, "number of GiB", "write a number above 0 with at most one decimal, such as `2.8`"))?;
+    let tenths_gib_per_job = tenths(gib).ok_or_else(|| {
+        fault(
+            gib,
+            "number of GiB",
+            "write a number above 0 with at most one decimal, such as `2.8`",
+        )
+    })?;
     let count = match count {
         "" => None,
         text => match text.parse() {
             Ok(count @ 1..=1024) => Some(count),
-            _ => return Err(fault(text, "number of jobs", "write a number from 1 to 1024, or leave it empty")),
+            _ => {
+                return Err(fault(
+                    text,
+                    "number of jobs",
+                    "write a number from 1 to 1024, or leave it empty",
+                ));
+            }
         },
     };
-    Ok(Jobs { variable: variable.to_owned(), count, tenths_gib_per_job })
+    Ok(Jobs {
+        variable: variable.to_owned(),
+        count,
+        tenths_gib_per_job,
+    })
 }
 
 /// `2.8` as 28.
 fn tenths(text: &str) -> Option<u32> {
     let (whole, decimal) = text.split_once('.').unwrap_or((text, "0"));
-    let tenths =
-        whole.parse::<u32>().ok()?.checked_mul(10)? + decimal.parse::<u32>().ok().filter(|_| decimal.len() == 1)?;
+    let tenths = whole.parse::<u32>().ok()?.checked_mul(10)?
+        + decimal.parse::<u32>().ok().filter(|_| decimal.len() == 1)?;
     (1..=100_000).contains(&tenths).then_some(tenths)
 }

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 /// Lines shown around a change.
 const AROUND: usize = 3;
-/// The largest table of the comparison, in fields; beyond it all that lies between what is equal at both ends counts as
-/// one change.
+/// The largest table of the comparison, in fields; beyond it all that lies between what is equal at
+/// both ends counts as one change.
 const LARGEST_TABLE: usize = 4_000_000;
 
 /// A change: these lines of the old text became those of the new one.
@@ -16,19 +16,26 @@ struct Change {
     new: Range<usize>,
 }
 
-/// The difference, empty for equal texts; at most `most` lines, the last of which then says how many more there are.
+/// The difference, empty for equal texts; at most `most` lines, the last of which then says how
+/// many more there are.
 pub fn unified(path: &str, old: &str, new: &str, most: usize) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let changes = changes(&old, &new);
     if changes.is_empty() {
         return String::new();
     }
-    let mut lines = vec![format!("--- {path}"), format!("+++ {path} as it would be rendered")];
+    let mut lines = vec![
+        format!("--- {path}"),
+        format!("+++ {path} as it would be rendered"),
+    ];
     let mut rest = changes.as_slice();
     while let Some(first) = rest.first() {
         // Changes whose surroundings meet make one hunk.
         let gap = |pair: &[Change]| pair[1].old.start - pair[0].old.end > 2 * AROUND;
-        let count = rest.windows(2).position(gap).map_or(rest.len(), |at| at + 1);
+        let count = rest
+            .windows(2)
+            .position(gap)
+            .map_or(rest.len(), |at| at + 1);
         hunk(&old, &new, first, &rest[..count], &mut lines);
         rest = &rest[count..];
     }
@@ -44,19 +51,35 @@ fn hunk(old: &[&str], new: &[&str], first: &Change, changes: &[Change], lines: &
     let last = changes.last().unwrap_or(first);
     let from = first.old.start.min(AROUND);
     let to = (old.len() - last.old.end).min(AROUND);
-    let (old_lines, new_lines) = (first.old.start - from..last.old.end + to, first.new.start - from..last.new.end + to);
+    let (old_lines, new_lines) = (
+        first.old.start - from..last.old.end + to,
+        first.new.start - from..last.new.end + to,
+    );
     lines.push(format!("@@ -{} +{} @@", span(&old_lines), span(&new_lines)));
     let mut at = old_lines.start;
     for change in changes {
-        lines.extend(old[at..change.old.start].iter().map(|line| format!(" {line}")));
-        lines.extend(old[change.old.clone()].iter().map(|line| format!("-{line}")));
-        lines.extend(new[change.new.clone()].iter().map(|line| format!("+{line}")));
+        lines.extend(
+            old[at..change.old.start]
+                .iter()
+                .map(|line| format!(" {line}")),
+        );
+        lines.extend(
+            old[change.old.clone()]
+                .iter()
+                .map(|line| format!("-{line}")),
+        );
+        lines.extend(
+            new[change.new.clone()]
+                .iter()
+                .map(|line| format!("+{line}")),
+        );
         at = change.old.end;
     }
     lines.extend(old[at..old_lines.end].iter().map(|line| format!(" {line}")));
 }
 
-/// `7,3`: where it begins, from 1, and how many lines it has. An empty one is named by the line before it.
+/// `7,3`: where it begins, from 1, and how many lines it has. An empty one is named by the line
+/// before it.
 fn span(lines: &Range<usize>) -> String {
     let mut text = (lines.start + usize::from(!lines.is_empty())).to_string();
     if lines.len() != 1 {
@@ -68,14 +91,25 @@ fn span(lines: &Range<usize>) -> String {
 /// The changes in order, from a longest common subsequence of lines.
 fn changes(old: &[&str], new: &[&str]) -> Vec<Change> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let tail = old[head..]
+        .iter()
+        .rev()
+        .zip(new[head..].iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
     let (inner_old, inner_new) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
-    let whole = Change { old: head..old.len() - tail, new: head..new.len() - tail };
+    let whole = Change {
+        old: head..old.len() - tail,
+        new: head..new.len() - tail,
+    };
     if inner_old.is_empty() && inner_new.is_empty() {
         return Vec::new();
     }
     let width = inner_new.len() + 1;
-    if inner_old.is_empty() || inner_new.is_empty() || (inner_old.len() + 1).saturating_mul(width) > LARGEST_TABLE {
+    if inner_old.is_empty()
+        || inner_new.is_empty()
+        || (inner_old.len() + 1).saturating_mul(width) > LARGEST_TABLE
+    {
         return vec![whole];
     }
     // How many lines the rest of both has in common.
@@ -100,10 +134,14 @@ fn changes(old: &[&str], new: &[&str]) -> Vec<Change> {
             && !(a < inner_old.len() && b < inner_new.len() && inner_old[a] == inner_new[b])
         {
             let drop_old = b == inner_new.len()
-                || (a < inner_old.len() && common[(a + 1) * width + b] >= common[a * width + b + 1]);
+                || (a < inner_old.len()
+                    && common[(a + 1) * width + b] >= common[a * width + b + 1]);
             if drop_old { a += 1 } else { b += 1 }
         }
-        found.push(Change { old: head + from_a..head + a, new: head + from_b..head + b });
+        found.push(Change {
+            old: head + from_a..head + a,
+            new: head + from_b..head + b,
+        });
     }
     found
 }
@@ -126,7 +164,12 @@ mod tests {
         new[4] = "changed".to_owned();
         new.insert(7, "added".to_owned());
         new.remove(26);
-        let found = unified("w.yml", &(old.join("\n") + "\n"), &(new.join("\n") + "\n"), 200);
+        let found = unified(
+            "w.yml",
+            &(old.join("\n") + "\n"),
+            &(new.join("\n") + "\n"),
+            200,
+        );
         assert_eq!(
             found,
             "--- w.yml\n+++ w.yml as it would be rendered\n@@ -2,9 +2,10 @@\n line 2\n line 3\n line 4\n-line 5\n\
@@ -137,12 +180,19 @@ mod tests {
 
     #[test]
     fn a_text_that_was_not_there_is_added_whole() {
-        assert_eq!(unified("a", "", "x\ny\n", 200), "--- a\n+++ a as it would be rendered\n@@ -0,0 +1,2 @@\n+x\n+y\n");
+        assert_eq!(
+            unified("a", "", "x\ny\n", 200),
+            "--- a\n+++ a as it would be rendered\n@@ -0,0 +1,2 @@\n+x\n+y\n"
+        );
     }
 
     #[test]
     fn a_long_difference_is_cut_and_says_so() {
-        let text = |word: &str| (0..500).map(|number| format!("{word} {number}\n")).collect::<String>();
+        let text = |word: &str| {
+            (0..500)
+                .map(|number| format!("{word} {number}\n"))
+                .collect::<String>()
+        };
         let found = unified("a", &text("old"), &text("new"), 200);
         assert_eq!(found.lines().count(), 200);
         assert_eq!(found.lines().last().unwrap(), "… and 804 more lines");
@@ -151,7 +201,14 @@ mod tests {
     /// What `patch` does with it gives the new text.
     #[test]
     fn applying_the_difference_gives_the_new_text() {
-        let texts = ["", "a\n", "a\nb\nc\n", "b\nc\nd\n", "c\na\nb\nd\ne\nf\ng\nh\ni\n", "a\nx\nc\ny\ne\nf\ng\nh\nz\n"];
+        let texts = [
+            "",
+            "a\n",
+            "a\nb\nc\n",
+            "b\nc\nd\n",
+            "c\na\nb\nd\ne\nf\ng\nh\ni\n",
+            "a\nx\nc\ny\ne\nf\ng\nh\nz\n",
+        ];
         for old in texts {
             for new in texts {
                 let (mut at, mut made) = (0, Vec::new());

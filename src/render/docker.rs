@@ -5,18 +5,29 @@ use crate::config::GpuPolicy;
 use crate::plan::Job;
 use crate::recipe::container::{self, Container, DEVICE_NODES, Devices};
 
-/// The command as a person pastes it. For `gpu: auto` it looks for the device nodes first and takes one of two.
+/// The command as a person pastes it. For `gpu: auto` it looks for the device nodes first and takes
+/// one of two.
 pub fn docker(job: &Job, container: &Container<'_>) -> String {
     let with = |devices| {
-        let container = Container { devices, ..container.clone() };
+        let container = Container {
+            devices,
+            ..container.clone()
+        };
         wrapped(&container::argv(job, &container))
     };
     match job.gpu {
         GpuPolicy::None => with(Devices::Absent),
         GpuPolicy::Required => with(Devices::Present),
         GpuPolicy::Auto => {
-            let test: Vec<String> = DEVICE_NODES.iter().map(|node| format!("[ -e {} ]", quote(node))).collect();
-            let indent = |text: String| text.lines().map(|line| format!("  {line}\n")).collect::<String>();
+            let test: Vec<String> = DEVICE_NODES
+                .iter()
+                .map(|node| format!("[ -e {} ]", quote(node)))
+                .collect();
+            let indent = |text: String| {
+                text.lines()
+                    .map(|line| format!("  {line}\n"))
+                    .collect::<String>()
+            };
             format!(
                 "if {}; then\n{}else\n{}fi\n",
                 test.join(" && "),
@@ -27,12 +38,15 @@ pub fn docker(job: &Job, container: &Container<'_>) -> String {
     }
 }
 
-/// One option a line, each continued with a backslash; the image with what runs in it is the last line.
+/// One option a line, each continued with a backslash; the image with what runs in it is the last
+/// line.
 fn wrapped(argv: &[String]) -> String {
     const TAKES_A_WORD: [&str; 4] = ["--group-add", "--security-opt", "--shm-size", "--ulimit"];
     let mut lines: Vec<String> = Vec::new();
     let mut words = argv.iter();
-    lines.push(command(&words.by_ref().take(3).cloned().collect::<Vec<_>>()));
+    lines.push(command(
+        &words.by_ref().take(3).cloned().collect::<Vec<_>>(),
+    ));
     while let Some(word) = words.next() {
         let mut line = vec![word.clone()];
         if TAKES_A_WORD.contains(&word.as_str()) {
@@ -40,7 +54,12 @@ fn wrapped(argv: &[String]) -> String {
         } else if !word.starts_with('-') {
             line.extend(words.by_ref().cloned());
         }
-        lines.push(line.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "));
+        lines.push(
+            line.iter()
+                .map(|word| quote(word))
+                .collect::<Vec<_>>()
+                .join(" "),
+        );
     }
     lines.join(" \\\n  ") + "\n"
 }

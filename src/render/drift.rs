@@ -2,7 +2,9 @@
 
 /// One line for people, `None` when they are equal.
 pub fn drift(path: &str, present: Option<&str>, rendered: &str) -> Option<String> {
-    let Some(present) = present else { return Some(format!("{path}: the file is not there")) };
+    let Some(present) = present else {
+        return Some(format!("{path}: the file is not there"));
+    };
     if present == rendered {
         return None;
     }
@@ -14,18 +16,29 @@ pub fn drift(path: &str, present: Option<&str>, rendered: &str) -> Option<String
             (None, None) => return None,
             (old, new) if old == new => {}
             (old, new) => {
-                let same = old.unwrap_or_default().chars().zip(new.unwrap_or_default().chars());
+                let same = old
+                    .unwrap_or_default()
+                    .chars()
+                    .zip(new.unwrap_or_default().chars());
                 let same = same.take_while(|(old, new)| old == new).count();
                 let shown = |text: Option<&str>| {
-                    text.map_or_else(|| "nothing".to_owned(), |text| format!("`{}`", part(text, same)))
+                    text.map_or_else(
+                        || "nothing".to_owned(),
+                        |text| format!("`{}`", part(text, same)),
+                    )
                 };
-                return Some(format!("{path}:{line}: has {}, would be {}", shown(old), shown(new)));
+                return Some(format!(
+                    "{path}:{line}: has {}, would be {}",
+                    shown(old),
+                    shown(new)
+                ));
             }
         }
     }
 }
 
-/// Characters of a line that are shown, and those of them before the difference. A document's data may be one line.
+/// Characters of a line that are shown, and those of them before the difference. A document's data
+/// may be one line.
 const SHOWN: usize = 100;
 const BEFORE: usize = 20;
 
@@ -48,8 +61,14 @@ mod tests {
     #[test]
     fn the_first_line_that_differs_is_told() {
         assert_eq!(drift("a", Some("x\ny\n"), "x\ny\n"), None);
-        assert_eq!(drift("a", Some("x\ny\n"), "x\nz\n").unwrap(), "a:2: has `y`, would be `z`");
-        assert_eq!(drift("a", Some("x"), "x\n").unwrap(), "a:2: has nothing, would be ``");
+        assert_eq!(
+            drift("a", Some("x\ny\n"), "x\nz\n").unwrap(),
+            "a:2: has `y`, would be `z`"
+        );
+        assert_eq!(
+            drift("a", Some("x"), "x\n").unwrap(),
+            "a:2: has nothing, would be ``"
+        );
         assert_eq!(drift("a", None, "x").unwrap(), "a: the file is not there");
     }
 
@@ -58,9 +77,15 @@ mod tests {
         let long = |word: &str| format!("{}{word}{}\n", "ä".repeat(5000), "b".repeat(5000));
         let told = drift("a", Some(&long("one")), &long("three")).unwrap();
         let (before, after) = ("ä".repeat(20), "b".repeat(75));
-        assert_eq!(told, format!("a:1: has `…{before}one{after}bb…`, would be `…{before}three{after}…`"));
+        assert_eq!(
+            told,
+            format!("a:1: has `…{before}one{after}bb…`, would be `…{before}three{after}…`")
+        );
         let told = drift("a", Some(&long("")), "short\n").unwrap();
-        assert_eq!(told, format!("a:1: has `{}…`, would be `short`", "ä".repeat(100)));
+        assert_eq!(
+            told,
+            format!("a:1: has `{}…`, would be `short`", "ä".repeat(100))
+        );
         assert!(drift("a", Some(&long("")), &long("")).is_none());
     }
 }

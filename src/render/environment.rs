@@ -1,6 +1,7 @@
 //! Variables as text that a shell, conda, a workflow or docker takes.
 //!
-//! **Invariant:** a value is the same wherever the text is taken; what a form cannot hold is refused, not changed.
+//! **Invariant:** a value is the same wherever the text is taken; what a form cannot hold is
+//! refused, not changed.
 
 use serde::Serialize;
 
@@ -26,7 +27,8 @@ pub enum Taker {
 }
 
 impl Taker {
-    /// Whether a list of folders keeps what it holds there; else the variable holds our folders alone.
+    /// Whether a list of folders keeps what it holds there; else the variable holds our folders
+    /// alone.
     pub fn keeps_lists(self) -> bool {
         matches!(self, Self::Sh | Self::PowerShell | Self::Cmd)
     }
@@ -58,7 +60,10 @@ pub fn environment(variables: &[Variable], taker: Taker) -> Result<String, Unwri
 }
 
 fn unwritable(one: &Variable, why: &'static str) -> Unwritable {
-    Unwritable { name: one.name.clone(), why }
+    Unwritable {
+        name: one.name.clone(),
+        why,
+    }
 }
 
 /// One export. A folder is put before a list once, however often the text is sourced.
@@ -68,7 +73,10 @@ fn sh(one: &Variable) -> Result<String, Unwritable> {
         return Ok(format!("export {name}={}\n", plain_or_quoted(value)));
     }
     if value.contains(':') {
-        return Err(unwritable(one, "is a list of folders with `:` between, and the folder has one in its name"));
+        return Err(unwritable(
+            one,
+            "is a list of folders with `:` between, and the folder has one in its name",
+        ));
     }
     let folder = single_quoted(value);
     Ok(format!(
@@ -77,24 +85,35 @@ fn sh(one: &Variable) -> Result<String, Unwritable> {
 }
 
 fn conda(variables: &[Variable]) -> String {
-    let words = variables.iter().map(|one| plain_or_quoted(&format!("{}={}", one.name, one.value)));
-    format!("conda env config vars set {}\n", words.collect::<Vec<_>>().join(" "))
+    let words = variables
+        .iter()
+        .map(|one| plain_or_quoted(&format!("{}={}", one.name, one.value)));
+    format!(
+        "conda env config vars set {}\n",
+        words.collect::<Vec<_>>().join(" ")
+    )
 }
 
 fn yaml(variables: &[Variable]) -> String {
-    // An expression begins in any value (GitHub documentation, "Evaluate expressions"), so its sign is made one.
+    // An expression begins in any value (GitHub documentation, "Evaluate expressions"), so its sign
+    // is made one.
     let value = |one: &Variable| one.value.replace("${{", "${{ '${{' }}");
-    let values: indexmap::IndexMap<&str, String> =
-        variables.iter().map(|one| (one.name.as_str(), value(one))).collect();
+    let values: indexmap::IndexMap<&str, String> = variables
+        .iter()
+        .map(|one| (one.name.as_str(), value(one)))
+        .collect();
     let block = indexmap::IndexMap::from([("env", values)]);
     crate::yaml::to_yaml(&block).expect("a map of texts has a YAML form")
 }
 
-/// A line as docker reads it: the text after the first `=` up to the line's end, without quotes (docker/cli,
-/// `pkg/kvfile`, which also takes a carriage return off the end).
+/// A line as docker reads it: the text after the first `=` up to the line's end, without quotes
+/// (docker/cli, `pkg/kvfile`, which also takes a carriage return off the end).
 fn env_line(one: &Variable) -> Result<String, Unwritable> {
     if one.value.contains(['\n', '\r']) {
-        return Err(unwritable(one, "has a line break, which a file of variables cannot hold"));
+        return Err(unwritable(
+            one,
+            "has a line break, which a file of variables cannot hold",
+        ));
     }
     Ok(format!("{}={}\n", one.name, one.value))
 }
@@ -131,10 +150,30 @@ struct Missing<'a> {
 pub fn environment_json(profile: &str, variables: &[Variable], left_out: &[LeftOut]) -> String {
     let variables = variables
         .iter()
-        .map(|Variable { name, value, prepend, effect }| Row { name, value, prepend: *prepend, effect })
+        .map(
+            |Variable {
+                 name,
+                 value,
+                 prepend,
+                 effect,
+             }| Row {
+                name,
+                value,
+                prepend: *prepend,
+                effect,
+            },
+        )
         .collect();
-    let left_out = left_out.iter().map(|LeftOut { name, wants }| Missing { name, wants }).collect();
-    let document = Document { version: VERSION, profile, variables, left_out };
+    let left_out = left_out
+        .iter()
+        .map(|LeftOut { name, wants }| Missing { name, wants })
+        .collect();
+    let document = Document {
+        version: VERSION,
+        profile,
+        variables,
+        left_out,
+    };
     serde_json::to_string_pretty(&document).expect("texts always serialize") + "\n"
 }
 
@@ -144,7 +183,12 @@ mod tests {
     use crate::compat::Variable;
 
     fn variable(name: &str, value: &str, prepend: bool) -> Variable {
-        Variable { name: name.to_owned(), value: value.to_owned(), prepend, effect: String::new() }
+        Variable {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            prepend,
+            effect: String::new(),
+        }
     }
 
     fn text(value: &str, taker: Taker) -> Result<String, String> {
@@ -154,17 +198,33 @@ mod tests {
     /// TA11
     #[test]
     fn nasty_values_are_quoted_as_each_form_asks() {
-        assert_eq!(text("it's $HOME", Taker::Sh).unwrap(), "export A='it'\\''s $HOME'\n");
-        assert_eq!(text("a b", Taker::Conda).unwrap(), "conda env config vars set 'A=a b'\n");
+        assert_eq!(
+            text("it's $HOME", Taker::Sh).unwrap(),
+            "export A='it'\\''s $HOME'\n"
+        );
+        assert_eq!(
+            text("a b", Taker::Conda).unwrap(),
+            "conda env config vars set 'A=a b'\n"
+        );
         assert_eq!(text("0", Taker::Yaml).unwrap(), "env:\n  A: '0'\n");
-        let block: serde_yaml::Value = serde_yaml::from_str(&text("a ${{ b }}: #", Taker::Yaml).unwrap()).unwrap();
+        let block: serde_yaml::Value =
+            serde_yaml::from_str(&text("a ${{ b }}: #", Taker::Yaml).unwrap()).unwrap();
         assert_eq!(block["env"]["A"].as_str(), Some("a ${{ '${{' }} b }}: #"));
-        assert_eq!(text("\"a b\" # c", Taker::EnvFile).unwrap(), "A=\"a b\" # c\n");
+        assert_eq!(
+            text("\"a b\" # c", Taker::EnvFile).unwrap(),
+            "A=\"a b\" # c\n"
+        );
         for value in ["a\nb", "a\r"] {
             let fault = text(value, Taker::EnvFile).unwrap_err();
-            assert_eq!(fault, "`A` has a line break, which a file of variables cannot hold");
+            assert_eq!(
+                fault,
+                "`A` has a line break, which a file of variables cannot hold"
+            );
         }
         let list = [variable("A", "/a:b", true)];
-        assert!(environment(&list, Taker::Sh).is_err(), "a list cannot hold a folder with a colon");
+        assert!(
+            environment(&list, Taker::Sh).is_err(),
+            "a list cannot hold a folder with a colon"
+        );
     }
 }

@@ -35,14 +35,27 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
             counted(group.job_count(), "job"),
             unless_none(group.shared_legs, " share another job's wheel"),
             unless_none(group.not_failed.len() as u64, " did not fail in the run"),
-            if group.config.enabled { "" } else { " (enabled: false)" },
+            if group.config.enabled {
+                ""
+            } else {
+                " (enabled: false)"
+            },
         );
         let jobs: Vec<JobView<'_>> = group.jobs(number).take(SHOWN).collect();
         let width = jobs.iter().map(|job| job.wheel().len()).max().unwrap_or(0);
         for job in &jobs {
             let gfx: Vec<String> = job.gfx().iter().map(ToString::to_string).collect();
-            let gfx = if gfx.is_empty() { "no device code".to_owned() } else { gfx.join(" ") };
-            let _ = writeln!(text, "  {:width$}  {gfx}{}", job.wheel(), unnamed_axes(*job));
+            let gfx = if gfx.is_empty() {
+                "no device code".to_owned()
+            } else {
+                gfx.join(" ")
+            };
+            let _ = writeln!(
+                text,
+                "  {:width$}  {gfx}{}",
+                job.wheel(),
+                unnamed_axes(*job)
+            );
             for wheel in job.further_wheels() {
                 let _ = writeln!(text, "    and {wheel}");
             }
@@ -51,12 +64,20 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
             }
         }
         for (verdict, count) in estimates(group.jobs(number)) {
-            let each = if count == 1 { "1 job".to_owned() } else { format!("{count} jobs, each") };
+            let each = if count == 1 {
+                "1 job".to_owned()
+            } else {
+                format!("{count} jobs, each")
+            };
             let _ = writeln!(text, "  {each}: {verdict}");
         }
         explain_jobs(group.jobs(number), detail, &mut text);
         if group.job_count() > SHOWN {
-            let _ = writeln!(text, "  … and {} more; `--format json` has them all", group.job_count() - SHOWN);
+            let _ = writeln!(
+                text,
+                "  … and {} more; `--format json` has them all",
+                group.job_count() - SHOWN
+            );
         }
     }
     if detail == Detail::Explain {
@@ -64,7 +85,12 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
     }
     let published: Vec<&str> = plan.published.iter().map(String::as_str).collect();
     tell_wheels("published already", &published, detail, &mut text);
-    tell_wheels("did not fail in the run", &plan.not_failed(), detail, &mut text);
+    tell_wheels(
+        "did not fail in the run",
+        &plan.not_failed(),
+        detail,
+        &mut text,
+    );
     for note in notes {
         let _ = writeln!(text, "note: {note}");
     }
@@ -77,14 +103,21 @@ fn unnamed_axes(job: JobView<'_>) -> String {
     if !job.wheel().contains('*') {
         return String::new();
     }
-    job.axes().filter(|(name, _)| !NAMED.contains(name)).map(|(name, value)| format!("  {name} {value}")).collect()
+    job.axes()
+        .filter(|(name, _)| !NAMED.contains(name))
+        .map(|(name, value)| format!("  {name} {value}"))
+        .collect()
 }
 
-/// What builds are likely to cost: each verdict once, with how many jobs it is about, in the order of the jobs.
+/// What builds are likely to cost: each verdict once, with how many jobs it is about, in the order
+/// of the jobs.
 fn estimates<'a>(jobs: impl Iterator<Item = JobView<'a>>) -> Vec<(&'a str, usize)> {
     let mut verdicts: Vec<(&str, usize)> = Vec::new();
     for estimate in jobs.filter_map(JobView::estimate) {
-        match verdicts.iter_mut().find(|(verdict, _)| *verdict == estimate.verdict) {
+        match verdicts
+            .iter_mut()
+            .find(|(verdict, _)| *verdict == estimate.verdict)
+        {
             Some((_, count)) => *count += 1,
             None => verdicts.push((&estimate.verdict, 1)),
         }
@@ -93,7 +126,11 @@ fn estimates<'a>(jobs: impl Iterator<Item = JobView<'a>>) -> Vec<(&'a str, usize
 }
 
 fn unless_none(count: u64, what: &str) -> String {
-    if count == 0 { String::new() } else { format!(", {count}{what}") }
+    if count == 0 {
+        String::new()
+    } else {
+        format!(", {count}{what}")
+    }
 }
 
 fn explain_job(job: &JobView<'_>, text: &mut String) {
@@ -103,17 +140,20 @@ fn explain_job(job: &JobView<'_>, text: &mut String) {
     }
 }
 
-/// What is said of jobs, each line once with how many jobs it is about: warnings of the package, and where all is
-/// explained targets left out and images too.
+/// What is said of jobs, each line once with how many jobs it is about: warnings of the package,
+/// and where all is explained targets left out and images too.
 fn explain_jobs<'a>(jobs: impl Iterator<Item = JobView<'a>>, detail: Detail, text: &mut String) {
     let mut lines: IndexMap<String, usize> = IndexMap::new();
     for job in jobs {
         let mut add = |line: String| *lines.entry(line).or_default() += 1;
         if detail == Detail::Explain {
-            job.dropped_gfx().for_each(|(target, reason)| add(format!("without {target}: {reason}")));
+            job.dropped_gfx()
+                .for_each(|(target, reason)| add(format!("without {target}: {reason}")));
             job.warnings().for_each(|warning| add(warning.to_owned()));
         } else {
-            job.package_warning().into_iter().for_each(|warning| add(warning.to_owned()));
+            job.package_warning()
+                .into_iter()
+                .for_each(|warning| add(warning.to_owned()));
         }
     }
     for (line, count) in lines {
@@ -122,11 +162,29 @@ fn explain_jobs<'a>(jobs: impl Iterator<Item = JobView<'a>>, detail: Detail, tex
 }
 
 fn explain_excluded(plan: &Plan, text: &mut String) {
-    for group in plan.groups.iter().filter(|group| !group.excluded.is_empty()) {
-        let _ = writeln!(text, "\nexcluded from {}:", group.config.places.source().path);
+    for group in plan
+        .groups
+        .iter()
+        .filter(|group| !group.excluded.is_empty())
+    {
+        let _ = writeln!(
+            text,
+            "\nexcluded from {}:",
+            group.config.places.source().path
+        );
         for row in &group.excluded {
-            let axes: Vec<String> = row.axes.iter().map(|(name, value)| format!("{name} {value}")).collect();
-            let _ = writeln!(text, "  {} ({}) [{}]", axes.join(" × "), counted(row.count, "cell"), row.code);
+            let axes: Vec<String> = row
+                .axes
+                .iter()
+                .map(|(name, value)| format!("{name} {value}"))
+                .collect();
+            let _ = writeln!(
+                text,
+                "  {} ({}) [{}]",
+                axes.join(" × "),
+                counted(row.count, "cell"),
+                row.code
+            );
             let _ = writeln!(text, "    {}", row.reason);
             if !row.hint.is_empty() {
                 let _ = writeln!(text, "    help: {}", row.hint);
@@ -143,13 +201,21 @@ fn tell_wheels(why: &str, wheels: &[&str], detail: Detail, text: &mut String) {
     if wheels.is_empty() {
         return;
     }
-    let shown = if detail == Detail::Explain { wheels.len() } else { WHEELS_SHOWN };
+    let shown = if detail == Detail::Explain {
+        wheels.len()
+    } else {
+        WHEELS_SHOWN
+    };
     let _ = writeln!(text, "\n{why}:");
     for wheel in wheels.iter().take(shown) {
         let _ = writeln!(text, "  {wheel}");
     }
     if wheels.len() > shown {
-        let _ = writeln!(text, "  … and {} more; `--explain` names them", wheels.len() - shown);
+        let _ = writeln!(
+            text,
+            "  … and {} more; `--explain` names them",
+            wheels.len() - shown
+        );
     }
 }
 
@@ -163,7 +229,11 @@ pub fn changes(changes: &[Change]) -> String {
             Change::Changed { id, fields } => writeln!(text, "~ {id}  {}", fields.join("; ")),
         };
     }
-    let verb = if changes.len() == 1 { "differs" } else { "differ" };
+    let verb = if changes.len() == 1 {
+        "differs"
+    } else {
+        "differ"
+    };
     let _ = writeln!(text, "{} {verb}", counted(changes.len(), "job"));
     text
 }

@@ -83,7 +83,10 @@ struct OutputView<'a> {
     count: usize,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }
@@ -102,7 +105,10 @@ pub fn recipe(job: &Job, build: &Build) -> String {
 }
 
 fn view(step: &Step) -> View<'_> {
-    let set = step.env.iter().map(|(name, value)| (name.as_str(), Some(plain(value))));
+    let set = step
+        .env
+        .iter()
+        .map(|(name, value)| (name.as_str(), Some(plain(value))));
     let removed = step.env_remove.iter().map(|name| (name.as_str(), None));
     let extended = step.env_extend.iter().map(|(name, extend)| {
         let view = ExtendView {
@@ -120,19 +126,43 @@ fn view(step: &Step) -> View<'_> {
         env_where: step
             .env_if
             .iter()
-            .map(|(name, only)| (name.as_str(), OnlyIfView { fact: &only.fact, value: plain(&only.value) }))
+            .map(|(name, only)| {
+                (
+                    name.as_str(),
+                    OnlyIfView {
+                        fact: &only.fact,
+                        value: plain(&only.value),
+                    },
+                )
+            })
             .collect(),
         jobs: step.jobs.as_ref().map(|jobs| JobsView {
             variable: &jobs.variable,
             count: jobs.count,
-            gib_per_job: format!("{}.{}", jobs.tenths_gib_per_job / 10, jobs.tenths_gib_per_job % 10),
+            gib_per_job: format!(
+                "{}.{}",
+                jobs.tenths_gib_per_job / 10,
+                jobs.tenths_gib_per_job % 10
+            ),
         }),
         cwd: plain(&step.cwd),
         timeout_s: step.timeout_s,
         clean: &step.clean,
         outdated: &step.outdated,
         retries: step.retries,
-        outputs: step.outputs.iter().map(|o| (o.name.as_str(), OutputView { glob: &o.glob, count: o.count })).collect(),
+        outputs: step
+            .outputs
+            .iter()
+            .map(|o| {
+                (
+                    o.name.as_str(),
+                    OutputView {
+                        glob: &o.glob,
+                        count: o.count,
+                    },
+                )
+            })
+            .collect(),
         finally: step.finally,
     }
 }
@@ -140,11 +170,19 @@ fn view(step: &Step) -> View<'_> {
 /// A text with variables of the script as a shell writes them, `${ROCK_FOLDER}`.
 fn plain(text: &str) -> String {
     let parts = text.split(SHELL_VARIABLE).enumerate();
-    parts.map(|(number, part)| if number % 2 == 1 { format!("${{{part}}}") } else { part.to_owned() }).collect()
+    parts
+        .map(|(number, part)| {
+            if number % 2 == 1 {
+                format!("${{{part}}}")
+            } else {
+                part.to_owned()
+            }
+        })
+        .collect()
 }
 
-/// What would be done for one job: the container command where there is one, and each step. Programs of ours stand as
-/// `"$NAME"`, as in the script. Steps before `from` are named only.
+/// What would be done for one job: the container command where there is one, and each step.
+/// Programs of ours stand as `"$NAME"`, as in the script. Steps before `from` are named only.
 pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>, from: usize) -> String {
     let gfx: Vec<String> = job.gfx.iter().map(ToString::to_string).collect();
     let mut text = format!("\n== {}\n", job.id);
@@ -164,8 +202,21 @@ pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>, from: usize
         line("wheel", wheel);
     }
     line("gfx", &gfx.join(" "));
-    line("runner", &job.runner_group.iter().chain(&job.runner).cloned().collect::<Vec<_>>().join(", "));
-    line("estimate", job.estimate.as_ref().map_or("", |estimate| &estimate.verdict));
+    line(
+        "runner",
+        &job.runner_group
+            .iter()
+            .chain(&job.runner)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(", "),
+    );
+    line(
+        "estimate",
+        job.estimate
+            .as_ref()
+            .map_or("", |estimate| &estimate.verdict),
+    );
     for warning in &job.warnings {
         line("note", warning);
     }
@@ -181,7 +232,13 @@ pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>, from: usize
     for (number, step) in build.steps.iter().enumerate() {
         let view = step_view(step, &mut programs);
         let passed_over = if number < from { "  passed over" } else { "" };
-        let _ = writeln!(text, "   {}/{} {}{passed_over}", number + 1, build.steps.len(), step.stage);
+        let _ = writeln!(
+            text,
+            "   {}/{} {}{passed_over}",
+            number + 1,
+            build.steps.len(),
+            step.stage
+        );
         if number < from {
             continue;
         }

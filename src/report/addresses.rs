@@ -23,8 +23,8 @@ fn is_of_draft(address: &str) -> bool {
     address.contains(&format!("/releases/download/{DRAFT}"))
 }
 
-/// Where an asset is fetched from: below `base` where that is given, as the listing says, or as the release's page and
-/// the repository imply.
+/// Where an asset is fetched from: below `base` where that is given, as the listing says, or as the
+/// release's page and the repository imply.
 pub(super) fn asset(
     release: &ListedRelease,
     asset: &ListedAsset,
@@ -36,12 +36,23 @@ pub(super) fn asset(
         let base = base.below(release.subfolder.as_deref());
         return Some(format!("{base}/{}", percent_encode(name)));
     }
-    let told = asset.browser_download_url.as_deref().filter(|url| !is_of_draft(url)).and_then(web_address);
+    let told = asset
+        .browser_download_url
+        .as_deref()
+        .filter(|url| !is_of_draft(url))
+        .and_then(web_address);
     let of_page = || {
         let (before, tag) = release.html_url.as_deref()?.split_once("/releases/tag/")?;
         let own = percent_encode(&release.tag_name);
-        let tag = if tag.starts_with(DRAFT) { own.as_str() } else { tag };
-        web_address(&format!("{before}/releases/download/{tag}/{}", percent_encode(name)))
+        let tag = if tag.starts_with(DRAFT) {
+            own.as_str()
+        } else {
+            tag
+        };
+        web_address(&format!(
+            "{before}/releases/download/{tag}/{}",
+            percent_encode(name)
+        ))
     };
     let of_repository = || {
         let tag = Some(release.tag_name.as_str()).filter(|tag| !tag.is_empty())?;
@@ -58,13 +69,22 @@ pub(super) fn asset(
 /// The page of a release.
 pub(super) fn page(release: &ListedRelease, repository: Option<&RepoName>) -> Option<String> {
     let tag = Some(release.tag_name.as_str()).filter(|tag| !tag.is_empty());
-    let told = release.html_url.as_deref().and_then(|url| match url.split_once("/releases/tag/") {
-        Some((before, of_draft)) if of_draft.starts_with(DRAFT) => {
-            web_address(&format!("{before}/releases/tag/{}", percent_encode(tag?)))
-        }
-        _ => web_address(url),
-    });
-    told.or_else(|| Some(format!("https://github.com/{}/releases/tag/{}", repository?, percent_encode(tag?))))
+    let told = release
+        .html_url
+        .as_deref()
+        .and_then(|url| match url.split_once("/releases/tag/") {
+            Some((before, of_draft)) if of_draft.starts_with(DRAFT) => {
+                web_address(&format!("{before}/releases/tag/{}", percent_encode(tag?)))
+            }
+            _ => web_address(url),
+        });
+    told.or_else(|| {
+        Some(format!(
+            "https://github.com/{}/releases/tag/{}",
+            repository?,
+            percent_encode(tag?)
+        ))
+    })
 }
 
 #[cfg(test)]
@@ -82,12 +102,21 @@ mod tests {
         };
         let file = ListedAsset::default();
         let address = asset(&release, &file, "a+b.whl", None, None);
-        assert_eq!(address.as_deref(), Some("https://h.org/o/r/releases/download/v1%2B2/a%2Bb.whl"));
+        assert_eq!(
+            address.as_deref(),
+            Some("https://h.org/o/r/releases/download/v1%2B2/a%2Bb.whl")
+        );
         assert_eq!(repository_of(&release).unwrap().to_string(), "o/r");
-        let bare = ListedRelease { tag_name: "v1+2".into(), ..ListedRelease::default() };
+        let bare = ListedRelease {
+            tag_name: "v1+2".into(),
+            ..ListedRelease::default()
+        };
         let repository: RepoName = "o/r".parse().unwrap();
         let address = asset(&bare, &file, "a+b.whl", None, Some(&repository));
-        assert_eq!(address.as_deref(), Some("https://github.com/o/r/releases/download/v1%2B2/a%2Bb.whl"));
+        assert_eq!(
+            address.as_deref(),
+            Some("https://github.com/o/r/releases/download/v1%2B2/a%2Bb.whl")
+        );
         assert_eq!(asset(&bare, &file, "a+b.whl", None, None), None);
     }
 
@@ -100,11 +129,19 @@ mod tests {
             ..ListedRelease::default()
         };
         let file = ListedAsset {
-            browser_download_url: Some("https://h.org/o/r/releases/download/untagged-0f1e/a.whl".into()),
+            browser_download_url: Some(
+                "https://h.org/o/r/releases/download/untagged-0f1e/a.whl".into(),
+            ),
             ..ListedAsset::default()
         };
         let address = asset(&draft, &file, "a.whl", None, None);
-        assert_eq!(address.as_deref(), Some("https://h.org/o/r/releases/download/v1/a.whl"));
-        assert_eq!(super::page(&draft, None).as_deref(), Some("https://h.org/o/r/releases/tag/v1"));
+        assert_eq!(
+            address.as_deref(),
+            Some("https://h.org/o/r/releases/download/v1/a.whl")
+        );
+        assert_eq!(
+            super::page(&draft, None).as_deref(),
+            Some("https://h.org/o/r/releases/tag/v1")
+        );
     }
 }

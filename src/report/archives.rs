@@ -1,11 +1,11 @@
-//! Archives of install trees, which no index lists: what their names tell, those that are expected and those that are
-//! there.
+//! Archives of install trees, which no index lists: what their names tell, those that are expected
+//! and those that are there.
 
 use super::{Expected, Machine, Wheels};
 use crate::names::{Digest, DistributionName, TREE_ARCHIVE};
 
-/// What the name of an archive tells: of `aotriton-0.13.0+rocm7.14-gfx942-linux_x86_64-tree.tar.gz` the first and the last
-/// part.
+/// What the name of an archive tells: of `aotriton-0.13.0+rocm7.14-gfx942-linux_x86_64-tree.tar.gz`
+/// the first and the last part.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ArchiveName {
     /// What it runs on.
@@ -51,7 +51,9 @@ impl From<&str> for ArchiveName {
     fn from(text: &str) -> Self {
         let stem = text.strip_suffix(TREE_ARCHIVE).unwrap_or(text);
         let (distribution, rest) = stem.split_once('-').unwrap_or((stem, "any"));
-        let normal = distribution.parse::<DistributionName>().map(|name| name.normalized());
+        let normal = distribution
+            .parse::<DistributionName>()
+            .map(|name| name.normalized());
         Self {
             machine: Machine::of_tag(rest.rsplit('-').next().unwrap_or(rest)),
             distribution: normal.unwrap_or_else(|_| distribution.to_owned()),
@@ -62,9 +64,19 @@ impl From<&str> for ArchiveName {
 
 /// Each expected archive with whether it is there, by name.
 pub fn matched_archives<'a>(expected: &'a Expected, wheels: &Wheels) -> Vec<MatchedArchive<'a>> {
-    let is_there = |name: &str| wheels.archives.iter().any(|archive| archive.name.text == name);
+    let is_there = |name: &str| {
+        wheels
+            .archives
+            .iter()
+            .any(|archive| archive.name.text == name)
+    };
     let archives = expected.archives.iter();
-    archives.map(|(name, archive)| MatchedArchive { archive, is_there: is_there(name) }).collect()
+    archives
+        .map(|(name, archive)| MatchedArchive {
+            archive,
+            is_there: is_there(name),
+        })
+        .collect()
 }
 
 /// What so many wheels and archives are called together.
@@ -83,7 +95,11 @@ mod tests {
     #[test]
     fn the_name_of_an_archive_tells_distribution_and_platform() {
         let told = |name: &str| {
-            let ArchiveName { machine, distribution, .. } = ArchiveName::from(name);
+            let ArchiveName {
+                machine,
+                distribution,
+                ..
+            } = ArchiveName::from(name);
             (distribution, machine.as_str().to_owned())
         };
         let of = |distribution: &str, machine: &str| (distribution.to_owned(), machine.to_owned());

@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-/// The parts of a table whose columns have these widths, no part wider than `most` but for a column that is so alone.
-/// Columns that are the `same` are parted only where they alone are too wide.
+/// The parts of a table whose columns have these widths, no part wider than `most` but for a column
+/// that is so alone. Columns that are the `same` are parted only where they alone are too wide.
 pub(super) fn bands<T>(
     columns: &[T],
     same: impl Fn(&T, &T) -> bool,
@@ -35,7 +35,11 @@ mod tests {
     use super::bands;
 
     fn parts(of_key: &[usize]) -> Vec<std::ops::Range<usize>> {
-        let columns: Vec<usize> = of_key.iter().enumerate().flat_map(|(key, count)| vec![key; *count]).collect();
+        let columns: Vec<usize> = of_key
+            .iter()
+            .enumerate()
+            .flat_map(|(key, count)| vec![key; *count])
+            .collect();
         bands(&columns, |one, other| one == other, |_| 10, 80)
     }
 
@@ -44,14 +48,25 @@ mod tests {
         assert_eq!(parts(&[2, 2, 2, 3]), [0..6, 6..9]);
         assert_eq!(parts(&[2; 10]), [0..8, 8..16, 16..20]);
         assert_eq!(parts(&[3, 3, 3]), [0..6, 6..9]);
-        assert_eq!(parts(&[1, 20, 1]), [0..8, 8..16, 16..22], "20 of one key are too wide alone");
+        assert_eq!(
+            parts(&[1, 20, 1]),
+            [0..8, 8..16, 16..22],
+            "20 of one key are too wide alone"
+        );
         assert!(parts(&[]).is_empty());
-        assert_eq!(bands(&[1, 2], |one, other| one == other, |_| 100, 80), [0..1, 1..2], "a column is never cut");
+        assert_eq!(
+            bands(&[1, 2], |one, other| one == other, |_| 100, 80),
+            [0..1, 1..2],
+            "a column is never cut"
+        );
         for counts in [vec![3; 12], vec![1; 40], vec![7, 9, 30, 1]] {
             let parts = parts(&counts);
             assert!(parts.iter().all(|part| part.len() <= 8), "{parts:?}");
             let all: usize = counts.iter().sum();
-            assert_eq!(parts.into_iter().flatten().collect::<Vec<_>>(), (0..all).collect::<Vec<_>>());
+            assert_eq!(
+                parts.into_iter().flatten().collect::<Vec<_>>(),
+                (0..all).collect::<Vec<_>>()
+            );
         }
     }
 }

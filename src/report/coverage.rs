@@ -29,47 +29,92 @@ pub struct CoverageRow {
 }
 
 /// Counts. A distribution all of whose cells are excluded has a row, and no percentage.
-pub fn coverage(expected: &Expected, matched: &[Matched<'_>], archives: &[MatchedArchive<'_>]) -> Coverage {
+pub fn coverage(
+    expected: &Expected,
+    matched: &[Matched<'_>],
+    archives: &[MatchedArchive<'_>],
+) -> Coverage {
     let mut shares: BTreeMap<(Machine, String), Share> = BTreeMap::new();
     for row in &expected.left_out {
-        shares.entry((Machine::of_platform(row.platform), row.distribution.normalized())).or_default();
+        shares
+            .entry((
+                Machine::of_platform(row.platform),
+                row.distribution.normalized(),
+            ))
+            .or_default();
     }
     for found in matched {
-        let key = (found.cell.machine.clone(), found.cell.combination.distribution.clone());
+        let key = (
+            found.cell.machine.clone(),
+            found.cell.combination.distribution.clone(),
+        );
         shares.entry(key).or_default().count(found.by.is_some());
     }
     for found in archives {
         let name = &found.archive.name;
-        shares.entry((name.machine.clone(), name.distribution.clone())).or_default().count(found.is_there);
+        shares
+            .entry((name.machine.clone(), name.distribution.clone()))
+            .or_default()
+            .count(found.is_there);
     }
-    let total = shares.values().fold(Share::default(), |total, share| total.plus(*share));
+    let total = shares
+        .values()
+        .fold(Share::default(), |total, share| total.plus(*share));
     let row = |((machine, distribution), share): ((Machine, String), Share)| CoverageRow {
         excluded: expected.left_out_count(&machine, &distribution),
         machine,
         distribution,
         share,
     };
-    Coverage { rows: shares.into_iter().map(row).collect(), total }
+    Coverage {
+        rows: shares.into_iter().map(row).collect(),
+        total,
+    }
 }
 
 /// The table in Markdown.
 pub fn coverage_table(coverage: &Coverage) -> String {
     let line = |platform: String, distribution: String, share: Share, excluded: u64| {
         let numbers = [share.present, share.missing, excluded].map(|number| number.to_string());
-        [vec![platform, distribution], numbers.to_vec(), vec![share.to_string()]].concat()
+        [
+            vec![platform, distribution],
+            numbers.to_vec(),
+            vec![share.to_string()],
+        ]
+        .concat()
     };
     let mut rows: Vec<Vec<String>> = coverage
         .rows
         .iter()
         .map(|row| {
-            line(markdown::text(&row.machine.title()), markdown::code(&row.distribution), row.share, row.excluded)
+            line(
+                markdown::text(&row.machine.title()),
+                markdown::code(&row.distribution),
+                row.share,
+                row.excluded,
+            )
         })
         .collect();
     if rows.len() != 1 {
         let excluded = coverage.rows.iter().map(|row| row.excluded).sum();
-        rows.push(line("All".to_owned(), String::new(), coverage.total, excluded));
+        rows.push(line(
+            "All".to_owned(),
+            String::new(),
+            coverage.total,
+            excluded,
+        ));
     }
-    markdown::table(&["platform", "distribution", "published", "missing", "excluded", "coverage"], &rows)
+    markdown::table(
+        &[
+            "platform",
+            "distribution",
+            "published",
+            "missing",
+            "excluded",
+            "coverage",
+        ],
+        &rows,
+    )
 }
 
 /// One badge a row, as images of shields.io ("Static Badge"); the alternative text says the same.
@@ -82,16 +127,34 @@ pub fn badges(coverage: &Coverage) -> String {
             Grade::None => "lightgrey",
         };
         let message = share.to_string();
-        let address = format!("https://img.shields.io/badge/{}-{}-{colour}", badge_part(label), badge_part(&message));
-        format!("!{}\n", markdown::link(&markdown::text(&format!("{label}: {message}")), &address))
+        let address = format!(
+            "https://img.shields.io/badge/{}-{}-{colour}",
+            badge_part(label),
+            badge_part(&message)
+        );
+        format!(
+            "!{}\n",
+            markdown::link(&markdown::text(&format!("{label}: {message}")), &address)
+        )
     };
     let rows = coverage.rows.iter();
-    let text: String =
-        rows.map(|row| badge(&format!("{}, {}", row.distribution, row.machine.title()), row.share)).collect();
-    if text.is_empty() { badge("wheels", Share::default()) } else { text }
+    let text: String = rows
+        .map(|row| {
+            badge(
+                &format!("{}, {}", row.distribution, row.machine.title()),
+                row.share,
+            )
+        })
+        .collect();
+    if text.is_empty() {
+        badge("wheels", Share::default())
+    } else {
+        text
+    }
 }
 
-/// A part of a badge's address: `-` and `_` are doubled, because one stands for a separator and for a blank.
+/// A part of a badge's address: `-` and `_` are doubled, because one stands for a separator and for
+/// a blank.
 fn badge_part(text: &str) -> String {
     percent_encode(text.replace('-', "--").replace('_', "__"))
 }
@@ -101,8 +164,20 @@ fn badge_part(text: &str) -> String {
 /// # Errors
 /// When it has none of the markers, or one without its other.
 pub fn updated(document: &str, coverage: &Coverage) -> Result<String, MarkerError> {
-    let (badges, table) = (badges(coverage), format!("\n{}\n", coverage_table(coverage)));
-    let parts = [Part { name: "COVERAGE_BADGE", text: &badges }, Part { name: "COVERAGE_TABLE", text: &table }];
+    let (badges, table) = (
+        badges(coverage),
+        format!("\n{}\n", coverage_table(coverage)),
+    );
+    let parts = [
+        Part {
+            name: "COVERAGE_BADGE",
+            text: &badges,
+        },
+        Part {
+            name: "COVERAGE_TABLE",
+            text: &table,
+        },
+    ];
     markers::replaced(document, &parts)
 }
 
@@ -116,11 +191,16 @@ mod tests {
         let row = |(distribution, present, missing): &(&str, u64, u64)| CoverageRow {
             machine: Machine::of_platform(Platform::Linux),
             distribution: (*distribution).to_owned(),
-            share: Share { present: *present, missing: *missing },
+            share: Share {
+                present: *present,
+                missing: *missing,
+            },
             excluded: 3,
         };
         let rows: Vec<CoverageRow> = rows.iter().map(row).collect();
-        let total = rows.iter().fold(Share::default(), |total, row| total.plus(row.share));
+        let total = rows
+            .iter()
+            .fold(Share::default(), |total, row| total.plus(row.share));
         Coverage { rows, total }
     }
 

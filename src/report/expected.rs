@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::{ArchiveName, Combination, ExpectedArchive, Machine};
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::plan as codes};
-use crate::names::{ExpectedWheel, PythonVersion, RocmVersion, WheelIdentity, is_tree_archive, is_wheel_file};
+use crate::names::{
+    ExpectedWheel, PythonVersion, RocmVersion, WheelIdentity, is_tree_archive, is_wheel_file,
+};
 use crate::plan::{Job, LeftOut, SavedPlan};
 
 /// The cells of a plan.
@@ -19,7 +21,8 @@ pub struct Expected {
     pub left_out: Vec<LeftOut>,
 }
 
-/// One wheel for one Python. A wheel for any Python has as many cells as the plan says that it covers.
+/// One wheel for one Python. A wheel for any Python has as many cells as the plan says that it
+/// covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedCell {
     /// The platform of the matrix.
@@ -34,7 +37,8 @@ pub struct ExpectedCell {
     pub job: Option<String>,
     /// The gfx targets compiled for.
     pub gfx: Vec<String>,
-    /// Whether the version is known before the build; where it is not, that of `combination` says nothing.
+    /// Whether the version is known before the build; where it is not, that of `combination` says
+    /// nothing.
     pub is_version_known: bool,
     /// Whether any label will do.
     pub is_any_label: bool,
@@ -58,14 +62,33 @@ impl Expected {
         known.extend(plan.jobs.iter().filter_map(|job| job.rocm.clone()));
         known.sort();
         known.dedup();
-        let of_jobs = plan.jobs.iter().filter_map(|job| Some((job.archive()?, Some(job.id.clone()))));
-        let published = plan.published.iter().filter(|name| is_tree_archive(name)).map(|name| (name.as_str(), None));
+        let of_jobs = plan
+            .jobs
+            .iter()
+            .filter_map(|job| Some((job.archive()?, Some(job.id.clone()))));
+        let published = plan
+            .published
+            .iter()
+            .filter(|name| is_tree_archive(name))
+            .map(|name| (name.as_str(), None));
         // Of one name the job comes last, and stays.
         let archives = published
             .chain(of_jobs)
-            .map(|(name, job)| (name.to_owned(), ExpectedArchive { name: ArchiveName::from(name), job }))
+            .map(|(name, job)| {
+                (
+                    name.to_owned(),
+                    ExpectedArchive {
+                        name: ArchiveName::from(name),
+                        job,
+                    },
+                )
+            })
             .collect();
-        let mut expected = Self { cells: Vec::new(), archives, left_out: plan.left_out.clone() };
+        let mut expected = Self {
+            cells: Vec::new(),
+            archives,
+            left_out: plan.left_out.clone(),
+        };
         for job in &plan.jobs {
             for wheel in job.wheels() {
                 if let Some((wheel, combination)) = read(wheel, &known, sink) {
@@ -79,8 +102,14 @@ impl Expected {
             }
         }
         expected.cells.sort_by(|one, other| {
-            let key =
-                |cell: &ExpectedCell| (cell.machine.clone(), cell.combination.clone(), cell.python, cell.wheel.clone());
+            let key = |cell: &ExpectedCell| {
+                (
+                    cell.machine.clone(),
+                    cell.combination.clone(),
+                    cell.python,
+                    cell.wheel.clone(),
+                )
+            };
             key(one).cmp(&key(other))
         });
         // Where only the builds know the versions, each job has a wheel of its own.
@@ -94,24 +123,33 @@ impl Expected {
     }
 
     fn add_job(&mut self, job: &Job, wheel: &ExpectedWheel, combination: &Combination) {
-        let covered: Vec<PythonVersion> =
-            job.covers.get("python").into_iter().flatten().filter_map(|text| text.parse().ok()).collect();
-        let pythons: Vec<Option<PythonVersion>> =
-            if covered.is_empty() { vec![job.python] } else { covered.into_iter().map(Some).collect() };
-        self.cells.extend(pythons.into_iter().map(|python| ExpectedCell {
-            machine: Machine::planned(wheel.name(), job.settings.platform),
-            combination: combination.clone(),
-            python,
-            wheel: wheel.to_string(),
-            job: Some(job.id.clone()),
-            gfx: job.gfx.iter().map(ToString::to_string).collect(),
-            is_version_known: wheel.is_version_known(),
-            is_any_label: is_any_label(wheel),
-        }));
+        let covered: Vec<PythonVersion> = job
+            .covers
+            .get("python")
+            .into_iter()
+            .flatten()
+            .filter_map(|text| text.parse().ok())
+            .collect();
+        let pythons: Vec<Option<PythonVersion>> = if covered.is_empty() {
+            vec![job.python]
+        } else {
+            covered.into_iter().map(Some).collect()
+        };
+        self.cells
+            .extend(pythons.into_iter().map(|python| ExpectedCell {
+                machine: Machine::planned(wheel.name(), job.settings.platform),
+                combination: combination.clone(),
+                python,
+                wheel: wheel.to_string(),
+                job: Some(job.id.clone()),
+                gfx: job.gfx.iter().map(ToString::to_string).collect(),
+                is_version_known: wheel.is_version_known(),
+                is_any_label: is_any_label(wheel),
+            }));
     }
 
-    /// A wheel that the plan has no job for any more. For which Pythons a job would have covered is not told, so those
-    /// of its tags count, and one cell where these name none.
+    /// A wheel that the plan has no job for any more. For which Pythons a job would have covered is
+    /// not told, so those of its tags count, and one cell where these name none.
     fn add_published(&mut self, wheel: &ExpectedWheel, combination: &Combination) {
         let name = wheel.name();
         let pythons = match super::Pythons::of(name) {
@@ -119,27 +157,32 @@ impl Expected {
             super::Pythons::StableAbi(lowest) | super::Pythons::From(lowest) => vec![Some(lowest)],
             super::Pythons::Any | super::Pythons::Other(_) => vec![None],
         };
-        let beside = self.cells.iter().find(|cell| cell.combination.distribution == combination.distribution);
+        let beside = self
+            .cells
+            .iter()
+            .find(|cell| cell.combination.distribution == combination.distribution);
         let machine = match beside {
             Some(cell) if Machine::of(name).is_any() => cell.machine.clone(),
             _ => Machine::planned(name, Platform::Linux),
         };
-        self.cells.extend(pythons.into_iter().map(|python| ExpectedCell {
-            machine: machine.clone(),
-            combination: combination.clone(),
-            python,
-            wheel: wheel.to_string(),
-            job: None,
-            gfx: Vec::new(),
-            is_version_known: wheel.is_version_known(),
-            is_any_label: is_any_label(wheel),
-        }));
+        self.cells
+            .extend(pythons.into_iter().map(|python| ExpectedCell {
+                machine: machine.clone(),
+                combination: combination.clone(),
+                python,
+                wheel: wheel.to_string(),
+                job: None,
+                gfx: Vec::new(),
+                is_version_known: wheel.is_version_known(),
+                is_any_label: is_any_label(wheel),
+            }));
     }
 
     /// How many cells the plan leaves out for a distribution on a platform.
     pub fn left_out_count(&self, machine: &Machine, distribution: &str) -> u64 {
         let rows = self.left_out.iter().filter(|row| {
-            Machine::of_platform(row.platform) == *machine && row.distribution.normalized() == distribution
+            Machine::of_platform(row.platform) == *machine
+                && row.distribution.normalized() == distribution
         });
         rows.map(|row| row.count).sum()
     }
@@ -154,12 +197,20 @@ impl Expected {
         let python = python.map(|python| python.to_string());
         let accelerator = cell.accelerator_version();
         let torch = cell.torch_text();
-        let same_minor = |value: &str, wanted: &str| value == wanted || value.starts_with(&format!("{wanted}."));
+        let same_minor =
+            |value: &str, wanted: &str| value == wanted || value.starts_with(&format!("{wanted}."));
         let agrees = |axis: &str, value: &str| match axis {
             "python" => python.as_deref() == Some(value),
-            "rocm" => accelerator.as_deref().is_some_and(|rocm| same_minor(value, rocm)),
-            "torch" => torch.as_deref().is_some_and(|torch| same_minor(value, torch)),
-            "backend" => cell.backend.as_deref().is_none_or(|backend| backend.starts_with(value)),
+            "rocm" => accelerator
+                .as_deref()
+                .is_some_and(|rocm| same_minor(value, rocm)),
+            "torch" => torch
+                .as_deref()
+                .is_some_and(|torch| same_minor(value, torch)),
+            "backend" => cell
+                .backend
+                .as_deref()
+                .is_none_or(|backend| backend.starts_with(value)),
             _ if axis == cell.distribution || axis == "version" => value == cell.version.as_str(),
             _ => false,
         };
@@ -175,18 +226,27 @@ fn is_any_label(wheel: &ExpectedWheel) -> bool {
     !wheel.is_version_known() && wheel.label().is_none()
 }
 
-fn read(wheel: &str, known: &[RocmVersion], sink: &mut Sink) -> Option<(ExpectedWheel, Combination)> {
+fn read(
+    wheel: &str,
+    known: &[RocmVersion],
+    sink: &mut Sink,
+) -> Option<(ExpectedWheel, Combination)> {
     let read = || {
-        let wheel: ExpectedWheel = wheel.parse().map_err(|error: crate::names::WheelNameError| error.to_string())?;
+        let wheel: ExpectedWheel = wheel
+            .parse()
+            .map_err(|error: crate::names::WheelNameError| error.to_string())?;
         let identity = WheelIdentity::of(wheel.name(), known).map_err(|error| error.to_string())?;
         Ok((wheel, Combination::of(&identity)))
     };
     read()
         .map_err(|reason: String| {
             sink.push(
-                Diagnostic::new(&codes::BAD_PLAN_FILE, format!("the plan expects a wheel that {reason}"))
-                    .at(Place::Argument("--plan".to_owned()), "")
-                    .help("write the plan with `rock-matrix plan --format json`"),
+                Diagnostic::new(
+                    &codes::BAD_PLAN_FILE,
+                    format!("the plan expects a wheel that {reason}"),
+                )
+                .at(Place::Argument("--plan".to_owned()), "")
+                .help("write the plan with `rock-matrix plan --format json`"),
             );
         })
         .ok()

@@ -1,8 +1,12 @@
-//! Which jobs of a run failed: those that built no wheel, and those whose wheel did not pass its test.
+//! Which jobs of a run failed: those that built no wheel, and those whose wheel did not pass its
+//! test.
 
 use std::collections::BTreeSet;
 
-use super::{Expected, Matched, MatchedArchive, Outcomes, Wheels, called, markdown, matched, matched_archives};
+use super::{
+    Expected, Matched, MatchedArchive, Outcomes, Wheels, called, markdown, matched,
+    matched_archives,
+};
 
 /// What a run lacks to be published.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,18 +40,32 @@ impl Failed {
 
     /// Its row of a table, in Markdown.
     pub fn cells(&self) -> [String; 3] {
-        [markdown::code(&self.file), markdown::code(&self.job), markdown::message(&self.why)]
+        [
+            markdown::code(&self.file),
+            markdown::code(&self.job),
+            markdown::message(&self.why),
+        ]
     }
 }
 
-/// Compares the wheels and archives of a plan with those that were built: the files in `built`, and those of the jobs in
-/// `reported`.
-pub fn failures(expected: &Expected, built: &Wheels, reported: &BTreeSet<String>, outcomes: &Outcomes) -> Failures {
+/// Compares the wheels and archives of a plan with those that were built: the files in `built`, and
+/// those of the jobs in `reported`.
+pub fn failures(
+    expected: &Expected,
+    built: &Wheels,
+    reported: &BTreeSet<String>,
+    outcomes: &Outcomes,
+) -> Failures {
     let (found, archives) = (matched(expected, built), matched_archives(expected, built));
     // What was published before has no job, and is not of this run.
     let of_jobs = found.iter().filter(|matched| matched.cell.job.is_some());
-    let planned: BTreeSet<_> = of_jobs.map(|matched| (&matched.cell.wheel, &matched.cell.job)).collect();
-    let planned_archives = archives.iter().filter(|found| found.archive.job.is_some()).count();
+    let planned: BTreeSet<_> = of_jobs
+        .map(|matched| (&matched.cell.wheel, &matched.cell.job))
+        .collect();
+    let planned_archives = archives
+        .iter()
+        .filter(|found| found.archive.job.is_some())
+        .count();
     Failures {
         planned: planned.len() + planned_archives,
         noun: called(planned.len(), planned_archives),
@@ -57,7 +75,11 @@ pub fn failures(expected: &Expected, built: &Wheels, reported: &BTreeSet<String>
 }
 
 /// The planned wheels and archives that are not there.
-pub(super) fn absent(found: &[Matched<'_>], archives: &[MatchedArchive<'_>], outcomes: &Outcomes) -> Vec<Failed> {
+pub(super) fn absent(
+    found: &[Matched<'_>],
+    archives: &[MatchedArchive<'_>],
+    outcomes: &Outcomes,
+) -> Vec<Failed> {
     absent_but(found, archives, &BTreeSet::new(), outcomes)
 }
 
@@ -68,7 +90,9 @@ fn absent_but(
     reported: &BTreeSet<String>,
     outcomes: &Outcomes,
 ) -> Vec<Failed> {
-    each(found, archives, reported, false, |job| Some(outcomes.why(job).unwrap_or("no result is known")))
+    each(found, archives, reported, false, |job| {
+        Some(outcomes.why(job).unwrap_or("no result is known"))
+    })
 }
 
 /// Each file once that is there, or is not, of whose job there is something to tell.
@@ -81,13 +105,26 @@ fn each<'a>(
 ) -> Vec<Failed> {
     let mut seen = BTreeSet::new();
     let is_reported = |job: &Option<String>| job.as_ref().is_some_and(|job| reported.contains(job));
-    let wheels = found.iter().map(|one| (&one.cell.wheel, &one.cell.job, one.by.is_some()));
-    let archives = archives.iter().map(|one| (&one.archive.name.text, &one.archive.job, one.is_there));
+    let wheels = found
+        .iter()
+        .map(|one| (&one.cell.wheel, &one.cell.job, one.by.is_some()));
+    let archives = archives
+        .iter()
+        .map(|one| (&one.archive.name.text, &one.archive.job, one.is_there));
     let failed = |(file, job): (&String, &Option<String>)| {
         let job = job.as_ref()?;
         let (file, why) = (file.clone(), why(job)?.to_owned());
-        seen.insert((file.clone(), job.clone())).then(|| Failed { file, job: job.clone(), why })
+        seen.insert((file.clone(), job.clone())).then(|| Failed {
+            file,
+            job: job.clone(),
+            why,
+        })
     };
-    let files = wheels.chain(archives).filter(|(_, job, is_found)| (*is_found || is_reported(job)) == is_there);
-    files.map(|(file, job, _)| (file, job)).filter_map(failed).collect()
+    let files = wheels
+        .chain(archives)
+        .filter(|(_, job, is_found)| (*is_found || is_reported(job)) == is_there);
+    files
+        .map(|(file, job, _)| (file, job))
+        .filter_map(failed)
+        .collect()
 }

@@ -38,21 +38,32 @@ pub enum Scheme {
 
 /// One picture a distribution. A cell counts all versions and backends of its distribution.
 pub fn heatmaps(found: &[Matched<'_>]) -> Vec<Heatmap> {
-    type Place = (Option<PythonVersion>, (Option<Version>, Option<Accelerator>));
+    type Place = (
+        Option<PythonVersion>,
+        (Option<Version>, Option<Accelerator>),
+    );
     let mut shares: BTreeMap<&str, BTreeMap<&Machine, BTreeMap<Place, Share>>> = BTreeMap::new();
     for matched in found {
         let cell = matched.cell;
         let what = &cell.combination;
         let place = (cell.python, (what.torch.clone(), what.accelerator.clone()));
-        let of_machine = shares.entry(&what.distribution).or_default().entry(&cell.machine).or_default();
-        of_machine.entry(place).or_default().count(matched.by.is_some());
+        let of_machine = shares
+            .entry(&what.distribution)
+            .or_default()
+            .entry(&cell.machine)
+            .or_default();
+        of_machine
+            .entry(place)
+            .or_default()
+            .count(matched.by.is_some());
     }
     let section = |(machine, cells): (&Machine, BTreeMap<Place, Share>)| {
         let columns: BTreeSet<_> = cells.keys().map(|(_, column)| column.clone()).collect();
         let pythons: BTreeSet<_> = cells.keys().map(|(python, _)| *python).collect();
         let row = |python: Option<PythonVersion>| {
-            let of_column =
-                |column: &(Option<Version>, Option<Accelerator>)| cells.get(&(python, column.clone())).copied();
+            let of_column = |column: &(Option<Version>, Option<Accelerator>)| {
+                cells.get(&(python, column.clone())).copied()
+            };
             (python, columns.iter().map(of_column).collect())
         };
         Section {
@@ -61,10 +72,11 @@ pub fn heatmaps(found: &[Matched<'_>]) -> Vec<Heatmap> {
             columns: columns.iter().cloned().collect(),
         }
     };
-    let heatmap = |(distribution, machines): (&str, BTreeMap<&Machine, BTreeMap<Place, Share>>)| Heatmap {
-        distribution: distribution.to_owned(),
-        sections: machines.into_iter().map(section).collect(),
-    };
+    let heatmap =
+        |(distribution, machines): (&str, BTreeMap<&Machine, BTreeMap<Place, Share>>)| Heatmap {
+            distribution: distribution.to_owned(),
+            sections: machines.into_iter().map(section).collect(),
+        };
     shares.into_iter().map(heatmap).collect()
 }
 
@@ -79,37 +91,74 @@ const ROW: usize = 28;
 const LINE: usize = 20;
 
 /// Colours: back, text, quiet text, lines, then fill of all, some, none.
-const LIGHT: [&str; 7] = ["#ffffff", "#1f2328", "#59636e", "#818b98", "#aceebb", "#fae17d", "#ffcecb"];
-const DARK: [&str; 7] = ["#0d1117", "#f0f6fc", "#9198a1", "#656c76", "#1a5c2e", "#694f00", "#7a1f1f"];
+const LIGHT: [&str; 7] = [
+    "#ffffff", "#1f2328", "#59636e", "#818b98", "#aceebb", "#fae17d", "#ffcecb",
+];
+const DARK: [&str; 7] = [
+    "#0d1117", "#f0f6fc", "#9198a1", "#656c76", "#1a5c2e", "#694f00", "#7a1f1f",
+];
 
-/// The picture. A screen reader gets title, description and a title a cell; the number in each cell and the kind of its
-/// edge say what its colour says.
+/// The picture. A screen reader gets title, description and a title a cell; the number in each cell
+/// and the kind of its edge say what its colour says.
 pub fn svg(heatmap: &Heatmap, scheme: Scheme) -> String {
-    let column =
-        heatmap.sections.iter().flat_map(|section| &section.columns).fold(LEAST_COLUMN, |width, (torch, other)| {
-            let letters = torch_label(torch.as_ref()).len().max(accelerator_label(other.as_ref()).len());
+    let column = heatmap
+        .sections
+        .iter()
+        .flat_map(|section| &section.columns)
+        .fold(LEAST_COLUMN, |width, (torch, other)| {
+            let letters = torch_label(torch.as_ref())
+                .len()
+                .max(accelerator_label(other.as_ref()).len());
             width.max(letters * LETTER + 8)
         });
     let parts = |section: &Section| {
-        bands(&section.columns, |one, other| one.0 == other.0, |_| column, WIDEST - 2 * MARGIN - FIRST_COLUMN)
+        bands(
+            &section.columns,
+            |one, other| one.0 == other.0,
+            |_| column,
+            WIDEST - 2 * MARGIN - FIRST_COLUMN,
+        )
     };
-    let columns = heatmap.sections.iter().flat_map(parts).map(|band| band.len()).max();
+    let columns = heatmap
+        .sections
+        .iter()
+        .flat_map(parts)
+        .map(|band| band.len())
+        .max();
     let title = format!("Coverage of {}", heatmap.distribution);
-    let least = [title.len(), LEGEND.iter().map(|(_, words)| words.len() + 8).sum()].map(|letters| letters * LETTER);
-    let inner = (FIRST_COLUMN + columns.unwrap_or(0) * column).max(least[0]).max(least[1]);
+    let least = [
+        title.len(),
+        LEGEND.iter().map(|(_, words)| words.len() + 8).sum(),
+    ]
+    .map(|letters| letters * LETTER);
+    let inner = (FIRST_COLUMN + columns.unwrap_or(0) * column)
+        .max(least[0])
+        .max(least[1]);
     let mut body = String::new();
     let mut y = MARGIN + LINE;
-    let _ = writeln!(body, "<text class=\"h\" x=\"{MARGIN}\" y=\"{y}\">{}</text>", Html::of(&title));
+    let _ = writeln!(
+        body,
+        "<text class=\"h\" x=\"{MARGIN}\" y=\"{y}\">{}</text>",
+        Html::of(&title)
+    );
     for section in &heatmap.sections {
         y += LINE + 8;
         let title = Html::of(&section.machine.title());
-        let _ = writeln!(body, "<text class=\"s\" x=\"{MARGIN}\" y=\"{y}\">{title}</text>");
+        let _ = writeln!(
+            body,
+            "<text class=\"s\" x=\"{MARGIN}\" y=\"{y}\">{title}</text>"
+        );
         for band in parts(section) {
             y = draw(section, band, column, y + LINE + 4, &mut body);
         }
     }
     y = legend(y + LINE, &mut body);
-    let total = heatmap.sections.iter().flat_map(|section| &section.rows).flat_map(|(_, cells)| cells).flatten();
+    let total = heatmap
+        .sections
+        .iter()
+        .flat_map(|section| &section.rows)
+        .flat_map(|(_, cells)| cells)
+        .flatten();
     let total = total.fold(Share::default(), |total, share| total.plus(*share));
     let told = format!(
         "{} of {} cells are published, {total}. Rows are Python versions; columns are torch and accelerator versions.",
@@ -128,15 +177,29 @@ pub fn svg(heatmap: &Heatmap, scheme: Scheme) -> String {
     )
 }
 
-/// Draws some columns with their heads below `y`; what comes next begins at the line that is returned.
-fn draw(section: &Section, band: Range<usize>, column: usize, mut y: usize, body: &mut String) -> usize {
+/// Draws some columns with their heads below `y`; what comes next begins at the line that is
+/// returned.
+fn draw(
+    section: &Section,
+    band: Range<usize>,
+    column: usize,
+    mut y: usize,
+    body: &mut String,
+) -> usize {
     let left = MARGIN + FIRST_COLUMN;
     let centre = |at: usize| left + at * column + column / 2;
     let columns = &section.columns[band.clone()];
-    let _ = writeln!(body, "<text class=\"q\" x=\"{MARGIN}\" y=\"{}\">Python</text>", y + LINE - 4);
+    let _ = writeln!(
+        body,
+        "<text class=\"q\" x=\"{MARGIN}\" y=\"{}\">Python</text>",
+        y + LINE - 4
+    );
     for (at, (torch, accelerator)) in columns.iter().enumerate() {
         // Columns of one torch stand side by side; their name stands over the middle of them.
-        let same = columns[at..].iter().take_while(|other| other.0 == *torch).count();
+        let same = columns[at..]
+            .iter()
+            .take_while(|other| other.0 == *torch)
+            .count();
         if at == 0 || columns[at - 1].0 != *torch {
             let _ = writeln!(
                 body,
@@ -156,8 +219,15 @@ fn draw(section: &Section, band: Range<usize>, column: usize, mut y: usize, body
     y += LINE + 4;
     for (python, cells) in &section.rows {
         let python = python.map_or_else(|| "any".to_owned(), |python| python.to_string());
-        let _ = writeln!(body, "<text x=\"{MARGIN}\" y=\"{}\">{}</text>", y + 16, Html::of(&python));
-        for (at, ((torch, accelerator), share)) in columns.iter().zip(&cells[band.clone()]).enumerate() {
+        let _ = writeln!(
+            body,
+            "<text x=\"{MARGIN}\" y=\"{}\">{}</text>",
+            y + 16,
+            Html::of(&python)
+        );
+        for (at, ((torch, accelerator), share)) in
+            columns.iter().zip(&cells[band.clone()]).enumerate()
+        {
             let place = format!(
                 "Python {python}, {}, {}",
                 torch_label(torch.as_ref()),
@@ -190,8 +260,12 @@ fn draw(section: &Section, band: Range<usize>, column: usize, mut y: usize, body
 }
 
 /// The kinds of cells and their words.
-const LEGEND: [(&str, &str); 4] =
-    [("a", "all published"), ("p", "some published"), ("n", "none published"), ("x", "excluded")];
+const LEGEND: [(&str, &str); 4] = [
+    ("a", "all published"),
+    ("p", "some published"),
+    ("n", "none published"),
+    ("x", "excluded"),
+];
 
 fn legend(y: usize, body: &mut String) -> usize {
     let mut x = MARGIN;
@@ -217,7 +291,10 @@ fn class(share: Share) -> &'static str {
 }
 
 fn torch_label(torch: Option<&Version>) -> String {
-    torch.map_or_else(|| "no torch".to_owned(), |torch| format!("torch {}", crate::names::torch_text(torch)))
+    torch.map_or_else(
+        || "no torch".to_owned(),
+        |torch| format!("torch {}", crate::names::torch_text(torch)),
+    )
 }
 
 fn accelerator_label(accelerator: Option<&Accelerator>) -> String {
@@ -228,7 +305,8 @@ fn accelerator_label(accelerator: Option<&Accelerator>) -> String {
     }
 }
 
-/// The style sheet. Edges: all is a plain line, some a dashed one, none a thick one, excluded a dotted one.
+/// The style sheet. Edges: all is a plain line, some a dashed one, none a thick one, excluded a
+/// dotted one.
 fn style(scheme: Scheme) -> String {
     let colours = |[back, text, quiet, line, all, some, none]: [&str; 7]| {
         format!(
@@ -243,7 +321,11 @@ fn style(scheme: Scheme) -> String {
         Scheme::Light => format!("{shapes}{}\n", colours(LIGHT)),
         Scheme::Dark => format!("{shapes}{}\n", colours(DARK)),
         Scheme::Auto => {
-            format!("{shapes}{}\n@media (prefers-color-scheme:dark){{{}}}\n", colours(LIGHT), colours(DARK))
+            format!(
+                "{shapes}{}\n@media (prefers-color-scheme:dark){{{}}}\n",
+                colours(LIGHT),
+                colours(DARK)
+            )
         }
     }
 }
@@ -256,9 +338,16 @@ mod tests {
 
     fn heatmap(distribution: &str) -> Heatmap {
         let column = |torch: &str, rocm: &str| {
-            (Some(torch.parse().unwrap()), Some(crate::names::Accelerator::Rocm(rocm.parse().unwrap())))
+            (
+                Some(torch.parse().unwrap()),
+                Some(crate::names::Accelerator::Rocm(rocm.parse().unwrap())),
+            )
         };
-        let shares = |share: [(u64, u64); 2]| share.map(|(present, missing)| Some(Share { present, missing })).to_vec();
+        let shares = |share: [(u64, u64); 2]| {
+            share
+                .map(|(present, missing)| Some(Share { present, missing }))
+                .to_vec()
+        };
         Heatmap {
             distribution: distribution.to_owned(),
             sections: vec![Section {
@@ -266,7 +355,16 @@ mod tests {
                 columns: vec![column("2.9", "7.2"), column("2.10", "7.14")],
                 rows: vec![
                     ("3.9".parse().ok(), shares([(3, 0), (1, 2)])),
-                    ("3.10".parse().ok(), vec![Some(Share { present: 0, missing: 3 }), None]),
+                    (
+                        "3.10".parse().ok(),
+                        vec![
+                            Some(Share {
+                                present: 0,
+                                missing: 3,
+                            }),
+                            None,
+                        ],
+                    ),
                 ],
             }],
         }
@@ -295,12 +393,22 @@ mod tests {
     fn a_picture_is_never_wider_than_a_page_and_columns_of_one_torch_stay_together() {
         let mut wide = heatmap("a");
         let rocm = wide.sections[0].columns[0].1.clone();
-        wide.sections[0].columns = (0..20).map(|at| (format!("2.{}", at / 2).parse().ok(), rocm.clone())).collect();
+        wide.sections[0].columns = (0..20)
+            .map(|at| (format!("2.{}", at / 2).parse().ok(), rocm.clone()))
+            .collect();
         wide.sections[0].rows = vec![("3.9".parse().ok(), vec![None; 20])];
         let picture = svg(&wide, Scheme::Auto);
         let count = |what: &str| picture.matches(what).count();
-        assert_eq!((count(": excluded"), count(">torch 2."), count(">Python<")), (20, 10, 3), "{picture}");
-        let width = picture.split(" width=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+        assert_eq!(
+            (count(": excluded"), count(">torch 2."), count(">Python<")),
+            (20, 10, 3),
+            "{picture}"
+        );
+        let width = picture
+            .split(" width=\"")
+            .nth(1)
+            .and_then(|rest| rest.split('"').next())
+            .unwrap();
         assert!(width.parse::<usize>().unwrap() <= 800, "{width}");
     }
 

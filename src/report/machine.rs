@@ -5,7 +5,8 @@ use std::fmt;
 use crate::config::Platform;
 use crate::names::{WheelName, machine};
 
-/// A machine as wheel tags name it, `linux_x86_64`; `any` for wheels that run on all. `any` sorts last.
+/// A machine as wheel tags name it, `linux_x86_64`; `any` for wheels that run on all. `any` sorts
+/// last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine(String);
 
@@ -23,7 +24,8 @@ impl Machine {
         Self(machine(tag))
     }
 
-    /// The machine that a job builds for: that of its wheel, and where the wheel runs everywhere that of its matrix.
+    /// The machine that a job builds for: that of its wheel, and where the wheel runs everywhere
+    /// that of its matrix.
     pub fn planned(name: &WheelName, platform: Platform) -> Self {
         let of_wheel = Self::of(name);
         match platform {
@@ -58,7 +60,8 @@ impl Machine {
         if self.is_any() {
             return "Any platform".to_owned();
         }
-        let Some((prefix, system)) = parts.iter().find(|(prefix, _)| self.0.starts_with(prefix)) else {
+        let Some((prefix, system)) = parts.iter().find(|(prefix, _)| self.0.starts_with(prefix))
+        else {
             return self.0.clone();
         };
         match &self.0[prefix.len()..] {
@@ -100,8 +103,13 @@ mod tests {
 
     #[test]
     fn repair_changes_a_tag_and_not_the_machine() {
-        let title = |tag: &str| Machine::of(&format!("a-1-py3-none-{tag}.whl").parse().unwrap()).title();
-        for tag in ["linux_x86_64", "manylinux_2_28_x86_64", "manylinux_2_24_x86_64.manylinux_2_28_x86_64"] {
+        let title =
+            |tag: &str| Machine::of(&format!("a-1-py3-none-{tag}.whl").parse().unwrap()).title();
+        for tag in [
+            "linux_x86_64",
+            "manylinux_2_28_x86_64",
+            "manylinux_2_24_x86_64.manylinux_2_28_x86_64",
+        ] {
             assert_eq!(title(tag), "Linux x86-64");
         }
         assert_eq!(title("win_amd64"), "Windows x86-64");
@@ -113,7 +121,10 @@ mod tests {
     #[test]
     fn a_wheel_for_everything_is_planned_for_the_platform_of_its_matrix_and_sorts_last() {
         let any = "a-1-py3-none-any.whl".parse().unwrap();
-        assert_eq!(Machine::planned(&any, Platform::Windows).as_str(), "win_amd64");
+        assert_eq!(
+            Machine::planned(&any, Platform::Windows).as_str(),
+            "win_amd64"
+        );
         assert!(Machine::of(&any) > Machine::planned(&any, Platform::Windows));
     }
 }

@@ -34,12 +34,16 @@ pub(super) struct Part<'a> {
     pub(super) text: &'a str,
 }
 
-/// Replaces every part that the document has; the rest of it stays byte for byte. Line ends are those of the document.
+/// Replaces every part that the document has; the rest of it stays byte for byte. Line ends are
+/// those of the document.
 pub(super) fn replaced(document: &str, parts: &[Part<'_>]) -> Result<String, MarkerError> {
     let mut text = document.to_owned();
     let mut found = false;
     for part in parts {
-        let (begin, end) = (format!("<!-- {}_START -->", part.name), format!("<!-- {}_END -->", part.name));
+        let (begin, end) = (
+            format!("<!-- {}_START -->", part.name),
+            format!("<!-- {}_END -->", part.name),
+        );
         let (begins, ends) = (text.matches(&begin).count(), text.matches(&end).count());
         if (begins, ends) == (0, 0) {
             continue;
@@ -47,31 +51,60 @@ pub(super) fn replaced(document: &str, parts: &[Part<'_>]) -> Result<String, Mar
         let from = text.find(&begin).map(|at| at + begin.len());
         let to = text.find(&end);
         let (Some(from), Some(to), (1, 1)) = (from, to, (begins, ends)) else {
-            return Err(MarkerError::Pair { begin, end, begins, ends });
+            return Err(MarkerError::Pair {
+                begin,
+                end,
+                begins,
+                ends,
+            });
         };
         if to < from {
-            return Err(MarkerError::Pair { begin, end, begins, ends });
+            return Err(MarkerError::Pair {
+                begin,
+                end,
+                begins,
+                ends,
+            });
         }
-        text.replace_range(from..to, &with_line_ends_of(document, &format!("\n{}", part.text)));
+        text.replace_range(
+            from..to,
+            &with_line_ends_of(document, &format!("\n{}", part.text)),
+        );
         found = true;
     }
     if found {
         return Ok(text);
     }
-    let names: Vec<String> = parts.iter().map(|part| format!("`<!-- {}_START -->`", part.name)).collect();
+    let names: Vec<String> = parts
+        .iter()
+        .map(|part| format!("`<!-- {}_START -->`", part.name))
+        .collect();
     Err(MarkerError::None(names.join(" and ")))
 }
 
 /// A text with the line ends that a document has.
 pub(super) fn with_line_ends_of(document: &str, text: &str) -> String {
-    if document.contains("\r\n") { text.replace('\n', "\r\n") } else { text.to_owned() }
+    if document.contains("\r\n") {
+        text.replace('\n', "\r\n")
+    } else {
+        text.to_owned()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{MarkerError, Part, replaced};
 
-    const PARTS: [Part<'_>; 2] = [Part { name: "A", text: "new\n" }, Part { name: "B", text: "b\n" }];
+    const PARTS: [Part<'_>; 2] = [
+        Part {
+            name: "A",
+            text: "new\n",
+        },
+        Part {
+            name: "B",
+            text: "b\n",
+        },
+    ];
 
     #[test]
     fn what_stands_between_markers_is_replaced_once_and_the_rest_stays() {
@@ -93,7 +126,10 @@ mod tests {
             "<!-- A_END --><!-- A_START -->",
             "<!-- A_START --><!-- A_START --><!-- A_END -->",
         ] {
-            assert!(matches!(replaced(text, &PARTS), Err(MarkerError::Pair { .. })), "{text}");
+            assert!(
+                matches!(replaced(text, &PARTS), Err(MarkerError::Pair { .. })),
+                "{text}"
+            );
         }
     }
 }

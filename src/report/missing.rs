@@ -84,7 +84,8 @@ impl Column {
     fn of(combination: &Combination) -> Self {
         let version = combination.accelerator_version();
         Self {
-            accelerator: version.map(|version| format!("{} {version}", combination.accelerator_name())),
+            accelerator: version
+                .map(|version| format!("{} {version}", combination.accelerator_name())),
             torch: combination.torch_text(),
             backend: combination.backend.clone(),
         }
@@ -92,35 +93,69 @@ impl Column {
 
     /// Letters of its widest line.
     fn width(&self) -> usize {
-        self.head().iter().map(String::len).chain(["MISSING".len()]).max().unwrap_or(0)
+        self.head()
+            .iter()
+            .map(String::len)
+            .chain(["MISSING".len()])
+            .max()
+            .unwrap_or(0)
     }
 
     /// The lines of a column's head.
     fn head(&self) -> [String; 3] {
-        let torch = self.torch.as_ref().map_or_else(|| "no torch".to_owned(), |torch| format!("torch {torch}"));
-        [torch, self.accelerator.clone().unwrap_or_default(), self.backend.clone().unwrap_or_default()]
+        let torch = self
+            .torch
+            .as_ref()
+            .map_or_else(|| "no torch".to_owned(), |torch| format!("torch {torch}"));
+        [
+            torch,
+            self.accelerator.clone().unwrap_or_default(),
+            self.backend.clone().unwrap_or_default(),
+        ]
     }
 }
 
 /// A grid for every platform, distribution and version of a plan.
 pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
-    // Pythons of a distribution on a platform are rows of all its grids, so that a gap is seen as one.
+    // Pythons of a distribution on a platform are rows of all its grids, so that a gap is seen as
+    // one.
     let mut pythons: BTreeMap<(&Machine, &str), BTreeSet<Option<PythonVersion>>> = BTreeMap::new();
     let mut groups: BTreeMap<(&Machine, Combination, String), Vec<&Matched<'_>>> = BTreeMap::new();
     for matched in found {
         let cell = matched.cell;
         let distribution = cell.combination.distribution.as_str();
-        pythons.entry((&cell.machine, distribution)).or_default().insert(cell.python);
-        let version = Combination { accelerator: None, torch: None, backend: None, ..cell.combination.clone() };
-        groups.entry((&cell.machine, version, cell.version_text())).or_default().push(matched);
+        pythons
+            .entry((&cell.machine, distribution))
+            .or_default()
+            .insert(cell.python);
+        let version = Combination {
+            accelerator: None,
+            torch: None,
+            backend: None,
+            ..cell.combination.clone()
+        };
+        groups
+            .entry((&cell.machine, version, cell.version_text()))
+            .or_default()
+            .push(matched);
     }
-    let grid = |((machine, version, text), cells): ((&Machine, Combination, String), Vec<&Matched<'_>>)| {
+    let grid = |((machine, version, text), cells): (
+        (&Machine, Combination, String),
+        Vec<&Matched<'_>>,
+    )| {
         let distribution = version.distribution.as_str();
-        let columns: BTreeSet<ByTorch<'_>> = cells.iter().map(|matched| ByTorch(&matched.cell.combination)).collect();
-        // Jobs that are told apart by a version that is not known share a place, and the first that is missing has it.
-        let mut by_place: BTreeMap<(Option<PythonVersion>, ByTorch<'_>), &Matched<'_>> = BTreeMap::new();
+        let columns: BTreeSet<ByTorch<'_>> = cells
+            .iter()
+            .map(|matched| ByTorch(&matched.cell.combination))
+            .collect();
+        // Jobs that are told apart by a version that is not known share a place, and the first that
+        // is missing has it.
+        let mut by_place: BTreeMap<(Option<PythonVersion>, ByTorch<'_>), &Matched<'_>> =
+            BTreeMap::new();
         for matched in &cells {
-            let shown = by_place.entry((matched.cell.python, ByTorch(&matched.cell.combination))).or_insert(matched);
+            let shown = by_place
+                .entry((matched.cell.python, ByTorch(&matched.cell.combination)))
+                .or_insert(matched);
             if shown.by.is_some() && matched.by.is_none() {
                 *shown = matched;
             }
@@ -128,8 +163,16 @@ pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
         let row = |python: &Option<PythonVersion>| {
             let of_column = |column: &ByTorch<'_>| match by_place.get(&(*python, *column)) {
                 Some(matched) => Cell {
-                    state: if matched.by.is_some() { State::Present } else { State::Missing },
-                    wheel: Some(matched.by.map_or_else(|| matched.cell.wheel.clone(), |wheel| wheel.name.clone())),
+                    state: if matched.by.is_some() {
+                        State::Present
+                    } else {
+                        State::Missing
+                    },
+                    wheel: Some(
+                        matched
+                            .by
+                            .map_or_else(|| matched.cell.wheel.clone(), |wheel| wheel.name.clone()),
+                    ),
                     job: matched.cell.job.clone(),
                     reason: None,
                 },
@@ -137,10 +180,15 @@ pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
                     state: State::Excluded,
                     wheel: None,
                     job: None,
-                    reason: expected.why_left_out(machine, column.0, *python).map(|row| row.reason.clone()),
+                    reason: expected
+                        .why_left_out(machine, column.0, *python)
+                        .map(|row| row.reason.clone()),
                 },
             };
-            Row { python: *python, cells: columns.iter().map(of_column).collect() }
+            Row {
+                python: *python,
+                cells: columns.iter().map(of_column).collect(),
+            }
         };
         let mut share = Share::default();
         for matched in &cells {
@@ -151,7 +199,12 @@ pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
             machine: machine.clone(),
             distribution: distribution.to_owned(),
             version: text,
-            rows: pythons.get(&(machine, distribution)).into_iter().flatten().map(row).collect(),
+            rows: pythons
+                .get(&(machine, distribution))
+                .into_iter()
+                .flatten()
+                .map(row)
+                .collect(),
             columns: columns.iter().map(|column| Column::of(column.0)).collect(),
         }
     };
@@ -165,7 +218,12 @@ struct ByTorch<'a>(&'a Combination);
 impl Ord for ByTorch<'_> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let key = |own: &Self| {
-            let Combination { torch, accelerator, backend, .. } = own.0;
+            let Combination {
+                torch,
+                accelerator,
+                backend,
+                ..
+            } = own.0;
             (torch.clone(), accelerator.clone(), backend.clone())
         };
         key(self).cmp(&key(other))
@@ -193,9 +251,12 @@ pub fn missing_text(grids: &[Grid]) -> String {
             share.total(),
             share.missing
         );
-        for band in
-            bands(&grid.columns, |one, other| one.torch == other.torch, |one| BETWEEN + one.width(), LINE - FIRST)
-        {
+        for band in bands(
+            &grid.columns,
+            |one, other| one.torch == other.torch,
+            |one| BETWEEN + one.width(),
+            LINE - FIRST,
+        ) {
             push_band(&mut text, grid, band);
             text.push('\n');
         }
@@ -209,15 +270,25 @@ pub fn archives_text(archives: &[MatchedArchive<'_>]) -> String {
     if !archives.is_empty() {
         let present = archives.iter().filter(|found| found.is_there).count();
         let missing = archives.len() - present;
-        let _ = writeln!(text, "install trees: {present} of {} present, {missing} missing", archives.len());
+        let _ = writeln!(
+            text,
+            "install trees: {present} of {} present, {missing} missing",
+            archives.len()
+        );
     }
     for found in archives {
-        let _ = writeln!(text, "  {:7}  {}", if found.is_there { "yes" } else { "MISSING" }, found.archive.name.text);
+        let _ = writeln!(
+            text,
+            "  {:7}  {}",
+            if found.is_there { "yes" } else { "MISSING" },
+            found.archive.name.text
+        );
     }
     text
 }
 
-/// Letters of the widest line of a grid: what a terminal that nobody has made smaller shows beside a margin.
+/// Letters of the widest line of a grid: what a terminal that nobody has made smaller shows beside
+/// a margin.
 const LINE: usize = 100;
 /// Letters of the column of Pythons, and those between columns.
 const FIRST: usize = 8;
@@ -229,20 +300,34 @@ fn push_band(text: &mut String, grid: &Grid, band: Range<usize>) {
     let heads: Vec<[String; 3]> = columns.iter().map(Column::head).collect();
     for line in 0..3 {
         let name = if line == 0 { "Python" } else { "" };
-        push_line(text, name, heads.iter().map(|head| head[line].as_str()).zip(columns));
+        push_line(
+            text,
+            name,
+            heads.iter().map(|head| head[line].as_str()).zip(columns),
+        );
     }
     for row in &grid.rows {
-        let python = row.python.map_or_else(|| "any".to_owned(), |python| python.to_string());
+        let python = row
+            .python
+            .map_or_else(|| "any".to_owned(), |python| python.to_string());
         let word = |cell: &Cell| match cell.state {
             State::Present => "yes",
             State::Missing => "MISSING",
             State::Excluded => "-",
         };
-        push_line(text, &python, row.cells[band.clone()].iter().map(word).zip(columns));
+        push_line(
+            text,
+            &python,
+            row.cells[band.clone()].iter().map(word).zip(columns),
+        );
     }
 }
 
-fn push_line<'a>(text: &mut String, first: &str, cells: impl Iterator<Item = (&'a str, &'a Column)>) {
+fn push_line<'a>(
+    text: &mut String,
+    first: &str,
+    cells: impl Iterator<Item = (&'a str, &'a Column)>,
+) {
     let mut line = format!("  {first:0$}", FIRST - 2);
     for (cell, column) in cells {
         let _ = write!(line, "{:BETWEEN$}{cell:1$}", "", column.width());
@@ -257,6 +342,12 @@ fn push_line<'a>(text: &mut String, first: &str, cells: impl Iterator<Item = (&'
 /// The wheels that are missing, one a line, sorted as the grids are, each once.
 pub fn listed(found: &[Matched<'_>]) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let missing = found.iter().filter(|matched| matched.by.is_none()).map(|matched| matched.cell);
-    missing.filter(|cell| seen.insert((&cell.wheel, &cell.job))).map(|cell| cell.wheel.clone()).collect()
+    let missing = found
+        .iter()
+        .filter(|matched| matched.by.is_none())
+        .map(|matched| matched.cell);
+    missing
+        .filter(|cell| seen.insert((&cell.wheel, &cell.job)))
+        .map(|cell| cell.wheel.clone())
+        .collect()
 }

@@ -1,12 +1,12 @@
-//! What is planned and what is published to documents: release notes, the history, tables of packages, coverage and
-//! its heatmap, and what is missing.
+//! What is planned and what is published to documents: release notes, the history, tables of
+//! packages, coverage and its heatmap, and what is missing.
 //!
-//! Input: an [`Expected`] made of a plan, [`Wheels`] made of listings, and what the builds of a plan came to. Output:
-//! Markdown, SVG, and plain values for programs.
+//! Input: an [`Expected`] made of a plan, [`Wheels`] made of listings, and what the builds of a
+//! plan came to. Output: Markdown, SVG, and plain values for programs.
 //!
-//! **Invariant:** a document comes from plan and listing alone, never from an earlier document, and equal input in any
-//! order gives equal bytes; a name from outside reaches a document only escaped; a wheel whose name cannot be read is
-//! listed, never passed over in silence.
+//! **Invariant:** a document comes from plan and listing alone, never from an earlier document, and
+//! equal input in any order gives equal bytes; a name from outside reaches a document only escaped;
+//! a wheel whose name cannot be read is listed, never passed over in silence.
 
 mod addresses;
 mod archives;
@@ -34,7 +34,9 @@ mod wheels;
 
 pub use crate::names::Combination;
 pub use addresses::{repository_in, repository_of};
-pub use archives::{ArchiveName, ExpectedArchive, MatchedArchive, PublishedArchive, called, matched_archives};
+pub use archives::{
+    ArchiveName, ExpectedArchive, MatchedArchive, PublishedArchive, called, matched_archives,
+};
 pub use coverage::{Coverage, CoverageRow, badges, coverage, coverage_table, updated};
 pub use dealt::dealt_out;
 pub use expected::{Expected, ExpectedCell};

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::failures::{Failed, absent};
 use super::packages::{counted, unread_part};
 use super::{
-    Combination, Expected, ExpectedCell, Outcomes, PublishedArchive, PublishedWheel, Wheels, addresses, called,
-    markdown, matched, matched_archives,
+    Combination, Expected, ExpectedCell, Outcomes, PublishedArchive, PublishedWheel, Wheels,
+    addresses, called, markdown, matched, matched_archives,
 };
 use crate::compat::{Compat, InstallLines, TorchWheel};
 use crate::config::RunTime;
@@ -46,8 +46,8 @@ pub struct Notes<'a> {
     pub most_bytes: u64,
 }
 
-/// The release of a tag, then those that say that they go on from it: they hold what one release has no room for. Of
-/// several releases of one tag it is the published one, then the oldest.
+/// The release of a tag, then those that say that they go on from it: they hold what one release
+/// has no room for. Of several releases of one tag it is the published one, then the oldest.
 pub fn release_of<'a>(listing: &'a Listing, tag: &str) -> Vec<&'a ListedRelease> {
     let is_of = |release: &&ListedRelease| {
         release.tag_name == tag || release.body.as_deref().and_then(continued_tag) == Some(tag)
@@ -55,12 +55,18 @@ pub fn release_of<'a>(listing: &'a Listing, tag: &str) -> Vec<&'a ListedRelease>
     let mut of_tag: BTreeMap<(usize, &str), &ListedRelease> = BTreeMap::new();
     for release in listing.releases.iter().filter(is_of) {
         // `v1-10` follows `v1-9`.
-        let place = of_tag.entry((release.tag_name.len(), &release.tag_name)).or_insert(release);
+        let place = of_tag
+            .entry((release.tag_name.len(), &release.tag_name))
+            .or_insert(release);
         if (release.draft, release.id) < (place.draft, place.id) {
             *place = release;
         }
     }
-    if of_tag.contains_key(&(tag.len(), tag)) { of_tag.into_values().collect() } else { Vec::new() }
+    if of_tag.contains_key(&(tag.len(), tag)) {
+        of_tag.into_values().collect()
+    } else {
+        Vec::new()
+    }
 }
 
 /// Missing wheels that are shown at once; a longer table opens by its first line.
@@ -109,7 +115,8 @@ enum Detail {
     Whole,
     /// No digests: `SHA256SUMS` has them.
     NoSums,
-    /// Then, wheels that differ in the Python alone are one row without links, and few of what is missing is listed.
+    /// Then, wheels that differ in the Python alone are one row without links, and few of what is
+    /// missing is listed.
     Short,
     /// Then, no wheel is named.
     Counts,
@@ -131,19 +138,29 @@ pub fn notes(notes: &Notes<'_>) -> Result<String, TemplateError> {
 
 fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateError> {
     let (expected, wheels) = (notes.expected, notes.wheels);
-    let mut absent: Vec<Vec<String>> =
-        absent(&matched(expected, wheels), &matched_archives(expected, wheels), notes.outcomes)
-            .iter()
-            .map(|missing| missing.cells().to_vec())
-            .collect();
-    let of_wheels: BTreeSet<_> = expected.cells.iter().map(|cell| (&cell.wheel, &cell.job)).collect();
+    let mut absent: Vec<Vec<String>> = absent(
+        &matched(expected, wheels),
+        &matched_archives(expected, wheels),
+        notes.outcomes,
+    )
+    .iter()
+    .map(|missing| missing.cells().to_vec())
+    .collect();
+    let of_wheels: BTreeSet<_> = expected
+        .cells
+        .iter()
+        .map(|cell| (&cell.wheel, &cell.job))
+        .collect();
     let planned = of_wheels.len() + expected.archives.len();
     let noun = called(of_wheels.len(), expected.archives.len());
     let count = count_of(wheels);
     let summary = match (planned, absent.len()) {
         (0, _) => format!("{count}."),
         (planned, 0) => format!("{count}. All of the {planned} that were planned are there."),
-        (planned, absent) => format!("{count}. Of the {planned} that were planned, {absent} {} missing.", are(absent)),
+        (planned, absent) => format!(
+            "{count}. Of the {planned} that were planned, {absent} {} missing.",
+            are(absent)
+        ),
     };
     let absent_count = absent.len();
     absent.truncate(match detail {
@@ -151,14 +168,25 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
         Detail::Short => MOST_SHORT,
         Detail::Counts => 0,
     });
-    let of_archives = wheels.archives.iter().filter_map(|archive| Some((archive.name.text.as_str(), archive.digest?)));
-    let digests: Vec<(&str, crate::names::Digest)> =
-        wheels.all.iter().filter_map(|wheel| Some((wheel.name.as_str(), wheel.digest?))).chain(of_archives).collect();
-    let repository = notes.repository.map(|repository| format!(" --repo {repository}")).unwrap_or_default();
+    let of_archives = wheels
+        .archives
+        .iter()
+        .filter_map(|archive| Some((archive.name.text.as_str(), archive.digest?)));
+    let digests: Vec<(&str, crate::names::Digest)> = wheels
+        .all
+        .iter()
+        .filter_map(|wheel| Some((wheel.name.as_str(), wheel.digest?)))
+        .chain(of_archives)
+        .collect();
+    let repository = notes
+        .repository
+        .map(|repository| format!(" --repo {repository}"))
+        .unwrap_or_default();
     let first = notes.releases.first();
     let is_immutable = first.is_some_and(|release| release.immutable);
     // GitHub tells that of what is public; notes are written before.
-    let may_be_immutable = notes.repository.is_some() && first.is_some_and(|release| release.draft || release.id == 0);
+    let may_be_immutable =
+        notes.repository.is_some() && first.is_some_and(|release| release.draft || release.id == 0);
     let tag = shell_quoted(notes.tag);
     let mut files = notes.releases.iter().flat_map(|release| &release.assets);
     let is_sums = |file: &ListedAsset| file.name == SUMS && file.state == AssetState::Uploaded;
@@ -169,13 +197,19 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
         is_short: detail >= Detail::Short,
         are_absent_many: absent.len() > MOST_ABSENT,
         absent_summary: match absent.len() {
-            shown if shown == absent_count => format!("{absent_count} of the {planned} planned {noun}s:"),
-            shown => format!("{absent_count} of the {planned} planned {noun}s, of which these are {shown}:"),
+            shown if shown == absent_count => {
+                format!("{absent_count} of the {planned} planned {noun}s:")
+            }
+            shown => format!(
+                "{absent_count} of the {planned} planned {noun}s, of which these are {shown}:"
+            ),
         },
         absent: if absent.is_empty() {
             String::new()
         } else {
-            markdown::table(&Failed::head(noun), &absent).trim_end().to_owned()
+            markdown::table(&Failed::head(noun), &absent)
+                .trim_end()
+                .to_owned()
         },
         installs: installs(notes),
         has_index: notes.index.is_some(),
@@ -189,7 +223,9 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
             .unwrap_or_default(),
         is_immutable,
         check_release: if is_immutable || may_be_immutable {
-            block(&format!("gh release verify {tag}{repository}\ngh release verify-asset {tag} FILE{repository}"))
+            block(&format!(
+                "gh release verify {tag}{repository}\ngh release verify-asset {tag} FILE{repository}"
+            ))
         } else {
             String::new()
         },
@@ -197,11 +233,21 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
         sums: if digests.is_empty() || detail > Detail::Whole {
             String::new()
         } else {
-            markdown::fenced("text", &sums(digests)).trim_end().to_owned()
+            markdown::fenced("text", &sums(digests))
+                .trim_end()
+                .to_owned()
         },
-        unread: if detail == Detail::Counts { String::new() } else { unread_part(&notes.wheels.unread, 2) },
+        unread: if detail == Detail::Counts {
+            String::new()
+        } else {
+            unread_part(&notes.wheels.unread, 2)
+        },
     };
-    let text = render("notes.md", include_str!("../../templates/notes/notes.md"), &view)?;
+    let text = render(
+        "notes.md",
+        include_str!("../../templates/notes/notes.md"),
+        &view,
+    )?;
     Ok(tidied(&text))
 }
 
@@ -221,19 +267,33 @@ fn block(lines: &str) -> String {
     markdown::fenced("sh", lines).trim_end().to_owned()
 }
 
-/// A heading a platform, and a table an accelerator below it. `level` is that of the platforms' headings.
+/// A heading a platform, and a table an accelerator below it. `level` is that of the platforms'
+/// headings.
 fn section(wheels: &Wheels, expected: &Expected, level: usize, detail: Detail) -> String {
     let found = matched(expected, wheels);
-    let planned: BTreeMap<&str, &ExpectedCell> =
-        found.iter().filter_map(|matched| Some((matched.by?.name.as_str(), matched.cell))).collect();
+    let planned: BTreeMap<&str, &ExpectedCell> = found
+        .iter()
+        .filter_map(|matched| Some((matched.by?.name.as_str(), matched.cell)))
+        .collect();
     let marks = "#".repeat(level);
     let mut text = String::new();
-    for platform in wheels.all.chunk_by(|one, other| one.machine == other.machine) {
-        let Some(first) = platform.first() else { continue };
-        text.push_str(&format!("\n{marks} {}\n", markdown::text(&first.machine.title())));
+    for platform in wheels
+        .all
+        .chunk_by(|one, other| one.machine == other.machine)
+    {
+        let Some(first) = platform.first() else {
+            continue;
+        };
+        text.push_str(&format!(
+            "\n{marks} {}\n",
+            markdown::text(&first.machine.title())
+        ));
         let mut parts: BTreeMap<&str, Vec<&PublishedWheel>> = BTreeMap::new();
         for wheel in platform {
-            parts.entry(wheel.combination.accelerator_name()).or_default().push(wheel);
+            parts
+                .entry(wheel.combination.accelerator_name())
+                .or_default()
+                .push(wheel);
         }
         // ROCm is what people come for.
         let mut names: Vec<&str> = parts.keys().copied().collect();
@@ -244,14 +304,28 @@ fn section(wheels: &Wheels, expected: &Expected, level: usize, detail: Detail) -
                 text.push_str(&format!("{}.\n", counted(parts[name].len(), "wheel")));
                 continue;
             }
-            let mut head = vec!["distribution", "version", name, "torch", "Python", "gfx targets", "backend", "link"];
-            let mut rows: Vec<Vec<String>> =
-                parts[name].iter().map(|wheel| row(wheel, planned.get(wheel.name.as_str()).copied())).collect();
+            let mut head = vec![
+                "distribution",
+                "version",
+                name,
+                "torch",
+                "Python",
+                "gfx targets",
+                "backend",
+                "link",
+            ];
+            let mut rows: Vec<Vec<String>> = parts[name]
+                .iter()
+                .map(|wheel| row(wheel, planned.get(wheel.name.as_str()).copied()))
+                .collect();
             if detail == Detail::Short {
                 markdown::remove_column(&mut head, &mut rows, LINK);
                 rows = by_python(rows);
             }
-            if parts[name].iter().all(|wheel| wheel.combination.accelerator.is_none()) {
+            if parts[name]
+                .iter()
+                .all(|wheel| wheel.combination.accelerator.is_none())
+            {
                 markdown::remove_column(&mut head, &mut rows, 2);
             }
             text.push_str(&markdown::table(&head, &rows));
@@ -275,7 +349,11 @@ fn trees(wheels: &Wheels, level: usize, detail: Detail) -> String {
             Some(address) => markdown::link(&markdown::code(&name.text), address),
             None => markdown::code(&name.text),
         };
-        vec![markdown::text(&name.distribution), markdown::text(&name.machine.title()), file]
+        vec![
+            markdown::text(&name.distribution),
+            markdown::text(&name.machine.title()),
+            file,
+        ]
     };
     let rows: Vec<Vec<String>> = wheels.archives.iter().map(row).collect();
     head + &markdown::table(&["distribution", "platform", "file"], &rows)
@@ -303,7 +381,11 @@ fn by_python(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
         let mut key = row.clone();
         let python = key.remove(PYTHON);
         match places.get(&key) {
-            Some(place) if merged[*place][PYTHON].split(", ").all(|other| other != python) => {
+            Some(place)
+                if merged[*place][PYTHON]
+                    .split(", ")
+                    .all(|other| other != python) =>
+            {
                 merged[*place][PYTHON].push_str(&format!(", {python}"));
             }
             Some(_) => {}
@@ -317,7 +399,8 @@ fn by_python(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
 }
 
 fn row(wheel: &PublishedWheel, planned: Option<&ExpectedCell>) -> Vec<String> {
-    let or_none = |text: Option<String>| text.map_or_else(|| "–".to_owned(), |text| markdown::text(&text));
+    let or_none =
+        |text: Option<String>| text.map_or_else(|| "–".to_owned(), |text| markdown::text(&text));
     let what = &wheel.combination;
     let of_plan = planned.map(|cell| cell.gfx.as_slice()).unwrap_or_default();
     vec![
@@ -338,24 +421,41 @@ fn row(wheel: &PublishedWheel, planned: Option<&ExpectedCell>) -> Vec<String> {
 /// Lines for each folder of the index: where its torch is installed, and from nothing.
 fn installs(notes: &Notes<'_>) -> Vec<Install> {
     let mut folders: BTreeMap<Folder, BTreeMap<&str, Vec<&PublishedWheel>>> = BTreeMap::new();
-    for wheel in notes.wheels.all.iter().filter(|wheel| wheel.withdrawn.is_none()) {
+    for wheel in notes
+        .wheels
+        .all
+        .iter()
+        .filter(|wheel| wheel.withdrawn.is_none())
+    {
         let of_folder = folders.entry(Folder::from(&wheel.combination)).or_default();
-        of_folder.entry(&wheel.combination.distribution).or_default().push(wheel);
+        of_folder
+            .entry(&wheel.combination.distribution)
+            .or_default()
+            .push(wheel);
     }
     let install = |(folder, distributions): (Folder, BTreeMap<&str, Vec<&PublishedWheel>>)| {
         let torch = match &folder {
-            Folder::Rocm(rocm, Some(torch)) if !torch.is_pre() => notes.compat.official_torch(&torch.minor(), rocm),
+            Folder::Rocm(rocm, Some(torch)) if !torch.is_pre() => {
+                notes.compat.official_torch(&torch.minor(), rocm)
+            }
             _ => None,
         };
-        let chosen: Vec<&PublishedWheel> =
-            distributions.values().flat_map(|wheels| examples(wheels, notes.index.is_some())).collect();
-        let lines: Vec<InstallLines> =
-            chosen.iter().map(|wheel| lines(wheel, &folder, notes.index, torch.as_ref())).collect();
+        let chosen: Vec<&PublishedWheel> = distributions
+            .values()
+            .flat_map(|wheels| examples(wheels, notes.index.is_some()))
+            .collect();
+        let lines: Vec<InstallLines> = chosen
+            .iter()
+            .map(|wheel| lines(wheel, &folder, notes.index, torch.as_ref()))
+            .collect();
         let mut text: Vec<String> = lines.iter().map(|lines| lines.with_torch.clone()).collect();
         if let Some(name) = folder.torch() {
             text.insert(0, format!("# with torch {name} installed"));
         }
-        let from_nothing: Vec<String> = lines.into_iter().filter_map(|lines| lines.from_nothing).collect();
+        let from_nothing: Vec<String> = lines
+            .into_iter()
+            .filter_map(|lines| lines.from_nothing)
+            .collect();
         if !from_nothing.is_empty() {
             text.push("# from nothing".to_owned());
             text.extend(from_nothing);
@@ -370,8 +470,9 @@ fn installs(notes: &Notes<'_>) -> Vec<Install> {
     folders.into_iter().map(install).collect()
 }
 
-/// Returns the wheels that lines are printed for: the newest version of each backend. An index has one wheel a version for
-/// an installer to choose by platform and Python; without one it is that for the newest Python of each platform.
+/// Returns the wheels that lines are printed for: the newest version of each backend. An index has
+/// one wheel a version for an installer to choose by platform and Python; without one it is that
+/// for the newest Python of each platform.
 fn examples<'w>(wheels: &[&'w PublishedWheel], has_index: bool) -> Vec<&'w PublishedWheel> {
     let mut newest: BTreeMap<(Option<&str>, String), &PublishedWheel> = BTreeMap::new();
     let key = |wheel: &PublishedWheel| {
@@ -379,8 +480,14 @@ fn examples<'w>(wheels: &[&'w PublishedWheel], has_index: bool) -> Vec<&'w Publi
         (version.clone(), git.is_none(), wheel.pythons.clone())
     };
     for wheel in wheels {
-        let platform = if has_index { String::new() } else { wheel.machine.title() };
-        let place = newest.entry((wheel.combination.backend.as_deref(), platform)).or_insert(wheel);
+        let platform = if has_index {
+            String::new()
+        } else {
+            wheel.machine.title()
+        };
+        let place = newest
+            .entry((wheel.combination.backend.as_deref(), platform))
+            .or_insert(wheel);
         if key(place) <= key(wheel) {
             *place = wheel;
         }
@@ -388,7 +495,12 @@ fn examples<'w>(wheels: &[&'w PublishedWheel], has_index: bool) -> Vec<&'w Publi
     newest.into_values().collect()
 }
 
-fn lines(wheel: &PublishedWheel, folder: &Folder, index: Option<&BaseUrl>, torch: Option<&TorchWheel>) -> InstallLines {
+fn lines(
+    wheel: &PublishedWheel,
+    folder: &Folder,
+    index: Option<&BaseUrl>,
+    torch: Option<&TorchWheel>,
+) -> InstallLines {
     // The official index has no torch for ROCm on Windows.
     let name = wheel.name.parse::<WheelName>().ok();
     let torch = torch.filter(|_| name.as_ref().is_none_or(|name| !name.is_for_windows()));
@@ -397,13 +509,20 @@ fn lines(wheel: &PublishedWheel, folder: &Folder, index: Option<&BaseUrl>, torch
             let address = shell_quoted(format!("{index}/{folder}/"));
             let distribution = &wheel.combination.distribution;
             if *folder == Folder::Any {
-                let with_torch = format!("pip install {distribution} --no-deps --index-url {address}");
-                return InstallLines { with_torch, from_nothing: None };
+                let with_torch =
+                    format!("pip install {distribution} --no-deps --index-url {address}");
+                return InstallLines {
+                    with_torch,
+                    from_nothing: None,
+                };
             }
             InstallLines::new(&format!("{distribution}=={version}"), Some(&address), torch)
         }
         _ => {
-            let place = wheel.address.clone().unwrap_or_else(|| format!("./{}", wheel.name));
+            let place = wheel
+                .address
+                .clone()
+                .unwrap_or_else(|| format!("./{}", wheel.name));
             InstallLines::new(&format!("'{place}'"), None, torch)
         }
     }
@@ -411,24 +530,53 @@ fn lines(wheel: &PublishedWheel, folder: &Folder, index: Option<&BaseUrl>, torch
 
 /// Returns the needs of a wheel at run time as Markdown; `None` where there are none.
 fn needs(wheel: &PublishedWheel) -> Option<String> {
-    let Combination { distribution, backend, .. } = &wheel.combination;
-    let shipped = || Some(RunTime::of_shipped(&distribution.parse().ok()?, backend.as_deref()));
-    let run_time = wheel.run_time.clone().or_else(shipped).filter(|run_time| !run_time.is_empty())?;
-    let backend = backend.as_ref().map(|backend| format!(" ({backend})")).unwrap_or_default();
+    let Combination {
+        distribution,
+        backend,
+        ..
+    } = &wheel.combination;
+    let shipped = || {
+        Some(RunTime::of_shipped(
+            &distribution.parse().ok()?,
+            backend.as_deref(),
+        ))
+    };
+    let run_time = wheel
+        .run_time
+        .clone()
+        .or_else(shipped)
+        .filter(|run_time| !run_time.is_empty())?;
+    let backend = backend
+        .as_ref()
+        .map(|backend| format!(" ({backend})"))
+        .unwrap_or_default();
     let named = markdown::text(&format!("{distribution}{backend}"));
-    let sentence =
-        format!("{named}: {}", run_time.sentence().replacen("At run time it needs", "at run time it needs", 1));
+    let sentence = format!(
+        "{named}: {}",
+        run_time
+            .sentence()
+            .replacen("At run time it needs", "at run time it needs", 1)
+    );
     if run_time.env.is_empty() {
         return Some(format!("{sentence}."));
     }
-    let exports: Vec<String> = run_time.assignments().map(|text| format!("export {text}")).collect();
+    let exports: Vec<String> = run_time
+        .assignments()
+        .map(|text| format!("export {text}"))
+        .collect();
     Some(format!("{sentence}:\n\n{}", block(&exports.join("\n"))))
 }
 
 /// The section of the history: `### TAG`, a link, and a heading a platform.
 pub fn history_section(notes: &Notes<'_>) -> String {
-    let page = notes.releases.first().and_then(|release| addresses::page(release, notes.repository));
-    let link = page.map_or_else(|| "Release".to_owned(), |page| markdown::link("Release", &page));
+    let page = notes
+        .releases
+        .first()
+        .and_then(|release| addresses::page(release, notes.repository));
+    let link = page.map_or_else(
+        || "Release".to_owned(),
+        |page| markdown::link("Release", &page),
+    );
     format!(
         "### {}\n\n{link}, {}.\n{}{}",
         markdown::text(notes.tag),

@@ -26,15 +26,18 @@ pub enum OutcomesError {
 }
 
 impl Outcomes {
-    /// Adds a `build.json`, a list of such, or one object a line, and gives the jobs that it is about. Of two results of
-    /// one job the later one counts.
+    /// Adds a `build.json`, a list of such, or one object a line, and gives the jobs that it is
+    /// about. Of two results of one job the later one counts.
     ///
     /// # Errors
     /// When the text is none of these.
     pub fn add_json(&mut self, text: &str) -> Result<BTreeSet<String>, OutcomesError> {
         let mut jobs = BTreeSet::new();
         for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
-            self.add(&value.map_err(|error| OutcomesError::Malformed(error.to_string()))?, &mut jobs)?;
+            self.add(
+                &value.map_err(|error| OutcomesError::Malformed(error.to_string()))?,
+                &mut jobs,
+            )?;
         }
         Ok(jobs)
     }
@@ -44,9 +47,20 @@ impl Outcomes {
             return items.iter().try_for_each(|item| self.add(item, jobs));
         }
         let text = |name: &str| value.get(name).and_then(Value::as_str);
-        let (Some(job), Some(outcome)) = (text("job"), text("outcome")) else { return Err(OutcomesError::OtherForm) };
-        let why = why(outcome, text("reason").map(str::to_owned).or_else(|| stage(value)));
-        self.0.insert(job.to_owned(), CameTo { is_good: matches!(outcome, "done" | "success" | "skipped"), why });
+        let (Some(job), Some(outcome)) = (text("job"), text("outcome")) else {
+            return Err(OutcomesError::OtherForm);
+        };
+        let why = why(
+            outcome,
+            text("reason").map(str::to_owned).or_else(|| stage(value)),
+        );
+        self.0.insert(
+            job.to_owned(),
+            CameTo {
+                is_good: matches!(outcome, "done" | "success" | "skipped"),
+                why,
+            },
+        );
         jobs.insert(job.to_owned());
         Ok(())
     }
@@ -56,9 +70,13 @@ impl Outcomes {
         self.0.get(job).map(|came_to| came_to.why.as_str())
     }
 
-    /// What is wrong with a job that left a wheel, in one line; `None` where nothing is known to be.
+    /// What is wrong with a job that left a wheel, in one line; `None` where nothing is known to
+    /// be.
     pub fn fault(&self, job: &str) -> Option<&str> {
-        self.0.get(job).filter(|came_to| !came_to.is_good).map(|came_to| came_to.why.as_str())
+        self.0
+            .get(job)
+            .filter(|came_to| !came_to.is_good)
+            .map(|came_to| came_to.why.as_str())
     }
 }
 
@@ -81,11 +99,16 @@ fn why(outcome: &str, reason: Option<String>) -> String {
 /// The first stage of a `build.json` that did not end well.
 fn stage(value: &Value) -> Option<String> {
     let stages = value.get("stages")?.as_array()?;
-    let text = |stage: &Value, name: &str| stage.get(name).and_then(Value::as_str).map(str::to_owned);
-    let is_bad = |stage: &&Value| matches!(text(stage, "state").as_deref(), Some("failed" | "stopped"));
+    let text =
+        |stage: &Value, name: &str| stage.get(name).and_then(Value::as_str).map(str::to_owned);
+    let is_bad =
+        |stage: &&Value| matches!(text(stage, "state").as_deref(), Some("failed" | "stopped"));
     let bad = stages.iter().find(is_bad)?;
     let name = text(bad, "stage")?;
-    Some(text(bad, "ended").map_or_else(|| format!("stage `{name}`"), |ended| format!("stage `{name}`, {ended}")))
+    Some(text(bad, "ended").map_or_else(
+        || format!("stage `{name}`"),
+        |ended| format!("stage `{name}`, {ended}"),
+    ))
 }
 
 #[cfg(test)]
@@ -105,9 +128,15 @@ mod tests {
             {"stage": "compile", "state": "failed", "ended": "exit 1"}]}"#;
         assert_eq!(of(record).why("j"), Some("failed: stage `compile`, exit 1"));
         let lines = "{\"job\": \"a\", \"outcome\": \"failure\", \"reason\": \"no space\"}\n{\"job\": \"b\", \"outcome\": \"cancelled\"}\n";
-        assert_eq!((of(lines).why("a"), of(lines).why("b")), (Some("failed: no space"), Some("stopped")));
+        assert_eq!(
+            (of(lines).why("a"), of(lines).why("b")),
+            (Some("failed: no space"), Some("stopped"))
+        );
         assert_eq!(of("[]").why("a"), None);
-        assert_eq!((of(record).fault("j"), of(record).fault("other")), (of(record).why("j"), None));
+        assert_eq!(
+            (of(record).fault("j"), of(record).fault("other")),
+            (of(record).why("j"), None)
+        );
     }
 
     #[test]
@@ -115,7 +144,13 @@ mod tests {
         let twice = r#"[{"job": "j", "outcome": "capped"}, {"job": "j", "outcome": "done"}]"#;
         assert!(of(twice).why("j").unwrap().starts_with("built"));
         assert_eq!(of(twice).fault("j"), None, "a second attempt succeeded");
-        assert_eq!(Outcomes::default().add_json("7"), Err(OutcomesError::OtherForm));
-        assert!(matches!(Outcomes::default().add_json("{"), Err(OutcomesError::Malformed(_))));
+        assert_eq!(
+            Outcomes::default().add_json("7"),
+            Err(OutcomesError::OtherForm)
+        );
+        assert!(matches!(
+            Outcomes::default().add_json("{"),
+            Err(OutcomesError::Malformed(_))
+        ));
     }
 }

@@ -48,7 +48,10 @@ impl PackageRow<'_> {
 
     /// The newest wheel whose gfx targets are known.
     pub fn with_gfx(&self) -> Option<&PublishedWheel> {
-        self.wheels.iter().copied().find(|wheel| wheel.gfx_text(&[]).is_some())
+        self.wheels
+            .iter()
+            .copied()
+            .find(|wheel| wheel.gfx_text(&[]).is_some())
     }
 
     /// The words for each wheel's link: its release, and what tells it from others of that release.
@@ -58,11 +61,18 @@ impl PackageRow<'_> {
             *of_tag.entry(&wheel.tag).or_default() += 1;
         }
         let words = |wheel: &&PublishedWheel| {
-            let mut words = if wheel.tag.is_empty() { "wheel".to_owned() } else { wheel.tag.clone() };
+            let mut words = if wheel.tag.is_empty() {
+                "wheel".to_owned()
+            } else {
+                wheel.tag.clone()
+            };
             if let Some(build) = &wheel.build {
                 words.push_str(&format!(" build {build}"));
             }
-            if of_tag.get(wheel.tag.as_str()).is_some_and(|count| *count > 1) {
+            if of_tag
+                .get(wheel.tag.as_str())
+                .is_some_and(|count| *count > 1)
+            {
                 words.push_str(&format!(" {}", wheel.tags));
             }
             if wheel.is_prerelease {
@@ -80,21 +90,38 @@ pub fn packages(wheels: &Wheels) -> String {
     let mut anchors = Anchors::default();
     let (mut contents, mut body) = (String::new(), String::new());
     for platform in rows.chunk_by(|one, other| one.machine == other.machine) {
-        let Some(first) = platform.first() else { continue };
+        let Some(first) = platform.first() else {
+            continue;
+        };
         let title = first.machine.title();
         let place = anchors.place(&[&title]);
         contents.push_str(&format!("- [{}](#{place})\n", markdown::text(&title)));
-        body.push_str(&format!("\n<a id=\"{place}\"></a>\n\n## {}\n", markdown::text(&title)));
-        for project in platform.chunk_by(|one, other| one.combination.distribution == other.combination.distribution) {
-            let name = project.first().map(|row| row.combination.distribution.as_str()).unwrap_or_default();
+        body.push_str(&format!(
+            "\n<a id=\"{place}\"></a>\n\n## {}\n",
+            markdown::text(&title)
+        ));
+        for project in platform
+            .chunk_by(|one, other| one.combination.distribution == other.combination.distribution)
+        {
+            let name = project
+                .first()
+                .map(|row| row.combination.distribution.as_str())
+                .unwrap_or_default();
             let place = anchors.place(&[&title, name]);
             contents.push_str(&format!("  - [{}](#{place})\n", markdown::text(name)));
-            body.push_str(&format!("\n<a id=\"{place}\"></a>\n\n### {}\n", markdown::text(name)));
+            body.push_str(&format!(
+                "\n<a id=\"{place}\"></a>\n\n### {}\n",
+                markdown::text(name)
+            ));
             let same = |one: &PackageRow<'_>, other: &PackageRow<'_>| {
-                (&one.combination.version, &one.combination.git) == (&other.combination.version, &other.combination.git)
+                (&one.combination.version, &one.combination.git)
+                    == (&other.combination.version, &other.combination.git)
             };
             for version in project.chunk_by(same) {
-                let told = version.first().map(|row| row.combination.version_text()).unwrap_or_default();
+                let told = version
+                    .first()
+                    .map(|row| row.combination.version_text())
+                    .unwrap_or_default();
                 let place = anchors.place(&[&title, name, &told]);
                 contents.push_str(&format!("    - [{}](#{place})\n", markdown::text(&told)));
                 body.push_str(&format!("\n<a id=\"{place}\"></a>\n\n"));
@@ -103,7 +130,11 @@ pub fn packages(wheels: &Wheels) -> String {
         }
     }
     let count = wheels.all.len();
-    let mut text = format!("# Packages\n\n{} of {}.\n", counted(count, "wheel"), counted(releases(wheels), "release"));
+    let mut text = format!(
+        "# Packages\n\n{} of {}.\n",
+        counted(count, "wheel"),
+        counted(releases(wheels), "release")
+    );
     if count > 0 {
         text.push_str(&format!("\n{contents}"));
     }
@@ -113,7 +144,12 @@ pub fn packages(wheels: &Wheels) -> String {
 }
 
 fn releases(wheels: &Wheels) -> usize {
-    wheels.all.iter().map(|wheel| wheel.tag.as_str()).collect::<std::collections::BTreeSet<_>>().len()
+    wheels
+        .all
+        .iter()
+        .map(|wheel| wheel.tag.as_str())
+        .collect::<std::collections::BTreeSet<_>>()
+        .len()
 }
 
 /// `1 wheel`, `2 wheels`.
@@ -127,9 +163,14 @@ fn folded(name: &str, version: &str, rows: &[PackageRow<'_>]) -> String {
     let has_gfx = rows.iter().any(|row| row.with_gfx().is_some());
     let mut text = format!("<details>\n<summary>{summary}</summary>\n\n");
     let mut by_accelerator: Vec<&[PackageRow<'_>]> = rows
-        .chunk_by(|one, other| one.combination.accelerator_name() == other.combination.accelerator_name())
+        .chunk_by(|one, other| {
+            one.combination.accelerator_name() == other.combination.accelerator_name()
+        })
         .collect();
-    let name_of = |part: &[PackageRow<'_>]| part.first().map_or("", |row| row.combination.accelerator_name());
+    let name_of = |part: &[PackageRow<'_>]| {
+        part.first()
+            .map_or("", |row| row.combination.accelerator_name())
+    };
     // ROCm is what people come for.
     by_accelerator.sort_by_key(|part| name_of(part) != "ROCm");
     for part in by_accelerator {
@@ -148,7 +189,8 @@ fn folded(name: &str, version: &str, rows: &[PackageRow<'_>]) -> String {
 }
 
 fn cells(row: &PackageRow<'_>, has_gfx: bool) -> Vec<String> {
-    let or_none = |text: Option<String>| text.map_or_else(|| "–".to_owned(), |text| markdown::text(&text));
+    let or_none =
+        |text: Option<String>| text.map_or_else(|| "–".to_owned(), |text| markdown::text(&text));
     let mut cells = vec![
         markdown::text(&row.pythons.to_string()),
         or_none(row.combination.torch_text()),
@@ -156,10 +198,14 @@ fn cells(row: &PackageRow<'_>, has_gfx: bool) -> Vec<String> {
         markdown::text(&row.backend()),
     ];
     cells.extend(has_gfx.then(|| or_none(row.with_gfx().and_then(|wheel| wheel.gfx_text(&[])))));
-    let links = row.wheels.iter().zip(row.link_words()).map(|(wheel, words)| match &wheel.address {
-        Some(address) => markdown::link(&markdown::text(&words), address),
-        None => format!("{} {}", markdown::text(&words), markdown::code(&wheel.name)),
-    });
+    let links = row
+        .wheels
+        .iter()
+        .zip(row.link_words())
+        .map(|(wheel, words)| match &wheel.address {
+            Some(address) => markdown::link(&markdown::text(&words), address),
+            None => format!("{} {}", markdown::text(&words), markdown::code(&wheel.name)),
+        });
     cells.push(links.collect::<Vec<_>>().join(", "));
     cells
 }
@@ -171,7 +217,13 @@ pub(super) fn unread_part(unread: &[Unread], level: usize) -> String {
     }
     let rows: Vec<Vec<String>> = unread
         .iter()
-        .map(|file| vec![markdown::code(&file.name), markdown::code(&file.tag), markdown::text(&file.reason)])
+        .map(|file| {
+            vec![
+                markdown::code(&file.name),
+                markdown::code(&file.tag),
+                markdown::text(&file.reason),
+            ]
+        })
         .collect();
     format!(
         "\n{} Files whose names cannot be read\n\nThey are in no table above.\n\n{}",

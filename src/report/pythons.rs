@@ -5,12 +5,14 @@ use std::fmt;
 
 use crate::names::{PythonVersion, WheelName};
 
-/// The Pythons of a wheel (platform compatibility tags, "Python Tag" and "ABI Tag"; PEP 384 for `abi3`).
+/// The Pythons of a wheel (platform compatibility tags, "Python Tag" and "ABI Tag"; PEP 384 for
+/// `abi3`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pythons {
     /// These alone.
     Listed(Vec<PythonVersion>),
-    /// This one and every later one; through the stable ABI, which free-threaded builds do not have.
+    /// This one and every later one; through the stable ABI, which free-threaded builds do not
+    /// have.
     StableAbi(PythonVersion),
     /// This one and every later one, without compiled code for any.
     From(PythonVersion),
@@ -27,9 +29,9 @@ impl Pythons {
         let abis = name.abi.tags();
         let mut numbered: Vec<PythonVersion> = Vec::new();
         for tag in tags {
-            numbered.extend(
-                abis.iter().filter_map(|abi| version(tag, abi.ends_with('t') && abi.starts_with(tag.as_str()))),
-            );
+            numbered.extend(abis.iter().filter_map(|abi| {
+                version(tag, abi.ends_with('t') && abi.starts_with(tag.as_str()))
+            }));
         }
         numbered.sort();
         numbered.dedup();
@@ -39,7 +41,9 @@ impl Pythons {
         match numbered.first() {
             None => Self::Other(format!("{}-{}", name.python, name.abi)),
             Some(lowest) if name.abi.contains("abi3") => Self::StableAbi(*lowest),
-            Some(lowest) if name.abi.contains("none") && tags.iter().all(|tag| tag.starts_with("py")) => {
+            Some(lowest)
+                if name.abi.contains("none") && tags.iter().all(|tag| tag.starts_with("py")) =>
+            {
                 Self::From(*lowest)
             }
             Some(_) => Self::Listed(numbered),
@@ -51,7 +55,9 @@ impl Pythons {
         match (self, python) {
             (Self::Any, _) => true,
             (Self::Listed(versions), Some(python)) => versions.contains(&python),
-            (Self::StableAbi(lowest), Some(python)) => python >= *lowest && !python.is_free_threaded(),
+            (Self::StableAbi(lowest), Some(python)) => {
+                python >= *lowest && !python.is_free_threaded()
+            }
             (Self::From(lowest), Some(python)) => python >= *lowest,
             (Self::Other(_), _) | (_, None) => false,
         }
@@ -73,7 +79,9 @@ impl Pythons {
 fn version(tag: &str, is_free_threaded: bool) -> Option<PythonVersion> {
     let digits = tag.strip_prefix("cp").or_else(|| tag.strip_prefix("py"))?;
     let (major, minor) = digits.split_at_checked(1)?;
-    format!("{major}.{minor}{}", if is_free_threaded { "t" } else { "" }).parse().ok()
+    format!("{major}.{minor}{}", if is_free_threaded { "t" } else { "" })
+        .parse()
+        .ok()
 }
 
 impl Ord for Pythons {
@@ -91,9 +99,13 @@ impl PartialOrd for Pythons {
 impl fmt::Display for Pythons {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Listed(versions) => {
-                f.write_str(&versions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
-            }
+            Self::Listed(versions) => f.write_str(
+                &versions
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            ),
             Self::StableAbi(lowest) => write!(f, "{lowest}+ (abi3)"),
             Self::From(lowest) => write!(f, "{lowest}+"),
             Self::Any => f.write_str("any"),
@@ -127,10 +139,21 @@ mod tests {
 
     #[test]
     fn nine_and_later_stands_before_ten_and_any_last() {
-        let mut pythons = ["py3-none", "cp310-cp310", "cp313-cp313t", "cp39-abi3", "cp313-cp313", "cp39-cp39"].map(of);
+        let mut pythons = [
+            "py3-none",
+            "cp310-cp310",
+            "cp313-cp313t",
+            "cp39-abi3",
+            "cp313-cp313",
+            "cp39-cp39",
+        ]
+        .map(of);
         pythons.sort();
         let shown: Vec<String> = pythons.iter().map(ToString::to_string).collect();
-        assert_eq!(shown, ["3.9+ (abi3)", "3.9", "3.10", "3.13", "3.13t", "any"]);
+        assert_eq!(
+            shown,
+            ["3.9+ (abi3)", "3.9", "3.10", "3.13", "3.13t", "any"]
+        );
     }
 
     #[test]

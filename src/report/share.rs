@@ -27,13 +27,20 @@ pub enum Grade {
 impl Share {
     /// Counts one cell.
     pub fn count(&mut self, is_present: bool) {
-        if is_present { self.present += 1 } else { self.missing += 1 }
+        if is_present {
+            self.present += 1
+        } else {
+            self.missing += 1
+        }
     }
 
     /// This share and another one together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        Self { present: self.present + other.present, missing: self.missing + other.missing }
+        Self {
+            present: self.present + other.present,
+            missing: self.missing + other.missing,
+        }
     }
 
     /// All cells counted.
@@ -50,7 +57,8 @@ impl Share {
 
     /// Green from 90 %, yellow from 70 %.
     pub fn grade(self) -> Grade {
-        let reaches = |percent: u128| u128::from(self.present) * 100 >= percent * u128::from(self.total());
+        let reaches =
+            |percent: u128| u128::from(self.present) * 100 >= percent * u128::from(self.total());
         match self.total() {
             0 => Grade::None,
             _ if reaches(90) => Grade::Green,

@@ -18,19 +18,34 @@ fn listing() -> Listing {
         assets: assets.to_vec(),
         ..ListedRelease::default()
     };
-    let releases =
-        vec![release("v9", 1, &assets[..20]), release("v10", 2, &assets[10..]), release("v10-2", 2, &assets[..3])];
-    Listing { repository: None, releases }
+    let releases = vec![
+        release("v9", 1, &assets[..20]),
+        release("v10", 2, &assets[10..]),
+        release("v10-2", 2, &assets[..3]),
+    ];
+    Listing {
+        repository: None,
+        releases,
+    }
 }
 
 fn expected() -> Expected {
     let names = ["3.10", "3.11", "3.12"].map(|python| python.replace('.', ""));
-    let wheel = |python: &String| format!("flash_attn-2.8.3+rocm62torch2.5-cp{python}-cp{python}-linux_x86_64.whl");
-    let missing =
-        ["2.9", "2.10"].map(|torch| format!("flash_attn-2.8.3+rocm7.2torch{torch}-cp312-cp312-linux_x86_64.whl"));
+    let wheel = |python: &String| {
+        format!("flash_attn-2.8.3+rocm62torch2.5-cp{python}-cp{python}-linux_x86_64.whl")
+    };
+    let missing = ["2.9", "2.10"]
+        .map(|torch| format!("flash_attn-2.8.3+rocm7.2torch{torch}-cp312-cp312-linux_x86_64.whl"));
     let published = names.iter().map(wheel).chain(missing).collect();
     let mut sink = Sink::new();
-    let made = Expected::of(&SavedPlan { published, ..SavedPlan::default() }, &[], &mut sink);
+    let made = Expected::of(
+        &SavedPlan {
+            published,
+            ..SavedPlan::default()
+        },
+        &[],
+        &mut sink,
+    );
     assert!(!sink.has_errors());
     made
 }
@@ -64,7 +79,11 @@ fn documents(listing: &Listing) -> Vec<String> {
         coverage_table(&counted),
         missing_text(&grids(&expected, &found)),
     ];
-    documents.extend(heatmaps(&found).iter().map(|heatmap| svg(heatmap, Scheme::Auto)));
+    documents.extend(
+        heatmaps(&found)
+            .iter()
+            .map(|heatmap| svg(heatmap, Scheme::Auto)),
+    );
     documents
 }
 
@@ -101,8 +120,17 @@ proptest! {
 fn ten_comes_after_nine_everywhere() {
     let texts = documents(&listing());
     let missing = &texts[5];
-    assert!(missing.find("torch 2.9").unwrap() < missing.find("torch 2.10").unwrap(), "{missing}");
+    assert!(
+        missing.find("torch 2.9").unwrap() < missing.find("torch 2.10").unwrap(),
+        "{missing}"
+    );
     let packages = &texts[0];
-    let (nine, ten) = (packages.find("| 3.9 | 2.5 |").unwrap(), packages.find("| 3.10 | 2.5 | 6.2 |").unwrap());
-    assert!(nine < ten || packages[nine..].contains("| 3.10 | 2.5 | 6.2 |"), "{packages}");
+    let (nine, ten) = (
+        packages.find("| 3.9 | 2.5 |").unwrap(),
+        packages.find("| 3.10 | 2.5 | 6.2 |").unwrap(),
+    );
+    assert!(
+        nine < ten || packages[nine..].contains("| 3.10 | 2.5 | 6.2 |"),
+        "{packages}"
+    );
 }

@@ -9,11 +9,12 @@ use crate::config::RunTime;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::BaseUrl;
 use crate::names::{
-    Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, Withdrawn, is_tree_archive,
-    is_wheel_file,
+    Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, Withdrawn,
+    is_tree_archive, is_wheel_file,
 };
 use crate::publish::{
-    AssetState, GfxOrigin, Held, ListedAsset, ListedRelease, Listing, Manifest, ManifestFile, Rebuilt, tag_pieces,
+    AssetState, GfxOrigin, Held, ListedAsset, ListedRelease, Listing, Manifest, ManifestFile,
+    Rebuilt, tag_pieces,
 };
 
 /// Wheels, sorted by what they are, archives, and wheel files whose names say nothing.
@@ -99,11 +100,17 @@ pub struct Beside<'a> {
 impl Wheels {
     /// The wheels that people can fetch: finished assets of releases that are no drafts.
     pub fn published(listing: &Listing, beside: Beside<'_>) -> Self {
-        Self::of(listing.releases.iter().filter(|release| !release.draft), beside)
+        Self::of(
+            listing.releases.iter().filter(|release| !release.draft),
+            beside,
+        )
     }
 
     /// The finished wheels of these releases, drafts or not.
-    pub fn of<'a>(releases: impl IntoIterator<Item = &'a ListedRelease>, beside: Beside<'_>) -> Self {
+    pub fn of<'a>(
+        releases: impl IntoIterator<Item = &'a ListedRelease>,
+        beside: Beside<'_>,
+    ) -> Self {
         let mut wheels = Self::default();
         let rows: Rows<'_> = beside
             .manifests
@@ -112,7 +119,11 @@ impl Wheels {
             .map(|file| ((file.name.as_str(), file.sha256), file))
             .collect();
         for release in releases {
-            for asset in release.assets.iter().filter(|asset| asset.state == AssetState::Uploaded) {
+            for asset in release
+                .assets
+                .iter()
+                .filter(|asset| asset.state == AssetState::Uploaded)
+            {
                 if is_tree_archive(&asset.name) {
                     wheels.archives.push(archive(release, asset, beside));
                 }
@@ -124,7 +135,8 @@ impl Wheels {
                         if let Some(row) = row(&rows, &wheel) {
                             wheel.gfx.clone_from(&row.gfx);
                             wheel.gfx_from = row.gfx_from;
-                            wheel.run_time = Some(row.run_time.clone()).filter(|run_time| !run_time.is_empty());
+                            wheel.run_time =
+                                Some(row.run_time.clone()).filter(|run_time| !run_time.is_empty());
                         }
                         wheels.all.push(wheel);
                     }
@@ -141,36 +153,53 @@ impl Wheels {
             }
         }
         wheels.all.sort_by(PublishedWheel::order);
-        // A listing of GitHub and the manifest of the same release name the same file; the one that says more stays.
+        // A listing of GitHub and the manifest of the same release name the same file; the one that
+        // says more stays.
         let mut seen = BTreeSet::new();
-        wheels.all.retain(|wheel| seen.insert((wheel.tag.clone(), wheel.name.clone())));
-        let key = |archive: &PublishedArchive| (archive.name.clone(), archive.tag.clone(), archive.address.is_none());
+        wheels
+            .all
+            .retain(|wheel| seen.insert((wheel.tag.clone(), wheel.name.clone())));
+        let key = |archive: &PublishedArchive| {
+            (
+                archive.name.clone(),
+                archive.tag.clone(),
+                archive.address.is_none(),
+            )
+        };
         wheels.archives.sort_by_cached_key(key);
-        wheels.archives.dedup_by(|one, other| (&one.name, &one.tag) == (&other.name, &other.tag));
+        wheels
+            .archives
+            .dedup_by(|one, other| (&one.name, &one.tag) == (&other.name, &other.tag));
         wheels.unread.sort();
         wheels.unread.dedup();
         wheels
     }
 
-    /// Leaves out wheels of which a newer release has other bytes under the same name, as an index does, and gives them.
+    /// Leaves out wheels of which a newer release has other bytes under the same name, as an index
+    /// does, and gives them.
     pub fn pass_over_older(&mut self) -> Vec<Rebuilt> {
         let mut newest: HashMap<String, Held> = HashMap::new();
         let mut rebuilt = Vec::new();
         // They stand by what they are, and then the newest release first.
-        self.all.retain(|wheel| match newest.entry(wheel.name.clone()) {
-            Entry::Vacant(free) => {
-                free.insert(wheel.held());
-                true
-            }
-            Entry::Occupied(first) => {
-                let (offered, older) = (first.get(), wheel.held());
-                let is_same = offered.is_same(&older);
-                if !is_same {
-                    rebuilt.push(Rebuilt { name: wheel.name.clone(), offered: offered.clone(), older });
+        self.all
+            .retain(|wheel| match newest.entry(wheel.name.clone()) {
+                Entry::Vacant(free) => {
+                    free.insert(wheel.held());
+                    true
                 }
-                is_same
-            }
-        });
+                Entry::Occupied(first) => {
+                    let (offered, older) = (first.get(), wheel.held());
+                    let is_same = offered.is_same(&older);
+                    if !is_same {
+                        rebuilt.push(Rebuilt {
+                            name: wheel.name.clone(),
+                            offered: offered.clone(),
+                            older,
+                        });
+                    }
+                    is_same
+                }
+            });
         rebuilt
     }
 
@@ -178,9 +207,12 @@ impl Wheels {
     pub fn report(&self, listing: &str, sink: &mut Sink) {
         for unread in &self.unread {
             sink.push(
-                Diagnostic::new(&codes::UNREADABLE_PUBLISHED_NAME, format!("published file {}", unread.told))
-                    .at(Place::File(listing.into()), "")
-                    .note(format!("it is in release `{}`", unread.tag)),
+                Diagnostic::new(
+                    &codes::UNREADABLE_PUBLISHED_NAME,
+                    format!("published file {}", unread.told),
+                )
+                .at(Place::File(listing.into()), "")
+                .note(format!("it is in release `{}`", unread.tag)),
             );
         }
         for wheel in self.all.iter().filter(|wheel| wheel.is_ambiguous) {
@@ -203,15 +235,18 @@ impl Wheels {
 /// Rows of manifests by name and digest.
 type Rows<'a> = BTreeMap<(&'a str, Digest), &'a ManifestFile>;
 
-/// Returns the row of a wheel by name and digest; by name alone where the listing has no digest and all manifests agree.
+/// Returns the row of a wheel by name and digest; by name alone where the listing has no digest and
+/// all manifests agree.
 fn row<'a>(rows: &Rows<'a>, wheel: &PublishedWheel) -> Option<&'a ManifestFile> {
-    let mut of_name =
-        rows.range((wheel.name.as_str(), Digest::new([0; 32]))..).take_while(|((name, _), _)| *name == wheel.name);
+    let mut of_name = rows
+        .range((wheel.name.as_str(), Digest::new([0; 32]))..)
+        .take_while(|((name, _), _)| *name == wheel.name);
     match wheel.digest {
         Some(digest) => rows.get(&(wheel.name.as_str(), digest)).copied(),
         None => {
             let first = of_name.next().map(|(_, row)| *row)?;
-            let agree = |other: &ManifestFile| other.gfx == first.gfx && other.run_time == first.run_time;
+            let agree =
+                |other: &ManifestFile| other.gfx == first.gfx && other.run_time == first.run_time;
             of_name.all(|(_, other)| agree(other)).then_some(first)
         }
     }
@@ -240,7 +275,10 @@ fn read(
     let text = name.to_string();
     Ok(PublishedWheel {
         address: addresses::asset(release, asset, &text, beside.base, repository),
-        withdrawn: beside.withdrawn.and_then(|all| all.reason(&text, asset.digest)).map(str::to_owned),
+        withdrawn: beside
+            .withdrawn
+            .and_then(|all| all.reason(&text, asset.digest))
+            .map(str::to_owned),
         name: text,
         machine: Machine::of(&name),
         combination: Combination::of(&identity),
@@ -262,10 +300,15 @@ fn read(
 
 impl PublishedWheel {
     fn held(&self) -> Held {
-        Held { tag: self.tag.clone(), digest: self.digest, size_bytes: self.size_bytes }
+        Held {
+            tag: self.tag.clone(),
+            digest: self.digest,
+            size_bytes: self.size_bytes,
+        }
     }
 
-    /// Returns its gfx targets for a table; `planned` are those of its job. Those that were not read in the wheel are marked.
+    /// Returns its gfx targets for a table; `planned` are those of its job. Those that were not
+    /// read in the wheel are marked.
     pub(super) fn gfx_text(&self, planned: &[String]) -> Option<String> {
         let of_manifest = !self.gfx.is_empty() || self.gfx_from.is_some();
         let listed = if of_manifest { &self.gfx } else { planned };
@@ -292,18 +335,33 @@ impl PublishedWheel {
             .cmp(&other.what())
             .then_with(|| other.published_at.cmp(&self.published_at))
             .then_with(|| tag_pieces(&other.tag).cmp(&tag_pieces(&self.tag)))
-            .then_with(|| other.build.as_deref().map(tag_pieces).cmp(&self.build.as_deref().map(tag_pieces)))
+            .then_with(|| {
+                other
+                    .build
+                    .as_deref()
+                    .map(tag_pieces)
+                    .cmp(&self.build.as_deref().map(tag_pieces))
+            })
             .then_with(|| self.name.cmp(&other.name))
             .then_with(|| self.address.is_none().cmp(&other.address.is_none()))
             .then_with(|| self.digest.is_none().cmp(&other.digest.is_none()))
             .then_with(|| self.address.cmp(&other.address))
-            .then_with(|| self.digest.map(Digest::to_hex).cmp(&other.digest.map(Digest::to_hex)))
+            .then_with(|| {
+                self.digest
+                    .map(Digest::to_hex)
+                    .cmp(&other.digest.map(Digest::to_hex))
+            })
             .then_with(|| self.size_bytes.cmp(&other.size_bytes))
     }
 
     /// Platform, combination and Python: equal for wheels that fill the same cell.
     pub(super) fn what(&self) -> (&Machine, &Combination, &Pythons, Option<bool>) {
-        (&self.machine, &self.combination, &self.pythons, self.cxx11abi)
+        (
+            &self.machine,
+            &self.combination,
+            &self.pythons,
+            self.cxx11abi,
+        )
     }
 }
 
@@ -316,7 +374,11 @@ mod tests {
     fn every_wheel_file_is_read_or_listed_as_unread() {
         let listing = Listing::from_json(include_str!("../../tests/fixtures/assets.json")).unwrap();
         let wheels = Wheels::published(&listing, Beside::default());
-        let unread: Vec<&str> = wheels.unread.iter().map(|unread| unread.name.as_str()).collect();
+        let unread: Vec<&str> = wheels
+            .unread
+            .iter()
+            .map(|unread| unread.name.as_str())
+            .collect();
         assert_eq!(
             unread,
             [
@@ -325,7 +387,10 @@ mod tests {
                 "flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl"
             ]
         );
-        assert_eq!(wheels.all.len() + wheels.unread.len(), listing.releases[0].assets.len());
+        assert_eq!(
+            wheels.all.len() + wheels.unread.len(),
+            listing.releases[0].assets.len()
+        );
         assert!(wheels.all.iter().all(|wheel| !wheel.name.contains('%')));
     }
 
@@ -334,19 +399,46 @@ mod tests {
         let text = r#"[{"tag_name": "a", "draft": true, "assets": [{"name": "a-1-py3-none-any.whl"}]},
             {"tag_name": "b", "assets": [{"name": "a-1-py3-none-any.whl", "state": "starter"}]}]"#;
         let listing = Listing::from_json(text).unwrap();
-        assert_eq!(Wheels::published(&listing, Beside::default()), Wheels::default());
-        assert_eq!(Wheels::of(&listing.releases, Beside::default()).all.len(), 1, "notes look into drafts");
+        assert_eq!(
+            Wheels::published(&listing, Beside::default()),
+            Wheels::default()
+        );
+        assert_eq!(
+            Wheels::of(&listing.releases, Beside::default()).all.len(),
+            1,
+            "notes look into drafts"
+        );
     }
 
     #[test]
     fn of_a_wheel_that_was_built_again_the_newest_release_stays() {
         let release = |tag: &str, size: u64| {
-            format!(r#"{{"tag_name": "{tag}", "assets": [{{"name": "a-1-py3-none-any.whl", "size": {size}}}]}}"#)
+            format!(
+                r#"{{"tag_name": "{tag}", "assets": [{{"name": "a-1-py3-none-any.whl", "size": {size}}}]}}"#
+            )
         };
-        let text = format!("[{}, {}, {}]", release("v3", 3), release("v2", 3), release("v1", 1));
+        let text = format!(
+            "[{}, {}, {}]",
+            release("v3", 3),
+            release("v2", 3),
+            release("v1", 1)
+        );
         let mut wheels = Wheels::published(&Listing::from_json(&text).unwrap(), Beside::default());
         let rebuilt = wheels.pass_over_older();
-        assert_eq!(wheels.all.iter().map(|wheel| wheel.tag.as_str()).collect::<Vec<_>>(), ["v3", "v2"]);
-        assert_eq!(rebuilt.iter().map(|one| one.older.tag.as_str()).collect::<Vec<_>>(), ["v1"]);
+        assert_eq!(
+            wheels
+                .all
+                .iter()
+                .map(|wheel| wheel.tag.as_str())
+                .collect::<Vec<_>>(),
+            ["v3", "v2"]
+        );
+        assert_eq!(
+            rebuilt
+                .iter()
+                .map(|one| one.older.tag.as_str())
+                .collect::<Vec<_>>(),
+            ["v1"]
+        );
     }
 }

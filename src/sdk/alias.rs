@@ -1,9 +1,10 @@
 //! Libraries of a few hundred bytes that stand for another name of a library.
 //!
-//! A program that opens `libx.so` at run time asks for a name that is no library of a package: there is `libx.so.7`, as
-//! loaders ask for it. A copy under the other name would be a second library, loaded beside the first. This one has no
-//! code; it needs the library, so opening it opens that, and its symbols are found through it (dlsym(3): those of the
-//! libraries that it needs, too).
+//! A program that opens `libx.so` at run time asks for a name that is no library of a package:
+//! there is `libx.so.7`, as loaders ask for it. A copy under the other name would be a second
+//! library, loaded beside the first. This one has no code; it needs the library, so opening it
+//! opens that, and its symbols are found through it (dlsym(3): those of the libraries that it
+//! needs, too).
 
 use crate::elf::{machine, segment_flag, segment_type, tag};
 
@@ -11,7 +12,8 @@ const ELF_HEADER_BYTES: u64 = 64;
 const PROGRAM_HEADER_BYTES: u64 = 56;
 const SYMBOL_BYTES: u64 = 24;
 const DYNAMIC_ENTRY_BYTES: u64 = 16;
-/// Where the parts lie, one behind the other: headers, one empty symbol, a hash table of it, the dynamic table, texts.
+/// Where the parts lie, one behind the other: headers, one empty symbol, a hash table of it, the
+/// dynamic table, texts.
 const SYMBOLS: u64 = ELF_HEADER_BYTES + 3 * PROGRAM_HEADER_BYTES;
 const HASH: u64 = SYMBOLS + SYMBOL_BYTES;
 /// `DT_SYMENT`.
@@ -65,7 +67,8 @@ impl Alias {
             put(&word.to_le_bytes());
         }
         put(&0_u32.to_le_bytes());
-        // Sizes and numbers of headers: of this one, of segments, of sections, which there are none of.
+        // Sizes and numbers of headers: of this one, of segments, of sections, which there are none
+        // of.
         for half in [64_u16, 56, 3, 64, 0, 0] {
             put(&half.to_le_bytes());
         }
@@ -118,13 +121,26 @@ mod tests {
         for processor in [machine::X86_64, machine::AARCH64] {
             assert!(Alias::is_for(processor));
             let [name, soname, search] = ["libx.so", "libx.so.7", "$ORIGIN"].map(str::to_owned);
-            let bytes = Alias { machine: processor, name, soname, search }.bytes();
+            let bytes = Alias {
+                machine: processor,
+                name,
+                soname,
+                search,
+            }
+            .bytes();
             assert_eq!(verify(&bytes), []);
             let elf = Elf::read(&bytes).unwrap();
             let strings = elf.strings(&bytes).unwrap();
             assert_eq!(elf.texts(&strings, tag::NEEDED).unwrap(), ["libx.so.7"]);
             let (soname, search) = (Some("libx.so".to_owned()), Some("$ORIGIN".to_owned()));
-            assert_eq!(Shape::read(&bytes).unwrap(), Shape::Library { machine: processor, soname, search });
+            assert_eq!(
+                Shape::read(&bytes).unwrap(),
+                Shape::Library {
+                    machine: processor,
+                    soname,
+                    search
+                }
+            );
         }
         assert!(!Alias::is_for(224));
     }

@@ -46,12 +46,12 @@ pub struct FileFacts {
     pub shape: Shape,
 }
 
-/// What a loader would make of a file. Read from its head, never from its name, so that a linker script named
-/// `libx.so` is data and a code object for a GPU is, too.
+/// What a loader would make of a file. Read from its head, never from its name, so that a linker
+/// script named `libx.so` is data and a code object for a GPU is, too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
-    /// Nothing, or nothing that is changed: texts, archives, relocatable files, programs without a dynamic table,
-    /// code for GPUs, files for other processors.
+    /// Nothing, or nothing that is changed: texts, archives, relocatable files, programs without a
+    /// dynamic table, code for GPUs, files for other processors.
     Data,
     /// A shared library.
     Library {
@@ -74,7 +74,8 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The name of the file that loaders look for. A SONAME that no file can have, such as one with a slash, is none.
+    /// The name of the file that loaders look for. A SONAME that no file can have, such as one with
+    /// a slash, is none.
     pub fn soname(&self) -> Option<&str> {
         match self {
             Self::Library { soname, .. } => soname.as_deref().filter(|soname| is_file_name(soname)),
@@ -85,8 +86,16 @@ impl Shape {
     /// The search path that it has, where it may have one.
     pub(super) fn search(&self) -> Option<&Option<String>> {
         match self {
-            Self::Library { search, .. } | Self::Program { is_dynamic: true, search, .. } => Some(search),
-            Self::Data | Self::Program { is_dynamic: false, .. } => None,
+            Self::Library { search, .. }
+            | Self::Program {
+                is_dynamic: true,
+                search,
+                ..
+            } => Some(search),
+            Self::Data
+            | Self::Program {
+                is_dynamic: false, ..
+            } => None,
         }
     }
 }

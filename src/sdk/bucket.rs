@@ -13,10 +13,13 @@ use crate::archive::Compression;
 use crate::config::Platform;
 use crate::names::{ArtifactName, Component, Digest};
 
-/// The folder of a run in a bucket, with a slash at its end: `123-linux/`, and in a bucket that several repositories
-/// share, `OWNER-REPO/123-linux/` (ROCm/TheRock, `build_tools/_therock_utils/workflow_outputs.py`).
+/// The folder of a run in a bucket, with a slash at its end: `123-linux/`, and in a bucket that
+/// several repositories share, `OWNER-REPO/123-linux/` (ROCm/TheRock,
+/// `build_tools/_therock_utils/workflow_outputs.py`).
 pub fn folder_of_run(shared_by: Option<&str>, run: &str, platform: Platform) -> String {
-    let repository = shared_by.map(|repository| repository.replace('/', "-") + "/").unwrap_or_default();
+    let repository = shared_by
+        .map(|repository| repository.replace('/', "-") + "/")
+        .unwrap_or_default();
     format!("{repository}{run}-{}/", platform.word())
 }
 
@@ -59,8 +62,13 @@ pub fn page(xml: &str) -> Result<Page, String> {
                 }
             }
             Event::Text(part) => text.push_str(legal_text(&part, reader.buffer_position())?),
-            Event::CData(part) => text.push_str(legal_text(&part, reader.buffer_position() - CDATA_END)?),
-            Event::GeneralRef(entity) => match entity.resolve_char_ref().map_err(|error| error.to_string())? {
+            Event::CData(part) => {
+                text.push_str(legal_text(&part, reader.buffer_position() - CDATA_END)?)
+            }
+            Event::GeneralRef(entity) => match entity
+                .resolve_char_ref()
+                .map_err(|error| error.to_string())?
+            {
                 Some(character) => text.push(character),
                 None => {
                     let named = resolve_predefined_entity(&entity);
@@ -72,11 +80,18 @@ pub fn page(xml: &str) -> Result<Page, String> {
                 match words[..] {
                     ["ListBucketResult", "Contents", "Key"] if text.contains(char::is_control) => {
                         let at = reader.buffer_position();
-                        return Err(format!("the key {text:?} has a control character, before byte {at}"));
+                        return Err(format!(
+                            "the key {text:?} has a control character, before byte {at}"
+                        ));
                     }
-                    ["ListBucketResult", "Contents", "Key"] => key = Some(text.clone()).filter(|key| !key.is_empty()),
+                    ["ListBucketResult", "Contents", "Key"] => {
+                        key = Some(text.clone()).filter(|key| !key.is_empty())
+                    }
                     ["ListBucketResult", "Contents", "Size"] => {
-                        size_bytes = Some(text.parse().map_err(|_| format!("`{text}` is not a size"))?);
+                        size_bytes = Some(
+                            text.parse()
+                                .map_err(|_| format!("`{text}` is not a size"))?,
+                        );
                     }
                     ["ListBucketResult", "Contents"] if page.objects.len() == MAX_FILES => {
                         return Err(format!("it has more than {MAX_FILES} files"));
@@ -84,7 +99,9 @@ pub fn page(xml: &str) -> Result<Page, String> {
                     ["ListBucketResult", "Contents"] => {
                         let (Some(key), Some(size_bytes)) = (key.take(), size_bytes.take()) else {
                             let at = reader.buffer_position();
-                            return Err(format!("it has a file without a key or size, before byte {at}"));
+                            return Err(format!(
+                                "it has a file without a key or size, before byte {at}"
+                            ));
                         };
                         page.objects.push((key, size_bytes));
                     }
@@ -98,7 +115,11 @@ pub fn page(xml: &str) -> Result<Page, String> {
             _ => {}
         }
     }
-    if is_listing { Ok(page) } else { Err("it is no listing of a bucket".to_owned()) }
+    if is_listing {
+        Ok(page)
+    } else {
+        Err("it is no listing of a bucket".to_owned())
+    }
 }
 
 /// Returns whether an element is a file of a listing.
@@ -106,13 +127,16 @@ fn is_object(path: &[String]) -> bool {
     path.iter().eq(["ListBucketResult", "Contents"])
 }
 
-/// Returns a text that ends before byte `end`, unless it has a control character that no XML may have, not even as a
-/// reference (XML 1.0, section 2.2, "Characters").
+/// Returns a text that ends before byte `end`, unless it has a control character that no XML may
+/// have, not even as a reference (XML 1.0, section 2.2, "Characters").
 fn legal_text(text: &str, end: u64) -> Result<&str, String> {
     let is_illegal = |c: char| c < ' ' && !matches!(c, '\t' | '\n' | '\r');
     match text.find(is_illegal) {
         None => Ok(text),
-        Some(at) => Err(format!("it has a control character at byte {}", end - (text.len() - at) as u64)),
+        Some(at) => Err(format!(
+            "it has a control character at byte {}",
+            end - (text.len() - at) as u64
+        )),
     }
 }
 
@@ -174,22 +198,37 @@ pub fn sum_line(digest: Digest, file: &str) -> String {
 /// What it says instead.
 pub fn sum_in(text: &str) -> Result<Digest, &str> {
     let said = text.split_whitespace().next().unwrap_or_default();
-    format!("sha256:{}", said.to_ascii_lowercase()).parse().map_err(|_| said)
+    format!("sha256:{}", said.to_ascii_lowercase())
+        .parse()
+        .map_err(|_| said)
 }
 
 impl Choice {
-    /// The archives among the files of a run that are wanted, sorted; of each artifact the one that is read fastest.
+    /// The archives among the files of a run that are wanted, sorted; of each artifact the one that
+    /// is read fastest.
     pub fn of(&self, files: &[File]) -> Vec<Published> {
-        let sums: BTreeSet<&str> = files.iter().filter_map(|(file, _)| file.strip_suffix(SUM)).collect();
+        let sums: BTreeSet<&str> = files
+            .iter()
+            .filter_map(|(file, _)| file.strip_suffix(SUM))
+            .collect();
         let mut best: BTreeMap<ArtifactName, Published> = BTreeMap::new();
         for (file, size_bytes) in files {
-            let Some((name, compression)) = Compression::of(file) else { continue };
-            let Ok(name) = name.parse::<ArtifactName>() else { continue };
+            let Some((name, compression)) = Compression::of(file) else {
+                continue;
+            };
+            let Ok(name) = name.parse::<ArtifactName>() else {
+                continue;
+            };
             if !self.takes(&name) {
                 continue;
             }
             let has_sum = sums.contains(file.as_str());
-            let published = Published { name: name.clone(), compression, size_bytes: *size_bytes, has_sum };
+            let published = Published {
+                name: name.clone(),
+                compression,
+                size_bytes: *size_bytes,
+                has_sum,
+            };
             match best.get(&name) {
                 Some(other) if other.compression <= compression => {}
                 _ => drop(best.insert(name, published)),
@@ -222,7 +261,10 @@ mod tests {
     #[test]
     fn runs_have_a_folder_and_share_buckets_under_the_name_of_their_repository() {
         assert_eq!(folder_of_run(None, "123", Platform::Linux), "123-linux/");
-        assert_eq!(folder_of_run(Some("me/TheRock"), "123", Platform::Windows), "me-TheRock/123-windows/");
+        assert_eq!(
+            folder_of_run(Some("me/TheRock"), "123", Platform::Windows),
+            "me-TheRock/123-windows/"
+        );
     }
 
     #[test]
@@ -234,13 +276,23 @@ mod tests {
         let read = page(xml).unwrap();
         assert_eq!(
             read.objects,
-            [("1-linux/a_lib_gfx90a:xnack+.tar.zst".to_owned(), 7), ("1-linux/b&c".to_owned(), 6_000_000_000)]
+            [
+                ("1-linux/a_lib_gfx90a:xnack+.tar.zst".to_owned(), 7),
+                ("1-linux/b&c".to_owned(), 6_000_000_000)
+            ]
         );
         assert_eq!(read.next.as_deref(), Some("1/a+b="));
-        assert_eq!(page("<ListBucketResult></ListBucketResult>").unwrap(), super::Page::default());
-        for none in
-            ["", "<html></html>", "<ListBucketResult><Contents>", "<Error><Code>NoSuchBucket</Code></Error>", "x"]
-        {
+        assert_eq!(
+            page("<ListBucketResult></ListBucketResult>").unwrap(),
+            super::Page::default()
+        );
+        for none in [
+            "",
+            "<html></html>",
+            "<ListBucketResult><Contents>",
+            "<Error><Code>NoSuchBucket</Code></Error>",
+            "x",
+        ] {
             assert!(page(none).is_err(), "{none}");
         }
     }
@@ -256,10 +308,14 @@ mod tests {
         assert_eq!(nested(MAX_LISTING_DEPTH), Err(said.to_owned()));
         let files = |count: usize| {
             let all = "<Contents><Key>k</Key><Size>1</Size></Contents>".repeat(count);
-            page(&format!("<ListBucketResult>{all}</ListBucketResult>")).map(|page| page.objects.len())
+            page(&format!("<ListBucketResult>{all}</ListBucketResult>"))
+                .map(|page| page.objects.len())
         };
         assert_eq!(files(MAX_FILES), Ok(MAX_FILES));
-        assert_eq!(files(MAX_FILES + 1), Err("it has more than 100000 files".to_owned()));
+        assert_eq!(
+            files(MAX_FILES + 1),
+            Err("it has more than 100000 files".to_owned())
+        );
         // A megabyte of elements within each other took minutes.
         let open = "<a>".repeat(1 << 20);
         assert_eq!(page(&open).map_err(|error| error.len() > 10), Err(true));
@@ -276,7 +332,10 @@ mod tests {
             "<Size>2</Size><Owner><Key>b</Key></Owner>",
         ];
         let reasons = parts.map(|part| {
-            page(&format!("<ListBucketResult>{whole}<Contents>{part}</Contents></ListBucketResult>")).unwrap_err()
+            page(&format!(
+                "<ListBucketResult>{whole}<Contents>{part}</Contents></ListBucketResult>"
+            ))
+            .unwrap_err()
         });
         insta::assert_snapshot!(reasons.join("\n"), @r"
         it has a file without a key or size, before byte 98
@@ -296,9 +355,22 @@ mod tests {
                 Err(why) => format!("{why}\n"),
             }
         };
-        let keys =
-            ["a&#32;\u{e9}", "<![CDATA[a&b]]>", "a\0b", "a&#0;b", "a\x1b", "a&#27;", "a\nb", "a&#10;b", "a\u{7f}"];
-        let read: String = keys.iter().chain(&["a\u{9b}", "<![CDATA[a\0]]>"]).map(|text| key(text)).collect();
+        let keys = [
+            "a&#32;\u{e9}",
+            "<![CDATA[a&b]]>",
+            "a\0b",
+            "a&#0;b",
+            "a\x1b",
+            "a&#27;",
+            "a\nb",
+            "a&#10;b",
+            "a\u{7f}",
+        ];
+        let read: String = keys
+            .iter()
+            .chain(&["a\u{9b}", "<![CDATA[a\0]]>"])
+            .map(|text| key(text))
+            .collect();
         insta::assert_snapshot!(read, @r#"
         [("a é", 1)]
         [("a&b", 1)]
@@ -332,7 +404,13 @@ mod tests {
         ]
         .map(|file| (file.to_owned(), 1))
         .to_vec();
-        let of = |choice: &Choice| choice.of(&files).iter().map(Published::file).collect::<Vec<_>>();
+        let of = |choice: &Choice| {
+            choice
+                .of(&files)
+                .iter()
+                .map(Published::file)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(of(&Choice::default()).len(), 6);
         let mut choice = Choice {
             made_for: Some(["gfx942".to_owned()].into()),
@@ -342,7 +420,11 @@ mod tests {
         choice.without_components = ["test".parse().unwrap()].into();
         assert_eq!(
             of(&choice),
-            ["blas_lib_generic.tar.zst", "blas_lib_gfx942.tar.xz", "blas_lib_gfx942:xnack+.tar.zst"]
+            [
+                "blas_lib_generic.tar.zst",
+                "blas_lib_gfx942.tar.xz",
+                "blas_lib_gfx942:xnack+.tar.zst"
+            ]
         );
         assert!(choice.of(&files)[0].has_sum && !choice.of(&files)[1].has_sum);
         choice.includes = vec![Regex::new("_gfx").unwrap(), Regex::new("^none").unwrap()];

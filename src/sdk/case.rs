@@ -3,13 +3,18 @@
 use std::collections::BTreeMap;
 
 /// What to do about them.
-pub(super) const HELP: &str = "on disks that do not tell case apart, one takes the place of the other; rename one";
+pub(super) const HELP: &str =
+    "on disks that do not tell case apart, one takes the place of the other; rename one";
 
-/// Pairs of paths that differ only in case, each path with what is known of it, in the order in which they come.
-pub(super) fn clashes<'p, T: Copy>(paths: impl IntoIterator<Item = (&'p str, T)>) -> Vec<[(&'p str, T); 2]> {
+/// Pairs of paths that differ only in case, each path with what is known of it, in the order in
+/// which they come.
+pub(super) fn clashes<'p, T: Copy>(
+    paths: impl IntoIterator<Item = (&'p str, T)>,
+) -> Vec<[(&'p str, T); 2]> {
     let mut seen: BTreeMap<String, (&'p str, T)> = BTreeMap::new();
     let pair = |(path, known): (&'p str, T)| {
-        seen.insert(path.to_lowercase(), (path, known)).map(|other| [other, (path, known)])
+        seen.insert(path.to_lowercase(), (path, known))
+            .map(|other| [other, (path, known)])
     };
     paths.into_iter().filter_map(pair).collect()
 }
@@ -19,7 +24,10 @@ mod tests {
     #[test]
     fn paths_that_differ_only_in_case_are_paired_with_the_one_before() {
         let paths = ["a/B", "a/b", "a/c", "A/b", "Ä", "ä"].map(|path| (path, ()));
-        let pairs: Vec<[&str; 2]> = super::clashes(paths).into_iter().map(|pair| pair.map(|(path, ())| path)).collect();
+        let pairs: Vec<[&str; 2]> = super::clashes(paths)
+            .into_iter()
+            .map(|pair| pair.map(|(path, ())| path))
+            .collect();
         assert_eq!(pairs, [["a/B", "a/b"], ["a/b", "A/b"], ["Ä", "ä"]]);
     }
 }

@@ -30,8 +30,8 @@ enum Token {
     Close,
 }
 
-/// The families that a file declares, in the order in which they are first named, each with its targets in order. A
-/// target without a family is one of its own.
+/// The families that a file declares, in the order in which they are first named, each with its
+/// targets in order. A target without a family is one of its own.
 ///
 /// ```
 /// let text = "therock_add_amdgpu_target(gfx1250 \"MI450\" FAMILY dcgpu-all gfx125X-all) # new";
@@ -57,7 +57,9 @@ pub fn declared_families(text: &str) -> Result<Vec<FamilyRow>, DeclaredError> {
                 Some(Token::Open) | None => return Err(cut),
             }
         }
-        let [target, _product, rest @ ..] = words.as_slice() else { return Err(cut) };
+        let [target, _product, rest @ ..] = words.as_slice() else {
+            return Err(cut);
+        };
         if targets.contains(target) {
             return Err(DeclaredError::Twice(target.clone()));
         }
@@ -81,7 +83,11 @@ pub fn declared_families(text: &str) -> Result<Vec<FamilyRow>, DeclaredError> {
             }
         }
     }
-    if targets.is_empty() { Err(DeclaredError::Nothing) } else { Ok(rows) }
+    if targets.is_empty() {
+        Err(DeclaredError::Nothing)
+    } else {
+        Ok(rows)
+    }
 }
 
 fn row(family: &str, target: &str) -> FamilyRow {
@@ -92,7 +98,11 @@ fn row(family: &str, target: &str) -> FamilyRow {
         checked: String::new(),
         note: String::new(),
     };
-    FamilyRow { family: family.to_owned(), members: vec![target.to_owned()], origin }
+    FamilyRow {
+        family: family.to_owned(),
+        members: vec![target.to_owned()],
+        origin,
+    }
 }
 
 /// The words of a text of CMake's language, without its comments (cmake-language(7)).
@@ -114,7 +124,8 @@ fn tokens(text: &str) -> Vec<Token> {
             c if c.is_whitespace() || c == ';' => {}
             c => {
                 let mut word = String::from(c);
-                while let Some(c) = chars.next_if(|c| !c.is_whitespace() && !"#()\";".contains(*c)) {
+                while let Some(c) = chars.next_if(|c| !c.is_whitespace() && !"#()\";".contains(*c))
+                {
                     word.push(c);
                 }
                 tokens.push(Token::Word(word));
@@ -130,7 +141,10 @@ mod tests {
 
     fn families(text: &str) -> Result<Vec<String>, DeclaredError> {
         let rows = declared_families(text)?;
-        Ok(rows.into_iter().map(|row| format!("{}: {}", row.family, row.members.join(" "))).collect())
+        Ok(rows
+            .into_iter()
+            .map(|row| format!("{}: {}", row.family, row.members.join(" ")))
+            .collect())
     }
 
     #[test]
@@ -143,16 +157,23 @@ mod tests {
                     therock_add_amdgpu_target(gfx9999 \"\" stray)\n";
         assert_eq!(
             families(text).unwrap(),
-            ["dcgpu-all: gfx90a gfx942", "gfx90X-all: gfx90a", "gfx94X-all: gfx942", "gfx9999: gfx9999"]
+            [
+                "dcgpu-all: gfx90a gfx942",
+                "gfx90X-all: gfx90a",
+                "gfx94X-all: gfx942",
+                "gfx9999: gfx9999"
+            ]
         );
     }
 
     #[test]
     fn a_file_that_declares_nothing_or_half_is_none() {
         assert_eq!(families("set(x)\n"), Err(DeclaredError::Nothing));
-        for text in
-            ["therock_add_amdgpu_target(gfx1 \"x", "therock_add_amdgpu_target(gfx1)", "therock_add_amdgpu_target(a b ("]
-        {
+        for text in [
+            "therock_add_amdgpu_target(gfx1 \"x",
+            "therock_add_amdgpu_target(gfx1)",
+            "therock_add_amdgpu_target(a b (",
+        ] {
             assert_eq!(families(text), Err(DeclaredError::CutOff(1)), "{text}");
         }
         let twice = "therock_add_amdgpu_target(a b)\ntherock_add_amdgpu_target(a b)";

@@ -74,26 +74,55 @@ pub fn devel_trees(
     let families: Vec<Option<&str>> = match wish.mode {
         Mode::Kpack => vec![None],
         Mode::Legacy => {
-            let libraries = layout.packages.iter().filter(|package| package.kind == PackageKind::Libraries);
-            libraries.map(|package| package.made_for.as_deref()).collect()
+            let libraries = layout
+                .packages
+                .iter()
+                .filter(|package| package.kind == PackageKind::Libraries);
+            libraries
+                .map(|package| package.made_for.as_deref())
+                .collect()
         }
     };
-    let Some(row) = row(facts, PackageKind::Devel) else { return Vec::new() };
+    let Some(row) = row(facts, PackageKind::Devel) else {
+        return Vec::new();
+    };
     let tree = |family: Option<&str>| {
         let owners = layout.packages.iter().filter(|package| {
-            package.kind != PackageKind::Device && (package.made_for.is_none() || package.made_for.as_deref() == family)
+            package.kind != PackageKind::Device
+                && (package.made_for.is_none() || package.made_for.as_deref() == family)
         });
-        let fed_by = of_family(artifacts, family, |artifact| feeds(artifact, facts, row, wish.mode));
-        let mut members =
-            Members { artifacts, platform: wish.platform, by_path: BTreeMap::new(), overlaps: Vec::new() };
+        let fed_by = of_family(artifacts, family, |artifact| {
+            feeds(artifact, facts, row, wish.mode)
+        });
+        let mut members = Members {
+            artifacts,
+            platform: wish.platform,
+            by_path: BTreeMap::new(),
+            overlaps: Vec::new(),
+        };
         members.claim(&fed_by, &owners.collect::<Vec<_>>());
         let dropped = members.drop_links(keeps_dangling);
         let (torn, overlaps) = (members.torn(), std::mem::take(&mut members.overlaps));
-        let (distribution, folder) = (row.distribution.clone(), folder_of(&row.distribution, &wish.nonce));
+        let (distribution, folder) = (
+            row.distribution.clone(),
+            folder_of(&row.distribution, &wish.nonce),
+        );
         let entries = in_order(members.whole());
-        DevelTree { distribution, folder, made_for: family.map(str::to_owned), entries, dropped, overlaps, torn }
+        DevelTree {
+            distribution,
+            folder,
+            made_for: family.map(str::to_owned),
+            entries,
+            dropped,
+            overlaps,
+            torn,
+        }
     };
-    families.into_iter().map(tree).filter(|tree| !tree.entries.is_empty()).collect()
+    families
+        .into_iter()
+        .map(tree)
+        .filter(|tree| !tree.entries.is_empty())
+        .collect()
 }
 
 /// Whether an artifact is one to build against.
@@ -106,9 +135,16 @@ fn feeds(artifact: &Artifact, facts: &Tables, devel: &SdkPackageRow, mode: Mode)
     if mode == Mode::Kpack && artifact.name.component() == Component::Test {
         return false;
     }
-    let runs_from = [PackageKind::Core, PackageKind::Libraries, PackageKind::Profiler];
+    let runs_from = [
+        PackageKind::Core,
+        PackageKind::Libraries,
+        PackageKind::Profiler,
+    ];
     let rows = runs_from.into_iter().filter_map(|kind| row(facts, kind));
-    let mut takes = rows.flat_map(|row| &row.takes).chain(&devel.takes).filter(|take| take.is_of(mode));
+    let mut takes = rows
+        .flat_map(|row| &row.takes)
+        .chain(&devel.takes)
+        .filter(|take| take.is_of(mode));
     takes.any(|take| take.names.iter().any(|known| known == name))
 }
 
@@ -130,7 +166,8 @@ struct Members<'m> {
 }
 
 impl<'m> Members<'m> {
-    /// Takes everything of the artifacts, each path once: what a package that is run from has is taken from there.
+    /// Takes everything of the artifacts, each path once: what a package that is run from has is
+    /// taken from there.
     fn claim(&mut self, fed_by: &[usize], owners: &[&Package]) {
         let artifacts = self.artifacts;
         for &artifact in fed_by {
@@ -142,12 +179,18 @@ impl<'m> Members<'m> {
                         let owned = owned(&listed.path, owners).filter(|_| !is_folder);
                         let kept = owned.as_ref().map_or(from, |(_, kept)| *kept);
                         // What a package has under another name than the artifact is no other file.
-                        let is_of_path = artifacts[kept.artifact].entries[kept.entry].path == listed.path;
+                        let is_of_path =
+                            artifacts[kept.artifact].entries[kept.entry].path == listed.path;
                         let kept = if is_of_path { kept } else { from };
-                        let kind = owned.map_or_else(|| own(&listed.kind, from, self.platform), |(kind, _)| kind);
+                        let kind = owned.map_or_else(
+                            || own(&listed.kind, from, self.platform),
+                            |(kind, _)| kind,
+                        );
                         slot.insert(Member { kind, from, kept }).kept
                     }
-                    Slot::Occupied(slot) if is_folder && slot.get().kind == DevelKind::Folder => continue,
+                    Slot::Occupied(slot) if is_folder && slot.get().kind == DevelKind::Folder => {
+                        continue;
+                    }
                     Slot::Occupied(slot) => slot.get().kept,
                 };
                 if kept != from {
@@ -159,11 +202,15 @@ impl<'m> Members<'m> {
 
     /// The folders that members are in.
     fn folders(&self) -> BTreeSet<&'m str> {
-        self.by_path.keys().flat_map(|path| folders_above(path)).collect()
+        self.by_path
+            .keys()
+            .flat_map(|path| folders_above(path))
+            .collect()
     }
 
-    /// Takes out links that lead out of the tree or to themselves and, unless they are kept, those that lead to nothing
-    /// in it, until none is left: a folder that only such links were in is none any more.
+    /// Takes out links that lead out of the tree or to themselves and, unless they are kept, those
+    /// that lead to nothing in it, until none is left: a folder that only such links were in is
+    /// none any more.
     fn drop_links(&mut self, keeps_dangling: bool) -> BTreeMap<String, (Dropped, Origin)> {
         let mut dropped = BTreeMap::new();
         loop {
@@ -174,18 +221,22 @@ impl<'m> Members<'m> {
                 Some(DevelKind::Owned(_) | DevelKind::File { .. }) => Some(Met::File),
                 None => folders.contains(at).then_some(Met::Folder),
             };
-            let links = self.by_path.iter().filter_map(|(path, member)| match &member.kind {
-                DevelKind::Link(text) => Some((*path, follow(path, text, met))),
-                _ => None,
-            });
+            let links = self
+                .by_path
+                .iter()
+                .filter_map(|(path, member)| match &member.kind {
+                    DevelKind::Link(text) => Some((*path, follow(path, text, met))),
+                    _ => None,
+                });
             let fault = |target| match target {
                 Target::File(_) | Target::Folder | Target::Elsewhere => None,
                 Target::Nothing => Some(Dropped::Dangling).filter(|_| !keeps_dangling),
                 Target::Outside => Some(Dropped::Outside),
                 Target::Loop => Some(Dropped::Loop),
             };
-            let gone: Vec<(&str, Dropped)> =
-                links.filter_map(|(path, target)| fault(target).map(|why| (path, why))).collect();
+            let gone: Vec<(&str, Dropped)> = links
+                .filter_map(|(path, target)| fault(target).map(|why| (path, why)))
+                .collect();
             if gone.is_empty() {
                 return dropped;
             }
@@ -201,21 +252,39 @@ impl<'m> Members<'m> {
     fn torn(&self) -> Vec<Overlap> {
         let mut torn = Vec::new();
         for folder in self.folders() {
-            let Some(member) = self.by_path.get(folder).filter(|member| member.kind != DevelKind::Folder) else {
+            let Some(member) = self
+                .by_path
+                .get(folder)
+                .filter(|member| member.kind != DevelKind::Folder)
+            else {
                 continue;
             };
             let below = format!("{folder}/");
-            let inside = self.by_path.range(below.as_str()..).next().map(|(_, inside)| inside.from);
-            torn.extend(inside.map(|other| Overlap { kept: member.kept, other }));
+            let inside = self
+                .by_path
+                .range(below.as_str()..)
+                .next()
+                .map(|(_, inside)| inside.from);
+            torn.extend(inside.map(|other| Overlap {
+                kept: member.kept,
+                other,
+            }));
         }
         torn
     }
 
     /// Everything, with the folders that only a path names.
     fn whole(self) -> BTreeMap<String, (DevelKind, Option<Origin>)> {
-        let named = self.folders().into_iter().map(|folder| (folder.to_owned(), (DevelKind::Folder, None)));
+        let named = self
+            .folders()
+            .into_iter()
+            .map(|folder| (folder.to_owned(), (DevelKind::Folder, None)));
         let mut all: BTreeMap<_, _> = named.collect();
-        all.extend(self.by_path.into_iter().map(|(path, one)| (path.to_owned(), (one.kind, Some(one.from)))));
+        all.extend(
+            self.by_path
+                .into_iter()
+                .map(|(path, one)| (path.to_owned(), (one.kind, Some(one.from)))),
+        );
         all
     }
 }
@@ -227,7 +296,9 @@ fn own(kind: &EntryKind, bytes: Origin, platform: Platform) -> DevelKind {
         EntryKind::Link(text) => DevelKind::Link(text.clone()),
         EntryKind::File(facts) => DevelKind::File {
             bytes,
-            search: (platform == Platform::Linux).then(|| runpath(&facts.shape)).flatten(),
+            search: (platform == Platform::Linux)
+                .then(|| runpath(&facts.shape))
+                .flatten(),
             is_executable: facts.mode & 0o111 != 0,
         },
     }
@@ -256,28 +327,38 @@ fn runpath(shape: &Shape) -> Option<String> {
     shape.search()?.clone()
 }
 
-/// The members in the order that the extractor in the installed package needs: it removes a folder when it first meets
-/// something that is in it. So whatever lies in a folder comes before what lies in the folders of that.
+/// The members in the order that the extractor in the installed package needs: it removes a folder
+/// when it first meets something that is in it. So whatever lies in a folder comes before what lies
+/// in the folders of that.
 fn in_order(members: BTreeMap<String, (DevelKind, Option<Origin>)>) -> Vec<DevelEntry> {
     let mut by_folder: BTreeMap<String, Vec<DevelEntry>> = BTreeMap::new();
     for (path, (kind, from)) in members {
-        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-        by_folder.entry(folder).or_default().push(DevelEntry { path, kind, from });
+        let folder = path
+            .rsplit_once('/')
+            .map_or("", |(folder, _)| folder)
+            .to_owned();
+        by_folder
+            .entry(folder)
+            .or_default()
+            .push(DevelEntry { path, kind, from });
     }
     let mut ordered = Vec::new();
     let mut open = vec![String::new()];
     while let Some(folder) = open.pop() {
         let mut inside = by_folder.remove(&folder).unwrap_or_default();
         inside.sort_by(|a, b| (rank(&a.kind), &a.path).cmp(&(rank(&b.kind), &b.path)));
-        let folders = inside.iter().filter(|entry| entry.kind == DevelKind::Folder).map(|entry| entry.path.clone());
+        let folders = inside
+            .iter()
+            .filter(|entry| entry.kind == DevelKind::Folder)
+            .map(|entry| entry.path.clone());
         open.extend(folders.collect::<Vec<_>>().into_iter().rev());
         ordered.extend(inside);
     }
     ordered
 }
 
-/// What comes first in a folder. Links to other names of the folder come after the files: an extractor that makes hard
-/// links of links finds them then.
+/// What comes first in a folder. Links to other names of the folder come after the files: an
+/// extractor that makes hard links of links finds them then.
 fn rank(kind: &DevelKind) -> u8 {
     match kind {
         DevelKind::Owned(_) => 0,

@@ -39,9 +39,11 @@ pub struct Wish {
     pub mode: Mode,
     /// What the packages are made for.
     pub platform: Platform,
-    /// What is appended to the names of the folders that hold files, so that two versions can lie side by side.
+    /// What is appended to the names of the folders that hold files, so that two versions can lie
+    /// side by side.
     pub nonce: String,
-    /// Globs of other names of libraries, without which programs that open libraries by those find none.
+    /// Globs of other names of libraries, without which programs that open libraries by those find
+    /// none.
     pub aliases: Vec<String>,
 }
 
@@ -114,28 +116,58 @@ pub struct Layout {
 /// Lays out the packages that are run from. `artifacts` must be sorted by name.
 ///
 /// # Errors
-/// Rows of the facts that cannot be right, artifacts that are missing, paths that are a file in one artifact and a
-/// folder in another, and packages that would have one file name.
-pub fn lay_out(artifacts: &[Artifact], facts: &Tables, wish: &Wish) -> Result<Layout, Vec<Diagnostic>> {
+/// Rows of the facts that cannot be right, artifacts that are missing, paths that are a file in one
+/// artifact and a folder in another, and packages that would have one file name.
+pub fn lay_out(
+    artifacts: &[Artifact],
+    facts: &Tables,
+    wish: &Wish,
+) -> Result<Layout, Vec<Diagnostic>> {
     let paths: Vec<resolve::Paths<'_>> = artifacts.iter().map(resolve::Paths::new).collect();
     let aliases = globs(&wish.aliases).map_err(|error| {
-        let place = Place::Argument(format!("--runtime-alias {}", error.glob().unwrap_or_default()));
-        let fault = Diagnostic::new(&BAD_PATTERN, format!("it is no glob: {}", error.kind())).at(place, "");
+        let place = Place::Argument(format!(
+            "--runtime-alias {}",
+            error.glob().unwrap_or_default()
+        ));
+        let fault =
+            Diagnostic::new(&BAD_PATTERN, format!("it is no glob: {}", error.kind())).at(place, "");
         vec![fault.help("give one over whole paths, such as `lib/libhsa-runtime64.so`")]
     })?;
-    let builder = Builder { artifacts, paths, facts, wish, aliases };
-    let mut kinds: Vec<(PackageKind, Family)> = vec![(PackageKind::Core, None), (PackageKind::Profiler, None)];
+    let builder = Builder {
+        artifacts,
+        paths,
+        facts,
+        wish,
+        aliases,
+    };
+    let mut kinds: Vec<(PackageKind, Family)> =
+        vec![(PackageKind::Core, None), (PackageKind::Profiler, None)];
     match wish.mode {
         Mode::Kpack => {
             kinds.push((PackageKind::Libraries, None));
-            kinds.extend(builder.bases(PackageKind::Device).into_iter().map(|base| (PackageKind::Device, Some(base))));
+            kinds.extend(
+                builder
+                    .bases(PackageKind::Device)
+                    .into_iter()
+                    .map(|base| (PackageKind::Device, Some(base))),
+            );
         }
         Mode::Legacy => {
             let bases = builder.bases(PackageKind::Libraries);
-            kinds.extend(bases.into_iter().map(|base| (PackageKind::Libraries, Some(base))));
+            kinds.extend(
+                bases
+                    .into_iter()
+                    .map(|base| (PackageKind::Libraries, Some(base))),
+            );
         }
     }
-    let (mut layout, mut faults) = (Layout { packages: Vec::new(), overlaps: Vec::new() }, Vec::new());
+    let (mut layout, mut faults) = (
+        Layout {
+            packages: Vec::new(),
+            overlaps: Vec::new(),
+        },
+        Vec::new(),
+    );
     for (kind, made_for) in kinds {
         match builder.package(kind, made_for) {
             Ok(None) => {}
@@ -147,14 +179,22 @@ pub fn lay_out(artifacts: &[Artifact], facts: &Tables, wish: &Wish) -> Result<La
         }
     }
     faults.extend(same_names(artifacts, &layout.packages));
-    if faults.is_empty() { Ok(layout) } else { Err(faults) }
+    if faults.is_empty() {
+        Ok(layout)
+    } else {
+        Err(faults)
+    }
 }
 
-/// Packages of which one would take the place of another: file names know neither case nor how words are joined.
+/// Packages of which one would take the place of another: file names know neither case nor how
+/// words are joined.
 fn same_names(artifacts: &[Artifact], packages: &[Package]) -> Vec<Diagnostic> {
     let made_of = |package: &Package| {
         let is_of = |artifact: &&Artifact| artifact.name.base() == package.made_for.as_deref();
-        artifacts.iter().find(is_of).map_or_else(String::new, |artifact| artifact.name.to_string())
+        artifacts
+            .iter()
+            .find(is_of)
+            .map_or_else(String::new, |artifact| artifact.name.to_string())
     };
     let mut seen: BTreeMap<String, &Package> = BTreeMap::new();
     let mut found = Vec::new();
@@ -164,10 +204,16 @@ fn same_names(artifacts: &[Artifact], packages: &[Package]) -> Vec<Diagnostic> {
             seen.insert(word, package);
             continue;
         };
-        let message = format!("`{}` and `{}` would be one package, `{word}`", other.distribution, package.distribution);
+        let message = format!(
+            "`{}` and `{}` would be one package, `{word}`",
+            other.distribution, package.distribution
+        );
         found.push(
             Diagnostic::new(&codes::PACKAGE_TWICE, message)
-                .at(Place::File(made_of(package).into()), format!("the other is of `{}`", made_of(other)))
+                .at(
+                    Place::File(made_of(package).into()),
+                    format!("the other is of `{}`", made_of(other)),
+                )
                 .help("write the GPUs of both in one way, or take one of them out of the folder"),
         );
     }
@@ -180,7 +226,9 @@ pub const SELECTOR: &str = "rocm";
 /// Whether a project, as indexes write its name, is a package of the SDK.
 pub fn is_package(project: &str, facts: &Tables) -> bool {
     let is_of = |row: &SdkPackageRow| {
-        project.strip_prefix(row.distribution.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        project
+            .strip_prefix(row.distribution.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     };
     project == SELECTOR || facts.sdk_packages.iter().any(is_of)
 }
@@ -192,17 +240,26 @@ pub(super) fn folder_of(distribution: &str, nonce: &str) -> String {
 
 /// The row of a package.
 pub(super) fn row(facts: &Tables, kind: PackageKind) -> Option<&SdkPackageRow> {
-    facts.sdk_packages.iter().find(|row| row.package == kind.word())
+    facts
+        .sdk_packages
+        .iter()
+        .find(|row| row.package == kind.word())
 }
 
 /// A path of an artifact as a person knows it.
 pub fn shown(artifacts: &[Artifact], origin: Origin) -> String {
     let artifact = &artifacts[origin.artifact];
     let entry = &artifact.entries[origin.entry];
-    format!("{}/{}/{}", artifact.name, artifact.roots[entry.root], entry.path)
+    format!(
+        "{}/{}/{}",
+        artifact.name, artifact.roots[entry.root], entry.path
+    )
 }
 
 /// The name of a project as file names have it.
 pub fn file_word(distribution: &str) -> String {
-    distribution.parse::<DistributionName>().map(|name| name.normalized().replace('-', "_")).unwrap_or_default()
+    distribution
+        .parse::<DistributionName>()
+        .map(|name| name.normalized().replace('-', "_"))
+        .unwrap_or_default()
 }

@@ -1,4 +1,5 @@
-//! Limits on artifacts, listings and packages that others made, and the diagnostics of archives that cannot be read.
+//! Limits on artifacts, listings and packages that others made, and the diagnostics of archives
+//! that cannot be read.
 
 use std::io;
 use std::path::Path;
@@ -34,14 +35,16 @@ pub const MAX_VERSION_FILE_BYTES: u64 = 1 << 20;
 pub const MAX_INSTALLED_VERSION_BYTES: u64 = 4096;
 /// The largest list of an archive of code (`.kpm`). It has some ten bytes for each target.
 pub const MAX_KPACK_LIST_BYTES: u64 = 1 << 20;
-/// The largest `therock_amdgpu_targets.cmake`. It has calls that declare a target each, a few hundred bytes long.
+/// The largest `therock_amdgpu_targets.cmake`. It has calls that declare a target each, a few
+/// hundred bytes long.
 pub const MAX_TARGETS_BYTES: u64 = 4 << 20;
-/// The largest text of a package that is verified. Short texts have a few kB, and the list of a device package's files 200
-/// bytes a file.
+/// The largest text of a package that is verified. Short texts have a few kB, and the list of a
+/// device package's files 200 bytes a file.
 pub const MAX_TEXT_BYTES: u64 = 64 << 20;
 /// All files of a source distribution. The sources of `rocm` have a tenth of this.
 pub const MAX_SOURCE_BYTES: u64 = 16 << 20;
-/// The largest library of a tree that is verified. It goes to a temporary file; those with code for all GPUs have 1 to 2 GB.
+/// The largest library of a tree that is verified. It goes to a temporary file; those with code for
+/// all GPUs have 1 to 2 GB.
 pub const MAX_LIBRARY_BYTES: u64 = 8 << 30;
 /// The memory that listing all artifacts of a folder takes, by [`ListingBudget::take`].
 pub const MAX_LISTING_BYTES: u64 = 1 << 30;
@@ -62,15 +65,22 @@ impl ListingBudget {
     /// Takes the memory of one entry with names of this length; returns whether there was as much.
     pub fn take(&self, name_bytes: usize) -> bool {
         let needed = ENTRY_BYTES + 2 * name_bytes as u64;
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(needed)).is_ok()
+        self.0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(needed)
+            })
+            .is_ok()
     }
 }
 
 /// Reports an archive that is refused or damaged, or that the machine cannot read.
 pub fn unreadable_archive(archive: &Path, error: &io::Error) -> Diagnostic {
     match ArchiveError::of(error) {
-        Some(ArchiveError::Limit { limit }) => beyond_limit(archive, &format!("the archive has {limit}")),
-        // As `MemberReader::fault`: what the machine cannot do is no reason to fetch the archive again.
+        Some(ArchiveError::Limit { limit }) => {
+            beyond_limit(archive, &format!("the archive has {limit}"))
+        }
+        // As `MemberReader::fault`: what the machine cannot do is no reason to fetch the archive
+        // again.
         None if !is_damage(error) => {
             let message = format!("cannot read `{}`: {error}", archive.display());
             Diagnostic::new(&host::CANNOT_READ_FILE, message)
@@ -110,7 +120,8 @@ mod tests {
             // EIO.
             io::Error::from_raw_os_error(5),
         ];
-        let codes = errors.map(|error| unreadable_archive(Path::new("a.tar.zst"), &error).code.name);
+        let codes =
+            errors.map(|error| unreadable_archive(Path::new("a.tar.zst"), &error).code.name);
         let (damage, machine) = ("bad-artifact", "cannot-read-file");
         assert_eq!(codes, [damage, damage, machine, machine, machine]);
     }
@@ -118,7 +129,9 @@ mod tests {
     #[test]
     fn the_memory_of_a_listing_ends_where_it_says() {
         let budget = ListingBudget::default();
-        let taken = (0..=MAX_LISTING_BYTES).take_while(|_| budget.take(512)).count() as u64;
+        let taken = (0..=MAX_LISTING_BYTES)
+            .take_while(|_| budget.take(512))
+            .count() as u64;
         assert_eq!(taken, MAX_LISTING_BYTES / (ENTRY_BYTES + 1024));
     }
 }

@@ -49,7 +49,8 @@ pub struct Placed {
 /// Why a path of an artifact is not in a package.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dropped {
-    /// It is another name of the library that is in the same folder under this name, which loaders ask for.
+    /// It is another name of the library that is in the same folder under this name, which loaders
+    /// ask for.
     Alias(String),
     /// It is a link to nothing in its artifact.
     Dangling,
@@ -94,9 +95,16 @@ impl Placing<'_> {
             EntryKind::Folder => Fate::Nothing,
             EntryKind::File(facts) => self.file(&entry.path, origin, facts, origin),
             EntryKind::Link(text) => match paths.follow(origin.entry, text) {
-                Target::File(target) => {
-                    self.link(&entry.path, text, origin, Origin { entry: target, ..origin }, artifact)
-                }
+                Target::File(target) => self.link(
+                    &entry.path,
+                    text,
+                    origin,
+                    Origin {
+                        entry: target,
+                        ..origin
+                    },
+                    artifact,
+                ),
                 Target::Folder => Fate::Dropped(Dropped::ToFolder),
                 Target::Nothing | Target::Elsewhere => Fate::Dropped(Dropped::Dangling),
                 Target::Outside => Fate::Dropped(Dropped::Outside),
@@ -105,7 +113,14 @@ impl Placing<'_> {
         }
     }
 
-    fn link(&self, path: &str, text: &str, from: Origin, target: Origin, artifact: &Artifact) -> Fate {
+    fn link(
+        &self,
+        path: &str,
+        text: &str,
+        from: Origin,
+        target: Origin,
+        artifact: &Artifact,
+    ) -> Fate {
         let EntryKind::File(facts) = &artifact.entries[target.entry].kind else {
             return Fate::Dropped(Dropped::Dangling);
         };
@@ -117,8 +132,15 @@ impl Placing<'_> {
                 if super::stub::stub(*machine, text).is_err() {
                     return Fate::Dropped(Dropped::NoStub(*machine));
                 }
-                let content = Content::Stub { machine: *machine, text: text.to_owned() };
-                Fate::Placed(Placed { content, is_executable: true, from })
+                let content = Content::Stub {
+                    machine: *machine,
+                    text: text.to_owned(),
+                };
+                Fate::Placed(Placed {
+                    content,
+                    is_executable: true,
+                    from,
+                })
             }
             _ => self.file(path, from, facts, target),
         }
@@ -132,18 +154,28 @@ impl Placing<'_> {
             return match self.alias(path, soname, &facts.shape) {
                 Some(alias) => {
                     let is_executable = facts.mode & 0o111 != 0;
-                    Fate::Placed(Placed { content: Content::Alias(alias), is_executable, from })
+                    Fate::Placed(Placed {
+                        content: Content::Alias(alias),
+                        is_executable,
+                        from,
+                    })
                 }
                 None => Fate::Dropped(Dropped::Alias(soname.to_owned())),
             };
         }
         let content = self.content(path, facts, bytes);
-        Fate::Placed(Placed { content, is_executable: facts.mode & 0o111 != 0, from })
+        Fate::Placed(Placed {
+            content,
+            is_executable: facts.mode & 0o111 != 0,
+            from,
+        })
     }
 
     /// What stands for another name of a library, where that is asked for.
     fn alias(&self, path: &str, soname: &str, shape: &Shape) -> Option<Alias> {
-        let Shape::Library { machine, .. } = shape else { return None };
+        let Shape::Library { machine, .. } = shape else {
+            return None;
+        };
         let is_asked_for = self.aliases.is_match(path) && Alias::is_for(*machine);
         is_asked_for.then(|| Alias {
             machine: *machine,
@@ -157,7 +189,10 @@ impl Placing<'_> {
     pub(super) fn content(&self, path: &str, facts: &FileFacts, bytes: Origin) -> Content {
         match facts.shape.search() {
             Some(had) if self.platform == Platform::Linux && !self.search.is_empty() => {
-                Content::Searching(bytes, search_path(path, had.as_deref(), self.core, self.search))
+                Content::Searching(
+                    bytes,
+                    search_path(path, had.as_deref(), self.core, self.search),
+                )
             }
             _ => Content::Copy(bytes),
         }

@@ -36,10 +36,16 @@ pub(super) enum Target<F> {
     Loop,
 }
 
-/// Where the link at `path` with this text leads, word by word as the system walks it. `met` tells what is at a path of
-/// the tree.
-pub(super) fn follow<'t>(path: &str, text: &'t str, met: impl Fn(&str) -> Option<Met<'t>>) -> Target<String> {
-    let mut at = path.rsplit_once('/').map_or_else(String::new, |(folder, _)| folder.to_owned());
+/// Where the link at `path` with this text leads, word by word as the system walks it. `met` tells
+/// what is at a path of the tree.
+pub(super) fn follow<'t>(
+    path: &str,
+    text: &'t str,
+    met: impl Fn(&str) -> Option<Met<'t>>,
+) -> Target<String> {
+    let mut at = path
+        .rsplit_once('/')
+        .map_or_else(String::new, |(folder, _)| folder.to_owned());
     // What is left of the way, the next word last.
     let mut left: Vec<&str> = Vec::new();
     let (mut link, mut links) = (Some(text), 0);
@@ -55,9 +61,15 @@ pub(super) fn follow<'t>(path: &str, text: &'t str, met: impl Fn(&str) -> Option
             if text.is_empty() {
                 return Target::Nothing;
             }
-            left.extend(text.split('/').rev().filter(|word| !word.is_empty() && *word != "."));
+            left.extend(
+                text.split('/')
+                    .rev()
+                    .filter(|word| !word.is_empty() && *word != "."),
+            );
         }
-        let Some(word) = left.pop() else { return Target::Folder };
+        let Some(word) = left.pop() else {
+            return Target::Folder;
+        };
         if word == ".." {
             if at.is_empty() {
                 return Target::Outside;
@@ -84,10 +96,16 @@ pub(super) fn follow<'t>(path: &str, text: &'t str, met: impl Fn(&str) -> Option
     }
 }
 
-/// The text of a link at `path` that leads to `target` and up no further than it must, both below one root.
+/// The text of a link at `path` that leads to `target` and up no further than it must, both below
+/// one root.
 pub(super) fn way(path: &str, target: &str) -> String {
     let folders = path.split('/').count() - 1;
-    let same = path.split('/').zip(target.split('/')).take(folders).take_while(|(one, other)| one == other).count();
+    let same = path
+        .split('/')
+        .zip(target.split('/'))
+        .take(folders)
+        .take_while(|(one, other)| one == other)
+        .count();
     // The last word of the target is no folder.
     let same = same.min(target.split('/').count() - 1);
     let down: Vec<&str> = target.split('/').skip(same).collect();
@@ -117,7 +135,8 @@ impl<'a> Paths<'a> {
         Self { artifact, known }
     }
 
-    /// Where the link with this text leads that is entry `number`: to the entry of a regular file, or not to one.
+    /// Where the link with this text leads that is entry `number`: to the entry of a regular file,
+    /// or not to one.
     pub(super) fn follow(&self, number: usize, text: &str) -> Target<usize> {
         let entry = &self.artifact.entries[number];
         let path = format!("{}/{}", self.artifact.roots[entry.root], entry.path);
@@ -136,11 +155,13 @@ impl<'a> Paths<'a> {
 
     fn met(&self, path: &str) -> Option<Met<'_>> {
         let number = self.known.get(path)?;
-        Some(match number.map(|number| &self.artifact.entries[number].kind) {
-            None | Some(EntryKind::Folder) => Met::Folder,
-            Some(EntryKind::File(_)) => Met::File,
-            Some(EntryKind::Link(text)) => Met::Link(text),
-        })
+        Some(
+            match number.map(|number| &self.artifact.entries[number].kind) {
+                None | Some(EntryKind::Folder) => Met::Folder,
+                Some(EntryKind::File(_)) => Met::File,
+                Some(EntryKind::Link(text)) => Met::Link(text),
+            },
+        )
     }
 }
 
@@ -173,8 +194,16 @@ mod tests {
 
     #[test]
     fn a_loop_an_escape_and_nothing_there_are_told_apart() {
-        check("bin/clang", "../llvm/bin/clang-23", Target::File("lib/llvm/bin/clang-23"));
-        check("x", "lib/again/clang-23", Target::File("lib/llvm/bin/clang-23"));
+        check(
+            "bin/clang",
+            "../llvm/bin/clang-23",
+            Target::File("lib/llvm/bin/clang-23"),
+        );
+        check(
+            "x",
+            "lib/again/clang-23",
+            Target::File("lib/llvm/bin/clang-23"),
+        );
         check("x", "llvm/../llvm", Target::Folder);
         check("x", "other/what/ever", Target::Elsewhere);
         for text in ["", "gone", "lib/gone/..", "lib/llvm/bin/clang-23/x"] {
@@ -197,14 +226,21 @@ mod tests {
             Ok(number) => Some(Met::Link(&texts[number - 1])),
             Err(_) => None,
         };
-        assert_eq!(follow("x", &texts[MAX_LINKS - 1], met), Target::File("0".to_owned()));
+        assert_eq!(
+            follow("x", &texts[MAX_LINKS - 1], met),
+            Target::File("0".to_owned())
+        );
         assert_eq!(follow("x", &texts[MAX_LINKS], met), Target::Loop);
     }
 
     #[test]
     fn a_way_goes_up_no_further_than_it_must() {
         for (path, target, text) in [
-            ("bin/clang", "lib/llvm/bin/clang-23", "../lib/llvm/bin/clang-23"),
+            (
+                "bin/clang",
+                "lib/llvm/bin/clang-23",
+                "../lib/llvm/bin/clang-23",
+            ),
             ("lib/llvm/bin/clang", "lib/llvm/bin/clang-23", "clang-23"),
             ("lib/llvm/bin/clang", "lib/llvm/clang", "../clang"),
             ("lib/x/y", "lib/z", "../z"),

@@ -1,12 +1,20 @@
 //! Where libraries of one package search for those of the core package.
 
-/// The search path of a file at `path` of its package: what it had, and then each of `folders` of the package
-/// `core`, which lies beside its own. Entries that are there already are not said twice.
+/// The search path of a file at `path` of its package: what it had, and then each of `folders` of
+/// the package `core`, which lies beside its own. Entries that are there already are not said
+/// twice.
 pub fn search_path(path: &str, had: Option<&str>, core: &str, folders: &[String]) -> String {
     let up = up(path);
-    let added = folders.iter().map(|folder| format!("$ORIGIN/{up}{core}/{folder}"));
+    let added = folders
+        .iter()
+        .map(|folder| format!("$ORIGIN/{up}{core}/{folder}"));
     let mut entries: Vec<String> = Vec::new();
-    for entry in had.iter().flat_map(|had| had.split(':')).map(str::to_owned).chain(added) {
+    for entry in had
+        .iter()
+        .flat_map(|had| had.split(':'))
+        .map(str::to_owned)
+        .chain(added)
+    {
         if !entry.is_empty() && !entries.contains(&entry) {
             entries.push(entry);
         }
@@ -40,7 +48,15 @@ mod tests {
     #[test]
     fn a_second_pass_over_its_own_result_changes_nothing() {
         let folders = ["lib".to_owned()];
-        let once = search_path("lib/a.so", Some("/opt/rocm/lib:$ORIGIN"), "_rocm_sdk_core", &folders);
-        assert_eq!(search_path("lib/a.so", Some(&once), "_rocm_sdk_core", &folders), once);
+        let once = search_path(
+            "lib/a.so",
+            Some("/opt/rocm/lib:$ORIGIN"),
+            "_rocm_sdk_core",
+            &folders,
+        );
+        assert_eq!(
+            search_path("lib/a.so", Some(&once), "_rocm_sdk_core", &folders),
+            once
+        );
     }
 }

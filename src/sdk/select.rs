@@ -45,23 +45,40 @@ impl SdkPackageRow {
     /// Whether an artifact of this name and component feeds it.
     pub(super) fn takes(&self, artifact: &Artifact, mode: Mode) -> bool {
         let (name, component) = (artifact.name.name(), artifact.name.component().word());
-        self.takes.iter().filter(|take| take.is_of(mode)).any(|take| {
-            take.names.iter().any(|known| known == name)
-                && (take.components.is_empty() || take.components.iter().any(|known| known == component))
-        })
+        self.takes
+            .iter()
+            .filter(|take| take.is_of(mode))
+            .any(|take| {
+                take.names.iter().any(|known| known == name)
+                    && (take.components.is_empty()
+                        || take.components.iter().any(|known| known == component))
+            })
     }
 
     /// The numbers of the artifacts that feed it, in their order.
-    pub(super) fn fed_by(&self, artifacts: &[Artifact], mode: Mode, made_for: For<'_>) -> Vec<usize> {
+    pub(super) fn fed_by(
+        &self,
+        artifacts: &[Artifact],
+        mode: Mode,
+        made_for: For<'_>,
+    ) -> Vec<usize> {
         let feeds = |artifact: &Artifact| made_for.takes(artifact) && self.takes(artifact, mode);
-        (0..artifacts.len()).filter(|number| feeds(&artifacts[*number])).collect()
+        (0..artifacts.len())
+            .filter(|number| feeds(&artifacts[*number]))
+            .collect()
     }
 }
 
 /// The artifacts for any GPU and, where one is named, for one family, that a predicate takes.
-pub(super) fn of_family(artifacts: &[Artifact], family: Option<&str>, takes: impl Fn(&Artifact) -> bool) -> Vec<usize> {
+pub(super) fn of_family(
+    artifacts: &[Artifact],
+    family: Option<&str>,
+    takes: impl Fn(&Artifact) -> bool,
+) -> Vec<usize> {
     let made_for = family.map_or(For::Any, For::AnyAnd);
-    (0..artifacts.len()).filter(|number| made_for.takes(&artifacts[*number]) && takes(&artifacts[*number])).collect()
+    (0..artifacts.len())
+        .filter(|number| made_for.takes(&artifacts[*number]) && takes(&artifacts[*number]))
+        .collect()
 }
 
 /// Paths that a package takes of its artifacts.
@@ -77,24 +94,40 @@ impl Paths {
     /// # Errors
     /// A glob that cannot be read.
     pub(super) fn of(row: &SdkPackageRow) -> Result<Self, globset::Error> {
-        let includes = if row.includes.is_empty() { None } else { Some(globs(&row.includes)?) };
-        Ok(Self { includes, excludes: globs(&row.excludes)? })
+        let includes = if row.includes.is_empty() {
+            None
+        } else {
+            Some(globs(&row.includes)?)
+        };
+        Ok(Self {
+            includes,
+            excludes: globs(&row.excludes)?,
+        })
     }
 
     /// Whether the path is one of them.
     pub(super) fn takes(&self, path: &str) -> bool {
-        self.includes.as_ref().is_none_or(|includes| includes.is_match(path)) && !self.excludes.is_match(path)
+        self.includes
+            .as_ref()
+            .is_none_or(|includes| includes.is_match(path))
+            && !self.excludes.is_match(path)
     }
 }
 
-/// Globs over whole paths: `*` stays in a folder, `**` does not, and `NAME/**` is `NAME` and all below it.
+/// Globs over whole paths: `*` stays in a folder, `**` does not, and `NAME/**` is `NAME` and all
+/// below it.
 ///
 /// # Errors
 /// A glob that cannot be read.
 pub fn globs(patterns: &[String]) -> Result<GlobSet, globset::Error> {
     let mut set = GlobSetBuilder::new();
     let mut add = |pattern: &str| -> Result<(), globset::Error> {
-        set.add(GlobBuilder::new(pattern).literal_separator(true).backslash_escape(false).build()?);
+        set.add(
+            GlobBuilder::new(pattern)
+                .literal_separator(true)
+                .backslash_escape(false)
+                .build()?,
+        );
         Ok(())
     };
     for pattern in patterns {
@@ -112,13 +145,29 @@ mod tests {
 
     #[test]
     fn globs_hold_for_whole_paths_and_a_folder_is_one_of_what_is_below_it() {
-        let set = globs(&["**/cmake/**".into(), "bin/rocprof-*".into(), "share/**/compute/**".into()]).unwrap();
-        for path in
-            ["cmake", "lib/cmake", "lib/cmake/hip/a.cmake", "bin/rocprof-sys", "share/compute", "share/a/b/compute/x"]
-        {
+        let set = globs(&[
+            "**/cmake/**".into(),
+            "bin/rocprof-*".into(),
+            "share/**/compute/**".into(),
+        ])
+        .unwrap();
+        for path in [
+            "cmake",
+            "lib/cmake",
+            "lib/cmake/hip/a.cmake",
+            "bin/rocprof-sys",
+            "share/compute",
+            "share/a/b/compute/x",
+        ] {
             assert!(set.is_match(path), "{path}");
         }
-        for path in ["lib/cmakes/a", "bin/rocprof-sys/x", "x/bin/rocprof-a", "shared/compute", "bin/rocprofv3"] {
+        for path in [
+            "lib/cmakes/a",
+            "bin/rocprof-sys/x",
+            "x/bin/rocprof-a",
+            "shared/compute",
+            "bin/rocprofv3",
+        ] {
             assert!(!set.is_match(path), "{path}");
         }
     }

@@ -9,13 +9,17 @@ const EXECUTABLE: u16 = 2;
 const SHARED: u16 = 3;
 
 impl Shape {
-    /// Reads it from the head of a file. Only a few kB of the file are read, and of most files four bytes.
+    /// Reads it from the head of a file. Only a few kB of the file are read, and of most files four
+    /// bytes.
     ///
     /// # Errors
     /// When the file begins as an ELF file and is damaged.
     pub fn read(source: &dyn ReadAt) -> Result<Self, ElfError> {
         let mut magic = [0; 4];
-        if source.size_bytes() < 64 || source.read_exact_at(&mut magic, 0).is_err() || !is_elf(&magic) {
+        if source.size_bytes() < 64
+            || source.read_exact_at(&mut magic, 0).is_err()
+            || !is_elf(&magic)
+        {
             return Ok(Self::Data);
         }
         let elf = Elf::read(source)?;
@@ -27,7 +31,10 @@ impl Shape {
             return Ok(Self::Data);
         }
         let strings = elf.strings(source)?;
-        let text = |tag| elf.texts(&strings, tag).map(|texts| texts.into_iter().next());
+        let text = |tag| {
+            elf.texts(&strings, tag)
+                .map(|texts| texts.into_iter().next())
+        };
         // A loader that finds a RUNPATH does not look at RPATH (ld.so(8)).
         let search = match text(tag::RUNPATH)? {
             Some(runpath) => Some(runpath),
@@ -36,14 +43,24 @@ impl Shape {
         let soname = text(tag::SONAME)?;
         let is_dynamic = elf.segment(segment_type::DYNAMIC).is_some();
         let is_interpreted = elf.segment(segment_type::INTERP).is_some();
-        Ok(if elf.says_program() || (is_interpreted && soname.is_none()) {
-            // No loader reads the search path of a program that is linked statically.
-            let is_linked = is_interpreted && elf.value(tag::STRTAB).is_some();
-            Self::Program { machine: header.machine, is_dynamic: is_linked, search }
-        } else if is_dynamic {
-            Self::Library { machine: header.machine, soname, search }
-        } else {
-            Self::Data
-        })
+        Ok(
+            if elf.says_program() || (is_interpreted && soname.is_none()) {
+                // No loader reads the search path of a program that is linked statically.
+                let is_linked = is_interpreted && elf.value(tag::STRTAB).is_some();
+                Self::Program {
+                    machine: header.machine,
+                    is_dynamic: is_linked,
+                    search,
+                }
+            } else if is_dynamic {
+                Self::Library {
+                    machine: header.machine,
+                    soname,
+                    search,
+                }
+            } else {
+                Self::Data
+            },
+        )
     }
 }

@@ -1,7 +1,7 @@
 //! Programs that become another program: what a wheel holds in place of a link to one.
 //!
-//! They are made from the assembler sources beside them, whose heads say how. Each ends with a slot for the text of the
-//! link.
+//! They are made from the assembler sources beside them, whose heads say how. Each ends with a slot
+//! for the text of the link.
 
 use crate::elf::machine;
 
@@ -11,8 +11,10 @@ const SLOT_BYTES: usize = 4096;
 const MARKER: &[u8] = b"rock-matrix stub: the text of a link goes here";
 
 /// The stubs, each for a processor.
-const IMAGES: [(u16, &[u8]); 2] =
-    [(machine::X86_64, include_bytes!("stub/x86_64.bin")), (machine::AARCH64, include_bytes!("stub/aarch64.bin"))];
+const IMAGES: [(u16, &[u8]); 2] = [
+    (machine::X86_64, include_bytes!("stub/x86_64.bin")),
+    (machine::AARCH64, include_bytes!("stub/aarch64.bin")),
+];
 
 /// No stub can be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +30,8 @@ pub enum StubError {
     },
 }
 
-/// A program for a processor that runs what lies at `text`, seen from its own folder, with the arguments as they are.
+/// A program for a processor that runs what lies at `text`, seen from its own folder, with the
+/// arguments as they are.
 ///
 /// # Errors
 /// When there is none for the processor, or the text is too long.
@@ -49,17 +52,24 @@ pub fn stub(processor: u16, text: &str) -> Result<Vec<u8>, StubError> {
 
 /// Whether a file of this size may be a stub.
 pub fn is_as_large(size_bytes: u64) -> bool {
-    IMAGES.iter().any(|(_, image)| image.len() as u64 == size_bytes)
+    IMAGES
+        .iter()
+        .any(|(_, image)| image.len() as u64 == size_bytes)
 }
 
-/// The text of the link that a stub stands for; `None` where the bytes are none. The slot of a stub that nobody filled
-/// has its marker.
+/// The text of the link that a stub stands for; `None` where the bytes are none. The slot of a stub
+/// that nobody filled has its marker.
 pub fn text_in(bytes: &[u8]) -> Option<&str> {
-    IMAGES.iter().filter(|(_, image)| image.len() == bytes.len()).find_map(|(_, image)| {
-        let (program, slot) = bytes.split_at(image.len() - SLOT_BYTES);
-        let text = slot.split(|byte| *byte == 0).next().unwrap_or_default();
-        image.starts_with(program).then(|| std::str::from_utf8(text).ok())?
-    })
+    IMAGES
+        .iter()
+        .filter(|(_, image)| image.len() == bytes.len())
+        .find_map(|(_, image)| {
+            let (program, slot) = bytes.split_at(image.len() - SLOT_BYTES);
+            let text = slot.split(|byte| *byte == 0).next().unwrap_or_default();
+            image
+                .starts_with(program)
+                .then(|| std::str::from_utf8(text).ok())?
+        })
 }
 
 #[cfg(test)]

@@ -4,17 +4,19 @@ use crate::compat::rows::FamilyRow;
 
 /// Words with commas or semicolons between them; those that are empty are none.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split([',', ';']).map(str::trim).filter(|word| !word.is_empty())
+    text.split([',', ';'])
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
 }
 
-/// The target of a word without its features: artifacts of `gfx942:xnack+` go with those of `gfx942`, and each gets the other
-/// (ROCm/TheRock, `build_tools/fetch_artifacts.py`).
+/// The target of a word without its features: artifacts of `gfx942:xnack+` go with those of
+/// `gfx942`, and each gets the other (ROCm/TheRock, `build_tools/fetch_artifacts.py`).
 pub fn base_target(word: &str) -> &str {
     word.split(':').next().unwrap_or_default()
 }
 
-/// The targets of families, with commas or semicolons between them: in their order, each once. Every target is a
-/// family of its own.
+/// The targets of families, with commas or semicolons between them: in their order, each once.
+/// Every target is a family of its own.
 ///
 /// # Errors
 /// The words that are no family, in their order.
@@ -24,7 +26,12 @@ pub fn expand(text: &str, rows: &[FamilyRow]) -> Result<Vec<String>, Vec<String>
         let own = [word.to_owned()];
         let members: &[String] = match rows.iter().find(|row| row.family == word) {
             Some(row) => &row.members,
-            None if rows.iter().any(|row| row.members.iter().any(|member| member == word)) => &own,
+            None if rows
+                .iter()
+                .any(|row| row.members.iter().any(|member| member == word)) =>
+            {
+                &own
+            }
             None => {
                 unknown.push(word.to_owned());
                 continue;
@@ -36,7 +43,11 @@ pub fn expand(text: &str, rows: &[FamilyRow]) -> Result<Vec<String>, Vec<String>
             }
         }
     }
-    if unknown.is_empty() { Ok(targets) } else { Err(unknown) }
+    if unknown.is_empty() {
+        Ok(targets)
+    } else {
+        Err(unknown)
+    }
 }
 
 #[cfg(test)]
@@ -50,9 +61,14 @@ mod tests {
         let of = |words| expand(words, &compat.tables().families);
         assert_eq!(
             of("gfx110X-dgpu; gfx942,gfx94X-dcgpu,"),
-            Ok(["gfx1100", "gfx1101", "gfx1102", "gfx942"].map(str::to_owned).to_vec())
+            Ok(["gfx1100", "gfx1101", "gfx1102", "gfx942"]
+                .map(str::to_owned)
+                .to_vec())
         );
-        assert_eq!(of("gfx120X-dgpu,gfx942,x"), Err(vec!["gfx120X-dgpu".to_owned(), "x".to_owned()]));
+        assert_eq!(
+            of("gfx120X-dgpu,gfx942,x"),
+            Err(vec!["gfx120X-dgpu".to_owned(), "x".to_owned()])
+        );
         assert_eq!(
             of("gfx942:xnack+,gfx942,gfx90a:sramecc-:xnack+"),
             Ok(["gfx942", "gfx90a"].map(str::to_owned).to_vec())

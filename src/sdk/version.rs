@@ -19,12 +19,22 @@ pub struct Versions {
 ///
 /// # Errors
 /// The words that are not known, in their order.
-pub fn versions(row: &SdkVersionRow, known: &BTreeMap<&str, String>) -> Result<Versions, Vec<String>> {
-    let mut missing: Vec<String> = row.asks.iter().filter(|word| !known.contains_key(word.as_str())).cloned().collect();
+pub fn versions(
+    row: &SdkVersionRow,
+    known: &BTreeMap<&str, String>,
+) -> Result<Versions, Vec<String>> {
+    let mut missing: Vec<String> = row
+        .asks
+        .iter()
+        .filter(|word| !known.contains_key(word.as_str()))
+        .cloned()
+        .collect();
     let mut made = |pattern: &str| {
         let mut text = String::new();
         let mut rest = pattern;
-        while let Some((before, (word, after))) = rest.split_once('{').and_then(|(b, r)| Some((b, r.split_once('}')?)))
+        while let Some((before, (word, after))) = rest
+            .split_once('{')
+            .and_then(|(b, r)| Some((b, r.split_once('}')?)))
         {
             text.push_str(before);
             match known.get(word) {
@@ -36,8 +46,16 @@ pub fn versions(row: &SdkVersionRow, known: &BTreeMap<&str, String>) -> Result<V
         }
         text + rest
     };
-    let versions = Versions { wheel: made(&row.wheel), deb: made(&row.deb), rpm: made(&row.rpm) };
-    if missing.is_empty() { Ok(versions) } else { Err(missing) }
+    let versions = Versions {
+        wheel: made(&row.wheel),
+        deb: made(&row.deb),
+        rpm: made(&row.rpm),
+    };
+    if missing.is_empty() {
+        Ok(versions)
+    } else {
+        Err(missing)
+    }
 }
 
 #[cfg(test)]
@@ -53,8 +71,12 @@ mod tests {
 
     fn of(release_type: &str) -> [String; 3] {
         let compat = Compat::embedded();
-        let row =
-            compat.tables_of(TableGroup::Sdk).sdk_versions.iter().find(|row| row.release_type == release_type).unwrap();
+        let row = compat
+            .tables_of(TableGroup::Sdk)
+            .sdk_versions
+            .iter()
+            .find(|row| row.release_type == release_type)
+            .unwrap();
         let known = [
             ("base", "7.10.0"),
             ("date", "20251120"),
@@ -63,7 +85,10 @@ mod tests {
             ("sha", SHA),
             ("sha8", &SHA[..8]),
         ];
-        let known: BTreeMap<&str, String> = known.into_iter().map(|(word, value)| (word, value.to_owned())).collect();
+        let known: BTreeMap<&str, String> = known
+            .into_iter()
+            .map(|(word, value)| (word, value.to_owned()))
+            .collect();
         let made = versions(row, &known).unwrap();
         [made.wheel, made.deb, made.rpm]
     }
@@ -71,12 +96,22 @@ mod tests {
     /// TK26: the versions of each kind of release, with a fixed day and commit.
     #[test]
     fn each_kind_of_release_has_its_versions() {
-        let dev = [format!("7.10.0.dev0+{SHA}"), "7.10.0~dev20251120".into(), "7.10.0~20251120g01234567".into()];
+        let dev = [
+            format!("7.10.0.dev0+{SHA}"),
+            "7.10.0~dev20251120".into(),
+            "7.10.0~20251120g01234567".into(),
+        ];
         assert_eq!(of("release"), ["7.10.0", "7.10.0", "7.10.0"]);
         assert_eq!(of("prerelease"), ["7.10.0rc2", "7.10.0~pre2", "7.10.0~rc2"]);
-        assert_eq!(of("nightly"), ["7.10.0a20251120", "7.10.0~20251120", "7.10.0~20251120"]);
+        assert_eq!(
+            of("nightly"),
+            ["7.10.0a20251120", "7.10.0~20251120", "7.10.0~20251120"]
+        );
         let bkc = "7.10.0~20251101.bkc.20251120";
-        assert_eq!(of("nightly-bkc"), ["7.10.0a20251101+bkc.20251120", bkc, bkc]);
+        assert_eq!(
+            of("nightly-bkc"),
+            ["7.10.0a20251101+bkc.20251120", bkc, bkc]
+        );
         for release_type in ["ci", "dev", "dev-bkc"] {
             assert_eq!(of(release_type), dev);
         }
@@ -86,15 +121,25 @@ mod tests {
     fn installers_take_releases_before_nightly_builds_and_those_before_others() {
         let wheel = |release_type| pep440_rs::Version::from_str(&of(release_type)[0]).unwrap();
         let ordered = ["release", "prerelease", "nightly", "nightly-bkc", "dev"].map(wheel);
-        assert!(ordered.windows(2).all(|pair| pair[0] > pair[1]), "{ordered:?}");
+        assert!(
+            ordered.windows(2).all(|pair| pair[0] > pair[1]),
+            "{ordered:?}"
+        );
     }
 
     #[test]
     fn what_is_not_known_is_told_once() {
         let compat = Compat::embedded();
-        let row =
-            compat.tables_of(TableGroup::Sdk).sdk_versions.iter().find(|row| row.release_type == "dev-bkc").unwrap();
+        let row = compat
+            .tables_of(TableGroup::Sdk)
+            .sdk_versions
+            .iter()
+            .find(|row| row.release_type == "dev-bkc")
+            .unwrap();
         let known = BTreeMap::from([("base", "7.10.0".to_owned())]);
-        assert_eq!(versions(row, &known).unwrap_err(), ["base-date", "sha", "date", "sha8"]);
+        assert_eq!(
+            versions(row, &known).unwrap_err(),
+            ["base-date", "sha", "date", "sha8"]
+        );
     }
 }

@@ -65,18 +65,27 @@ pub struct Above {
     pub subject: String,
 }
 
-/// Whether nothing is to be done: the same was asked for and made, at the commit that is meant now, every repository is
-/// there at the commit that was recorded, and nothing is changed.
-pub fn is_up_to_date(wanted: &Wanted, state: &State, repositories: &[Found], remote: Option<&str>) -> bool {
+/// Whether nothing is to be done: the same was asked for and made, at the commit that is meant now,
+/// every repository is there at the commit that was recorded, and nothing is changed.
+pub fn is_up_to_date(
+    wanted: &Wanted,
+    state: &State,
+    repositories: &[Found],
+    remote: Option<&str>,
+) -> bool {
     let is_as_recorded = || {
         state.repositories.len() == repositories.len()
-            && state.repositories.iter().zip(repositories).all(|(record, found)| {
-                record.path == found.path
-                    && found.status.head.as_deref() == Some(record.head.as_str())
-                    && found.status.branch.is_none()
-                    && found.changes.is_empty()
-                    && found.session.is_none()
-            })
+            && state
+                .repositories
+                .iter()
+                .zip(repositories)
+                .all(|(record, found)| {
+                    record.path == found.path
+                        && found.status.head.as_deref() == Some(record.head.as_str())
+                        && found.status.branch.is_none()
+                        && found.changes.is_empty()
+                        && found.session.is_none()
+                })
     };
     state.outcome == Outcome::Done
         && remote.is_some()
@@ -99,14 +108,26 @@ pub fn steps(wanted: &Wanted, facts: &Facts) -> Result<Vec<Step>, Vec<Diagnostic
     if !faults.is_empty() {
         return Err(faults);
     }
-    let was_ended = facts.state.as_ref().is_some_and(|state| state.outcome == Outcome::Begun);
+    let was_ended = facts
+        .state
+        .as_ref()
+        .is_some_and(|state| state.outcome == Outcome::Begun);
     let of = |wish: &dyn Fn(&Found) -> bool| -> Vec<String> {
-        facts.repositories.iter().filter(|found| wish(found)).map(|found| found.path.clone()).collect()
+        facts
+            .repositories
+            .iter()
+            .filter(|found| wish(found))
+            .map(|found| found.path.clone())
+            .collect()
     };
     let mut steps = Vec::new();
     match facts.folder {
-        FolderKind::Repository => steps.push(Step::Repoint { origin: wanted.origin.clone() }),
-        _ => steps.push(Step::Initialise { origin: wanted.origin.clone() }),
+        FolderKind::Repository => steps.push(Step::Repoint {
+            origin: wanted.origin.clone(),
+        }),
+        _ => steps.push(Step::Initialise {
+            origin: wanted.origin.clone(),
+        }),
     }
     // Nothing of the tree changes before what is wanted is here.
     let had = had_commit(facts);
@@ -118,18 +139,30 @@ pub fn steps(wanted: &Wanted, facts: &Facts) -> Result<Vec<Step>, Vec<Diagnostic
             submodules: wanted.submodules,
         });
     }
-    let sessions = facts.repositories.iter().filter_map(|found| Some((found.path.clone(), found.session?)));
+    let sessions = facts
+        .repositories
+        .iter()
+        .filter_map(|found| Some((found.path.clone(), found.session?)));
     let sessions: Vec<_> = sessions.collect();
     if !sessions.is_empty() {
-        steps.push(Step::EndSession { repositories: sessions, identity: identity(facts) });
+        steps.push(Step::EndSession {
+            repositories: sessions,
+            identity: identity(facts),
+        });
     }
     let saved = of(&|found| was_ended && !found.changes.is_empty());
     if !saved.is_empty() {
-        steps.push(Step::Save { repositories: saved });
+        steps.push(Step::Save {
+            repositories: saved,
+        });
     }
-    let discarded = of(&|found| found.status.head.is_some() && (!found.changes.is_empty() || found.is_left_changed));
+    let discarded = of(&|found| {
+        found.status.head.is_some() && (!found.changes.is_empty() || found.is_left_changed)
+    });
     if !discarded.is_empty() {
-        steps.push(Step::Discard { repositories: discarded });
+        steps.push(Step::Discard {
+            repositories: discarded,
+        });
     }
     if facts.folder == FolderKind::Repository {
         steps.push(Step::DropTags);
@@ -141,20 +174,35 @@ pub fn steps(wanted: &Wanted, facts: &Facts) -> Result<Vec<Step>, Vec<Diagnostic
 
 /// The commit that is wanted, where the last checkout had it too: it is here, with what it needs.
 fn had_commit(facts: &Facts) -> Option<String> {
-    let had = facts.state.as_ref().filter(|state| state.outcome != Outcome::Begun)?.commit.clone();
+    let had = facts
+        .state
+        .as_ref()
+        .filter(|state| state.outcome != Outcome::Begun)?
+        .commit
+        .clone();
     had.filter(|had| facts.remote.as_ref() == Some(had))
 }
 
 fn to_upstream(wanted: &Wanted, facts: &Facts, had: Option<String>) -> Vec<Step> {
     let mut steps = Vec::new();
     let commit = had.unwrap_or_else(|| "FETCH_HEAD".to_owned());
-    // Before the first commit, what lies there was put there by a checkout that was ended, and was saved.
+    // Before the first commit, what lies there was put there by a checkout that was ended, and was
+    // saved.
     let is_half_made = facts.state.is_some()
-        && facts.repositories.iter().any(|found| found.path.is_empty() && found.status.head.is_none());
-    steps.push(Step::CheckOut { commit, force: is_half_made });
+        && facts
+            .repositories
+            .iter()
+            .any(|found| found.path.is_empty() && found.status.head.is_none());
+    steps.push(Step::CheckOut {
+        commit,
+        force: is_half_made,
+    });
     steps.push(Step::Tag);
     if wanted.submodules {
-        steps.push(Step::Submodules { depth: wanted.depth, jobs: wanted.jobs });
+        steps.push(Step::Submodules {
+            depth: wanted.depth,
+            jobs: wanted.jobs,
+        });
         steps.push(Step::TagSubmodules);
         steps.push(Step::Quiet);
     }
@@ -166,13 +214,22 @@ fn above_upstream(wanted: &Wanted, facts: &Facts) -> Vec<Step> {
     let series = |stage| {
         let set = wanted.patches.clone()?;
         let is_part = set.series.iter().any(|series| series.stage == stage);
-        is_part.then(|| Step::Series { stage, set, name: wanted.name.clone(), identity: identity.clone() })
+        is_part.then(|| Step::Series {
+            stage,
+            set,
+            name: wanted.name.clone(),
+            identity: identity.clone(),
+        })
     };
     let mut steps: Vec<Step> = series(super::Stage::Base).into_iter().collect();
     if wanted.hipify != Hipify::Skip {
-        steps.push(Step::Hipify { python: wanted.python.clone() });
+        steps.push(Step::Hipify {
+            python: wanted.python.clone(),
+        });
         if wanted.hipify == Hipify::Commit {
-            steps.push(Step::CommitHipify { identity: identity.clone() });
+            steps.push(Step::CommitHipify {
+                identity: identity.clone(),
+            });
         }
         steps.extend(series(super::Stage::Hipified));
     }
@@ -184,16 +241,27 @@ fn identity(facts: &Facts) -> Vec<String> {
     if facts.has_identity {
         return Vec::new();
     }
-    ["-c", "user.name=rock-matrix", "-c", "user.email=rock-matrix@localhost"].map(str::to_owned).into()
+    [
+        "-c",
+        "user.name=rock-matrix",
+        "-c",
+        "user.email=rock-matrix@localhost",
+    ]
+    .map(str::to_owned)
+    .into()
 }
 
 fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
     let place = || Place::File(wanted.folder.display().to_string().into());
     let mut faults = Vec::new();
     if facts.folder == FolderKind::Other {
-        let message = format!("the folder `{}` holds other things", wanted.folder.display());
+        let message = format!(
+            "the folder `{}` holds other things",
+            wanted.folder.display()
+        );
         faults.push(
-            Diagnostic::new(&codes::FOLDER_IS_TAKEN, message).help("name a folder that is empty or not there yet"),
+            Diagnostic::new(&codes::FOLDER_IS_TAKEN, message)
+                .help("name a folder that is empty or not there yet"),
         );
     }
     if let Some(why) = super::told::bad_reference(&wanted.reference) {
@@ -212,7 +280,11 @@ fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
                 .help("give an address that `git fetch` takes"),
         );
     }
-    let has_hipified = |set: &super::PatchSet| set.series.iter().any(|series| series.stage == super::Stage::Hipified);
+    let has_hipified = |set: &super::PatchSet| {
+        set.series
+            .iter()
+            .any(|series| series.stage == super::Stage::Hipified)
+    };
     if wanted.hipify == Hipify::Leave && wanted.patches.as_ref().is_some_and(has_hipified) {
         let message = "patches of hipified sources need what hipify changed to be a commit";
         faults.push(
@@ -222,7 +294,10 @@ fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
         );
     }
     // What lies there uncommitted after a run that was killed is kept, whoever made it.
-    let was_ended = facts.state.as_ref().is_some_and(|state| state.outcome == Outcome::Begun);
+    let was_ended = facts
+        .state
+        .as_ref()
+        .is_some_and(|state| state.outcome == Outcome::Begun);
     for found in &facts.repositories {
         if !wanted.discard.changes && !was_ended {
             if let Some(session) = found.session {
@@ -234,7 +309,10 @@ fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
                 );
             } else if !found.changes.is_empty() {
                 let count = counted(found.changes.len(), "file");
-                let message = format!("{count} in {} would be lost: not committed", named(&found.path));
+                let message = format!(
+                    "{count} in {} would be lost: not committed",
+                    named(&found.path)
+                );
                 faults.push(
                     Diagnostic::new(&codes::UNCOMMITTED_CHANGES, message)
                         .at(place(), "")
@@ -245,8 +323,14 @@ fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
         }
         if !wanted.discard.commits && !found.above.is_empty() {
             let count = counted(found.above.len(), "commit");
-            let message = format!("{count} in {} would be lost: above what was checked out", named(&found.path));
-            let lines = found.above.iter().map(|above| format!("{} {}", above.hash, above.subject));
+            let message = format!(
+                "{count} in {} would be lost: above what was checked out",
+                named(&found.path)
+            );
+            let lines = found
+                .above
+                .iter()
+                .map(|above| format!("{} {}", above.hash, above.subject));
             faults.push(
                 Diagnostic::new(&codes::LOCAL_COMMITS, message)
                     .at(place(), "")
@@ -260,13 +344,22 @@ fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
 
 /// A repository in words.
 pub fn named(path: &str) -> String {
-    if path.is_empty() { "the outer repository".to_owned() } else { format!("`{path}`") }
+    if path.is_empty() {
+        "the outer repository".to_owned()
+    } else {
+        format!("`{path}`")
+    }
 }
 
 /// A list for a message, cut where it gets long.
 pub fn shown(items: impl Iterator<Item = String>) -> String {
     let items: Vec<String> = items.collect();
-    let first = items.iter().take(SHOWN).map(|item| format!("`{item}`")).collect::<Vec<_>>().join(", ");
+    let first = items
+        .iter()
+        .take(SHOWN)
+        .map(|item| format!("`{item}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
     match items.len().saturating_sub(SHOWN) {
         0 => first,
         more => format!("{first} and {more} more"),

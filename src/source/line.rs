@@ -43,13 +43,17 @@ impl Line {
                 None => return Err(NoLine::Apart),
             }
         }
-        Ok(Self { upstream: upstream.to_owned(), commits })
+        Ok(Self {
+            upstream: upstream.to_owned(),
+            commits,
+        })
     }
 
-    /// What lies below the commit of hipify, and what lies above it; the second is `None` where that commit is not of
-    /// the line, and then all is below. A range without commits is `None`.
+    /// What lies below the commit of hipify, and what lies above it; the second is `None` where
+    /// that commit is not of the line, and then all is below. A range without commits is `None`.
     pub fn split(&self, hipify: Option<&str>) -> (Option<Range>, Option<Option<Range>>) {
-        let range = |below: &str, commits: &[String]| Some((below.to_owned(), commits.first()?.clone()));
+        let range =
+            |below: &str, commits: &[String]| Some((below.to_owned(), commits.first()?.clone()));
         match hipify.and_then(|hipify| self.commits.iter().position(|commit| commit == hipify)) {
             Some(at) => {
                 let above = range(&self.commits[at], &self.commits[..at]);
@@ -71,17 +75,27 @@ mod tests {
     #[test]
     fn commits_are_split_at_that_of_hipify() {
         let line = Line::new("d c\nc b\nb a\n", "a", "d").unwrap();
-        assert_eq!(line.split(Some("c")), (Some(pair("a", "b")), Some(Some(pair("c", "d")))));
+        assert_eq!(
+            line.split(Some("c")),
+            (Some(pair("a", "b")), Some(Some(pair("c", "d"))))
+        );
         assert_eq!(line.split(Some("b")), (None, Some(Some(pair("b", "d")))));
         assert_eq!(line.split(Some("d")), (Some(pair("a", "c")), Some(None)));
         assert_eq!(line.split(None), (Some(pair("a", "d")), None));
-        assert_eq!(line.split(Some("x")), (Some(pair("a", "d")), None), "it is not of the line");
+        assert_eq!(
+            line.split(Some("x")),
+            (Some(pair("a", "d")), None),
+            "it is not of the line"
+        );
         assert_eq!(Line::new("", "a", "a").unwrap().split(None), (None, None));
     }
 
     #[test]
     fn a_merge_and_a_head_beside_upstream_are_told() {
-        assert_eq!(Line::new("d c x\nc a\nx a\n", "a", "d"), Err(NoLine::Merge("d".into())));
+        assert_eq!(
+            Line::new("d c x\nc a\nx a\n", "a", "d"),
+            Err(NoLine::Merge("d".into()))
+        );
         assert_eq!(Line::new("d c\n", "a", "d"), Err(NoLine::Apart));
     }
 }

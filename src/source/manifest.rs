@@ -58,22 +58,36 @@ impl Manifest {
             Ok(_) => return Err(vec![fault(format!("`{name}` is not a JSON object"))]),
             Err(error) => return Err(vec![fault(format!("`{name}` is not JSON: {error}"))]),
         };
-        if let Some(schema) = object.get("schema_version").filter(|schema| schema.as_u64() != Some(SCHEMA)) {
-            return Err(vec![fault(format!("`schema_version` is {schema}, and {SCHEMA} is known"))]);
+        if let Some(schema) = object
+            .get("schema_version")
+            .filter(|schema| schema.as_u64() != Some(SCHEMA))
+        {
+            return Err(vec![fault(format!(
+                "`schema_version` is {schema}, and {SCHEMA} is known"
+            ))]);
         }
         let mut faults = Vec::new();
         let mut entries = Vec::new();
         for key in keys(compat) {
-            let Some(value) = object.get(key) else { continue };
+            let Some(value) = object.get(key) else {
+                continue;
+            };
             match entry(key, value) {
                 Ok(entry) => entries.push(entry),
                 Err(message) => faults.push(fault(message)),
             }
         }
         if entries.is_empty() && faults.is_empty() {
-            faults.push(fault(format!("`{name}` has none of {}", keys(compat).join(", "))));
+            faults.push(fault(format!(
+                "`{name}` has none of {}",
+                keys(compat).join(", ")
+            )));
         }
-        if faults.is_empty() { Ok(Self { entries }) } else { Err(faults) }
+        if faults.is_empty() {
+            Ok(Self { entries })
+        } else {
+            Err(faults)
+        }
     }
 
     /// The text.
@@ -90,23 +104,41 @@ impl Manifest {
     ///
     /// # Errors
     /// When it was taken from another, or the manifest does not say.
-    pub fn expect_torch(&self, reference: &str, name: &str, compat: &Compat) -> Result<(), Diagnostic> {
+    pub fn expect_torch(
+        &self,
+        reference: &str,
+        name: &str,
+        compat: &Compat,
+    ) -> Result<(), Diagnostic> {
         let torch = keys(compat).first().and_then(|key| self.entry(key));
         let branch = torch.and_then(|entry| entry.branch.as_deref());
         if branch == Some(reference) {
             return Ok(());
         }
-        let has =
-            branch.map_or_else(|| "names no ref of torch".to_owned(), |branch| format!("has torch of `{branch}`"));
-        Err(Diagnostic::new(&codes::OTHER_TORCH, format!("`{name}` {has}, and `{reference}` was expected"))
-            .at(Place::File(name.into()), "")
-            .help("take the manifest of that ref, or make one with `rock-matrix source lock`"))
+        let has = branch.map_or_else(
+            || "names no ref of torch".to_owned(),
+            |branch| format!("has torch of `{branch}`"),
+        );
+        Err(Diagnostic::new(
+            &codes::OTHER_TORCH,
+            format!("`{name}` {has}, and `{reference}` was expected"),
+        )
+        .at(Place::File(name.into()), "")
+        .help("take the manifest of that ref, or make one with `rock-matrix source lock`"))
     }
 
-    /// Projects whose version belongs to another minor of torch: project, its version, and the minor that belongs.
+    /// Projects whose version belongs to another minor of torch: project, its version, and the
+    /// minor that belongs.
     pub fn strangers<'a>(&'a self, compat: &'a Compat) -> Vec<(&'a str, &'a str, &'a str)> {
         let minor_of = |key: &str| -> Option<String> {
-            Some(self.entry(key)?.version.as_deref()?.parse::<Version>().ok()?.minor())
+            Some(
+                self.entry(key)?
+                    .version
+                    .as_deref()?
+                    .parse::<Version>()
+                    .ok()?
+                    .minor(),
+            )
         };
         let torch = keys(compat).first().and_then(|key| minor_of(key));
         let row = compat
@@ -117,7 +149,11 @@ impl Manifest {
         let companions = row.into_iter().flat_map(|row| &row.companions);
         companions
             .filter_map(|(project, minor)| {
-                let of = compat.tables_of(TableGroup::Origins).projects.iter().find(|row| row.project == *project)?;
+                let of = compat
+                    .tables_of(TableGroup::Origins)
+                    .projects
+                    .iter()
+                    .find(|row| row.project == *project)?;
                 let entry = self.entry(&of.folder)?;
                 (minor_of(&of.folder)? != *minor).then_some((
                     project.as_str(),
@@ -129,21 +165,31 @@ impl Manifest {
     }
 }
 
-/// The file name that belongs to a platform and a ref of torch (`generate_pytorch_manifest.py` of `ROCm/TheRock`).
+/// The file name that belongs to a platform and a ref of torch (`generate_pytorch_manifest.py` of
+/// `ROCm/TheRock`).
 pub fn file_name(platform: &str, reference: &str) -> String {
-    format!("therock-manifest_torch_{platform}_{}.json", reference.replace('/', "-"))
+    format!(
+        "therock-manifest_torch_{platform}_{}.json",
+        reference.replace('/', "-")
+    )
 }
 
 /// The keys of projects, in the order of a build.
 fn keys(compat: &Compat) -> Vec<&str> {
-    let mut keys: Vec<&str> =
-        compat.tables_of(TableGroup::Origins).projects.iter().map(|row| row.folder.as_str()).collect();
+    let mut keys: Vec<&str> = compat
+        .tables_of(TableGroup::Origins)
+        .projects
+        .iter()
+        .map(|row| row.folder.as_str())
+        .collect();
     keys.dedup();
     keys
 }
 
 fn entry(key: &str, value: &Value) -> Result<Entry, String> {
-    let Value::Object(object) = value else { return Err(format!("`{key}` is not an object")) };
+    let Value::Object(object) = value else {
+        return Err(format!("`{key}` is not an object"));
+    };
     let text = |name: &str| match object.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -152,22 +198,41 @@ fn entry(key: &str, value: &Value) -> Result<Entry, String> {
     let needed = |name: &str| text(name)?.ok_or_else(|| format!("`{key}.{name}` is missing"));
     let (repo, commit) = (needed("repo")?, needed("commit")?);
     if !is_commit(&commit) {
-        return Err(format!("`{key}.commit` is `{commit}`, which is not a commit of 7 to 40 hex digits"));
+        return Err(format!(
+            "`{key}.commit` is `{commit}`, which is not a commit of 7 to 40 hex digits"
+        ));
     }
     // It becomes an argument of git.
     if repo.is_empty() || repo.starts_with('-') || repo.contains(char::is_control) {
-        return Err(format!("`{key}.repo` is `{repo}`, which is not the address of a repository"));
+        return Err(format!(
+            "`{key}.repo` is `{repo}`, which is not the address of a repository"
+        ));
     }
     let mut patches = BTreeMap::new();
-    for patch in object.get("patches").and_then(Value::as_array).into_iter().flatten() {
+    for patch in object
+        .get("patches")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
         let part = |name: &str| patch.get(name).and_then(Value::as_str).map(str::to_owned);
         let (Some(path), Some(sum)) = (part("path"), part("sha256")) else {
-            return Err(format!("`{key}.patches` has an item without `path` or `sha256`"));
+            return Err(format!(
+                "`{key}.patches` has an item without `path` or `sha256`"
+            ));
         };
         patches.insert(path, sum);
     }
     let (branch, version, patchset) = (text("branch")?, text("version")?, text("patchset")?);
-    Ok(Entry { key: key.to_owned(), repo, commit, branch, version, patchset, patches })
+    Ok(Entry {
+        key: key.to_owned(),
+        repo,
+        commit,
+        branch,
+        version,
+        patchset,
+        patches,
+    })
 }
 
 impl Serialize for Manifest {
@@ -209,7 +274,11 @@ impl<'a> Written<'a> {
             branch: entry.branch.as_deref(),
             version: entry.version.as_deref(),
             patchset: entry.patchset.as_deref(),
-            patches: entry.patches.iter().map(|(path, sha256)| WrittenPatch { path, sha256 }).collect(),
+            patches: entry
+                .patches
+                .iter()
+                .map(|(path, sha256)| WrittenPatch { path, sha256 })
+                .collect(),
         }
     }
 }
@@ -224,7 +293,11 @@ mod tests {
 
     fn parse(text: &str) -> Result<Manifest, Vec<String>> {
         let faults = |faults: Vec<crate::diagnostic::Diagnostic>| {
-            assert!(faults.iter().all(|fault| fault.code == &codes::BAD_SOURCE_MANIFEST));
+            assert!(
+                faults
+                    .iter()
+                    .all(|fault| fault.code == &codes::BAD_SOURCE_MANIFEST)
+            );
             faults.into_iter().map(|one| one.message).collect()
         };
         Manifest::parse(text, "m.json", &Compat::embedded()).map_err(faults)
@@ -250,21 +323,38 @@ mod tests {
             patches: [("audio/base/0001-x.patch".to_owned(), "ab".repeat(32))].into(),
             ..torch(None, None)
         };
-        let manifest = Manifest { entries: vec![torch(Some("release/2.9"), Some("2.9.0+rocm7.2")), audio] };
+        let manifest = Manifest {
+            entries: vec![torch(Some("release/2.9"), Some("2.9.0+rocm7.2")), audio],
+        };
         let text = manifest.to_json();
         assert_eq!(parse(&text).unwrap(), manifest);
-        assert!(text.starts_with("{\n  \"schema_version\": 1,\n  \"pytorch\": {\n    \"repo\": "), "{text}");
-        assert_eq!(file_name("linux", "release/2.9"), "therock-manifest_torch_linux_release-2.9.json");
+        assert!(
+            text.starts_with("{\n  \"schema_version\": 1,\n  \"pytorch\": {\n    \"repo\": "),
+            "{text}"
+        );
+        assert_eq!(
+            file_name("linux", "release/2.9"),
+            "therock-manifest_torch_linux_release-2.9.json"
+        );
     }
 
-    /// TS20: another schema is refused, none is taken for the known one, other keys are passed over.
+    /// TS20: another schema is refused, none is taken for the known one, other keys are passed
+    /// over.
     #[test]
     fn a_manifest_of_another_schema_is_refused() {
         let one = format!("{{\"repo\": \"r\", \"commit\": \"{COMMIT}\", \"later\": 1}}");
-        assert!(parse(&format!("{{\"pytorch\": {one}, \"therock\": {one}, \"note\": 3}}")).is_ok());
+        assert!(
+            parse(&format!(
+                "{{\"pytorch\": {one}, \"therock\": {one}, \"note\": 3}}"
+            ))
+            .is_ok()
+        );
         let other = parse(&format!("{{\"schema_version\": 2, \"pytorch\": {one}}}")).unwrap_err();
         assert_eq!(other, ["`schema_version` is 2, and 1 is known"]);
-        let text = parse(&format!("{{\"schema_version\": \"1\", \"pytorch\": {one}}}")).unwrap_err();
+        let text = parse(&format!(
+            "{{\"schema_version\": \"1\", \"pytorch\": {one}}}"
+        ))
+        .unwrap_err();
         assert_eq!(text, ["`schema_version` is \"1\", and 1 is known"]);
     }
 
@@ -273,15 +363,25 @@ mod tests {
     fn a_manifest_of_another_torch_is_told() {
         let compat = Compat::embedded();
         let expect = |branch: Option<&str>| {
-            let manifest = Manifest { entries: vec![torch(branch, None)] };
-            manifest.expect_torch("release/2.9", "m.json", &compat).map_err(|fault| {
-                assert_eq!(fault.code, &codes::OTHER_TORCH);
-                fault.message
-            })
+            let manifest = Manifest {
+                entries: vec![torch(branch, None)],
+            };
+            manifest
+                .expect_torch("release/2.9", "m.json", &compat)
+                .map_err(|fault| {
+                    assert_eq!(fault.code, &codes::OTHER_TORCH);
+                    fault.message
+                })
         };
         assert_eq!(expect(Some("release/2.9")), Ok(()));
-        assert_eq!(expect(Some("main")).unwrap_err(), "`m.json` has torch of `main`, and `release/2.9` was expected");
-        assert_eq!(expect(None).unwrap_err(), "`m.json` names no ref of torch, and `release/2.9` was expected");
+        assert_eq!(
+            expect(Some("main")).unwrap_err(),
+            "`m.json` has torch of `main`, and `release/2.9` was expected"
+        );
+        assert_eq!(
+            expect(None).unwrap_err(),
+            "`m.json` names no ref of torch, and `release/2.9` was expected"
+        );
     }
 
     #[test]
@@ -301,16 +401,29 @@ mod tests {
         );
         assert_eq!(parse("[]").unwrap_err(), ["`m.json` is not a JSON object"]);
         assert!(parse("{").unwrap_err()[0].starts_with("`m.json` is not JSON: "));
-        assert!(parse("{\"schema_version\": 1}").unwrap_err()[0].starts_with("`m.json` has none of pytorch, triton"));
+        assert!(
+            parse("{\"schema_version\": 1}").unwrap_err()[0]
+                .starts_with("`m.json` has none of pytorch, triton")
+        );
     }
 
     #[test]
     fn versions_that_belong_to_another_torch_are_told() {
         let compat = Compat::embedded();
-        let vision = Entry { key: "pytorch_vision".into(), ..torch(None, Some("0.27.0a0")) };
-        let manifest = Manifest { entries: vec![torch(None, Some("2.13.0+rocm7.2")), vision.clone()] };
-        assert_eq!(manifest.strangers(&compat), [("vision", "0.27.0a0", "0.28")]);
-        let fitting = Manifest { entries: vec![torch(None, Some("2.12.1")), vision] };
+        let vision = Entry {
+            key: "pytorch_vision".into(),
+            ..torch(None, Some("0.27.0a0"))
+        };
+        let manifest = Manifest {
+            entries: vec![torch(None, Some("2.13.0+rocm7.2")), vision.clone()],
+        };
+        assert_eq!(
+            manifest.strangers(&compat),
+            [("vision", "0.27.0a0", "0.28")]
+        );
+        let fitting = Manifest {
+            entries: vec![torch(None, Some("2.12.1")), vision],
+        };
         assert_eq!(fitting.strangers(&compat), []);
     }
 }

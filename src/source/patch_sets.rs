@@ -1,6 +1,7 @@
 //! Patch sets: folders of patches under a root, named by what they are applied to.
 //!
-//! Input: a ref or a name, and which folders there are. Output: the folder to take, or why there is none.
+//! Input: a ref or a name, and which folders there are. Output: the folder to take, or why there is
+//! none.
 
 use crate::diagnostic::{Diagnostic, Place, registry::sources as codes};
 use crate::names::without_dots;
@@ -31,7 +32,11 @@ pub enum Chosen {
 ///
 /// # Errors
 /// When a name was given that leads out of the root, or that no folder has.
-pub fn look_up(wanted: &Choice, root: &str, has: impl Fn(&str) -> bool) -> Result<Chosen, Diagnostic> {
+pub fn look_up(
+    wanted: &Choice,
+    root: &str,
+    has: impl Fn(&str) -> bool,
+) -> Result<Chosen, Diagnostic> {
     match wanted {
         Choice::Pinned => Ok(Chosen::Pinned),
         Choice::Named(name) => {
@@ -67,15 +72,23 @@ pub fn check(name: &str) -> Result<(), Diagnostic> {
     if is_plain {
         return Ok(());
     }
-    Err(Diagnostic::new(&codes::BAD_PATCH_SET_NAME, format!("`{name}` does not name a folder under the patch root"))
-        .at(Place::Argument(name.to_owned()), "")
-        .help("give the name of a folder, such as `rocm_2.7`; the root is `--patch-dir`"))
+    Err(Diagnostic::new(
+        &codes::BAD_PATCH_SET_NAME,
+        format!("`{name}` does not name a folder under the patch root"),
+    )
+    .at(Place::Argument(name.to_owned()), "")
+    .help("give the name of a folder, such as `rocm_2.7`; the root is `--patch-dir`"))
 }
 
 /// The names that a ref may have its set under: the ref itself, and the part before its first `-`.
 fn candidates(reference: &str) -> Vec<String> {
     let cut = reference.split_once('-').map(|(before, _)| before);
-    [Some(reference), cut].into_iter().flatten().filter(|name| check(name).is_ok()).map(str::to_owned).collect()
+    [Some(reference), cut]
+        .into_iter()
+        .flatten()
+        .filter(|name| check(name).is_ok())
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]
@@ -83,27 +96,50 @@ mod tests {
     use super::{Choice, Chosen, look_up};
 
     fn fitting(reference: &str, folders: &[&str]) -> Chosen {
-        look_up(&Choice::Fitting(reference.into()), "patches", |name| folders.contains(&name)).unwrap()
+        look_up(&Choice::Fitting(reference.into()), "patches", |name| {
+            folders.contains(&name)
+        })
+        .unwrap()
     }
 
     fn named(name: &str, folders: &[&str]) -> Result<Chosen, String> {
-        look_up(&Choice::Named(name.into()), "patches", |name| folders.contains(&name))
-            .map_err(|fault| format!("{}: {}", fault.code, fault.message))
+        look_up(&Choice::Named(name.into()), "patches", |name| {
+            folders.contains(&name)
+        })
+        .map_err(|fault| format!("{}: {}", fault.code, fault.message))
     }
 
     /// TS19: a ref finds its set, or that of its version.
     #[test]
     fn a_ref_finds_its_own_set_then_that_of_the_part_before_its_dash_and_then_none() {
-        assert_eq!(fitting("v2.7.0", &["v2.7.0"]), Chosen::Found("v2.7.0".into()));
-        assert_eq!(fitting("v2.7.0-rc9", &["v2.7.0"]), Chosen::Found("v2.7.0".into()));
-        assert_eq!(fitting("v2.7.0-rc9", &["v2.7.0", "v2.7.0-rc9"]), Chosen::Found("v2.7.0-rc9".into()));
+        assert_eq!(
+            fitting("v2.7.0", &["v2.7.0"]),
+            Chosen::Found("v2.7.0".into())
+        );
+        assert_eq!(
+            fitting("v2.7.0-rc9", &["v2.7.0"]),
+            Chosen::Found("v2.7.0".into())
+        );
+        assert_eq!(
+            fitting("v2.7.0-rc9", &["v2.7.0", "v2.7.0-rc9"]),
+            Chosen::Found("v2.7.0-rc9".into())
+        );
         assert_eq!(
             fitting("v2.7.0-rc9-x", &["v2.7.0-rc9"]),
             Chosen::Absent(vec!["v2.7.0-rc9-x".into(), "v2.7.0".into()])
         );
-        assert_eq!(fitting("release/2.7", &["release/2.7"]), Chosen::Found("release/2.7".into()));
-        assert_eq!(fitting("main", &["v2.7.0"]), Chosen::Absent(vec!["main".into()]));
-        assert_eq!(fitting("../main", &["../main", ".."]), Chosen::Absent(Vec::new()));
+        assert_eq!(
+            fitting("release/2.7", &["release/2.7"]),
+            Chosen::Found("release/2.7".into())
+        );
+        assert_eq!(
+            fitting("main", &["v2.7.0"]),
+            Chosen::Absent(vec!["main".into()])
+        );
+        assert_eq!(
+            fitting("../main", &["../main", ".."]),
+            Chosen::Absent(Vec::new())
+        );
     }
 
     /// TS19: a name that was given is taken as it is, and stays under the root.
@@ -116,13 +152,19 @@ mod tests {
         );
         for name in ["../x", "/etc", "a/../b", "", ".", "a//b", "a\\b", "C:/x"] {
             let told = named(name, &[name]).unwrap_err();
-            assert!(told.starts_with("C109 bad-patch-set-name: "), "{name}: {told}");
+            assert!(
+                told.starts_with("C109 bad-patch-set-name: "),
+                "{name}: {told}"
+            );
         }
     }
 
     /// TS4: no set was made for the commit that a pin names.
     #[test]
     fn a_pinned_commit_has_no_set() {
-        assert_eq!(look_up(&Choice::Pinned, "patches", |_| true).unwrap(), Chosen::Pinned);
+        assert_eq!(
+            look_up(&Choice::Pinned, "patches", |_| true).unwrap(),
+            Chosen::Pinned
+        );
     }
 }

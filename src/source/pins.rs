@@ -1,7 +1,7 @@
 //! What a checkout of torch pins with more than a commit: AOTriton, its archives and its images.
 //!
-//! Input: rows of the table `pins`, texts of files, and the variables that torch's build reads. Output: version, commit
-//! and what can be downloaded, each with where it was read.
+//! Input: rows of the table `pins`, texts of files, and the variables that torch's build reads.
+//! Output: version, commit and what can be downloaded, each with where it was read.
 
 use std::collections::BTreeMap;
 
@@ -123,18 +123,29 @@ struct Read {
 
 /// The pin of whose versions archives are released, by name; empty where the facts have none.
 pub fn with_archives(compat: &Compat) -> &str {
-    let row = compat.tables_of(TableGroup::Origins).pins.iter().find(|row| !row.archive.is_empty());
+    let row = compat
+        .tables_of(TableGroup::Origins)
+        .pins
+        .iter()
+        .find(|row| !row.archive.is_empty());
     row.map_or("", |row| row.pin.as_str())
 }
 
-/// Reads a pin by name; `None` where the facts do not have it. `variable` looks up a variable of the environment.
+/// Reads a pin by name; `None` where the facts do not have it. `variable` looks up a variable of
+/// the environment.
 pub fn read<'a>(
     compat: &'a Compat,
     name: &str,
     files: &BTreeMap<String, Source>,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Option<Pinned<'a>> {
-    let rows = || compat.tables_of(TableGroup::Origins).pins.iter().filter(|row| row.pin == name);
+    let rows = || {
+        compat
+            .tables_of(TableGroup::Origins)
+            .pins
+            .iter()
+            .filter(|row| row.pin == name)
+    };
     let found = rows().find_map(|row| {
         let source = files.get(&row.file)?;
         let has_form = source.text.contains(&row.contains);
@@ -149,21 +160,46 @@ pub fn read<'a>(
         let commit = overridden(row, &variable).unwrap_or(Commit::Unknown { reason, line: None });
         let (version, variant, compression) = (None, String::new(), String::new());
         let (builds, images) = (Vec::new(), Vec::new());
-        return Some(Pinned { row, file: None, version, variant, commit, builds, images, compression });
+        return Some(Pinned {
+            row,
+            file: None,
+            version,
+            variant,
+            commit,
+            builds,
+            images,
+            compression,
+        });
     };
-    let first = |field: &str| read.fields.get(field).and_then(|values| values.first()).map(|value| value.text.clone());
+    let first = |field: &str| {
+        read.fields
+            .get(field)
+            .and_then(|values| values.first())
+            .map(|value| value.text.clone())
+    };
     let list = |field: &str| -> Vec<String> {
-        read.fields.get(field).into_iter().flatten().map(|value| value.text.clone()).collect()
+        read.fields
+            .get(field)
+            .into_iter()
+            .flatten()
+            .map(|value| value.text.clone())
+            .collect()
     };
     let (manylinux, sums, image_sums) = (list("manylinux"), list("sha256"), list("image-sha256"));
     let at = |values: &[String], number: usize| values.get(number).cloned().unwrap_or_default();
-    let builds = list("rocm").into_iter().enumerate().map(|(number, rocm)| Build {
-        rocm,
-        manylinux: at(&manylinux, number),
-        sum: Sum::of(&at(&sums, number)),
-    });
+    let builds = list("rocm")
+        .into_iter()
+        .enumerate()
+        .map(|(number, rocm)| Build {
+            rocm,
+            manylinux: at(&manylinux, number),
+            sum: Sum::of(&at(&sums, number)),
+        });
     let images = list("image").into_iter().enumerate();
-    let images = images.map(|(number, name)| Image { name, sum: Sum::of(&at(&image_sums, number)) });
+    let images = images.map(|(number, name)| Image {
+        name,
+        sum: Sum::of(&at(&image_sums, number)),
+    });
     Some(Pinned {
         row,
         file: Some(source.path.to_string()),
@@ -191,14 +227,23 @@ impl Pinned<'_> {
     pub fn or_default(mut self) -> Self {
         if matches!(self.commit, Commit::Unknown { .. }) && !self.row.default.is_empty() {
             let from = From::Row(format!("the default of pin {}", self.row.pin));
-            self.commit = Commit::Known { commit: self.row.default.clone(), from };
+            self.commit = Commit::Known {
+                commit: self.row.default.clone(),
+                from,
+            };
         }
         self
     }
 
     /// How torch's build comes by it. `variable` looks up a variable, also an empty one.
     pub fn mode(&self, variable: impl Fn(&str) -> Option<String>) -> Mode {
-        let of = |name: &str| if name.is_empty() { None } else { variable(name) };
+        let of = |name: &str| {
+            if name.is_empty() {
+                None
+            } else {
+                variable(name)
+            }
+        };
         match (of(&self.row.installed_env), of(&self.row.from_source_env)) {
             (Some(prefix), _) => Mode::Installed(prefix),
             (None, Some(_)) => Mode::FromSource,
@@ -211,7 +256,17 @@ impl Pinned<'_> {
         let versions: Vec<(RocmVersion, &Build)> = self
             .builds
             .iter()
-            .filter_map(|build| Some((build.rocm.strip_prefix("rocm").unwrap_or(&build.rocm).parse().ok()?, build)))
+            .filter_map(|build| {
+                Some((
+                    build
+                        .rocm
+                        .strip_prefix("rocm")
+                        .unwrap_or(&build.rocm)
+                        .parse()
+                        .ok()?,
+                    build,
+                ))
+            })
             .collect();
         let wanted = compat.hip_of(rocm).unwrap_or_else(|| rocm.minor());
         if let Some((_, build)) = versions.iter().find(|(version, _)| *version == wanted) {
@@ -230,7 +285,11 @@ impl Pinned<'_> {
 
     /// The file name of a library for a CPU, `x86_64`.
     pub fn archive(&self, build: &Build, cpu: &str) -> String {
-        let name = self.row.archive.replace("{rocm}", &build.rocm).replace("{manylinux}", &build.manylinux);
+        let name = self
+            .row
+            .archive
+            .replace("{rocm}", &build.rocm)
+            .replace("{manylinux}", &build.manylinux);
         self.named(&name.replace("{cpu}", cpu))
     }
 
@@ -246,12 +305,24 @@ impl Pinned<'_> {
             .replace("{compression}", &self.compression)
     }
 
-    /// Whether its version is one that this torch minor was released with, or a point release of one; `None` where
-    /// nothing is known.
-    pub fn fits<'c>(&self, compat: &'c Compat, torch_minor: &str) -> Option<(bool, &'c TorchAotritonRow)> {
-        let row = compat.tables_of(TableGroup::Origins).torch_aotriton.iter().find(|row| row.torch == torch_minor)?;
+    /// Whether its version is one that this torch minor was released with, or a point release of
+    /// one; `None` where nothing is known.
+    pub fn fits<'c>(
+        &self,
+        compat: &'c Compat,
+        torch_minor: &str,
+    ) -> Option<(bool, &'c TorchAotritonRow)> {
+        let row = compat
+            .tables_of(TableGroup::Origins)
+            .torch_aotriton
+            .iter()
+            .find(|row| row.torch == torch_minor)?;
         let version = self.version.as_deref()?;
-        let fits = row.upstream.iter().chain(&row.fork).any(|known| line_of(known) == line_of(version));
+        let fits = row
+            .upstream
+            .iter()
+            .chain(&row.fork)
+            .any(|known| line_of(known) == line_of(version));
         Some((fits, row))
     }
 }
@@ -261,27 +332,45 @@ impl Image {
     pub fn is_for(&self, target: &str) -> bool {
         let pattern = self.name.strip_prefix("amd-").unwrap_or(&self.name);
         let is = |(wanted, has): (char, char)| wanted == 'x' || wanted == has;
-        pattern.chars().count() <= target.chars().count() && pattern.chars().zip(target.chars()).all(is)
+        pattern.chars().count() <= target.chars().count()
+            && pattern.chars().zip(target.chars()).all(is)
     }
 }
 
 /// Major and minor of a version, `0.11` of `0.11.1b`.
 fn line_of(version: &str) -> String {
-    let number = |part: &str| part.chars().take_while(char::is_ascii_digit).collect::<String>();
-    version.split('.').take(2).map(number).collect::<Vec<_>>().join(".")
+    let number = |part: &str| {
+        part.chars()
+            .take_while(char::is_ascii_digit)
+            .collect::<String>()
+    };
+    version
+        .split('.')
+        .take(2)
+        .map(number)
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 /// The commit that a variable says in place of the file.
 fn overridden(row: &PinRow, variable: &impl Fn(&str) -> Option<String>) -> Option<Commit> {
-    let value = Some(&row.env).filter(|name| !name.is_empty()).and_then(|name| variable(name))?;
+    let value = Some(&row.env)
+        .filter(|name| !name.is_empty())
+        .and_then(|name| variable(name))?;
     let value = value.trim();
     if value.is_empty() {
         return None;
     }
     Some(if is_commit(value) {
-        Commit::Known { commit: value.to_owned(), from: From::Variable(row.env.clone()) }
+        Commit::Known {
+            commit: value.to_owned(),
+            from: From::Variable(row.env.clone()),
+        }
     } else {
-        let reason = format!("{} says `{value}`, which is not a commit of 7 to 40 hex digits", row.env);
+        let reason = format!(
+            "{} says `{value}`, which is not a commit of 7 to 40 hex digits",
+            row.env
+        );
         Commit::Unknown { reason, line: None }
     })
 }
@@ -289,7 +378,10 @@ fn overridden(row: &PinRow, variable: &impl Fn(&str) -> Option<String>) -> Optio
 /// The one commit that a file names.
 fn commit(read: &Read, source: &Source) -> Commit {
     if let Some((reason, line)) = &read.doubt {
-        return Commit::Unknown { reason: reason.clone(), line: Some(*line) };
+        return Commit::Unknown {
+            reason: reason.clone(),
+            line: Some(*line),
+        };
     }
     let values = read.fields.get("commit").map_or(&[][..], Vec::as_slice);
     // What a variable of the environment says is not in the file.
@@ -298,13 +390,28 @@ fn commit(read: &Read, source: &Source) -> Commit {
     commits.dedup_by(|a, b| a.text.eq_ignore_ascii_case(&b.text));
     match commits[..] {
         [one] => {
-            let from = From::Pin { file: source.path.to_string(), line: one.line };
-            Commit::Known { commit: one.text.clone(), from }
+            let from = From::Pin {
+                file: source.path.to_string(),
+                line: one.line,
+            };
+            Commit::Known {
+                commit: one.text.clone(),
+                from,
+            }
         }
-        [] => Commit::Unknown { reason: "the file names no commit of 40 hex digits".to_owned(), line: None },
+        [] => Commit::Unknown {
+            reason: "the file names no commit of 40 hex digits".to_owned(),
+            line: None,
+        },
         [first, second, ..] => {
-            let reason = format!("the file names several commits, {} and {}", first.text, second.text);
-            Commit::Unknown { reason, line: Some(second.line) }
+            let reason = format!(
+                "the file names several commits, {} and {}",
+                first.text, second.text
+            );
+            Commit::Unknown {
+                reason,
+                line: Some(second.line),
+            }
         }
     }
 }
@@ -323,30 +430,59 @@ fn read_lines(row: &PinRow, source: &Source) -> Read {
         let number = places.first().and_then(|place| place.parse::<usize>().ok());
         let line = number.and_then(|number| Some((number, lines.get(number)?)));
         let values = |(number, line): (usize, &&str)| -> Vec<Value> {
-            let texts = line.split(';').map(str::trim).filter(|text| !text.is_empty());
-            texts.map(|text| Value { text: text.to_owned(), line: number + 1 }).collect()
+            let texts = line
+                .split(';')
+                .map(str::trim)
+                .filter(|text| !text.is_empty());
+            texts
+                .map(|text| Value {
+                    text: text.to_owned(),
+                    line: number + 1,
+                })
+                .collect()
         };
         line.map(values).unwrap_or_default()
     };
-    let fields = row.fields.iter().map(|(field, places)| (field.clone(), of(places))).collect();
-    Read { fields, doubt: merge_marks(source) }
+    let fields = row
+        .fields
+        .iter()
+        .map(|(field, places)| (field.clone(), of(places)))
+        .collect();
+    Read {
+        fields,
+        doubt: merge_marks(source),
+    }
 }
 
 /// The first line that begins as those that a merge leaves, as the reader of CMake tells them.
 fn merge_marks(source: &Source) -> Option<(String, usize)> {
-    Script::parse(&source.text).faults.iter().find_map(|fault| match fault {
-        Fault::ConflictMarker { .. } => Some(doubt(fault, source)),
-        _ => None,
-    })
+    Script::parse(&source.text)
+        .faults
+        .iter()
+        .find_map(|fault| match fault {
+            Fault::ConflictMarker { .. } => Some(doubt(fault, source)),
+            _ => None,
+        })
 }
 
 fn doubt(fault: &Fault, source: &Source) -> (String, usize) {
     let (reason, span) = match fault {
-        Fault::ConflictMarker { span } => ("the file has marks of a merge that was not finished".to_owned(), span),
-        Fault::Unclosed { what, span } => (format!("the file cannot be read: {what} has no end"), span),
-        Fault::Unbalanced { span } => ("the file cannot be read: an `if` or `endif` is alone".to_owned(), span),
+        Fault::ConflictMarker { span } => (
+            "the file has marks of a merge that was not finished".to_owned(),
+            span,
+        ),
+        Fault::Unclosed { what, span } => {
+            (format!("the file cannot be read: {what} has no end"), span)
+        }
+        Fault::Unbalanced { span } => (
+            "the file cannot be read: an `if` or `endif` is alone".to_owned(),
+            span,
+        ),
     };
-    let line = source.place(span.clone()).line_column().map_or(1, |(line, _)| line);
+    let line = source
+        .place(span.clone())
+        .line_column()
+        .map_or(1, |(line, _)| line);
     (reason, line)
 }
 
@@ -354,26 +490,42 @@ fn read_cmake(row: &PinRow, source: &Source) -> Read {
     let script = Script::parse(&source.text);
     let mut fields: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for (field, names) in &row.fields {
-        // Every commit counts, since two different ones are a doubt; of a list the first block does.
+        // Every commit counts, since two different ones are a doubt; of a list the first block
+        // does.
         let values: Vec<Value> = if field == "commit" {
-            let all = names.iter().flat_map(|name| script.sets.iter().filter(move |set| set.name == *name));
-            all.map(|set| Value { text: set.value(), line: set.line }).collect()
+            let all = names
+                .iter()
+                .flat_map(|name| script.sets.iter().filter(move |set| set.name == *name));
+            all.map(|set| Value {
+                text: set.value(),
+                line: set.line,
+            })
+            .collect()
         } else {
-            let first =
-                names.iter().find_map(|name| script.sets_outside(&row.not_inside).find(|set| set.name == *name));
+            let first = names.iter().find_map(|name| {
+                script
+                    .sets_outside(&row.not_inside)
+                    .find(|set| set.name == *name)
+            });
             first
                 .into_iter()
                 .flat_map(|set| {
                     set.values
                         .iter()
                         .flat_map(|value| value.text.split(';'))
-                        .map(|text| Value { text: text.to_owned(), line: set.line })
+                        .map(|text| Value {
+                            text: text.to_owned(),
+                            line: set.line,
+                        })
                 })
                 .collect()
         };
         fields.insert(field.clone(), values);
     }
-    Read { fields, doubt: script.faults.first().map(|fault| doubt(fault, source)) }
+    Read {
+        fields,
+        doubt: script.faults.first().map(|fault| doubt(fault, source)),
+    }
 }
 
 /// Where AOTriton can be taken from besides a download, as far as it was looked for.
@@ -400,10 +552,19 @@ pub enum Copy {
     Source,
 }
 
-/// The copy that is taken: what was named, else what was built here, else what is installed, else none.
+/// The copy that is taken: what was named, else what was built here, else what is installed, else
+/// none.
 pub fn copy(copies: &Copies) -> Copy {
-    let Copies { installed, built, module } = copies.clone();
-    installed.map(Copy::Installed).or(built.map(Copy::Built)).or(module.map(Copy::Module)).unwrap_or(Copy::Source)
+    let Copies {
+        installed,
+        built,
+        module,
+    } = copies.clone();
+    installed
+        .map(Copy::Installed)
+        .or(built.map(Copy::Built))
+        .or(module.map(Copy::Module))
+        .unwrap_or(Copy::Source)
 }
 
 #[cfg(test)]
@@ -431,7 +592,8 @@ mod tests {
         )
     }
 
-    /// A file of generation C: the variable comes first, and a block for the address sanitizer sets the lists again.
+    /// A file of generation C: the variable comes first, and a block for the address sanitizer sets
+    /// the lists again.
     fn file_c() -> String {
         let (zeros, one) = ("0".repeat(64), "1".repeat(64));
         format!(
@@ -455,12 +617,20 @@ mod tests {
     }
 
     #[track_caller]
-    fn with<T>(files: &[(&str, &str)], variables: &[(&str, &str)], look: impl FnOnce(&Pinned<'_>) -> T) -> T {
+    fn with<T>(
+        files: &[(&str, &str)],
+        variables: &[(&str, &str)],
+        look: impl FnOnce(&Pinned<'_>) -> T,
+    ) -> T {
         let compat = Compat::embedded();
         let source = |(path, text): &(&str, &str)| ((*path).to_owned(), Source::new(*path, *text));
         let files: BTreeMap<String, Source> = files.iter().map(source).collect();
-        let variable =
-            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let variable = |name: &str| {
+            variables
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| (*value).to_owned())
+        };
         look(&read(&compat, "aotriton", &files, variable).unwrap())
     }
 
@@ -479,40 +649,72 @@ mod tests {
     /// TA1: the commit of each generation, from the file or from the variable.
     #[test]
     fn the_pin_of_each_generation_is_read_and_a_variable_comes_first() {
-        assert_eq!(told(LINES, &file_a(), &[]), format!("A {COMMIT} by {LINES}:4"));
-        assert_eq!(told(CMAKE, &file_b(), &[]), format!("B {COMMIT} by {CMAKE}:9"));
-        assert_eq!(told(CMAKE, &file_c(), &[]), format!("C {COMMIT} by {CMAKE}:14"));
+        assert_eq!(
+            told(LINES, &file_a(), &[]),
+            format!("A {COMMIT} by {LINES}:4")
+        );
+        assert_eq!(
+            told(CMAKE, &file_b(), &[]),
+            format!("B {COMMIT} by {CMAKE}:9")
+        );
+        assert_eq!(
+            told(CMAKE, &file_c(), &[]),
+            format!("C {COMMIT} by {CMAKE}:14")
+        );
         let variable = [("PYTORCH_AOTRITON_COMMIT", OTHER)];
         for (path, text) in [(LINES, file_a()), (CMAKE, file_b()), (CMAKE, file_c())] {
-            assert!(told(path, &text, &variable).ends_with(&format!("{OTHER} by PYTORCH_AOTRITON_COMMIT")), "{text}");
+            assert!(
+                told(path, &text, &variable)
+                    .ends_with(&format!("{OTHER} by PYTORCH_AOTRITON_COMMIT")),
+                "{text}"
+            );
         }
         let said = told(CMAKE, &file_c(), &[("PYTORCH_AOTRITON_COMMIT", "main")]);
-        assert!(said.contains("PYTORCH_AOTRITON_COMMIT says `main`, which is not a commit"), "{said}");
+        assert!(
+            said.contains("PYTORCH_AOTRITON_COMMIT says `main`, which is not a commit"),
+            "{said}"
+        );
     }
 
     /// TA1: in doubt there is no pin.
     #[test]
     fn a_file_without_one_certain_commit_names_none() {
         let only = |value: &str| file_c().replace(COMMIT, value);
-        assert_eq!(told(CMAKE, &only("main"), &[]), "C the file names no commit of 40 hex digits None");
-        assert_eq!(told(CMAKE, &only("0123abc"), &[]), "C the file names no commit of 40 hex digits None");
+        assert_eq!(
+            told(CMAKE, &only("main"), &[]),
+            "C the file names no commit of 40 hex digits None"
+        );
+        assert_eq!(
+            told(CMAKE, &only("0123abc"), &[]),
+            "C the file names no commit of 40 hex digits None"
+        );
         let several = format!("{}set(__AOTRITON_CI_COMMIT \"{OTHER}\")\n", file_b());
         assert_eq!(
             told(CMAKE, &several, &[]),
             format!("B the file names several commits, {COMMIT} and {OTHER} Some(15)")
         );
-        let twice = format!("{}set(__AOTRITON_CI_COMMIT {})\n", file_b(), COMMIT.to_uppercase());
+        let twice = format!(
+            "{}set(__AOTRITON_CI_COMMIT {})\n",
+            file_b(),
+            COMMIT.to_uppercase()
+        );
         assert_eq!(told(CMAKE, &twice, &[]), format!("B {COMMIT} by {CMAKE}:9"));
         let merged = file_b().replace("  set(__AOTRITON_Z", "<<<<<<< HEAD\n  set(__AOTRITON_Z");
         let marks = "the file has marks of a merge that was not finished";
         assert_eq!(told(CMAKE, &merged, &[]), format!("B {marks} Some(13)"));
-        assert_eq!(told(LINES, &format!("<<<<<<< HEAD\n{}", file_a()), &[]), format!("A {marks} Some(1)"));
+        assert_eq!(
+            told(LINES, &format!("<<<<<<< HEAD\n{}", file_a()), &[]),
+            format!("A {marks} Some(1)")
+        );
         assert_eq!(
             told(CMAKE, &(file_b() + "set(X \"y"), &[]),
             "B the file cannot be read: a quote has no end Some(15)"
         );
         let nothing = told("version.txt", "2.2.0", &[]);
-        assert_eq!(nothing, format!("C the checkout says nothing in {CMAKE} or {LINES} None"));
+        assert_eq!(
+            nothing,
+            format!("C the checkout says nothing in {CMAKE} or {LINES} None")
+        );
     }
 
     /// TA1: without a certain commit, the one of the facts is taken only by wish.
@@ -521,40 +723,65 @@ mod tests {
         let text = file_b().replace(COMMIT, "main");
         let compat = Compat::embedded();
         let files = BTreeMap::from([(CMAKE.to_owned(), Source::new(CMAKE, text))]);
-        let pinned = read(&compat, "aotriton", &files, |_| None).unwrap().or_default();
-        assert!(matches!(pinned.commit, Commit::Known { ref commit, .. } if *commit == pinned.row.default));
+        let pinned = read(&compat, "aotriton", &files, |_| None)
+            .unwrap()
+            .or_default();
+        assert!(
+            matches!(pinned.commit, Commit::Known { ref commit, .. } if *commit == pinned.row.default)
+        );
         let known = BTreeMap::from([(CMAKE.to_owned(), Source::new(CMAKE, file_b()))]);
-        let pinned = read(&compat, "aotriton", &known, |_| None).unwrap().or_default();
+        let pinned = read(&compat, "aotriton", &known, |_| None)
+            .unwrap()
+            .or_default();
         assert!(matches!(pinned.commit, Commit::Known { ref commit, .. } if commit == COMMIT));
     }
 
     fn taken(path: &str, text: &str, rocm: &str) -> String {
-        with(&[(path, text)], &[], |pinned| match pinned.taken(&rocm.parse().unwrap(), &Compat::embedded()) {
-            Taken::Archive(build) if build.sum == Sum::Absent => "absent".to_owned(),
-            Taken::Archive(build) => pinned.archive(build, "x86_64"),
-            Taken::Clamped(build) => format!("clamped {}", pinned.archive(build, "x86_64")),
-            Taken::BuiltRuntime => "built".to_owned(),
-            Taken::Refused => "refused".to_owned(),
+        with(&[(path, text)], &[], |pinned| {
+            match pinned.taken(&rocm.parse().unwrap(), &Compat::embedded()) {
+                Taken::Archive(build) if build.sum == Sum::Absent => "absent".to_owned(),
+                Taken::Archive(build) => pinned.archive(build, "x86_64"),
+                Taken::Clamped(build) => format!("clamped {}", pinned.archive(build, "x86_64")),
+                Taken::BuiltRuntime => "built".to_owned(),
+                Taken::Refused => "refused".to_owned(),
+            }
         })
     }
 
     /// TA2: the archive of a ROCm; a digest of zeros says that there is none.
     #[test]
     fn an_archive_is_named_for_a_rocm_and_zeros_mean_that_there_is_none() {
-        assert_eq!(taken(CMAKE, &file_c(), "7.14"), "aotriton-0.14b-manylinux_2_28_x86_64-rocm7.14-shared.tar.gz");
+        assert_eq!(
+            taken(CMAKE, &file_c(), "7.14"),
+            "aotriton-0.14b-manylinux_2_28_x86_64-rocm7.14-shared.tar.gz"
+        );
         assert_eq!(taken(CMAKE, &file_c(), "7.2.1"), "absent");
         assert_eq!(taken(CMAKE, &file_c(), "7.1"), "built");
-        assert_eq!(taken(CMAKE, &file_b(), "7.0.2"), "aotriton-0.11b-manylinux_2_34_x86_64-rocm7.0-shared.tar.gz");
+        assert_eq!(
+            taken(CMAKE, &file_b(), "7.0.2"),
+            "aotriton-0.11b-manylinux_2_34_x86_64-rocm7.0-shared.tar.gz"
+        );
         assert_eq!(taken(CMAKE, &file_b(), "7.2"), "refused");
     }
 
     /// TA2: the oldest form takes the lowest or the highest for what lies outside of its list.
     #[test]
     fn a_rocm_outside_of_the_oldest_list_is_clamped() {
-        let name = |manylinux: &str, rocm: &str| format!("aotriton-0.7b-{manylinux}_x86_64-rocm{rocm}-shared.tar.gz");
-        assert_eq!(taken(LINES, &file_a(), "6.2"), name("manylinux_2_17", "6.2"));
-        assert_eq!(taken(LINES, &file_a(), "6.0"), format!("clamped {}", name("manylinux_2_17", "6.1")));
-        assert_eq!(taken(LINES, &file_a(), "7.0"), format!("clamped {}", name("manylinux_2_28", "6.4")));
+        let name = |manylinux: &str, rocm: &str| {
+            format!("aotriton-0.7b-{manylinux}_x86_64-rocm{rocm}-shared.tar.gz")
+        };
+        assert_eq!(
+            taken(LINES, &file_a(), "6.2"),
+            name("manylinux_2_17", "6.2")
+        );
+        assert_eq!(
+            taken(LINES, &file_a(), "6.0"),
+            format!("clamped {}", name("manylinux_2_17", "6.1"))
+        );
+        assert_eq!(
+            taken(LINES, &file_a(), "7.0"),
+            format!("clamped {}", name("manylinux_2_28", "6.4"))
+        );
         assert_eq!(taken(LINES, &file_a(), "6.3"), "refused");
     }
 
@@ -563,13 +790,27 @@ mod tests {
     fn images_are_for_the_targets_that_their_pattern_fits() {
         with(&[(CMAKE, &file_b())], &[], |pinned| {
             let names = |target: &str| -> Vec<String> {
-                pinned.images.iter().filter(|image| image.is_for(target)).map(|image| pinned.image(image)).collect()
+                pinned
+                    .images
+                    .iter()
+                    .filter(|image| image.is_for(target))
+                    .map(|image| pinned.image(image))
+                    .collect()
             };
-            assert_eq!(names("gfx1151"), ["aotriton-0.11b-images-amd-gfx11xx.tar.gz"]);
-            assert_eq!(names("gfx90a:xnack-"), ["aotriton-0.11b-images-amd-gfx90a.tar.gz"]);
+            assert_eq!(
+                names("gfx1151"),
+                ["aotriton-0.11b-images-amd-gfx11xx.tar.gz"]
+            );
+            assert_eq!(
+                names("gfx90a:xnack-"),
+                ["aotriton-0.11b-images-amd-gfx90a.tar.gz"]
+            );
             assert_eq!(names("gfx942"), Vec::<String>::new());
             assert_eq!(names("gfx11"), Vec::<String>::new());
-            assert!(matches!(pinned.images[0].sum, Sum::Digest(_)) && pinned.images[1].sum == Sum::Unsaid);
+            assert!(
+                matches!(pinned.images[0].sum, Sum::Digest(_))
+                    && pinned.images[1].sum == Sum::Unsaid
+            );
         });
     }
 
@@ -579,12 +820,21 @@ mod tests {
         with(&[(CMAKE, &file_b())], &[], |pinned| {
             let mode = |variables: &[(&str, &str)]| {
                 pinned.mode(|name| {
-                    variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+                    variables
+                        .iter()
+                        .find(|(known, _)| *known == name)
+                        .map(|(_, value)| (*value).to_owned())
                 })
             };
             assert_eq!(mode(&[]), Mode::Download);
-            assert_eq!(mode(&[("AOTRITON_INSTALL_FROM_SOURCE", "0")]), Mode::FromSource);
-            let both = [("AOTRITON_INSTALL_FROM_SOURCE", "1"), ("AOTRITON_INSTALLED_PREFIX", "/opt/aotriton")];
+            assert_eq!(
+                mode(&[("AOTRITON_INSTALL_FROM_SOURCE", "0")]),
+                Mode::FromSource
+            );
+            let both = [
+                ("AOTRITON_INSTALL_FROM_SOURCE", "1"),
+                ("AOTRITON_INSTALLED_PREFIX", "/opt/aotriton"),
+            ];
             assert_eq!(mode(&both), Mode::Installed("/opt/aotriton".into()));
         });
     }
@@ -594,7 +844,11 @@ mod tests {
     fn a_copy_is_taken_in_one_order() {
         let copies = |installed: &str, built: &str, module: &str| {
             let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-            copy(&Copies { installed: some(installed), built: some(built), module: some(module) })
+            copy(&Copies {
+                installed: some(installed),
+                built: some(built),
+                module: some(module),
+            })
         };
         assert_eq!(copies("a", "b", "c"), Copy::Installed("a".into()));
         assert_eq!(copies("", "b", "c"), Copy::Built("b".into()));
@@ -605,9 +859,15 @@ mod tests {
     #[test]
     fn a_point_release_fits_the_torch_of_its_line() {
         let fits = |version: &str, torch: &str| {
-            with(&[(CMAKE, &file_b().replace("0.11b", version))], &[], |pinned| {
-                pinned.fits(&Compat::embedded(), torch).map(|(fits, _)| fits)
-            })
+            with(
+                &[(CMAKE, &file_b().replace("0.11b", version))],
+                &[],
+                |pinned| {
+                    pinned
+                        .fits(&Compat::embedded(), torch)
+                        .map(|(fits, _)| fits)
+                },
+            )
         };
         assert_eq!(fits("0.11.2b", "2.9"), Some(true));
         assert_eq!(fits("0.10b", "2.9"), Some(false));

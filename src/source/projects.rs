@@ -15,12 +15,21 @@ pub fn on<'a>(compat: &'a Compat, platform: &str) -> Vec<&'a ProjectRow> {
         .collect()
 }
 
-/// The project with this name, folder or distribution: `audio`, `pytorch_audio` and `torchaudio` are one.
+/// The project with this name, folder or distribution: `audio`, `pytorch_audio` and `torchaudio`
+/// are one.
 ///
 /// # Errors
 /// When no project has the name, or none of this platform.
-pub fn find<'a>(compat: &'a Compat, name: &str, platform: &str) -> Result<&'a ProjectRow, Diagnostic> {
-    let is = |row: &ProjectRow| [&row.project, &row.folder, &row.distribution].iter().any(|known| *known == name);
+pub fn find<'a>(
+    compat: &'a Compat,
+    name: &str,
+    platform: &str,
+) -> Result<&'a ProjectRow, Diagnostic> {
+    let is = |row: &ProjectRow| {
+        [&row.project, &row.folder, &row.distribution]
+            .iter()
+            .any(|known| *known == name)
+    };
     let rows = on(compat, platform);
     if let Some(row) = rows.iter().find(|row| is(row)) {
         return Ok(row);
@@ -29,12 +38,25 @@ pub fn find<'a>(compat: &'a Compat, name: &str, platform: &str) -> Result<&'a Pr
     let told = |message: String| {
         Diagnostic::new(&codes::UNKNOWN_PROJECT, message)
             .at(Place::Argument(name.to_owned()), "")
-            .help(format!("the projects on {platform} are {}", names.clone().collect::<Vec<_>>().join(", ")))
+            .help(format!(
+                "the projects on {platform} are {}",
+                names.clone().collect::<Vec<_>>().join(", ")
+            ))
     };
-    Err(match compat.tables_of(TableGroup::Origins).projects.iter().find(|row| is(row)) {
-        Some(row) => told(format!("`{}` is not built on {platform}", row.project)),
-        None => told(with_nearest(format!("there is no project `{name}`"), nearest(name, names.clone()))),
-    })
+    Err(
+        match compat
+            .tables_of(TableGroup::Origins)
+            .projects
+            .iter()
+            .find(|row| is(row))
+        {
+            Some(row) => told(format!("`{}` is not built on {platform}", row.project)),
+            None => told(with_nearest(
+                format!("there is no project `{name}`"),
+                nearest(name, names.clone()),
+            )),
+        },
+    )
 }
 
 /// The combination with this name.
@@ -45,7 +67,10 @@ pub fn preset<'a>(compat: &'a Compat, name: &str) -> Result<&'a TorchSourceRow, 
     let rows = &compat.tables_of(TableGroup::Origins).torch_sources;
     rows.iter().find(|row| row.name == name).ok_or_else(|| {
         let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
-        let message = with_nearest(format!("there is no preset `{name}`"), nearest(name, names.iter().copied()));
+        let message = with_nearest(
+            format!("there is no preset `{name}`"),
+            nearest(name, names.iter().copied()),
+        );
         Diagnostic::new(&codes::UNKNOWN_SOURCE_PRESET, message)
             .at(Place::Argument(name.to_owned()), "")
             .help(format!("the presets are {}", names.join(", ")))
@@ -69,5 +94,8 @@ pub fn of_preset<'a>(
             .help(format!("it is built on {}", known.join(", "))));
     };
     let rows = on(compat, platform);
-    Ok(rows.into_iter().filter(|row| packages.contains(&row.project)).collect())
+    Ok(rows
+        .into_iter()
+        .filter(|row| packages.contains(&row.project))
+        .collect())
 }

@@ -1,11 +1,13 @@
 //! `related_commits`: the file in which a checkout of torch names commits of other projects.
 //!
-//! Input: its text, a row a line: `os|source|project|branch|commit|origin`. Output: the rows, and every fault with its
-//! line.
+//! Input: its text, a row a line: `os|source|project|branch|commit|origin`. Output: the rows, and
+//! every fault with its line.
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::{Diagnostic, Severity, Sink, Source, Span, counted, registry::sources as codes};
+use crate::diagnostic::{
+    Diagnostic, Severity, Sink, Source, Span, counted, registry::sources as codes,
+};
 
 /// The names of the fields, in order.
 const FIELDS: [&str; 6] = ["os", "source", "project", "branch", "commit", "origin"];
@@ -45,8 +47,8 @@ pub struct RelatedRow {
 }
 
 impl RelatedCommits {
-    /// Reads the text. Faults go to the sink; two rows of one project that name different commits are an error however
-    /// strict the reading is.
+    /// Reads the text. Faults go to the sink; two rows of one project that name different commits
+    /// are an error however strict the reading is.
     pub fn parse(source: &Source, strictness: Strictness, sink: &mut Sink) -> Self {
         let severity = match strictness {
             Strictness::Strict => Severity::Error,
@@ -68,11 +70,17 @@ impl RelatedCommits {
                     Diagnostic::new(&codes::BAD_RELATED_ROW, message)
                         .severity(severity)
                         .at(source.place(span), "")
-                        .help(format!("a row is `{}`; `--lenient` leaves out what is none", FIELDS.join("|"))),
+                        .help(format!(
+                            "a row is `{}`; `--lenient` leaves out what is none",
+                            FIELDS.join("|")
+                        )),
                 ),
             }
         }
-        let related = Self { source: source.clone(), rows };
+        let related = Self {
+            source: source.clone(),
+            rows,
+        };
         related.conflicts(sink);
         related
     }
@@ -80,7 +88,9 @@ impl RelatedCommits {
     /// The row of a project for a system, else its row for any other.
     pub fn of(&self, project: &str, os: &str) -> Option<&RelatedRow> {
         let mut rows = self.rows.iter().filter(|row| row.project == project);
-        rows.clone().find(|row| row.os == os).or_else(|| rows.next())
+        rows.clone()
+            .find(|row| row.os == os)
+            .or_else(|| rows.next())
     }
 
     /// Every row, in the order of the file.
@@ -96,12 +106,21 @@ impl RelatedCommits {
             if before.same_source(row) {
                 continue;
             }
-            let told = |row: &RelatedRow| format!("{} of {} for {}", row.commit, row.origin, row.os);
-            let message = format!("the rows of `{}` disagree: {} and {}", row.project, told(before), told(row));
+            let told =
+                |row: &RelatedRow| format!("{} of {} for {}", row.commit, row.origin, row.os);
+            let message = format!(
+                "the rows of `{}` disagree: {} and {}",
+                row.project,
+                told(before),
+                told(row)
+            );
             sink.push(
                 Diagnostic::new(&codes::RELATED_ROWS_DISAGREE, message)
                     .at(self.source.place(row.span.clone()), "another commit")
-                    .also(self.source.place(before.span.clone()), "than this row names")
+                    .also(
+                        self.source.place(before.span.clone()),
+                        "than this row names",
+                    )
                     .help("mend the file, or name the commit with `--ref`"),
             );
         }
@@ -119,9 +138,13 @@ impl RelatedRow {
 
 fn row(text: &str, line: usize, span: Span) -> Result<RelatedRow, String> {
     let fields: Vec<&str> = text.split('|').map(str::trim).collect();
-    let Ok([os, _, project, branch, commit, origin]) = <[&str; 6]>::try_from(fields.as_slice()) else {
+    let Ok([os, _, project, branch, commit, origin]) = <[&str; 6]>::try_from(fields.as_slice())
+    else {
         let has = counted(fields.len(), "field");
-        return Err(format!("a row has {} fields, and this line has {has}", FIELDS.len()));
+        return Err(format!(
+            "a row has {} fields, and this line has {has}",
+            FIELDS.len()
+        ));
     };
     if let Some(empty) = fields.iter().position(|field| field.is_empty()) {
         return Err(format!("the field `{}` is empty", FIELDS[empty]));
@@ -133,8 +156,17 @@ fn row(text: &str, line: usize, span: Span) -> Result<RelatedRow, String> {
     if origin.starts_with('-') || origin.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return Err(format!("`{origin}` is not the address of a repository"));
     }
-    let [os, project, branch, commit, origin] = [os, project, branch, commit, origin].map(str::to_owned);
-    Ok(RelatedRow { os, project, branch, commit, origin, line, span })
+    let [os, project, branch, commit, origin] =
+        [os, project, branch, commit, origin].map(str::to_owned);
+    Ok(RelatedRow {
+        os,
+        project,
+        branch,
+        commit,
+        origin,
+        line,
+        span,
+    })
 }
 
 /// Whether a text can be a commit: 7 to 40 hex digits.
@@ -159,7 +191,10 @@ mod tests {
         let mut sink = Sink::new();
         RelatedCommits::parse(&Source::new("related_commits", text), strictness, &mut sink);
         let line = |d: &crate::diagnostic::Diagnostic| {
-            format!("{}: {}[{}]: {}", d.labels[0].place, d.severity, d.code, d.message)
+            format!(
+                "{}: {}[{}]: {}",
+                d.labels[0].place, d.severity, d.code, d.message
+            )
         };
         sink.finish().iter().map(line).collect()
     }
@@ -179,23 +214,33 @@ mod tests {
         check(&(good.clone() + &row("centos", "torchaudio", COMMIT)), &[]);
         check(
             &format!("what is this\n{good}"),
-            &["related_commits:1:1: error[C101 bad-related-row]: a row has 6 fields, and this line has 1 field"],
+            &[
+                "related_commits:1:1: error[C101 bad-related-row]: a row has 6 fields, and this line has 1 field",
+            ],
         );
         check(
             &format!("{good}{}", good.replace("|main", "")),
-            &["related_commits:2:1: error[C101 bad-related-row]: a row has 6 fields, and this line has 5 fields"],
+            &[
+                "related_commits:2:1: error[C101 bad-related-row]: a row has 6 fields, and this line has 5 fields",
+            ],
         );
         check(
             &format!("{good}  {}", good.trim().to_owned() + "|more\n"),
-            &["related_commits:2:3: error[C101 bad-related-row]: a row has 6 fields, and this line has 7 fields"],
+            &[
+                "related_commits:2:3: error[C101 bad-related-row]: a row has 6 fields, and this line has 7 fields",
+            ],
         );
         check(
             &row("ubuntu", "torchaudio", "012345"),
-            &["related_commits:1:1: error[C101 bad-related-row]: `012345` is not a commit of 7 to 40 hex digits"],
+            &[
+                "related_commits:1:1: error[C101 bad-related-row]: `012345` is not a commit of 7 to 40 hex digits",
+            ],
         );
         check(
             &row("ubuntu", "torchaudio", "release/2.7"),
-            &["related_commits:1:1: error[C101 bad-related-row]: `release/2.7` is not a commit of 7 to 40 hex digits"],
+            &[
+                "related_commits:1:1: error[C101 bad-related-row]: `release/2.7` is not a commit of 7 to 40 hex digits",
+            ],
         );
         check(
             &row("ubuntu", "", COMMIT),
@@ -203,7 +248,9 @@ mod tests {
         );
         check(
             &good.replace("https://example.org/torchaudio", "--upload-pack=x"),
-            &["related_commits:1:1: error[C101 bad-related-row]: `--upload-pack=x` is not the address of a repository"],
+            &[
+                "related_commits:1:1: error[C101 bad-related-row]: `--upload-pack=x` is not the address of a repository",
+            ],
         );
         check(
             &(good + &row("centos", "torchaudio", OTHER)),
@@ -222,16 +269,24 @@ mod tests {
         let said = told(&text, Strictness::Lenient);
         assert_eq!(
             said,
-            ["related_commits:1:1: warning[C101 bad-related-row]: a row has 6 fields, and this line has 1 field"]
+            [
+                "related_commits:1:1: warning[C101 bad-related-row]: a row has 6 fields, and this line has 1 field"
+            ]
         );
         let conflict = row("ubuntu", "apex", COMMIT) + &row("centos", "apex", OTHER);
-        assert!(told(&conflict, Strictness::Lenient)[0].contains("error[C102"), "{conflict}");
+        assert!(
+            told(&conflict, Strictness::Lenient)[0].contains("error[C102"),
+            "{conflict}"
+        );
     }
 
     #[test]
     fn a_suffix_of_the_address_makes_no_other_repository() {
         let plain = row("ubuntu", "apex", COMMIT);
-        check(&(plain.clone() + &plain.replace("org/apex", "org/apex.git")), &[]);
+        check(
+            &(plain.clone() + &plain.replace("org/apex", "org/apex.git")),
+            &[],
+        );
         let upper = plain.replace(COMMIT, &COMMIT.to_uppercase());
         check(&(plain + &upper), &[]);
     }
@@ -239,7 +294,9 @@ mod tests {
     /// TS5: the system is a preference.
     #[test]
     fn a_system_without_a_row_takes_that_of_another() {
-        let text = row("centos", "apex", COMMIT) + &row("ubuntu", "apex", COMMIT) + &row("centos", "ao", OTHER);
+        let text = row("centos", "apex", COMMIT)
+            + &row("ubuntu", "apex", COMMIT)
+            + &row("centos", "ao", OTHER);
         let mut sink = Sink::new();
         let related = RelatedCommits::parse(&Source::new("r", text), Strictness::Strict, &mut sink);
         let line = |project: &str, os: &str| related.of(project, os).map(|row| row.line);

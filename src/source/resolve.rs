@@ -1,4 +1,5 @@
-//! Where a project comes from: what was asked for, else what a combination says, else a pin, else the project's row.
+//! Where a project comes from: what was asked for, else what a combination says, else a pin, else
+//! the project's row.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -121,8 +122,13 @@ pub struct Resolved {
 }
 
 /// Whether the commit of a project may come from torch's `related_commits`.
-pub fn reads_related(row: &ProjectRow, explicit: &Explicit, preset: Option<&TorchSourceRow>) -> bool {
-    let says_ref = |source: &SourceRow| source.project == row.project && !source.reference.is_empty();
+pub fn reads_related(
+    row: &ProjectRow,
+    explicit: &Explicit,
+    preset: Option<&TorchSourceRow>,
+) -> bool {
+    let says_ref =
+        |source: &SourceRow| source.project == row.project && !source.reference.is_empty();
     let by_preset = preset.is_some_and(|preset| preset.sources.iter().any(says_ref));
     !row.related.is_empty() && explicit.reference.is_none() && !by_preset
 }
@@ -136,11 +142,15 @@ pub fn resolve(question: &Question<'_>, compat: &Compat) -> Result<Resolved, Dia
     let found = question.reference(compat)?;
     let patch_set = question.patch_set(compat, &found);
     let url = question.url(compat, found.url);
-    let of_row = Told { value: row.hipify, from: cite(compat, row) };
+    let of_row = Told {
+        value: row.hipify,
+        from: cite(compat, row),
+    };
     let hipify = match explicit.hipify {
-        Some(value) if !row.hipify_is_fixed => {
-            Told { value, from: From::Option(if value { "--hipify" } else { "--no-hipify" }) }
-        }
+        Some(value) if !row.hipify_is_fixed => Told {
+            value,
+            from: From::Option(if value { "--hipify" } else { "--no-hipify" }),
+        },
         _ => of_row,
     };
     Ok(Resolved {
@@ -164,41 +174,80 @@ struct Found {
 
 impl Found {
     fn chosen(value: String, from: From) -> Self {
-        Self { reference: Reference::Known(Told { value, from }), url: None, is_pinned: false }
+        Self {
+            reference: Reference::Known(Told { value, from }),
+            url: None,
+            is_pinned: false,
+        }
     }
 
     fn pinned(reference: Reference) -> Self {
-        Self { reference, url: None, is_pinned: true }
+        Self {
+            reference,
+            url: None,
+            is_pinned: true,
+        }
     }
 }
 
 impl Question<'_> {
     fn of_preset(&self) -> Option<(&SourceRow, From)> {
         let preset = self.preset?;
-        let source = preset.sources.iter().find(|source| source.project == self.row.project)?;
+        let source = preset
+            .sources
+            .iter()
+            .find(|source| source.project == self.row.project)?;
         Some((source, From::Preset(preset.name.clone())))
     }
 
     fn url(&self, compat: &Compat, pinned: Option<Told<String>>) -> Told<String> {
         if let Some(url) = &self.explicit.url {
-            return Told { value: url.clone(), from: From::Option("--origin") };
+            return Told {
+                value: url.clone(),
+                from: From::Option("--origin"),
+            };
         }
-        let of_preset = self.of_preset().filter(|(source, _)| !source.url.is_empty());
-        let of_preset = of_preset.map(|(source, from)| Told { value: source.url.clone(), from });
-        of_preset.or(pinned).unwrap_or_else(|| Told { value: self.row.url.clone(), from: cite(compat, self.row) })
+        let of_preset = self
+            .of_preset()
+            .filter(|(source, _)| !source.url.is_empty());
+        let of_preset = of_preset.map(|(source, from)| Told {
+            value: source.url.clone(),
+            from,
+        });
+        of_preset.or(pinned).unwrap_or_else(|| Told {
+            value: self.row.url.clone(),
+            from: cite(compat, self.row),
+        })
     }
 
     fn patch_set(&self, compat: &Compat, found: &Found) -> Told<Choice> {
         if let Some(name) = &self.explicit.patchset {
-            return Told { value: Choice::Named(name.clone()), from: From::Option("--patchset") };
+            return Told {
+                value: Choice::Named(name.clone()),
+                from: From::Option("--patchset"),
+            };
         }
-        match (&found.reference, self.of_preset().filter(|(source, _)| !source.patchset.is_empty())) {
-            (Reference::Known(known), _) if found.is_pinned => Told { value: Choice::Pinned, from: known.from.clone() },
-            (Reference::Later(_), _) => Told { value: Choice::Pinned, from: cite(compat, self.row) },
-            (_, Some((source, from))) => Told { value: Choice::Fitting(source.patchset.clone()), from },
-            (Reference::Known(known), None) => {
-                Told { value: Choice::Fitting(known.value.clone()), from: known.from.clone() }
-            }
+        match (
+            &found.reference,
+            self.of_preset()
+                .filter(|(source, _)| !source.patchset.is_empty()),
+        ) {
+            (Reference::Known(known), _) if found.is_pinned => Told {
+                value: Choice::Pinned,
+                from: known.from.clone(),
+            },
+            (Reference::Later(_), _) => Told {
+                value: Choice::Pinned,
+                from: cite(compat, self.row),
+            },
+            (_, Some((source, from))) => Told {
+                value: Choice::Fitting(source.patchset.clone()),
+                from,
+            },
+            (Reference::Known(known), None) => Told {
+                value: Choice::Fitting(known.value.clone()),
+                from: known.from.clone(),
+            },
         }
     }
 
@@ -210,29 +259,59 @@ impl Question<'_> {
             return self.release(compat);
         }
         let of_preset = self.of_preset();
-        if let Some((source, from)) = of_preset.clone().filter(|(source, _)| !source.reference.is_empty()) {
+        if let Some((source, from)) = of_preset
+            .clone()
+            .filter(|(source, _)| !source.reference.is_empty())
+        {
             return Ok(Found::chosen(source.reference.clone(), from));
         }
-        if let Some(pinned) = self.pin(compat, &self.row.pin, is_commit, "a commit of 7 to 40 hex digits")? {
+        if let Some(pinned) = self.pin(
+            compat,
+            &self.row.pin,
+            is_commit,
+            "a commit of 7 to 40 hex digits",
+        )? {
             return Ok(Found::pinned(pinned));
         }
-        let is_required = self.explicit.require_related || of_preset.is_some_and(|(source, _)| source.related);
+        let is_required =
+            self.explicit.require_related || of_preset.is_some_and(|(source, _)| source.related);
         if let Some(related) = self.related(compat, is_required)? {
             return Ok(related);
         }
-        Ok(Found::chosen(self.row.reference.clone(), cite(compat, self.row)))
+        Ok(Found::chosen(
+            self.row.reference.clone(),
+            cite(compat, self.row),
+        ))
     }
 
     /// The branch of the release that torch names.
     fn release(&self, compat: &Compat) -> Result<Found, Diagnostic> {
-        let is_version =
-            |text: &str| text.split('.').count() >= 2 && text.split('.').all(|part| part.parse::<u32>().is_ok());
-        let pinned = self.pin(compat, &self.row.release_pin, is_version, "a version such as 3.4.0")?;
+        let is_version = |text: &str| {
+            text.split('.').count() >= 2 && text.split('.').all(|part| part.parse::<u32>().is_ok())
+        };
+        let pinned = self.pin(
+            compat,
+            &self.row.release_pin,
+            is_version,
+            "a version such as 3.4.0",
+        )?;
         Ok(match pinned {
-            Some(Reference::Known(Told { value: version, from })) => {
+            Some(Reference::Known(Told {
+                value: version,
+                from,
+            })) => {
                 let mut parts = version.split('.');
-                let (major, minor) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-                Found::chosen(self.row.release_ref.replace("{major}", major).replace("{minor}", minor), from)
+                let (major, minor) = (
+                    parts.next().unwrap_or_default(),
+                    parts.next().unwrap_or_default(),
+                );
+                Found::chosen(
+                    self.row
+                        .release_ref
+                        .replace("{major}", major)
+                        .replace("{minor}", minor),
+                    from,
+                )
             }
             Some(later) => Found::pinned(later),
             None => Found::chosen(self.row.reference.clone(), cite(compat, self.row)),
@@ -248,7 +327,12 @@ impl Question<'_> {
         form: &str,
     ) -> Result<Option<Reference>, Diagnostic> {
         let project = &self.row.project;
-        let Some(row) = compat.tables_of(TableGroup::Origins).pins.iter().find(|row| row.pin == name) else {
+        let Some(row) = compat
+            .tables_of(TableGroup::Origins)
+            .pins
+            .iter()
+            .find(|row| row.pin == name)
+        else {
             return Ok(None);
         };
         let Some(source) = self.file_of(row) else {
@@ -258,26 +342,48 @@ impl Question<'_> {
             if !self.row.reference.is_empty() {
                 return Ok(None);
             }
-            let message = format!("torch's checkout has no `{}`, which pins {project}", row.file);
+            let message = format!(
+                "torch's checkout has no `{}`, which pins {project}",
+                row.file
+            );
             return Err(Diagnostic::new(&codes::NO_PIN, message).help(format!(
                 "check out torch first and name its folder with `--torch-dir`, or name {project}'s ref with `--ref`"
             )));
         };
         let text = source.text.trim();
         if is_value(text) {
-            let line = source.text.lines().position(|line| !line.trim().is_empty()).unwrap_or(0) + 1;
-            let from = From::Pin { file: source.path.to_string(), line };
-            return Ok(Some(Reference::Known(Told { value: text.to_owned(), from })));
+            let line = source
+                .text
+                .lines()
+                .position(|line| !line.trim().is_empty())
+                .unwrap_or(0)
+                + 1;
+            let from = From::Pin {
+                file: source.path.to_string(),
+                line,
+            };
+            return Ok(Some(Reference::Known(Told {
+                value: text.to_owned(),
+                from,
+            })));
         }
         let shown = text.lines().next().unwrap_or_default();
         let start = source.text.len() - source.text.trim_start().len();
-        Err(Diagnostic::new(&codes::NO_PIN, format!("`{shown}` is not {form}"))
-            .at(source.place(start..start + shown.len()), "")
-            .help(format!("mend the file, or name {project}'s ref with `--ref`")))
+        Err(
+            Diagnostic::new(&codes::NO_PIN, format!("`{shown}` is not {form}"))
+                .at(source.place(start..start + shown.len()), "")
+                .help(format!(
+                    "mend the file, or name {project}'s ref with `--ref`"
+                )),
+        )
     }
 
     fn file_of(&self, row: &PinRow) -> Option<&Source> {
-        let files = if row.beside == "torch" { self.files.torch.as_ref()? } else { &self.files.project };
+        let files = if row.beside == "torch" {
+            self.files.torch.as_ref()?
+        } else {
+            &self.files.project
+        };
         files.get(&row.file)
     }
 
@@ -299,19 +405,39 @@ impl Question<'_> {
             return Ok(Some(Found::pinned(Reference::Later(file.clone()))));
         }
         let source = self.files.torch.as_ref().and_then(|files| files.get(file));
-        let row = self.files.related.as_ref().and_then(|related| related.of(&self.row.related, self.related_os));
+        let row = self
+            .files
+            .related
+            .as_ref()
+            .and_then(|related| related.of(&self.row.related, self.related_os));
         if let (Some(row), Some(source)) = (row, source) {
-            let from = From::Pin { file: source.path.to_string(), line: row.line };
-            let url = Told { value: row.origin.clone(), from: from.clone() };
-            let reference = Reference::Known(Told { value: row.commit.clone(), from });
-            return Ok(Some(Found { reference, url: Some(url), is_pinned: true }));
+            let from = From::Pin {
+                file: source.path.to_string(),
+                line: row.line,
+            };
+            let url = Told {
+                value: row.origin.clone(),
+                from: from.clone(),
+            };
+            let reference = Reference::Known(Told {
+                value: row.commit.clone(),
+                from,
+            });
+            return Ok(Some(Found {
+                reference,
+                url: Some(url),
+                is_pinned: true,
+            }));
         }
         if !is_required {
             return Ok(None);
         }
         let name = &self.row.related;
         let (message, place) = match source {
-            Some(source) => (format!("`{}` has no row for `{name}`", source.path), Place::File(source.path.clone())),
+            Some(source) => (
+                format!("`{}` has no row for `{name}`", source.path),
+                Place::File(source.path.clone()),
+            ),
             None => (
                 format!("torch's checkout has no `{file}`, so no commit of `{name}` is known"),
                 Place::File(file.as_str().into()),
@@ -319,7 +445,10 @@ impl Question<'_> {
         };
         Err(Diagnostic::new(&codes::NO_RELATED_COMMIT, message)
             .at(place, "")
-            .help(format!("name {}'s ref with `--ref`, or take a torch that pins it", self.row.project)))
+            .help(format!(
+                "name {}'s ref with `--ref`, or take a torch that pins it",
+                self.row.project
+            )))
     }
 }
 

@@ -1,4 +1,5 @@
-//! Patch sets: which files are applied to which repository, before or after hipify, and in what order.
+//! Patch sets: which files are applied to which repository, before or after hipify, and in what
+//! order.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,8 @@ pub struct PatchSet {
 /// The patches of one repository at one stage, in the order in which they are applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Series {
-    /// The repository's folder in the set: a name for the outer one, a submodule's path for another.
+    /// The repository's folder in the set: a name for the outer one, a submodule's path for
+    /// another.
     pub repository: String,
     /// When they are applied.
     pub stage: Stage,
@@ -60,10 +62,13 @@ impl Stage {
 impl PatchSet {
     /// Whether it has patches of this repository.
     pub fn is_about(&self, repository: &str) -> bool {
-        self.series.iter().any(|series| series.repository == repository)
+        self.series
+            .iter()
+            .any(|series| series.repository == repository)
     }
 
-    /// The set that the files of a folder make. Files that are no patches of a stage are not part of it.
+    /// The set that the files of a folder make. Files that are no patches of a stage are not part
+    /// of it.
     pub fn new(name: &str, folder: &str, files: impl IntoIterator<Item = Patch>) -> Self {
         let mut series: BTreeMap<(String, Stage), Vec<Patch>> = BTreeMap::new();
         for patch in files {
@@ -71,11 +76,19 @@ impl PatchSet {
                 series.entry(key).or_default().push(patch);
             }
         }
-        let mut set = Self { name: name.to_owned(), folder: folder.to_owned(), series: Vec::new() };
+        let mut set = Self {
+            name: name.to_owned(),
+            folder: folder.to_owned(),
+            series: Vec::new(),
+        };
         for ((repository, stage), mut patches) in series {
             // All lie in one folder, so the order of paths is that of file names, byte by byte.
             patches.sort_by(|a, b| a.path.cmp(&b.path));
-            set.series.push(Series { repository, stage, patches });
+            set.series.push(Series {
+                repository,
+                stage,
+                patches,
+            });
         }
         set
     }
@@ -93,7 +106,10 @@ impl PatchSet {
 
     /// The patches of a repository at a stage.
     pub fn patches(&self, repository: &str, stage: Stage) -> &[Patch] {
-        let found = self.series.iter().find(|series| series.repository == repository && series.stage == stage);
+        let found = self
+            .series
+            .iter()
+            .find(|series| series.repository == repository && series.stage == stage);
         found.map_or(&[], |series| &series.patches)
     }
 }
@@ -102,8 +118,12 @@ impl PatchSet {
 fn series_of(path: &str) -> Option<(String, Stage)> {
     let (folder, name) = path.rsplit_once('/')?;
     let (repository, stage) = folder.rsplit_once('/')?;
-    let stage = Stage::ALL.into_iter().find(|known| known.folder() == stage)?;
-    let is_patch = name.strip_suffix(".patch").is_some_and(|stem| !stem.is_empty());
+    let stage = Stage::ALL
+        .into_iter()
+        .find(|known| known.folder() == stage)?;
+    let is_patch = name
+        .strip_suffix(".patch")
+        .is_some_and(|stem| !stem.is_empty());
     is_patch.then(|| (repository.to_owned(), stage))
 }
 
@@ -112,15 +132,33 @@ mod tests {
     use super::*;
 
     fn set(paths: &[&str]) -> PatchSet {
-        let patch = |path: &&str| Patch { path: (*path).to_owned(), digest: Digest::new([0; 32]) };
+        let patch = |path: &&str| Patch {
+            path: (*path).to_owned(),
+            digest: Digest::new([0; 32]),
+        };
         PatchSet::new("v1", "/patches/v1", paths.iter().map(patch))
     }
 
     #[test]
     fn patches_are_applied_in_the_byte_order_of_their_names() {
-        let found = set(&["top/base/0010-b.patch", "top/base/0002-a.patch", "top/base/0002-B.patch"]);
-        let paths: Vec<&str> = found.patches("top", Stage::Base).iter().map(|patch| patch.path.as_str()).collect();
-        assert_eq!(paths, ["top/base/0002-B.patch", "top/base/0002-a.patch", "top/base/0010-b.patch"]);
+        let found = set(&[
+            "top/base/0010-b.patch",
+            "top/base/0002-a.patch",
+            "top/base/0002-B.patch",
+        ]);
+        let paths: Vec<&str> = found
+            .patches("top", Stage::Base)
+            .iter()
+            .map(|patch| patch.path.as_str())
+            .collect();
+        assert_eq!(
+            paths,
+            [
+                "top/base/0002-B.patch",
+                "top/base/0002-a.patch",
+                "top/base/0010-b.patch"
+            ]
+        );
         assert_eq!(found.patches("top", Stage::Hipified), []);
     }
 

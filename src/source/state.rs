@@ -1,4 +1,5 @@
-//! `.rock/checkout.json`: what a checkout was asked for and what it made. The next one goes on from it.
+//! `.rock/checkout.json`: what a checkout was asked for and what it made. The next one goes on from
+//! it.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +41,8 @@ pub struct State {
     pub commit_hipify: bool,
     /// Whether submodules are checked out.
     pub submodules: bool,
-    /// The outer repository, then every submodule. While a checkout is under way, those of the one before.
+    /// The outer repository, then every submodule. While a checkout is under way, those of the one
+    /// before.
     pub repositories: Vec<RepositoryRecord>,
 }
 
@@ -124,15 +126,29 @@ impl State {
             hipify: wanted.hipify != Hipify::Skip,
             commit_hipify: wanted.hipify == Hipify::Commit,
             submodules: wanted.submodules,
-            repositories: before.map(|before| before.repositories.clone()).unwrap_or_default(),
+            repositories: before
+                .map(|before| before.repositories.clone())
+                .unwrap_or_default(),
         }
     }
 
-    /// Whether a tree that was made as `self` says is one that `other` would be, at the same commit.
+    /// Whether a tree that was made as `self` says is one that `other` would be, at the same
+    /// commit.
     pub fn makes_the_same_as(&self, other: &Self) -> bool {
-        let files = |state: &Self| state.patches.as_ref().map(|patches| patches.files.clone()).unwrap_or_default();
+        let files = |state: &Self| {
+            state
+                .patches
+                .as_ref()
+                .map(|patches| patches.files.clone())
+                .unwrap_or_default()
+        };
         (self.hipify, self.commit_hipify, self.submodules, &self.name)
-            == (other.hipify, other.commit_hipify, other.submodules, &other.name)
+            == (
+                other.hipify,
+                other.commit_hipify,
+                other.submodules,
+                &other.name,
+            )
             && files(self) == files(other)
     }
 
@@ -144,7 +160,9 @@ impl State {
         let unreadable = |error: serde_json::Error| StateFault::Unreadable(error.to_string());
         let value: serde_json::Value = serde_json::from_str(text).map_err(unreadable)?;
         match value.get("version").and_then(serde_json::Value::as_u64) {
-            Some(version) if version != u64::from(VERSION) => Err(StateFault::OtherVersion(version)),
+            Some(version) if version != u64::from(VERSION) => {
+                Err(StateFault::OtherVersion(version))
+            }
             _ => {
                 let state: Self = serde_json::from_value(value).map_err(unreadable)?;
                 state.check().map(|()| state)
@@ -152,21 +170,28 @@ impl State {
         }
     }
 
-    /// Refuses paths that leave the checkout, options in the place of names, and commits that are none: each becomes a
-    /// folder that git works in, or an argument of git.
+    /// Refuses paths that leave the checkout, options in the place of names, and commits that are
+    /// none: each becomes a folder that git works in, or an argument of git.
     fn check(&self) -> Result<(), StateFault> {
         let is_line = |text: &str| !text.contains(char::is_control);
         let is_word = |text: &str| !text.starts_with('-') && is_line(text);
-        let is_hex = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_hex =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_commit = |text: &str| text.is_empty() || is_commit_hash(text);
         let is_record = |record: &RepositoryRecord| {
             (record.path.is_empty() || is_path_below(&record.path))
-                && [&record.upstream, &record.head].into_iter().chain(&record.hipified).all(|commit| is_commit(commit))
+                && [&record.upstream, &record.head]
+                    .into_iter()
+                    .chain(&record.hipified)
+                    .all(|commit| is_commit(commit))
         };
         let is_set = |set: &PatchesRecord| {
             is_word(&set.set)
                 && is_word(&set.folder)
-                && set.files.iter().all(|(path, sum)| is_path_below(path) && is_hex(sum))
+                && set
+                    .files
+                    .iter()
+                    .all(|(path, sum)| is_path_below(path) && is_hex(sum))
         };
         let fields = [
             ("generator", is_line(&self.generator)),
@@ -216,7 +241,10 @@ mod tests {
     #[test]
     fn a_state_reads_back() {
         let mut state = State::begun(&wanted(), None);
-        state.repositories.push(RepositoryRecord { head: "a".repeat(40), ..RepositoryRecord::default() });
+        state.repositories.push(RepositoryRecord {
+            head: "a".repeat(40),
+            ..RepositoryRecord::default()
+        });
         assert_eq!(State::parse(&state.to_json()).unwrap(), state);
         assert!(state.to_json().contains("\"ref\": \"v1\""));
     }
@@ -224,8 +252,14 @@ mod tests {
     #[test]
     fn a_state_of_another_version_and_one_that_is_cut_are_told() {
         let text = State::begun(&wanted(), None).to_json();
-        assert_eq!(State::parse(&text.replace("\"version\": 1", "\"version\": 2")), Err(StateFault::OtherVersion(2)));
-        assert!(matches!(State::parse(&text[..40]), Err(StateFault::Unreadable(_))));
+        assert_eq!(
+            State::parse(&text.replace("\"version\": 1", "\"version\": 2")),
+            Err(StateFault::OtherVersion(2))
+        );
+        assert!(matches!(
+            State::parse(&text[..40]),
+            Err(StateFault::Unreadable(_))
+        ));
         assert!(matches!(State::parse("{}"), Err(StateFault::Unreadable(_))));
     }
 
@@ -234,7 +268,11 @@ mod tests {
     fn a_state_that_leads_out_of_its_checkout_is_refused() {
         let mut state = State::begun(&wanted(), None);
         let head = "a".repeat(40);
-        state.repositories.push(RepositoryRecord { path: "third_party/x".into(), head, ..RepositoryRecord::default() });
+        state.repositories.push(RepositoryRecord {
+            path: "third_party/x".into(),
+            head,
+            ..RepositoryRecord::default()
+        });
         state.patches = Some(PatchesRecord {
             set: "main".into(),
             folder: "patches".into(),
@@ -259,7 +297,10 @@ mod tests {
             *hostile.pointer_mut(field).unwrap() = value.into();
             let name = field.split('/').nth(1).unwrap();
             let told = State::parse(&hostile.to_string()).unwrap_err();
-            assert!(matches!(told, StateFault::BadField(field) if field == name), "{field} {value}: {told}");
+            assert!(
+                matches!(told, StateFault::BadField(field) if field == name),
+                "{field} {value}: {told}"
+            );
         }
     }
 

@@ -151,13 +151,22 @@ impl Session {
 }
 
 fn git(place: Place, words: &[&str]) -> Order {
-    Order { place, argv: std::iter::once(&"git").chain(words).map(|&word| word.to_owned()).collect() }
+    Order {
+        place,
+        argv: std::iter::once(&"git")
+            .chain(words)
+            .map(|&word| word.to_owned())
+            .collect(),
+    }
 }
 
 /// `--depth` and `--jobs`, as fetch and submodule update take them.
 fn amounts(depth: Option<u32>, jobs: Option<u32>) -> Vec<String> {
     let depth = depth.map(|depth| format!("--depth={depth}"));
-    depth.into_iter().chain(jobs.map(|jobs| format!("--jobs={jobs}"))).collect()
+    depth
+        .into_iter()
+        .chain(jobs.map(|jobs| format!("--jobs={jobs}")))
+        .collect()
 }
 
 impl Step {
@@ -176,8 +185,13 @@ impl Step {
             Self::Submodules { .. } => "check out submodules".to_owned(),
             Self::TagSubmodules => "tag what upstream has in submodules".to_owned(),
             Self::Quiet => "let git ignore changes of submodules".to_owned(),
-            Self::Series { stage: Stage::Base, .. } => "apply patches".to_owned(),
-            Self::Series { stage: Stage::Hipified, .. } => "apply patches of hipified sources".to_owned(),
+            Self::Series {
+                stage: Stage::Base, ..
+            } => "apply patches".to_owned(),
+            Self::Series {
+                stage: Stage::Hipified,
+                ..
+            } => "apply patches of hipified sources".to_owned(),
             Self::Hipify { .. } => "hipify".to_owned(),
             Self::CommitHipify { .. } => "commit what hipify changed".to_owned(),
         }
@@ -192,12 +206,26 @@ impl Step {
                 git(Place::Outer, &["config", "advice.detachedHead", "false"]),
                 git(Place::Outer, &["remote", "add", "origin", origin]),
             ],
-            Self::Repoint { origin } => vec![git(Place::Outer, &["remote", "set-url", "origin", origin])],
-            Self::EndSession { repositories, identity } => {
+            Self::Repoint { origin } => {
+                vec![git(Place::Outer, &["remote", "set-url", "origin", origin])]
+            }
+            Self::EndSession {
+                repositories,
+                identity,
+            } => {
                 let end = |(path, session): &(String, Session)| {
-                    let word = if *session == Session::Apply { "am" } else { "rebase" };
+                    let word = if *session == Session::Apply {
+                        "am"
+                    } else {
+                        "rebase"
+                    };
                     let mut order = git(Place::In(path.clone()), &[]);
-                    order.argv.extend(identity.iter().cloned().chain([word.to_owned(), "--quit".to_owned()]));
+                    order.argv.extend(
+                        identity
+                            .iter()
+                            .cloned()
+                            .chain([word.to_owned(), "--quit".to_owned()]),
+                    );
                     order
                 };
                 repositories.iter().map(end).collect()
@@ -211,15 +239,28 @@ impl Step {
                     let place = Place::In(path.clone());
                     [
                         git(place.clone(), &["reset", "--hard", "--quiet"]),
-                        git(place, &["clean", "-d", "--force", "--quiet", "--exclude=/.rock"]),
+                        git(
+                            place,
+                            &["clean", "-d", "--force", "--quiet", "--exclude=/.rock"],
+                        ),
                     ]
                 };
                 repositories.iter().flat_map(discard).collect()
             }
             Self::DropTags => [HIPIFY_TAG, UPSTREAM_TAG]
-                .map(|tag| git(Place::Every, &["update-ref", "-d", &format!("refs/tags/{tag}")]))
+                .map(|tag| {
+                    git(
+                        Place::Every,
+                        &["update-ref", "-d", &format!("refs/tags/{tag}")],
+                    )
+                })
                 .into(),
-            Self::Fetch { reference, depth, jobs, submodules } => {
+            Self::Fetch {
+                reference,
+                depth,
+                jobs,
+                submodules,
+            } => {
                 let mut order = git(Place::Outer, &["fetch"]);
                 order.argv.extend(amounts(*depth, *jobs));
                 if !submodules {
@@ -235,22 +276,43 @@ impl Step {
             }
             Self::Tag => vec![tag(Place::Outer)],
             Self::Submodules { depth, jobs } => {
-                let mut order = git(Place::Outer, &["submodule", "update", "--init", "--recursive"]);
+                let mut order = git(
+                    Place::Outer,
+                    &["submodule", "update", "--init", "--recursive"],
+                );
                 order.argv.extend(amounts(*depth, *jobs));
                 vec![order]
             }
             Self::TagSubmodules => vec![tag(Place::Submodules)],
             Self::Quiet => vec![
                 git(Place::Every, &["config", "submodule.<name>.ignore", "all"]),
-                git(Place::Every, &["update-index", "--skip-worktree", "--", "<path>"]),
+                git(
+                    Place::Every,
+                    &["update-index", "--skip-worktree", "--", "<path>"],
+                ),
             ],
-            Self::Series { stage, set, name, identity } => series_orders(*stage, set, name, identity),
+            Self::Series {
+                stage,
+                set,
+                name,
+                identity,
+            } => series_orders(*stage, set, name, identity),
             Self::Hipify { python } => {
-                vec![Order { place: Place::Outer, argv: vec![python.clone(), HIPIFY_SCRIPT.to_owned()] }]
+                vec![Order {
+                    place: Place::Outer,
+                    argv: vec![python.clone(), HIPIFY_SCRIPT.to_owned()],
+                }]
             }
             Self::CommitHipify { identity } => {
                 let identity: Vec<&str> = identity.iter().map(String::as_str).collect();
-                let commit = ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--message", HIPIFY_MESSAGE];
+                let commit = [
+                    "commit",
+                    "--quiet",
+                    "--no-verify",
+                    "--no-gpg-sign",
+                    "--message",
+                    HIPIFY_MESSAGE,
+                ];
                 vec![
                     git(Place::Every, &["add", "--all"]),
                     git(Place::Every, &[&identity[..], &commit].concat()),
@@ -263,22 +325,48 @@ impl Step {
 
 /// One `git am` a repository: the outer one first, then the others by path.
 fn series_orders(stage: Stage, set: &PatchSet, name: &str, identity: &[String]) -> Vec<Order> {
-    let of_stage = || set.series.iter().filter(move |series| series.stage == stage);
+    let of_stage = || {
+        set.series
+            .iter()
+            .filter(move |series| series.stage == stage)
+    };
     let outer = of_stage().filter(|series| series.repository == name);
     let others = of_stage().filter(|series| series.repository != name);
     let order = |series: &super::series::Series| {
-        let place = if series.repository == name { Place::Outer } else { Place::In(series.repository.clone()) };
+        let place = if series.repository == name {
+            Place::Outer
+        } else {
+            Place::In(series.repository.clone())
+        };
         apply(place, set, &series.patches, identity)
     };
     outer.chain(others).map(order).collect()
 }
 
-/// The one call that applies patches to a repository. What stands in brackets before a subject is part of it.
-fn apply(place: Place, set: &PatchSet, patches: &[super::series::Patch], identity: &[String]) -> Order {
-    let options =
-        ["am", "--whitespace=nowarn", "--committer-date-is-author-date", "--no-gpg-sign", "--keep-non-patch", "--"];
+/// The one call that applies patches to a repository. What stands in brackets before a subject is
+/// part of it.
+fn apply(
+    place: Place,
+    set: &PatchSet,
+    patches: &[super::series::Patch],
+    identity: &[String],
+) -> Order {
+    let options = [
+        "am",
+        "--whitespace=nowarn",
+        "--committer-date-is-author-date",
+        "--no-gpg-sign",
+        "--keep-non-patch",
+        "--",
+    ];
     let mut order = git(place, &[]);
-    order.argv.extend(identity.iter().cloned().chain(options.map(str::to_owned)));
-    order.argv.extend(patches.iter().map(|patch| format!("{}/{}", set.folder, patch.path)));
+    order
+        .argv
+        .extend(identity.iter().cloned().chain(options.map(str::to_owned)));
+    order.argv.extend(
+        patches
+            .iter()
+            .map(|patch| format!("{}/{}", set.folder, patch.path)),
+    );
     order
 }

@@ -28,7 +28,8 @@ impl Status {
             let (kind, rest) = item.split_once(' ').unwrap_or((item, ""));
             match kind {
                 "#" => status.header(rest),
-                // XY, sub, three modes, two hashes, path; a renamed one has a score before its path.
+                // XY, sub, three modes, two hashes, path; a renamed one has a score before its
+                // path.
                 "1" => status.entry(rest, 7),
                 "2" => {
                     status.entry(rest, 8);
@@ -46,7 +47,9 @@ impl Status {
     fn header(&mut self, text: &str) {
         match text.split_once(' ') {
             Some(("branch.oid", oid)) if oid != "(initial)" => self.head = Some(oid.to_owned()),
-            Some(("branch.head", name)) if name != "(detached)" => self.branch = Some(name.to_owned()),
+            Some(("branch.head", name)) if name != "(detached)" => {
+                self.branch = Some(name.to_owned())
+            }
             _ => {}
         }
     }
@@ -54,7 +57,9 @@ impl Status {
     fn entry(&mut self, text: &str, fields_before: usize) {
         let mut letters = text.chars();
         let (staged, changed) = (letters.next(), letters.next());
-        let Some(path) = text.splitn(fields_before + 1, ' ').nth(fields_before) else { return };
+        let Some(path) = text.splitn(fields_before + 1, ' ').nth(fields_before) else {
+            return;
+        };
         if staged != Some('.') {
             self.staged.push(path.to_owned());
         }
@@ -74,12 +79,19 @@ impl Status {
 pub fn made_by_us(reflog: &str) -> BTreeSet<&str> {
     let mark = format!("{REFLOG_MARK}:");
     let made = |line: &'_ str| -> bool {
-        line.split_once('\t').is_some_and(|(_, action)| action.starts_with(&mark) || action.trim_end() == REFLOG_MARK)
+        line.split_once('\t').is_some_and(|(_, action)| {
+            action.starts_with(&mark) || action.trim_end() == REFLOG_MARK
+        })
     };
-    reflog.lines().filter(|line| made(line)).filter_map(|line| line.split(' ').nth(1)).collect()
+    reflog
+        .lines()
+        .filter(|line| made(line))
+        .filter_map(|line| line.split(' ').nth(1))
+        .collect()
 }
 
-/// The pairs of `git config --null --get-regexp`: the middle of each key `submodule.MIDDLE.LAST`, and the value.
+/// The pairs of `git config --null --get-regexp`: the middle of each key `submodule.MIDDLE.LAST`,
+/// and the value.
 pub fn submodule_settings(text: &[u8]) -> Vec<(String, String)> {
     let text = String::from_utf8_lossy(text);
     let pair = |item: &str| {
@@ -90,16 +102,21 @@ pub fn submodule_settings(text: &[u8]) -> Vec<(String, String)> {
     text.split('\0').filter_map(pair).collect()
 }
 
-/// The commit that a ref means, out of `git ls-remote ORIGIN REF REF^{}`: in the order in which git itself looks
-/// (gitrevisions(7)), and an annotated tag is what it is on.
+/// The commit that a ref means, out of `git ls-remote ORIGIN REF REF^{}`: in the order in which git
+/// itself looks (gitrevisions(7)), and an annotated tag is what it is on.
 pub fn commit_of(reference: &str, listed: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(listed);
-    let oid_of = |name: &str| text.lines().find_map(|line| line.strip_suffix(name)?.strip_suffix('\t'));
-    ["", "refs/", "refs/tags/", "refs/heads/"].iter().find_map(|prefix| {
-        let name = format!("{prefix}{reference}");
-        let oid = oid_of(&name)?;
-        Some(oid_of(&format!("{name}^{{}}")).unwrap_or(oid).to_owned())
-    })
+    let oid_of = |name: &str| {
+        text.lines()
+            .find_map(|line| line.strip_suffix(name)?.strip_suffix('\t'))
+    };
+    ["", "refs/", "refs/tags/", "refs/heads/"]
+        .iter()
+        .find_map(|prefix| {
+            let name = format!("{prefix}{reference}");
+            let oid = oid_of(&name)?;
+            Some(oid_of(&format!("{name}^{{}}")).unwrap_or(oid).to_owned())
+        })
 }
 
 /// Whether a text is a whole commit hash.
@@ -107,8 +124,9 @@ pub fn is_commit_hash(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Why a text is no branch, tag or commit that could be fetched; git's own rules (git-check-ref-format(1)), as far as
-/// they keep a text from being an option, a pattern, or more than one ref.
+/// Why a text is no branch, tag or commit that could be fetched; git's own rules
+/// (git-check-ref-format(1)), as far as they keep a text from being an option, a pattern, or more
+/// than one ref.
 pub fn bad_reference(text: &str) -> Option<&'static str> {
     let has = |bad: &[char]| text.contains(bad);
     match () {
@@ -120,7 +138,10 @@ pub fn bad_reference(text: &str) -> Option<&'static str> {
         () if has(&[':', '+']) && (text.contains(':') || text.starts_with('+')) => {
             Some("it says where to put what is fetched")
         }
-        () if has(&['*', '?', '[', '~', '^', '\\']) || text.contains("..") || text.contains("@{") => {
+        () if has(&['*', '?', '[', '~', '^', '\\'])
+            || text.contains("..")
+            || text.contains("@{") =>
+        {
             Some("it has a character that no ref has")
         }
         () => None,
@@ -148,7 +169,10 @@ mod tests {
         assert_eq!((status.head.as_deref(), &status.branch), (Some(A), &None));
         assert_eq!(status.staged, ["new", "to", "both"]);
         assert_eq!(status.changed, ["a b\nc.txt", "both", "un known/"]);
-        assert_eq!(status.uncommitted(), ["a b\nc.txt", "both", "new", "to", "un known/"]);
+        assert_eq!(
+            status.uncommitted(),
+            ["a b\nc.txt", "both", "new", "to", "un known/"]
+        );
         let empty = Status::parse(b"# branch.oid (initial)\0# branch.head main\0");
         assert_eq!((empty.head, empty.branch.as_deref()), (None, Some("main")));
     }
@@ -165,7 +189,8 @@ mod tests {
     #[test]
     fn settings_of_submodules_have_dots_in_their_names() {
         let text = b"submodule.third_party/a.b.path\nthird_party/a.b\0submodule.c.path\nd e\0";
-        let expect = [("third_party/a.b", "third_party/a.b"), ("c", "d e")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+        let expect = [("third_party/a.b", "third_party/a.b"), ("c", "d e")]
+            .map(|(a, b)| (a.to_owned(), b.to_owned()));
         assert_eq!(submodule_settings(text), expect);
     }
 
@@ -174,7 +199,11 @@ mod tests {
         let text = format!("{A}\trefs/heads/v1\n{A}\trefs/tags/v1\n{B}\trefs/tags/v1^{{}}\n");
         assert_eq!(commit_of("v1", text.as_bytes()).as_deref(), Some(B));
         assert_eq!(commit_of("heads/v1", text.as_bytes()).as_deref(), Some(A));
-        assert_eq!(commit_of("1", text.as_bytes()), None, "an end of a name is not the name");
+        assert_eq!(
+            commit_of("1", text.as_bytes()),
+            None,
+            "an end of a name is not the name"
+        );
     }
 
     #[test]
@@ -182,7 +211,17 @@ mod tests {
         for good in ["main", "release/2.7", "v2.7.0-rc9", "c++-fixes", A] {
             assert_eq!(bad_reference(good), None, "{good}");
         }
-        for bad in ["", "--upload-pack=x", "a b", "a:b", "+a", "a*", "a..b", "a^", "a\n"] {
+        for bad in [
+            "",
+            "--upload-pack=x",
+            "a b",
+            "a:b",
+            "+a",
+            "a*",
+            "a..b",
+            "a^",
+            "a\n",
+        ] {
             assert!(bad_reference(bad).is_some(), "{bad}");
         }
     }

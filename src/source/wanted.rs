@@ -30,7 +30,8 @@ pub struct Wanted {
     pub jobs: Option<u32>,
     /// The Python that hipify is run with.
     pub python: String,
-    /// What a build of the tree is given beside its own environment, kept in `.rock/build_env.json`.
+    /// What a build of the tree is given beside its own environment, kept in
+    /// `.rock/build_env.json`.
     pub build_environment: BTreeMap<String, String>,
     /// What may be lost.
     pub discard: Discard,

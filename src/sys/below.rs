@@ -1,7 +1,8 @@
 //! Paths below a folder that others write into, such as the steps of a build.
 //!
-//! **Invariant:** no symbolic link is followed on the way from the folder to the path. Each component is opened by itself
-//! with `O_NOFOLLOW` (openat(2)), so a link that is put there meanwhile is not followed either.
+//! **Invariant:** no symbolic link is followed on the way from the folder to the path. Each
+//! component is opened by itself with `O_NOFOLLOW` (openat(2)), so a link that is put there
+//! meanwhile is not followed either.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -32,7 +33,10 @@ struct Linked;
 impl Below {
     /// The path `path`, relative to `root`.
     pub fn new(root: &Path, path: impl AsRef<Path>) -> Self {
-        Self { root: root.to_owned(), path: path.as_ref().components().collect() }
+        Self {
+            root: root.to_owned(),
+            path: path.as_ref().components().collect(),
+        }
     }
 
     /// The whole path, for messages.
@@ -40,7 +44,8 @@ impl Below {
         self.root.join(&self.path)
     }
 
-    /// Checks that there is no symbolic link at the path, nor on the way to it. What is not there is no fault.
+    /// Checks that there is no symbolic link at the path, nor on the way to it. What is not there
+    /// is no fault.
     ///
     /// # Errors
     /// When there is a link, or the system refuses.
@@ -61,15 +66,18 @@ impl Below {
     /// # Errors
     /// When there is a link on the way to the path, or the system refuses.
     pub fn remove(&self) -> Result<(), FileError> {
-        let Some((folder, name)) = self.parent("remove", false)? else { return Ok(()) };
-        remove_at(&folder, name).map_err(|error| FileError::new("remove", &self.path(), error.into()))
+        let Some((folder, name)) = self.parent("remove", false)? else {
+            return Ok(());
+        };
+        remove_at(&folder, name)
+            .map_err(|error| FileError::new("remove", &self.path(), error.into()))
     }
 
     /// Opens a file to append to; folders on the way are made.
     ///
     /// # Errors
-    /// When there is a link at the path or on the way to it, something else than a regular file is there, or the system
-    /// refuses.
+    /// When there is a link at the path or on the way to it, something else than a regular file is
+    /// there, or the system refuses.
     pub fn open_log(&self) -> Result<File, FileError> {
         let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::APPEND;
         self.open("write", flags, true)
@@ -78,15 +86,24 @@ impl Below {
     /// Reads a UTF-8 file of at most `limit_bytes`.
     ///
     /// # Errors
-    /// When there is a link at the path or on the way to it, or there is no regular file of this size and form.
+    /// When there is a link at the path or on the way to it, or there is no regular file of this
+    /// size and form.
     pub fn read_text(&self, limit_bytes: u64) -> Result<String, FileError> {
-        text_of(self.open("read", OFlags::RDONLY, false)?, &self.path(), limit_bytes)
+        text_of(
+            self.open("read", OFlags::RDONLY, false)?,
+            &self.path(),
+            limit_bytes,
+        )
     }
 
     /// Opens a regular file. A pipe in its place is not waited for (`O_NONBLOCK`).
     fn open(&self, action: &'static str, flags: OFlags, make: bool) -> Result<File, FileError> {
-        let (path, fault) = (self.path(), |error: Errno| FileError::new(action, &self.path(), error.into()));
-        let (folder, name) = self.parent(action, make)?.ok_or_else(|| fault(Errno::NOENT))?;
+        let (path, fault) = (self.path(), |error: Errno| {
+            FileError::new(action, &self.path(), error.into())
+        });
+        let (folder, name) = self
+            .parent(action, make)?
+            .ok_or_else(|| fault(Errno::NOENT))?;
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = match rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(0o666)) {
             Ok(file) => File::from(file),
@@ -97,7 +114,12 @@ impl Below {
             Ok(there) if there.is_file() => Ok(file),
             Ok(_) => {
                 let reason = "it is not a regular file".to_owned();
-                Err(FileError { action, path, reason, source: None })
+                Err(FileError {
+                    action,
+                    path,
+                    reason,
+                    source: None,
+                })
             }
             Err(error) => Err(FileError::new(action, &path, error)),
         }
@@ -105,7 +127,9 @@ impl Below {
 
     /// Returns the type of the file at the path; `None` if there is none.
     fn kind(&self, action: &'static str) -> Result<Option<FileType>, FileError> {
-        let Some((folder, name)) = self.parent(action, false)? else { return Ok(None) };
+        let Some((folder, name)) = self.parent(action, false)? else {
+            return Ok(None);
+        };
         match kind_at(&folder, name) {
             Ok(Some(FileType::Symlink)) => Err(linked(action, &self.path())),
             Ok(kind) => Ok(kind),
@@ -113,19 +137,31 @@ impl Below {
         }
     }
 
-    /// Opens the folder that the path lies in, and gives the name in it. `None` where a folder on the way is missing and
-    /// is not to be made.
-    fn parent(&self, action: &'static str, make: bool) -> Result<Option<(OwnedFd, &OsStr)>, FileError> {
+    /// Opens the folder that the path lies in, and gives the name in it. `None` where a folder on
+    /// the way is missing and is not to be made.
+    fn parent(
+        &self,
+        action: &'static str,
+        make: bool,
+    ) -> Result<Option<(OwnedFd, &OsStr)>, FileError> {
         let name = |part| match part {
             Component::Normal(name) => Some(name),
             _ => None,
         };
-        let parts = self.path.components().filter(|part| *part != Component::CurDir);
+        let parts = self
+            .path
+            .components()
+            .filter(|part| *part != Component::CurDir);
         let names: Option<Vec<&OsStr>> = parts.map(name).collect();
         let names = names.unwrap_or_default();
         let Some((name, folders)) = names.split_last() else {
             let reason = format!("it is not below `{}`", self.root.display());
-            return Err(FileError { action, path: self.path(), reason, source: None });
+            return Err(FileError {
+                action,
+                path: self.path(),
+                reason,
+                source: None,
+            });
         };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let name = *name;
@@ -147,27 +183,33 @@ impl Below {
                     Err(error) => return Err(fault(error)),
                 }
             }
-            folder = match rustix::fs::openat(&folder, *name, flags | OFlags::NOFOLLOW, Mode::empty()) {
-                Ok(inner) => inner,
-                Err(Errno::NOENT) => return Ok(None),
-                // With `O_DIRECTORY`, a link is told as what is no folder.
-                Err(Errno::NOTDIR | Errno::LOOP) if kind_at(&folder, name) == Ok(Some(FileType::Symlink)) => {
-                    return Err(linked(action, &at));
-                }
-                Err(error) => return Err(fault(error)),
-            };
+            folder =
+                match rustix::fs::openat(&folder, *name, flags | OFlags::NOFOLLOW, Mode::empty()) {
+                    Ok(inner) => inner,
+                    Err(Errno::NOENT) => return Ok(None),
+                    // With `O_DIRECTORY`, a link is told as what is no folder.
+                    Err(Errno::NOTDIR | Errno::LOOP)
+                        if kind_at(&folder, name) == Ok(Some(FileType::Symlink)) =>
+                    {
+                        return Err(linked(action, &at));
+                    }
+                    Err(error) => return Err(fault(error)),
+                };
         }
         Ok(Some((folder, name)))
     }
 }
 
 impl FileError {
-    /// Returns the diagnostic for a symbolic link in place of one of our own files or folders; `None` for other errors.
+    /// Returns the diagnostic for a symbolic link in place of one of our own files or folders;
+    /// `None` for other errors.
     pub fn about_a_link(&self) -> Option<Diagnostic> {
         let is_linked = self.source.as_ref()?.get_ref()?.is::<Linked>();
         let told = || {
             Diagnostic::new(&codes::LINKED_FOLDER, self.to_string())
-                .note("nothing is read, written or removed through a link that a build may have made")
+                .note(
+                    "nothing is read, written or removed through a link that a build may have made",
+                )
                 .help("remove the link, then build again; `.rock` itself may be a link")
         };
         is_linked.then(told)
@@ -244,7 +286,12 @@ mod tests {
 
     #[test]
     fn a_link_on_the_way_is_neither_read_nor_written_nor_removed_through() {
-        for (link, path) in [("a", "a/build"), ("a/b", "a/b/build"), ("a", "a/in/x"), ("a", "a/in/new/x")] {
+        for (link, path) in [
+            ("a", "a/build"),
+            ("a/b", "a/b/build"),
+            ("a", "a/in/x"),
+            ("a", "a/in/new/x"),
+        ] {
             let bench = Bench::new(link);
             let below = bench.below(path);
             for error in [
@@ -279,8 +326,16 @@ mod tests {
         let below = Below::new(&bench.home.path().join("job/job"), "new/log");
         std::io::Write::write_all(&mut below.open_log().unwrap(), b"x").unwrap();
         assert_eq!(below.read_text(1).unwrap(), "x");
-        assert!(below.read_text(0).unwrap_err().reason.contains("larger than"));
-        Below::new(&bench.home.path().join("job/job"), "./new").remove().unwrap();
+        assert!(
+            below
+                .read_text(0)
+                .unwrap_err()
+                .reason
+                .contains("larger than")
+        );
+        Below::new(&bench.home.path().join("job/job"), "./new")
+            .remove()
+            .unwrap();
         bench.is_unharmed();
     }
 
@@ -299,13 +354,37 @@ mod tests {
     fn a_pipe_is_not_waited_for_and_a_path_stays_below() {
         let bench = Bench::new("a");
         let pipe = bench.below("pipe");
-        assert!(std::process::Command::new("mkfifo").arg(pipe.path()).status().unwrap().success());
-        assert_eq!(pipe.read_text(9).unwrap_err().reason, "it is not a regular file");
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(pipe.path())
+                .status()
+                .unwrap()
+                .success()
+        );
+        assert_eq!(
+            pipe.read_text(9).unwrap_err().reason,
+            "it is not a regular file"
+        );
         assert!(pipe.open_log().is_err());
         for path in ["..", "../outside", "x/../../outside", "/", ""] {
-            assert!(bench.below(path).remove().unwrap_err().reason.starts_with("it is not below"), "{path}");
+            assert!(
+                bench
+                    .below(path)
+                    .remove()
+                    .unwrap_err()
+                    .reason
+                    .starts_with("it is not below"),
+                "{path}"
+            );
         }
-        assert!(bench.below("none").read_text(9).unwrap_err().about_a_link().is_none());
+        assert!(
+            bench
+                .below("none")
+                .read_text(9)
+                .unwrap_err()
+                .about_a_link()
+                .is_none()
+        );
         bench.is_unharmed();
     }
 }

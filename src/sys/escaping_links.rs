@@ -8,8 +8,9 @@ use super::{FileError, WalkedKind, walked};
 /// Maximum links followed per path (`path_resolution(7)`); the kernel opens nothing behind more.
 const MAX_LINKS: u32 = 40;
 
-/// Returns the first link below a folder that leads out of it, with its text. Links are followed as the system does, one
-/// component after the other: two may stay in the folder by their texts, and lead out of it together.
+/// Returns the first link below a folder that leads out of it, with its text. Links are followed as
+/// the system does, one component after the other: two may stay in the folder by their texts, and
+/// lead out of it together.
 ///
 /// # Errors
 /// When a folder cannot be read.
@@ -17,20 +18,26 @@ pub fn find_escaping_link(folder: &Path) -> Result<Option<(String, String)>, Fil
     first_leading_out(folder, |path| leads_out(&[folder], path))
 }
 
-/// Returns the first link that leads out of the folder `to` once `from` is merged into it ([`super::merge`]), with its
-/// text: a link of `from`, or one of `to` that leads out by way of what is new. Links of `to` that lead out of it before
-/// are somebody's own.
+/// Returns the first link that leads out of the folder `to` once `from` is merged into it
+/// ([`super::merge`]), with its text: a link of `from`, or one of `to` that leads out by way of
+/// what is new. Links of `to` that lead out of it before are somebody's own.
 ///
 /// # Errors
 /// When a folder cannot be read.
-pub fn find_escaping_link_after_merge(from: &Path, to: &Path) -> Result<Option<(String, String)>, FileError> {
+pub fn find_escaping_link_after_merge(
+    from: &Path,
+    to: &Path,
+) -> Result<Option<(String, String)>, FileError> {
     let merged = [from, to];
     let of_new = first_leading_out(from, |path| leads_out(&merged, path))?;
     if of_new.is_some() {
         return Ok(of_new);
     }
     // The tree to merge may be staged in the folder itself.
-    let staged = from.strip_prefix(to).ok().and_then(|inner| inner.components().next());
+    let staged = from
+        .strip_prefix(to)
+        .ok()
+        .and_then(|inner| inner.components().next());
     first_leading_out(to, |path| {
         let is_staged = staged.is_some() && Path::new(path).components().next() == staged;
         let is_replaced = std::fs::symlink_metadata(from.join(path)).is_ok();
@@ -44,7 +51,8 @@ fn first_leading_out(
 ) -> Result<Option<(String, String)>, FileError> {
     for found in walked(folder)? {
         if let WalkedKind::Link(text) = found.kind
-            && leads_out(&found.path).map_err(|error| FileError::new("read", &folder.join(&found.path), error))?
+            && leads_out(&found.path)
+                .map_err(|error| FileError::new("read", &folder.join(&found.path), error))?
         {
             return Ok(Some((found.path, text)));
         }
@@ -52,8 +60,8 @@ fn first_leading_out(
     Ok(None)
 }
 
-/// Returns whether a path below a folder leads out of it. What is in the first of the folders hides what is in the others,
-/// and a missing component counts as a folder, since it may become one.
+/// Returns whether a path below a folder leads out of it. What is in the first of the folders hides
+/// what is in the others, and a missing component counts as a folder, since it may become one.
 fn leads_out(folders: &[&Path], path: &str) -> io::Result<bool> {
     let mut real: Vec<String> = Vec::new();
     let mut waiting: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
@@ -69,9 +77,13 @@ fn leads_out(folders: &[&Path], path: &str) -> io::Result<bool> {
             }
             _ => real.push(part),
         }
-        let Some(text) = text_of(folders, &real.join("/"))? else { continue };
+        let Some(text) = text_of(folders, &real.join("/"))? else {
+            continue;
+        };
         links += 1;
-        let Some(text) = text.to_str().filter(|text| !text.starts_with('/')) else { return Ok(true) };
+        let Some(text) = text.to_str().filter(|text| !text.starts_with('/')) else {
+            return Ok(true);
+        };
         if links > MAX_LINKS {
             return Ok(false);
         }
@@ -81,14 +93,18 @@ fn leads_out(folders: &[&Path], path: &str) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Returns the text of the link at a path; `None` where none of the folders has it, or the first that has it has something
-/// else there.
+/// Returns the text of the link at a path; `None` where none of the folders has it, or the first
+/// that has it has something else there.
 fn text_of(folders: &[&Path], path: &str) -> io::Result<Option<PathBuf>> {
     for folder in folders {
         match std::fs::read_link(folder.join(path)) {
             Ok(text) => return Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(None),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) => {}
             Err(error) => return Err(error),
         }
     }
@@ -119,10 +135,16 @@ mod tests {
         // Each stays in the folder by its text.
         symlink("a/b/up/../outside", root.join("out")).unwrap();
         let found = find_escaping_link(root).unwrap();
-        assert_eq!(found, Some(("out".to_owned(), "a/b/up/../outside".to_owned())));
+        assert_eq!(
+            found,
+            Some(("out".to_owned(), "a/b/up/../outside".to_owned()))
+        );
         std::fs::remove_file(root.join("out")).unwrap();
         symlink("/etc", root.join("z")).unwrap();
-        assert_eq!(find_escaping_link(root).unwrap(), Some(("z".to_owned(), "/etc".to_owned())));
+        assert_eq!(
+            find_escaping_link(root).unwrap(),
+            Some(("z".to_owned(), "/etc".to_owned()))
+        );
     }
     /// Whichever comes second, and also where what is to be merged is staged in the folder.
     #[test]
@@ -159,6 +181,9 @@ mod tests {
         symlink("mine/x", new.join("through")).unwrap();
         let found = find_escaping_link_after_merge(&new, &old).unwrap();
         assert_eq!(found, Some(("through".to_owned(), "mine/x".to_owned())));
-        assert_eq!(find_escaping_link_after_merge(&new, &home.path().join("none")).unwrap(), None);
+        assert_eq!(
+            find_escaping_link_after_merge(&new, &home.path().join("none")).unwrap(),
+            None
+        );
     }
 }

@@ -11,7 +11,8 @@ use sha2::{Digest as _, Sha256};
 use super::{Below, FileError};
 use crate::names::Digest;
 
-/// Files below a folder that match a glob relative to it, sorted. `*` does not cross `/`; `**` does. No link is followed.
+/// Files below a folder that match a glob relative to it, sorted. `*` does not cross `/`; `**`
+/// does. No link is followed.
 ///
 /// # Errors
 /// When the glob cannot be read, a folder cannot, or one that the glob names is a link.
@@ -19,21 +20,35 @@ pub fn glob(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, FileError> {
     let matcher = GlobBuilder::new(pattern)
         .literal_separator(true)
         .build()
-        .map_err(|e| FileError { action: "read", path: pattern.into(), reason: e.to_string(), source: None })?
+        .map_err(|e| FileError {
+            action: "read",
+            path: pattern.into(),
+            reason: e.to_string(),
+            source: None,
+        })?
         .compile_matcher();
     // Only the part of the tree below the last folder without wildcards is looked at.
     let fixed: PathBuf = Path::new(pattern)
         .parent()
         .into_iter()
         .flat_map(Path::components)
-        .take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']))
+        .take_while(|part| {
+            !part
+                .as_os_str()
+                .to_string_lossy()
+                .contains(['*', '?', '[', '{'])
+        })
         .collect();
     if fixed.components().next().is_some() {
         Below::new(root, &fixed).check()?;
     }
     let mut found = Vec::new();
     walk(&root.join(fixed), &mut |path, metadata| {
-        if metadata.is_file() && path.strip_prefix(root).is_ok_and(|relative| matcher.is_match(relative)) {
+        if metadata.is_file()
+            && path
+                .strip_prefix(root)
+                .is_ok_and(|relative| matcher.is_match(relative))
+        {
             found.push(path.to_owned());
         }
         true
@@ -42,9 +57,12 @@ pub fn glob(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, FileError> {
     Ok(found)
 }
 
-/// Visits everything below a path, itself among it, but nothing below a folder for which `visit` returns false; links are
-/// not followed. A path that is not there holds nothing.
-fn walk(path: &Path, visit: &mut dyn FnMut(&Path, &std::fs::Metadata) -> bool) -> Result<(), FileError> {
+/// Visits everything below a path, itself among it, but nothing below a folder for which `visit`
+/// returns false; links are not followed. A path that is not there holds nothing.
+fn walk(
+    path: &Path,
+    visit: &mut dyn FnMut(&Path, &std::fs::Metadata) -> bool,
+) -> Result<(), FileError> {
     let fault = |e| FileError::new("read", path, e);
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
@@ -103,13 +121,18 @@ pub fn entries(folder: &Path) -> Result<Vec<Entry>, FileError> {
     }
 }
 
-/// What is in a folder, sorted by name. The folder itself tells the kind of all but links, so that nothing else is
-/// looked at one by one.
+/// What is in a folder, sorted by name. The folder itself tells the kind of all but links, so that
+/// nothing else is looked at one by one.
 fn listed(folder: &Path) -> std::io::Result<Vec<Entry>> {
     let entry = |found: std::io::Result<std::fs::DirEntry>| {
-        found.map(|found| Entry { path: found.path(), kind: entry_kind(&found) })
+        found.map(|found| Entry {
+            path: found.path(),
+            kind: entry_kind(&found),
+        })
     };
-    let mut entries = std::fs::read_dir(folder)?.map(entry).collect::<Result<Vec<_>, _>>()?;
+    let mut entries = std::fs::read_dir(folder)?
+        .map(entry)
+        .collect::<Result<Vec<_>, _>>()?;
     entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(entries)
 }
@@ -117,7 +140,9 @@ fn listed(folder: &Path) -> std::io::Result<Vec<Entry>> {
 fn entry_kind(found: &std::fs::DirEntry) -> EntryKind {
     let kind = match found.file_type() {
         Ok(kind) if !kind.is_symlink() => Some(kind),
-        _ => std::fs::metadata(found.path()).map(|metadata| metadata.file_type()).ok(),
+        _ => std::fs::metadata(found.path())
+            .map(|metadata| metadata.file_type())
+            .ok(),
     };
     match kind {
         Some(kind) if kind.is_file() => EntryKind::File,
@@ -137,18 +162,33 @@ pub fn is_own_folder(path: &Path) -> bool {
 /// # Errors
 /// When it is there and cannot be read.
 pub fn names_in(folder: &Path) -> Result<Vec<String>, FileError> {
-    let name = |entry: Entry| entry.path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    let name = |entry: Entry| {
+        entry
+            .path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .map(str::to_owned)
+    };
     Ok(entries(folder)?.into_iter().filter_map(name).collect())
 }
 
-/// Regular files of a folder with one of these extensions, sorted by name. A folder that is not there has none.
+/// Regular files of a folder with one of these extensions, sorted by name. A folder that is not
+/// there has none.
 ///
 /// # Errors
 /// When the folder is there and cannot be read.
 pub fn files_with_extension(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, FileError> {
-    let fits = |path: &Path| path.extension().is_some_and(|e| extensions.iter().any(|wanted| e == *wanted));
-    let files = entries(folder)?.into_iter().filter(|entry| entry.kind == EntryKind::File);
-    Ok(files.map(|file| file.path).filter(|path| fits(path)).collect())
+    let fits = |path: &Path| {
+        path.extension()
+            .is_some_and(|e| extensions.iter().any(|wanted| e == *wanted))
+    };
+    let files = entries(folder)?
+        .into_iter()
+        .filter(|entry| entry.kind == EntryKind::File);
+    Ok(files
+        .map(|file| file.path)
+        .filter(|path| fits(path))
+        .collect())
 }
 
 /// Folders inside a folder, sorted by name.
@@ -157,7 +197,11 @@ pub fn files_with_extension(folder: &Path, extensions: &[&str]) -> Result<Vec<Pa
 /// When the folder cannot be read.
 pub fn folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
     let entries = listed(folder).map_err(|e| FileError::new("read", folder, e))?;
-    Ok(entries.into_iter().filter(|entry| entry.kind == EntryKind::Folder).map(|entry| entry.path).collect())
+    Ok(entries
+        .into_iter()
+        .filter(|entry| entry.kind == EntryKind::Folder)
+        .map(|entry| entry.path)
+        .collect())
 }
 
 /// Whether something is at the path, a dangling link too.
@@ -180,7 +224,10 @@ pub fn has_foreign_files(folder: &Path, uid: u32) -> Result<bool, FileError> {
 
 /// The user and group that this program runs as.
 pub fn own_ids() -> (u32, u32) {
-    (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw())
+    (
+        rustix::process::geteuid().as_raw(),
+        rustix::process::getegid().as_raw(),
+    )
 }
 
 /// Makes a folder and its parents.
@@ -197,10 +244,13 @@ pub fn make_folder(path: &Path) -> Result<(), FileError> {
 /// When the system refuses.
 pub fn can_write_into(folder: &Path) -> Result<(), FileError> {
     make_folder(folder)?;
-    super::unfinished::Unfinished::new_in(folder).map(drop).map_err(|e| FileError::new("write into", folder, e))
+    super::unfinished::Unfinished::new_in(folder)
+        .map(drop)
+        .map_err(|e| FileError::new("write into", folder, e))
 }
 
-/// Removes a file, a link, or a folder with all that is in it; what is not there is no fault. Links are not followed.
+/// Removes a file, a link, or a folder with all that is in it; what is not there is no fault. Links
+/// are not followed.
 ///
 /// # Errors
 /// When the system refuses.
@@ -211,7 +261,9 @@ pub fn remove(path: &Path) -> Result<(), FileError> {
         Err(e) => Err(e),
     };
     match removed {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(FileError::new("remove", path, e)),
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            Err(FileError::new("remove", path, e))
+        }
         _ => Ok(()),
     }
 }
@@ -243,12 +295,16 @@ pub fn digest_of(path: &Path) -> Result<(u64, Digest), FileError> {
     }
 }
 
-/// Lists the files below a path, one line each: name, size, time of change, mode. Equal text means that nothing was changed.
-/// Paths for which `is_left_out` returns true, relative to `path`, are not listed, and nothing below them.
+/// Lists the files below a path, one line each: name, size, time of change, mode. Equal text means
+/// that nothing was changed. Paths for which `is_left_out` returns true, relative to `path`, are
+/// not listed, and nothing below them.
 ///
 /// # Errors
 /// When a folder cannot be read.
-pub fn listing(path: &Path, is_left_out: &mut dyn FnMut(&Path, bool) -> bool) -> Result<String, FileError> {
+pub fn listing(
+    path: &Path,
+    is_left_out: &mut dyn FnMut(&Path, bool) -> bool,
+) -> Result<String, FileError> {
     let mut lines = Vec::new();
     walk(path, &mut |found, metadata| {
         let relative = found.strip_prefix(path).unwrap_or(found);
@@ -258,7 +314,13 @@ pub fn listing(path: &Path, is_left_out: &mut dyn FnMut(&Path, bool) -> bool) ->
         if !metadata.is_dir() {
             let time = (metadata.mtime(), metadata.mtime_nsec());
             let mode = metadata.mode();
-            lines.push(format!("{} {} {}.{:09} {mode:o}\n", found.display(), metadata.size(), time.0, time.1));
+            lines.push(format!(
+                "{} {} {}.{:09} {mode:o}\n",
+                found.display(),
+                metadata.size(),
+                time.0,
+                time.1
+            ));
         }
         true
     })?;
@@ -268,11 +330,14 @@ pub fn listing(path: &Path, is_left_out: &mut dyn FnMut(&Path, bool) -> bool) ->
 
 /// Size of a regular file and when its bytes were last written; `None` for anything else.
 pub fn stamp(path: &Path) -> Option<(u64, std::time::SystemTime)> {
-    let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    let metadata = std::fs::metadata(path)
+        .ok()
+        .filter(std::fs::Metadata::is_file)?;
     Some((metadata.len(), metadata.modified().ok()?))
 }
 
-/// Copies a file as a whole: under a temporary name beside the target, synced, then renamed. Parents are made.
+/// Copies a file as a whole: under a temporary name beside the target, synced, then renamed.
+/// Parents are made.
 ///
 /// # Errors
 /// When one cannot be read or the other cannot be written; nothing is left behind then.
@@ -281,28 +346,38 @@ pub fn copy_atomic(from: &Path, to: &Path) -> Result<(), FileError> {
     super::write_streamed(to, |out| std::io::copy(&mut source, out).map(drop))
 }
 
-/// Gives a regular file a second name, or copies it where the file system has no hard links. Parents are made.
+/// Gives a regular file a second name, or copies it where the file system has no hard links.
+/// Parents are made.
 ///
 /// # Errors
 /// When it is not a regular file, the target is there, or the system refuses.
 pub fn link_or_copy(from: &Path, to: &Path) -> Result<(), FileError> {
-    let is_regular = std::fs::symlink_metadata(from).map_err(|e| FileError::new("read", from, e))?.is_file();
+    let is_regular = std::fs::symlink_metadata(from)
+        .map_err(|e| FileError::new("read", from, e))?
+        .is_file();
     if !is_regular {
         let reason = "it is not a regular file".to_owned();
-        return Err(FileError { action: "read", path: from.to_owned(), reason, source: None });
+        return Err(FileError {
+            action: "read",
+            path: from.to_owned(),
+            reason,
+            source: None,
+        });
     }
     if let Some(parent) = to.parent() {
         make_folder(parent)?;
     }
     match std::fs::hard_link(from, to) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(FileError::new("create", to, error)),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            Err(FileError::new("create", to, error))
+        }
         Err(_) => copy_atomic(from, to),
     }
 }
 
-/// Opens a file to append to; parents are made. A symbolic link of its name is not followed: what is built may have put it
-/// there.
+/// Opens a file to append to; parents are made. A symbolic link of its name is not followed: what
+/// is built may have put it there.
 ///
 /// # Errors
 /// When the system refuses, or it is a symbolic link.
@@ -327,7 +402,9 @@ pub fn free_bytes(path: &Path) -> Option<u64> {
 
 /// Seconds since 1970-01-01 UTC.
 pub fn now_s() -> u64 {
-    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }
 
 /// A lock on a file, held until it is dropped or the program ends in whatever way.
@@ -338,8 +415,8 @@ pub struct Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Not by closing alone: a process that another thread starts at this moment has a copy of the file until it runs its
-        // program, and the lock is that of all copies (flock(2)).
+        // Not by closing alone: a process that another thread starts at this moment has a copy of
+        // the file until it runs its program, and the lock is that of all copies (flock(2)).
         let _ = rustix::fs::flock(&self.file, rustix::fs::FlockOperation::Unlock);
     }
 }
@@ -396,16 +473,31 @@ mod tests {
         touch(&path("b.whl"));
         make_folder(&path("e.whl")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(path("f.whl")).unwrap();
-        for (link, to) in [("a.whl", "b.whl"), ("c.whl", "nowhere"), ("d.whl", "e.whl"), ("g.whl", "f.whl")] {
+        for (link, to) in [
+            ("a.whl", "b.whl"),
+            ("c.whl", "nowhere"),
+            ("d.whl", "e.whl"),
+            ("g.whl", "f.whl"),
+        ] {
             std::os::unix::fs::symlink(to, path(link)).unwrap();
         }
-        let kinds: Vec<_> = entries(folder.path()).unwrap().into_iter().map(|entry| entry.kind).collect();
+        let kinds: Vec<_> = entries(folder.path())
+            .unwrap()
+            .into_iter()
+            .map(|entry| entry.kind)
+            .collect();
         let socket = EntryKind::Other("a socket");
         let nowhere = EntryKind::Other("a link that leads nowhere");
         let (file, inner) = (EntryKind::File, EntryKind::Folder);
         assert_eq!(kinds, [file, file, nowhere, inner, inner, socket, socket]);
-        assert_eq!(files_with_extension(folder.path(), &["whl"]).unwrap(), [path("a.whl"), path("b.whl")]);
-        assert_eq!(folders(folder.path()).unwrap(), [path("d.whl"), path("e.whl")]);
+        assert_eq!(
+            files_with_extension(folder.path(), &["whl"]).unwrap(),
+            [path("a.whl"), path("b.whl")]
+        );
+        assert_eq!(
+            folders(folder.path()).unwrap(),
+            [path("d.whl"), path("e.whl")]
+        );
         let missing = path("missing");
         assert_eq!(entries(&missing).unwrap(), []);
         assert!(folders(&missing).is_err());
@@ -414,11 +506,23 @@ mod tests {
     #[test]
     fn a_star_stays_in_its_folder_and_two_stars_do_not() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["dist/ck/a.whl", "dist/ck/sub/b.whl", "dist/c.txt", "ü b/d.whl"] {
+        for name in [
+            "dist/ck/a.whl",
+            "dist/ck/sub/b.whl",
+            "dist/c.txt",
+            "ü b/d.whl",
+        ] {
             touch(&folder.path().join(name));
         }
         let found = |pattern| glob(folder.path(), pattern).unwrap().len();
-        assert_eq!((found("dist/*/*.whl"), found("dist/**/*.whl"), found("ü b/*.whl")), (1, 2, 1));
+        assert_eq!(
+            (
+                found("dist/*/*.whl"),
+                found("dist/**/*.whl"),
+                found("ü b/*.whl")
+            ),
+            (1, 2, 1)
+        );
         assert_eq!((found("none/*.whl"), found("dist/c.txt")), (0, 1));
         assert!(glob(folder.path(), "a{").is_err());
     }

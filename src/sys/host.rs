@@ -1,4 +1,5 @@
-//! Reads the texts that [`crate::host`] understands: below `/sys`, `/proc`, `/dev`, `/etc` and `/opt`.
+//! Reads the texts that [`crate::host`] understands: below `/sys`, `/proc`, `/dev`, `/etc` and
+//! `/opt`.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -11,7 +12,8 @@ use crate::host::cgroup::{self, CgroupLimits, Limit};
 use crate::host::device::{DeviceNode, DeviceState, NodeStatus, Refusal};
 use crate::host::kfd::NodeText;
 use crate::host::{
-    Disk, Engine, HostFacts, Overrides, PYTHON_FACTS, PythonFacts, RocmInstall, Topology, Unreadable, proc,
+    Disk, Engine, HostFacts, Overrides, PYTHON_FACTS, PythonFacts, RocmInstall, Topology,
+    Unreadable, proc,
 };
 
 /// Files of `/proc` and `/sys` are small; one that is larger is not what it says.
@@ -30,24 +32,46 @@ pub struct HostRoots {
 
 impl Default for HostRoots {
     fn default() -> Self {
-        Self { machine: PathBuf::from("/"), sysfs: None }
+        Self {
+            machine: PathBuf::from("/"),
+            sysfs: None,
+        }
     }
 }
 
-/// Reads the facts of a machine from files alone, in milliseconds; free space is looked at for `folders`. What cannot
-/// be read is a fact too.
+/// Reads the facts of a machine from files alone, in milliseconds; free space is looked at for
+/// `folders`. What cannot be read is a fact too.
 pub fn host_facts(roots: &HostRoots, environment: &Environment, folders: &[PathBuf]) -> HostFacts {
-    let mut reader = Reader { machine: &roots.machine, unreadable: Vec::new() };
+    let mut reader = Reader {
+        machine: &roots.machine,
+        unreadable: Vec::new(),
+    };
     let topology = topology(roots.sysfs.as_deref().unwrap_or(&roots.machine));
     let cgroup_names = reader.text("proc/self/cgroup").unwrap_or_default();
     let facts = HostFacts {
-        kfd: roots.sysfs.is_none().then(|| device_state(&roots.machine.join("dev/kfd"))),
-        render_nodes: if roots.sysfs.is_none() { render_nodes(&roots.machine) } else { Vec::new() },
+        kfd: roots
+            .sysfs
+            .is_none()
+            .then(|| device_state(&roots.machine.join("dev/kfd"))),
+        render_nodes: if roots.sysfs.is_none() {
+            render_nodes(&roots.machine)
+        } else {
+            Vec::new()
+        },
         topology,
-        process: reader.parsed("proc/self/status", proc::parse_status).unwrap_or_default(),
-        group_names: reader.text("etc/group").map(|text| proc::parse_groups(&text)).unwrap_or_default(),
-        memory: reader.parsed("proc/meminfo", proc::parse_meminfo).unwrap_or_default(),
-        cpus_online: reader.text("proc/stat").map_or(0, |text| proc::count_online_cpus(&text)),
+        process: reader
+            .parsed("proc/self/status", proc::parse_status)
+            .unwrap_or_default(),
+        group_names: reader
+            .text("etc/group")
+            .map(|text| proc::parse_groups(&text))
+            .unwrap_or_default(),
+        memory: reader
+            .parsed("proc/meminfo", proc::parse_meminfo)
+            .unwrap_or_default(),
+        cpus_online: reader
+            .text("proc/stat")
+            .map_or(0, |text| proc::count_online_cpus(&text)),
         cgroup: reader.cgroup_limits(&cgroup_names),
         disks: folders.iter().filter_map(|folder| disk(folder)).collect(),
         container: container(&roots.machine, environment, &cgroup_names),
@@ -60,28 +84,38 @@ pub fn host_facts(roots: &HostRoots, environment: &Environment, folders: &[PathB
         python: None,
         unreadable: Vec::new(),
     };
-    HostFacts { unreadable: reader.unreadable, ..facts }
+    HostFacts {
+        unreadable: reader.unreadable,
+        ..facts
+    }
 }
 
 /// Adds the version of HIP, as `hipconfig` says it.
 pub fn with_hip(facts: HostFacts, environment: &Environment) -> HostFacts {
-    HostFacts { hip_version: hip_version(environment), ..facts }
+    HostFacts {
+        hip_version: hip_version(environment),
+        ..facts
+    }
 }
 
-/// Adds what programs must be asked for: the versions of the container engines, of HIP, of ninja, of Python and of its
-/// torch.
+/// Adds what programs must be asked for: the versions of the container engines, of HIP, of ninja,
+/// of Python and of its torch.
 pub fn with_programs(facts: HostFacts, environment: &Environment) -> HostFacts {
     HostFacts {
-        engines: ["docker", "podman"].map(|name| engine(name, environment)).to_vec(),
+        engines: ["docker", "podman"]
+            .map(|name| engine(name, environment))
+            .to_vec(),
         hip_version: hip_version(environment),
-        ninja_version: find_program("ninja", environment)
-            .and_then(|ninja| probe(&ninja, &["--version"], environment, PROBE_TIMEOUT).first_line_of_success()),
+        ninja_version: find_program("ninja", environment).and_then(|ninja| {
+            probe(&ninja, &["--version"], environment, PROBE_TIMEOUT).first_line_of_success()
+        }),
         python: python(environment),
         ..facts
     }
 }
 
-/// What the `python3` of the `PATH` says of itself and its torch; `None` where there is none that answers.
+/// What the `python3` of the `PATH` says of itself and its torch; `None` where there is none that
+/// answers.
 pub fn python(environment: &Environment) -> Option<PythonFacts> {
     let program = find_program("python3", environment)?;
     let answer = probe(&program, &["-c", PYTHON_FACTS], environment, PROBE_TIMEOUT);
@@ -92,7 +126,12 @@ pub fn python(environment: &Environment) -> Option<PythonFacts> {
 pub fn topology(root: &Path) -> Topology {
     let folder = root.join("sys/class/kfd/kfd/topology/nodes");
     let shown = folder.display().to_string();
-    let Ok(entries) = fs::read_dir(&folder) else { return Topology { folder: shown, ..Topology::default() } };
+    let Ok(entries) = fs::read_dir(&folder) else {
+        return Topology {
+            folder: shown,
+            ..Topology::default()
+        };
+    };
     let nodes = entries.filter_map(|entry| {
         let entry = entry.ok()?;
         let node = entry.file_name().to_str()?.parse().ok()?;
@@ -102,12 +141,17 @@ pub fn topology(root: &Path) -> Topology {
 }
 
 fn node_text(node: u32, folder: &Path) -> NodeText {
-    let banks = fs::read_dir(folder.join("mem_banks")).into_iter().flatten().flatten();
+    let banks = fs::read_dir(folder.join("mem_banks"))
+        .into_iter()
+        .flatten()
+        .flatten();
     NodeText {
         node,
         gpu_id: small_text(&folder.join("gpu_id")),
         properties: small_text(&folder.join("properties")),
-        mem_banks: banks.filter_map(|bank| small_text(&bank.path().join("properties")).ok()).collect(),
+        mem_banks: banks
+            .filter_map(|bank| small_text(&bank.path().join("properties")).ok())
+            .collect(),
     }
 }
 
@@ -120,17 +164,23 @@ fn small_text(path: &Path) -> Result<String, Refusal> {
 
 /// Looks at a device node: its status, and whether it opens for reading and writing.
 fn device_state(path: &Path) -> DeviceState {
-    let refusal = |error: &std::io::Error| Refusal::from_errno(error.raw_os_error(), error.to_string());
-    let status = fs::metadata(path).map_err(|error| refusal(&error)).map(|status| NodeStatus {
-        is_char_device: status.file_type().is_char_device(),
-        gid: status.gid(),
-        mode: status.mode(),
-    });
+    let refusal =
+        |error: &std::io::Error| Refusal::from_errno(error.raw_os_error(), error.to_string());
+    let status = fs::metadata(path)
+        .map_err(|error| refusal(&error))
+        .map(|status| NodeStatus {
+            is_char_device: status.file_type().is_char_device(),
+            gid: status.gid(),
+            mode: status.mode(),
+        });
     let opened = match &status {
         Ok(status) if status.is_char_device => {
             let mut options = fs::OpenOptions::new();
             options.read(true).write(true).custom_flags(NO_WAIT);
-            options.open(path).map(drop).map_err(|error| refusal(&error))
+            options
+                .open(path)
+                .map(drop)
+                .map_err(|error| refusal(&error))
         }
         _ => Ok(()),
     };
@@ -138,20 +188,32 @@ fn device_state(path: &Path) -> DeviceState {
 }
 
 /// A device at that name may be anything: opening it must neither wait nor become our terminal.
-const NO_WAIT: i32 = (rustix::fs::OFlags::NONBLOCK.bits() | rustix::fs::OFlags::NOCTTY.bits()).cast_signed();
+const NO_WAIT: i32 =
+    (rustix::fs::OFlags::NONBLOCK.bits() | rustix::fs::OFlags::NOCTTY.bits()).cast_signed();
 
 fn render_nodes(machine: &Path) -> Vec<DeviceNode> {
-    let entries = fs::read_dir(machine.join("dev/dri")).into_iter().flatten().flatten();
+    let entries = fs::read_dir(machine.join("dev/dri"))
+        .into_iter()
+        .flatten()
+        .flatten();
     let mut nodes: Vec<(u32, PathBuf)> = entries
         .filter_map(|entry| {
-            let number = entry.file_name().to_str()?.strip_prefix("renderD")?.parse().ok()?;
+            let number = entry
+                .file_name()
+                .to_str()?
+                .strip_prefix("renderD")?
+                .parse()
+                .ok()?;
             Some((number, entry.path()))
         })
         .collect();
     nodes.sort();
     nodes
         .into_iter()
-        .map(|(number, path)| DeviceNode { path: format!("/dev/dri/renderD{number}"), state: device_state(&path) })
+        .map(|(number, path)| DeviceNode {
+            path: format!("/dev/dri/renderD{number}"),
+            state: device_state(&path),
+        })
         .collect()
 }
 
@@ -167,8 +229,10 @@ fn disk(folder: &Path) -> Option<Disk> {
 }
 
 fn container(machine: &Path, environment: &Environment, cgroup_names: &str) -> Option<String> {
-    let markers: Vec<&str> =
-        ["/.dockerenv", "/run/.containerenv"].into_iter().filter(|file| machine.join(&file[1..]).exists()).collect();
+    let markers: Vec<&str> = ["/.dockerenv", "/run/.containerenv"]
+        .into_iter()
+        .filter(|file| machine.join(&file[1..]).exists())
+        .collect();
     proc::container_hint(&markers, environment.get("container"), cgroup_names)
 }
 
@@ -178,7 +242,8 @@ fn engine(name: &str, environment: &Environment) -> Engine {
         None => Probe::default(),
     };
     let (client, server) = if name == "docker" {
-        // The first half is printed before the daemon is asked, so a daemon that is down still tells the client.
+        // The first half is printed before the daemon is asked, so a daemon that is down still
+        // tells the client.
         let client = said(&["version", "--format", "{{.Client.Version}}"]).first_line();
         let server = said(&["version", "--format", "{{.Server.Version}}"]).first_line_of_success();
         (client, server)
@@ -186,7 +251,11 @@ fn engine(name: &str, environment: &Environment) -> Engine {
         let version = said(&["version", "--format", "{{.Client.Version}}"]).first_line_of_success();
         (version.clone(), version)
     };
-    Engine { name: name.to_owned(), client, server }
+    Engine {
+        name: name.to_owned(),
+        client,
+        server,
+    }
 }
 
 fn overrides(environment: &Environment) -> Overrides {
@@ -200,23 +269,48 @@ fn overrides(environment: &Environment) -> Overrides {
 
 /// The folder of `ROCM_PATH`; an empty variable is none.
 fn rocm_path(environment: &Environment) -> Option<&str> {
-    environment.get("ROCM_PATH").map(|path| path.trim_end_matches('/')).filter(|path| !path.is_empty())
+    environment
+        .get("ROCM_PATH")
+        .map(|path| path.trim_end_matches('/'))
+        .filter(|path| !path.is_empty())
 }
 
 fn rocm_installs(machine: &Path, environment: &Environment) -> Vec<RocmInstall> {
-    let entries = fs::read_dir(machine.join("opt")).into_iter().flatten().flatten();
+    let entries = fs::read_dir(machine.join("opt"))
+        .into_iter()
+        .flatten()
+        .flatten();
     let mut found: Vec<RocmInstall> = entries
         .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok().filter(|name| name.starts_with("rocm"))?;
-            let version = small_text(&entry.path().join(".info/version")).ok()?.trim().to_owned();
-            (!version.is_empty()).then(|| RocmInstall { folder: format!("/opt/{name}"), version })
+            let name = entry
+                .file_name()
+                .into_string()
+                .ok()
+                .filter(|name| name.starts_with("rocm"))?;
+            let version = small_text(&entry.path().join(".info/version"))
+                .ok()?
+                .trim()
+                .to_owned();
+            (!version.is_empty()).then(|| RocmInstall {
+                folder: format!("/opt/{name}"),
+                version,
+            })
         })
         .collect();
-    let elsewhere = rocm_path(environment).filter(|folder| !found.iter().any(|install| install.folder == *folder));
+    let elsewhere = rocm_path(environment)
+        .filter(|folder| !found.iter().any(|install| install.folder == *folder));
     found.extend(elsewhere.and_then(|folder| {
-        let version = small_text(&machine.join(folder.trim_start_matches('/')).join(".info/version")).ok()?;
+        let version = small_text(
+            &machine
+                .join(folder.trim_start_matches('/'))
+                .join(".info/version"),
+        )
+        .ok()?;
         let version = version.trim().to_owned();
-        (!version.is_empty()).then(|| RocmInstall { folder: folder.to_owned(), version })
+        (!version.is_empty()).then(|| RocmInstall {
+            folder: folder.to_owned(),
+            version,
+        })
     }));
     found.sort_by(|a, b| a.folder.cmp(&b.folder));
     found
@@ -257,7 +351,10 @@ impl Reader<'_> {
     }
 
     fn wrong(&mut self, file: &str, reason: String) {
-        self.unreadable.push(Unreadable { path: format!("/{file}"), reason });
+        self.unreadable.push(Unreadable {
+            path: format!("/{file}"),
+            reason,
+        });
     }
 
     fn cgroup_limits(&mut self, cgroup_names: &str) -> CgroupLimits {
@@ -266,7 +363,11 @@ impl Reader<'_> {
         for hierarchy in cgroup::hierarchies(&mountinfo, cgroup_names) {
             for folder in hierarchy.folders {
                 let inside = folder.trim_start_matches('/').to_owned();
-                let files = hierarchy.kind.files().iter().map(|file| format!("{inside}/{file}"));
+                let files = hierarchy
+                    .kind
+                    .files()
+                    .iter()
+                    .map(|file| format!("{inside}/{file}"));
                 let texts: Vec<String> = files.map_while(|file| self.text(&file)).collect();
                 if texts.is_empty() {
                     continue;
@@ -274,7 +375,9 @@ impl Reader<'_> {
                 match hierarchy.kind.limit(&texts) {
                     Ok(Some(value)) => limits.tighten(hierarchy.kind, Limit { value, folder }),
                     Ok(None) => {}
-                    Err(reason) => self.wrong(&format!("{inside}/{}", hierarchy.kind.files()[0]), reason),
+                    Err(reason) => {
+                        self.wrong(&format!("{inside}/{}", hierarchy.kind.files()[0]), reason)
+                    }
                 }
             }
         }

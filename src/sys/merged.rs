@@ -7,16 +7,20 @@ use rustix::fs::Access;
 
 use super::FileError;
 
-/// Moves all that is in a folder into another one of the same file system: over files and links of the same name, and into
-/// folders of the same name. All is looked at before anything is moved, and moving is renaming alone, which takes no room.
+/// Moves all that is in a folder into another one of the same file system: over files and links of
+/// the same name, and into folders of the same name. All is looked at before anything is moved, and
+/// moving is renaming alone, which takes no room.
 ///
 /// # Errors
-/// When something is in the way, with nothing moved: a file or a link where there is to be a folder, a folder where there
-/// is to be a file or a link, a folder that may not be written to or lies on another disk. When the system refuses a
-/// renaming all the same; what was moved before it is then in its place.
+/// When something is in the way, with nothing moved: a file or a link where there is to be a
+/// folder, a folder where there is to be a file or a link, a folder that may not be written to or
+/// lies on another disk. When the system refuses a renaming all the same; what was moved before it
+/// is then in its place.
 pub fn merge(from: &Path, to: &Path) -> Result<(), FileError> {
     super::make_folder(to)?;
-    let disk = std::fs::symlink_metadata(from).map_err(|error| FileError::new("read", from, error))?.dev();
+    let disk = std::fs::symlink_metadata(from)
+        .map_err(|error| FileError::new("read", from, error))?
+        .dev();
     look(from, to, disk)?;
     move_all(from, to)
 }
@@ -25,9 +29,13 @@ pub fn merge(from: &Path, to: &Path) -> Result<(), FileError> {
 fn look(from: &Path, to: &Path, disk: u64) -> Result<(), FileError> {
     let fault = |error| FileError::new("write", to, error);
     if std::fs::metadata(to).map_err(fault)?.dev() != disk {
-        return Err(in_the_way(to, "it lies on another disk than the folder above it".to_owned()));
+        return Err(in_the_way(
+            to,
+            "it lies on another disk than the folder above it".to_owned(),
+        ));
     }
-    rustix::fs::access(to, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| fault(error.into()))?;
+    rustix::fs::access(to, Access::WRITE_OK | Access::EXEC_OK)
+        .map_err(|error| fault(error.into()))?;
     for (source, is_folder) in inside(from)? {
         let target = to.join(source.file_name().unwrap_or_default());
         let there = match std::fs::symlink_metadata(&target) {
@@ -38,8 +46,18 @@ fn look(from: &Path, to: &Path, disk: u64) -> Result<(), FileError> {
         match (is_folder, there.is_dir()) {
             (true, true) => look(&source, &target, disk)?,
             (true, false) if there.is_symlink() => return Err(through_link(&target, &target)),
-            (true, false) => return Err(in_the_way(&target, "a file is where a folder belongs".to_owned())),
-            (false, true) => return Err(in_the_way(&target, "a folder is where a file or a link belongs".to_owned())),
+            (true, false) => {
+                return Err(in_the_way(
+                    &target,
+                    "a file is where a folder belongs".to_owned(),
+                ));
+            }
+            (false, true) => {
+                return Err(in_the_way(
+                    &target,
+                    "a folder is where a file or a link belongs".to_owned(),
+                ));
+            }
             (false, false) => {}
         }
     }
@@ -52,7 +70,8 @@ fn move_all(from: &Path, to: &Path) -> Result<(), FileError> {
         if is_folder && super::is_own_folder(&target) {
             move_all(&source, &target)?;
         } else {
-            std::fs::rename(&source, &target).map_err(|error| FileError::new("write", &target, error))?;
+            std::fs::rename(&source, &target)
+                .map_err(|error| FileError::new("write", &target, error))?;
         }
     }
     Ok(())
@@ -70,13 +89,25 @@ fn inside(folder: &Path) -> Result<Vec<(std::path::PathBuf, bool)>, FileError> {
     Ok(found)
 }
 
-/// What is told where a link is among the folders above a place: what lies behind it may be anywhere.
+/// What is told where a link is among the folders above a place: what lies behind it may be
+/// anywhere.
 pub(super) fn through_link(place: &Path, link: &Path) -> FileError {
-    in_the_way(place, format!("`{}` is a link, and nothing is written through one", link.display()))
+    in_the_way(
+        place,
+        format!(
+            "`{}` is a link, and nothing is written through one",
+            link.display()
+        ),
+    )
 }
 
 fn in_the_way(place: &Path, reason: String) -> FileError {
-    FileError { action: "write", path: place.to_owned(), reason, source: None }
+    FileError {
+        action: "write",
+        path: place.to_owned(),
+        reason,
+        source: None,
+    }
 }
 
 #[cfg(test)]
@@ -101,9 +132,11 @@ mod tests {
         fill(&to, &["lib/kept", "lib/both", "bin/old", "file"]);
         symlink("lib", to.join("near")).unwrap();
         let text = |path: &str| std::fs::read_to_string(to.join(path)).unwrap();
-        for (bad, why) in
-            [("near/x", "nothing is written through one"), ("file/x", "a folder belongs"), ("bin", "a file or a link")]
-        {
+        for (bad, why) in [
+            ("near/x", "nothing is written through one"),
+            ("file/x", "a folder belongs"),
+            ("bin", "a file or a link"),
+        ] {
             fill(&from, &["a/first", "lib/both", bad]);
             let error = merge(&from, &to).unwrap_err();
             assert!(error.reason.contains(why), "{bad}: {error}");
@@ -114,8 +147,12 @@ mod tests {
         symlink("kept", from.join("lib/link")).unwrap();
         symlink("lib", from.join("near")).unwrap();
         merge(&from, &to).unwrap();
-        let [kept, both, newer, first, link] = ["lib/kept", "lib/both", "lib/new/er", "a/first", "lib/link"].map(text);
-        assert_eq!([kept, both, newer, first, link], ["to", "from", "from", "from", "to"]);
+        let [kept, both, newer, first, link] =
+            ["lib/kept", "lib/both", "lib/new/er", "a/first", "lib/link"].map(text);
+        assert_eq!(
+            [kept, both, newer, first, link],
+            ["to", "from", "from", "from", "to"]
+        );
         merge(&to, &home.path().join("deep/er")).unwrap();
         assert!(home.path().join("deep/er/lib/new/er").is_file());
     }

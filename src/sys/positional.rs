@@ -18,7 +18,8 @@ use crate::wheel::{Target, WriteAhead};
 const SHORT_BYTES: u64 = 32 << 10;
 /// How much goes through memory at once.
 const BUFFER_BYTES: usize = 256 << 10;
-/// How much is copied before the disk is set to work on it, so that syncing at the end has little left to do.
+/// How much is copied before the disk is set to work on it, so that syncing at the end has little
+/// left to do.
 const BEHIND_BYTES: u64 = 16 << 20;
 /// Opens a pipe without waiting for its other side.
 const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
@@ -52,7 +53,12 @@ fn regular(path: &Path) -> Result<std::fs::Metadata, FileError> {
         return Ok(metadata);
     }
     let reason = "it is no regular file".to_owned();
-    Err(FileError { action: "read", path: path.to_owned(), reason, source: None })
+    Err(FileError {
+        action: "read",
+        path: path.to_owned(),
+        reason,
+        source: None,
+    })
 }
 
 impl ReadAt for PositionalFile {
@@ -83,7 +89,10 @@ impl ClosedFile {
     /// When it is not there, or is no regular file. Whether it may be read shows when it is.
     pub fn new(path: &Path) -> Result<Self, FileError> {
         let size = regular(path)?.len();
-        Ok(Self { path: path.to_owned(), size })
+        Ok(Self {
+            path: path.to_owned(),
+            size,
+        })
     }
 }
 
@@ -97,7 +106,8 @@ impl ReadAt for ClosedFile {
     }
 }
 
-/// A file being written, which copies out of a [`PositionalFile`] without taking the bytes into memory.
+/// A file being written, which copies out of a [`PositionalFile`] without taking the bytes into
+/// memory.
 struct FileTarget<'f> {
     writer: io::BufWriter<&'f File>,
     copies_inside: bool,
@@ -108,14 +118,20 @@ struct FileTarget<'f> {
 }
 
 impl FileTarget<'_> {
-    /// Counts what was written, and lets the disk begin with it now and then. The advice makes Linux start writing
-    /// (mm/fadvise.c), and pages that are being written stay in memory. Where it does nothing, syncing takes longer.
+    /// Counts what was written, and lets the disk begin with it now and then. The advice makes
+    /// Linux start writing (mm/fadvise.c), and pages that are being written stay in memory. Where
+    /// it does nothing, syncing takes longer.
     fn wrote(&mut self, bytes: u64) {
         self.position += bytes;
         let waiting = self.position - self.begun;
         if waiting >= BEHIND_BYTES {
             let length = std::num::NonZeroU64::new(waiting);
-            let _ = rustix::fs::fadvise(*self.writer.get_ref(), self.begun, length, rustix::fs::Advice::DontNeed);
+            let _ = rustix::fs::fadvise(
+                *self.writer.get_ref(),
+                self.begun,
+                length,
+                rustix::fs::Advice::DontNeed,
+            );
             self.begun = self.position;
         }
     }
@@ -136,7 +152,9 @@ impl Write for FileTarget<'_> {
 impl Target for FileTarget<'_> {
     fn copy_from(&mut self, source: &dyn ReadAt, offset: u64, length: u64) -> io::Result<()> {
         let (mut offset, mut left) = (offset, length);
-        if let Some(source) = source.as_any().and_then(|any| any.downcast_ref::<PositionalFile>())
+        if let Some(source) = source
+            .as_any()
+            .and_then(|any| any.downcast_ref::<PositionalFile>())
             && self.copies_inside
             && left > SHORT_BYTES
         {
@@ -144,7 +162,8 @@ impl Target for FileTarget<'_> {
             while left > 0 {
                 let step = usize::try_from(left.min(BEHIND_BYTES)).unwrap_or(usize::MAX);
                 let file: &File = self.writer.get_ref();
-                match rustix::fs::copy_file_range(&source.file, Some(&mut offset), file, None, step) {
+                match rustix::fs::copy_file_range(&source.file, Some(&mut offset), file, None, step)
+                {
                     Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                     Ok(copied) => {
                         left -= copied as u64;
@@ -152,16 +171,24 @@ impl Target for FileTarget<'_> {
                     }
                     Err(rustix::io::Errno::INTR) => {}
                     Err(_) => {
-                        // Another file system, or a kernel that cannot: what is left goes through memory.
+                        // Another file system, or a kernel that cannot: what is left goes through
+                        // memory.
                         self.copies_inside = false;
                         break;
                     }
                 }
             }
         }
-        let mut buffer = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(BUFFER_BYTES)];
+        let mut buffer = vec![
+            0;
+            usize::try_from(left)
+                .unwrap_or(usize::MAX)
+                .min(BUFFER_BYTES)
+        ];
         while left > 0 {
-            let step = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            let step = buffer
+                .len()
+                .min(usize::try_from(left).unwrap_or(usize::MAX));
             source.read_exact_at(&mut buffer[..step], offset)?;
             self.write_all(&buffer[..step])?;
             offset += step as u64;
@@ -175,11 +202,16 @@ impl Target for FileTarget<'_> {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         self.writer.flush()?;
-        self.writer.get_ref().write_all_at(bytes, self.position - back_bytes)
+        self.writer
+            .get_ref()
+            .write_all_at(bytes, self.position - back_bytes)
     }
 
     fn ahead(&mut self) -> io::Result<Option<Arc<dyn WriteAhead>>> {
-        Ok(Some(Arc::new(Ahead { file: self.writer.get_ref().try_clone()?, start: self.position })))
+        Ok(Some(Arc::new(Ahead {
+            file: self.writer.get_ref().try_clone()?,
+            start: self.position,
+        })))
     }
 
     fn skip(&mut self, length: u64) -> io::Result<()> {
@@ -226,12 +258,12 @@ pub enum Saved {
     Kept,
 }
 
-/// Writes a file as a whole: a temporary one beside it, synced, then renamed. Missing parents are made, and a file of
-/// the same content stays.
+/// Writes a file as a whole: a temporary one beside it, synced, then renamed. Missing parents are
+/// made, and a file of the same content stays.
 ///
 /// # Errors
-/// When the file cannot be written, something that is no file has its name, or `write` fails; nothing is left behind
-/// then.
+/// When the file cannot be written, something that is no file has its name, or `write` fails;
+/// nothing is left behind then.
 pub fn save<E: From<FileError>>(
     path: &Path,
     existing: Existing,
@@ -243,8 +275,8 @@ pub fn save<E: From<FileError>>(
 /// The same as [`save`]; what was written is looked at before it has its name.
 ///
 /// # Errors
-/// When the file cannot be written, something that is no file has its name, or `write` or `check` fails; nothing is left
-/// behind then.
+/// When the file cannot be written, something that is no file has its name, or `write` or `check`
+/// fails; nothing is left behind then.
 pub fn save_checked<E: From<FileError>>(
     path: &Path,
     existing: Existing,
@@ -254,7 +286,11 @@ pub fn save_checked<E: From<FileError>>(
     let fault = |e| FileError::new("write", path, e);
     // Looked at before the work, which would come to nothing.
     Present::at(path)?;
-    let real = if existing == Existing::Edit { std::fs::canonicalize(path).map_err(fault)? } else { path.to_owned() };
+    let real = if existing == Existing::Edit {
+        std::fs::canonicalize(path).map_err(fault)?
+    } else {
+        path.to_owned()
+    };
     let path = real.as_path();
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -263,12 +299,20 @@ pub fn save_checked<E: From<FileError>>(
     let new_folders = NewFolders::make(folder).map_err(fault)?;
     let unfinished = Unfinished::new_in(folder).map_err(fault)?;
     let writer = io::BufWriter::with_capacity(BUFFER_BYTES, unfinished.file());
-    let mut target = FileTarget { writer, copies_inside: true, position: 0, begun: 0 };
+    let mut target = FileTarget {
+        writer,
+        copies_inside: true,
+        position: 0,
+        begun: 0,
+    };
     write(&mut target)?;
     target.flush().map_err(fault)?;
     let size = target.position;
     drop(target);
-    let made = PositionalFile { file: unfinished.file().try_clone().map_err(fault)?, size };
+    let made = PositionalFile {
+        file: unfinished.file().try_clone().map_err(fault)?,
+        size,
+    };
     check(&made)?;
     let present = Present::at(path)?;
     if let Present::Readable(file) = &present
@@ -280,7 +324,9 @@ pub fn save_checked<E: From<FileError>>(
         return Ok(Saved::Kept);
     }
     let mode = match existing {
-        Existing::Edit => Some(std::fs::metadata(path).map_err(fault)?.permissions().mode() & 0o7777),
+        Existing::Edit => {
+            Some(std::fs::metadata(path).map_err(fault)?.permissions().mode() & 0o7777)
+        }
         Existing::Keep | Existing::Replace => None,
     };
     unfinished.persist(path, mode).map_err(fault)?;
@@ -302,7 +348,12 @@ pub fn try_save<E: From<FileError>>(
         Present::Readable(file) => Some(file),
         Present::Unreadable | Present::Nothing => None,
     };
-    let mut target = Held { present: file, position: 0, others: BTreeSet::new(), is_other: false };
+    let mut target = Held {
+        present: file,
+        position: 0,
+        others: BTreeSet::new(),
+        is_other: false,
+    };
     write(&mut target)?;
     Ok(match present {
         _ if target.is_same() => Saved::Same,
@@ -334,8 +385,8 @@ impl Present {
             Err(error) => return Err(fault(error)),
             Ok(metadata) => not_beside_file(&metadata).map_err(fault)?,
         }
-        // Should a pipe have come in its place, then opening it does not wait for who writes into it (open(2),
-        // O_NONBLOCK), which means nothing to a file.
+        // Should a pipe have come in its place, then opening it does not wait for who writes into
+        // it (open(2), O_NONBLOCK), which means nothing to a file.
         match File::options().read(true).custom_flags(NONBLOCK).open(path) {
             Ok(file) => {
                 not_beside_file(&file.metadata().map_err(fault)?).map_err(fault)?;
@@ -349,8 +400,17 @@ impl Present {
 
 /// Refuses what is no file.
 fn not_beside_file(metadata: &std::fs::Metadata) -> io::Result<()> {
-    let kind = if metadata.is_dir() { Some("a folder") } else { kind_of(metadata.file_type()) };
-    kind.map_or(Ok(()), |kind| Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("it is {kind}, not a file"))))
+    let kind = if metadata.is_dir() {
+        Some("a folder")
+    } else {
+        kind_of(metadata.file_type())
+    };
+    kind.map_or(Ok(()), |kind| {
+        Err(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            format!("it is {kind}, not a file"),
+        ))
+    })
 }
 
 /// Bytes that would be written, held against a file that is there.
@@ -369,7 +429,9 @@ const MOST_OTHERS: usize = 4096;
 
 impl Held<'_> {
     fn hold(&mut self, bytes: &[u8], at: u64) {
-        let Some(present) = self.present.filter(|_| !self.is_other) else { return };
+        let Some(present) = self.present.filter(|_| !self.is_other) else {
+            return;
+        };
         let mut there = vec![0; bytes.len()];
         if FileExt::read_exact_at(present, &mut there, at).is_err() {
             self.is_other = true;
@@ -388,7 +450,10 @@ impl Held<'_> {
     }
 
     fn is_same(&self) -> bool {
-        let size = self.present.and_then(|file| file.metadata().ok()).map(|one| one.len());
+        let size = self
+            .present
+            .and_then(|file| file.metadata().ok())
+            .map(|one| one.len());
         !self.is_other && self.others.is_empty() && size == Some(self.position)
     }
 }
@@ -407,7 +472,10 @@ impl Write for Held<'_> {
 
 impl Target for Held<'_> {
     fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()> {
-        let at = self.position.checked_sub(back_bytes).filter(|_| bytes.len() as u64 <= back_bytes);
+        let at = self
+            .position
+            .checked_sub(back_bytes)
+            .filter(|_| bytes.len() as u64 <= back_bytes);
         self.hold(bytes, at.ok_or(io::ErrorKind::InvalidInput)?);
         Ok(())
     }
@@ -418,7 +486,9 @@ struct NewFolders(Vec<PathBuf>);
 
 impl NewFolders {
     fn make(folder: &Path) -> io::Result<Self> {
-        let missing = folder.ancestors().take_while(|one| !one.as_os_str().is_empty() && !one.exists());
+        let missing = folder
+            .ancestors()
+            .take_while(|one| !one.as_os_str().is_empty() && !one.exists());
         let missing = Self(missing.map(Path::to_owned).collect());
         std::fs::create_dir_all(folder)?;
         Ok(missing)
@@ -440,14 +510,18 @@ impl Drop for NewFolders {
 
 /// Whether a file that is there has this content.
 fn is_content(present: &File, made: &PositionalFile) -> io::Result<bool> {
-    let present = PositionalFile { file: present.try_clone()?, size: present.metadata()?.len() };
+    let present = PositionalFile {
+        file: present.try_clone()?,
+        size: present.metadata()?.len(),
+    };
     is_same(&present, made)
 }
 
 /// Whether two paths lead to one file.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let identity = |path: &Path| std::fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()));
+    let identity =
+        |path: &Path| std::fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()));
     matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
 }
 
@@ -457,7 +531,9 @@ mod tests {
 
     fn save_bytes(path: &Path, existing: Existing, bytes: &[u8]) -> Saved {
         save::<FileError>(path, existing, |target| {
-            target.write_all(bytes).map_err(|e| FileError::new("write", path, e))
+            target
+                .write_all(bytes)
+                .map_err(|e| FileError::new("write", path, e))
         })
         .unwrap()
     }
@@ -472,7 +548,11 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"one");
         assert_eq!(save_bytes(&path, Existing::Replace, b"two"), Saved::Written);
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
-        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing else is left");
+        assert_eq!(
+            std::fs::read_dir(path.parent().unwrap()).unwrap().count(),
+            1,
+            "nothing else is left"
+        );
     }
 
     #[test]
@@ -481,7 +561,10 @@ mod tests {
         let from = folder.path().join("from");
         let content: Vec<u8> = (0..=255).cycle().take(300_000).collect();
         std::fs::write(&from, &content).unwrap();
-        let (source, to) = (PositionalFile::open(&from).unwrap(), folder.path().join("to"));
+        let (source, to) = (
+            PositionalFile::open(&from).unwrap(),
+            folder.path().join("to"),
+        );
         save::<FileError>(&to, Existing::Keep, |target| {
             let mut copy = || -> io::Result<()> {
                 target.write_all(b"head")?;
@@ -489,15 +572,26 @@ mod tests {
                 target.write_all(b"mid")?;
                 target.copy_from(&source, 0, 100)?;
                 target.rewrite(103, b"new")?;
-                assert!(target.rewrite(999_999, b"x").is_err() && target.rewrite(1, b"xx").is_err());
-                assert!(target.copy_from(&source, 299_999, 100_000).is_err(), "there is less");
+                assert!(
+                    target.rewrite(999_999, b"x").is_err() && target.rewrite(1, b"xx").is_err()
+                );
+                assert!(
+                    target.copy_from(&source, 299_999, 100_000).is_err(),
+                    "there is less"
+                );
                 Ok(())
             };
             copy().map_err(|e| FileError::new("write", &to, e))
         })
         .unwrap();
         let written = std::fs::read(&to).unwrap();
-        let expect = [b"head".as_slice(), &content[7..200_007], b"new", &content[..100]].concat();
+        let expect = [
+            b"head".as_slice(),
+            &content[7..200_007],
+            b"new",
+            &content[..100],
+        ]
+        .concat();
         assert_eq!(written[..expect.len()], expect);
     }
 
@@ -517,7 +611,11 @@ mod tests {
         assert_eq!(tried(b"text", Existing::Keep), Saved::Written);
         assert!(!folder.path().join("a").exists());
         let failed = save::<FileError>(&path, Existing::Keep, |_| {
-            Err(FileError::new("write", &path, std::io::ErrorKind::StorageFull.into()))
+            Err(FileError::new(
+                "write",
+                &path,
+                std::io::ErrorKind::StorageFull.into(),
+            ))
         });
         assert!(failed.is_err() && !folder.path().join("a").exists());
         save_bytes(&path, Existing::Keep, b"headtext");
@@ -531,27 +629,53 @@ mod tests {
     fn what_is_no_file_is_never_replaced_compared_or_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        assert!(std::process::Command::new("mkfifo").arg(path("pipe")).status().unwrap().success());
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(path("pipe"))
+                .status()
+                .unwrap()
+                .success()
+        );
         std::fs::create_dir(path("empty")).unwrap();
         std::os::unix::fs::symlink("pipe", path("link")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
-        for (name, kind) in [("pipe", "a pipe"), ("link", "a pipe"), ("empty", "a folder"), ("socket", "a socket")] {
+        for (name, kind) in [
+            ("pipe", "a pipe"),
+            ("link", "a pipe"),
+            ("empty", "a folder"),
+            ("socket", "a socket"),
+        ] {
             for existing in [Existing::Keep, Existing::Replace] {
-                let never = |_: &mut dyn Target| -> Result<(), FileError> { panic!("it would come to nothing") };
+                let never = |_: &mut dyn Target| -> Result<(), FileError> {
+                    panic!("it would come to nothing")
+                };
                 let path = path(name);
-                for refused in [save(&path, existing, never), try_save(&path, existing, never)] {
+                for refused in [
+                    save(&path, existing, never),
+                    try_save(&path, existing, never),
+                ] {
                     let fault = refused.unwrap_err();
                     assert_eq!(
                         fault.to_string(),
-                        format!("cannot write `{}`: it is {kind}, not a file", path.display())
+                        format!(
+                            "cannot write `{}`: it is {kind}, not a file",
+                            path.display()
+                        )
                     );
                     let told = crate::diagnostic::Diagnostic::from(fault);
-                    assert_eq!(told.help.as_deref(), Some("move it away, or name another place"));
+                    assert_eq!(
+                        told.help.as_deref(),
+                        Some("move it away, or name another place")
+                    );
                 }
             }
         }
         assert!(path("empty").is_dir() && path("link").is_symlink());
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4, "nothing else is left");
+        assert_eq!(
+            std::fs::read_dir(folder.path()).unwrap().count(),
+            4,
+            "nothing else is left"
+        );
     }
 
     #[test]
@@ -559,16 +683,36 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let fault = save::<FileError>(&path, Existing::Replace, |target| {
-            assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-            target.write_all(b"text").map_err(|e| FileError::new("write", &path, e))
+            assert!(
+                std::process::Command::new("mkfifo")
+                    .arg(&path)
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+            target
+                .write_all(b"text")
+                .map_err(|e| FileError::new("write", &path, e))
         });
-        assert!(fault.unwrap_err().to_string().ends_with("it is a pipe, not a file"));
-        assert!(std::os::unix::fs::FileTypeExt::is_fifo(&std::fs::metadata(&path).unwrap().file_type()));
+        assert!(
+            fault
+                .unwrap_err()
+                .to_string()
+                .ends_with("it is a pipe, not a file")
+        );
+        assert!(std::os::unix::fs::FileTypeExt::is_fifo(
+            &std::fs::metadata(&path).unwrap().file_type()
+        ));
     }
 
     #[test]
     fn a_folder_is_no_file_to_read() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(PositionalFile::open(folder.path()).unwrap_err().to_string().ends_with("it is no regular file"));
+        assert!(
+            PositionalFile::open(folder.path())
+                .unwrap_err()
+                .to_string()
+                .ends_with("it is no regular file")
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! Child processes: an argv list, no shell, stdin closed, a session and process group of their own, nothing left behind.
+//! Child processes: an argv list, no shell, stdin closed, a session and process group of their own,
+//! nothing left behind.
 //!
-//! A session has no terminal, so a program that would ask for a password fails at once instead of waiting for ever.
+//! A session has no terminal, so a program that would ask for a password fails at once instead of
+//! waiting for ever.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -15,7 +17,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 /// How often signals, time and the child's end are looked at.
 const TICK: Duration = Duration::from_millis(20);
-/// How long output is awaited after the process itself ended, for the last words of what it piped into.
+/// How long output is awaited after the process itself ended, for the last words of what it piped
+/// into.
 const DRAIN: Duration = Duration::from_secs(2);
 /// How long the kernel may take to end what was killed (a process in an uninterruptible read).
 const KILL_WAIT: Duration = Duration::from_secs(5);
@@ -36,10 +39,11 @@ pub struct Invocation {
     pub remove: Vec<String>,
     /// Working folder.
     pub folder: PathBuf,
-    /// A variable, set beside the others, by which processes are found that left the group. Whoever carries it is
-    /// ended together with the process when that is stopped.
+    /// A variable, set beside the others, by which processes are found that left the group. Whoever
+    /// carries it is ended together with the process when that is stopped.
     pub mark: Option<(String, String)>,
-    /// A command that ends what the process stands for elsewhere (a container); it is run when the process is stopped.
+    /// A command that ends what the process stands for elsewhere (a container); it is run when the
+    /// process is stopped.
     pub stop: Vec<String>,
     /// Where what it says on stderr is heard.
     pub stderr: Stderr,
@@ -122,8 +126,9 @@ pub enum ProcessError {
 
 /// Runs a process to its end and ends all that it leaves in its group.
 ///
-/// `heed` is called with every piece of output and at least fifty times a second; a later call may raise the wish,
-/// never lower it. A process that was wished to end is followed by whoever carries its mark.
+/// `heed` is called with every piece of output and at least fifty times a second; a later call may
+/// raise the wish, never lower it. A process that was wished to end is followed by whoever carries
+/// its mark.
 ///
 /// # Errors
 /// When it cannot be started.
@@ -160,7 +165,8 @@ pub fn run(
             over_since = Some(Instant::now());
         }
         let Some(since) = over_since else { continue };
-        // The process ended. What it leaves in its group had time to write its last words; now it goes as well.
+        // The process ended. What it leaves in its group had time to write its last words; now it
+        // goes as well.
         match wish {
             Wish::GoOn if output.is_some() && since.elapsed() < DRAIN => {}
             Wish::GoOn if group.members().is_empty() => break,
@@ -172,7 +178,9 @@ pub fn run(
             }
             Wish::End if group.members().is_empty() => break,
             Wish::End => {}
-            Wish::Kill if group.members().is_empty() || since.elapsed() > grace + KILL_WAIT => break,
+            Wish::Kill if group.members().is_empty() || since.elapsed() > grace + KILL_WAIT => {
+                break;
+            }
             Wish::Kill => group.signal_all(Signal::KILL),
         }
     }
@@ -187,22 +195,38 @@ pub fn run(
     Ok(group.finish())
 }
 
-/// Runs a short command in the root folder, ends it after half a minute; gives the last line that it wrote where it
-/// succeeded.
+/// Runs a short command in the root folder, ends it after half a minute; gives the last line that
+/// it wrote where it succeeded.
 pub fn ask(argv: &[String]) -> Option<String> {
     const LONGEST: Duration = Duration::from_secs(30);
     const LONGEST_BYTES: usize = 64 << 10;
     let begun = Instant::now();
-    let invocation = Invocation { argv: argv.to_owned(), folder: PathBuf::from("/"), ..Invocation::default() };
+    let invocation = Invocation {
+        argv: argv.to_owned(),
+        folder: PathBuf::from("/"),
+        ..Invocation::default()
+    };
     let mut said = Vec::new();
     let status = run(&invocation, Duration::from_secs(1), &mut |heard| {
         if let Heard::Output(bytes) = heard {
-            said.extend_from_slice(&bytes[..bytes.len().min(LONGEST_BYTES - said.len().min(LONGEST_BYTES))]);
+            said.extend_from_slice(
+                &bytes[..bytes
+                    .len()
+                    .min(LONGEST_BYTES - said.len().min(LONGEST_BYTES))],
+            );
         }
-        if begun.elapsed() < LONGEST { Wish::GoOn } else { Wish::End }
+        if begun.elapsed() < LONGEST {
+            Wish::GoOn
+        } else {
+            Wish::End
+        }
     });
     let text = String::from_utf8_lossy(&said);
-    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned);
+    let line = text
+        .lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty())
+        .map(str::to_owned);
     line.filter(|_| status.is_ok_and(|status| status == Status::Code(0)))
 }
 
@@ -221,8 +245,13 @@ impl Piece {
     }
 }
 
-/// Waits a tick for output and passes it on. Once there is no more, waits for the process ever longer, up to a tick.
-fn hear(output: &mut Option<Receiver<Piece>>, sleep: &mut Duration, heed: &mut dyn FnMut(Heard<'_>) -> Wish) -> Wish {
+/// Waits a tick for output and passes it on. Once there is no more, waits for the process ever
+/// longer, up to a tick.
+fn hear(
+    output: &mut Option<Receiver<Piece>>,
+    sleep: &mut Duration,
+    heed: &mut dyn FnMut(Heard<'_>) -> Wish,
+) -> Wish {
     match output.as_ref().map(|output| output.recv_timeout(TICK)) {
         Some(Ok(piece)) => heed(piece.heard()),
         Some(Err(RecvTimeoutError::Timeout)) => heed(Heard::Nothing),
@@ -245,7 +274,10 @@ fn start(invocation: &Invocation) -> Result<(Group, Receiver<Piece>), ProcessErr
     }
     let refused = |source: std::io::Error| match source.kind() {
         std::io::ErrorKind::NotFound => ProcessError::NoProgram(program.clone()),
-        _ => ProcessError::Refused { program: program.clone(), source },
+        _ => ProcessError::Refused {
+            program: program.clone(),
+            source,
+        },
     };
     let (reader, writer) = std::io::pipe().map_err(refused)?;
     let (talk, stderr) = match invocation.stderr {
@@ -266,19 +298,34 @@ fn start(invocation: &Invocation) -> Result<(Group, Receiver<Piece>), ProcessErr
     }
     command.stdin(Stdio::null()).stdout(writer).stderr(stderr);
     let mut command = CommandWrap::from(command);
-    // Started before the program: without them nothing reads its output. A thread ends with its pipe, which closes when
-    // the command and the program are gone.
+    // Started before the program: without them nothing reads its output. A thread ends with its
+    // pipe, which closes when the command and the program are gone.
     let (sender, receiver) = sync_channel(16);
     if let Some(talk) = talk {
         let sender = sender.clone();
-        std::thread::Builder::new().spawn(move || copy(talk, &sender, Piece::Talk)).map_err(refused)?;
+        std::thread::Builder::new()
+            .spawn(move || copy(talk, &sender, Piece::Talk))
+            .map_err(refused)?;
     }
-    std::thread::Builder::new().spawn(move || copy(reader, &sender, Piece::Output)).map_err(refused)?;
+    std::thread::Builder::new()
+        .spawn(move || copy(reader, &sender, Piece::Output))
+        .map_err(refused)?;
     let child = command.wrap(ProcessSession).spawn().map_err(refused)?;
     // The command holds the writing ends; the pipe closes only when they are gone as well.
     drop(command);
-    let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(ProcessError::Empty)?;
-    Ok((Group { leader, child, mark: invocation.mark.clone(), reaped: None }, receiver))
+    let leader = i32::try_from(child.id())
+        .ok()
+        .and_then(Pid::from_raw)
+        .ok_or(ProcessError::Empty)?;
+    Ok((
+        Group {
+            leader,
+            child,
+            mark: invocation.mark.clone(),
+            reaped: None,
+        },
+        receiver,
+    ))
 }
 
 fn copy(mut reader: std::io::PipeReader, sender: &SyncSender<Piece>, piece: fn(Vec<u8>) -> Piece) {
@@ -290,7 +337,8 @@ fn copy(mut reader: std::io::PipeReader, sender: &SyncSender<Piece>, piece: fn(V
     }
 }
 
-/// A child that leads a process group. It is not waited for before the end, so that the group's number stays its own.
+/// A child that leads a process group. It is not waited for before the end, so that the group's
+/// number stays its own.
 struct Group {
     child: Box<dyn ChildWrapper>,
     leader: Pid,
@@ -301,7 +349,10 @@ struct Group {
 impl Group {
     fn is_over(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        !matches!(rustix::process::waitid(WaitId::Pid(self.leader), options), Ok(None))
+        !matches!(
+            rustix::process::waitid(WaitId::Pid(self.leader), options),
+            Ok(None)
+        )
     }
 
     fn end_mark(&mut self) {
@@ -309,10 +360,15 @@ impl Group {
     }
 
     fn members(&self) -> Vec<Pid> {
-        let mark = self.mark.as_ref().map(|(name, value)| format!("{name}={value}"));
+        let mark = self
+            .mark
+            .as_ref()
+            .map(|(name, value)| format!("{name}={value}"));
         processes(|process| {
             process.group == self.leader.as_raw_pid()
-                || mark.as_ref().is_some_and(|mark| has_variable(process.id, mark))
+                || mark
+                    .as_ref()
+                    .is_some_and(|mark| has_variable(process.id, mark))
         })
     }
 
@@ -345,7 +401,8 @@ impl Drop for Group {
     }
 }
 
-/// Ends every process, other than this one, whose environment says `name=value`; tells how many there were.
+/// Ends every process, other than this one, whose environment says `name=value`; tells how many
+/// there were.
 pub fn end_marked(name: &str, value: &str, grace: Duration) -> usize {
     let mark = format!("{name}={value}");
     let marked = || processes(|process| has_variable(process.id, &mark));
@@ -381,7 +438,9 @@ struct Process {
 /// Living processes, other than this one, for which `wanted` holds. Zombies are dead already.
 fn processes(wanted: impl Fn(&Process) -> bool) -> Vec<Pid> {
     let own = rustix::process::getpid().as_raw_pid();
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
     entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
         .filter(|&id| id != own)
@@ -397,23 +456,34 @@ fn processes(wanted: impl Fn(&Process) -> bool) -> Vec<Pid> {
         .collect()
 }
 
-/// What is told of a process behind its name, `state ppid pgrp …` (`proc_pid_stat(5)`); the name may hold anything,
-/// brackets too.
+/// What is told of a process behind its name, `state ppid pgrp …` (`proc_pid_stat(5)`); the name
+/// may hold anything, brackets too.
 fn stat(process: i32) -> Option<String> {
     let text = std::fs::read(format!("/proc/{process}/stat")).ok()?;
-    Some(String::from_utf8_lossy(&text).rsplit_once(')')?.1.to_owned())
+    Some(
+        String::from_utf8_lossy(&text)
+            .rsplit_once(')')?
+            .1
+            .to_owned(),
+    )
 }
 
-/// Whether the environment of a process has this item. While a program is loaded it reads as empty, also after the call
-/// that started it came back; then it is read again.
+/// Whether the environment of a process has this item. While a program is loaded it reads as empty,
+/// also after the call that started it came back; then it is read again.
 fn has_variable(process: i32, variable: &str) -> bool {
     let (begun, mut was_loaded) = (Instant::now(), false);
     loop {
-        let Ok(environment) = std::fs::read(format!("/proc/{process}/environ")) else { return false };
+        let Ok(environment) = std::fs::read(format!("/proc/{process}/environ")) else {
+            return false;
+        };
         if !environment.is_empty() {
-            return environment.split(|&byte| byte == 0).any(|item| item == variable.as_bytes());
+            return environment
+                .split(|&byte| byte == 0)
+                .any(|item| item == variable.as_bytes());
         }
-        let Some(is_loaded) = is_loaded(process) else { return false };
+        let Some(is_loaded) = is_loaded(process) else {
+            return false;
+        };
         // It may have been loaded after its environment was read.
         if (was_loaded && is_loaded) || begun.elapsed() >= LOAD_WAIT {
             return false;
@@ -423,8 +493,9 @@ fn has_variable(process: i32, variable: &str) -> bool {
     }
 }
 
-/// Whether the program of a process is there, so that something says where its environment ends. `None` for what has no
-/// program: dead processes, and threads of the kernel (`PF_KTHREAD`, `linux/sched.h`).
+/// Whether the program of a process is there, so that something says where its environment ends.
+/// `None` for what has no program: dead processes, and threads of the kernel (`PF_KTHREAD`,
+/// `linux/sched.h`).
 fn is_loaded(process: i32) -> Option<bool> {
     const OF_KERNEL: u64 = 0x0020_0000;
     // Fields 9 and 51 of proc_pid_stat(5); the first behind the name is 3.
@@ -473,7 +544,11 @@ mod tests {
             if let Heard::Output(bytes) = heard {
                 text.extend_from_slice(bytes);
             }
-            if text.windows(5).any(|window| window == b"ready") { wish } else { Wish::GoOn }
+            if text.windows(5).any(|window| window == b"ready") {
+                wish
+            } else {
+                Wish::GoOn
+            }
         });
         (status.unwrap(), String::from_utf8(text).unwrap())
     }
@@ -485,13 +560,19 @@ mod tests {
     #[test]
     fn both_streams_come_in_the_order_written_and_stdin_is_closed() {
         let (status, text) = output(&bash("echo one; echo two >&2; cat; echo three; exit 7"));
-        assert_eq!((status, text.as_str()), (Status::Code(7), "one\ntwo\nthree\n"));
+        assert_eq!(
+            (status, text.as_str()),
+            (Status::Code(7), "one\ntwo\nthree\n")
+        );
         assert_eq!(output(&bash("kill -SEGV $$")).0, Status::Signal(11));
     }
 
     #[test]
     fn stderr_can_be_heard_apart() {
-        let invocation = Invocation { stderr: Stderr::Apart, ..bash("echo one; echo two >&2; echo three") };
+        let invocation = Invocation {
+            stderr: Stderr::Apart,
+            ..bash("echo one; echo two >&2; echo three")
+        };
         let (mut output, mut talk) = (Vec::new(), Vec::new());
         let status = run(&invocation, Duration::from_secs(5), &mut |heard| {
             match heard {
@@ -501,14 +582,23 @@ mod tests {
             }
             Wish::GoOn
         });
-        assert_eq!((status.unwrap(), output, talk), (Status::Code(0), b"one\nthree\n".into(), b"two\n".into()));
+        assert_eq!(
+            (status.unwrap(), output, talk),
+            (Status::Code(0), b"one\nthree\n".into(), b"two\n".into())
+        );
     }
 
     #[test]
     fn a_program_has_no_terminal_to_ask_at() {
-        let (_, text) = output(&bash("cut -d' ' -f6 /proc/$$/stat; echo $$; (: </dev/tty) 2>/dev/null || echo none"));
+        let (_, text) = output(&bash(
+            "cut -d' ' -f6 /proc/$$/stat; echo $$; (: </dev/tty) 2>/dev/null || echo none",
+        ));
         let words: Vec<&str> = text.lines().collect();
-        assert_eq!((words[0], words[2]), (words[1], "none"), "it leads a session of its own");
+        assert_eq!(
+            (words[0], words[2]),
+            (words[1], "none"),
+            "it leads a session of its own"
+        );
     }
 
     #[test]
@@ -521,18 +611,26 @@ mod tests {
 
     #[test]
     fn a_missing_program_and_a_missing_folder_are_told_apart() {
-        let missing = Invocation { argv: vec!["no-such-program".into()], ..bash("") };
+        let missing = Invocation {
+            argv: vec!["no-such-program".into()],
+            ..bash("")
+        };
         assert!(
             matches!(run(&missing, DRAIN, &mut |_| Wish::GoOn), Err(ProcessError::NoProgram(name)) if name == "no-such-program")
         );
-        let nowhere = Invocation { folder: "/no/such/folder".into(), ..bash("true") };
-        assert!(matches!(run(&nowhere, DRAIN, &mut |_| Wish::GoOn), Err(ProcessError::NoFolder(_))));
+        let nowhere = Invocation {
+            folder: "/no/such/folder".into(),
+            ..bash("true")
+        };
+        assert!(matches!(
+            run(&nowhere, DRAIN, &mut |_| Wish::GoOn),
+            Err(ProcessError::NoFolder(_))
+        ));
     }
 
     #[test]
     fn grandchildren_that_ignore_sigterm_are_killed_after_the_grace() {
-        let script =
-            "trap '' TERM; (trap '' TERM; echo $BASHPID; while :; do sleep 1; done) & sleep 0.1; echo ready; wait";
+        let script = "trap '' TERM; (trap '' TERM; echo $BASHPID; while :; do sleep 1; done) & sleep 0.1; echo ready; wait";
         let (status, text) = ended_when_ready(&bash(script), Duration::from_millis(100), Wish::End);
         assert_eq!(status, Status::Signal(9));
         assert!(!lives(text.lines().next().unwrap()), "{text}");
@@ -548,9 +646,13 @@ mod tests {
 
     #[test]
     fn a_grandchild_that_left_the_group_is_found_by_its_mark() {
-        let mut invocation =
-            bash("setsid bash -c 'trap \"\" TERM; echo $$; echo ready; while :; do sleep 1; done' & wait");
-        invocation.mark = Some(("ROCK_TEST_MARK".into(), format!("left-{}", std::process::id())));
+        let mut invocation = bash(
+            "setsid bash -c 'trap \"\" TERM; echo $$; echo ready; while :; do sleep 1; done' & wait",
+        );
+        invocation.mark = Some((
+            "ROCK_TEST_MARK".into(),
+            format!("left-{}", std::process::id()),
+        ));
         let (_, text) = ended_when_ready(&invocation, Duration::from_millis(100), Wish::End);
         assert!(!lives(text.lines().next().unwrap()), "{text}");
     }
@@ -581,10 +683,20 @@ mod tests {
     #[test]
     fn marked_processes_of_an_earlier_run_are_ended() {
         let value = format!("earlier-{}", std::process::id());
-        let mut child = Command::new("sleep").arg("60").env("ROCK_TEST_MARK", &value).spawn().unwrap();
-        assert_eq!(end_marked("ROCK_TEST_MARK", &value, Duration::from_secs(5)), 1);
+        let mut child = Command::new("sleep")
+            .arg("60")
+            .env("ROCK_TEST_MARK", &value)
+            .spawn()
+            .unwrap();
+        assert_eq!(
+            end_marked("ROCK_TEST_MARK", &value, Duration::from_secs(5)),
+            1
+        );
         assert_eq!(child.wait().unwrap().signal(), Some(15));
-        assert_eq!(end_marked("ROCK_TEST_MARK", &value, Duration::from_secs(5)), 0);
+        assert_eq!(
+            end_marked("ROCK_TEST_MARK", &value, Duration::from_secs(5)),
+            0
+        );
     }
 
     #[test]
@@ -592,7 +704,11 @@ mod tests {
         let mark = format!("ROCK_TEST_MARK=loaded-{}", std::process::id());
         let (name, value) = mark.split_once('=').unwrap();
         for _ in 0..100 {
-            let mut child = Command::new("sleep").arg("60").env(name, value).spawn().unwrap();
+            let mut child = Command::new("sleep")
+                .arg("60")
+                .env(name, value)
+                .spawn()
+                .unwrap();
             let is_found = has_variable(i32::try_from(child.id()).unwrap(), &mark);
             child.kill().unwrap();
             child.wait().unwrap();

@@ -13,7 +13,12 @@ impl NamedProxy {
         variables: [&'static str; 2],
         get: impl Fn(&str) -> Option<&'a str> + Copy,
     ) -> Option<Self> {
-        variables.into_iter().find_map(|variable| Some(Self { variable, text: variable_text(variable, get)? }))
+        variables.into_iter().find_map(|variable| {
+            Some(Self {
+                variable,
+                text: variable_text(variable, get)?,
+            })
+        })
     }
 
     /// Returns the address, which may hold a password.
@@ -28,12 +33,18 @@ impl NamedProxy {
 
     /// Returns the error for a scheme that is not supported.
     pub fn unsupported(&self, scheme: &str) -> String {
-        format!("`{}` is a `{scheme}:` proxy, but only `http:` proxies are supported", self.variable)
+        format!(
+            "`{}` is a `{scheme}:` proxy, but only `http:` proxies are supported",
+            self.variable
+        )
     }
 
     /// Returns the error for an address that cannot be parsed, without the address.
     pub fn malformed(&self) -> String {
-        format!("the value of `{}` is not the address of a proxy", self.variable)
+        format!(
+            "the value of `{}` is not the address of a proxy",
+            self.variable
+        )
     }
 }
 
@@ -44,9 +55,11 @@ impl std::fmt::Debug for NamedProxy {
     }
 }
 
-/// Returns the text of a variable in lower case or, if that is not set, in upper case. An empty variable counts as not set
-/// (curl's manual, "Environment").
+/// Returns the text of a variable in lower case or, if that is not set, in upper case. An empty
+/// variable counts as not set (curl's manual, "Environment").
 pub fn variable_text<'a>(name: &str, get: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
     let set = |name: &str| get(name).filter(|text| !text.trim().is_empty());
-    set(name).or_else(|| set(&name.to_uppercase())).map(str::to_owned)
+    set(name)
+        .or_else(|| set(&name.to_uppercase()))
+        .map(str::to_owned)
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// A number that nobody can guess: a keyed hash whose key the system drew (std documentation, `RandomState`).
+/// A number that nobody can guess: a keyed hash whose key the system drew (std documentation,
+/// `RandomState`).
 pub fn drawn() -> u64 {
     RandomState::new().build_hasher().finish()
 }
@@ -23,6 +24,9 @@ mod tests {
     #[test]
     fn no_two_words_are_the_same() {
         let (one, two) = (unguessable(), unguessable());
-        assert!(one.len() == 32 && one.bytes().all(|b| b.is_ascii_hexdigit()) && one != two, "{one} {two}");
+        assert!(
+            one.len() == 32 && one.bytes().all(|b| b.is_ascii_hexdigit()) && one != two,
+            "{one} {two}"
+        );
     }
 }

@@ -32,7 +32,9 @@ impl Room {
     /// # Errors
     /// When no file can be made in a folder of one's own.
     pub fn new(folder: Option<&Path>) -> Result<Self, FileError> {
-        let room = Self { folder: folder.map(Path::to_owned) };
+        let room = Self {
+            folder: folder.map(Path::to_owned),
+        };
         if room.folder.is_some() {
             room.file().map_err(|error| room.fault(error))?;
         }
@@ -54,22 +56,36 @@ impl Room {
     /// When no file can be made.
     pub fn scratch(&self, size_bytes: u64) -> io::Result<Box<dyn Scratch>> {
         if size_bytes <= IN_MEMORY_BYTES {
-            return Ok(Box::new(Vec::with_capacity(usize::try_from(size_bytes).unwrap_or(0))));
+            return Ok(Box::new(Vec::with_capacity(
+                usize::try_from(size_bytes).unwrap_or(0),
+            )));
         }
-        Ok(Box::new(Spilled { file: self.file()?, size: 0 }))
+        Ok(Box::new(Spilled {
+            file: self.file()?,
+            size: 0,
+        }))
     }
 
-    /// How much may lie here in nobody's way: memory that nothing needs holds it beside what is on the disk, which keeps
-    /// most of its room. 0 where the system does not say.
+    /// How much may lie here in nobody's way: memory that nothing needs holds it beside what is on
+    /// the disk, which keeps most of its room. 0 where the system does not say.
     pub fn ample_bytes(&self) -> u64 {
-        let free_bytes = self.folder.as_deref().map_or_else(|| free_bytes(&std::env::temp_dir()), free_bytes);
-        let memory = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| proc::parse_meminfo(&text));
+        let free_bytes = self
+            .folder
+            .as_deref()
+            .map_or_else(|| free_bytes(&std::env::temp_dir()), free_bytes);
+        let memory = std::fs::read_to_string("/proc/meminfo")
+            .ok()
+            .and_then(|text| proc::parse_meminfo(&text));
         (free_bytes.unwrap_or(0) / 4).min(memory.map_or(0, |memory| memory.available_bytes / 2))
     }
 
     /// What is told where room cannot be had or filled.
     pub fn fault(&self, error: io::Error) -> FileError {
-        FileError::new("write to", self.folder.as_deref().unwrap_or(&std::env::temp_dir()), error)
+        FileError::new(
+            "write to",
+            self.folder.as_deref().unwrap_or(&std::env::temp_dir()),
+            error,
+        )
     }
 
     /// A file without a name: it is gone when it is closed.
@@ -130,7 +146,19 @@ mod tests {
         room.append(b"bytes").unwrap();
         assert_eq!(std::fs::read_dir(&link).unwrap().count(), 0);
         assert!(Room::new(Some(&folder.path().join("none"))).is_err());
-        assert_eq!(Room::beside(&folder.path().join("none/of/these")).unwrap().folder.as_deref(), Some(folder.path()));
-        assert_eq!(Room::beside(std::path::Path::new("none")).unwrap().folder.as_deref(), Some(".".as_ref()));
+        assert_eq!(
+            Room::beside(&folder.path().join("none/of/these"))
+                .unwrap()
+                .folder
+                .as_deref(),
+            Some(folder.path())
+        );
+        assert_eq!(
+            Room::beside(std::path::Path::new("none"))
+                .unwrap()
+                .folder
+                .as_deref(),
+            Some(".".as_ref())
+        );
     }
 }

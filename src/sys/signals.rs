@@ -21,7 +21,8 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Catches the signals from here on. They end the program no more; [`Self::take`] tells of them.
+    /// Catches the signals from here on. They end the program no more; [`Self::take`] tells of
+    /// them.
     ///
     /// # Errors
     /// When the system refuses the handlers.
@@ -45,7 +46,11 @@ impl Signals {
 
     /// Acts as if the signal had come.
     pub fn raise(&self, signal: StopSignal) {
-        let word = if signal == StopSignal::Interrupt { 1 } else { 2 };
+        let word = if signal == StopSignal::Interrupt {
+            1
+        } else {
+            2
+        };
         self.pending.store(word, Ordering::SeqCst);
     }
 
@@ -58,9 +63,9 @@ impl Signals {
     }
 }
 
-/// Has writing fail where a file gets longer than `ulimit -f` permits; else SIGXFSZ would end the program without a word.
-/// Programs that are started have the signal as it was: what is caught they do not inherit, and where it is ignored it
-/// stays so.
+/// Has writing fail where a file gets longer than `ulimit -f` permits; else SIGXFSZ would end the
+/// program without a word. Programs that are started have the signal as it was: what is caught they
+/// do not inherit, and where it is ignored it stays so.
 pub fn outlive_long_files() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if !ignores(&status, SIGXFSZ) {
@@ -72,7 +77,9 @@ pub fn outlive_long_files() {
 /// Whether a process ignores a signal, by its `/proc/PID/status` (its manual page, `SigIgn`).
 fn ignores(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let mask = mask
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
     mask >> (signal - 1) & 1 == 1
 }
 
@@ -85,9 +92,15 @@ mod tests {
         let signals = Signals::default();
         assert_eq!(signals.take(), None);
         signals.raise(StopSignal::Interrupt);
-        assert_eq!((signals.take(), signals.take()), (Some(StopSignal::Interrupt), None));
+        assert_eq!(
+            (signals.take(), signals.take()),
+            (Some(StopSignal::Interrupt), None)
+        );
         signals.raise(StopSignal::Terminate);
-        assert_eq!((signals.pending(), signals.pending()), (Some(StopSignal::Terminate), Some(StopSignal::Terminate)));
+        assert_eq!(
+            (signals.pending(), signals.pending()),
+            (Some(StopSignal::Terminate), Some(StopSignal::Terminate))
+        );
         assert_eq!(signals.take(), Some(StopSignal::Terminate));
     }
 

@@ -1,8 +1,10 @@
-//! A folder that is replaced as a whole: the next state is staged beside it and put in its place in one step.
+//! A folder that is replaced as a whole: the next state is staged beside it and put in its place in
+//! one step.
 //!
-//! With `renameat2(RENAME_EXCHANGE)` a reader, and whoever looks after a crash, sees the old folder or the new one. Where
-//! the file system has no exchange (NFS), two renames are made; a crash between them leaves the old folder under its
-//! stand-in name, and [`FolderSwap::begin`] puts it back.
+//! With `renameat2(RENAME_EXCHANGE)` a reader, and whoever looks after a crash, sees the old folder
+//! or the new one. Where the file system has no exchange (NFS), two renames are made; a crash
+//! between them leaves the old folder under its stand-in name, and [`FolderSwap::begin`] puts it
+//! back.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,8 +20,8 @@ use super::FileError;
 use super::umask::new_file_mode;
 use crate::bytes::start_threads;
 
-/// The right to change what lies right in a folder. Others that ask for it wait until all copies of it are dropped, or the
-/// program ends in whatever way.
+/// The right to change what lies right in a folder. Others that ask for it wait until all copies of
+/// it are dropped, or the program ends in whatever way.
 #[derive(Debug, Clone)]
 pub struct FolderLock {
     folder: PathBuf,
@@ -46,7 +48,13 @@ pub struct Staging {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Exchange,
-    #[cfg_attr(not(test), expect(dead_code, reason = "the way where there is no exchange, chosen by tests alone"))]
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "the way where there is no exchange, chosen by tests alone"
+        )
+    )]
     TwoSteps,
 }
 
@@ -54,7 +62,8 @@ enum Way {
 const ENDINGS: [&str; 2] = [".rock-new", ".rock-old"];
 
 impl FolderLock {
-    /// Takes the right to change what lies in a folder. `waits` is called when another process has it.
+    /// Takes the right to change what lies in a folder. `waits` is called when another process has
+    /// it.
     ///
     /// # Errors
     /// When the folder is not there, or cannot be locked.
@@ -69,7 +78,10 @@ impl FolderLock {
             }
             Err(error) => return Err(fault(error)),
         }
-        Ok(Self { folder: folder.to_owned(), _file: Arc::new(file) })
+        Ok(Self {
+            folder: folder.to_owned(),
+            _file: Arc::new(file),
+        })
     }
 
     /// The folder.
@@ -83,7 +95,9 @@ impl FolderLock {
     /// When it cannot be read, or something in it not be removed.
     pub fn sweep(&self) -> Result<(), FileError> {
         for left in super::names_in(&self.folder)? {
-            let target = ENDINGS.iter().find_map(|ending| left.strip_prefix('.')?.strip_suffix(ending));
+            let target = ENDINGS
+                .iter()
+                .find_map(|ending| left.strip_prefix('.')?.strip_suffix(ending));
             if let Some(target) = target.filter(|target| !target.is_empty()) {
                 self.swap(target).recover()?;
             }
@@ -93,24 +107,39 @@ impl FolderLock {
 
     /// The right to replace the folder of this name. Several may be replaced at once, each by one.
     pub fn swap(&self, name: &str) -> FolderSwap {
-        FolderSwap { target: self.folder.join(name), parent: self.folder.clone(), lock: Some(self.clone()) }
+        FolderSwap {
+            target: self.folder.join(name),
+            parent: self.folder.clone(),
+            lock: Some(self.clone()),
+        }
     }
 }
 
 impl FolderSwap {
-    /// Takes the right to replace `target`, and puts away what a killed run left. `waits` is called when another process
-    /// has it. Nothing is written where the parent folder does not exist yet.
+    /// Takes the right to replace `target`, and puts away what a killed run left. `waits` is called
+    /// when another process has it. Nothing is written where the parent folder does not exist yet.
     ///
     /// # Errors
     /// When the folder cannot have a folder beside it, or the parent cannot be locked.
     pub fn begin(target: &Path, waits: impl FnOnce()) -> Result<Self, FileError> {
         let target = real_path(target);
-        let (Some(parent), Some(Component::Normal(_))) = (target.parent(), target.components().next_back()) else {
+        let (Some(parent), Some(Component::Normal(_))) =
+            (target.parent(), target.components().next_back())
+        else {
             let reason = "no folder can be made beside it".to_owned();
-            return Err(FileError { action: "replace", path: target, reason, source: None });
+            return Err(FileError {
+                action: "replace",
+                path: target,
+                reason,
+                source: None,
+            });
         };
         let parent = parent.to_owned();
-        let mut swap = Self { target, parent, lock: None };
+        let mut swap = Self {
+            target,
+            parent,
+            lock: None,
+        };
         if swap.parent.is_dir() {
             swap.lock = Some(FolderLock::take(&swap.parent, waits)?);
             swap.recover()?;
@@ -128,14 +157,19 @@ impl FolderSwap {
     /// # Errors
     /// When the folder cannot be made.
     pub fn stage(mut self) -> Result<Staging, FileError> {
-        std::fs::create_dir_all(&self.parent).map_err(|e| FileError::new("create", &self.parent, e))?;
+        std::fs::create_dir_all(&self.parent)
+            .map_err(|e| FileError::new("create", &self.parent, e))?;
         if self.lock.is_none() {
             self.lock = Some(FolderLock::take(&self.parent, || ())?);
             self.recover()?;
         }
         let folder = self.beside(ENDINGS[0]);
         std::fs::create_dir(&folder).map_err(|e| FileError::new("create", &folder, e))?;
-        Ok(Staging { swap: self, folder, is_over: false })
+        Ok(Staging {
+            swap: self,
+            folder,
+            is_over: false,
+        })
     }
 
     /// Puts back an old folder that a killed run had moved aside, and removes what it left.
@@ -166,7 +200,10 @@ impl Staging {
     pub fn copy(&self, from: &Path, name: &str) -> Result<PathBuf, FileError> {
         let to = self.place(name)?;
         in_folder(&to, || std::fs::copy(from, &to)).map_err(|e| FileError::new("copy", from, e))?;
-        settle(&File::open(&to).map_err(|e| FileError::new("open", &to, e))?, &to)?;
+        settle(
+            &File::open(&to).map_err(|e| FileError::new("open", &to, e))?,
+            &to,
+        )?;
         Ok(to)
     }
 
@@ -177,7 +214,10 @@ impl Staging {
     pub fn link(&self, from: &Path, name: &str) -> Result<PathBuf, FileError> {
         let to = self.place(name)?;
         super::link_or_copy(from, &to)?;
-        settle(&File::open(&to).map_err(|e| FileError::new("open", &to, e))?, &to)?;
+        settle(
+            &File::open(&to).map_err(|e| FileError::new("open", &to, e))?,
+            &to,
+        )?;
         Ok(to)
     }
 
@@ -206,7 +246,8 @@ impl Staging {
         settle(&file, &to)
     }
 
-    /// The folder, for what is written into it by other means; it is then for [`Self::commit_unsynced`].
+    /// The folder, for what is written into it by other means; it is then for
+    /// [`Self::commit_unsynced`].
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -225,7 +266,8 @@ impl Staging {
         self.commit_by(Way::Exchange)
     }
 
-    /// The same where the files in it may not have reached the disk: the whole file system is asked to write what it holds.
+    /// The same where the files in it may not have reached the disk: the whole file system is asked
+    /// to write what it holds.
     ///
     /// # Errors
     /// When that fails, or as [`Self::commit`].
@@ -234,8 +276,8 @@ impl Staging {
         self.commit_by(Way::Exchange)
     }
 
-    /// Moves what is in a folder of this one over what lies in the folder that it is in, as [`super::merge`] does, and removes
-    /// what is left.
+    /// Moves what is in a folder of this one over what lies in the folder that it is in, as
+    /// [`super::merge`] does, and removes what is left.
     ///
     /// # Errors
     /// When the file system cannot write all of it, or as those of moving.
@@ -259,7 +301,9 @@ impl Staging {
             Ok(()) => return Ok(None),
             Err(Errno::EXIST | Errno::NOTEMPTY) => {}
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if !target.exists() => {
-                return std::fs::rename(new, target).map(|()| None).map_err(|e| FileError::new("replace", target, e));
+                return std::fs::rename(new, target)
+                    .map(|()| None)
+                    .map_err(|e| FileError::new("replace", target, e));
             }
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
             Err(error) => return Err(fault(error)),
@@ -286,9 +330,18 @@ impl Staging {
     /// When it would.
     pub fn place(&self, name: &str) -> Result<PathBuf, FileError> {
         let relative = Path::new(name);
-        if !relative.components().all(|part| matches!(part, Component::Normal(_))) || name.is_empty() {
+        if !relative
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
+            || name.is_empty()
+        {
             let reason = "it would lie outside the folder".to_owned();
-            return Err(FileError { action: "write", path: relative.to_owned(), reason, source: None });
+            return Err(FileError {
+                action: "write",
+                path: relative.to_owned(),
+                reason,
+                source: None,
+            });
         }
         Ok(self.folder.join(relative))
     }
@@ -302,7 +355,8 @@ impl Drop for Staging {
     }
 }
 
-/// Makes a file, and the folders that it lies in where they are missing: most files lie beside another one.
+/// Makes a file, and the folders that it lies in where they are missing: most files lie beside
+/// another one.
 fn in_folder<T>(path: &Path, make: impl Fn() -> std::io::Result<T>) -> std::io::Result<T> {
     match (make(), path.parent()) {
         (Err(error), Some(parent)) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -313,7 +367,8 @@ fn in_folder<T>(path: &Path, make: impl Fn() -> std::io::Result<T>) -> std::io::
     }
 }
 
-/// A file's path relative to a folder, with `/` between folders, and its size; `None` for what is no regular file.
+/// A file's path relative to a folder, with `/` between folders, and its size; `None` for what is
+/// no regular file.
 pub type Listed = (String, Option<u64>);
 
 /// Every file below a folder, sorted; `None` when the folder is not there.
@@ -328,18 +383,28 @@ pub fn tree(folder: &Path) -> Result<Option<Vec<Listed>>, FileError> {
         let fault = |e| FileError::new("read", &path, e);
         let entries = match std::fs::read_dir(&path) {
             Ok(entries) => entries,
-            Err(error) if prefix.is_empty() && error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if prefix.is_empty() && error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(None);
+            }
             Err(error) => return Err(fault(error)),
         };
         for entry in entries {
             let entry = entry.map_err(fault)?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let name = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+            let name = if prefix.is_empty() {
+                name
+            } else {
+                format!("{prefix}/{name}")
+            };
             let kind = entry.file_type().map_err(fault)?;
             if kind.is_dir() {
                 folders.push(name);
             } else {
-                let size = if kind.is_file() { Some(entry.metadata().map_err(fault)?.len()) } else { None };
+                let size = if kind.is_file() {
+                    Some(entry.metadata().map_err(fault)?.len())
+                } else {
+                    None
+                };
                 found.push((name, size));
             }
         }
@@ -355,22 +420,30 @@ pub fn real_path(path: &Path) -> PathBuf {
         let rest = absolute.strip_prefix(part).ok()?;
         let real = std::fs::canonicalize(part).ok()?;
         // Joined with nothing, a path gets a slash at its end.
-        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+        Some(if rest.as_os_str().is_empty() {
+            real
+        } else {
+            real.join(rest)
+        })
     });
     whole.unwrap_or(absolute)
 }
 
 fn settle(file: &File, path: &Path) -> Result<(), FileError> {
     let fault = |e| FileError::new("write", path, e);
-    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(new_file_mode())).map_err(fault)?;
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(new_file_mode()))
+        .map_err(fault)?;
     file.sync_all().map_err(fault)
 }
 
 fn sync_folder(folder: &Path) -> Result<(), FileError> {
-    File::open(folder).and_then(|file| file.sync_all()).map_err(|e| FileError::new("sync", folder, e))
+    File::open(folder)
+        .and_then(|file| file.sync_all())
+        .map_err(|e| FileError::new("sync", folder, e))
 }
 
-/// Has the file system of a folder write all that it holds: of many files that is less work than one after the other.
+/// Has the file system of a folder write all that it holds: of many files that is less work than
+/// one after the other.
 ///
 /// # Errors
 /// When it cannot, as where the disk is full and that was not seen before.
@@ -390,7 +463,9 @@ fn sync_folders(folder: &Path) -> Result<(), FileError> {
         }
     }
     start_threads();
-    inner.par_iter().try_for_each(|folder| sync_folders(folder))?;
+    inner
+        .par_iter()
+        .try_for_each(|folder| sync_folders(folder))?;
     sync_folder(folder)
 }
 
@@ -412,15 +487,20 @@ mod tests {
     }
 
     fn state(target: &Path) -> Option<String> {
-        let (a, b) =
-            (std::fs::read_to_string(target.join("a.txt")), std::fs::read_to_string(target.join("deep/er/b.txt")));
+        let (a, b) = (
+            std::fs::read_to_string(target.join("a.txt")),
+            std::fs::read_to_string(target.join("deep/er/b.txt")),
+        );
         let (a, b) = (a.ok(), b.ok());
         assert_eq!(a, b, "half a state");
         a
     }
 
     fn entries(folder: &Path) -> Vec<PathBuf> {
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+        std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect()
     }
 
     /// Leaves everything as a killed process would: its lock is gone, its files are there.
@@ -484,7 +564,11 @@ mod tests {
                     assert_eq!(state(&target).as_deref(), Some(expected), "point {point}");
                 }
                 drop(begin(&target));
-                assert_eq!(state(&target).as_deref(), Some(expected), "point {point}, {way:?}");
+                assert_eq!(
+                    state(&target).as_deref(),
+                    Some(expected),
+                    "point {point}, {way:?}"
+                );
                 assert_eq!(entries(home.path()), [target], "point {point}, {way:?}");
             }
         }
@@ -511,8 +595,14 @@ mod tests {
             assert!(staging.write(name, b"").is_err(), "{name}");
         }
         staging.commit().unwrap();
-        assert_eq!(std::fs::metadata(target.join("a.txt")).unwrap().ino(), before);
-        assert_eq!(tree(&target).unwrap(), Some(vec![("a.txt".to_owned(), Some(3))]));
+        assert_eq!(
+            std::fs::metadata(target.join("a.txt")).unwrap().ino(),
+            before
+        );
+        assert_eq!(
+            tree(&target).unwrap(),
+            Some(vec![("a.txt".to_owned(), Some(3))])
+        );
         assert_eq!(tree(&home.path().join("absent")).unwrap(), None);
     }
 
@@ -551,7 +641,10 @@ mod tests {
         std::thread::scope(|scope| {
             let (told, waits) = std::sync::mpsc::channel();
             let second = scope.spawn(|| {
-                FolderLock::take(home.path(), move || told.send(()).unwrap()).unwrap().sweep().unwrap();
+                FolderLock::take(home.path(), move || told.send(()).unwrap())
+                    .unwrap()
+                    .sweep()
+                    .unwrap();
             });
             waits.recv().unwrap();
             drop(lock);

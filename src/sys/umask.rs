@@ -9,7 +9,8 @@ const ALL_READ_AND_WRITE: u32 = 0o666;
 
 /// Returns the permission bits of a new file that is made first and given its permissions later.
 ///
-/// The system applies the umask where a file is opened, except for `O_TMPFILE` on some file systems before Linux 6.0.
+/// The system applies the umask where a file is opened, except for `O_TMPFILE` on some file systems
+/// before Linux 6.0.
 pub(super) fn new_file_mode() -> u32 {
     ALL_READ_AND_WRITE & !umask()
 }
@@ -23,11 +24,14 @@ fn umask() -> u32 {
 /// Reads it where the system writes it (`proc_pid_status(5)`, since Linux 4.7).
 fn written_umask() -> Option<u32> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Umask:"))?;
     u32::from_str_radix(line.trim(), 8).ok()
 }
 
-/// Asks for it by setting another for a moment, in which files of other threads are for nobody else.
+/// Asks for it by setting another for a moment, in which files of other threads are for nobody
+/// else.
 fn exchanged_umask() -> u32 {
     let umask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
     rustix::process::umask(umask);

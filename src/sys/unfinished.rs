@@ -1,4 +1,5 @@
-//! A file that has no name until it is whole, so that nothing is left of it however the program ends.
+//! A file that has no name until it is whole, so that nothing is left of it however the program
+//! ends.
 
 use std::fs::File;
 use std::io;
@@ -19,7 +20,8 @@ const UNNAMED_MODE: u32 = 0o600;
 pub(super) enum Unfinished {
     /// It has no name (`O_TMPFILE`): the system forgets it with the process.
     Unnamed(File, PathBuf),
-    /// The file system knows no files without a name; this one is removed unless the process is killed.
+    /// The file system knows no files without a name; this one is removed unless the process is
+    /// killed.
     Named(tempfile::NamedTempFile),
 }
 
@@ -30,9 +32,18 @@ impl Unfinished {
         match rustix::fs::openat(CWD, folder, flags, Mode::from_raw_mode(UNNAMED_MODE)) {
             Ok(file) => Ok(Self::Unnamed(file.into(), folder.to_owned())),
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
-                // Opened here: an error out of the crate tells the name of the moment, which says nothing to anybody.
-                let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
-                tempfile::Builder::new().make_in(folder, open).map(Self::Named)
+                // Opened here: an error out of the crate tells the name of the moment, which says
+                // nothing to anybody.
+                let open = |path: &Path| {
+                    File::options()
+                        .read(true)
+                        .write(true)
+                        .create_new(true)
+                        .open(path)
+                };
+                tempfile::Builder::new()
+                    .make_in(folder, open)
+                    .map(Self::Named)
             }
             Err(error) => Err(error.into()),
         }
@@ -46,9 +57,12 @@ impl Unfinished {
         }
     }
 
-    /// Gives it permissions and waits until the disk has it. Without a mode the permissions are those of any new file.
+    /// Gives it permissions and waits until the disk has it. Without a mode the permissions are
+    /// those of any new file.
     pub(super) fn sync(&self, mode: Option<u32>) -> io::Result<()> {
-        self.file().set_permissions(PermissionsExt::from_mode(mode.unwrap_or_else(new_file_mode)))?;
+        self.file().set_permissions(PermissionsExt::from_mode(
+            mode.unwrap_or_else(new_file_mode),
+        ))?;
         self.file().sync_all()
     }
 
@@ -61,9 +75,13 @@ impl Unfinished {
                 // A link takes no name that is taken, so the file gets one of its own first.
                 let source = format!("/proc/self/fd/{}", file.as_raw_fd());
                 let named = tempfile::Builder::new().make_in(folder, |free| {
-                    rustix::fs::linkat(CWD, &source, CWD, free, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
+                    rustix::fs::linkat(CWD, &source, CWD, free, AtFlags::SYMLINK_FOLLOW)
+                        .map_err(io::Error::from)
                 })?;
-                named.into_temp_path().persist(path).map_err(|error| error.error)
+                named
+                    .into_temp_path()
+                    .persist(path)
+                    .map_err(|error| error.error)
             }
         }
     }
@@ -89,7 +107,10 @@ mod tests {
             unfinished.persist(&path, None).unwrap();
             assert_eq!(crate::sys::read_text(&path, 99).unwrap(), text);
         }
-        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, new_file_mode());
+        assert_eq!(
+            path.metadata().unwrap().permissions().mode() & 0o777,
+            new_file_mode()
+        );
         drop(Unfinished::new_in(folder.path()).unwrap());
         assert_eq!(folder.path().read_dir().unwrap().count(), 1);
     }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::FileError;
 
-/// A folder that members of an archive are written into. Links are made when it ends, and nothing is written where a link
-/// is among the folders above it, so that everything lands below the folder. Paths must be without `..`.
+/// A folder that members of an archive are written into. Links are made when it ends, and nothing
+/// is written where a link is among the folders above it, so that everything lands below the
+/// folder. Paths must be without `..`.
 #[derive(Debug)]
 pub struct Unpacking {
     folder: PathBuf,
@@ -22,7 +23,10 @@ impl Unpacking {
     /// When it cannot be made.
     pub fn new(folder: &Path) -> Result<Self, FileError> {
         super::make_folder(folder)?;
-        Ok(Self { folder: folder.to_owned(), links: Vec::new() })
+        Ok(Self {
+            folder: folder.to_owned(),
+            links: Vec::new(),
+        })
     }
 
     /// Makes a folder.
@@ -44,7 +48,12 @@ impl Unpacking {
         let fault = |error| FileError::new("write", &path, error);
         // Who unpacks a file may write to it.
         let mode = (mode & 0o777) | 0o200;
-        let mut file = std::fs::File::options().write(true).create_new(true).mode(mode).open(&path).map_err(fault)?;
+        let mut file = std::fs::File::options()
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(&path)
+            .map_err(fault)?;
         std::io::copy(content, &mut file).map(drop).map_err(fault)
     }
 
@@ -87,7 +96,8 @@ impl Unpacking {
         Ok(place)
     }
 
-    /// Makes the folders above a place below the folder, and takes away what is no folder and has its name.
+    /// Makes the folders above a place below the folder, and takes away what is no folder and has
+    /// its name.
     fn make_way(&self, place: &Path) -> Result<(), FileError> {
         self.no_link_above(place)?;
         if let Some(folder) = place.parent() {
@@ -101,7 +111,10 @@ impl Unpacking {
 
     /// What lies behind a link may be anywhere.
     fn no_link_above(&self, place: &Path) -> Result<(), FileError> {
-        let above = place.ancestors().skip(1).take_while(|folder| *folder != self.folder);
+        let above = place
+            .ancestors()
+            .skip(1)
+            .take_while(|folder| *folder != self.folder);
         match above.filter(|folder| folder.is_symlink()).last() {
             None => Ok(()),
             Some(link) => Err(super::merged::through_link(place, link)),
@@ -122,14 +135,23 @@ mod tests {
         let root = folder.path().join("new");
         let mut unpacking = Unpacking::new(&root).unwrap();
         unpacking.link("lib", outside.path().to_str().unwrap());
-        unpacking.file("bin/run", 0o4555, &mut b"one".as_slice()).unwrap();
-        unpacking.file("bin/run", 0o555, &mut b"two".as_slice()).unwrap();
+        unpacking
+            .file("bin/run", 0o4555, &mut b"one".as_slice())
+            .unwrap();
+        unpacking
+            .file("bin/run", 0o555, &mut b"two".as_slice())
+            .unwrap();
         unpacking.again("bin/same", "bin/run").unwrap();
         unpacking.folder("empty").unwrap();
-        unpacking.file("etc/x", 0o644, &mut b"x".as_slice()).unwrap();
+        unpacking
+            .file("etc/x", 0o644, &mut b"x".as_slice())
+            .unwrap();
         unpacking.finish().unwrap();
         assert_eq!(std::fs::read(root.join("bin/same")).unwrap(), b"two");
-        let mode = std::fs::metadata(root.join("bin/run")).unwrap().permissions().mode();
+        let mode = std::fs::metadata(root.join("bin/run"))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o7777, 0o755 & !current_mask());
         assert!(root.join("empty").is_dir() && root.join("lib").is_symlink());
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
@@ -137,12 +159,25 @@ mod tests {
         std::fs::write(outside.path().join("secret"), b"secret").unwrap();
         let mut again = Unpacking::new(&root).unwrap();
         assert!(again.file("lib/x", 0o644, &mut b"x".as_slice()).is_err());
-        assert!(again.file("lib/deep/x", 0o644, &mut b"x".as_slice()).is_err());
+        assert!(
+            again
+                .file("lib/deep/x", 0o644, &mut b"x".as_slice())
+                .is_err()
+        );
         assert!(again.folder("lib/new").is_err() && again.again("stolen", "lib/secret").is_err());
         again.link("one", outside.path().to_str().unwrap());
         again.link("one/two", "x");
-        assert!(again.finish().unwrap_err().reason.contains("nothing is written through one"));
-        let left: Vec<_> = std::fs::read_dir(outside.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(
+            again
+                .finish()
+                .unwrap_err()
+                .reason
+                .contains("nothing is written through one")
+        );
+        let left: Vec<_> = std::fs::read_dir(outside.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
         assert_eq!(left, ["secret"]);
     }
 
@@ -150,6 +185,10 @@ mod tests {
     fn current_mask() -> u32 {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("x"), b"").unwrap();
-        0o666 & !std::fs::metadata(folder.path().join("x")).unwrap().permissions().mode()
+        0o666
+            & !std::fs::metadata(folder.path().join("x"))
+                .unwrap()
+                .permissions()
+                .mode()
     }
 }

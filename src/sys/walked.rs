@@ -43,27 +43,35 @@ pub fn walked(folder: &Path) -> Result<Vec<Walked>, FileError> {
         let fault = |error| FileError::new("read", &path, error);
         let entries = match std::fs::read_dir(&path) {
             Ok(entries) => entries,
-            Err(error) if above.is_empty() && error.kind() == std::io::ErrorKind::NotFound => return Ok(found),
+            Err(error) if above.is_empty() && error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(found);
+            }
             Err(error) => return Err(fault(error)),
         };
         for entry in entries {
             let entry = entry.map_err(fault)?;
             let name = entry.file_name();
             let shown = format!("{above}{}", name.to_string_lossy());
-            let metadata = entry.metadata().map_err(|error| FileError::new("read", &entry.path(), error))?;
+            let metadata = entry
+                .metadata()
+                .map_err(|error| FileError::new("read", &entry.path(), error))?;
             let kind = if name.to_str().is_none() {
                 WalkedKind::Other("a name that is no UTF-8 text")
             } else if metadata.is_dir() {
                 open.push((entry.path(), format!("{shown}/")));
                 WalkedKind::Folder
             } else if metadata.is_file() {
-                WalkedKind::File { size_bytes: metadata.len(), mode: metadata.permissions().mode() & 0o7777 }
+                WalkedKind::File {
+                    size_bytes: metadata.len(),
+                    mode: metadata.permissions().mode() & 0o7777,
+                }
             } else if metadata.is_symlink() {
                 let text = std::fs::read_link(entry.path());
                 let text = text.map_err(|error| FileError::new("read", &entry.path(), error))?;
-                text.to_str().map_or(WalkedKind::Other("a link whose text is no UTF-8"), |text| {
-                    WalkedKind::Link(text.to_owned())
-                })
+                text.to_str()
+                    .map_or(WalkedKind::Other("a link whose text is no UTF-8"), |text| {
+                        WalkedKind::Link(text.to_owned())
+                    })
             } else {
                 WalkedKind::Other(super::files::kind_of(metadata.file_type()).unwrap_or("a device"))
             };

@@ -24,7 +24,11 @@ impl TemplateError {
             reason = format!("{reason}: {inner}");
             source = inner.source();
         }
-        Self { name: name.to_owned(), reason, line: error.line() }
+        Self {
+            name: name.to_owned(),
+            reason,
+            line: error.line(),
+        }
     }
 }
 
@@ -36,13 +40,15 @@ pub struct Expressions {
 
 impl Default for Expressions {
     fn default() -> Self {
-        Self { environment: super::environment() }
+        Self {
+            environment: super::environment(),
+        }
     }
 }
 
 impl Expressions {
-    /// Evaluates a text. One that is exactly `{{ … }}` keeps the type of its expression (list, boolean, none); any
-    /// other is text.
+    /// Evaluates a text. One that is exactly `{{ … }}` keeps the type of its expression (list,
+    /// boolean, none); any other is text.
     ///
     /// # Errors
     /// When it does not parse or names something unknown.
@@ -57,8 +63,13 @@ impl Expressions {
                 .map_err(fault)
                 .and_then(|value| {
                     if value.is_undefined() {
-                        let reason = format!("`{}` names something that is not there", expression.trim());
-                        return Err(TemplateError { name: text.to_owned(), reason, line: None });
+                        let reason =
+                            format!("`{}` names something that is not there", expression.trim());
+                        return Err(TemplateError {
+                            name: text.to_owned(),
+                            reason,
+                            line: None,
+                        });
                     }
                     Ok(value)
                 });
@@ -66,7 +77,10 @@ impl Expressions {
         if !text.contains("{{") && !text.contains("{%") {
             return Ok(Value::from(text));
         }
-        self.environment.render_str(text, context).map(Value::from).map_err(fault)
+        self.environment
+            .render_str(text, context)
+            .map(Value::from)
+            .map_err(fault)
     }
 
     /// Evaluates to text. `None` for an expression that gives none.
@@ -74,18 +88,33 @@ impl Expressions {
     /// # Errors
     /// As [`Self::evaluate`].
     pub fn text(&self, text: &str, context: &Value) -> Result<Option<String>, TemplateError> {
-        self.evaluate(text, context).map(|value| if value.is_none() { None } else { Some(value.to_string()) })
+        self.evaluate(text, context).map(|value| {
+            if value.is_none() {
+                None
+            } else {
+                Some(value.to_string())
+            }
+        })
     }
 
     /// Evaluates to text, and keeps apart what is written and what expressions insert.
     ///
     /// # Errors
-    /// As [`Self::evaluate`]; and a text with the characters that stand around insertions meanwhile.
+    /// As [`Self::evaluate`]; and a text with the characters that stand around insertions
+    /// meanwhile.
     pub fn spans(&self, text: &str, context: &Value) -> Result<Vec<Span>, TemplateError> {
-        let fault = |reason: &str| TemplateError { name: text.to_owned(), reason: reason.to_owned(), line: None };
+        let fault = |reason: &str| TemplateError {
+            name: text.to_owned(),
+            reason: reason.to_owned(),
+            line: None,
+        };
         super::limits::check(text)?;
         if single_expression(text).is_some() {
-            return Ok(self.text(text, context)?.map(Span::Inserted).into_iter().collect());
+            return Ok(self
+                .text(text, context)?
+                .map(Span::Inserted)
+                .into_iter()
+                .collect());
         }
         let mut environment = super::environment();
         environment.set_formatter(|out, state, value| {
@@ -97,17 +126,27 @@ impl Expressions {
         if text.contains([OPEN, CLOSE]) {
             return Err(fault("it has a control character"));
         }
-        let rendered = environment.render_str(text, context).map_err(|error| TemplateError::new(text, &error))?;
+        let rendered = environment
+            .render_str(text, context)
+            .map_err(|error| TemplateError::new(text, &error))?;
         let (mut spans, mut depth, mut rest) = (Vec::new(), 0_u32, rendered.as_str());
         while let Some(at) = rest.find([OPEN, CLOSE]) {
             push_span(&mut spans, &rest[..at], depth > 0);
             let is_open = rest[at..].starts_with(OPEN);
-            let next = if is_open { depth.checked_add(1) } else { depth.checked_sub(1) };
+            let next = if is_open {
+                depth.checked_add(1)
+            } else {
+                depth.checked_sub(1)
+            };
             depth = next.ok_or_else(|| fault("a value has a control character"))?;
             rest = &rest[at + OPEN.len_utf8()..];
         }
         push_span(&mut spans, rest, depth > 0);
-        if depth == 0 { Ok(spans) } else { Err(fault("a value has a control character")) }
+        if depth == 0 {
+            Ok(spans)
+        } else {
+            Err(fault("a value has a control character"))
+        }
     }
 
     /// Evaluates a condition; text is true unless it is empty or `false`.
@@ -115,10 +154,11 @@ impl Expressions {
     /// # Errors
     /// As [`Self::evaluate`].
     pub fn is_true(&self, text: &str, context: &Value) -> Result<bool, TemplateError> {
-        self.evaluate(text, context).map(|value| match value.as_str() {
-            Some(text) => !matches!(text, "" | "false"),
-            None => value.is_true(),
-        })
+        self.evaluate(text, context)
+            .map(|value| match value.as_str() {
+                Some(text) => !matches!(text, "" | "false"),
+                None => value.is_true(),
+            })
     }
 }
 
@@ -155,7 +195,12 @@ mod tests {
     use minijinja::{Value, context};
 
     fn check(text: &str) -> Value {
-        Expressions::default().evaluate(text, &context! { gfx => ["gfx90a", "gfx942"], rocm => "6.2.4" }).unwrap()
+        Expressions::default()
+            .evaluate(
+                text,
+                &context! { gfx => ["gfx90a", "gfx942"], rocm => "6.2.4" },
+            )
+            .unwrap()
     }
 
     #[test]
@@ -168,13 +213,20 @@ mod tests {
 
     #[test]
     fn literal_text_and_groups_of_replacements_are_kept_apart() {
-        let spans = |text: &str| Expressions::default().spans(text, &context! { x => r"\1\n", y => "" });
+        let spans =
+            |text: &str| Expressions::default().spans(text, &context! { x => r"\1\n", y => "" });
         let written = |text: &str| Span::Written(text.to_owned());
         let inserted = |text: &str| Span::Inserted(text.to_owned());
-        assert_eq!(spans(r"\1{{ x }}\2{{ y }}").unwrap(), [written(r"\1"), inserted(r"\1\n"), written(r"\2")]);
+        assert_eq!(
+            spans(r"\1{{ x }}\2{{ y }}").unwrap(),
+            [written(r"\1"), inserted(r"\1\n"), written(r"\2")]
+        );
         assert_eq!(spans("{{ x }}").unwrap(), [inserted(r"\1\n")]);
         let nested = "{% set z %}a{{ x }}{% endset %}{{ z }}b";
-        assert_eq!(spans(nested).unwrap(), [inserted("a"), inserted(r"\1\n"), written("b")]);
+        assert_eq!(
+            spans(nested).unwrap(),
+            [inserted("a"), inserted(r"\1\n"), written("b")]
+        );
         assert_eq!(spans("plain").unwrap(), [written("plain")]);
         for bad in ["{{ 'a\u{3}' }}b", "\u{2}", "{{ torhc }}x"] {
             assert!(spans(bad).is_err(), "{bad:?}");
@@ -183,8 +235,18 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_an_error_in_both_forms() {
-        for text in ["{{ torhc }}", "x{{ torhc }}", "{{ gfx| }}", "{{ gfx.nothing }}"] {
-            assert!(Expressions::default().evaluate(text, &context! { gfx => 1 }).is_err(), "{text}");
+        for text in [
+            "{{ torhc }}",
+            "x{{ torhc }}",
+            "{{ gfx| }}",
+            "{{ gfx.nothing }}",
+        ] {
+            assert!(
+                Expressions::default()
+                    .evaluate(text, &context! { gfx => 1 })
+                    .is_err(),
+                "{text}"
+            );
         }
     }
 
@@ -199,14 +261,33 @@ mod tests {
         assert!(check("{{ '2.14.0'|in_range('>=2.14') }}").is_true());
         assert!(!check("{{ '2.9.1'|in_range('>=2.14') }}").is_true());
         assert!(check("{{ gfx|starts_any(['gfx94']) }}").is_true());
-        let below = |path: &str| check(&format!("{{{{ '{path}'|below('/c') }}}}")).as_str().map(str::to_owned);
-        assert_eq!(["a/b", "/a", ""].map(below), ["/c/a/b", "/a", ""].map(|path| Some(path.to_owned())));
+        let below = |path: &str| {
+            check(&format!("{{{{ '{path}'|below('/c') }}}}"))
+                .as_str()
+                .map(str::to_owned)
+        };
+        assert_eq!(
+            ["a/b", "/a", ""].map(below),
+            ["/c/a/b", "/a", ""].map(|path| Some(path.to_owned()))
+        );
         assert_eq!(check("{{ '/a/b.whl'|basename }}").as_str(), Some("b.whl"));
-        assert_eq!(check("{{ 'gfx942, gfx1151;gfx942'|words|semis }}").as_str(), Some("gfx942;gfx1151"));
-        assert_eq!(check("{{ gfx|translate(['gfx942=MI300X', 'gfx1100'])|semis }}").as_str(), Some("MI300X"));
-        assert_eq!(check("{{ '2.10.0-RC1'|pep440 }}").as_str(), Some("2.10.0rc1"));
+        assert_eq!(
+            check("{{ 'gfx942, gfx1151;gfx942'|words|semis }}").as_str(),
+            Some("gfx942;gfx1151")
+        );
+        assert_eq!(
+            check("{{ gfx|translate(['gfx942=MI300X', 'gfx1100'])|semis }}").as_str(),
+            Some("MI300X")
+        );
+        assert_eq!(
+            check("{{ '2.10.0-RC1'|pep440 }}").as_str(),
+            Some("2.10.0rc1")
+        );
         assert_eq!(check("{{ '3.10'|yaml }}").as_str(), Some("'3.10'"));
-        assert_eq!(check("{{ gfx|json }}").as_str(), Some("[\"gfx90a\",\"gfx942\"]"));
+        assert_eq!(
+            check("{{ gfx|json }}").as_str(),
+            Some("[\"gfx90a\",\"gfx942\"]")
+        );
     }
 
     #[test]
@@ -215,21 +296,39 @@ mod tests {
             check("2.9.0{{ rocm_suffix('7.10.0.dev0+efed3c') }}").as_str(),
             Some("2.9.0+devrocm7.10.0.dev0.efed3c")
         );
-        assert_eq!(check("{{ '2.7.0' ~ rocmsdk_suffix('2025-05-28') }}").as_str(), Some("2.7.0+rocmsdk20250528"));
-        let dev = "{{ local_version([git_segment('1a2b3c4d5e6f'), rocm_suffix('7.10.0'), none, '']) }}";
+        assert_eq!(
+            check("{{ '2.7.0' ~ rocmsdk_suffix('2025-05-28') }}").as_str(),
+            Some("2.7.0+rocmsdk20250528")
+        );
+        let dev =
+            "{{ local_version([git_segment('1a2b3c4d5e6f'), rocm_suffix('7.10.0'), none, '']) }}";
         assert_eq!(check(dev).as_str(), Some("git1a2b3c4d.rocm7.10.0"));
         assert_eq!(check("{{ local_version([]) }}").as_str(), Some(""));
-        for text in ["{{ rocm_suffix('x') }}", "{{ rocmsdk_suffix('x') }}", "{{ local_version(['+a+b']) }}"] {
-            assert!(Expressions::default().evaluate(text, &context! {}).is_err(), "{text}");
+        for text in [
+            "{{ rocm_suffix('x') }}",
+            "{{ rocmsdk_suffix('x') }}",
+            "{{ local_version(['+a+b']) }}",
+        ] {
+            assert!(
+                Expressions::default().evaluate(text, &context! {}).is_err(),
+                "{text}"
+            );
         }
     }
 
     /// TB9: beside a triton wheel two requirements, without one a single one.
     #[test]
     fn requirements_are_joined_with_a_pipe_and_empty_ones_left_out() {
-        let torch = |triton: &str| check(&format!("{{{{ requirements(['rocm[libraries]==7.10.0', {triton}]) }}}}"));
+        let torch = |triton: &str| {
+            check(&format!(
+                "{{{{ requirements(['rocm[libraries]==7.10.0', {triton}]) }}}}"
+            ))
+        };
         let wheel = "'out/triton-3.4.0+rocm7.10.0-cp312-cp312-linux_x86_64.whl'|requirement";
-        assert_eq!(torch(wheel).as_str(), Some("rocm[libraries]==7.10.0|triton==3.4.0+rocm7.10.0"));
+        assert_eq!(
+            torch(wheel).as_str(),
+            Some("rocm[libraries]==7.10.0|triton==3.4.0+rocm7.10.0")
+        );
         for none in ["''", "none"] {
             assert_eq!(torch(none).as_str(), Some("rocm[libraries]==7.10.0"));
         }

@@ -3,7 +3,8 @@
 use minijinja::{Environment, Error, ErrorKind, Value};
 
 use crate::names::{
-    LocalLabel, PythonVersion, Version, WheelName, git_segment, is_absolute, local_version, rocm_suffix, rocmsdk_suffix,
+    LocalLabel, PythonVersion, Version, WheelName, git_segment, is_absolute, local_version,
+    rocm_suffix, rocmsdk_suffix,
 };
 
 /// Adds every filter and function.
@@ -11,28 +12,54 @@ pub(super) fn add_to(environment: &mut Environment<'static>) {
     environment.add_filter("semis", |items: Vec<String>| joined(&items, ";"));
     environment.add_filter("commas", |items: Vec<String>| joined(&items, ","));
     environment.add_filter("dotless", |text: String| text.replace('.', ""));
-    environment.add_filter("minor", |text: String| text.splitn(3, '.').take(2).collect::<Vec<_>>().join("."));
-    environment
-        .add_filter("cp_tag", |text: String| text.parse::<PythonVersion>().map(PythonVersion::cp_tag).map_err(wrong));
+    environment.add_filter("minor", |text: String| {
+        text.splitn(3, '.').take(2).collect::<Vec<_>>().join(".")
+    });
+    environment.add_filter("cp_tag", |text: String| {
+        text.parse::<PythonVersion>()
+            .map(PythonVersion::cp_tag)
+            .map_err(wrong)
+    });
     environment.add_filter("in_range", |version: String, range: String| {
-        version.parse::<Version>().and_then(|version| version.satisfies(&range)).map_err(wrong)
+        version
+            .parse::<Version>()
+            .and_then(|version| version.satisfies(&range))
+            .map_err(wrong)
     });
     environment.add_filter("quote", |text: String| quote(&text));
     environment.add_filter("below", |path: String, folder: String| {
-        if is_absolute(&path) || path.is_empty() { path } else { format!("{folder}/{path}") }
+        if is_absolute(&path) || path.is_empty() {
+            path
+        } else {
+            format!("{folder}/{path}")
+        }
     });
     environment.add_filter("basename", |text: String| basename(&text).to_owned());
     environment.add_filter("requirement", |path: String| {
-        basename(&path).parse::<WheelName>().map(|name| name.requirement()).map_err(wrong)
+        basename(&path)
+            .parse::<WheelName>()
+            .map(|name| name.requirement())
+            .map_err(wrong)
     });
-    environment.add_filter("pep440", |text: String| text.parse::<Version>().map(|v| v.normalized()).map_err(wrong));
+    environment.add_filter("pep440", |text: String| {
+        text.parse::<Version>()
+            .map(|v| v.normalized())
+            .map_err(wrong)
+    });
     environment.add_filter("starts_any", |items: Vec<String>, prefixes: Vec<String>| {
-        items.iter().any(|item| prefixes.iter().any(|prefix| item.starts_with(prefix.as_str())))
+        items.iter().any(|item| {
+            prefixes
+                .iter()
+                .any(|prefix| item.starts_with(prefix.as_str()))
+        })
     });
     // Targets are told with blanks, commas or semicolons between, by whom one asks.
     environment.add_filter("words", |text: String| {
         let mut words: Vec<String> = Vec::new();
-        for word in text.split([' ', ',', ';', '\t', '\n', '\r']).filter(|word| !word.is_empty()) {
+        for word in text
+            .split([' ', ',', ';', '\t', '\n', '\r'])
+            .filter(|word| !word.is_empty())
+        {
             if !words.iter().any(|known| known == word) {
                 words.push(word.to_owned());
             }
@@ -41,23 +68,42 @@ pub(super) fn add_to(environment: &mut Environment<'static>) {
     });
     // Names of another's own for targets: `gfx942=MI300X`, or `gfx942` where it is the same.
     environment.add_filter("translate", |items: Vec<String>, pairs: Vec<String>| {
-        let pairs: Vec<(&str, &str)> =
-            pairs.iter().map(|pair| pair.split_once('=').unwrap_or((pair.as_str(), pair.as_str()))).collect();
-        let known = |item: &String| pairs.iter().find(|(name, _)| name == item).map(|(_, word)| (*word).to_owned());
+        let pairs: Vec<(&str, &str)> = pairs
+            .iter()
+            .map(|pair| {
+                pair.split_once('=')
+                    .unwrap_or((pair.as_str(), pair.as_str()))
+            })
+            .collect();
+        let known = |item: &String| {
+            pairs
+                .iter()
+                .find(|(name, _)| name == item)
+                .map(|(_, word)| (*word).to_owned())
+        };
         items.iter().filter_map(known).collect::<Vec<_>>()
     });
     environment.add_filter("yaml", |value: Value| {
-        crate::yaml::to_yaml(&value).map(|text| text.trim_end().to_owned()).map_err(wrong)
-    });
-    environment.add_filter("json", |value: Value| serde_json::to_string(&value).map_err(wrong));
-    environment.add_function("rocm_suffix", |rocm: String| {
-        rocm.parse::<Version>()
+        crate::yaml::to_yaml(&value)
+            .map(|text| text.trim_end().to_owned())
             .map_err(wrong)
-            .and_then(|rocm| rocm_suffix(&rocm).map(|label| suffix(&label)).map_err(wrong))
     });
-    environment.add_function("rocmsdk_suffix", |day: String| rocmsdk_suffix(&day).map(|l| suffix(&l)).map_err(wrong));
-    environment
-        .add_function("git_segment", |commit: String| git_segment(&commit).map(|l| l.to_string()).map_err(wrong));
+    environment.add_filter("json", |value: Value| {
+        serde_json::to_string(&value).map_err(wrong)
+    });
+    environment.add_function("rocm_suffix", |rocm: String| {
+        rocm.parse::<Version>().map_err(wrong).and_then(|rocm| {
+            rocm_suffix(&rocm)
+                .map(|label| suffix(&label))
+                .map_err(wrong)
+        })
+    });
+    environment.add_function("rocmsdk_suffix", |day: String| {
+        rocmsdk_suffix(&day).map(|l| suffix(&l)).map_err(wrong)
+    });
+    environment.add_function("git_segment", |commit: String| {
+        git_segment(&commit).map(|l| l.to_string()).map_err(wrong)
+    });
     environment.add_function("local_version", |parts: Vec<Option<String>>| {
         let label = local_version(parts.iter().flatten().map(String::as_str)).map_err(wrong)?;
         Ok::<_, Error>(label.map(|label| label.to_string()).unwrap_or_default())
@@ -78,12 +124,19 @@ fn basename(path: &str) -> &str {
 
 /// Joins what is not empty.
 fn joined(items: &[String], by: &str) -> String {
-    items.iter().filter(|item| !item.is_empty()).map(String::as_str).collect::<Vec<_>>().join(by)
+    items
+        .iter()
+        .filter(|item| !item.is_empty())
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(by)
 }
 
 /// One word for a POSIX shell.
 fn quote(text: &str) -> Result<String, Error> {
-    shlex::try_quote(text).map(std::borrow::Cow::into_owned).map_err(wrong)
+    shlex::try_quote(text)
+        .map(std::borrow::Cow::into_owned)
+        .map_err(wrong)
 }
 
 fn wrong(error: impl std::fmt::Display) -> Error {

@@ -1,12 +1,13 @@
 //! Limits of a recipe's expressions.
 //!
-//! minijinja guards the nesting of brackets and blocks (150 levels), and not chains: `- - - x`, `not not x`, `a.b.c`,
-//! `a + b + c` and `elif` build trees that are as deep as the chain is long, and parsing, compiling and dropping them
-//! recurse.
+//! minijinja guards the nesting of brackets and blocks (150 levels), and not chains: `- - - x`,
+//! `not not x`, `a.b.c`, `a + b + c` and `elif` build trees that are as deep as the chain is long,
+//! and parsing, compiling and dropping them recurse.
 
 use super::TemplateError;
 
-/// Operators, filters and attributes of one `{{ }}` or `{% %}`. The longest expression of the shipped recipes has 20.
+/// Operators, filters and attributes of one `{{ }}` or `{% %}`. The longest expression of the
+/// shipped recipes has 20.
 pub const MOST_OPERATORS: usize = 150;
 /// `{% %}` of one text.
 pub const MOST_BLOCKS: usize = 150;
@@ -14,7 +15,8 @@ pub const MOST_BLOCKS: usize = 150;
 /// Words that are operators.
 const OPERATORS: [&str; 7] = ["not", "and", "or", "in", "is", "if", "else"];
 
-/// Refuses a text whose expressions have more operators, or which has more blocks, than any build needs.
+/// Refuses a text whose expressions have more operators, or which has more blocks, than any build
+/// needs.
 ///
 /// # Errors
 /// What there is too much of.
@@ -25,7 +27,11 @@ pub(super) fn check(text: &str) -> Result<(), TemplateError> {
     }
     let fault = |reason: String| {
         let name = text.chars().take(60).collect();
-        Err(TemplateError { name, reason, line: None })
+        Err(TemplateError {
+            name,
+            reason,
+            line: None,
+        })
     };
     let (mut blocks, mut rest) = (0, text);
     while let Some(at) = rest.find('{') {
@@ -41,14 +47,17 @@ pub(super) fn check(text: &str) -> Result<(), TemplateError> {
         }
         let (operators, length) = operators(&rest[1..], if is_block { "%}" } else { "}}" });
         if operators > MOST_OPERATORS {
-            return fault(format!("an expression has more than {MOST_OPERATORS} operators"));
+            return fault(format!(
+                "an expression has more than {MOST_OPERATORS} operators"
+            ));
         }
         rest = &rest[1 + length..];
     }
     Ok(())
 }
 
-/// Counts the operators up to the end of a tag, and returns how long it is. Counting ends where there are too many.
+/// Counts the operators up to the end of a tag, and returns how long it is. Counting ends where
+/// there are too many.
 fn operators(text: &str, end: &str) -> (usize, usize) {
     let bytes = text.as_bytes();
     let (mut found, mut at) = (0, 0);
@@ -63,8 +72,15 @@ fn operators(text: &str, end: &str) -> (usize, usize) {
                 at += 1;
             }
             b if b.is_ascii_alphabetic() || b == b'_' => {
-                let length = bytes[at..].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
-                found += usize::from(OPERATORS.iter().any(|word| word.as_bytes() == &bytes[at..at + length]));
+                let length = bytes[at..]
+                    .iter()
+                    .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
+                    .count();
+                found += usize::from(
+                    OPERATORS
+                        .iter()
+                        .any(|word| word.as_bytes() == &bytes[at..at + length]),
+                );
                 at += length;
             }
             b if b.is_ascii_whitespace() || b.is_ascii_digit() || b",:".contains(&b) => at += 1,
@@ -89,9 +105,16 @@ mod tests {
         let text = text.to_owned();
         let run = move || {
             let found = Expressions::default().evaluate(&text, &context! { x => 1 });
-            found.map(|value| value.to_string()).map_err(|error| error.reason)
+            found
+                .map(|value| value.to_string())
+                .map_err(|error| error.reason)
         };
-        std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap()
+        std::thread::Builder::new()
+            .stack_size(2 << 20)
+            .spawn(run)
+            .unwrap()
+            .join()
+            .unwrap()
     }
 
     #[test]
@@ -102,24 +125,56 @@ mod tests {
             assert_eq!(evaluated(&chain(most)), Ok(value.to_owned()), "{operator}");
             for length in [most + 1, 20_000, 50_000, 1_000_000] {
                 let told = evaluated(&chain(length)).unwrap_err();
-                assert_eq!(told, format!("an expression has more than {most} operators"), "{operator} {length}");
+                assert_eq!(
+                    told,
+                    format!("an expression has more than {most} operators"),
+                    "{operator} {length}"
+                );
             }
         }
-        for link in [".a", "|abs", " + x", " ~ x", " if x else x", "[0]", " and x", "**x", " == x"] {
+        for link in [
+            ".a",
+            "|abs",
+            " + x",
+            " ~ x",
+            " if x else x",
+            "[0]",
+            " and x",
+            "**x",
+            " == x",
+        ] {
             let told = evaluated(&format!("{{{{ x{} }}}}", link.repeat(50_000))).unwrap_err();
-            assert_eq!(told, format!("an expression has more than {most} operators"), "{link}");
+            assert_eq!(
+                told,
+                format!("an expression has more than {most} operators"),
+                "{link}"
+            );
             let _ = evaluated(&format!("{{{{ x{} }}}}", link.repeat(most / 3)));
         }
     }
 
     #[test]
     fn a_long_chain_of_blocks_is_refused_before_it_is_parsed() {
-        let chain = |blocks: usize| format!("{{% if x %}}a{}{{% endif %}}", "{% elif x %}b".repeat(blocks - 2));
+        let chain = |blocks: usize| {
+            format!(
+                "{{% if x %}}a{}{{% endif %}}",
+                "{% elif x %}b".repeat(blocks - 2)
+            )
+        };
         assert_eq!(evaluated(&chain(MOST_BLOCKS)), Ok("a".to_owned()));
         for blocks in [MOST_BLOCKS + 1, 50_000] {
-            assert_eq!(evaluated(&chain(blocks)).unwrap_err(), format!("the text has more than {MOST_BLOCKS} blocks"));
+            assert_eq!(
+                evaluated(&chain(blocks)).unwrap_err(),
+                format!("the text has more than {MOST_BLOCKS} blocks")
+            );
         }
-        let nested = |blocks: usize| format!("{}{}", "{% if x %}".repeat(blocks), "{% endif %}".repeat(blocks));
+        let nested = |blocks: usize| {
+            format!(
+                "{}{}",
+                "{% if x %}".repeat(blocks),
+                "{% endif %}".repeat(blocks)
+            )
+        };
         assert!(evaluated(&nested(50_000)).is_err());
     }
 

@@ -1,9 +1,11 @@
 //! One minijinja set-up for recipes and for rendering.
 //!
-//! Recipes use `{{ }}` inside quoted scalars; templates that render workflows and scripts use `<< >>`, `<% %>`,
-//! `<# #>`, so that `${{ }}` and `{{ }}` stand as they are. Undefined names are errors in both.
+//! Recipes use `{{ }}` inside quoted scalars; templates that render workflows and scripts use `<<
+//! >>`, `<% %>`, `<# #>`, so that `${{ }}` and `{{ }}` stand as they are. Undefined names are
+//! errors in both.
 //!
-//! **Invariant:** templates see the values they are given and nothing else: no files, no environment, no clock.
+//! **Invariant:** templates see the values they are given and nothing else: no files, no
+//! environment, no clock.
 
 mod expression;
 mod filters;
@@ -22,7 +24,8 @@ pub use minijinja::{
 /// A template of the program, rendered with strict undefined and without escaping.
 ///
 /// # Errors
-/// When the template names a value it was not given; that is a fault of the program, caught by tests.
+/// When the template names a value it was not given; that is a fault of the program, caught by
+/// tests.
 pub fn render(name: &str, source: &str, context: &impl Serialize) -> Result<String, TemplateError> {
     let mut environment = environment();
     let syntax = SyntaxConfig::builder()

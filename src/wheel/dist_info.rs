@@ -29,7 +29,12 @@ impl<'a> WheelHeaders<'a> {
             Headers::read(bytes, &format!("{dist_info}/{file}"))
         };
         let (metadata, format_file) = (headers("METADATA")?, headers("WHEEL")?);
-        Ok(Self { archive, dist_info, metadata, format_file })
+        Ok(Self {
+            archive,
+            dist_info,
+            metadata,
+            format_file,
+        })
     }
 
     /// The archive.
@@ -44,7 +49,9 @@ impl<'a> WheelHeaders<'a> {
 
     /// The name of the dist-info folder without its ending, `flash_attn-2.8.3`.
     pub fn dist_info_stem(&self) -> &str {
-        self.dist_info.strip_suffix(".dist-info").unwrap_or(&self.dist_info)
+        self.dist_info
+            .strip_suffix(".dist-info")
+            .unwrap_or(&self.dist_info)
     }
 
     /// The path of a file of dist-info.
@@ -82,7 +89,12 @@ impl<'a> Wheel<'a> {
     /// When the archive is refused, or one of the three is missing or cannot be read.
     pub fn open(source: &'a dyn ReadAt) -> Result<Self, WheelError> {
         let headers = WheelHeaders::open(source)?;
-        let table = read_file(headers.archive(), headers.dist_info(), "RECORD", MAX_RECORD_BYTES)?;
+        let table = read_file(
+            headers.archive(),
+            headers.dist_info(),
+            "RECORD",
+            MAX_RECORD_BYTES,
+        )?;
         let record = Record::parse(&table, &headers.dist_info_path("RECORD"))?;
         Ok(Self { headers, record })
     }
@@ -143,16 +155,29 @@ pub fn read_metadata(source: &dyn ReadAt) -> Result<Vec<u8>, WheelError> {
 
 /// The one dist-info folder at the top of an archive.
 pub(super) fn dist_info_folder(archive: &Archive<'_>) -> Result<String, WheelError> {
-    let folders = archive.members().iter().filter_map(|member| member.name().split_once('/')).map(|(top, _)| top);
+    let folders = archive
+        .members()
+        .iter()
+        .filter_map(|member| member.name().split_once('/'))
+        .map(|(top, _)| top);
     let found: BTreeSet<&str> = folders.filter(|top| top.ends_with(".dist-info")).collect();
     match found.first() {
         Some(folder) if found.len() == 1 => Ok((*folder).to_owned()),
-        _ => Err(WheelError::DistInfo { found: found.into_iter().map(str::to_owned).collect() }),
+        _ => Err(WheelError::DistInfo {
+            found: found.into_iter().map(str::to_owned).collect(),
+        }),
     }
 }
 
-fn read_file(archive: &Archive<'_>, dist_info: &str, file: &str, limit_bytes: u64) -> Result<Vec<u8>, WheelError> {
+fn read_file(
+    archive: &Archive<'_>,
+    dist_info: &str,
+    file: &str,
+    limit_bytes: u64,
+) -> Result<Vec<u8>, WheelError> {
     let name = format!("{dist_info}/{file}");
-    let member: &Member = archive.member(&name).ok_or(WheelError::Missing { member: name })?;
+    let member: &Member = archive
+        .member(&name)
+        .ok_or(WheelError::Missing { member: name })?;
     archive.read(member, limit_bytes)
 }

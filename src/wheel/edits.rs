@@ -16,7 +16,8 @@ pub struct Edits<'c> {
     pub replaced: BTreeMap<String, Content<'c>>,
     /// Members left out.
     pub removed: BTreeSet<String>,
-    /// Members whose old content was held against RECORD by [`Vouching`](super::Vouching): it is not read for that again.
+    /// Members whose old content was held against RECORD by [`Vouching`](super::Vouching): it is
+    /// not read for that again.
     pub vouched: BTreeSet<String>,
     /// Members that were not there.
     pub added: BTreeMap<String, Added<'c>>,
@@ -34,12 +35,18 @@ pub struct Added<'c> {
 impl<'c> Added<'c> {
     /// A text or another file that nobody runs.
     pub fn plain(content: impl Into<Content<'c>>) -> Self {
-        Self { content: content.into(), unix_mode: NewMember::PLAIN_MODE }
+        Self {
+            content: content.into(),
+            unix_mode: NewMember::PLAIN_MODE,
+        }
     }
 
     /// A library or a program.
     pub fn executable(content: impl Into<Content<'c>>) -> Self {
-        Self { content: content.into(), unix_mode: NewMember::EXECUTABLE_MODE }
+        Self {
+            content: content.into(),
+            unix_mode: NewMember::EXECUTABLE_MODE,
+        }
     }
 }
 
@@ -55,17 +62,25 @@ impl Edits<'_> {
 
     /// The name of a member in the new wheel.
     pub fn new_name(&self, name: &str) -> String {
-        self.renamed.get(name).cloned().unwrap_or_else(|| self.in_new_folder(name))
+        self.renamed
+            .get(name)
+            .cloned()
+            .unwrap_or_else(|| self.in_new_folder(name))
     }
 
     /// A name in the new wheel of what lies in this folder of the old one.
     pub(super) fn in_new_folder(&self, name: &str) -> String {
-        let renamed = name.split_once('/').and_then(|(top, rest)| Some((self.renamed_folders.get(top)?, rest)));
+        let renamed = name
+            .split_once('/')
+            .and_then(|(top, rest)| Some((self.renamed_folders.get(top)?, rest)));
         renamed.map_or_else(|| name.to_owned(), |(top, rest)| format!("{top}/{rest}"))
     }
 
     /// Names that must be members of the old wheel.
     pub(super) fn expected(&self) -> impl Iterator<Item = &String> {
-        self.renamed.keys().chain(self.replaced.keys()).chain(&self.removed)
+        self.renamed
+            .keys()
+            .chain(self.replaced.keys())
+            .chain(&self.removed)
     }
 }

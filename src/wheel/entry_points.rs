@@ -1,9 +1,9 @@
 //! `entry_points.txt`: groups of names that stand for objects in modules.
 //!
-//! The rules are those that pip (importlib.metadata's `Sectioned`, distlib's `get_export_entry` and pip's
-//! `_raise_for_invalid_entrypoint`), uv (`uv-install-wheel/src/script.rs`, `wheel.rs`) and the specification
-//! (packaging.python.org, "Entry points specification") have in common: what one of them refuses, or reads as another
-//! name, is a fault.
+//! The rules are those that pip (importlib.metadata's `Sectioned`, distlib's `get_export_entry` and
+//! pip's `_raise_for_invalid_entrypoint`), uv (`uv-install-wheel/src/script.rs`, `wheel.rs`) and
+//! the specification (packaging.python.org, "Entry points specification") have in common: what one
+//! of them refuses, or reads as another name, is a fault.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -15,15 +15,18 @@ const MAX_FAULTS: usize = 50;
 /// Groups whose entries become programs.
 const SCRIPT_GROUPS: [&str; 2] = ["console_scripts", "gui_scripts"];
 
-/// Characters besides line feeds at which Python's `str.splitlines` ends a line (Python library reference, "Built-in
-/// Types"). importlib.metadata, and pip with it, reads a further entry or group behind each of them; uv only behind a
-/// carriage return.
-const OTHER_LINE_ENDS: [char; 9] =
-    ['\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
+/// Characters besides line feeds at which Python's `str.splitlines` ends a line (Python library
+/// reference, "Built-in Types"). importlib.metadata, and pip with it, reads a further entry or
+/// group behind each of them; uv only behind a carriage return.
+const OTHER_LINE_ENDS: [char; 9] = [
+    '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}',
+];
 
-/// The value of a script, `MODULE:FUNCTION` with extras. `\w` is that of Unicode, as in Python and uv.
+/// The value of a script, `MODULE:FUNCTION` with extras. `\w` is that of Unicode, as in Python and
+/// uv.
 static SCRIPT_VALUE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\w+(\.\w+)*:\w+(\.\w+)*(\s*\[\s*[\w-]+(,\s*\w+)*\s*\])?$").expect("it is tried in a test")
+    Regex::new(r"^\w+(\.\w+)*:\w+(\.\w+)*(\s*\[\s*[\w-]+(,\s*\w+)*\s*\])?$")
+        .expect("it is tried in a test")
 });
 
 /// What is wrong in a line of `entry_points.txt`.
@@ -35,15 +38,17 @@ pub struct EntryPointFault {
     pub reason: String,
 }
 
-/// Returns the groups and entries of the text without the spaces around them, as importlib.metadata reads them: comments
-/// and empty lines are left out.
+/// Returns the groups and entries of the text without the spaces around them, as importlib.metadata
+/// reads them: comments and empty lines are left out.
 pub fn entry_point_lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(parts)
 }
 
 /// Returns the groups and entries of a line that ends with a line feed.
 fn parts(line: &str) -> impl Iterator<Item = &str> {
-    line.split(OTHER_LINE_ENDS).map(str::trim).filter(|part| !part.is_empty() && !part.starts_with('#'))
+    line.split(OTHER_LINE_ENDS)
+        .map(str::trim)
+        .filter(|part| !part.is_empty() && !part.starts_with('#'))
 }
 
 /// Returns what installers refuse in the text, in the order of its lines.
@@ -53,23 +58,33 @@ pub fn entry_point_faults(text: &str) -> Vec<EntryPointFault> {
     let mut group = None;
     let mut faults = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        faults.extend(line_end_fault(line).map(|reason| EntryPointFault { line: number + 1, reason }));
+        faults.extend(line_end_fault(line).map(|reason| EntryPointFault {
+            line: number + 1,
+            reason,
+        }));
         for line in parts(line).take(MAX_FAULTS) {
             let reason = if let Some(header) = line.strip_prefix('[') {
                 let name = header.strip_suffix(']').unwrap_or_default();
                 group = Some(name);
-                group_fault(name, line)
-                    .or_else(|| (!groups.insert(name)).then(|| format!("the group `{name}` begins twice")))
+                group_fault(name, line).or_else(|| {
+                    (!groups.insert(name)).then(|| format!("the group `{name}` begins twice"))
+                })
             } else if let Some(group) = group {
-                let entry = line.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+                let entry = line
+                    .split_once('=')
+                    .map(|(name, value)| (name.trim(), value.trim()));
                 entry_fault(group, line, entry).or_else(|| {
                     let (name, _) = entry?;
-                    (!names.insert((group, name))).then(|| format!("`{name}` is twice in the group `{group}`"))
+                    (!names.insert((group, name)))
+                        .then(|| format!("`{name}` is twice in the group `{group}`"))
                 })
             } else {
                 Some(format!("`{}` is in no group", excerpt(line)))
             };
-            faults.extend(reason.map(|reason| EntryPointFault { line: number + 1, reason }));
+            faults.extend(reason.map(|reason| EntryPointFault {
+                line: number + 1,
+                reason,
+            }));
         }
         if faults.len() >= MAX_FAULTS {
             break;
@@ -90,13 +105,20 @@ fn line_end_fault(line: &str) -> Option<String> {
 
 /// A group is words with dots between them ("Entry points specification", "Data model").
 fn group_fault(name: &str, line: &str) -> Option<String> {
-    let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "_-".contains(c));
+    let is_word = |word: &str| {
+        !word.is_empty()
+            && word
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_-".contains(c))
+    };
     (!name.split('.').all(is_word)).then(|| format!("`{}` does not begin a group", excerpt(line)))
 }
 
 fn entry_fault(group: &str, line: &str, entry: Option<(&str, &str)>) -> Option<String> {
-    // importlib.metadata fails on a line without `=`; configparser, and uv with it, takes `;` for a comment.
-    let Some((name, value)) = entry.filter(|(name, _)| !name.is_empty() && !name.starts_with(';')) else {
+    // importlib.metadata fails on a line without `=`; configparser, and uv with it, takes `;` for a
+    // comment.
+    let Some((name, value)) = entry.filter(|(name, _)| !name.is_empty() && !name.starts_with(';'))
+    else {
         return Some(format!("`{}` is not `NAME = MODULE:OBJECT`", excerpt(line)));
     };
     if value.is_empty() {
@@ -105,31 +127,51 @@ fn entry_fault(group: &str, line: &str, entry: Option<(&str, &str)>) -> Option<S
     if !SCRIPT_GROUPS.contains(&group) {
         return None;
     }
-    // pip and uv join the name to the folder of programs. distlib reads a name with a space as its last word.
+    // pip and uv join the name to the folder of programs. distlib reads a name with a space as its
+    // last word.
     if name.contains(['/', '\\']) || [".", ".."].contains(&name) {
-        return Some(format!("the script `{}` would not lie in the folder of scripts", excerpt(name)));
+        return Some(format!(
+            "the script `{}` would not lie in the folder of scripts",
+            excerpt(name)
+        ));
     }
     if name.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        return Some(format!("the script `{}` has a space or control character in its name", excerpt(name)));
+        return Some(format!(
+            "the script `{}` has a space or control character in its name",
+            excerpt(name)
+        ));
     }
     if let Some(reserved) = reserved_script(name) {
-        return Some(format!("the script `{}` replaces `{reserved}` of the environment", excerpt(name)));
+        return Some(format!(
+            "the script `{}` replaces `{reserved}` of the environment",
+            excerpt(name)
+        ));
     }
     (!SCRIPT_VALUE.is_match(value)).then(|| {
-        format!("the script `{}` has the value `{}`, which is not `MODULE:FUNCTION`", excerpt(name), excerpt(value))
+        format!(
+            "the script `{}` has the value `{}`, which is not `MODULE:FUNCTION`",
+            excerpt(name),
+            excerpt(value)
+        )
     })
 }
 
-/// Returns the program of an environment that a script of this name replaces, in any case and with `.exe` or `.py`
-/// (uv: `reserved_script_name`).
+/// Returns the program of an environment that a script of this name replaces, in any case and with
+/// `.exe` or `.py` (uv: `reserved_script_name`).
 pub(super) fn reserved_script(name: &str) -> Option<String> {
     let lower = name.to_ascii_lowercase();
     let stem = lower.strip_suffix(".exe").unwrap_or(&lower);
     let stem = stem.strip_suffix(".py").unwrap_or(stem);
     let is_number = |text: &str| text.parse::<u8>().is_ok();
-    let is_python = |minor: &str| is_number(minor) || minor.strip_suffix('t').is_some_and(is_number);
-    let versioned = ["python3.", "pythonw3."].iter().find_map(|prefix| stem.strip_prefix(prefix));
-    let is_reserved = ["python", "pythonw", "python3", "graalpy", "pypy", "pypy2", "pypy3"].contains(&stem)
+    let is_python =
+        |minor: &str| is_number(minor) || minor.strip_suffix('t').is_some_and(is_number);
+    let versioned = ["python3.", "pythonw3."]
+        .iter()
+        .find_map(|prefix| stem.strip_prefix(prefix));
+    let is_reserved = [
+        "python", "pythonw", "python3", "graalpy", "pypy", "pypy2", "pypy3",
+    ]
+    .contains(&stem)
         || versioned.is_some_and(is_python);
     is_reserved.then(|| stem.to_owned())
 }
@@ -163,8 +205,10 @@ mod tests {
                     python.exe = case:main\na = case\nb = case:\nc = :main\nd = case:main:x\ne = case main\n\
                     f = case : main\ng = my-case:main\nh = case:main [\ni = case:main # note\nj = case:main [a.b]\n\
                     twice = case:main\ntwice = case:other\n[gui_scripts]\n[console_scripts]\n[bad group]\n[open\n[]\n";
-        let told: String =
-            entry_point_faults(text).iter().map(|fault| format!("{}: {}\n", fault.line, fault.reason)).collect();
+        let told: String = entry_point_faults(text)
+            .iter()
+            .map(|fault| format!("{}: {}\n", fault.line, fault.reason))
+            .collect();
         insta::assert_snapshot!(told, @r"
         1: `stray = a:b` is in no group
         3: the script `../foo` would not lie in the folder of scripts
@@ -195,7 +239,8 @@ mod tests {
         ");
     }
 
-    /// Each character at which `str.splitlines` of Python 3 ends a line, found by trying all; other spaces are none.
+    /// Each character at which `str.splitlines` of Python 3 ends a line, found by trying all; other
+    /// spaces are none.
     #[test]
     fn line_ends_that_only_some_installers_take_are_refused() {
         let ends = "\r\u{b}\u{c}\u{1c}\u{1d}\u{1e}\u{85}\u{2028}\u{2029}";
@@ -203,12 +248,25 @@ mod tests {
             let text = format!("[x]\na = b{end}[console_scripts]{end}../evil = m:f\n");
             let faults = entry_point_faults(&text);
             let character = format!("U+{:04X}", u32::from(end));
-            assert!(faults[0].line == 2 && faults[0].reason.contains(&character), "{character}: {faults:?}");
-            assert!(faults[1].reason.contains("`../evil` would not lie"), "{character}: {faults:?}");
+            assert!(
+                faults[0].line == 2 && faults[0].reason.contains(&character),
+                "{character}: {faults:?}"
+            );
+            assert!(
+                faults[1].reason.contains("`../evil` would not lie"),
+                "{character}: {faults:?}"
+            );
             let lines: Vec<&str> = entry_point_lines(&text).collect();
-            assert_eq!(lines, ["[x]", "a = b", "[console_scripts]", "../evil = m:f"], "{character}");
+            assert_eq!(
+                lines,
+                ["[x]", "a = b", "[console_scripts]", "../evil = m:f"],
+                "{character}"
+            );
         }
-        assert_eq!(entry_point_faults("[x]\r\na\u{1f}\u{a0}\u{2003}= b\r\n"), []);
+        assert_eq!(
+            entry_point_faults("[x]\r\na\u{1f}\u{a0}\u{2003}= b\r\n"),
+            []
+        );
         assert_eq!(entry_point_faults("[x]\na = b\r").len(), 1);
     }
 

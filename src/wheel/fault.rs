@@ -37,7 +37,8 @@ pub enum WheelError {
         /// The method's name or number.
         method: String,
     },
-    /// A name that could leave the folder that it is unpacked into, or means another thing elsewhere.
+    /// A name that could leave the folder that it is unpacked into, or means another thing
+    /// elsewhere.
     #[error("the member name `{member}` is refused: {reason}")]
     UnsafeName {
         /// The name, made printable.
@@ -258,9 +259,13 @@ impl WheelError {
             | Self::WeakHash { member, .. }
             | Self::ReadContent { member, .. }
             | Self::Version { member, .. }
-            | Self::Policy(Violation { member: Some(member), .. }) => {
-                Place::Member { wheel: wheel.to_owned(), member: member.clone() }
-            }
+            | Self::Policy(Violation {
+                member: Some(member),
+                ..
+            }) => Place::Member {
+                wheel: wheel.to_owned(),
+                member: member.clone(),
+            },
             _ => Place::File(wheel.into()),
         }
     }
@@ -269,7 +274,11 @@ impl WheelError {
 fn dist_info_message(found: &[String]) -> String {
     match found {
         [] => "there is no `.dist-info` folder at the top".to_owned(),
-        _ => format!("there are {} `.dist-info` folders at the top: {}", found.len(), found.join(", ")),
+        _ => format!(
+            "there are {} `.dist-info` folders at the top: {}",
+            found.len(),
+            found.join(", ")
+        ),
     }
 }
 
@@ -281,7 +290,9 @@ pub(super) const REHASH: &str = "`rock-matrix wheel repair WHEEL`, without `--tr
 pub(super) fn weak_hashes_message(listed: &str, members: usize) -> String {
     match members {
         0 | 1 => weak_hash_message(listed),
-        _ => format!("RECORD has no hash that may be used of {members} members, of which this is one"),
+        _ => format!(
+            "RECORD has no hash that may be used of {members} members, of which this is one"
+        ),
     }
 }
 

@@ -6,8 +6,9 @@ use std::ops::Range;
 use super::WheelError;
 use super::zip::limits::MAX_HEADER_LINES;
 
-/// A document of headers with a body after the first empty line (core metadata specification; RFC 822 as Python's
-/// `email` reads it): two spaces after a colon, CRLF, a missing last newline and repeated names are accepted.
+/// A document of headers with a body after the first empty line (core metadata specification; RFC
+/// 822 as Python's `email` reads it): two spaces after a colon, CRLF, a missing last newline and
+/// repeated names are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Headers {
     bytes: Vec<u8>,
@@ -20,8 +21,9 @@ pub struct Headers {
 
 /// A line among headers that Python's `email` does not read as one.
 ///
-/// `headerRE` of feedparser.py takes printable ASCII up to the colon; at any other line the headers end for pip, and uv
-/// reads a name that ends with a space. A line of spaces continues a header there, and CR ends a line.
+/// `headerRE` of feedparser.py takes printable ASCII up to the colon; at any other line the headers
+/// end for pip, and uv reads a name that ends with a space. A line of spaces continues a header
+/// there, and CR ends a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MalformedLine {
     /// The line, from 1.
@@ -62,14 +64,17 @@ impl Headers {
         let (mut at, mut number) = (0, 0);
         while at < bytes.len() {
             number += 1;
-            let next = bytes[at..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |newline| at + newline + 1);
+            let next = bytes[at..]
+                .iter()
+                .position(|b| *b == b'\n')
+                .map_or(bytes.len(), |newline| at + newline + 1);
             let line = bytes[at..next].trim_ascii_end();
             if malformed.is_none() && !is_header_line(&bytes[at..next], fields.is_empty()) {
                 let text = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
                 malformed = Some(MalformedLine { line: number, text });
             }
-            // A line of blanks continues a header (RFC 5322, section 2.2.3; setuptools folds licences so); an empty one ends
-            // them.
+            // A line of blanks continues a header (RFC 5322, section 2.2.3; setuptools folds
+            // licences so); an empty one ends them.
             if line.is_empty() && !matches!(bytes[at], b' ' | b'\t') {
                 break;
             }
@@ -84,11 +89,20 @@ impl Headers {
                 }
             } else if let Some(colon) = line.iter().position(|b| *b == b':') {
                 let name = String::from_utf8_lossy(line[..colon].trim_ascii()).to_ascii_lowercase();
-                fields.push(Field { name, value: at + colon + 1..end, lines: at..next });
+                fields.push(Field {
+                    name,
+                    value: at + colon + 1..end,
+                    lines: at..next,
+                });
             }
             at = next;
         }
-        Some(Self { bytes, fields, end: at, malformed })
+        Some(Self {
+            bytes,
+            fields,
+            end: at,
+            malformed,
+        })
     }
 
     /// The first line among the headers that is none.
@@ -110,17 +124,31 @@ impl Headers {
             .map(|field| String::from_utf8_lossy(self.bytes[field.value.clone()].trim_ascii()))
     }
 
-    /// Makes these the values of a name: in the place of the first line of that name, or behind the last header.
-    /// Where they are its values already, the lines stay as they are.
+    /// Makes these the values of a name: in the place of the first line of that name, or behind the
+    /// last header. Where they are its values already, the lines stay as they are.
     pub fn set(&mut self, name: &str, values: &[String]) {
         if self.all(name).eq(values.iter().map(String::as_str)) {
             return;
         }
-        let ending = if self.bytes[..self.end].windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" };
-        let lines: String = values.iter().map(|value| format!("{name}: {value}{ending}")).collect();
+        let ending = if self.bytes[..self.end]
+            .windows(2)
+            .any(|pair| pair == b"\r\n")
+        {
+            "\r\n"
+        } else {
+            "\n"
+        };
+        let lines: String = values
+            .iter()
+            .map(|value| format!("{name}: {value}{ending}"))
+            .collect();
         let lower = name.to_ascii_lowercase();
-        let replaced: Vec<Range<usize>> =
-            self.fields.iter().filter(|field| field.name == lower).map(|field| field.lines.clone()).collect();
+        let replaced: Vec<Range<usize>> = self
+            .fields
+            .iter()
+            .filter(|field| field.name == lower)
+            .map(|field| field.lines.clone())
+            .collect();
         let place = replaced.first().map_or(self.end, |lines| lines.start);
         let mut bytes = self.bytes[..place].to_vec();
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
@@ -147,7 +175,8 @@ impl Headers {
     }
 }
 
-/// Whether a line with its ending is a header, continues one, or ends the headers, for every reader.
+/// Whether a line with its ending is a header, continues one, or ends the headers, for every
+/// reader.
 fn is_header_line(line: &[u8], is_first: bool) -> bool {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -185,7 +214,12 @@ mod tests {
             &["4"],
             "A: 1\nVersion: 4\nB :3\n\nVersion: body\n",
         );
-        set("Tag:  x\r\nA: 1\r\nTag: y\r\n", "Tag", &["p", "q"], "Tag: p\r\nTag: q\r\nA: 1\r\n");
+        set(
+            "Tag:  x\r\nA: 1\r\nTag: y\r\n",
+            "Tag",
+            &["p", "q"],
+            "Tag: p\r\nTag: q\r\nA: 1\r\n",
+        );
         set("A: 1", "Build", &["2"], "A: 1\nBuild: 2\n");
         set("A: 1\n\nbody", "Build", &["2"], "A: 1\nBuild: 2\n\nbody");
         set("A: 1\nBuild: 2\nC: 3\n", "Build", &[], "A: 1\nC: 3\n");
@@ -195,13 +229,19 @@ mod tests {
 
     #[test]
     fn values_that_are_there_already_leave_every_byte() {
-        set("Tag:  cp312-cp312-any\r\nA: 1", "tag", &["cp312-cp312-any"], "Tag:  cp312-cp312-any\r\nA: 1");
+        set(
+            "Tag:  cp312-cp312-any\r\nA: 1",
+            "tag",
+            &["cp312-cp312-any"],
+            "Tag:  cp312-cp312-any\r\nA: 1",
+        );
     }
 
     #[test]
     fn names_are_read_in_any_case_and_the_body_holds_no_headers() {
-        let headers =
-            Headers::parse(b"name: x\nNot a header\nREQUIRES-DIST: a\nRequires-Dist: b\n\nName: y\n".to_vec());
+        let headers = Headers::parse(
+            b"name: x\nNot a header\nREQUIRES-DIST: a\nRequires-Dist: b\n\nName: y\n".to_vec(),
+        );
         assert_eq!(headers.get("Name").as_deref(), Some("x"));
         assert!(headers.all("Requires-Dist").eq(["a", "b"]));
         assert_eq!(headers.all("Name").count(), 1);
@@ -216,15 +256,22 @@ mod tests {
         assert!(headers.get("Author").is_some());
     }
 
-    /// Spaces before the colon, no colon, spaces alone, a bare CR, a continuation of nothing, letters beyond ASCII.
+    /// Spaces before the colon, no colon, spaces alone, a bare CR, a continuation of nothing,
+    /// letters beyond ASCII.
     #[test]
     fn lines_that_are_no_headers_are_reported() {
         let malformed = |text: &str| {
             let headers = Headers::parse(text.as_bytes().to_vec());
-            headers.malformed().map(|line| (line.line, line.text.clone()))
+            headers
+                .malformed()
+                .map(|line| (line.line, line.text.clone()))
         };
-        for text in ["A: 1\n  more\n\tand more\n\nName : body\n", "A: 1\n  \nB: 2\n", "A: 1\r\nB-c_d:\r\n\r\nbody", ""]
-        {
+        for text in [
+            "A: 1\n  more\n\tand more\n\nName : body\n",
+            "A: 1\n  \nB: 2\n",
+            "A: 1\r\nB-c_d:\r\n\r\nbody",
+            "",
+        ] {
             assert_eq!(malformed(text), None, "{text:?}");
         }
         for (text, line) in [
@@ -235,7 +282,11 @@ mod tests {
             (": 1\n", 1),
             ("A: 1\nNäme: x\n", 2),
         ] {
-            assert_eq!(malformed(text).map(|(line, _)| line), Some(line), "{text:?}");
+            assert_eq!(
+                malformed(text).map(|(line, _)| line),
+                Some(line),
+                "{text:?}"
+            );
         }
     }
 

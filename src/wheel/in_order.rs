@@ -29,9 +29,11 @@ pub(super) struct Room {
     pub(super) all_bytes: u64,
 }
 
-/// Does the work of all steps in the threads of the pool, and hands the results on here, in the order of the steps.
+/// Does the work of all steps in the threads of the pool, and hands the results on here, in the
+/// order of the steps.
 ///
-/// Work that is begun and results that wait hold no more than there is room for, except for one step that is alone.
+/// Work that is begun and results that wait hold no more than there is room for, except for one
+/// step that is alone.
 pub(super) fn in_order<T: Send, R: Send, E>(
     room: Room,
     mut next: impl FnMut() -> Result<Option<Step<T, R>>, E>,
@@ -48,7 +50,11 @@ pub(super) fn in_order<T: Send, R: Send, E>(
     };
     start_threads();
     let threads = rayon::current_num_threads() as u64;
-    let budget = &Budget::new(room.thread_bytes.saturating_mul(threads).min(room.all_bytes));
+    let budget = &Budget::new(
+        room.thread_bytes
+            .saturating_mul(threads)
+            .min(room.all_bytes),
+    );
     rayon::in_place_scope_fifo(|scope| {
         let work = &work;
         let mut waiting: VecDeque<Waiting<'_, R>> = VecDeque::new();
@@ -124,7 +130,10 @@ impl<'b, R> Waiting<'b, R> {
                 Err(_) => break result.recv(),
             }
         };
-        (given(done.expect("work sends what it came to, a panic too")), Some(share))
+        (
+            given(done.expect("work sends what it came to, a panic too")),
+            Some(share),
+        )
     }
 }
 
@@ -143,11 +152,29 @@ mod tests {
 
     /// Squares of numbers, those that divide by five without work.
     fn squares(count: u64, limit: u64, threads: usize) -> Result<Vec<u64>, String> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         pool.install(|| {
-            let (room, mut numbers, mut found) = (Room { thread_bytes: limit, all_bytes: 40 }, 0..count, Vec::new());
+            let (room, mut numbers, mut found) = (
+                Room {
+                    thread_bytes: limit,
+                    all_bytes: 40,
+                },
+                0..count,
+                Vec::new(),
+            );
             let held = AtomicU64::new(0);
-            let next = || Ok(numbers.next().map(|n| if n % 5 == 0 { Step::Done(n * n) } else { Step::Work(n % 7, n) }));
+            let next = || {
+                Ok(numbers.next().map(|n| {
+                    if n % 5 == 0 {
+                        Step::Done(n * n)
+                    } else {
+                        Step::Work(n % 7, n)
+                    }
+                }))
+            };
             let work = |n: u64| {
                 let now = held.fetch_add(n % 7, Ordering::Relaxed) + n % 7;
                 assert!(now <= (limit * threads as u64).clamp(6, 40));
@@ -156,7 +183,11 @@ mod tests {
             };
             let emit = |square| {
                 found.push(square);
-                if square == 9801 { Err("99".to_owned()) } else { Ok(()) }
+                if square == 9801 {
+                    Err("99".to_owned())
+                } else {
+                    Ok(())
+                }
             };
             in_order(room, next, work, emit).map(|()| found)
         })
@@ -182,7 +213,10 @@ mod tests {
     fn a_panic_of_the_work_is_not_lost() {
         let mut numbers = 0..9;
         let next = || Ok::<_, ()>(numbers.next().map(|n| Step::<_, ()>::Work(1, n)));
-        let room = Room { thread_bytes: 3, all_bytes: 3 };
+        let room = Room {
+            thread_bytes: 3,
+            all_bytes: 3,
+        };
         let _ = in_order(room, next, |_: u64| panic!("no"), |()| Ok(()));
     }
 }

@@ -29,10 +29,11 @@ pub struct MakeOptions {
     pub time: DosTime,
 }
 
-/// Writes a wheel of these files and, behind them, the files of its dist-info folder and its RECORD. Tells its size.
+/// Writes a wheel of these files and, behind them, the files of its dist-info folder and its
+/// RECORD. Tells its size.
 ///
-/// Files must come sorted by path where the same wheel is to have the same bytes again; contents are compressed in
-/// parallel, and what is held of them at once is bounded.
+/// Files must come sorted by path where the same wheel is to have the same bytes again; contents
+/// are compressed in parallel, and what is held of them at once is bounded.
 ///
 /// # Errors
 /// When a path is unsafe or too long, a content cannot be read, or the target cannot be written.
@@ -51,26 +52,40 @@ pub fn make<'f>(
         is_compressed: false,
     });
     let member = |is_executable, is_compressed| NewMember {
-        unix_mode: if is_executable { NewMember::EXECUTABLE_MODE } else { NewMember::PLAIN_MODE },
+        unix_mode: if is_executable {
+            NewMember::EXECUTABLE_MODE
+        } else {
+            NewMember::PLAIN_MODE
+        },
         time: options.time,
         level: if is_compressed { 0 } else { options.level },
     };
     let mut fault = None;
-    let entries = files.chain(described).map_while(|file| match check_name(&file.path) {
-        Ok(()) => {
-            let options = member(file.is_executable, file.is_compressed);
-            Some(Entry::New { name: file.path, content: file.content, options })
-        }
-        Err(error) => {
-            fault = Some(error);
-            None
-        }
-    });
+    let entries = files
+        .chain(described)
+        .map_while(|file| match check_name(&file.path) {
+            Ok(()) => {
+                let options = member(file.is_executable, file.is_compressed);
+                Some(Entry::New {
+                    name: file.path,
+                    content: file.content,
+                    options,
+                })
+            }
+            Err(error) => {
+                fault = Some(error);
+                None
+            }
+        });
     let mut writer = ZipWriter::new(target);
     let mut rows = Vec::new();
     write_entries(&mut writer, entries, |told| match told {
         Told::Done(bytes) => meter.add(bytes),
-        Told::New { name, sha256, size_bytes } => rows.push(Row::of(&name, sha256, size_bytes)),
+        Told::New {
+            name,
+            sha256,
+            size_bytes,
+        } => rows.push(Row::of(&name, sha256, size_bytes)),
     })?;
     if let Some(error) = fault {
         return Err(error);

@@ -1,12 +1,15 @@
-//! Wheels: the zip container, METADATA, WHEEL and RECORD; reading, checking, and writing with other names.
+//! Wheels: the zip container, METADATA, WHEEL and RECORD; reading, checking, and writing with other
+//! names.
 //!
-//! In: bytes behind [`ReadAt`], which is read by position and never as a whole. Out: values, [`Diagnostic`]s, and
-//! the bytes of a new wheel on a [`Target`]. Members that do not change are copied as they lie in the file.
+//! In: bytes behind [`ReadAt`], which is read by position and never as a whole. Out: values,
+//! [`Diagnostic`]s, and the bytes of a new wheel on a [`Target`]. Members that do not change are
+//! copied as they lie in the file.
 //!
 //! [`Diagnostic`]: crate::diagnostic::Diagnostic
 //!
-//! **Invariant:** nothing here opens a path, and no member is held in memory as a whole but the small text files of
-//! dist-info; a hostile file makes an error, never a panic or a large allocation.
+//! **Invariant:** nothing here opens a path, and no member is held in memory as a whole but the
+//! small text files of dist-info; a hostile file makes an error, never a panic or a large
+//! allocation.
 
 mod change;
 mod dist_info;
@@ -45,11 +48,13 @@ pub use rewrite::{Rehash, Rewritten, Unchanged, WriteOptions, rewrite, rewrite_w
 pub use source_archive::{verify_source_distribution, verify_tree_archive};
 pub use target::{Target, WriteAhead};
 pub use verify::{
-    Carried, check_dist_info, copied_among, copied_faults, verify, verify_headers, verify_some, verify_watched,
+    Carried, check_dist_info, copied_among, copied_faults, verify, verify_headers, verify_some,
+    verify_watched,
 };
 pub use vouch::Vouching;
 pub use zip::{
-    Archive, Changed, Content, DosTime, Member, MemberReader, MemberView, Method, NewMember, Observer, ZipWriter,
+    Archive, Changed, Content, DosTime, Member, MemberReader, MemberView, Method, NewMember,
+    Observer, ZipWriter,
 };
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ pub struct Progress {
     pub total_bytes: u64,
 }
 
-/// Is told of progress, in no particular order and from several threads. The last report of work that ends well has
-/// all bytes done.
+/// Is told of progress, in no particular order and from several threads. The last report of work
+/// that ends well has all bytes done.
 pub type Watch<'w> = dyn Fn(Progress) + Sync + 'w;
 
 /// Counts what is done.
@@ -25,20 +25,32 @@ pub struct Meter<'w> {
 impl<'w> Meter<'w> {
     /// Nothing is done yet.
     pub fn new(total_bytes: u64, watch: &'w Watch<'w>) -> Self {
-        Self { done_bytes: AtomicU64::new(0), total_bytes, watch }
+        Self {
+            done_bytes: AtomicU64::new(0),
+            total_bytes,
+            watch,
+        }
     }
 
     /// So much more is done.
     pub fn add(&self, bytes: u64) {
         if bytes > 0 {
             let done_bytes = self.done_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-            (self.watch)(Progress { done_bytes, total_bytes: self.total_bytes });
+            (self.watch)(Progress {
+                done_bytes,
+                total_bytes: self.total_bytes,
+            });
         }
     }
 }
 
 impl std::fmt::Debug for Meter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Meter({} of {})", self.done_bytes.load(Ordering::Relaxed), self.total_bytes)
+        write!(
+            f,
+            "Meter({} of {})",
+            self.done_bytes.load(Ordering::Relaxed),
+            self.total_bytes
+        )
     }
 }

@@ -8,8 +8,8 @@ use super::WheelError;
 use super::zip::limits::MAX_RECORD_ROWS;
 use crate::names::Digest;
 
-/// A table of files (binary distribution format, "Signed wheel files"; recording installed projects, "The RECORD
-/// file").
+/// A table of files (binary distribution format, "Signed wheel files"; recording installed
+/// projects, "The RECORD file").
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
     /// The rows in the order written.
@@ -30,17 +30,29 @@ pub struct Row {
 impl Row {
     /// The row of a file.
     pub fn of(path: &str, digest: Digest, size_bytes: u64) -> Self {
-        Self { path: path.to_owned(), hash: format!("sha256={}", digest.to_base64()), size: size_bytes.to_string() }
+        Self {
+            path: path.to_owned(),
+            hash: format!("sha256={}", digest.to_base64()),
+            size: size_bytes.to_string(),
+        }
     }
 
     /// The row of a file out of memory.
     pub fn of_content(path: &str, content: &[u8]) -> Self {
-        Self::of(path, Digest::new(Sha256::digest(content).into()), content.len() as u64)
+        Self::of(
+            path,
+            Digest::new(Sha256::digest(content).into()),
+            content.len() as u64,
+        )
     }
 
     /// The row of RECORD itself.
     pub fn bare(path: &str) -> Self {
-        Self { path: path.to_owned(), hash: String::new(), size: String::new() }
+        Self {
+            path: path.to_owned(),
+            hash: String::new(),
+            size: String::new(),
+        }
     }
 }
 
@@ -50,21 +62,41 @@ impl Record {
     /// # Errors
     /// When a line has not three columns, or is no UTF-8.
     pub fn parse(bytes: &[u8], member: &str) -> Result<Self, WheelError> {
-        let fault = |line: u64, reason: String| WheelError::Record { member: member.to_owned(), line, reason };
-        let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
+        let fault = |line: u64, reason: String| WheelError::Record {
+            member: member.to_owned(),
+            line,
+            reason,
+        };
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(bytes);
         let mut rows = Vec::new();
         for line in reader.records() {
             let line = line.map_err(|error| {
-                fault(error.position().map_or(0, csv::Position::line), "it is no UTF-8 text".to_owned())
+                fault(
+                    error.position().map_or(0, csv::Position::line),
+                    "it is no UTF-8 text".to_owned(),
+                )
             })?;
             let number = line.position().map_or(0, csv::Position::line);
             if rows.len() == MAX_RECORD_ROWS {
-                return Err(fault(number, format!("there are more than {MAX_RECORD_ROWS} rows")));
+                return Err(fault(
+                    number,
+                    format!("there are more than {MAX_RECORD_ROWS} rows"),
+                ));
             }
             if line.len() != 3 {
-                return Err(fault(number, format!("it has {} columns, not 3", line.len())));
+                return Err(fault(
+                    number,
+                    format!("it has {} columns, not 3", line.len()),
+                ));
             }
-            rows.push(Row { path: line[0].to_owned(), hash: line[1].to_owned(), size: line[2].to_owned() });
+            rows.push(Row {
+                path: line[0].to_owned(),
+                hash: line[1].to_owned(),
+                size: line[2].to_owned(),
+            });
         }
         Ok(Self { rows })
     }
@@ -75,19 +107,28 @@ impl Record {
         !self.rows.iter().all(|row| paths.insert(row.path.as_str()))
     }
 
-    /// Returns whether a file has no hash of SHA-256 or stronger. RECORD itself and its signatures have none.
+    /// Returns whether a file has no hash of SHA-256 or stronger. RECORD itself and its signatures
+    /// have none.
     pub fn has_weak_hashes(&self) -> bool {
         let is_unsigned = |row: &Row| {
-            [".dist-info/RECORD", ".dist-info/RECORD.jws", ".dist-info/RECORD.p7s"]
-                .iter()
-                .any(|file| row.path.ends_with(file))
+            [
+                ".dist-info/RECORD",
+                ".dist-info/RECORD.jws",
+                ".dist-info/RECORD.p7s",
+            ]
+            .iter()
+            .any(|file| row.path.ends_with(file))
         };
-        self.rows.iter().any(|row| !is_unsigned(row) && Hasher::for_hash(&row.hash).is_none())
+        self.rows
+            .iter()
+            .any(|row| !is_unsigned(row) && Hasher::for_hash(&row.hash).is_none())
     }
 
     /// The table as text with LF endings; paths with a comma or a quote are quoted.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
+        let mut writer = csv::WriterBuilder::new()
+            .terminator(csv::Terminator::Any(b'\n'))
+            .from_writer(Vec::new());
         for row in &self.rows {
             let written = writer.write_record([&row.path, &row.hash, &row.size]);
             written.expect("memory takes every row, and all have three columns");
@@ -154,26 +195,42 @@ mod tests {
 
     #[test]
     fn paths_with_commas_and_quotes_are_quoted_and_lines_end_with_lf() {
-        let record = Record { rows: vec![Row::of_content("a,\"b\".py", b""), Row::bare("x.dist-info/RECORD")] };
+        let record = Record {
+            rows: vec![
+                Row::of_content("a,\"b\".py", b""),
+                Row::bare("x.dist-info/RECORD"),
+            ],
+        };
         let text = String::from_utf8(record.to_bytes()).unwrap();
         assert_eq!(
             text,
             "\"a,\"\"b\"\".py\",sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\nx.dist-info/RECORD,,\n"
         );
         assert_eq!(Record::parse(text.as_bytes(), "R").unwrap(), record);
-        assert_eq!(Record::parse(text.replace('\n', "\r\n").as_bytes(), "R").unwrap(), record);
+        assert_eq!(
+            Record::parse(text.replace('\n', "\r\n").as_bytes(), "R").unwrap(),
+            record
+        );
     }
 
     #[test]
     fn a_line_without_three_columns_is_named() {
         let message = |bytes: &[u8]| Record::parse(bytes, "R").unwrap_err().to_string();
-        assert_eq!(message(b"a,b,1\nc,d\n"), "line 2 of RECORD cannot be read: it has 2 columns, not 3");
-        assert_eq!(message(b"a,b,1\n\xff,d,2\n"), "line 2 of RECORD cannot be read: it is no UTF-8 text");
+        assert_eq!(
+            message(b"a,b,1\nc,d\n"),
+            "line 2 of RECORD cannot be read: it has 2 columns, not 3"
+        );
+        assert_eq!(
+            message(b"a,b,1\n\xff,d,2\n"),
+            "line 2 of RECORD cannot be read: it is no UTF-8 text"
+        );
     }
 
     #[test]
     fn a_record_has_at_most_262145_rows() {
-        let read = |rows| Record::parse("a,,\n".repeat(rows).as_bytes(), "R").map(|record| record.rows.len());
+        let read = |rows| {
+            Record::parse("a,,\n".repeat(rows).as_bytes(), "R").map(|record| record.rows.len())
+        };
         assert_eq!(read((1 << 18) + 1).unwrap(), (1 << 18) + 1);
         assert_eq!(
             read((1 << 18) + 2).unwrap_err().to_string(),
@@ -184,8 +241,14 @@ mod tests {
     #[test]
     fn stronger_hashes_are_known_and_weak_ones_not() {
         let hash = |name: &str| Hasher::for_hash(name).map(|hasher| hasher.finish().len());
-        assert_eq!((hash("sha256=x"), hash("sha384=x"), hash("sha512=x")), (Some(50), Some(71), Some(93)));
-        assert_eq!((hash("md5=x"), hash("sha1=x"), hash("x")), (None, None, None));
+        assert_eq!(
+            (hash("sha256=x"), hash("sha384=x"), hash("sha512=x")),
+            (Some(50), Some(71), Some(93))
+        );
+        assert_eq!(
+            (hash("md5=x"), hash("sha1=x"), hash("x")),
+            (None, None, None)
+        );
     }
 
     proptest! {

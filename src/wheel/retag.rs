@@ -30,15 +30,19 @@ pub enum TagChange {
 }
 
 impl TagChange {
-    /// Returns the tags with the change: sorted where they are others than before, since the set of tags in a file name
-    /// is sorted (binary distribution format, "Compressed tag sets").
+    /// Returns the tags with the change: sorted where they are others than before, since the set of
+    /// tags in a file name is sorted (binary distribution format, "Compressed tag sets").
     fn applied(change: Option<&Self>, tags: &TagSet) -> TagSet {
         let new = match change {
             None => return tags.clone(),
             Some(Self::Replace(new)) => new.sorted(),
             Some(Self::Add(more)) => tags.with(more).sorted(),
         };
-        if new == tags.sorted() { tags.clone() } else { new }
+        if new == tags.sorted() {
+            tags.clone()
+        } else {
+            new
+        }
     }
 }
 
@@ -76,15 +80,25 @@ impl FromStr for BuildChange {
     }
 }
 
-/// The wheel of this file name with other tags: file name, and `Tag`, `Build` and `Root-Is-Purelib` in WHEEL.
+/// The wheel of this file name with other tags: file name, and `Tag`, `Build` and `Root-Is-Purelib`
+/// in WHEEL.
 ///
-/// Tags are written sorted where they change; the same ones in another order stay as they are. A wheel for one platform
-/// is no purelib.
+/// Tags are written sorted where they change; the same ones in another order stay as they are. A
+/// wheel for one platform is no purelib.
 ///
 /// # Errors
 /// When METADATA is about another project or version than the file name.
-pub fn retag(wheel: &Wheel<'_>, name: &WheelName, retag: &Retag) -> Result<Change<'static>, WheelError> {
-    identity(wheel.metadata(), name, &wheel.dist_info_path("METADATA"), LabelRule::Agrees)?;
+pub fn retag(
+    wheel: &Wheel<'_>,
+    name: &WheelName,
+    retag: &Retag,
+) -> Result<Change<'static>, WheelError> {
+    identity(
+        wheel.metadata(),
+        name,
+        &wheel.dist_info_path("METADATA"),
+        LabelRule::Agrees,
+    )?;
     let new = WheelName {
         python: TagChange::applied(retag.python.as_ref(), &name.python),
         abi: TagChange::applied(retag.abi.as_ref(), &name.abi),
@@ -108,7 +122,14 @@ pub fn retag(wheel: &Wheel<'_>, name: &WheelName, retag: &Retag) -> Result<Chang
     }
     let mut edits = Edits::default();
     if headers != *wheel.wheel() {
-        edits.replaced.insert(wheel.dist_info_path("WHEEL"), headers.bytes().to_vec().into());
+        edits.replaced.insert(
+            wheel.dist_info_path("WHEEL"),
+            headers.bytes().to_vec().into(),
+        );
     }
-    Ok(Change { name: new, edits, findings: Vec::new() })
+    Ok(Change {
+        name: new,
+        edits,
+        findings: Vec::new(),
+    })
 }

@@ -18,7 +18,9 @@ pub trait Target: Write {
         let mut buffer = vec![0; COPY_BYTES.min(usize::try_from(length).unwrap_or(COPY_BYTES))];
         let (mut position, mut left) = (offset, length);
         while left > 0 {
-            let step = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            let step = buffer
+                .len()
+                .min(usize::try_from(left).unwrap_or(usize::MAX));
             source.read_exact_at(&mut buffer[..step], position)?;
             self.write_all(&buffer[..step])?;
             position += step as u64;
@@ -27,13 +29,15 @@ pub trait Target: Write {
         Ok(())
     }
 
-    /// Writes over bytes that were written `back_bytes` ago; what is written next goes behind the end as before.
+    /// Writes over bytes that were written `back_bytes` ago; what is written next goes behind the
+    /// end as before.
     ///
     /// # Errors
     /// When not so much was written yet, or the system cannot write.
     fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// A way to write behind what was written so far, for others beside this one; none where there is none.
+    /// A way to write behind what was written so far, for others beside this one; none where there
+    /// is none.
     ///
     /// # Errors
     /// When the system cannot give one.
@@ -61,9 +65,13 @@ pub trait WriteAhead: Send + Sync {
 
 impl Target for Vec<u8> {
     fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()> {
-        let start = usize::try_from(back_bytes).ok().and_then(|back| self.len().checked_sub(back));
+        let start = usize::try_from(back_bytes)
+            .ok()
+            .and_then(|back| self.len().checked_sub(back));
         let place = start.and_then(|start| self.get_mut(start..start.checked_add(bytes.len())?));
-        place.ok_or(io::ErrorKind::InvalidInput)?.copy_from_slice(bytes);
+        place
+            .ok_or(io::ErrorKind::InvalidInput)?
+            .copy_from_slice(bytes);
         Ok(())
     }
 }

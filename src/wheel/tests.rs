@@ -17,23 +17,44 @@ fn wheel_bytes(files: &[(String, Vec<u8>)], level: u32) -> Vec<u8> {
     let text = |text: &str| text.as_bytes().to_vec();
     let dist_info = |file: &str| format!("flash_attn-2.8.3.dist-info/{file}");
     let mut members = files.to_vec();
-    members.push((dist_info("METADATA"), text("Metadata-Version: 2.1\nName: flash-attn\nVersion: 2.8.3\n")));
+    members.push((
+        dist_info("METADATA"),
+        text("Metadata-Version: 2.1\nName: flash-attn\nVersion: 2.8.3\n"),
+    ));
     let tags = "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp311-cp311-linux_x86_64\n";
     members.push((dist_info("WHEEL"), text(tags)));
-    let mut rows: Vec<Row> = members.iter().map(|(name, content)| Row::of_content(name, content)).collect();
+    let mut rows: Vec<Row> = members
+        .iter()
+        .map(|(name, content)| Row::of_content(name, content))
+        .collect();
     rows.push(Row::bare(&dist_info("RECORD")));
     members.push((dist_info("RECORD"), Record { rows }.to_bytes()));
     let mut bytes = Vec::new();
     let mut writer = ZipWriter::new(&mut bytes);
     for (name, content) in &members {
-        writer.add(name, content, &NewMember { level, ..NewMember::default() }).unwrap();
+        writer
+            .add(
+                name,
+                content,
+                &NewMember {
+                    level,
+                    ..NewMember::default()
+                },
+            )
+            .unwrap();
     }
     writer.finish().unwrap();
     bytes
 }
 
 fn small() -> Vec<u8> {
-    wheel_bytes(&[("a.py".to_owned(), b"x = 1\n".repeat(9)), ("b/c.so".to_owned(), vec![7; 99])], 6)
+    wheel_bytes(
+        &[
+            ("a.py".to_owned(), b"x = 1\n".repeat(9)),
+            ("b/c.so".to_owned(), vec![7; 99]),
+        ],
+        6,
+    )
 }
 
 /// The wheel with a label, and its name.
@@ -41,7 +62,13 @@ fn relabelled(bytes: &[u8], label: &str) -> (Vec<u8>, WheelName) {
     let source = bytes.to_vec();
     let wheel = Wheel::open(&source).unwrap();
     let label: LocalLabel = label.parse().unwrap();
-    let change = relabel(&wheel, &NAME.parse().unwrap(), &label, ExistingLabel::Refuse).unwrap();
+    let change = relabel(
+        &wheel,
+        &NAME.parse().unwrap(),
+        &label,
+        ExistingLabel::Refuse,
+    )
+    .unwrap();
     let mut out = Vec::new();
     let length = rewrite(&wheel, &change.edits, &WriteOptions::default(), &mut out).unwrap();
     assert_eq!(length, out.len() as u64);
@@ -53,7 +80,10 @@ fn a_wheel_cut_off_or_changed_anywhere_is_judged_without_a_panic() {
     let (bytes, name): (Vec<u8>, WheelName) = (small(), NAME.parse().unwrap());
     assert_eq!(verify(&bytes, &name), []);
     for at in 0..bytes.len() {
-        assert!(!verify(&bytes[..at].to_vec(), &name).is_empty(), "cut off at {at}");
+        assert!(
+            !verify(&bytes[..at].to_vec(), &name).is_empty(),
+            "cut off at {at}"
+        );
         let mut wrong = bytes.clone();
         wrong[at] ^= 0x41;
         let _ = verify(&wrong, &name);
@@ -63,19 +93,41 @@ fn a_wheel_cut_off_or_changed_anywhere_is_judged_without_a_panic() {
 
 #[test]
 fn metadata_is_read_alone() {
-    assert!(read_metadata(&small()).unwrap().starts_with(b"Metadata-Version: 2.1\nName: flash-attn\n"));
+    assert!(
+        read_metadata(&small())
+            .unwrap()
+            .starts_with(b"Metadata-Version: 2.1\nName: flash-attn\n")
+    );
 }
 
 #[test]
 fn a_folder_that_is_there_under_the_new_name_is_no_place_to_rename_to() {
     let bytes = wheel_bytes(
-        &[("flash_attn-2.8.3.data/x".to_owned(), Vec::new()), ("flash_attn-2.8.3+l1.data/x".to_owned(), Vec::new())],
+        &[
+            ("flash_attn-2.8.3.data/x".to_owned(), Vec::new()),
+            ("flash_attn-2.8.3+l1.data/x".to_owned(), Vec::new()),
+        ],
         6,
     );
     let wheel = Wheel::open(&bytes).unwrap();
-    let change = relabel(&wheel, &NAME.parse().unwrap(), &"l1".parse().unwrap(), ExistingLabel::Refuse).unwrap();
-    let fault = rewrite(&wheel, &change.edits, &WriteOptions::default(), &mut Vec::new()).unwrap_err();
-    assert_eq!(fault.to_string(), "two members are named `flash_attn-2.8.3+l1.data/x`");
+    let change = relabel(
+        &wheel,
+        &NAME.parse().unwrap(),
+        &"l1".parse().unwrap(),
+        ExistingLabel::Refuse,
+    )
+    .unwrap();
+    let fault = rewrite(
+        &wheel,
+        &change.edits,
+        &WriteOptions::default(),
+        &mut Vec::new(),
+    )
+    .unwrap_err();
+    assert_eq!(
+        fault.to_string(),
+        "two members are named `flash_attn-2.8.3+l1.data/x`"
+    );
 }
 
 #[test]
@@ -98,8 +150,16 @@ fn a_label_of_a_label_is_found_by_its_kind() {
     let (bytes, name) = relabelled(&small(), "rocm62");
     let wheel = Wheel::open(&bytes).unwrap();
     let label = |text: &str, existing| relabel(&wheel, &name, &text.parse().unwrap(), existing);
-    assert!(matches!(label("rocm63", ExistingLabel::Refuse), Err(WheelError::HasLabel { .. })));
-    assert!(label("rocm62", ExistingLabel::Refuse).unwrap().edits.is_empty());
+    assert!(matches!(
+        label("rocm63", ExistingLabel::Refuse),
+        Err(WheelError::HasLabel { .. })
+    ));
+    assert!(
+        label("rocm62", ExistingLabel::Refuse)
+            .unwrap()
+            .edits
+            .is_empty()
+    );
     let version = |existing| label("rocm63", existing).unwrap().name.version.to_string();
     assert_eq!(version(ExistingLabel::Replace), "2.8.3+rocm63");
     assert_eq!(version(ExistingLabel::Append), "2.8.3+rocm62.rocm63");

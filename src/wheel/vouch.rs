@@ -40,11 +40,21 @@ impl Doubt {
         let member = member.name().to_owned();
         match self {
             Self::NotListed => WheelError::NotInRecord { member },
-            Self::WeakHash { listed, .. } => WheelError::WeakHash { member, listed, members: 1 },
-            Self::OtherHash { listed, actual } => WheelError::RecordMismatch { member, listed, actual },
-            Self::OtherSize { listed, actual } => {
-                WheelError::RecordMismatch { member, listed: counted(&listed), actual: counted(&actual.to_string()) }
-            }
+            Self::WeakHash { listed, .. } => WheelError::WeakHash {
+                member,
+                listed,
+                members: 1,
+            },
+            Self::OtherHash { listed, actual } => WheelError::RecordMismatch {
+                member,
+                listed,
+                actual,
+            },
+            Self::OtherSize { listed, actual } => WheelError::RecordMismatch {
+                member,
+                listed: counted(&listed),
+                actual: counted(&actual.to_string()),
+            },
         }
     }
 }
@@ -56,7 +66,8 @@ fn counted(size: &str) -> String {
 /// Reading a shorter member once more takes no time worth saving.
 const SHORT_BYTES: u64 = 1 << 20;
 
-/// RECORD beside someone who reads members anyway: what they read as a whole need not be read once more.
+/// RECORD beside someone who reads members anyway: what they read as a whole need not be read once
+/// more.
 #[derive(Debug)]
 pub struct Vouching<'w> {
     rows: BTreeMap<&'w str, &'w Row>,
@@ -65,18 +76,31 @@ pub struct Vouching<'w> {
 impl<'w> Vouching<'w> {
     /// By the first row of each path.
     pub fn new(record: &'w Record) -> Self {
-        Self { rows: record.rows.iter().rev().map(|row| (row.path.as_str(), row)).collect() }
+        Self {
+            rows: record
+                .rows
+                .iter()
+                .rev()
+                .map(|row| (row.path.as_str(), row))
+                .collect(),
+        }
     }
 
-    /// What hashes a member while it is read; `None` where that is not worth it, or has no hash that may be used.
+    /// What hashes a member while it is read; `None` where that is not worth it, or has no hash
+    /// that may be used.
     pub fn hasher(&self, member: &Member) -> Option<Hasher> {
-        let row = self.rows.get(member.name()).filter(|_| member.size_bytes() >= SHORT_BYTES)?;
+        let row = self
+            .rows
+            .get(member.name())
+            .filter(|_| member.size_bytes() >= SHORT_BYTES)?;
         Hasher::for_hash(&row.hash)
     }
 
     /// Whether RECORD has this hash of all of a member, and its size.
     pub fn agrees(&self, member: &Member, hasher: Hasher) -> bool {
-        let Some(row) = self.rows.get(member.name()) else { return false };
+        let Some(row) = self.rows.get(member.name()) else {
+            return false;
+        };
         hasher.finish() == row.hash.trim_end_matches('=') && other_size(member, row).is_none()
     }
 }
@@ -100,7 +124,9 @@ pub(super) fn doubt(
         }
         meter.add(bytes.len() as u64);
     })?;
-    let (Some(row), Some(hasher)) = (row, hasher) else { return Ok(Some(Doubt::NotListed)) };
+    let (Some(row), Some(hasher)) = (row, hasher) else {
+        return Ok(Some(Doubt::NotListed));
+    };
     let (listed, actual) = (row.hash.clone(), hasher.finish());
     Ok(if !is_known {
         Some(Doubt::WeakHash { listed, actual })
@@ -128,12 +154,20 @@ mod tests {
         let long = vec![7; usize::try_from(SHORT_BYTES).unwrap()];
         let mut bytes = Vec::new();
         let mut writer = ZipWriter::new(&mut bytes);
-        for (name, content) in [("true.so", &long[..]), ("other.so", &long[..]), ("short.so", b"short")] {
+        for (name, content) in [
+            ("true.so", &long[..]),
+            ("other.so", &long[..]),
+            ("short.so", b"short"),
+        ] {
             writer.add(name, content, &NewMember::default()).unwrap();
         }
         writer.finish().unwrap();
         let archive = Archive::open(&bytes).unwrap();
-        let rows = vec![Row::of_content("true.so", &long), Row::of_content("other.so", b"x"), Row::bare("bare.so")];
+        let rows = vec![
+            Row::of_content("true.so", &long),
+            Row::of_content("other.so", b"x"),
+            Row::bare("bare.so"),
+        ];
         let (record, member) = (Record { rows }, |name| archive.member(name).unwrap());
         let vouching = Vouching::new(&record);
         let agrees = |name| {
@@ -141,6 +175,9 @@ mod tests {
             hasher.update(&long);
             Some(vouching.agrees(member(name), hasher))
         };
-        assert_eq!([agrees("true.so"), agrees("other.so"), agrees("short.so")], [Some(true), Some(false), None]);
+        assert_eq!(
+            [agrees("true.so"), agrees("other.so"), agrees("short.so")],
+            [Some(true), Some(false), None]
+        );
     }
 }

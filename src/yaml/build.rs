@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 
 use super::limits::{
-    ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, LONGEST_KEY_BYTES, LONGEST_TEXT_BYTES, MOST_VALUES,
+    ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, LONGEST_KEY_BYTES, LONGEST_TEXT_BYTES,
+    MOST_VALUES,
 };
 use super::{Key, Node, Scalar, Value, fault};
 use crate::diagnostic::{Diagnostic, Sink, Source, Span, registry::matrix as codes};
@@ -20,7 +21,11 @@ struct Frame {
 
 enum Open {
     List(Vec<Node>),
-    Map { entries: Vec<(Key, Node)>, places: HashMap<String, usize>, pending: Pending },
+    Map {
+        entries: Vec<(Key, Node)>,
+        places: HashMap<String, usize>,
+        pending: Pending,
+    },
 }
 
 /// What the next value of a mapping is.
@@ -85,23 +90,36 @@ impl<'a> Builder<'a> {
         self.sink.push(diagnostic);
     }
 
-    /// The tree, `None` for an empty document, and whether nothing was left out of it that later checks would miss.
+    /// The tree, `None` for an empty document, and whether nothing was left out of it that later
+    /// checks would miss.
     pub(super) fn finish(self) -> (Option<Node>, bool) {
-        (self.root.filter(|node| node.value != Value::Null), self.is_whole)
+        (
+            self.root.filter(|node| node.value != Value::Null),
+            self.is_whole,
+        )
     }
 
     /// Each of the following returns `false` when parsing must stop.
     pub(super) fn scalar(&mut self, span: Span, text: &str, plain: bool, anchor: usize) -> bool {
-        let longest = if self.wants_key() { LONGEST_KEY_BYTES } else { LONGEST_TEXT_BYTES };
+        let longest = if self.wants_key() {
+            LONGEST_KEY_BYTES
+        } else {
+            LONGEST_TEXT_BYTES
+        };
         if text.len() > longest {
-            self.sink.push(fault::too_long(self.source, span, text.len(), longest));
+            self.sink
+                .push(fault::too_long(self.source, span, text.len(), longest));
             return false;
         }
-        let value = if plain && matches!(text, "" | "~" | "null" | "Null" | "NULL") && !self.wants_key() {
-            Value::Null
-        } else {
-            Value::Scalar(Scalar { text: text.to_owned(), plain })
-        };
+        let value =
+            if plain && matches!(text, "" | "~" | "null" | "Null" | "NULL") && !self.wants_key() {
+                Value::Null
+            } else {
+                Value::Scalar(Scalar {
+                    text: text.to_owned(),
+                    plain,
+                })
+            };
         self.place(Node { span, value }, anchor)
     }
 
@@ -110,7 +128,15 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn open_map(&mut self, span: Span, anchor: usize) -> bool {
-        self.open(span, anchor, Open::Map { entries: Vec::new(), places: HashMap::new(), pending: Pending::Key })
+        self.open(
+            span,
+            anchor,
+            Open::Map {
+                entries: Vec::new(),
+                places: HashMap::new(),
+                pending: Pending::Key,
+            },
+        )
     }
 
     fn open(&mut self, span: Span, anchor: usize, open: Open) -> bool {
@@ -118,25 +144,49 @@ impl<'a> Builder<'a> {
             self.sink.push(fault::too_deep(self.source, span));
             return false;
         }
-        self.stack.push(Frame { start: span.start, anchor, open });
+        self.stack.push(Frame {
+            start: span.start,
+            anchor,
+            open,
+        });
         true
     }
 
     pub(super) fn close(&mut self, span: Span) -> bool {
-        let Some(Frame { start, anchor, open }) = self.stack.pop() else { return true };
+        let Some(Frame {
+            start,
+            anchor,
+            open,
+        }) = self.stack.pop()
+        else {
+            return true;
+        };
         let (value, last) = match open {
             Open::List(items) => {
                 let last = items.last().map(|node| node.span.end);
                 (Value::List(items), last)
             }
             Open::Map { entries, .. } => {
-                let last = entries.last().map(|(key, node)| node.span.end.max(key.span.end));
+                let last = entries
+                    .last()
+                    .map(|(key, node)| node.span.end.max(key.span.end));
                 (Value::Map(entries), last)
             }
         };
-        // A block collection ends where the parser noticed, lines below: its last value is the better end.
-        let end = if span.is_empty() { last.unwrap_or(span.end) } else { span.end };
-        self.place(Node { span: start..end.max(start), value }, anchor)
+        // A block collection ends where the parser noticed, lines below: its last value is the
+        // better end.
+        let end = if span.is_empty() {
+            last.unwrap_or(span.end)
+        } else {
+            span.end
+        };
+        self.place(
+            Node {
+                span: start..end.max(start),
+                value,
+            },
+            anchor,
+        )
     }
 
     pub(super) fn alias(&mut self, span: Span, anchor: usize) -> bool {
@@ -144,7 +194,11 @@ impl<'a> Builder<'a> {
             self.sink.push(fault::self_alias(self.source, span));
             return false;
         };
-        let Measure { nodes, depth, bytes } = anchored.measure;
+        let Measure {
+            nodes,
+            depth,
+            bytes,
+        } = anchored.measure;
         self.alias_nodes += nodes;
         if self.alias_nodes > ALIAS_BUDGET {
             self.sink.push(fault::alias_budget(self.source, span));
@@ -165,13 +219,23 @@ impl<'a> Builder<'a> {
     }
 
     fn wants_key(&self) -> bool {
-        matches!(self.stack.last(), Some(Frame { open: Open::Map { pending: Pending::Key, .. }, .. }))
+        matches!(
+            self.stack.last(),
+            Some(Frame {
+                open: Open::Map {
+                    pending: Pending::Key,
+                    ..
+                },
+                ..
+            })
+        )
     }
 
     fn place(&mut self, node: Node, anchor: usize) -> bool {
         self.values += 1;
         if self.values > MOST_VALUES {
-            self.sink.push(fault::too_many_values(self.source, node.span));
+            self.sink
+                .push(fault::too_many_values(self.source, node.span));
             return false;
         }
         if anchor != 0 {
@@ -181,7 +245,13 @@ impl<'a> Builder<'a> {
                 self.sink.push(fault::alias_bytes(self.source, node.span));
                 return false;
             }
-            self.anchors.insert(anchor, Anchored { node: node.clone(), measure });
+            self.anchors.insert(
+                anchor,
+                Anchored {
+                    node: node.clone(),
+                    measure,
+                },
+            );
         }
         self.put(node);
         true
@@ -191,19 +261,25 @@ impl<'a> Builder<'a> {
         match self.stack.last_mut().map(|frame| &mut frame.open) {
             None => self.root = Some(node),
             Some(Open::List(items)) => items.push(node),
-            Some(Open::Map { entries, places, pending }) => {
+            Some(Open::Map {
+                entries,
+                places,
+                pending,
+            }) => {
                 *pending = match std::mem::replace(pending, Pending::Key) {
                     Pending::Key => match key(node, self.source) {
                         Err(diagnostic) => {
-                            self.is_whole &=
-                                ![codes::KEY_NOT_TEXT.id, codes::TOO_LONG.id].contains(&diagnostic.code.id);
+                            self.is_whole &= ![codes::KEY_NOT_TEXT.id, codes::TOO_LONG.id]
+                                .contains(&diagnostic.code.id);
                             self.sink.push(diagnostic);
                             Pending::Refused
                         }
                         Ok(key) => match places.get(&key.text) {
                             Some(&first) => {
-                                let first = entries.get(first).map_or(0..0, |(key, _)| key.span.clone());
-                                self.sink.push(fault::duplicate_key(self.source, &key, first));
+                                let first =
+                                    entries.get(first).map_or(0..0, |(key, _)| key.span.clone());
+                                self.sink
+                                    .push(fault::duplicate_key(self.source, &key, first));
                                 Pending::Refused
                             }
                             None => {
@@ -225,19 +301,28 @@ impl<'a> Builder<'a> {
 
 fn key(node: Node, source: &Source) -> Result<Key, Diagnostic> {
     match node.value {
-        Value::Scalar(Scalar { text, plain: true }) if text == "<<" => Err(fault::merge_key(source, node.span)),
-        // An alias of a long text.
-        Value::Scalar(Scalar { text, .. }) if text.len() > LONGEST_KEY_BYTES => {
-            Err(fault::too_long(source, node.span, text.len(), LONGEST_KEY_BYTES))
+        Value::Scalar(Scalar { text, plain: true }) if text == "<<" => {
+            Err(fault::merge_key(source, node.span))
         }
-        Value::Scalar(Scalar { text, .. }) => Ok(Key { span: node.span, text }),
+        // An alias of a long text.
+        Value::Scalar(Scalar { text, .. }) if text.len() > LONGEST_KEY_BYTES => Err(
+            fault::too_long(source, node.span, text.len(), LONGEST_KEY_BYTES),
+        ),
+        Value::Scalar(Scalar { text, .. }) => Ok(Key {
+            span: node.span,
+            text,
+        }),
         _ => Err(fault::key_not_text(source, node.span)),
     }
 }
 
 /// Returns the size of a tree. Trees here are at most `DEPTH_LIMIT` deep.
 fn measure(node: &Node) -> Measure {
-    let own = Measure { nodes: 1, depth: 0, bytes: size_of::<Node>() };
+    let own = Measure {
+        nodes: 1,
+        depth: 0,
+        bytes: size_of::<Node>(),
+    };
     let add = |whole: Measure, one: Measure| Measure {
         nodes: whole.nodes + one.nodes,
         depth: whole.depth.max(one.depth + 1),
@@ -245,12 +330,28 @@ fn measure(node: &Node) -> Measure {
     };
     match &node.value {
         Value::Null => own,
-        Value::Scalar(scalar) => Measure { bytes: own.bytes + scalar.text.len(), ..own },
-        Value::List(items) => items.iter().map(measure).fold(Measure { depth: 1, ..own }, add),
+        Value::Scalar(scalar) => Measure {
+            bytes: own.bytes + scalar.text.len(),
+            ..own
+        },
+        Value::List(items) => items
+            .iter()
+            .map(measure)
+            .fold(Measure { depth: 1, ..own }, add),
         Value::Map(entries) => {
-            let keys: usize = entries.iter().map(|(key, _)| size_of::<Key>() + key.text.len()).sum();
-            let own = Measure { depth: 1, bytes: own.bytes + keys, ..own };
-            entries.iter().map(|(_, value)| measure(value)).fold(own, add)
+            let keys: usize = entries
+                .iter()
+                .map(|(key, _)| size_of::<Key>() + key.text.len())
+                .sum();
+            let own = Measure {
+                depth: 1,
+                bytes: own.bytes + keys,
+                ..own
+            };
+            entries
+                .iter()
+                .map(|(_, value)| measure(value))
+                .fold(own, add)
         }
     }
 }

@@ -1,8 +1,9 @@
 //! [`Node`] trees as a serde input: scalars keep their text, errors keep their place.
 //!
-//! A `String` gets the text as written, a number or a boolean is read only where the type asks for one.
-//! `deserialize_any`, which hand-written unions use, gives mappings, lists, text, nothing, and for scalars without
-//! quotes also `true`, `false` and whole numbers that print as they were written.
+//! A `String` gets the text as written, a number or a boolean is read only where the type asks for
+//! one. `deserialize_any`, which hand-written unions use, gives mappings, lists, text, nothing, and
+//! for scalars without quotes also `true`, `false` and whole numbers that print as they were
+//! written.
 //!
 //! **Invariant:** `3.10` without quotes is text for every type but a float.
 
@@ -28,8 +29,10 @@ pub struct FromNodeError {
 /// # Errors
 /// The first value that does not fit the type.
 pub fn from_node<T: de::DeserializeOwned>(node: &Node) -> Result<T, FromNodeError> {
-    T::deserialize(Reader(node))
-        .map_err(|e| FromNodeError { span: e.span.unwrap_or_else(|| node.span.clone()), message: e.message })
+    T::deserialize(Reader(node)).map_err(|e| FromNodeError {
+        span: e.span.unwrap_or_else(|| node.span.clone()),
+        message: e.message,
+    })
 }
 
 /// An error on its way up: the innermost reader that knows a place sets it.
@@ -49,7 +52,10 @@ impl Fault {
 
 impl de::Error for Fault {
     fn custom<T: std::fmt::Display>(message: T) -> Self {
-        Self { span: None, message: message.to_string() }
+        Self {
+            span: None,
+            message: message.to_string(),
+        }
     }
 }
 
@@ -62,7 +68,10 @@ impl<'n> Reader<'n> {
             Value::Scalar(scalar) => format!("`{}`", scalar.text),
             _ => self.0.kind().to_owned(),
         };
-        Fault { span: Some(self.0.span.clone()), message: format!("expected {expected}, found {found}") }
+        Fault {
+            span: Some(self.0.span.clone()),
+            message: format!("expected {expected}, found {found}"),
+        }
     }
 
     fn number<T: std::str::FromStr>(self) -> Result<T, Fault> {
@@ -80,7 +89,11 @@ impl<'n> Reader<'n> {
     fn list<V: Visitor<'n>>(self, items: &'n [Node], visitor: V) -> Result<V::Value, Fault> {
         let mut access = Items(items.iter());
         let value = visitor.visit_seq(&mut access)?;
-        if access.0.len() == 0 { Ok(value) } else { Err(self.wrong("fewer items")) }
+        if access.0.len() == 0 {
+            Ok(value)
+        } else {
+            Err(self.wrong("fewer items"))
+        }
     }
 }
 
@@ -105,7 +118,10 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
         match &self.0.value {
             Value::Null => visitor.visit_unit(),
             Value::List(items) => self.list(items, visitor),
-            Value::Map(entries) => visitor.visit_map(Entries { rest: entries.iter(), value: None }),
+            Value::Map(entries) => visitor.visit_map(Entries {
+                rest: entries.iter(),
+                value: None,
+            }),
             Value::Scalar(scalar) => match (self.0.boolean(), whole_number(scalar)) {
                 (Some(truth), _) => visitor.visit_bool(truth),
                 (None, Some(number)) => visitor.visit_i64(number),
@@ -116,7 +132,11 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
     }
 
     fn deserialize_bool<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
-        visitor.visit_bool(self.0.boolean().ok_or_else(|| self.wrong("`true` or `false`"))?)
+        visitor.visit_bool(
+            self.0
+                .boolean()
+                .ok_or_else(|| self.wrong("`true` or `false`"))?,
+        )
     }
 
     numbers! {
@@ -126,7 +146,9 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
     }
 
     fn deserialize_str<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
-        visitor.visit_borrowed_str(self.scalar()?).map_err(|e: Fault| e.at(&self.0.span))
+        visitor
+            .visit_borrowed_str(self.scalar()?)
+            .map_err(|e: Fault| e.at(&self.0.span))
     }
 
     fn deserialize_string<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
@@ -142,18 +164,34 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
     }
 
     fn deserialize_option<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if self.0.value == Value::Null { visitor.visit_none() } else { visitor.visit_some(self) }
+        if self.0.value == Value::Null {
+            visitor.visit_none()
+        } else {
+            visitor.visit_some(self)
+        }
     }
 
     fn deserialize_unit<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if self.0.value == Value::Null { visitor.visit_unit() } else { Err(self.wrong("nothing")) }
+        if self.0.value == Value::Null {
+            visitor.visit_unit()
+        } else {
+            Err(self.wrong("nothing"))
+        }
     }
 
-    fn deserialize_unit_struct<V: Visitor<'n>>(self, _: &'static str, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_unit_struct<V: Visitor<'n>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
         self.deserialize_unit(visitor)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'n>>(self, _: &'static str, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_newtype_struct<V: Visitor<'n>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -177,7 +215,12 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
 
     fn deserialize_map<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
         let entries = self.0.entries().ok_or_else(|| self.wrong("a mapping"))?;
-        visitor.visit_map(Entries { rest: entries.iter(), value: None }).map_err(|e| e.at(&self.0.span))
+        visitor
+            .visit_map(Entries {
+                rest: entries.iter(),
+                value: None,
+            })
+            .map_err(|e| e.at(&self.0.span))
     }
 
     fn deserialize_struct<V: Visitor<'n>>(
@@ -197,7 +240,9 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
     ) -> Result<V::Value, Fault> {
         match &self.0.value {
             Value::Scalar(scalar) => visitor.visit_enum(scalar.text.as_str().into_deserializer()),
-            Value::Map(entries) if entries.len() == 1 => visitor.visit_enum(Variant(&entries[0].0, &entries[0].1)),
+            Value::Map(entries) if entries.len() == 1 => {
+                visitor.visit_enum(Variant(&entries[0].0, &entries[0].1))
+            }
             _ => Err(self.wrong("a word, or a mapping with one key")),
         }
         .map_err(|e: Fault| e.at(&self.0.span))
@@ -215,8 +260,14 @@ struct Items<'n>(std::slice::Iter<'n, Node>);
 impl<'n> de::SeqAccess<'n> for &mut Items<'n> {
     type Error = Fault;
 
-    fn next_element_seed<T: DeserializeSeed<'n>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
-        self.0.next().map(|node| seed.deserialize(Reader(node)).map_err(|e| e.at(&node.span))).transpose()
+    fn next_element_seed<T: DeserializeSeed<'n>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Fault> {
+        self.0
+            .next()
+            .map(|node| seed.deserialize(Reader(node)).map_err(|e| e.at(&node.span)))
+            .transpose()
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -232,15 +283,25 @@ struct Entries<'n> {
 impl<'n> de::MapAccess<'n> for Entries<'n> {
     type Error = Fault;
 
-    fn next_key_seed<K: DeserializeSeed<'n>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
-        let Some((key, value)) = self.rest.next() else { return Ok(None) };
+    fn next_key_seed<K: DeserializeSeed<'n>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Fault> {
+        let Some((key, value)) = self.rest.next() else {
+            return Ok(None);
+        };
         self.value = Some(value);
         let text: StrDeserializer<'n, Fault> = key.text.as_str().into_deserializer();
-        seed.deserialize(text).map(Some).map_err(|e| e.at(&key.span))
+        seed.deserialize(text)
+            .map(Some)
+            .map_err(|e| e.at(&key.span))
     }
 
     fn next_value_seed<V: DeserializeSeed<'n>>(&mut self, seed: V) -> Result<V::Value, Fault> {
-        let node = self.value.take().ok_or_else(|| de::Error::custom("a value was asked for before its key"))?;
+        let node = self
+            .value
+            .take()
+            .ok_or_else(|| de::Error::custom("a value was asked for before its key"))?;
         seed.deserialize(Reader(node)).map_err(|e| e.at(&node.span))
     }
 
@@ -256,9 +317,15 @@ impl<'n> de::EnumAccess<'n> for Variant<'n> {
     type Error = Fault;
     type Variant = Reader<'n>;
 
-    fn variant_seed<V: DeserializeSeed<'n>>(self, seed: V) -> Result<(V::Value, Reader<'n>), Fault> {
+    fn variant_seed<V: DeserializeSeed<'n>>(
+        self,
+        seed: V,
+    ) -> Result<(V::Value, Reader<'n>), Fault> {
         let text: StrDeserializer<'n, Fault> = self.0.text.as_str().into_deserializer();
-        Ok((seed.deserialize(text).map_err(|e| e.at(&self.0.span))?, Reader(self.1)))
+        Ok((
+            seed.deserialize(text).map_err(|e| e.at(&self.0.span))?,
+            Reader(self.1),
+        ))
     }
 }
 
@@ -266,7 +333,11 @@ impl<'n> de::VariantAccess<'n> for Reader<'n> {
     type Error = Fault;
 
     fn unit_variant(self) -> Result<(), Fault> {
-        if self.0.value == Value::Null { Ok(()) } else { Err(self.wrong("nothing")) }
+        if self.0.value == Value::Null {
+            Ok(())
+        } else {
+            Err(self.wrong("nothing"))
+        }
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'n>>(self, seed: T) -> Result<T::Value, Fault> {
@@ -277,7 +348,11 @@ impl<'n> de::VariantAccess<'n> for Reader<'n> {
         de::Deserializer::deserialize_seq(self, visitor)
     }
 
-    fn struct_variant<V: Visitor<'n>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Fault> {
+    fn struct_variant<V: Visitor<'n>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
         de::Deserializer::deserialize_map(self, visitor)
     }
 }
@@ -330,7 +405,15 @@ mod tests {
     fn typed_values_come_out_as_written() {
         let text = "name: 3.10\ncount: 4\nis-on: true\nmaybe:\nlist: [1, true, 0x1f, 'q']\nmap: {x: plain, y: {with: 1.0}, z: {both: {a: 2}}}\n";
         let sample: Sample = from_node(&node(text)).unwrap();
-        assert_eq!((sample.name.as_str(), sample.count, sample.is_on, &sample.maybe), ("3.10", 4, true, &None));
+        assert_eq!(
+            (
+                sample.name.as_str(),
+                sample.count,
+                sample.is_on,
+                &sample.maybe
+            ),
+            ("3.10", 4, true, &None)
+        );
         assert_eq!(sample.list, ["1", "true", "0x1f", "q"]);
         assert_eq!(sample.map["x"], Kind::Plain);
         assert_eq!(sample.map["y"], Kind::With("1.0".into()));
@@ -339,19 +422,35 @@ mod tests {
 
     #[test]
     fn a_value_of_the_wrong_kind_is_named_with_its_place() {
-        assert_eq!(fault("name: a\ncount: many\n"), ("many".into(), "expected a number, found `many`".into()));
+        assert_eq!(
+            fault("name: a\ncount: many\n"),
+            ("many".into(), "expected a number, found `many`".into())
+        );
         assert_eq!(fault("name: a\nis-on: 'true'\n").0, "'true'");
-        assert_eq!(fault("name: [a]\n"), ("[a]".into(), "expected text, found a list".into()));
-        assert_eq!(fault("name: a\nlist: x\n"), ("x".into(), "expected a list, found `x`".into()));
+        assert_eq!(
+            fault("name: [a]\n"),
+            ("[a]".into(), "expected text, found a list".into())
+        );
+        assert_eq!(
+            fault("name: a\nlist: x\n"),
+            ("x".into(), "expected a list, found `x`".into())
+        );
         assert_eq!(fault("name: a\nlist: [x, {}]\n").0, "{}");
         let (at, words) = fault("name: a\nnmae: b\n");
-        assert!(at == "nmae" && words.starts_with("unknown field `nmae`"), "{at} {words}");
+        assert!(
+            at == "nmae" && words.starts_with("unknown field `nmae`"),
+            "{at} {words}"
+        );
         assert!(fault("count: 1\n").1.contains("missing field `name`"));
     }
 
     #[test]
     fn any_keeps_versions_as_text_and_knows_whole_numbers() {
-        let value: serde_json::Value = from_node(&node("[3.10, 8, 08, true, 'true', ~, yes]")).unwrap();
-        assert_eq!(value, serde_json::json!(["3.10", 8, "08", true, "true", null, "yes"]));
+        let value: serde_json::Value =
+            from_node(&node("[3.10, 8, 08, true, 'true', ~, yes]")).unwrap();
+        assert_eq!(
+            value,
+            serde_json::json!(["3.10", 8, "08", true, "true", null, "yes"])
+        );
     }
 }

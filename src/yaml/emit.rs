@@ -1,15 +1,17 @@
 //! YAML output.
 //!
-//! Input: a serialisable value. Output: a block-style document that YAML 1.1 and 1.2 readers understand alike.
+//! Input: a serialisable value. Output: a block-style document that YAML 1.1 and 1.2 readers
+//! understand alike.
 //!
-//! **Invariant:** a text is written without quotes only where no reader could take it for anything else.
+//! **Invariant:** a text is written without quotes only where no reader could take it for anything
+//! else.
 
 use std::fmt::Write;
 
 use serde_yaml::Value;
 
-/// Writes a serialisable value as a YAML document; texts that other readers could take for numbers, dates or booleans
-/// are quoted.
+/// Writes a serialisable value as a YAML document; texts that other readers could take for numbers,
+/// dates or booleans are quoted.
 ///
 /// # Errors
 /// When the value has no YAML form (a map with a composite key).
@@ -95,12 +97,15 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Several lines that a literal block keeps exactly: nothing unprintable, no space at the edges of a line that
-/// indentation or trimming could change, one line end at most.
+/// Several lines that a literal block keeps exactly: nothing unprintable, no space at the edges of
+/// a line that indentation or trimming could change, one line end at most.
 fn fits_a_block(text: &str) -> bool {
     let printable = text.chars().all(|c| c == '\n' || !c.is_control());
     let first_is_flush = !text.starts_with([' ', '\n']);
-    text.trim_end_matches('\n').contains('\n') && printable && first_is_flush && !text.ends_with("\n\n")
+    text.trim_end_matches('\n').contains('\n')
+        && printable
+        && first_is_flush
+        && !text.ends_with("\n\n")
 }
 
 fn scalar(value: &Value) -> Result<String, serde_yaml::Error> {
@@ -111,11 +116,16 @@ fn scalar(value: &Value) -> Result<String, serde_yaml::Error> {
         Value::String(text) => quoted(text),
         Value::Sequence(items) if items.is_empty() => "[]".into(),
         Value::Mapping(entries) if entries.is_empty() => "{}".into(),
-        _ => return Err(serde::ser::Error::custom("a list, a mapping or a tag cannot be a key or a scalar")),
+        _ => {
+            return Err(serde::ser::Error::custom(
+                "a list, a mapping or a tag cannot be a key or a scalar",
+            ));
+        }
     })
 }
 
-/// A text as a scalar: plain where that is safe, else in single quotes, else in double quotes with escapes.
+/// A text as a scalar: plain where that is safe, else in single quotes, else in double quotes with
+/// escapes.
 fn quoted(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
@@ -146,9 +156,13 @@ const RESERVED: [&str; 9] = ["true", "false", "yes", "no", "on", "off", "null", 
 
 fn is_plain(text: &str) -> bool {
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '/');
-    let inside =
-        text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '+' | '@'));
-    begins && inside && !text.ends_with(' ') && !RESERVED.iter().any(|word| word.eq_ignore_ascii_case(text))
+    let inside = text
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '+' | '@'));
+    begins
+        && inside
+        && !text.ends_with(' ')
+        && !RESERVED.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 #[cfg(test)]
@@ -197,7 +211,8 @@ mod tests {
             let text = to_yaml(&value).unwrap();
             let theirs: Value = serde_yaml::from_str(&text).unwrap();
             prop_assert_eq!(&theirs, &value, "{}", text);
-            // The reader of user files takes an empty document for a fault, and nothing else than a mapping or list.
+            // The reader of user files takes an empty document for a fault, and nothing else than a
+            // mapping or list.
             if value.as_object().is_some_and(|o| !o.is_empty()) && !text.contains("<<") {
                 let mut sink = Sink::new();
                 let node = parse(&Source::new("t", text.as_str()), &mut sink);

@@ -1,14 +1,19 @@
 //! The diagnostics of YAML syntax.
 
 use super::Key;
-use super::limits::{ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, LONGEST_KEY_BYTES, MOST_VALUES};
+use super::limits::{
+    ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, LONGEST_KEY_BYTES, MOST_VALUES,
+};
 use crate::diagnostic::{Diagnostic, Source, Span, registry::matrix as codes};
 
 pub(super) fn duplicate_key(source: &Source, key: &Key, first: Span) -> Diagnostic {
-    Diagnostic::new(&codes::DUPLICATE_KEY, format!("the key `{}` stands twice in one mapping", key.text))
-        .at(source.place(key.span.clone()), "again here")
-        .also(source.place(first), "first here")
-        .help("remove one of the two, or join their values")
+    Diagnostic::new(
+        &codes::DUPLICATE_KEY,
+        format!("the key `{}` stands twice in one mapping", key.text),
+    )
+    .at(source.place(key.span.clone()), "again here")
+    .also(source.place(first), "first here")
+    .help("remove one of the two, or join their values")
 }
 
 pub(super) fn merge_key(source: &Source, span: Span) -> Diagnostic {
@@ -32,28 +37,40 @@ pub(super) fn unknown_anchor(source: &Source, span: Span) -> Diagnostic {
 }
 
 pub(super) fn self_alias(source: &Source, span: Span) -> Diagnostic {
-    Diagnostic::new(&codes::UNKNOWN_ANCHOR, "an alias stands inside the value that it names")
-        .at(source.place(span), "")
-        .help("write the value out")
+    Diagnostic::new(
+        &codes::UNKNOWN_ANCHOR,
+        "an alias stands inside the value that it names",
+    )
+    .at(source.place(span), "")
+    .help("write the value out")
 }
 
 pub(super) fn alias_budget(source: &Source, span: Span) -> Diagnostic {
-    Diagnostic::new(&codes::ALIAS_BUDGET, format!("aliases add more than {ALIAS_BUDGET} values to this file"))
-        .at(source.place(span), "too many with this one")
-        .help("write the values out, or use fewer aliases of aliases")
+    Diagnostic::new(
+        &codes::ALIAS_BUDGET,
+        format!("aliases add more than {ALIAS_BUDGET} values to this file"),
+    )
+    .at(source.place(span), "too many with this one")
+    .help("write the values out, or use fewer aliases of aliases")
 }
 
 pub(super) fn alias_bytes(source: &Source, span: Span) -> Diagnostic {
     let most = ALIAS_BUDGET_BYTES >> 20;
-    Diagnostic::new(&codes::ALIAS_BUDGET, format!("anchors and aliases add more than {most} MiB to this file"))
-        .at(source.place(span), "too much with this one")
-        .help("write the values out, or use fewer aliases of long values")
+    Diagnostic::new(
+        &codes::ALIAS_BUDGET,
+        format!("anchors and aliases add more than {most} MiB to this file"),
+    )
+    .at(source.place(span), "too much with this one")
+    .help("write the values out, or use fewer aliases of long values")
 }
 
 pub(super) fn too_many_values(source: &Source, span: Span) -> Diagnostic {
-    Diagnostic::new(&codes::TOO_MANY_VALUES, format!("the file holds more than {MOST_VALUES} values"))
-        .at(source.place(span), "one too many")
-        .help("divide it into several files")
+    Diagnostic::new(
+        &codes::TOO_MANY_VALUES,
+        format!("the file holds more than {MOST_VALUES} values"),
+    )
+    .at(source.place(span), "one too many")
+    .help("divide it into several files")
 }
 
 pub(super) fn too_long(source: &Source, span: Span, bytes: usize, longest: usize) -> Diagnostic {
@@ -61,44 +78,61 @@ pub(super) fn too_long(source: &Source, span: Span, bytes: usize, longest: usize
         LONGEST_KEY_BYTES => ("key", "shorten it"),
         _ => ("text", "shorten it, or put it into a file of its own"),
     };
-    Diagnostic::new(&codes::TOO_LONG, format!("a {what} of {bytes} bytes; at most {longest} are read"))
-        .at(source.place(span), "")
-        .help(help)
+    Diagnostic::new(
+        &codes::TOO_LONG,
+        format!("a {what} of {bytes} bytes; at most {longest} are read"),
+    )
+    .at(source.place(span), "")
+    .help(help)
 }
 
 pub(super) fn too_deep(source: &Source, span: Span) -> Diagnostic {
-    Diagnostic::new(&codes::TOO_DEEP, format!("values are nested more than {DEPTH_LIMIT} deep"))
-        .at(source.place(span), "")
-        .help("remove levels; a matrix file needs no more than six")
+    Diagnostic::new(
+        &codes::TOO_DEEP,
+        format!("values are nested more than {DEPTH_LIMIT} deep"),
+    )
+    .at(source.place(span), "")
+    .help("remove levels; a matrix file needs no more than six")
 }
 
 pub(super) fn second_document(source: &Source, span: Span) -> Diagnostic {
-    Diagnostic::new(&codes::SECOND_DOCUMENT, "a second YAML document begins here")
-        .at(source.place(span), "")
-        .help("put it into a file of its own; several matrix files make one plan")
+    Diagnostic::new(
+        &codes::SECOND_DOCUMENT,
+        "a second YAML document begins here",
+    )
+    .at(source.place(span), "")
+    .help("put it into a file of its own; several matrix files make one plan")
 }
 
 pub(super) fn key_not_text(source: &Source, span: Span) -> Diagnostic {
     let before = &source.text[..span.start];
     if before.ends_with('{') && source.text[span.start..].starts_with('{') {
         let end = span.end + usize::from(source.text[span.end..].starts_with('}'));
-        return Diagnostic::new(&codes::KEY_NOT_TEXT, "a text that begins with `{{` must be quoted")
-            .at(source.place(span.start - 1..end), "")
-            .help("put the whole text in quotes");
+        return Diagnostic::new(
+            &codes::KEY_NOT_TEXT,
+            "a text that begins with `{{` must be quoted",
+        )
+        .at(source.place(span.start - 1..end), "")
+        .help("put the whole text in quotes");
     }
-    Diagnostic::new(&codes::KEY_NOT_TEXT, "a key must be text, not a list or a mapping")
-        .at(source.place(span), "")
-        .help("quote a key that begins with `[` or `{`")
+    Diagnostic::new(
+        &codes::KEY_NOT_TEXT,
+        "a key must be text, not a list or a mapping",
+    )
+    .at(source.place(span), "")
+    .help("quote a key that begins with `[` or `{`")
 }
 
 pub(super) fn tab(source: &Source, span: Span) -> Diagnostic {
     // The parser points at the token before it.
     let span = match source.text.get(span.clone()) {
         Some(text) if text.contains('\t') => span,
-        _ => source.text[span.start..].find('\t').map_or(span.clone(), |after| {
-            let at = span.start + after;
-            at..at + 1
-        }),
+        _ => source.text[span.start..]
+            .find('\t')
+            .map_or(span.clone(), |after| {
+                let at = span.start + after;
+                at..at + 1
+            }),
     };
     Diagnostic::new(&codes::TAB, "a tab where YAML takes spaces only")
         .at(source.place(span), "")
@@ -106,11 +140,16 @@ pub(super) fn tab(source: &Source, span: Span) -> Diagnostic {
 }
 
 pub(super) fn control_character(source: &Source, span: Span, character: char) -> Diagnostic {
-    let at = source.text[span.start..].find(character).map_or(span.start, |after| span.start + after);
+    let at = source.text[span.start..]
+        .find(character)
+        .map_or(span.start, |after| span.start + after);
     let span = at..at + character.len_utf8();
     Diagnostic::new(
         &codes::CONTROL_CHARACTER,
-        format!("the control character U+{:04X} cannot stand in a YAML file", u32::from(character)),
+        format!(
+            "the control character U+{:04X} cannot stand in a YAML file",
+            u32::from(character)
+        ),
     )
     .at(source.place(span), "")
     .help("remove it")

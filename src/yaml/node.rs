@@ -69,7 +69,11 @@ impl Node {
 
     /// The value under a key of a mapping; a null value counts as absent.
     pub fn get(&self, key: &str) -> Option<&Self> {
-        self.entries()?.iter().find(|(k, _)| k.text == key).map(|(_, v)| v).filter(|v| v.value != Value::Null)
+        self.entries()?
+            .iter()
+            .find(|(k, _)| k.text == key)
+            .map(|(_, v)| v)
+            .filter(|v| v.value != Value::Null)
     }
 
     /// `true`, `false` as YAML 1.2 spells them.

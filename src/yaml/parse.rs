@@ -1,8 +1,10 @@
 //! Text to [`Node`] tree, with every syntax fault as a diagnostic.
 //!
-//! Input: a [`Source`]. Output: a tree whose depth and size are bounded whatever the text is, and diagnostics.
+//! Input: a [`Source`]. Output: a tree whose depth and size are bounded whatever the text is, and
+//! diagnostics.
 //!
-//! **Invariant:** no recursion on the input's nesting; memory is bounded by the text's length and [`limits`](super::limits).
+//! **Invariant:** no recursion on the input's nesting; memory is bounded by the text's length and
+//! [`limits`](super::limits).
 
 use granit_parser::{Event, Options, Parser, ScalarStyle};
 
@@ -13,15 +15,18 @@ use crate::diagnostic::{Diagnostic, Sink, Source, registry::matrix as codes};
 
 /// Parses one YAML document. Faults go to the sink; `None` when nothing usable is left.
 ///
-/// Duplicate keys, merge keys, tags, aliases that expand beyond the budget, deep nesting, long keys and texts and a second
-/// document are faults. A byte order mark is a warning.
+/// Duplicate keys, merge keys, tags, aliases that expand beyond the budget, deep nesting, long keys
+/// and texts and a second document are faults. A byte order mark is a warning.
 pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
     let (text, base) = match source.text.strip_prefix('\u{feff}') {
         Some(rest) => {
             sink.push(
-                Diagnostic::new(&codes::BYTE_ORDER_MARK, "the file begins with a byte order mark")
-                    .at(source.place(0..'\u{feff}'.len_utf8()), "")
-                    .help("save the file as UTF-8 without a byte order mark"),
+                Diagnostic::new(
+                    &codes::BYTE_ORDER_MARK,
+                    "the file begins with a byte order mark",
+                )
+                .at(source.place(0..'\u{feff}'.len_utf8()), "")
+                .help("save the file as UTF-8 without a byte order mark"),
             );
             (rest, '\u{feff}'.len_utf8())
         }
@@ -41,8 +46,15 @@ pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
         let bytes = place.byte_range().unwrap_or(0..0);
         let span = bytes.start + base..bytes.end + base;
         if let Some(tag) = event.tag() {
-            let at = place.tag_span().and_then(|span| span.byte_range()).map(|tag| tag.start + base..tag.end + base);
-            builder.push_fault(fault::tag(source, at.unwrap_or(span.clone()), &tag.original()));
+            let at = place
+                .tag_span()
+                .and_then(|span| span.byte_range())
+                .map(|tag| tag.start + base..tag.end + base);
+            builder.push_fault(fault::tag(
+                source,
+                at.unwrap_or(span.clone()),
+                &tag.original(),
+            ));
         }
         let usable = match event {
             Event::DocumentStart(..) => {
@@ -53,7 +65,9 @@ pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
                 }
                 true
             }
-            Event::Scalar(text, style, anchor, _) => builder.scalar(span, &text, style == ScalarStyle::Plain, anchor),
+            Event::Scalar(text, style, anchor, _) => {
+                builder.scalar(span, &text, style == ScalarStyle::Plain, anchor)
+            }
             Event::SequenceStart(_, anchor, _) => builder.open_list(span, anchor),
             Event::MappingStart(_, anchor, _) => builder.open_map(span, anchor),
             Event::SequenceEnd | Event::MappingEnd => builder.close(span),
@@ -66,7 +80,11 @@ pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
     }
     let (root, is_whole) = builder.finish();
     if root.is_none() {
-        let what = if text.trim().is_empty() { "the file is empty" } else { "the file holds nothing but comments" };
+        let what = if text.trim().is_empty() {
+            "the file is empty"
+        } else {
+            "the file holds nothing but comments"
+        };
         sink.push(
             Diagnostic::new(&codes::EMPTY_FILE, what)
                 .at(source.place(0..0), "")
@@ -88,7 +106,9 @@ fn options() -> Options {
 mod tests {
     use super::parse;
     use crate::diagnostic::{Sink, Source};
-    use crate::yaml::limits::{ALIAS_BUDGET, DEPTH_LIMIT, LONGEST_KEY_BYTES, LONGEST_TEXT_BYTES, MOST_VALUES};
+    use crate::yaml::limits::{
+        ALIAS_BUDGET, DEPTH_LIMIT, LONGEST_KEY_BYTES, LONGEST_TEXT_BYTES, MOST_VALUES,
+    };
     use crate::yaml::{Node, Value};
 
     fn tree(text: &str) -> Node {
@@ -106,11 +126,23 @@ mod tests {
             crate::diagnostic::Place::Text { source, span } => source.text[span.clone()].to_owned(),
             other => other.to_string(),
         };
-        sink.finish().iter().map(|d| (d.code.id, d.labels.iter().map(|l| slice(&l.place)).collect())).collect()
+        sink.finish()
+            .iter()
+            .map(|d| {
+                (
+                    d.code.id,
+                    d.labels.iter().map(|l| slice(&l.place)).collect(),
+                )
+            })
+            .collect()
     }
 
     fn check(text: &str, id: &str, spots: &[&str]) {
-        assert_eq!(faults(text), [(id, spots.iter().map(|s| (*s).to_owned()).collect())], "{text:?}");
+        assert_eq!(
+            faults(text),
+            [(id, spots.iter().map(|s| (*s).to_owned()).collect())],
+            "{text:?}"
+        );
     }
 
     /// M18
@@ -133,14 +165,23 @@ mod tests {
         let key = &root.entries().unwrap()[1].0;
         assert_eq!((&text[key.span.clone()], key.text.as_str()), ("b", "b"));
         let inner = &root.get("b").unwrap().items().unwrap()[0];
-        assert!(text[inner.span.clone()].starts_with("c: |"), "{:?}", &text[inner.span.clone()]);
+        assert!(
+            text[inner.span.clone()].starts_with("c: |"),
+            "{:?}",
+            &text[inner.span.clone()]
+        );
         assert_eq!(inner.get("c").unwrap().text(), Some("l1\n"));
     }
 
     #[test]
     fn empty_values_are_nothing_and_quoted_ones_are_text() {
         let root = tree("a:\nb: ~\nc: null\nd: ''\ne: 'null'\n");
-        let kinds: Vec<_> = root.entries().unwrap().iter().map(|(_, v)| v.kind()).collect();
+        let kinds: Vec<_> = root
+            .entries()
+            .unwrap()
+            .iter()
+            .map(|(_, v)| v.kind())
+            .collect();
         assert_eq!(kinds, ["nothing", "nothing", "nothing", "text", "text"]);
     }
 
@@ -175,13 +216,19 @@ mod tests {
         assert_eq!(faults(&text)[0].0, "M008");
     }
 
-    /// The budget counts the memory of copies, so that one long text with many aliases is no way around it.
+    /// The budget counts the memory of copies, so that one long text with many aliases is no way
+    /// around it.
     #[test]
     fn aliases_of_a_long_text_are_counted_by_their_bytes() {
         let long = "x".repeat(LONGEST_TEXT_BYTES);
-        let text = |aliases: usize| format!("a: &a {long}\nb: [{}]\n", vec!["*a"; aliases].join(", "));
+        let text =
+            |aliases: usize| format!("a: &a {long}\nb: [{}]\n", vec!["*a"; aliases].join(", "));
         assert_eq!(faults(&text(254)), []);
-        assert_eq!(faults(&text(255)), [("M008", vec!["*a".to_owned()])], "255 aliases and the anchor's own copy");
+        assert_eq!(
+            faults(&text(255)),
+            [("M008", vec!["*a".to_owned()])],
+            "255 aliases and the anchor's own copy"
+        );
     }
 
     /// Anchors inside anchors keep a copy each.
@@ -207,7 +254,10 @@ mod tests {
     fn aliases_of_many_values_are_counted() {
         let list = |values: usize| format!("a: &a [{}]\nb: *a\n", "x,".repeat(values - 1));
         assert_eq!(faults(&list(ALIAS_BUDGET)), []);
-        assert_eq!(faults(&list(ALIAS_BUDGET + 1)), [("M008", vec!["*a".to_owned()])]);
+        assert_eq!(
+            faults(&list(ALIAS_BUDGET + 1)),
+            [("M008", vec!["*a".to_owned()])]
+        );
     }
 
     #[test]
@@ -225,11 +275,18 @@ mod tests {
             let text = |bytes: usize| format!("{before}{}{after}", "k".repeat(bytes));
             let newline = usize::from(before.contains('\n'));
             assert_eq!(faults(&text(LONGEST_KEY_BYTES - newline)), [], "{before}");
-            assert_eq!(faults(&text(LONGEST_KEY_BYTES + 1))[0].0, "M072", "{before}");
+            assert_eq!(
+                faults(&text(LONGEST_KEY_BYTES + 1))[0].0,
+                "M072",
+                "{before}"
+            );
         }
         let aliased = |bytes: usize| format!("a: &a {}\nb: {{*a : 1}}\n", "k".repeat(bytes));
         assert_eq!(faults(&aliased(LONGEST_KEY_BYTES)), []);
-        assert_eq!(faults(&aliased(LONGEST_KEY_BYTES + 1)), [("M072", vec!["*a".to_owned()])]);
+        assert_eq!(
+            faults(&aliased(LONGEST_KEY_BYTES + 1)),
+            [("M072", vec!["*a".to_owned()])]
+        );
     }
 
     #[test]
@@ -238,7 +295,11 @@ mod tests {
             let text = |bytes: usize| format!("{before}{}{after}", "x".repeat(bytes));
             let newline = usize::from(before.contains('\n'));
             assert_eq!(faults(&text(LONGEST_TEXT_BYTES - newline)), [], "{before}");
-            assert_eq!(faults(&text(LONGEST_TEXT_BYTES + 1))[0].0, "M072", "{before}");
+            assert_eq!(
+                faults(&text(LONGEST_TEXT_BYTES + 1))[0].0,
+                "M072",
+                "{before}"
+            );
         }
     }
 
@@ -264,7 +325,10 @@ mod tests {
         let root = parse(&source, &mut sink).unwrap();
         assert_eq!(&source.text[root.get("a").unwrap().span.clone()], "xyz");
         let found = sink.finish();
-        assert_eq!((found.len(), found[0].code.id, found[0].is_error()), (1, "M005", false));
+        assert_eq!(
+            (found.len(), found[0].code.id, found[0].is_error()),
+            (1, "M005", false)
+        );
     }
 
     #[test]
@@ -284,7 +348,15 @@ mod tests {
 
     #[test]
     fn broken_text_is_a_fault_with_a_place() {
-        for text in ["a: [1, 2\n", "a: 'x\n", "a: b: c\n", "a: ]\n", "a: [1}\n", "a:\n  - b\n c: d\n", "a: \"\\q\"\n"] {
+        for text in [
+            "a: [1, 2\n",
+            "a: 'x\n",
+            "a: b: c\n",
+            "a: ]\n",
+            "a: [1}\n",
+            "a:\n  - b\n c: d\n",
+            "a: \"\\q\"\n",
+        ] {
             let found = faults(text);
             assert_eq!(found[0].0, "M002", "{text:?} {found:?}");
         }

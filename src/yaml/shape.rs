@@ -1,8 +1,11 @@
-//! What a file may hold, said once: the structural check, the JSON Schema and the reference page come from it.
+//! What a file may hold, said once: the structural check, the JSON Schema and the reference page
+//! come from it.
 //!
-//! Input: a [`Node`] tree and a [`Shape`]. Output: a diagnostic for every structural fault, or a schema.
+//! Input: a [`Node`] tree and a [`Shape`]. Output: a diagnostic for every structural fault, or a
+//! schema.
 //!
-//! **Invariant:** a tree without faults here has the kinds that its shape says; what its texts mean is not asked.
+//! **Invariant:** a tree without faults here has the kinds that its shape says; what its texts mean
+//! is not asked.
 
 mod check;
 mod schema;
@@ -76,7 +79,11 @@ impl Shape {
             Self::Word(words) => format!("one of {}", words_of(words)),
             Self::List(_) => "a list".into(),
             Self::Map(_) | Self::Record(_) => "a mapping".into(),
-            Self::AnyOf(shapes) => shapes.iter().map(Self::expected).collect::<Vec<_>>().join(" or "),
+            Self::AnyOf(shapes) => shapes
+                .iter()
+                .map(Self::expected)
+                .collect::<Vec<_>>()
+                .join(" or "),
             Self::Nothing => "nothing".into(),
             Self::Anything => "anything".into(),
         }
@@ -85,5 +92,9 @@ impl Shape {
 
 /// `` `a`, `b`, `c` ``.
 fn words_of(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+    words
+        .iter()
+        .map(|word| format!("`{word}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -26,68 +26,98 @@ pub(super) fn fault(error: &ScanError, source: &Source, base: usize, text: &str)
             fault::control_character(source, at, *character)
         }
         kind => {
-            let tab_indented = line_of(&source.text, at.start).trim_start_matches(' ').starts_with('\t');
+            let tab_indented = line_of(&source.text, at.start)
+                .trim_start_matches(' ')
+                .starts_with('\t');
             if tab_indented {
                 return fault::tab(source, line_indent(&source.text, at.start));
             }
-            if let Some(opening) = open_bracket(&source.text, at.start).filter(|_| is_about_structure(kind)) {
+            if let Some(opening) =
+                open_bracket(&source.text, at.start).filter(|_| is_about_structure(kind))
+            {
                 let bracket = &source.text[opening..=opening];
                 let closing = if bracket == "[" { "]" } else { "}" };
-                let message = format!("the `{bracket}` is not closed: write `{closing}` after its last item");
+                let message =
+                    format!("the `{bracket}` is not closed: write `{closing}` after its last item");
                 return Diagnostic::new(&codes::BAD_SYNTAX, message)
                     .at(source.place(opening..opening + 1), "opens here")
                     .also(source.place(at), "this cannot stand inside it")
                     .help("close it in the line where it opens, or indent the lines in between");
             }
-            let begins_line = source.text[line_start(&source.text, at.start)..at.start].trim().is_empty();
+            let begins_line = source.text[line_start(&source.text, at.start)..at.start]
+                .trim()
+                .is_empty();
             let line = line_of(&source.text, at.start);
             let (message, help) = match kind {
-                ErrorKind::ExpectedDocumentStart if begins_line && starts_indented(&source.text) => (
-                    "the line is indented less than the first one of the file".into(),
-                    "begin every key of the file in the first column",
-                ),
-                ErrorKind::SimpleKeyExpected if line.find(':').is_some_and(|end| end > LONGEST_KEY_BYTES) => {
-                    ("the key is longer than the 1024 characters that YAML allows".into(), "shorten it")
+                ErrorKind::ExpectedDocumentStart
+                    if begins_line && starts_indented(&source.text) =>
+                {
+                    (
+                        "the line is indented less than the first one of the file".into(),
+                        "begin every key of the file in the first column",
+                    )
                 }
-                ErrorKind::SimpleKeyExpected | ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation
+                ErrorKind::SimpleKeyExpected
+                    if line.find(':').is_some_and(|end| end > LONGEST_KEY_BYTES) =>
+                {
+                    (
+                        "the key is longer than the 1024 characters that YAML allows".into(),
+                        "shorten it",
+                    )
+                }
+                ErrorKind::SimpleKeyExpected
+                | ErrorKind::ExpectedBlockMappingKey
+                | ErrorKind::InvalidIndentation
                     if begins_line && line_of(&source.text, at.start).contains(':') =>
                 {
-                    ("the line is indented like no line above it".into(), "indent the keys of one mapping alike")
+                    (
+                        "the line is indented like no line above it".into(),
+                        "indent the keys of one mapping alike",
+                    )
                 }
                 _ => plain_words(kind),
             };
-            Diagnostic::new(&codes::BAD_SYNTAX, message).at(source.place(at), "").help(help)
+            Diagnostic::new(&codes::BAD_SYNTAX, message)
+                .at(source.place(at), "")
+                .help(help)
         }
     }
 }
 
 /// Whether the first line of the text that is no comment begins with blanks.
 fn starts_indented(text: &str) -> bool {
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
+    let mut lines = text
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
     lines.next().is_some_and(|line| line.starts_with(' '))
 }
 
 fn plain_words(kind: &ErrorKind) -> (String, &'static str) {
     match kind {
-        ErrorKind::UnexpectedEofFlowSequence | ErrorKind::ExpectedFlowSequenceSeparator => {
-            ("the list that begins with `[` is not closed here".into(), "write `,` between items and `]` at the end")
-        }
+        ErrorKind::UnexpectedEofFlowSequence | ErrorKind::ExpectedFlowSequenceSeparator => (
+            "the list that begins with `[` is not closed here".into(),
+            "write `,` between items and `]` at the end",
+        ),
         ErrorKind::UnexpectedEofFlowMapping
         | ErrorKind::UnexpectedEofImplicitFlowMapping
         | ErrorKind::ExpectedFlowMappingSeparator => (
             "the mapping that begins with `{` is not closed here".into(),
             "write `,` between entries and `}` at the end",
         ),
-        ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
-            (format!("`{open}` is closed with `{close}`"), "use the matching bracket")
-        }
-        ErrorKind::MisplacedFlowCollectionEnd => {
-            ("a closing bracket without an opening one".into(), "remove it, or add the opening bracket")
-        }
-        ErrorKind::UnclosedQuotedScalar => {
-            ("a quoted text is never closed".into(), "close it with the quote that it begins with")
-        }
-        ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => (
+        ErrorKind::MismatchedFlowCollectionEnd { open, close } => (
+            format!("`{open}` is closed with `{close}`"),
+            "use the matching bracket",
+        ),
+        ErrorKind::MisplacedFlowCollectionEnd => (
+            "a closing bracket without an opening one".into(),
+            "remove it, or add the opening bracket",
+        ),
+        ErrorKind::UnclosedQuotedScalar => (
+            "a quoted text is never closed".into(),
+            "close it with the quote that it begins with",
+        ),
+        ErrorKind::InvalidTrailingSingleQuotedScalar
+        | ErrorKind::InvalidTrailingDoubleQuotedScalar => (
             "something follows the closing quote".into(),
             "put the whole text in one pair of quotes, or a `,` between two",
         ),
@@ -99,16 +129,24 @@ fn plain_words(kind: &ErrorKind) -> (String, &'static str) {
             "a `:` where no key can stand: a text that holds `: ` must be quoted".into(),
             "quote the text, or put the second key on a line of its own",
         ),
-        ErrorKind::SimpleKeyExpected | ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidSimpleKey => {
-            ("a key with its `:` is expected here".into(), "write `key: value`, with a space after the colon")
-        }
-        ErrorKind::InvalidIndentation | ErrorKind::ExpectedBlockSequenceEntry => {
-            ("the indentation fits neither the line above nor a new level".into(), "indent keys of one mapping alike")
-        }
-        ErrorKind::BlockSequenceEntryNotAllowed | ErrorKind::BlockEntryInFlowCollection => {
-            ("a `-` where no list item can stand".into(), "put items of a list on lines of their own, below the key")
-        }
-        kind => (format!("this is not YAML: {kind}"), "mend the line; `rock-matrix init` shows a file that is right"),
+        ErrorKind::SimpleKeyExpected
+        | ErrorKind::ExpectedBlockMappingKey
+        | ErrorKind::InvalidSimpleKey => (
+            "a key with its `:` is expected here".into(),
+            "write `key: value`, with a space after the colon",
+        ),
+        ErrorKind::InvalidIndentation | ErrorKind::ExpectedBlockSequenceEntry => (
+            "the indentation fits neither the line above nor a new level".into(),
+            "indent keys of one mapping alike",
+        ),
+        ErrorKind::BlockSequenceEntryNotAllowed | ErrorKind::BlockEntryInFlowCollection => (
+            "a `-` where no list item can stand".into(),
+            "put items of a list on lines of their own, below the key",
+        ),
+        kind => (
+            format!("this is not YAML: {kind}"),
+            "mend the line; `rock-matrix init` shows a file that is right",
+        ),
     }
 }
 
@@ -130,7 +168,10 @@ fn line_start(text: &str, offset: usize) -> usize {
 }
 
 fn line_of(text: &str, offset: usize) -> &str {
-    text[line_start(text, offset)..].lines().next().unwrap_or_default()
+    text[line_start(text, offset)..]
+        .lines()
+        .next()
+        .unwrap_or_default()
 }
 
 fn line_indent(text: &str, offset: usize) -> Span {
@@ -157,8 +198,8 @@ fn is_about_structure(kind: &ErrorKind) -> bool {
     )
 }
 
-/// The last bracket before an offset, in an earlier line or the same, that is still open there. Quoted texts and
-/// comments are skipped.
+/// The last bracket before an offset, in an earlier line or the same, that is still open there.
+/// Quoted texts and comments are skipped.
 fn open_bracket(text: &str, offset: usize) -> Option<usize> {
     let bytes = &text.as_bytes()[..offset];
     let (mut open, mut quote, mut at) = (Vec::new(), None, 0);
@@ -170,9 +211,14 @@ fn open_bracket(text: &str, offset: usize) -> Option<usize> {
             Some(mark) if byte == mark => quote = None,
             Some(_) => {}
             None if byte == b'#' && after_space => {
-                at += bytes[at..].iter().position(|&b| b == b'\n').unwrap_or(bytes.len() - at);
+                at += bytes[at..]
+                    .iter()
+                    .position(|&b| b == b'\n')
+                    .unwrap_or(bytes.len() - at);
             }
-            None if matches!(byte, b'"' | b'\'') && (after_space || matches!(bytes[at - 1], b'[' | b'{' | b',')) => {
+            None if matches!(byte, b'"' | b'\'')
+                && (after_space || matches!(bytes[at - 1], b'[' | b'{' | b',')) =>
+            {
                 quote = Some(byte);
             }
             None if matches!(byte, b'[' | b'{') => open.push(at),

@@ -13,14 +13,23 @@ fn fault(project: &Project, arguments: &[&str]) -> String {
 #[test]
 fn a_question_is_answered_with_the_row_it_rests_on() {
     let project = Project::new();
-    let said = project.run(&["compat", "explain", "torch=2.6.0", "rocm=6.2"]).exits(0).stdout;
+    let said = project
+        .run(&["compat", "explain", "torch=2.6.0", "rocm=6.2"])
+        .exits(0)
+        .stdout;
     insta::assert_snapshot!(said, @r"
     torch 2.6.0 with ROCm 6.2: no
       because: torch 2.6.0 has wheels for ROCm 6.1 and 6.2.4, not 6.2
       help: use ROCm 6.2.4, or another source of torch (`torch-from: image` or `amd-index`)
     ");
-    let said = project.run(&["compat", "explain", "torch=2.6.0", "rocm=6.2", "-v"]).exits(0).stdout;
-    assert!(said.contains("  from: compat/torch.yaml, torch 2.6, checked 2026-"), "{said}");
+    let said = project
+        .run(&["compat", "explain", "torch=2.6.0", "rocm=6.2", "-v"])
+        .exits(0)
+        .stdout;
+    assert!(
+        said.contains("  from: compat/torch.yaml, torch 2.6, checked 2026-"),
+        "{said}"
+    );
     assert!(said.contains("  read in: pytorch/test-infra "), "{said}");
 }
 
@@ -50,8 +59,12 @@ packages:
 #[test]
 fn one_value_is_answered_with_what_works_with_it() {
     let project = Project::new().file("facts/all.yaml", SMALL_FACTS);
-    let explain =
-        |words: &[&str]| project.run(&[&["compat", "explain", "--compat", "facts"], words].concat()).exits(0).stdout;
+    let explain = |words: &[&str]| {
+        project
+            .run(&[&["compat", "explain", "--compat", "facts"], words].concat())
+            .exits(0)
+            .stdout
+    };
     insta::assert_snapshot!(explain(&["gfx=rx9070"]), @r"
     gfx1201 (Radeon RX 9070)
       ROCm        8.1 or later compiles for it
@@ -86,15 +99,37 @@ fn one_value_is_answered_with_what_works_with_it() {
       GPUs   torch's wheels hold code for gfx942 and gfx1201
                from compat/gfx.yaml, torch-gfx 8.1, checked 2026-11-26: the pages of its makers, page 1 (verified)
     ");
-    let json =
-        project.run(&["compat", "explain", "--compat", "facts", "gfx=gfx1201", "--format", "json"]).exits(0).json();
+    let json = project
+        .run(&[
+            "compat",
+            "explain",
+            "--compat",
+            "facts",
+            "gfx=gfx1201",
+            "--format",
+            "json",
+        ])
+        .exits(0)
+        .json();
     let row = &json["overviews"][0]["lines"][0]["rows"][0];
     assert_eq!(
         (&row["row"], &row["origin"]["status"]),
-        (&"compat/gfx.yaml, gfx-since gfx1201, checked 2026-11-26".into(), &"verified".into())
+        (
+            &"compat/gfx.yaml, gfx-since gfx1201, checked 2026-11-26".into(),
+            &"verified".into()
+        )
     );
-    for question in ["gfx=gfx1201", "gfx=mi300x", "rocm=7.2", "torch=2.9.1", "python=3.13"] {
-        let shipped = project.run(&["compat", "explain", question]).exits(0).stdout;
+    for question in [
+        "gfx=gfx1201",
+        "gfx=mi300x",
+        "rocm=7.2",
+        "torch=2.9.1",
+        "python=3.13",
+    ] {
+        let shipped = project
+            .run(&["compat", "explain", question])
+            .exits(0)
+            .stdout;
         assert!(shipped.lines().count() > 1, "{question}: {shipped}");
     }
 }
@@ -106,41 +141,100 @@ fn product_names_are_accepted_wherever_a_target_is() {
         "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  \
          torch: [\"2.9.1\"]\n  rocm: [\"6.4\"]\n  backend: [ck]\ngfx: [mi300x, MI250X]\n",
     );
-    let plan = |more: &[&str]| project.run(&[&["plan", "--format", "json"], more].concat()).exits(0).json();
-    assert_eq!(plan(&[])["jobs"][0]["gfx"], serde_json::json!(["gfx942", "gfx90a"]));
-    assert_eq!(plan(&["--only", "gfx=mi300x"])["jobs"].as_array().unwrap().len(), 1);
-    assert_eq!(plan(&["--gfx", "mi210"])["jobs"][0]["gfx"], serde_json::json!(["gfx90a"]));
-    let explained = project.run(&["compat", "explain", "gfx=rx7900xtx", "rocm=7.2", "torch=2.11.0"]).exits(0).stdout;
-    assert!(explained.contains("torch's wheels for ROCm 7.2 on gfx1100: yes"), "{explained}");
-    assert_eq!(project.run(&["compat", "expand", "strix-halo;mi355x"]).exits(0).stdout, "gfx1151,gfx950\n");
-    let attention = project.run(&["doctor", "attention", "--arch", "mi300x"]).exits(0);
+    let plan = |more: &[&str]| {
+        project
+            .run(&[&["plan", "--format", "json"], more].concat())
+            .exits(0)
+            .json()
+    };
+    assert_eq!(
+        plan(&[])["jobs"][0]["gfx"],
+        serde_json::json!(["gfx942", "gfx90a"])
+    );
+    assert_eq!(
+        plan(&["--only", "gfx=mi300x"])["jobs"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(
+        plan(&["--gfx", "mi210"])["jobs"][0]["gfx"],
+        serde_json::json!(["gfx90a"])
+    );
+    let explained = project
+        .run(&[
+            "compat",
+            "explain",
+            "gfx=rx7900xtx",
+            "rocm=7.2",
+            "torch=2.11.0",
+        ])
+        .exits(0)
+        .stdout;
+    assert!(
+        explained.contains("torch's wheels for ROCm 7.2 on gfx1100: yes"),
+        "{explained}"
+    );
+    assert_eq!(
+        project
+            .run(&["compat", "expand", "strix-halo;mi355x"])
+            .exits(0)
+            .stdout,
+        "gfx1151,gfx950\n"
+    );
+    let attention = project
+        .run(&["doctor", "attention", "--arch", "mi300x"])
+        .exits(0);
     assert!(attention.stdout.contains("gfx942"), "{}", attention.stdout);
-    assert!(attention.stderr.contains("Instinct MI300X is gfx942"), "{}", attention.stderr);
-    let variables = project.run(&["env", "--profile", "run", "--gfx", "rx9070xt"]).exits(0);
-    assert!(variables.stderr.contains("Radeon RX 9070 XT is gfx1201"), "{}", variables.stderr);
+    assert!(
+        attention.stderr.contains("Instinct MI300X is gfx942"),
+        "{}",
+        attention.stderr
+    );
+    let variables = project
+        .run(&["env", "--profile", "run", "--gfx", "rx9070xt"])
+        .exits(0);
+    assert!(
+        variables.stderr.contains("Radeon RX 9070 XT is gfx1201"),
+        "{}",
+        variables.stderr
+    );
 }
 
 #[test]
 fn an_unknown_product_suggests_the_nearest_one() {
     let project = Project::new();
-    let said = project.run(&["doctor", "attention", "--arch", "mi300q"]).exits(2).stderr;
+    let said = project
+        .run(&["doctor", "attention", "--arch", "mi300q"])
+        .exits(2)
+        .stderr;
     insta::assert_snapshot!(said, @r"
     error[M037 bad-gfx]: `mi300q` is not a gfx target, a family or a product; did you mean `mi300a`?
     --> argument `--arch mi300q`
     help: `rock-matrix compat list products` and `compat list families` show the names
     ");
     let said = fault(&project, &["compat", "explain", "gfx=rx7900xtxx"]);
-    let expect =
-        "error[K006 bad-question]: `rx7900xtxx` is not a gfx target, a family or a product; did you mean `rx7900xtx`?";
+    let expect = "error[K006 bad-question]: `rx7900xtxx` is not a gfx target, a family or a product; did you mean `rx7900xtx`?";
     assert_eq!(said, expect);
 }
 
 #[test]
 fn the_tables_are_listed_and_each_can_be_shown() {
     let project = Project::new();
-    let counts = project.run(&["compat", "list", "--format", "json"]).exits(0).json();
+    let counts = project
+        .run(&["compat", "list", "--format", "json"])
+        .exits(0)
+        .json();
     for (table, _) in counts.as_object().unwrap() {
-        assert!(!project.run(&["compat", "list", table]).exits(0).stdout.is_empty(), "{table}");
+        assert!(
+            !project
+                .run(&["compat", "list", table])
+                .exits(0)
+                .stdout
+                .is_empty(),
+            "{table}"
+        );
     }
 }
 
@@ -148,13 +242,28 @@ fn the_tables_are_listed_and_each_can_be_shown() {
 fn questions_that_facts_cannot_answer_say_what_to_ask() {
     let project = Project::new();
     let check = |arguments: &[&str], expect: &str| {
-        assert_eq!(fault(&project, &[&["compat", "explain"], arguments].concat()), expect);
+        assert_eq!(
+            fault(&project, &[&["compat", "explain"], arguments].concat()),
+            expect
+        );
     };
-    check(&["torch=2.6.0", "colour=blue"], "error[K006 bad-question]: `colour` is nothing that facts speak about");
-    check(&["nonsense"], "error[K006 bad-question]: `nonsense` is not of the form AXIS=VALUE");
-    check(&["torch=0.1.0"], "error[K006 bad-question]: no compatibility data covers these values");
+    check(
+        &["torch=2.6.0", "colour=blue"],
+        "error[K006 bad-question]: `colour` is nothing that facts speak about",
+    );
+    check(
+        &["nonsense"],
+        "error[K006 bad-question]: `nonsense` is not of the form AXIS=VALUE",
+    );
+    check(
+        &["torch=0.1.0"],
+        "error[K006 bad-question]: no compatibility data covers these values",
+    );
     let table = fault(&project, &["compat", "list", "torhc"]);
-    assert_eq!(table, "error[K005 unknown-table]: there is no table `torhc`");
+    assert_eq!(
+        table,
+        "error[K005 unknown-table]: there is no table `torhc`"
+    );
 }
 
 #[test]
@@ -173,19 +282,33 @@ fn a_facts_folder_is_checked_before_it_is_believed() {
         "facts/libc.yaml",
         "libc:\n  - {host: x, glibc: \"2.28\", glibcxx-max: \"3.4.24\", origin: {status: verified, source: nobody, checked: 2026-11-21}}\n",
     );
-    assert!(fault(&unsourced, &["compat", "list", "--compat", "facts"]).starts_with("error[K002 bad-row]: "));
+    assert!(
+        fault(&unsourced, &["compat", "list", "--compat", "facts"])
+            .starts_with("error[K002 bad-row]: ")
+    );
 }
 
 #[test]
 fn an_index_without_pages_of_torch_changes_nothing() {
     let project = Project::new().file("pages/other/index.html", "");
     let said = fault(&project, &["compat", "refresh", "--from", "pages"]);
-    assert_eq!(said, "error[K004 cannot-fetch]: `pages` holds no pages such as rocm6.2/torch/index.html");
+    assert_eq!(
+        said,
+        "error[K004 cannot-fetch]: `pages` holds no pages such as rocm6.2/torch/index.html"
+    );
 }
 
 #[test]
 fn a_facts_file_that_cannot_be_read_is_told_with_its_code() {
     let project = Project::new().bytes("facts/libc.yaml", b"\xff\xfe");
-    let said = project.run(&["compat", "list", "--compat", "facts"]).exits(1).stderr;
-    assert!(said.starts_with("error[H020 cannot-read-file]: cannot read `facts/libc.yaml`: it is not UTF-8"), "{said}");
+    let said = project
+        .run(&["compat", "list", "--compat", "facts"])
+        .exits(1)
+        .stderr;
+    assert!(
+        said.starts_with(
+            "error[H020 cannot-read-file]: cannot read `facts/libc.yaml`: it is not UTF-8"
+        ),
+        "{said}"
+    );
 }

@@ -1,4 +1,5 @@
-//! `doctor attention`: the library that torch takes on a GPU, the validation script, and the judge of its output.
+//! `doctor attention`: the library that torch takes on a GPU, the validation script, and the judge
+//! of its output.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -8,7 +9,9 @@ use rock_matrix::doctor::attention::SCRIPT;
 use crate::support::{Outcome, Project};
 
 fn ask(arguments: &[&str]) -> Outcome {
-    Project::new().run(&[&["doctor", "attention"], arguments].concat()).exits(0)
+    Project::new()
+        .run(&[&["doctor", "attention"], arguments].concat())
+        .exits(0)
 }
 
 /// TA15
@@ -41,32 +44,59 @@ fn a_gpu_of_ck_takes_it_only_where_torch_was_built_with_it() {
         Project::new().run(&all).exits(0).json()["choices"][0].clone()
     };
     let ck = choice(&["--arch", "gfx942", "--prefer-ck"]);
-    assert_eq!((&ck["library"], &ck["otherwise"]), (&"ck".into(), &"aotriton".into()));
+    assert_eq!(
+        (&ck["library"], &ck["otherwise"]),
+        (&"ck".into(), &"aotriton".into())
+    );
     assert_eq!(
         (&ck["preferred_by"], &ck["built_with"]),
-        (&"TORCH_ROCM_FA_PREFER_CK=1".into(), &"USE_ROCM_CK_SDPA=1".into())
+        (
+            &"TORCH_ROCM_FA_PREFER_CK=1".into(),
+            &"USE_ROCM_CK_SDPA=1".into()
+        )
     );
     let stays = choice(&["--arch", "gfx1151", "--prefer-ck"]);
-    assert_eq!((&stays["library"], &stays["preferred_in_vain"]), (&"aotriton".into(), &"ck".into()));
+    assert_eq!(
+        (&stays["library"], &stays["preferred_in_vain"]),
+        (&"aotriton".into(), &"ck".into())
+    );
     let math = choice(&["--arch", "gfx1151", "--torch", "2.7.1"]);
-    assert_eq!((&math["library"], &math["help"]), (&"math".into(), &"use torch >=2.8".into()));
+    assert_eq!(
+        (&math["library"], &math["help"]),
+        (&"math".into(), &"use torch >=2.8".into())
+    );
 }
 
 #[test]
 fn a_machine_without_gpus_is_asked_for_a_target() {
     let project = Project::new();
-    let outcome = project.run(&["doctor", "attention", "--arch", "1151"]).exits(2).stderr;
+    let outcome = project
+        .run(&["doctor", "attention", "--arch", "1151"])
+        .exits(2)
+        .stderr;
     assert!(outcome.contains("is not a gfx target"), "{outcome}");
-    for bad in [&["--script", "--log", "x"][..], &["--log", "x", "--prefer-ck"], &["--torch", "new"]] {
-        project.run(&[&["doctor", "attention"], bad].concat()).exits(2);
+    for bad in [
+        &["--script", "--log", "x"][..],
+        &["--log", "x", "--prefer-ck"],
+        &["--torch", "new"],
+    ] {
+        project
+            .run(&[&["doctor", "attention"], bad].concat())
+            .exits(2);
     }
     if !std::path::Path::new("/sys/class/kfd").exists() {
         let said = project.run(&["doctor", "attention"]).exits(1).stderr;
-        assert!(said.starts_with("error[H030 no-target-named]: this machine has no GPU to answer for\n"), "{said}");
+        assert!(
+            said.starts_with(
+                "error[H030 no-target-named]: this machine has no GPU to answer for\n"
+            ),
+            "{said}"
+        );
     }
 }
 
-/// A torch that answers as one on a machine with a GPU would. `ANSWERS` is Python: names to what they give.
+/// A torch that answers as one on a machine with a GPU would. `ANSWERS` is Python: names to what
+/// they give.
 const TORCH: &str = r#"
 import os
 answers = {
@@ -129,7 +159,8 @@ def sdpa_kernel(backend):
 fn machine() -> Project {
     let script = ask(&["--script"]).stdout;
     assert_eq!(script, SCRIPT);
-    let functional = "def scaled_dot_product_attention(query, key, value, is_causal):\n    assert is_causal\n";
+    let functional =
+        "def scaled_dot_product_attention(query, key, value, is_causal):\n    assert is_causal\n";
     Project::new()
         .file("check.py", &script)
         .file("site/torch/__init__.py", TORCH)
@@ -140,7 +171,11 @@ fn machine() -> Project {
 }
 
 /// What the script prints on a machine that answers so, and its exit code.
-fn run_script(project: &Project, answers: &str, variables: &[(&str, &str)]) -> (String, Option<i32>) {
+fn run_script(
+    project: &Project,
+    answers: &str,
+    variables: &[(&str, &str)],
+) -> (String, Option<i32>) {
     let mut command = Command::new("python3");
     command.arg("check.py").current_dir(project.root());
     for name in [
@@ -153,10 +188,16 @@ fn run_script(project: &Project, answers: &str, variables: &[(&str, &str)]) -> (
     ] {
         command.env_remove(name);
     }
-    command.env("PYTHONPATH", project.path("site")).env("ANSWERS", answers).envs(variables.iter().copied());
+    command
+        .env("PYTHONPATH", project.path("site"))
+        .env("ANSWERS", answers)
+        .envs(variables.iter().copied());
     let output = command.output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    (String::from_utf8(output.stdout).unwrap(), output.status.code())
+    (
+        String::from_utf8(output.stdout).unwrap(),
+        output.status.code(),
+    )
 }
 
 const EXPERIMENTAL: (&str, &str) = ("TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL", "1");
@@ -173,7 +214,10 @@ fn judge(project: Project, log: &str, arguments: &[&str], code: i32) -> Outcome 
 #[test]
 fn a_good_log_of_gfx1151_is_right_with_efficient_attention_failing_as_it_does_there() {
     let project = machine();
-    let compiled = Command::new("python3").args(["-m", "py_compile", "check.py"]).current_dir(project.root()).status();
+    let compiled = Command::new("python3")
+        .args(["-m", "py_compile", "check.py"])
+        .current_dir(project.root())
+        .status();
     assert!(compiled.unwrap().success());
     let (log, code) = run_script(&project, "{}", &[EXPERIMENTAL]);
     assert_eq!(code, Some(0));
@@ -286,7 +330,10 @@ fn the_profile_is_that_of_the_gpu() {
     let (log, _) = run_script(&project, efficient, &[]);
     let said = judge(project, &log, &["--format", "json"], 1);
     let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
-    assert_eq!((&json["gfx"], &json["ok"]), (&"gfx942:sramecc+:xnack-".into(), &false.into()));
+    assert_eq!(
+        (&json["gfx"], &json["ok"]),
+        (&"gfx942:sramecc+:xnack-".into(), &false.into())
+    );
     let misses: Vec<&str> = json["lines"]
         .as_array()
         .unwrap()
@@ -294,11 +341,17 @@ fn the_profile_is_that_of_the_gpu() {
         .filter(|line| line["state"] == "miss")
         .map(|line| line["line"].as_str().unwrap())
         .collect();
-    assert_eq!(misses, ["EFFICIENT_ATTENTION"], "normal on gfx11 alone; either library is right");
+    assert_eq!(
+        misses,
+        ["EFFICIENT_ATTENTION"],
+        "normal on gfx11 alone; either library is right"
+    );
     judge(machine(), &log, &["--arch", "gfx1036"], 1);
     let said = judge(machine(), &log, &["--arch", "gfx1151"], 1).stderr;
     assert!(
-        said.contains("`preferred_rocm_fa_library()` is `_ROCmFABackend.Ck`, not `_ROCmFABackend.AOTriton`"),
+        said.contains(
+            "`preferred_rocm_fa_library()` is `_ROCmFABackend.Ck`, not `_ROCmFABackend.AOTriton`"
+        ),
         "{said}"
     );
 }
@@ -314,7 +367,10 @@ fn a_machine_without_a_gpu_is_no_fault_and_one_without_torch_is() {
      = note: nothing that needs one was tried
     help: run the script where the GPU is
     ");
-    let project = machine().file("site/torch/__init__.py", "raise ImportError('libamdhip64.so.7: cannot open')\n");
+    let project = machine().file(
+        "site/torch/__init__.py",
+        "raise ImportError('libamdhip64.so.7: cannot open')\n",
+    );
     let (log, code) = run_script(&project, "{}", &[]);
     assert_eq!(code, Some(1));
     insta::assert_snapshot!(judge(project, &log, &[], 1).stderr, @"
@@ -348,11 +404,21 @@ fn a_log_that_is_cut_foreign_or_unreadable_is_a_fault() {
     --> check.log
     help: run what `rock-matrix doctor attention --script` prints, and keep its output
     ");
-    let said = machine().bytes("check.log", b"\xff\xfe").run(&["doctor", "attention", "--log", "check.log"]).exits(1);
-    assert!(said.stderr.starts_with("error[H020 cannot-read-file]"), "{}", said.stderr);
+    let said = machine()
+        .bytes("check.log", b"\xff\xfe")
+        .run(&["doctor", "attention", "--log", "check.log"])
+        .exits(1);
+    assert!(
+        said.stderr.starts_with("error[H020 cannot-read-file]"),
+        "{}",
+        said.stderr
+    );
     let unnamed = log.replace("gfx: gfx1151\n", "");
     let said = judge(machine(), &unnamed, &[], 1).stderr;
-    assert!(said.starts_with("error[H028 unjudged-log]: the log does not say which GPU it is about\n"), "{said}");
+    assert!(
+        said.starts_with("error[H028 unjudged-log]: the log does not say which GPU it is about\n"),
+        "{said}"
+    );
     judge(machine(), &unnamed, &["--arch", "gfx1151"], 0);
 }
 
@@ -360,11 +426,18 @@ fn a_log_that_is_cut_foreign_or_unreadable_is_a_fault() {
 #[test]
 fn a_line_that_is_missing_is_a_miss_and_standard_input_is_a_log() {
     let (log, _) = run_script(&machine(), "{}", &[EXPERIMENTAL]);
-    let without: String =
-        log.lines().filter(|line| !line.starts_with("FLASH_ATTENTION")).map(|line| format!("{line}\n")).collect();
+    let without: String = log
+        .lines()
+        .filter(|line| !line.starts_with("FLASH_ATTENTION"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     let project = Project::new().file("check.log", &without);
     let input = std::fs::File::open(project.path("check.log")).unwrap();
-    let output = project.command(&["doctor", "attention", "--log", "-"]).stdin(input).output().unwrap();
+    let output = project
+        .command(&["doctor", "attention", "--log", "-"])
+        .stdin(input)
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1));
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"
     error[H027 attention-miss]: the log has no line `FLASH_ATTENTION`, which should be `OK`
@@ -392,23 +465,43 @@ fn typed(page: &str) -> String {
 
 #[test]
 fn the_lines_of_the_page_about_attention_run_one_after_the_other() {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/attention.md")).unwrap();
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/attention.md")).unwrap();
     // What is wrong with the machine is no fault of the page.
     let script = typed(&page).replace("rock-matrix doctor\n", "rock-matrix doctor || [ $? = 3 ]\n");
     assert!(script.lines().count() > 20, "{script}");
     let python = "#!/bin/sh\n[ \"$*\" = '-m rocm_sdk path --root' ] && echo /opt/rocm\n";
     let bench = "import os\nassert os.environ['AMD_SERIALIZE_KERNEL'] == '0'\n";
-    let project =
-        machine().file("lines.sh", &script).file(".venv/bin/python", python).file("attention-bench.py", bench);
-    std::fs::set_permissions(project.path(".venv/bin/python"), PermissionsExt::from_mode(0o755)).unwrap();
-    let programs = std::path::Path::new(env!("CARGO_BIN_EXE_rock-matrix")).parent().unwrap();
+    let project = machine()
+        .file("lines.sh", &script)
+        .file(".venv/bin/python", python)
+        .file("attention-bench.py", bench);
+    std::fs::set_permissions(
+        project.path(".venv/bin/python"),
+        PermissionsExt::from_mode(0o755),
+    )
+    .unwrap();
+    let programs = std::path::Path::new(env!("CARGO_BIN_EXE_rock-matrix"))
+        .parent()
+        .unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
     let mut bash = Command::new("bash");
-    bash.args(["-eu", "lines.sh"]).current_dir(project.root()).env("PATH", path);
-    bash.env("PYTHONPATH", project.path("site")).env("ANSWERS", "{}").env_remove("GITHUB_ACTIONS");
+    bash.args(["-eu", "lines.sh"])
+        .current_dir(project.root())
+        .env("PATH", path);
+    bash.env("PYTHONPATH", project.path("site"))
+        .env("ANSWERS", "{}")
+        .env_remove("GITHUB_ACTIONS");
     let output = bash.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{}\n{said}", String::from_utf8_lossy(&output.stdout));
+    assert!(
+        output.status.success(),
+        "{}\n{said}",
+        String::from_utf8_lossy(&output.stdout)
+    );
     let file = project.read("rocm.env");
-    assert!(file.contains("ROCM_PATH=/opt/rocm\n") && file.contains("HIP_ARCH=gfx1151\n"), "{file}");
+    assert!(
+        file.contains("ROCM_PATH=/opt/rocm\n") && file.contains("HIP_ARCH=gfx1151\n"),
+        "{file}"
+    );
 }

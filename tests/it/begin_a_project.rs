@@ -15,9 +15,18 @@ fn init_starts_with_triton_where_there_is_no_project() {
     `rock-matrix render workflow --out .github/workflows/wheels.yml`
     ");
     let checked = project.run(&["render", "workflow", "--check"]).exits(0);
-    assert_eq!(checked.stderr.lines().last().unwrap(), ".github/workflows/wheels.yml is what would be rendered");
-    assert_eq!(project.files(), [".github/workflows/wheels.yml", "matrices/flash-attn.yaml"]);
-    assert_eq!(project.run(&["check"]).exits(0).stderr, "1 file, 0 errors, 0 warnings\n");
+    assert_eq!(
+        checked.stderr.lines().last().unwrap(),
+        ".github/workflows/wheels.yml is what would be rendered"
+    );
+    assert_eq!(
+        project.files(),
+        [".github/workflows/wheels.yml", "matrices/flash-attn.yaml"]
+    );
+    assert_eq!(
+        project.run(&["check"]).exits(0).stderr,
+        "1 file, 0 errors, 0 warnings\n"
+    );
     let plan = project.run(&["plan", "--format", "json"]).exits(0).json();
     let jobs = plan["jobs"].as_array().unwrap();
     assert_eq!((jobs.len(), &jobs[0]["backend"]), (1, &"triton".into()));
@@ -27,12 +36,20 @@ fn init_starts_with_triton_where_there_is_no_project() {
         "nothing is left out"
     );
     let text = project.read(".github/workflows/wheels.yml");
-    assert!(text.contains("uses: org/rock-action@") && !text.contains("cargo"), "{text}");
+    assert!(
+        text.contains("uses: org/rock-action@") && !text.contains("cargo"),
+        "{text}"
+    );
     let workflow: serde_json::Value = serde_yaml::from_str(&text).unwrap();
-    assert_eq!(workflow["on"]["push"]["tags"], serde_json::json!(["v*"]), "README's tag starts it");
+    assert_eq!(
+        workflow["on"]["push"]["tags"],
+        serde_json::json!(["v*"]),
+        "README's tag starts it"
+    );
 }
 
-/// The project of the folder decides: name, version, module, and torch where it is compiled with it.
+/// The project of the folder decides: name, version, module, and torch where it is compiled with
+/// it.
 #[test]
 fn init_starts_from_the_project_in_the_folder() {
     let project = Project::new()
@@ -49,10 +66,17 @@ fn init_starts_from_the_project_in_the_folder() {
     next: edit matrices/my-ops.yaml, then `rock-matrix check`, `rock-matrix plan` and
     `rock-matrix render workflow --out .github/workflows/wheels.yml`
     ");
-    let matrix: serde_json::Value = serde_yaml::from_str(&project.read("matrices/my-ops.yaml")).unwrap();
+    let matrix: serde_json::Value =
+        serde_yaml::from_str(&project.read("matrices/my-ops.yaml")).unwrap();
     assert_eq!(matrix["axes"]["my-ops"], serde_json::json!(["1.2.0"]));
-    assert_eq!(matrix["vars"], serde_json::json!({"source": ".", "module": "my_ops"}));
-    assert_eq!(project.run(&["check"]).exits(0).stderr, "1 file, 0 errors, 0 warnings\n");
+    assert_eq!(
+        matrix["vars"],
+        serde_json::json!({"source": ".", "module": "my_ops"})
+    );
+    assert_eq!(
+        project.run(&["check"]).exits(0).stderr,
+        "1 file, 0 errors, 0 warnings\n"
+    );
     let plan = project.run(&["plan", "--format", "json"]).exits(0).json();
     assert_eq!(plan["jobs"].as_array().unwrap().len(), 1);
     let _ = project.run(&["render", "workflow", "--check"]).exits(0);
@@ -60,13 +84,32 @@ fn init_starts_from_the_project_in_the_folder() {
 
 #[test]
 fn init_takes_a_setup_py_and_what_is_given() {
-    let project = Project::new().file("setup.py", "from setuptools import setup\nsetup(name='other', version='3.1')\n");
+    let project = Project::new().file(
+        "setup.py",
+        "from setuptools import setup\nsetup(name='other', version='3.1')\n",
+    );
     let said = project.run(&["init"]).exits(0);
-    assert!(said.stderr.starts_with("setup.py here is of other 3.1, so "), "{}", said.stderr);
-    let said = project.run(&["init", "--distribution", "mine", "--set", "version=4"]).exits(0);
-    assert!(said.stderr.contains("wrote matrices/mine.yaml"), "{}", said.stderr);
+    assert!(
+        said.stderr
+            .starts_with("setup.py here is of other 3.1, so "),
+        "{}",
+        said.stderr
+    );
+    let said = project
+        .run(&["init", "--distribution", "mine", "--set", "version=4"])
+        .exits(0);
+    assert!(
+        said.stderr.contains("wrote matrices/mine.yaml"),
+        "{}",
+        said.stderr
+    );
     let said = project.run(&["init", "--recipe", "flash-attn"]).exits(0);
-    assert!(said.stderr.starts_with("flash-attn with Triton's kernels, as asked for\n"), "{}", said.stderr);
+    assert!(
+        said.stderr
+            .starts_with("flash-attn with Triton's kernels, as asked for\n"),
+        "{}",
+        said.stderr
+    );
 }
 
 #[test]
@@ -81,12 +124,18 @@ fn init_says_what_it_cannot_start_from() {
     assert!(!project.has("matrices"), "nothing is written");
     let _ = project.run(&["init", "--set", "version=1.2"]).exits(0);
     assert!(project.has("matrices/my-ops.yaml"));
-    let said = Project::new().run(&["init", "--recipe", "hip-extension"]).exits(1).stderr;
+    let said = Project::new()
+        .run(&["init", "--recipe", "hip-extension"])
+        .exits(1)
+        .stderr;
     insta::assert_snapshot!(said, @r"
     error[P090 no-starter]: there is no pyproject.toml or setup.py in this folder
     help: run it in the folder of the project, or without options for flash-attn
     ");
-    let said = Project::new().run(&["init", "--recipe", "torch"]).exits(1).stderr;
+    let said = Project::new()
+        .run(&["init", "--recipe", "torch"])
+        .exits(1)
+        .stderr;
     insta::assert_snapshot!(said, @r"
     error[P090 no-starter]: there is no starter for the recipe `torch`
     help: write `--recipe hip-extension` or `--recipe flash-attn`
@@ -104,11 +153,21 @@ fn init_overwrites_nothing_and_says_what_it_kept() {
         "{}",
         said.stderr
     );
-    assert!(!project.has("repo/.github"), "a workflow of another matrix file would be wrong");
+    assert!(
+        !project.has("repo/.github"),
+        "a workflow of another matrix file would be wrong"
+    );
     assert_eq!(project.read("repo/matrices/flash-attn.yaml"), "mine");
     let _ = project.run(&["init", "new"]).exits(0);
     let again = project.run(&["init", "new"]).exits(0);
-    assert_eq!(again.stderr.lines().filter(|line| line.starts_with("kept ")).count(), 2);
+    assert_eq!(
+        again
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("kept "))
+            .count(),
+        2
+    );
     assert!(!again.stderr.contains("wrote"), "{}", again.stderr);
 }
 
@@ -132,18 +191,43 @@ fn a_plan_says_how_many_runner_hours_it_takes() {
 fn a_code_is_explained_by_number_by_name_and_as_it_is_printed() {
     let project = Project::new();
     let by_number = project.run(&["explain", "m001"]).exits(0).stdout;
-    assert!(by_number.starts_with("M001 duplicate-key (error)\n\nA mapping holds the same key twice."), "{by_number}");
-    assert_eq!(project.run(&["explain", "duplicate-key"]).exits(0).stdout, by_number);
-    assert_eq!(project.run(&["explain", "error[M001 duplicate-key]"]).exits(0).stdout, by_number);
+    assert!(
+        by_number.starts_with("M001 duplicate-key (error)\n\nA mapping holds the same key twice."),
+        "{by_number}"
+    );
+    assert_eq!(
+        project.run(&["explain", "duplicate-key"]).exits(0).stdout,
+        by_number
+    );
+    assert_eq!(
+        project
+            .run(&["explain", "error[M001 duplicate-key]"])
+            .exits(0)
+            .stdout,
+        by_number
+    );
     let all = project.run(&["explain"]).exits(0).stdout;
-    assert_eq!(all.lines().count(), rock_matrix::diagnostic::registry::all().count());
+    assert_eq!(
+        all.lines().count(),
+        rock_matrix::diagnostic::registry::all().count()
+    );
 }
 
 #[test]
 fn an_unknown_code_is_a_wrong_command_line_with_the_nearest_one() {
     let said = Project::new().run(&["explain", "duplicate-kye"]).exits(2);
-    assert!(said.stderr.starts_with("error[H022 unknown-code]: there is no code `duplicate-kye`\n"), "{}", said.stderr);
-    assert!(said.stderr.contains("help: did you mean `duplicate-key`?\n"), "{}", said.stderr);
+    assert!(
+        said.stderr
+            .starts_with("error[H022 unknown-code]: there is no code `duplicate-kye`\n"),
+        "{}",
+        said.stderr
+    );
+    assert!(
+        said.stderr
+            .contains("help: did you mean `duplicate-key`?\n"),
+        "{}",
+        said.stderr
+    );
 }
 
 #[test]
@@ -160,16 +244,26 @@ fn check_reads_recipes_too() {
     let recipe = "recipe: 1\nname: mine\nsteps: []\n";
     let project = Project::new().file("mine.yaml", recipe);
     let said = project.run(&["check", "mine.yaml"]).exits(1);
-    assert!(said.stderr.contains("--> mine.yaml") && said.stderr.contains("no steps"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("--> mine.yaml") && said.stderr.contains("no steps"),
+        "{}",
+        said.stderr
+    );
 }
 
 #[test]
 fn check_gives_json_on_stdout() {
     let project = Project::new().file("m.yaml", "version: 1\ndistribution: flash-attn\n");
-    let said = project.run(&["check", "m.yaml", "--format", "json"]).exits(1);
+    let said = project
+        .run(&["check", "m.yaml", "--format", "json"])
+        .exits(1);
     let row: serde_json::Value = serde_json::from_str(said.stdout.lines().next().unwrap()).unwrap();
     assert_eq!(
-        (row["name"].as_str(), row["file"].as_str(), row["line"].as_u64()),
+        (
+            row["name"].as_str(),
+            row["file"].as_str(),
+            row["line"].as_u64()
+        ),
         (Some("no-cells"), Some("m.yaml"), Some(2))
     );
     assert_eq!(said.stderr, "1 file, 1 error, 0 warnings\n");
@@ -178,16 +272,27 @@ fn check_gives_json_on_stdout() {
 #[test]
 fn init_takes_a_python_that_the_project_supports() {
     let python = |requires: &str| {
-        let text = format!("[project]\nname = \"own\"\nversion = \"1.0\"\nrequires-python = \"{requires}\"\n");
+        let text = format!(
+            "[project]\nname = \"own\"\nversion = \"1.0\"\nrequires-python = \"{requires}\"\n"
+        );
         let project = Project::new().file("pyproject.toml", &text);
         let _ = project.run(&["init"]).exits(0);
-        let matrix: serde_json::Value = serde_yaml::from_str(&project.read("matrices/own.yaml")).unwrap();
+        let matrix: serde_json::Value =
+            serde_yaml::from_str(&project.read("matrices/own.yaml")).unwrap();
         let _ = project.run(&["check"]).exits(0);
         matrix["axes"]["python"][0].as_str().unwrap().to_owned()
     };
-    assert_eq!([">=3.13", ">=3.8", ">=3.8,<3.12"].map(python), ["3.13", "3.12", "3.11"]);
-    let project = Project::new()
-        .file("pyproject.toml", "[project]\nname = \"own\"\nversion = \"1\"\nrequires-python = \"<3.5\"\n");
+    assert_eq!(
+        [">=3.13", ">=3.8", ">=3.8,<3.12"].map(python),
+        ["3.13", "3.12", "3.11"]
+    );
+    let project = Project::new().file(
+        "pyproject.toml",
+        "[project]\nname = \"own\"\nversion = \"1\"\nrequires-python = \"<3.5\"\n",
+    );
     let said = project.run(&["init"]).exits(1).stderr;
-    assert!(said.contains("no torch with ROCm wheels for Python <3.5, which the project requires"), "{said}");
+    assert!(
+        said.contains("no torch with ROCm wheels for Python <3.5, which the project requires"),
+        "{said}"
+    );
 }

@@ -1,5 +1,6 @@
-//! AOTriton and Composable Kernel built by their recipes as real processes, with stand-ins for cmake and ninja that note
-//! how they were called and leave a tree. `tests/real/install-tree.sh` does the same with the real two.
+//! AOTriton and Composable Kernel built by their recipes as real processes, with stand-ins for
+//! cmake and ninja that note how they were called and leave a tree. `tests/real/install-tree.sh`
+//! does the same with the real two.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -78,7 +79,8 @@ impl Stand {
             .file("site/torch/__init__.py", "")
             .file("site/torch/lib/libtorch.so", "torch");
         for program in ["bin/cmake", "bin/ninja"] {
-            std::fs::set_permissions(project.path(program), PermissionsExt::from_mode(0o755)).unwrap();
+            std::fs::set_permissions(project.path(program), PermissionsExt::from_mode(0o755))
+                .unwrap();
         }
         sdk::install(&project.path("modules"));
         Self { project }
@@ -90,23 +92,43 @@ impl Stand {
 
     /// AOTriton's recipe with these variables, in which `COMMIT` stands for that of its sources.
     fn of_aotriton(vars: &str) -> Self {
-        let vars = format!("aotriton-dir: sources, rocm-from: installed, {}", vars.replace("COMMIT", COMMIT));
+        let vars = format!(
+            "aotriton-dir: sources, rocm-from: installed, {}",
+            vars.replace("COMMIT", COMMIT)
+        );
         Self::new("aotriton", &vars)
     }
 
     /// Another version than 0.13.0, planned and in the sources.
     fn of_version(self, planned: &str, version: [u32; 3]) -> Self {
-        let matrix = self.project.read("m.yaml").replace("[\"0.13.0\"]", &format!("[\"{planned}\"]"));
-        Self { project: self.project.file("m.yaml", &matrix).file("sources/CMakeLists.txt", &sources_of(version)) }
+        let matrix = self
+            .project
+            .read("m.yaml")
+            .replace("[\"0.13.0\"]", &format!("[\"{planned}\"]"));
+        Self {
+            project: self
+                .project
+                .file("m.yaml", &matrix)
+                .file("sources/CMakeLists.txt", &sources_of(version)),
+        }
     }
 
     /// Makes the sources a repository, and returns the commit and its tree.
     fn commit_sources(&self) -> [String; 2] {
         let git = |words: &[&str]| {
             let mut command = Command::new("git");
-            command.args(["-c", "user.name=a", "-c", "user.email=a@example.org"]).args(words);
-            let output = command.current_dir(self.project.path("sources")).output().unwrap();
-            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            command
+                .args(["-c", "user.name=a", "-c", "user.email=a@example.org"])
+                .args(words);
+            let output = command
+                .current_dir(self.project.path("sources"))
+                .output()
+                .unwrap();
+            assert!(
+                output.status.success(),
+                "{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
             String::from_utf8(output.stdout).unwrap().trim().to_owned()
         };
         git(&["init", "--quiet"]);
@@ -117,17 +139,34 @@ impl Stand {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.project.command(arguments);
-        let path = format!("{}:{}", self.project.path("bin").display(), std::env::var("PATH").unwrap());
-        command.env("PATH", path).env("PYTHONPATH", self.project.path("modules"));
+        let path = format!(
+            "{}:{}",
+            self.project.path("bin").display(),
+            std::env::var("PATH").unwrap()
+        );
+        command
+            .env("PATH", path)
+            .env("PYTHONPATH", self.project.path("modules"));
         command.env("HOLD", self.project.path("hold"));
         command
     }
 
     #[track_caller]
     fn build(&self, code: i32, arguments: &[&str]) -> (String, String) {
-        let arguments: Vec<&str> = ["build", "--all", "--matrix", "m.yaml"].iter().chain(arguments).copied().collect();
-        let Output { status, stdout, stderr } = self.command(&arguments).output().unwrap();
-        let (stdout, stderr) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
+        let arguments: Vec<&str> = ["build", "--all", "--matrix", "m.yaml"]
+            .iter()
+            .chain(arguments)
+            .copied()
+            .collect();
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = self.command(&arguments).output().unwrap();
+        let (stdout, stderr) = (
+            String::from_utf8(stdout).unwrap(),
+            String::from_utf8(stderr).unwrap(),
+        );
         assert_eq!(status.code(), Some(code), "{stdout}\n{stderr}");
         (stdout, stderr)
     }
@@ -142,10 +181,22 @@ impl Stand {
 
     /// What an archive of `dist` holds, sorted.
     fn members(&self) -> Vec<String> {
-        let tar = Command::new("tar").arg("-tzf").arg(self.project.path("dist").join(ARCHIVE)).output().unwrap();
-        assert!(tar.status.success(), "{}", String::from_utf8_lossy(&tar.stderr));
+        let tar = Command::new("tar")
+            .arg("-tzf")
+            .arg(self.project.path("dist").join(ARCHIVE))
+            .output()
+            .unwrap();
+        assert!(
+            tar.status.success(),
+            "{}",
+            String::from_utf8_lossy(&tar.stderr)
+        );
         let said = String::from_utf8(tar.stdout).unwrap();
-        let mut members: Vec<String> = said.lines().filter(|line| !line.ends_with('/')).map(str::to_owned).collect();
+        let mut members: Vec<String> = said
+            .lines()
+            .filter(|line| !line.ends_with('/'))
+            .map(str::to_owned)
+            .collect();
         members.sort();
         members
     }
@@ -167,8 +218,12 @@ fn an_archive_of_the_same_tree_has_the_same_bytes() {
         let stand = Stand::aotriton();
         let mut build = Command::new("bash");
         let program = stand.command(&["build", "--all", "--matrix", "m.yaml"]);
-        build.args(["-c", &format!("umask {mask}; exec \"$0\" \"$@\"")]).arg(program.get_program());
-        build.args(program.get_args()).current_dir(program.get_current_dir().unwrap());
+        build
+            .args(["-c", &format!("umask {mask}; exec \"$0\" \"$@\"")])
+            .arg(program.get_program());
+        build
+            .args(program.get_args())
+            .current_dir(program.get_current_dir().unwrap());
         for (name, value) in program.get_envs() {
             match value {
                 Some(value) => build.env(name, value),
@@ -177,44 +232,112 @@ fn an_archive_of_the_same_tree_has_the_same_bytes() {
         }
         build.envs(time.map(|time| ("SOURCE_DATE_EPOCH", time)));
         let output = build.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let path = stand.project.path("dist").join(ARCHIVE);
         let mut list = Command::new("tar");
-        list.args(["--list", "--verbose", "--utc", "--file"]).arg(&path);
+        list.args(["--list", "--verbose", "--utc", "--file"])
+            .arg(&path);
         let listed = String::from_utf8(list.output().unwrap().stdout).unwrap();
         (std::fs::read(&path).unwrap(), listed)
     };
     let ((one, listed), (other, _)) = (archive(None, "022"), archive(None, "077"));
     assert!(one == other, "{listed}");
-    assert!(listed.lines().all(|line| line.contains(" root/root ") && line.contains(" 1980-01-01 00:00 ")), "{listed}");
-    let names: Vec<&str> = listed.lines().filter_map(|line| line.split(" 00:00 ").nth(1)).collect();
-    assert!(names.is_sorted() && names.len() > MEMBERS.len(), "{names:?}");
+    assert!(
+        listed
+            .lines()
+            .all(|line| line.contains(" root/root ") && line.contains(" 1980-01-01 00:00 ")),
+        "{listed}"
+    );
+    let names: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.split(" 00:00 ").nth(1))
+        .collect();
+    assert!(
+        names.is_sorted() && names.len() > MEMBERS.len(),
+        "{names:?}"
+    );
     let (dated, listed) = archive(Some("1700000000"), "022");
-    assert!(dated != one && listed.lines().all(|line| line.contains(" 2023-11-14 22:13 ")), "{listed}");
+    assert!(
+        dated != one
+            && listed
+                .lines()
+                .all(|line| line.contains(" 2023-11-14 22:13 ")),
+        "{listed}"
+    );
 }
 
 #[test]
 fn aotriton_is_configured_installed_packed_and_placed() {
     let stand = Stand::aotriton();
     let (stdout, stderr) = stand.build(0, &[]);
-    assert!(stdout.starts_with(&format!("dist/{ARCHIVE}  sha256:")), "{stdout}");
-    assert!(stderr.contains("it used cmake cmake version 3.30.0, ninja 1.12.1"), "{stderr}");
+    assert!(
+        stdout.starts_with(&format!("dist/{ARCHIVE}  sha256:")),
+        "{stdout}"
+    );
+    assert!(
+        stderr.contains("it used cmake cmake version 3.30.0, ninja 1.12.1"),
+        "{stderr}"
+    );
     assert_eq!(stand.members(), MEMBERS);
     let words = stand.text("cmake.words");
-    let install = format!("-DCMAKE_INSTALL_PREFIX={}", stand.job("install_dir").display());
-    for word in ["-DAOTRITON_TARGET_ARCH=gfx942", "-DAOTRITON_GPU_BUILD_TIMEOUT=0", "src/aotriton", install.as_str()] {
+    let install = format!(
+        "-DCMAKE_INSTALL_PREFIX={}",
+        stand.job("install_dir").display()
+    );
+    for word in [
+        "-DAOTRITON_TARGET_ARCH=gfx942",
+        "-DAOTRITON_GPU_BUILD_TIMEOUT=0",
+        "src/aotriton",
+        install.as_str(),
+    ] {
         assert!(words.lines().any(|found| found == word), "{word}: {words}");
     }
-    let root = stand.project.path("modules/_rocm_sdk_devel").display().to_string();
-    assert!(stand.text("cmake.env").contains(&format!("ROCM_PATH={root}\n")), "{}", stand.text("cmake.env"));
-    assert_eq!(stand.text("ninja.words"), "-C build install\n", "ninja alone would build everything twice");
+    let root = stand
+        .project
+        .path("modules/_rocm_sdk_devel")
+        .display()
+        .to_string();
+    assert!(
+        stand
+            .text("cmake.env")
+            .contains(&format!("ROCM_PATH={root}\n")),
+        "{}",
+        stand.text("cmake.env")
+    );
+    assert_eq!(
+        stand.text("ninja.words"),
+        "-C build install\n",
+        "ninja alone would build everything twice"
+    );
     let lib = stand.project.path("site/torch/lib");
-    assert_eq!(std::fs::read_link(lib.join("libaotriton_v2.so")).unwrap().to_str(), Some("libaotriton_v2.so.0.13.0"));
-    assert!(lib.join("aotriton.images/amd-gfx942/flash/attn_fwd.zip").exists());
-    assert!(stand.project.has("site/pyaotriton.cpython-39-x86_64-linux-gnu.so"));
+    assert_eq!(
+        std::fs::read_link(lib.join("libaotriton_v2.so"))
+            .unwrap()
+            .to_str(),
+        Some("libaotriton_v2.so.0.13.0")
+    );
+    assert!(
+        lib.join("aotriton.images/amd-gfx942/flash/attn_fwd.zip")
+            .exists()
+    );
+    assert!(
+        stand
+            .project
+            .has("site/pyaotriton.cpython-39-x86_64-linux-gnu.so")
+    );
     let record: serde_json::Value = serde_json::from_str(&stand.text("build.json")).unwrap();
-    assert_eq!((&record["outcome"], &record["wheels"][0]["name"]), (&"done".into(), &ARCHIVE.into()));
-    assert!(stand.project.has(&format!("dist/{}", ARCHIVE.replace(".tar.gz", ".build.json"))));
+    assert_eq!(
+        (&record["outcome"], &record["wheels"][0]["name"]),
+        (&"done".into(), &ARCHIVE.into())
+    );
+    assert!(stand.project.has(&format!(
+        "dist/{}",
+        ARCHIVE.replace(".tar.gz", ".build.json")
+    )));
 }
 
 #[test]
@@ -222,29 +345,51 @@ fn a_build_of_aotriton_that_is_killed_goes_on_where_it_was() {
     let stand = Stand::aotriton();
     std::fs::write(stand.project.path("hold"), "").unwrap();
     let mut build = stand.command(&["build", "--all", "--matrix", "m.yaml"]);
-    let mut child = build.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = build
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     wait_until(|| stand.job("at-install").exists(), "the stage `install`");
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(!stand.project.has(&format!("dist/{ARCHIVE}")) && !stand.project.has("site/torch/lib/libaotriton_v2.so"));
+    assert!(
+        !stand.project.has(&format!("dist/{ARCHIVE}"))
+            && !stand.project.has("site/torch/lib/libaotriton_v2.so")
+    );
     std::fs::remove_file(stand.project.path("hold")).unwrap();
-    let before = std::fs::metadata(stand.job("cmake.words")).unwrap().modified().unwrap();
+    let before = std::fs::metadata(stand.job("cmake.words"))
+        .unwrap()
+        .modified()
+        .unwrap();
     stand.build(0, &["--continue", "auto"]);
     assert_eq!(stand.members(), MEMBERS);
-    assert_eq!(std::fs::metadata(stand.job("cmake.words")).unwrap().modified().unwrap(), before, "configured once");
+    assert_eq!(
+        std::fs::metadata(stand.job("cmake.words"))
+            .unwrap()
+            .modified()
+            .unwrap(),
+        before,
+        "configured once"
+    );
     assert!(stand.project.has("site/torch/lib/libaotriton_v2.so"));
     std::fs::remove_dir_all(stand.project.path("site/torch/lib/aotriton.images")).unwrap();
     stand.build(0, &["--continue", "place"]);
     assert!(
-        stand.project.has("site/torch/lib/aotriton.images/amd-gfx942/flash/attn_fwd.zip"),
+        stand
+            .project
+            .has("site/torch/lib/aotriton.images/amd-gfx942/flash/attn_fwd.zip"),
         "installed again without a build"
     );
 }
 
-/// The version as the sources of three versions say it; what was before them does not, and is taken for what is planned.
+/// The version as the sources of three versions say it; what was before them does not, and is taken
+/// for what is planned.
 fn sources_of(version: [u32; 3]) -> String {
     let parts = ["MAJOR", "MINOR", "PATCH"].iter().zip(version);
-    let set: String = parts.map(|(part, number)| format!("set(AOTRITON_VERSION_{part}_INT {number})\n")).collect();
+    let set: String = parts
+        .map(|(part, number)| format!("set(AOTRITON_VERSION_{part}_INT {number})\n"))
+        .collect();
     format!(
         "project(AOTriton CXX C ASM)\n\n# Version numbers\n{set}\
          set(AOTRITON_VERSION_MINOR \"${{AOTRITON_VERSION_MINOR_INT}}u\")\n"
@@ -259,10 +404,18 @@ fn the_sources_of_each_version_are_configured_by_its_variable() {
         ("0.10", [0, 10, 0], "-DAOTRITON_TARGET_ARCH=gfx942"),
         ("0.13.0", [0, 13, 0], "-DAOTRITON_TARGET_ARCH=gfx942"),
     ] {
-        let wheel = if planned == "0.13.0" { "triton-wheel: triton.whl" } else { "strip: \"off\"" };
-        let stand = Stand::of_aotriton(&format!("aotriton-commit: COMMIT, {wheel}")).of_version(planned, version);
+        let wheel = if planned == "0.13.0" {
+            "triton-wheel: triton.whl"
+        } else {
+            "strip: \"off\""
+        };
+        let stand = Stand::of_aotriton(&format!("aotriton-commit: COMMIT, {wheel}"))
+            .of_version(planned, version);
         stand.build(0, &[]);
-        let job = stand.project.path(".rock").join(format!("aotriton-{planned}-rocm7.14.0-gfx942"));
+        let job = stand
+            .project
+            .path(".rock")
+            .join(format!("aotriton-{planned}-rocm7.14.0-gfx942"));
         let words = std::fs::read_to_string(job.join("cmake.words")).unwrap();
         assert!(words.lines().any(|found| found == word), "{word}: {words}");
         let told = std::fs::read_to_string(job.join("facts/source_version")).unwrap();
@@ -274,41 +427,69 @@ fn the_sources_of_each_version_are_configured_by_its_variable() {
 #[test]
 fn sources_of_another_version_than_the_plans_end_the_build() {
     let stand = Stand::aotriton();
-    std::fs::write(stand.project.path("sources/CMakeLists.txt"), sources_of([0, 12, 0])).unwrap();
+    std::fs::write(
+        stand.project.path("sources/CMakeLists.txt"),
+        sources_of([0, 12, 0]),
+    )
+    .unwrap();
     let (_, stderr) = stand.build(4, &[]);
-    assert!(stderr.contains("stage `aotriton-version` failed"), "{stderr}");
-    assert!(stderr.contains("the sources are AOTriton 0.12.0, the plan says 0.13.0"), "{stderr}");
-    let help =
-        "help: write 0.12.0 under the axis `aotriton`, or take sources of 0.13.0 by `aotriton-ref` or `aotriton-dir`";
+    assert!(
+        stderr.contains("stage `aotriton-version` failed"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("the sources are AOTriton 0.12.0, the plan says 0.13.0"),
+        "{stderr}"
+    );
+    let help = "help: write 0.12.0 under the axis `aotriton`, or take sources of 0.13.0 by `aotriton-ref` or `aotriton-dir`";
     assert!(stderr.contains(help), "{stderr}");
     assert!(!stand.job("cmake.words").exists());
 }
 
-/// What the Python module of AOTriton is built with is looked for in the Python that builds, and cmake gets it from there.
+/// What the Python module of AOTriton is built with is looked for in the Python that builds, and
+/// cmake gets it from there.
 #[test]
 fn the_python_module_of_aotriton_needs_torch_and_pybind11() {
     let stand = Stand::aotriton();
     stand.build(0, &[]);
     let words = stand.text("cmake.words");
-    let torch = format!("-DCMAKE_PREFIX_PATH={}", stand.project.path("modules/torch").display());
+    let torch = format!(
+        "-DCMAKE_PREFIX_PATH={}",
+        stand.project.path("modules/torch").display()
+    );
     assert!(words.lines().any(|word| word == torch), "{torch}: {words}");
-    assert!(words.lines().any(|word| word.starts_with("-DPython3_EXECUTABLE=/")), "{words}");
+    assert!(
+        words
+            .lines()
+            .any(|word| word.starts_with("-DPython3_EXECUTABLE=/")),
+        "{words}"
+    );
     for name in ["torch", "pybind11"] {
         let stand = Stand::aotriton();
         std::fs::remove_dir_all(stand.project.path("modules").join(name)).unwrap();
         let (_, stderr) = stand.build(4, &[]);
         assert!(stderr.contains("stage `bindings` failed"), "{stderr}");
         assert!(stderr.contains(&format!(" has no {name}")), "{stderr}");
-        let help = format!("help: install {name} there, or set `bindings: \"off\"` for the library alone");
+        let help =
+            format!("help: install {name} there, or set `bindings: \"off\"` for the library alone");
         assert!(stderr.contains(&help), "{stderr}");
         assert!(!stand.job("cmake.words").exists());
     }
-    let without = Stand::of_aotriton("aotriton-commit: COMMIT, triton-wheel: triton.whl, bindings: \"off\"");
+    let without =
+        Stand::of_aotriton("aotriton-commit: COMMIT, triton-wheel: triton.whl, bindings: \"off\"");
     std::fs::remove_dir_all(without.project.path("modules/torch")).unwrap();
     without.build(0, &[]);
     let words = without.text("cmake.words");
-    assert!(words.contains("-DAOTRITON_NO_PYTHON=ON") && !words.contains("CMAKE_PREFIX_PATH"), "{words}");
-    assert!(words.lines().any(|word| word.starts_with("-DPython3_EXECUTABLE=/")), "Triton's wheel is for it: {words}");
+    assert!(
+        words.contains("-DAOTRITON_NO_PYTHON=ON") && !words.contains("CMAKE_PREFIX_PATH"),
+        "{words}"
+    );
+    assert!(
+        words
+            .lines()
+            .any(|word| word.starts_with("-DPython3_EXECUTABLE=/")),
+        "Triton's wheel is for it: {words}"
+    );
 }
 
 /// The library alone, for which no Triton is needed.
@@ -318,17 +499,33 @@ const LIBRARY: &str = "bindings: \"off\", images: \"off\"";
 fn sources_of_no_checkout_need_the_name_of_their_commit() {
     let stand = Stand::of_aotriton(LIBRARY);
     let (_, stderr) = stand.build(4, &[]);
-    assert!(stderr.contains("stage `aotriton-commit` failed"), "{stderr}");
-    assert!(stderr.contains("the sources are no checkout of git, and AOTriton asks for their commit"), "{stderr}");
-    assert!(stderr.contains("help: name it in the variable `aotriton-commit`"), "{stderr}");
+    assert!(
+        stderr.contains("stage `aotriton-commit` failed"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("the sources are no checkout of git, and AOTriton asks for their commit"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("help: name it in the variable `aotriton-commit`"),
+        "{stderr}"
+    );
     let named = Stand::of_aotriton(&format!("{LIBRARY}, aotriton-commit: COMMIT"));
     named.build(0, &[]);
     let variables = named.text("cmake.env");
     for name in ["AOTRITON_CI_SUPPLIED_SHA1", "AOTRITON_GIT_TREESHA1"] {
-        assert!(variables.contains(&format!("{name}={COMMIT}\n")), "{name}: {variables}");
+        assert!(
+            variables.contains(&format!("{name}={COMMIT}\n")),
+            "{name}: {variables}"
+        );
     }
-    let (_, stderr) = Stand::of_aotriton(&format!("{LIBRARY}, aotriton-commit: 6e00ef3e")).build(4, &[]);
-    assert!(stderr.contains("`aotriton-commit` is 6e00ef3e, which is no whole commit"), "{stderr}");
+    let (_, stderr) =
+        Stand::of_aotriton(&format!("{LIBRARY}, aotriton-commit: 6e00ef3e")).build(4, &[]);
+    assert!(
+        stderr.contains("`aotriton-commit` is 6e00ef3e, which is no whole commit"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -337,15 +534,24 @@ fn a_checkout_gives_the_commit_and_the_tree() {
     let [commit, tree] = stand.commit_sources();
     stand.build(0, &[]);
     let variables = stand.text("cmake.env");
-    for (name, value) in [("AOTRITON_CI_SUPPLIED_SHA1", &commit), ("AOTRITON_GIT_TREESHA1", &tree)] {
-        assert!(variables.contains(&format!("{name}={value}\n")), "{name}={value}: {variables}");
+    for (name, value) in [
+        ("AOTRITON_CI_SUPPLIED_SHA1", &commit),
+        ("AOTRITON_GIT_TREESHA1", &tree),
+    ] {
+        assert!(
+            variables.contains(&format!("{name}={value}\n")),
+            "{name}={value}: {variables}"
+        );
     }
     assert_eq!(stand.text("install_dir/share/aotriton/commit"), commit);
     let stand = Stand::of_aotriton(&format!("{LIBRARY}, aotriton-commit: COMMIT"));
     let [commit, _] = stand.commit_sources();
     let (_, stderr) = stand.build(4, &[]);
     let reason = format!("the sources are of {commit}, and `aotriton-commit` is {COMMIT}");
-    assert!(stderr.contains(&reason) && stderr.contains("help: take `aotriton-commit` out"), "{stderr}");
+    assert!(
+        stderr.contains(&reason) && stderr.contains("help: take `aotriton-commit` out"),
+        "{stderr}"
+    );
 }
 
 /// The two variables came with 0.11 and 0.12; versions before are told neither.
@@ -360,10 +566,21 @@ fn each_version_of_aotriton_is_told_what_it_asks_for() {
         let stand = Stand::of_aotriton(LIBRARY).of_version(planned, version);
         stand.commit_sources();
         stand.build(0, &[]);
-        let job = stand.project.path(".rock").join(format!("aotriton-{planned}-rocm7.14.0-gfx942"));
+        let job = stand
+            .project
+            .path(".rock")
+            .join(format!("aotriton-{planned}-rocm7.14.0-gfx942"));
         let variables = std::fs::read_to_string(job.join("cmake.env")).unwrap();
-        assert_eq!(variables.contains("AOTRITON_CI_SUPPLIED_SHA1="), commit, "{planned}: {variables}");
-        assert_eq!(variables.contains("AOTRITON_GIT_TREESHA1="), tree, "{planned}: {variables}");
+        assert_eq!(
+            variables.contains("AOTRITON_CI_SUPPLIED_SHA1="),
+            commit,
+            "{planned}: {variables}"
+        );
+        assert_eq!(
+            variables.contains("AOTRITON_GIT_TREESHA1="),
+            tree,
+            "{planned}: {variables}"
+        );
     }
 }
 
@@ -375,58 +592,112 @@ fn a_cmake_that_is_too_old_for_aotriton_ends_the_build() {
         ("0.8.2", [0, 8, 2], "3.18.4", 0),
         ("0.9.2", [0, 9, 2], "3.18.4", 4),
     ] {
-        let stand = Stand::of_aotriton(&format!("{LIBRARY}, aotriton-commit: COMMIT")).of_version(planned, version);
-        std::fs::write(stand.project.path("bin/cmake"), CMAKE.replace("3.30.0", found)).unwrap();
+        let stand = Stand::of_aotriton(&format!("{LIBRARY}, aotriton-commit: COMMIT"))
+            .of_version(planned, version);
+        std::fs::write(
+            stand.project.path("bin/cmake"),
+            CMAKE.replace("3.30.0", found),
+        )
+        .unwrap();
         let (_, stderr) = stand.build(code, &[]);
-        assert_eq!(stderr.contains(&format!("cmake is {found}, and AOTriton needs 3.26\n")), code == 4, "{stderr}");
-        assert_eq!(stderr.contains("help: install a later one, such as that of PyPI"), code == 4, "{stderr}");
+        assert_eq!(
+            stderr.contains(&format!("cmake is {found}, and AOTriton needs 3.26\n")),
+            code == 4,
+            "{stderr}"
+        );
+        assert_eq!(
+            stderr.contains("help: install a later one, such as that of PyPI"),
+            code == 4,
+            "{stderr}"
+        );
     }
 }
 
 /// The steps and the options that Triton's wheel has in a recipe with these variables.
 fn triton_of(planned: &str, version: [u32; 3], vars: &str) -> (bool, bool) {
     let stand = Stand::of_aotriton(vars).of_version(planned, version);
-    let said = stand.project.run(&["render", "recipe", "m.yaml", "--engine", "local"]).exits(0).stdout;
-    (said.contains("stage: triton-wheel\n"), said.contains("${ROCK_FACT_triton_option}"))
+    let said = stand
+        .project
+        .run(&["render", "recipe", "m.yaml", "--engine", "local"])
+        .exits(0)
+        .stdout;
+    (
+        said.contains("stage: triton-wheel\n"),
+        said.contains("${ROCK_FACT_triton_option}"),
+    )
 }
 
 #[test]
 fn triton_is_built_before_aotriton_since_0_12() {
-    assert_eq!(triton_of("0.10", [0, 10, 0], "strip: \"on\""), (false, false));
-    assert_eq!(triton_of("0.11.2", [0, 11, 2], "strip: \"on\""), (false, true));
+    assert_eq!(
+        triton_of("0.10", [0, 10, 0], "strip: \"on\""),
+        (false, false)
+    );
+    assert_eq!(
+        triton_of("0.11.2", [0, 11, 2], "strip: \"on\""),
+        (false, true)
+    );
     assert_eq!(triton_of("0.12", [0, 12, 0], "strip: \"on\""), (true, true));
-    assert_eq!(triton_of("0.13.0", [0, 13, 0], "strip: \"on\""), (true, true));
+    assert_eq!(
+        triton_of("0.13.0", [0, 13, 0], "strip: \"on\""),
+        (true, true)
+    );
     assert_eq!(triton_of("0.13.0", [0, 13, 0], LIBRARY), (false, false));
-    assert_eq!(triton_of("0.13.0", [0, 13, 0], "triton-wheel: triton.whl"), (false, true));
+    assert_eq!(
+        triton_of("0.13.0", [0, 13, 0], "triton-wheel: triton.whl"),
+        (false, true)
+    );
 }
 
 #[test]
 fn a_wheel_of_triton_is_told_to_cmake_or_refused() {
     let stand = Stand::aotriton();
     stand.build(0, &[]);
-    let option = format!("-DAOTRITON_USE_LOCAL_TRITON_WHEEL={}", stand.project.path("triton.whl").display());
+    let option = format!(
+        "-DAOTRITON_USE_LOCAL_TRITON_WHEEL={}",
+        stand.project.path("triton.whl").display()
+    );
     let words = stand.text("cmake.words");
-    assert!(words.lines().any(|word| word == option), "{option}: {words}");
+    assert!(
+        words.lines().any(|word| word == option),
+        "{option}: {words}"
+    );
     std::fs::remove_file(stand.project.path("triton.whl")).unwrap();
     let (_, stderr) = stand.build(1, &[]);
-    assert!(stderr.contains("triton.whl`, which is not there"), "{stderr}");
+    assert!(
+        stderr.contains("triton.whl`, which is not there"),
+        "{stderr}"
+    );
     let refused = |stand: Stand| stand.project.run(&["check", "m.yaml"]).exits(1).stderr;
-    let told = refused(Stand::of_aotriton("triton-wheel: triton.whl, images: \"off\""));
-    assert!(told.contains("has no effect, since Triton compiles the kernels alone"), "{told}");
-    let told = refused(Stand::of_aotriton("triton-wheel: triton.whl").of_version("0.10", [0, 10, 0]));
-    assert!(told.contains("AOTriton 0.10 builds Triton itself, and takes no wheel of it"), "{told}");
+    let told = refused(Stand::of_aotriton(
+        "triton-wheel: triton.whl, images: \"off\"",
+    ));
+    assert!(
+        told.contains("has no effect, since Triton compiles the kernels alone"),
+        "{told}"
+    );
+    let told =
+        refused(Stand::of_aotriton("triton-wheel: triton.whl").of_version("0.10", [0, 10, 0]));
+    assert!(
+        told.contains("AOTriton 0.10 builds Triton itself, and takes no wheel of it"),
+        "{told}"
+    );
 }
 
 /// AOTriton's CMake puts the suffix before `_v2`.
 #[test]
 fn a_library_of_aotriton_with_a_suffix_is_placed_by_its_name() {
-    let stand =
-        Stand::of_aotriton(&format!("{LIBRARY}, aotriton-commit: COMMIT, name-suffix: _mine, install-to: site"));
+    let stand = Stand::of_aotriton(&format!(
+        "{LIBRARY}, aotriton-commit: COMMIT, name-suffix: _mine, install-to: site"
+    ));
     stand.build(0, &[]);
-    let link = std::fs::read_link(stand.project.path("site/torch/lib/libaotriton_mine_v2.so")).unwrap();
+    let link =
+        std::fs::read_link(stand.project.path("site/torch/lib/libaotriton_mine_v2.so")).unwrap();
     assert_eq!(link.to_str(), Some("libaotriton_mine_v2.so.0.13.0"));
     assert!(
-        stand.members().contains(&"aotriton/lib/libaotriton_mine_v2.so.0.13.0".to_owned()),
+        stand
+            .members()
+            .contains(&"aotriton/lib/libaotriton_mine_v2.so.0.13.0".to_owned()),
         "{:?}",
         stand.members()
     );
@@ -438,13 +709,25 @@ fn the_python_that_builds_loads_the_module_of_aotriton() {
     stand.build(0, &[]);
     let log = stand.text("logs/build.log");
     let loaded = stand.job("install_dir/lib/pyaotriton.py");
-    assert!(log.contains(&format!("pyaotriton 0.13.0 is loaded from {}\n", loaded.display())), "{log}");
+    assert!(
+        log.contains(&format!(
+            "pyaotriton 0.13.0 is loaded from {}\n",
+            loaded.display()
+        )),
+        "{log}"
+    );
     let stand = Stand::aotriton();
     let mut build = stand.command(&["build", "--all", "--matrix", "m.yaml"]);
-    let output = build.env("MODULE", "raise ImportError('undefined symbol')").output().unwrap();
+    let output = build
+        .env("MODULE", "raise ImportError('undefined symbol')")
+        .output()
+        .unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(4), "{stderr}");
-    assert!(stderr.contains("stage `test` failed") && stderr.contains("undefined symbol"), "{stderr}");
+    assert!(
+        stderr.contains("stage `test` failed") && stderr.contains("undefined symbol"),
+        "{stderr}"
+    );
     assert!(!stand.project.has(&format!("dist/{ARCHIVE}")));
 }
 
@@ -452,7 +735,11 @@ fn the_python_that_builds_loads_the_module_of_aotriton() {
 fn composable_kernel_comes_from_its_folder_of_rocm_libraries() {
     let matrix = "version: 1\ndistribution: composable-kernel\nrecipe: ck\naxes: {rocm: [\"7.14.0\"]}\npython-from: host\n\
                   torch-from: host\nunknown: lenient\ngfx: [gfx942]\n";
-    let script = Project::new().file("m.yaml", matrix).run(&["render", "script", "m.yaml"]).exits(0).stdout;
+    let script = Project::new()
+        .file("m.yaml", matrix)
+        .run(&["render", "script", "m.yaml"])
+        .exits(0)
+        .stdout;
     for words in [
         "git clone --no-checkout --filter=blob:none --branch=develop -- https://github.com/ROCm/rocm-libraries src/ck",
         "git -C src/ck sparse-checkout set --cone projects/composablekernel",
@@ -475,11 +762,13 @@ fn ck_is_installed_into_its_prefix_and_nowhere_else() {
     assert_eq!(output.stdout, b"");
     assert!(prefix.join("include/aotriton/flash.h").exists());
     assert!(
-        !stand.project.has("dist/x") && std::fs::read_dir(stand.project.path("dist")).map_or(0, Iterator::count) == 0
+        !stand.project.has("dist/x")
+            && std::fs::read_dir(stand.project.path("dist")).map_or(0, Iterator::count) == 0
     );
 }
 
-/// TA13: nobody is asked for more rights; what keeps the tree from its prefix is said before anything is compiled.
+/// TA13: nobody is asked for more rights; what keeps the tree from its prefix is said before
+/// anything is compiled.
 #[test]
 fn a_prefix_of_ck_that_cannot_be_written_is_told_before_the_build() {
     let stand = Stand::new("ck", "ck-dir: sources, prefix: /proc/rocm");
@@ -487,5 +776,12 @@ fn a_prefix_of_ck_that_cannot_be_written_is_told_before_the_build() {
     assert!(stderr.contains("stage `ck-prefix` failed"), "{stderr}");
     assert!(stderr.contains("/proc/rocm cannot be written"), "{stderr}");
     assert!(stderr.contains("set `prefix`"), "{stderr}");
-    assert!(!stand.project.path(".rock").join("rocm7.14.0-gfx942").join("cmake.words").exists());
+    assert!(
+        !stand
+            .project
+            .path(".rock")
+            .join("rocm7.14.0-gfx942")
+            .join("cmake.words")
+            .exists()
+    );
 }

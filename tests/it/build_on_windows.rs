@@ -1,5 +1,5 @@
-//! Scripts of Windows jobs. PowerShell and cmd are not here: what they would do is done by hand, and
-//! `tests/real/windows-scripts.sh` has cmd run one and grammars read both.
+//! Scripts of Windows jobs. PowerShell and cmd are not here: what they would do is done by hand,
+//! and `tests/real/windows-scripts.sh` has cmd run one and grammars read both.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::support::Project;
 
-/// A recipe whose words and variables hold what these shells give a meaning to, and one of whose stages fails.
+/// A recipe whose words and variables hold what these shells give a meaning to, and one of whose
+/// stages fails.
 const RECIPE: &str = include_str!("../real/windows/tiny.yaml");
 
 fn project(more: &str) -> Project {
@@ -17,19 +18,30 @@ fn project(more: &str) -> Project {
          axes: {{tiny: [\"1.0\"], python: [\"3.12\"], rocm: [\"7.2\"]}}\ngfx: [gfx1151]\nunknown: lenient\n\
          torch-from: host\npython-from: host\n{more}"
     );
-    Project::new().file("recipes/tiny.yaml", RECIPE).file("m.yaml", &matrix)
+    Project::new()
+        .file("recipes/tiny.yaml", RECIPE)
+        .file("m.yaml", &matrix)
 }
 
 fn script(project: &Project, shell: &[&str]) -> String {
-    let words = [&["--recipes", "recipes", "render", "script", "m.yaml"], shell].concat();
+    let words = [
+        &["--recipes", "recipes", "render", "script", "m.yaml"],
+        shell,
+    ]
+    .concat();
     project.run(&words).exits(0).stdout
 }
 
-/// The words of a line of cmd: quotation marks keep blanks, `%NAME%` is a variable and `%%` the sign.
+/// The words of a line of cmd: quotation marks keep blanks, `%NAME%` is a variable and `%%` the
+/// sign.
 fn words(line: &str, variable: &dyn Fn(&str) -> String) -> Vec<String> {
     let mut expanded = String::new();
     for (number, part) in line.replace("%%", "\u{1}").split('%').enumerate() {
-        expanded += &if number % 2 == 1 { variable(part) } else { part.to_owned() };
+        expanded += &if number % 2 == 1 {
+            variable(part)
+        } else {
+            part.to_owned()
+        };
     }
     let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
     for c in expanded.replace('\u{1}', "%").chars() {
@@ -46,7 +58,8 @@ fn words(line: &str, variable: &dyn Fn(&str) -> String) -> Vec<String> {
     words
 }
 
-/// Does what cmd would do with a script, by Python, in the folder `job`: the codes of its programs, and what they said.
+/// Does what cmd would do with a script, by Python, in the folder `job`: the codes of its programs,
+/// and what they said.
 fn carry_out(project: &Project, text: &str) -> (Vec<i32>, String) {
     carry_out_in(&project.path("job"), project, text)
 }
@@ -56,7 +69,10 @@ fn carry_out_in(folder: &Path, project: &Project, text: &str) -> (Vec<i32>, Stri
         std::fs::create_dir_all(folder.join(name)).unwrap();
     }
     std::fs::write(project.path("build.cmd"), text).unwrap();
-    let variables: [(String, String); 2] = [("LIST".into(), "C:/old".into()), ("GONE".into(), "here".into())];
+    let variables: [(String, String); 2] = [
+        ("LIST".into(), "C:/old".into()),
+        ("GONE".into(), "here".into()),
+    ];
     let (mut codes, mut told) = (Vec::new(), String::new());
     let mut of_step: Vec<(String, String)> = Vec::new();
     let mut lines = text.lines();
@@ -67,7 +83,9 @@ fn carry_out_in(folder: &Path, project: &Project, text: &str) -> (Vec<i32>, Stri
             "ROCK_FOLDER" => folder.display().to_string(),
             "ROCK_PYTHON" => "python3".to_owned(),
             _ => match name.strip_prefix("ROCK_FACT_") {
-                Some(fact) => std::fs::read_to_string(folder.join("facts").join(fact)).unwrap_or_default(),
+                Some(fact) => {
+                    std::fs::read_to_string(folder.join("facts").join(fact)).unwrap_or_default()
+                }
                 None => of_step
                     .iter()
                     .chain(&variables)
@@ -75,11 +93,17 @@ fn carry_out_in(folder: &Path, project: &Project, text: &str) -> (Vec<i32>, Stri
                     .map_or_else(String::new, |v| v.1.clone()),
             },
         };
-        let (test, set) = match line.strip_prefix("if ").and_then(|rest| rest.split_once(" set \"")) {
+        let (test, set) = match line
+            .strip_prefix("if ")
+            .and_then(|rest| rest.split_once(" set \""))
+        {
             Some((test, _)) => (test, &line[3 + test.len() + 1..]),
             None => ("", line),
         };
-        if let Some(set) = set.strip_prefix("set \"").filter(|_| !line.contains("ROCK_S") && !line.contains("%1")) {
+        if let Some(set) = set
+            .strip_prefix("set \"")
+            .filter(|_| !line.contains("ROCK_S") && !line.contains("%1"))
+        {
             let name = test.rsplit(' ').next().unwrap();
             let is_set = !known(name).is_empty();
             if test.is_empty() || is_set != test.starts_with("not") {
@@ -89,11 +113,18 @@ fn carry_out_in(folder: &Path, project: &Project, text: &str) -> (Vec<i32>, Stri
             }
         } else if line.starts_with("\"%ROCK_PYTHON%\"") {
             let mut words = words(&line.replace("words\\run.py", "words/run.py"), &known);
-            words.iter_mut().filter(|word| *word == "python").for_each(|word| *word = "python3".into());
+            words
+                .iter_mut()
+                .filter(|word| *word == "python")
+                .for_each(|word| *word = "python3".into());
             let mut command = Command::new(&words[0]);
             command.args(&words[1..]).current_dir(folder);
-            let facts =
-                ["said", "silent"].map(|name| (format!("ROCK_FACT_{name}"), known(&format!("ROCK_FACT_{name}"))));
+            let facts = ["said", "silent"].map(|name| {
+                (
+                    format!("ROCK_FACT_{name}"),
+                    known(&format!("ROCK_FACT_{name}")),
+                )
+            });
             for (name, value) in variables.iter().chain(of_step.iter().rev()).chain(&facts) {
                 // Neither shell knows a variable without a text.
                 if value.is_empty() {
@@ -108,9 +139,16 @@ fn carry_out_in(folder: &Path, project: &Project, text: &str) -> (Vec<i32>, Stri
             of_step.clear();
             told += &said;
             if !output.status.success() {
-                let after = lines.by_ref().find(|line| line.contains(" goto ") || line.contains(" exit ")).unwrap();
-                let Some((_, label)) = after.split_once(" goto ") else { return (codes, told) };
-                let _ = lines.by_ref().find(|line| line.strip_prefix(':') == Some(label));
+                let after = lines
+                    .by_ref()
+                    .find(|line| line.contains(" goto ") || line.contains(" exit "))
+                    .unwrap();
+                let Some((_, label)) = after.split_once(" goto ") else {
+                    return (codes, told);
+                };
+                let _ = lines
+                    .by_ref()
+                    .find(|line| line.strip_prefix(':') == Some(label));
             }
         }
     }
@@ -127,7 +165,11 @@ fn a_windows_script_gives_each_step_its_words_and_variables_as_they_are() {
         "lines end as cmd wants"
     );
     let (codes, said) = carry_out(&project, &text.replace("\r\n", "\n"));
-    assert_eq!(codes, [0, 0, 0, 0, 9, 0], "files of words, a look, facts, and three stages: {said}");
+    assert_eq!(
+        codes,
+        [0, 0, 0, 0, 9, 0],
+        "files of words, a look, facts, and three stages: {said}"
+    );
     let told: Value = serde_json::from_str(&project.read("job/out/told.json")).unwrap();
     let said = "C:/r (x86)&b";
     let words = json!([
@@ -142,7 +184,18 @@ fn a_windows_script_gives_each_step_its_words_and_variables_as_they_are() {
     ]);
     assert_eq!(told[0], words, "a fact without an answer is no word");
     let list = format!("{said}/bin;C:/old");
-    assert_eq!(told[1], json!([format!("50% {said}; it's & x"), null, list, "-O2", format!("-I{said}"), null, "3"]));
+    assert_eq!(
+        told[1],
+        json!([
+            format!("50% {said}; it's & x"),
+            null,
+            list,
+            "-O2",
+            format!("-I{said}"),
+            null,
+            "3"
+        ])
+    );
     assert_eq!(project.read("job/tries"), "xx");
     assert!(project.has("job/done/tell") && !project.has("job/done/fail"));
 }
@@ -152,10 +205,19 @@ fn what_is_to_run_at_the_end_of_a_windows_script_runs_after_a_failure_too() {
     let project = project("");
     let text = script(&project, &["--shell", "cmd"]).replace("\r\n", "\n");
     let _ = carry_out(&project, &text);
-    assert!(project.has("job/last") && !project.has("job/never"), "{:?}", project.files());
+    assert!(
+        project.has("job/last") && !project.has("job/never"),
+        "{:?}",
+        project.files()
+    );
     let (_, end) = text.split_once("\n:ends\n").unwrap();
-    assert!(end.starts_with("if not \"%ROCK_FAILED%\"==\"0\" exit /b %ROCK_FAILED%\n"), "{end}");
-    let failing = script(&project, &["--shell", "cmd"]).replace("\r\n", "\n").replace("open('last', 'w')", "fail");
+    assert!(
+        end.starts_with("if not \"%ROCK_FAILED%\"==\"0\" exit /b %ROCK_FAILED%\n"),
+        "{end}"
+    );
+    let failing = script(&project, &["--shell", "cmd"])
+        .replace("\r\n", "\n")
+        .replace("open('last', 'w')", "fail");
     assert_eq!(carry_out(&project, &failing).0.last(), Some(&1));
     let powershell = script(&project, &[]);
     let last = "  step 'last' {\r\n    $env:LIST = (@(($env:ROCK_FACT_said + '/bin'), $env:LIST) | Where-Object { $_ }) -join ';'\r\n  } \
@@ -174,7 +236,12 @@ fn a_windows_script_looks_for_what_it_copies_before_its_first_stage() {
     let (codes, said) = carry_out(&project, &text);
     assert_eq!(codes, [0, 1], "{said}");
     let path = project.path("no such (x86) & b").display().to_string();
-    assert!(said.ends_with(&format!("== the source tree is to come from {path}, which is not there\n")), "{said}");
+    assert!(
+        said.ends_with(&format!(
+            "== the source tree is to come from {path}, which is not there\n"
+        )),
+        "{said}"
+    );
     assert!(text.contains("if defined ROCK_FROM goto looked\n"));
     let look = "    & $python words/run.py --look @('20', 'command lines of the build grow with it, and Windows ends them at 32,767 \
                 characters', 'tree', ('@=' + $env:ROCK_CALLER + '/no such (x86) & b'))\r\n";
@@ -188,18 +255,30 @@ fn a_windows_script_tells_of_a_folder_that_is_too_long_for_command_lines() {
     let text = script(&project, &["--shell", "cmd"]).replace("\r\n", "\n");
     let folder = project.path("a folder that is long");
     let (_, said) = carry_out_in(&folder, &project, &text);
-    let (folder, length) = (folder.display(), folder.display().to_string().chars().count());
+    let (folder, length) = (
+        folder.display(),
+        folder.display().to_string().chars().count(),
+    );
     assert!(
-        said.contains(&format!("== warning: {folder} has {length} characters, more than 20: command lines ")),
+        said.contains(&format!(
+            "== warning: {folder} has {length} characters, more than 20: command lines "
+        )),
         "{said}"
     );
-    assert!(said.contains("== ROCK_FOLDER names a shorter folder\n"), "{said}");
+    assert!(
+        said.contains("== ROCK_FOLDER names a shorter folder\n"),
+        "{said}"
+    );
 }
 
 #[test]
 fn powershell_is_the_shell_of_a_windows_job_and_keeps_what_a_step_sets_to_it() {
     let text = script(&project(""), &[]);
-    assert_eq!(text.chars().next(), Some('\u{feff}'), "PowerShell 5.1 reads letters of other code pages otherwise");
+    assert_eq!(
+        text.chars().next(),
+        Some('\u{feff}'),
+        "PowerShell 5.1 reads letters of other code pages otherwise"
+    );
     for line in [
         "    $env:GONE = $null\r\n",
         "    $env:WORD = ('50% ' + $env:ROCK_FACT_said + '; it''s & x')\r\n",
@@ -215,10 +294,27 @@ fn powershell_is_the_shell_of_a_windows_job_and_keeps_what_a_step_sets_to_it() {
     let ends = |shell: &[&str], end: &str| {
         let project = project("");
         let _ = project
-            .run(&[&["--recipes", "recipes", "render", "script", "m.yaml", "--out", "x/"], shell].concat())
+            .run(
+                &[
+                    &[
+                        "--recipes",
+                        "recipes",
+                        "render",
+                        "script",
+                        "m.yaml",
+                        "--out",
+                        "x/",
+                    ],
+                    shell,
+                ]
+                .concat(),
+            )
             .exits(0);
         assert!(
-            project.files().iter().any(|file| file.starts_with("x/") && file.ends_with(end)),
+            project
+                .files()
+                .iter()
+                .any(|file| file.starts_with("x/") && file.ends_with(end)),
             "{:?}",
             project.files()
         );
@@ -230,9 +326,14 @@ fn powershell_is_the_shell_of_a_windows_job_and_keeps_what_a_step_sets_to_it() {
 #[test]
 fn what_a_job_of_windows_has_not_is_refused_with_what_to_do() {
     let refused = |arguments: &[&str], message: &str, help: &str| {
-        let told = project("").run(&[&["--recipes", "recipes"], arguments].concat()).exits(1).stderr;
+        let told = project("")
+            .run(&[&["--recipes", "recipes"], arguments].concat())
+            .exits(1)
+            .stderr;
         assert!(
-            told.starts_with("error[B007 windows-job]: ") && told.contains(message) && told.contains(help),
+            told.starts_with("error[B007 windows-job]: ")
+                && told.contains(message)
+                && told.contains(help),
             "{told}"
         );
     };
@@ -241,26 +342,77 @@ fn what_a_job_of_windows_has_not_is_refused_with_what_to_do() {
         "is for Windows\n",
         "help: run what `rock-matrix render script ",
     );
-    refused(&["render", "docker", "m.yaml"], "nothing runs in a container", "`render script` prints");
-    refused(&["render", "script", "m.yaml", "--engine", "docker"], "nothing runs in a container", "leave the options");
-    refused(&["render", "script", "m.yaml", "--shell", "sh"], "is for Windows\n", "`--shell cmd`");
-    let linux = Project::new()
-        .file("recipes/tiny.yaml", RECIPE)
-        .file("m.yaml", &project("").read("m.yaml").replace("platform: windows\nrunner: windows-2022\n", ""));
-    let told = linux.run(&["--recipes", "recipes", "render", "script", "m.yaml", "--shell", "cmd"]).exits(1).stderr;
+    refused(
+        &["render", "docker", "m.yaml"],
+        "nothing runs in a container",
+        "`render script` prints",
+    );
+    refused(
+        &["render", "script", "m.yaml", "--engine", "docker"],
+        "nothing runs in a container",
+        "leave the options",
+    );
+    refused(
+        &["render", "script", "m.yaml", "--shell", "sh"],
+        "is for Windows\n",
+        "`--shell cmd`",
+    );
+    let linux = Project::new().file("recipes/tiny.yaml", RECIPE).file(
+        "m.yaml",
+        &project("")
+            .read("m.yaml")
+            .replace("platform: windows\nrunner: windows-2022\n", ""),
+    );
+    let told = linux
+        .run(&[
+            "--recipes",
+            "recipes",
+            "render",
+            "script",
+            "m.yaml",
+            "--shell",
+            "cmd",
+        ])
+        .exits(1)
+        .stderr;
     assert!(told.contains("is for Linux\n"), "{told}");
-    let _ = linux.run(&["--recipes", "recipes", "render", "recipe", "m.yaml", "--shell", "cmd"]).exits(2);
+    let _ = linux
+        .run(&[
+            "--recipes",
+            "recipes",
+            "render",
+            "recipe",
+            "m.yaml",
+            "--shell",
+            "cmd",
+        ])
+        .exits(2);
 }
 
 #[test]
 fn a_value_that_cmd_cannot_be_given_is_refused_and_powershell_takes_it() {
     let quoted = || {
-        let recipe = RECIPE.replace("      GONE: null\n", "      GONE: null\n      QUOTED: '-DX=\"a b\"'\n");
+        let recipe = RECIPE.replace(
+            "      GONE: null\n",
+            "      GONE: null\n      QUOTED: '-DX=\"a b\"'\n",
+        );
         project("").file("recipes/tiny.yaml", &recipe)
     };
-    let told = quoted().run(&["--recipes", "recipes", "render", "script", "m.yaml", "--shell", "cmd"]).exits(1).stderr;
+    let told = quoted()
+        .run(&[
+            "--recipes",
+            "recipes",
+            "render",
+            "script",
+            "m.yaml",
+            "--shell",
+            "cmd",
+        ])
+        .exits(1)
+        .stderr;
     assert!(
-        told.contains("error[H026 unwritable-variable]: ") && told.contains("`QUOTED` has a quotation mark"),
+        told.contains("error[H026 unwritable-variable]: ")
+            && told.contains("`QUOTED` has a quotation mark"),
         "{told}"
     );
     assert!(told.contains("help: take `--shell powershell`"), "{told}");

@@ -9,31 +9,71 @@ fn a_recipe_and_settings_build_a_wheel() {
     let toy = Toy::building("mkdir -p dist; cp \"$WHEELS\"/* dist");
     std::fs::remove_dir_all(toy.path("matrices")).unwrap();
     let python = format!("vars.python={}", toy.path("python").display());
-    let settings = ["toy=1.0", "python=3.11", "rocm=6.2", "gfx=gfx90a", "torch-from=host", "python-from=host", &python];
-    let words: Vec<&str> =
-        ["build", "--recipe", "toy"].into_iter().chain(settings.iter().flat_map(|set| ["--set", set])).collect();
+    let settings = [
+        "toy=1.0",
+        "python=3.11",
+        "rocm=6.2",
+        "gfx=gfx90a",
+        "torch-from=host",
+        "python-from=host",
+        &python,
+    ];
+    let words: Vec<&str> = ["build", "--recipe", "toy"]
+        .into_iter()
+        .chain(settings.iter().flat_map(|set| ["--set", set]))
+        .collect();
     let built = toy.command(&words).output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
     assert!(toy.path("dist").join(WHEEL).is_file() && toy.path(".rock").join(JOB).is_dir());
 }
 
 #[test]
 fn a_value_that_is_set_twice_makes_two_jobs() {
-    let settings = ["flash-attn=2.7.4.post1", "torch=2.5.1", "rocm=6.2", "gfx=gfx942", "python=3.11", "python=3.12"];
+    let settings = [
+        "flash-attn=2.7.4.post1",
+        "torch=2.5.1",
+        "rocm=6.2",
+        "gfx=gfx942",
+        "python=3.11",
+        "python=3.12",
+    ];
     let settings = settings.iter().flat_map(|set| ["--set", set]);
-    let words: Vec<&str> = ["build", "--recipe", "flash-attn", "--dry-run"].into_iter().chain(settings).collect();
+    let words: Vec<&str> = ["build", "--recipe", "flash-attn", "--dry-run"]
+        .into_iter()
+        .chain(settings)
+        .collect();
     let printed = Project::new().run(&words).exits(0).stdout;
-    let jobs: Vec<&str> =
-        printed.lines().filter_map(|line| line.trim().strip_prefix("wheel ")).map(str::trim).collect();
-    let wheel = |python| format!("flash_attn-2.7.4.post1+rocm62torch2.5-{python}-{python}-linux_x86_64.whl");
+    let jobs: Vec<&str> = printed
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("wheel "))
+        .map(str::trim)
+        .collect();
+    let wheel = |python| {
+        format!("flash_attn-2.7.4.post1+rocm62torch2.5-{python}-{python}-linux_x86_64.whl")
+    };
     assert_eq!(jobs, [wheel("cp311"), wheel("cp312")], "{printed}");
 }
 
 #[test]
 fn every_wrong_setting_is_reported() {
-    let words = ["build", "--recipe", "flash-attn", "--set", "pyhton=3.11", "--set", "colour=red", "--dry-run"];
+    let words = [
+        "build",
+        "--recipe",
+        "flash-attn",
+        "--set",
+        "pyhton=3.11",
+        "--set",
+        "colour=red",
+        "--dry-run",
+    ];
     let stderr = Project::new().run(&words).exits(1).stderr;
-    let (missing, unknown): (Vec<&str>, Vec<&str>) = stderr.split("\n\n").partition(|fault| fault.contains("[P030"));
+    let (missing, unknown): (Vec<&str>, Vec<&str>) = stderr
+        .split("\n\n")
+        .partition(|fault| fault.contains("[P030"));
     assert_eq!(missing.len(), 4, "{stderr}");
     let unknown = unknown.join("\n\n");
     insta::assert_snapshot!(unknown, @r"
@@ -49,7 +89,14 @@ fn every_wrong_setting_is_reported() {
 
 #[test]
 fn every_missing_axis_is_reported_with_its_setting() {
-    let run = Project::new().run(&["build", "--recipe", "flash-attn", "--set", "rocm=6.2", "--dry-run"]);
+    let run = Project::new().run(&[
+        "build",
+        "--recipe",
+        "flash-attn",
+        "--set",
+        "rocm=6.2",
+        "--dry-run",
+    ]);
     insta::assert_snapshot!(run.exits(1).stderr, @r"
     error[P030 missing-axis]: the recipe `flash-attn` needs a value of `flash-attn`
     --> argument `--recipe flash-attn`

@@ -40,10 +40,19 @@ fn cancelled(signal: Signal, times: &Times, grace: &str, code: i32) -> (Toy, Str
 #[test]
 fn ctrl_c_ends_everything_with_130_and_the_build_goes_on() {
     let (toy, stderr) = cancelled(Signal::INT, &Times::Once, "0", 130);
-    assert!(stderr.contains("warning[B056 build-stopped]: SIGINT ended the build in stage `build`"), "{stderr}");
+    assert!(
+        stderr.contains("warning[B056 build-stopped]: SIGINT ended the build in stage `build`"),
+        "{stderr}"
+    );
     let record = toy.record();
-    assert_eq!((&record["outcome"], &record["stages"][1]["state"]), (&"stopped".into(), &"stopped".into()));
-    assert!(!toy.path("dist").join(WHEEL).exists(), "a stopped build delivers nothing");
+    assert_eq!(
+        (&record["outcome"], &record["stages"][1]["state"]),
+        (&"stopped".into(), &"stopped".into())
+    );
+    assert!(
+        !toy.path("dist").join(WHEEL).exists(),
+        "a stopped build delivers nothing"
+    );
     toy.write("calm", b"");
     toy.build(0, &["--continue", "auto"]);
     assert_eq!(toy.text("order"), "prepare\n", "what was done stayed done");
@@ -64,10 +73,16 @@ fn a_second_ctrl_c_waits_for_no_grace() {
 
 #[test]
 fn a_stage_that_heeds_sigterm_may_tidy_up() {
-    let toy = Toy::building("trap 'echo tidied >tidied; exit 1' TERM; touch ready; while :; do sleep 0.02; done");
+    let toy = Toy::building(
+        "trap 'echo tidied >tidied; exit 1' TERM; touch ready; while :; do sleep 0.02; done",
+    );
     let child = toy.start(&["--grace", "60"]);
     toy.await_file("ready");
-    kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), Signal::TERM).unwrap();
+    kill_process(
+        Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(),
+        Signal::TERM,
+    )
+    .unwrap();
     wait(child, 143, &toy.folder);
     assert_eq!(toy.text("tidied"), "tidied\n");
 }
@@ -75,9 +90,17 @@ fn a_stage_that_heeds_sigterm_may_tidy_up() {
 #[test]
 fn a_signal_ends_the_builds_that_would_follow() {
     let toy = Toy::building("touch ready; while :; do sleep 0.02; done").two_pythons();
-    let child = toy.command(&["build", "--all"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let child = toy
+        .command(&["build", "--all"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
     toy.await_file("ready");
-    kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), Signal::INT).unwrap();
+    kill_process(
+        Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(),
+        Signal::INT,
+    )
+    .unwrap();
     wait(child, 130, &toy.folder);
     assert!(!toy.path(".rock/toy-1.0-rocm6.2-py3.12").exists());
     wait_until(|| toy.record()["outcome"] == "stopped", "the record");

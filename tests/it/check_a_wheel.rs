@@ -9,7 +9,8 @@ use crate::support::{Project, Wheel};
 const NAME: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
 const MANY: &str = "demo-1.0-cp312-cp312-manylinux_2_17_x86_64.whl";
 const LIBC: &str = "libc.so.6";
-/// `NT_GNU_PROPERTY_TYPE_0` with `GNU_PROPERTY_X86_ISA_1_NEEDED` and the bit of x86-64-v3 (x86-64 psABI, "Program Property").
+/// `NT_GNU_PROPERTY_TYPE_0` with `GNU_PROPERTY_X86_ISA_1_NEEDED` and the bit of x86-64-v3 (x86-64
+/// psABI, "Program Property").
 const X86_64_V3: &str = "
     .section .note.gnu.property,\"a\",@note
     .p2align 3
@@ -29,14 +30,19 @@ fn named(name: &str, library: &Library) -> Wheel {
 }
 
 fn labelled(label: &str, library: Vec<u8>) -> Wheel {
-    Wheel::named(&format!("demo-1.0+{label}-cp312-cp312-linux_x86_64.whl")).executable("demo/_demo.so", library)
+    Wheel::named(&format!("demo-1.0+{label}-cp312-cp312-linux_x86_64.whl"))
+        .executable("demo/_demo.so", library)
 }
 
 /// Codes with their severities, as `wheel check` gives them; its exit is asserted.
 #[track_caller]
 fn checked(wheel: &Wheel, more: &[&str]) -> Vec<(String, String)> {
     let project = Project::new().bytes(wheel.name(), &wheel.bytes());
-    let arguments = [&["wheel", "check", wheel.name(), "--json", "--no-host-libs"], more].concat();
+    let arguments = [
+        &["wheel", "check", wheel.name(), "--json", "--no-host-libs"],
+        more,
+    ]
+    .concat();
     let output = project.command(&arguments).output().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -47,14 +53,20 @@ fn checked(wheel: &Wheel, more: &[&str]) -> Vec<(String, String)> {
         .map(|finding| (text(&finding["code"]), text(&finding["severity"])))
         .collect();
     let is_bad = findings.iter().any(|(_, severity)| severity == "error");
-    assert_eq!((output.status.code(), document["ok"].as_bool()), (Some(i32::from(is_bad)), Some(!is_bad)));
+    assert_eq!(
+        (output.status.code(), document["ok"].as_bool()),
+        (Some(i32::from(is_bad)), Some(!is_bad))
+    );
     findings
 }
 
 #[track_caller]
 fn is_told(wheel: &Wheel, more: &[&str], code: &str, severity: &str) {
     let found = checked(wheel, more);
-    assert!(found.contains(&(code.to_owned(), severity.to_owned())), "{code} as {severity} in {found:?}");
+    assert!(
+        found.contains(&(code.to_owned(), severity.to_owned())),
+        "{code} as {severity} in {found:?}"
+    );
 }
 
 /// Asserts that a finding appears with one wheel and is absent with another.
@@ -72,10 +84,30 @@ fn a_claim_is_held_against_all_that_its_systems_lack() {
     let sound = named(MANY, &extension());
     assert_eq!(checked(&sound, &[]), []);
     let claims = |library: &Library| named(MANY, library);
-    appears("R101", &claims(&extension().assembly(X86_64_V3)), &named(NAME, &extension().assembly(X86_64_V3)));
-    is_told(&claims(&extension().linked("libz.so.1").undefined("_tr_init")), &[], "R101", "error");
-    is_told(&claims(&extension().undefined("__cxa_thread_atexit_impl")), &[], "R101", "error");
-    assert_eq!(checked(&claims(&extension().assembly(X86_64_V3)), &["--disable-isa-ext-check"]), []);
+    appears(
+        "R101",
+        &claims(&extension().assembly(X86_64_V3)),
+        &named(NAME, &extension().assembly(X86_64_V3)),
+    );
+    is_told(
+        &claims(&extension().linked("libz.so.1").undefined("_tr_init")),
+        &[],
+        "R101",
+        "error",
+    );
+    is_told(
+        &claims(&extension().undefined("__cxa_thread_atexit_impl")),
+        &[],
+        "R101",
+        "error",
+    );
+    assert_eq!(
+        checked(
+            &claims(&extension().assembly(X86_64_V3)),
+            &["--disable-isa-ext-check"]
+        ),
+        []
+    );
 }
 
 /// W3
@@ -85,27 +117,51 @@ fn a_library_that_no_system_of_the_claim_has_must_come_along_unless_another_pack
     appears("R105", &needs("libother.so.1"), &needs("libamdhip64.so.6"));
     appears("R105", &needs("libother.so.1"), &needs("libtorch_cpu.so"));
     appears("R105", &needs("libother.so.1"), &needs("libm.so.6"));
-    assert_eq!(checked(&needs("libother.so.1"), &["--exclude", "libother.so*"]), []);
-    let own =
-        needs("libother.so.1").executable("demo.libs/libother.so.1", Library::new().soname("libother.so.1").build());
+    assert_eq!(
+        checked(&needs("libother.so.1"), &["--exclude", "libother.so*"]),
+        []
+    );
+    let own = needs("libother.so.1").executable(
+        "demo.libs/libother.so.1",
+        Library::new().soname("libother.so.1").build(),
+    );
     is_told(&own, &[], "R105", "error");
-    let found = named(MANY, &extension().needs("libother.so.1", &[]).rpath("$ORIGIN/../demo.libs"))
-        .executable("demo.libs/libother.so.1", Library::new().soname("libother.so.1").linked(LIBC).build());
+    let found = named(
+        MANY,
+        &extension()
+            .needs("libother.so.1", &[])
+            .rpath("$ORIGIN/../demo.libs"),
+    )
+    .executable(
+        "demo.libs/libother.so.1",
+        Library::new().soname("libother.so.1").linked(LIBC).build(),
+    );
     assert_eq!(checked(&found, &[]), []);
 }
 
 #[test]
 fn a_plugin_that_needs_a_python_module_of_its_wheel_is_a_note() {
-    let plugin = |needed: &str| Library::new().soname("libplugin.so").needs(needed, &[]).linked(LIBC).build();
+    let plugin = |needed: &str| {
+        Library::new()
+            .soname("libplugin.so")
+            .needs(needed, &[])
+            .linked(LIBC)
+            .build()
+    };
     let module = || extension().soname("libdemo.so");
-    let wheel = named(MANY, &module()).executable("demo/plugins/libplugin.so", plugin("libdemo.so"));
+    let wheel =
+        named(MANY, &module()).executable("demo/plugins/libplugin.so", plugin("libdemo.so"));
     is_told(&wheel, &[], "R105", "note");
     // Without this SONAME the loader does not know that it is the same library.
-    let unnamed = named(MANY, &extension()).executable("demo/plugins/libplugin.so", plugin("libdemo.so"));
+    let unnamed =
+        named(MANY, &extension()).executable("demo/plugins/libplugin.so", plugin("libdemo.so"));
     is_told(&unnamed, &[], "R105", "error");
     let imported = named(MANY, &module()).executable(
         "demo/_other.cpython-312-x86_64-linux-gnu.so",
-        Library::extension("_other").needs("libdemo.so", &[]).linked(LIBC).build(),
+        Library::extension("_other")
+            .needs("libdemo.so", &[])
+            .linked(LIBC)
+            .build(),
     );
     is_told(&imported, &[], "R105", "error");
 }
@@ -117,11 +173,22 @@ fn libraries_for_another_processor_or_c_library_than_the_name_are_errors_where_n
     other[18] = 183;
     let alone = Wheel::named(MANY).executable("demo/_demo.so", other.clone());
     is_told(&alone, &[], "E003", "error");
-    is_told(&named(MANY, &extension()).executable("demo/arm.so", other), &[], "E003", "warning");
+    is_told(
+        &named(MANY, &extension()).executable("demo/arm.so", other),
+        &[],
+        "E003",
+        "warning",
+    );
     let musl = Library::extension("_demo").needs("libc.musl-x86_64.so.1", &[]);
     is_told(&named(MANY, &musl), &[], "E004", "error");
-    let shown = Project::new().bytes(MANY, &alone.bytes()).run(&["wheel", "show", MANY]).exits(0);
-    assert_eq!(shown.stdout, format!("{MANY}\n  platform  none: no library of it can be judged\n"));
+    let shown = Project::new()
+        .bytes(MANY, &alone.bytes())
+        .run(&["wheel", "show", MANY])
+        .exits(0);
+    assert_eq!(
+        shown.stdout,
+        format!("{MANY}\n  platform  none: no library of it can be judged\n")
+    );
 }
 
 #[test]
@@ -139,7 +206,10 @@ fn expectations_hold_for_code_outside_of_bundles() {
         .file("demo/k.hsaco", bundle::code_object(0x3f, 2, 256))
         .file("demo/k2.co", bundle::code_object(0x41, 2, 256));
     let data = Wheel::named(NAME).file("demo/TensileLibrary_HH_gfx90a.dat", vec![1, 2, 3, 4]);
-    let archive = Wheel::named(NAME).file(".kpack/demo_gfx90a.kpack", bundle::kpack(&["gfx90a"], &["demo"]));
+    let archive = Wheel::named(NAME).file(
+        ".kpack/demo_gfx90a.kpack",
+        bundle::kpack(&["gfx90a"], &["demo"]),
+    );
     for wheel in [&objects, &data, &archive] {
         is_told(wheel, &["--expect", "gfx942"], "R120", "error");
     }
@@ -166,19 +236,35 @@ fn expectations_hold_for_code_outside_of_bundles() {
 fn the_list_of_targets_fails_on_code_that_is_not_what_its_bundle_says() {
     let gfx = |bundle: Vec<u8>, code: i32| {
         let wheel = Wheel::named(NAME).file("demo/k.hipfb", bundle);
-        Project::new().bytes(NAME, &wheel.bytes()).run(&["wheel", "gfx", NAME, "--json"]).exits(code)
+        Project::new()
+            .bytes(NAME, &wheel.bytes())
+            .run(&["wheel", "gfx", NAME, "--json"])
+            .exits(code)
     };
     let sound = bundle::hip_bundle(&[("gfx90a", 0x3f)], 512);
-    assert_eq!(gfx(sound.clone(), 0).json()["findings"], serde_json::json!([]));
+    assert_eq!(
+        gfx(sound.clone(), 0).json()["findings"],
+        serde_json::json!([])
+    );
     let lying = gfx(bundle::hip_bundle(&[("gfx942", 0x3f)], 512), 1);
-    assert!(lying.stderr.starts_with("error[R123 gfx-mislabelled]"), "{}", lying.stderr);
+    assert!(
+        lying.stderr.starts_with("error[R123 gfx-mislabelled]"),
+        "{}",
+        lying.stderr
+    );
     assert_eq!(lying.json()["findings"][0]["code"], "R123");
-    assert!(gfx(sound[..sound.len() - 100].to_vec(), 1).stderr.starts_with("error[R132"));
+    assert!(
+        gfx(sound[..sound.len() - 100].to_vec(), 1)
+            .stderr
+            .starts_with("error[R132")
+    );
 }
 
 #[test]
 fn code_for_a_processor_newer_than_the_facts_is_taken_at_its_word() {
-    let wheel = |target: &str| Wheel::named(NAME).file("demo/k.hipfb", bundle::hip_bundle(&[(target, 0xf0)], 512));
+    let wheel = |target: &str| {
+        Wheel::named(NAME).file("demo/k.hipfb", bundle::hip_bundle(&[(target, 0xf0)], 512))
+    };
     appears("R123", &wheel("gfx942"), &wheel("gfx1999"));
 }
 
@@ -188,21 +274,52 @@ fn every_part_of_a_label_is_held_against_the_contents() {
     let hip = || extension().needs("libamdhip64.so.6", &[]).build();
     let fatbin = || {
         let bundle = bundle::hip_bundle(&[("gfx90a", 0x3f), ("gfx942", 0x4c)], 512);
-        bundle::library(&[part(".hip_fatbin", bundle), part(".hipFatBinSegment", bundle::wrappers(1, *b"FPIH"))])
+        bundle::library(&[
+            part(".hip_fatbin", bundle),
+            part(".hipFatBinSegment", bundle::wrappers(1, *b"FPIH")),
+        ])
     };
-    appears("R125", &labelled("cu121", hip()), &labelled("rocm62", hip()));
-    appears("R125", &labelled("rocm62", extension().needs("libcudart.so.12", &[]).build()), &labelled("rocm62", hip()));
+    appears(
+        "R125",
+        &labelled("cu121", hip()),
+        &labelled("rocm62", hip()),
+    );
+    appears(
+        "R125",
+        &labelled("rocm62", extension().needs("libcudart.so.12", &[]).build()),
+        &labelled("rocm62", hip()),
+    );
     appears(
         "R125",
         &labelled("cu121", fatbin()),
         &labelled("cu121", extension().needs("libcudart.so.12", &[]).build()),
     );
-    appears("R125", &labelled("rocm62torch2.5gfx942", fatbin()), &labelled("rocm62torch2.5gfx90agfx942", fatbin()));
-    appears("R125", &labelled("rocm62torch2.5py311triton", hip()), &labelled("rocm62torch2.5py312triton", hip()));
-    appears("R125", &labelled("rocm62torch2.5cp311", hip()), &labelled("rocm62torch2.5cp312", hip()));
-    appears("R125", &labelled("rocm62triton", fatbin()), &labelled("rocm62ck", fatbin()));
+    appears(
+        "R125",
+        &labelled("rocm62torch2.5gfx942", fatbin()),
+        &labelled("rocm62torch2.5gfx90agfx942", fatbin()),
+    );
+    appears(
+        "R125",
+        &labelled("rocm62torch2.5py311triton", hip()),
+        &labelled("rocm62torch2.5py312triton", hip()),
+    );
+    appears(
+        "R125",
+        &labelled("rocm62torch2.5cp311", hip()),
+        &labelled("rocm62torch2.5cp312", hip()),
+    );
+    appears(
+        "R125",
+        &labelled("rocm62triton", fatbin()),
+        &labelled("rocm62ck", fatbin()),
+    );
     let pure = Wheel::named("demo-1.0+rocm62ck-py3-none-any.whl");
-    appears("R125", &pure, &Wheel::named("demo-1.0+rocm62triton-py3-none-any.whl"));
+    appears(
+        "R125",
+        &pure,
+        &Wheel::named("demo-1.0+rocm62triton-py3-none-any.whl"),
+    );
     let torch = || extension().needs("libc10.so", &[]).undefined(TORCH).build();
     appears(
         "R125",
@@ -214,7 +331,11 @@ fn every_part_of_a_label_is_held_against_the_contents() {
 #[test]
 fn a_label_that_cannot_be_read_is_told() {
     let hip = || extension().needs("libamdhip64.so.6", &[]).build();
-    appears("R128", &labelled("pt211rocm62", hip()), &labelled("rocm62torch2.11", hip()));
+    appears(
+        "R128",
+        &labelled("pt211rocm62", hip()),
+        &labelled("rocm62torch2.11", hip()),
+    );
     is_told(&labelled("pt211rocm62", hip()), &[], "R128", "warning");
     is_told(&labelled("cpu", hip()), &[], "R128", "note");
     is_told(&labelled("rocm62torch2.5own", hip()), &[], "R128", "note");
@@ -224,37 +345,77 @@ fn a_label_that_cannot_be_read_is_told() {
 #[test]
 fn a_tag_for_another_system_is_refused_unless_it_is_meant() {
     let project = Project::new().bytes(NAME, &named(NAME, &extension()).bytes());
-    let retag = |tag: &str| project.run(&["wheel", "retag", NAME, "--platform-tag", tag, "-w", "out"]);
+    let retag =
+        |tag: &str| project.run(&["wheel", "retag", NAME, "--platform-tag", tag, "-w", "out"]);
     for (tag, code) in [
         ("manylinux_2_17_aarch64", "E003"),
         ("musllinux_1_1_x86_64", "E004"),
         ("win_amd64", "R101"),
         ("manylinux_2_5_x86_64", "R101"),
     ] {
-        assert!(retag(tag).exits(1).stderr.starts_with(&format!("error[{code} ")), "{tag}");
+        assert!(
+            retag(tag)
+                .exits(1)
+                .stderr
+                .starts_with(&format!("error[{code} ")),
+            "{tag}"
+        );
         assert!(!project.has("out"), "{tag}");
     }
-    project.run(&["wheel", "retag", NAME, "--platform-tag", "win_amd64", "-w", "out", "--force"]).exits(1);
-    project.run(&["wheel", "retag", NAME, "--platform-tag", "win_amd64", "-w", "out", "--allow", "R101"]).exits(0);
+    project
+        .run(&[
+            "wheel",
+            "retag",
+            NAME,
+            "--platform-tag",
+            "win_amd64",
+            "-w",
+            "out",
+            "--force",
+        ])
+        .exits(1);
+    project
+        .run(&[
+            "wheel",
+            "retag",
+            NAME,
+            "--platform-tag",
+            "win_amd64",
+            "-w",
+            "out",
+            "--allow",
+            "R101",
+        ])
+        .exits(0);
     retag("manylinux_2_17_x86_64").exits(0);
 }
 
 #[test]
 fn a_check_finds_all_that_verifying_finds() {
     let name = "demo-1.0%2Brocm62-cp312-cp312-linux_x86_64.whl";
-    let wheel = labelled("rocm62", extension().build()).edit("RECORD", |text| text.replacen("sha256=", "sha256=A", 1));
+    let wheel = labelled("rocm62", extension().build())
+        .edit("RECORD", |text| text.replacen("sha256=", "sha256=A", 1));
     let project = Project::new().bytes(name, &wheel.bytes());
     for command in ["verify", "check"] {
         let told = project.run(&["wheel", command, name]).exits(1).stderr;
-        assert!(told.contains("[W016 ") && told.contains("[W022 "), "{command}: {told}");
+        assert!(
+            told.contains("[W016 ") && told.contains("[W022 "),
+            "{command}: {told}"
+        );
     }
 }
 
 #[test]
 fn a_code_that_does_not_exist_cannot_be_allowed() {
     let project = Project::new().bytes(NAME, &named(NAME, &extension()).bytes());
-    let refused = project.run(&["wheel", "check", NAME, "--allow", "absolute-rpaht"]).exits(2);
-    assert!(refused.stderr.contains("did you mean `absolute-rpath`"), "{}", refused.stderr);
+    let refused = project
+        .run(&["wheel", "check", NAME, "--allow", "absolute-rpaht"])
+        .exits(2);
+    assert!(
+        refused.stderr.contains("did you mean `absolute-rpath`"),
+        "{}",
+        refused.stderr
+    );
 }
 
 /// W7
@@ -262,27 +423,52 @@ fn a_code_that_does_not_exist_cannot_be_allowed() {
 fn an_extension_without_a_label_is_told_which_torch_it_fits() {
     let wheel = named(NAME, &extension().needs("libc10.so", &[]).undefined(TORCH));
     let project = Project::new().bytes(NAME, &wheel.bytes());
-    let shown = project.run(&["wheel", "show", NAME, "--no-host-libs"]).exits(0);
-    assert!(shown.stdout.contains("  torch     2.13 to 2.15, by the symbols that it needs\n"), "{}", shown.stdout);
-    let document = project.run(&["wheel", "show", NAME, "--no-host-libs", "--json"]).exits(0).json();
-    assert_eq!(document["rock"]["torch"]["minors"], serde_json::json!(["2.13", "2.14", "2.15"]));
+    let shown = project
+        .run(&["wheel", "show", NAME, "--no-host-libs"])
+        .exits(0);
+    assert!(
+        shown
+            .stdout
+            .contains("  torch     2.13 to 2.15, by the symbols that it needs\n"),
+        "{}",
+        shown.stdout
+    );
+    let document = project
+        .run(&["wheel", "show", NAME, "--no-host-libs", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(
+        document["rock"]["torch"]["minors"],
+        serde_json::json!(["2.13", "2.14", "2.15"])
+    );
 }
 
 #[test]
 fn what_a_check_tells_programs_has_the_keys_and_values_of_what_is_shown() {
-    let with_rocm = extension().needs("libamdhip64.so.6", &[]).needs("libc10.so", &[]).undefined(TORCH);
+    let with_rocm = extension()
+        .needs("libamdhip64.so.6", &[])
+        .needs("libc10.so", &[])
+        .undefined(TORCH);
     let (pure, cut) = ("pure-1.0-py3-none-any.whl", "cut-1.0-py3-none-any.whl");
     let project = Project::new()
         .bytes(NAME, &named(NAME, &with_rocm).bytes())
         .bytes(pure, &Wheel::named(pure).bytes())
         .bytes(cut, &Wheel::named(cut).bytes()[..100]);
     let document = |command: &str, name: &str, code: i32| {
-        project.run(&["wheel", command, name, "--no-host-libs", "--json"]).exits(code).json()
+        project
+            .run(&["wheel", command, name, "--no-host-libs", "--json"])
+            .exits(code)
+            .json()
     };
     for name in [NAME, pure] {
         let (checked, shown) = (document("check", name, 0), document("show", name, 0));
         let facts = checked["rock"].as_object().unwrap();
-        assert!(facts.iter().all(|(key, value)| shown["rock"][key] == *value), "{facts:?}");
+        assert!(
+            facts
+                .iter()
+                .all(|(key, value)| shown["rock"][key] == *value),
+            "{facts:?}"
+        );
         assert_eq!(checked.get("overall_tag"), shown.get("overall_tag"));
         assert_eq!(checked["gfx"], shown["rock"]["gfx"]["targets"]);
         assert_eq!(facts.contains_key("torch"), name == NAME);
@@ -300,7 +486,10 @@ fn what_a_check_tells_programs_has_the_keys_and_values_of_what_is_shown() {
         })
     );
     let cut = document("check", cut, 1);
-    assert!(cut.get("rock").is_none() && cut.get("overall_tag").is_none() && cut["ok"] == false, "{cut}");
+    assert!(
+        cut.get("rock").is_none() && cut.get("overall_tag").is_none() && cut["ok"] == false,
+        "{cut}"
+    );
 }
 
 /// W5
@@ -313,25 +502,57 @@ fn a_pinned_torch_without_a_label_is_a_warning() {
 
 #[test]
 fn one_fact_about_purelib_is_told_once_and_files_in_data_are_where_they_say() {
-    let says_true = |wheel: Wheel| wheel.edit("WHEEL", |text| text.replace("Purelib: false", "Purelib: true"));
-    let codes = |wheel: &Wheel| checked(wheel, &[]).into_iter().map(|(code, _)| code).collect::<Vec<_>>();
+    let says_true = |wheel: Wheel| {
+        wheel.edit("WHEEL", |text| {
+            text.replace("Purelib: false", "Purelib: true")
+        })
+    };
+    let codes = |wheel: &Wheel| {
+        checked(wheel, &[])
+            .into_iter()
+            .map(|(code, _)| code)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(codes(&says_true(named(NAME, &extension()))), ["R104"]);
-    let in_data = Wheel::named(NAME).executable("demo-1.0.data/platlib/demo/_demo.so", extension().build());
+    let in_data =
+        Wheel::named(NAME).executable("demo-1.0.data/platlib/demo/_demo.so", extension().build());
     let only_data = says_true(in_data);
-    let has_root = only_data.bytes().windows(16).any(|window| window == b"demo/__init__.py");
-    assert_eq!(codes(&only_data), if has_root { vec!["W054"] } else { Vec::new() });
+    let has_root = only_data
+        .bytes()
+        .windows(16)
+        .any(|window| window == b"demo/__init__.py");
+    assert_eq!(
+        codes(&only_data),
+        if has_root { vec!["W054"] } else { Vec::new() }
+    );
 }
 
 #[test]
 fn a_cut_off_data_file_is_a_remark_and_a_cut_off_library_a_fault() {
     let cut = || b"\x7fELF\x02\x01\x01 and no more".to_vec();
-    is_told(&named(NAME, &extension()).file("demo/tests/data.bin", cut()), &[], "E001", "note");
-    is_told(&named(NAME, &extension()).file("demo/libx.so.1", cut()), &[], "E001", "error");
+    is_told(
+        &named(NAME, &extension()).file("demo/tests/data.bin", cut()),
+        &[],
+        "E001",
+        "note",
+    );
+    is_told(
+        &named(NAME, &extension()).file("demo/libx.so.1", cut()),
+        &[],
+        "E001",
+        "error",
+    );
     let data = named(NAME, &extension()).file("demo/tests/data.bin", cut());
-    Project::new().bytes(NAME, &data.bytes()).run(&["wheel", "repair", NAME]).exits(0);
+    Project::new()
+        .bytes(NAME, &data.bytes())
+        .run(&["wheel", "repair", NAME])
+        .exits(0);
     let bare = named(NAME, &Library::extension("_demo"));
     is_told(&bare, &[], "E005", "warning");
-    Project::new().bytes(NAME, &bare.bytes()).run(&["wheel", "repair", NAME]).exits(0);
+    Project::new()
+        .bytes(NAME, &bare.bytes())
+        .run(&["wheel", "repair", NAME])
+        .exits(0);
 }
 
 #[test]
@@ -340,10 +561,16 @@ fn a_person_reads_what_was_checked() {
     let fatbin = bundle::hip_bundle(&[("gfx90a", 0x3f)], 512);
     let wheel = labelled("rocm62", extension().needs("libamdhip64.so.6", &[]).build()).executable(
         "demo/_kernels.so",
-        bundle::library(&[part(".hip_fatbin", fatbin), part(".hipFatBinSegment", bundle::wrappers(1, *b"FPIH"))]),
+        bundle::library(&[
+            part(".hip_fatbin", fatbin),
+            part(".hipFatBinSegment", bundle::wrappers(1, *b"FPIH")),
+        ]),
     );
     let project = Project::new().bytes(name, &wheel.bytes());
-    let text = project.run(&["wheel", "check", name, "--no-host-libs"]).exits(0).stdout;
+    let text = project
+        .run(&["wheel", "check", name, "--no-host-libs"])
+        .exits(0)
+        .stdout;
     let sizes = regex::Regex::new("[0-9.]+ kB").unwrap();
     insta::assert_snapshot!(sizes.replace_all(&text, "N kB"), @r"
     ok     demo-1.0+rocm62-cp312-cp312-linux_x86_64.whl
@@ -351,19 +578,33 @@ fn a_person_reads_what_was_checked() {
            gfx90a, 704 bytes of code in 1 file
            N kB in 6 files
     ");
-    let more = project.run(&["wheel", "check", name, "--no-host-libs", "-v"]).exits(0).stdout;
+    let more = project
+        .run(&["wheel", "check", name, "--no-host-libs", "-v"])
+        .exits(0)
+        .stdout;
     assert!(more.starts_with(&text) && more.len() > text.len(), "{more}");
     let nothing = project.run(&["wheel", "check", "dist/*.whl"]).exits(1);
-    assert!(nothing.stderr.contains("help: nothing matched"), "{}", nothing.stderr);
+    assert!(
+        nothing.stderr.contains("help: nothing matched"),
+        "{}",
+        nothing.stderr
+    );
 }
 
 #[test]
 fn launchers_for_windows_do_not_bind_a_wheel_to_a_platform_and_code_for_gpus_in_them_does() {
     let name = "demo-1.0-py3-none-any.whl";
-    let launcher = Wheel::named(name).file("demo/t64.exe", bundle::pe_library(&[part(".text", vec![0x90; 64])]));
+    let launcher = Wheel::named(name).file(
+        "demo/t64.exe",
+        bundle::pe_library(&[part(".text", vec![0x90; 64])]),
+    );
     let fatbin = part(".hip_fat", bundle::hip_bundle(&[("gfx90a", 0x3f)], 512));
     let kernels = part(".hipFatB", bundle::wrappers(1, *b"FPIH"));
-    appears("R102", &Wheel::named(name).file("demo/k.dll", bundle::pe_library(&[fatbin, kernels])), &launcher);
+    appears(
+        "R102",
+        &Wheel::named(name).file("demo/k.dll", bundle::pe_library(&[fatbin, kernels])),
+        &launcher,
+    );
     assert_eq!(checked(&launcher, &[]), []);
 }
 
@@ -371,43 +612,109 @@ fn launchers_for_windows_do_not_bind_a_wheel_to_a_platform_and_code_for_gpus_in_
 fn libraries_of_another_release_than_the_label_are_told_beside_those_of_its_own() {
     let needs = |one: &str, other: &str| extension().needs(one, &[]).needs(other, &[]).build();
     let mixed = || needs("libamdhip64.so.6", "librocblas.so.5");
-    appears("R125", &labelled("rocm62", mixed()), &labelled("rocm62", needs("libamdhip64.so.6", "librocblas.so.4")));
-    appears("R125", &labelled("rocm71", mixed()), &labelled("rocm71", needs("libamdhip64.so.7", "librocblas.so.5")));
+    appears(
+        "R125",
+        &labelled("rocm62", mixed()),
+        &labelled("rocm62", needs("libamdhip64.so.6", "librocblas.so.4")),
+    );
+    appears(
+        "R125",
+        &labelled("rocm71", mixed()),
+        &labelled("rocm71", needs("libamdhip64.so.7", "librocblas.so.5")),
+    );
     // A library may keep its SONAME over a major version, and facts know it of one of them.
     let kept = labelled("rocm57", needs("libamdhip64.so.5", "libamd_comgr.so.2"));
     assert_eq!(checked(&kept, &[]), []);
     // One of several variants is what the label says.
     let variants = labelled("rocm62", extension().build())
-        .executable("demo/lib_rocm62/m.so", Library::new().needs("libamdhip64.so.6", &[]).build())
-        .executable("demo/lib_rocm71/m.so", Library::new().needs("libamdhip64.so.7", &[]).build());
-    assert!(!checked(&variants, &[]).iter().any(|(code, _)| code == "R125"));
+        .executable(
+            "demo/lib_rocm62/m.so",
+            Library::new().needs("libamdhip64.so.6", &[]).build(),
+        )
+        .executable(
+            "demo/lib_rocm71/m.so",
+            Library::new().needs("libamdhip64.so.7", &[]).build(),
+        );
+    assert!(
+        !checked(&variants, &[])
+            .iter()
+            .any(|(code, _)| code == "R125")
+    );
 }
 
 #[test]
 fn what_lies_outside_of_all_variants_is_loaded_with_each_of_them() {
-    let hip = |major: u32| Library::new().linked(LIBC).needs(&format!("libamdhip64.so.{major}"), &[]).build();
-    let variants =
-        || Wheel::named(NAME).executable("demo/lib_rocm62/m.so", hip(6)).executable("demo/lib_rocm71/m.so", hip(7));
-    appears("R112", &variants().executable("demo/core.so", hip(6)), &variants());
+    let hip = |major: u32| {
+        Library::new()
+            .linked(LIBC)
+            .needs(&format!("libamdhip64.so.{major}"), &[])
+            .build()
+    };
+    let variants = || {
+        Wheel::named(NAME)
+            .executable("demo/lib_rocm62/m.so", hip(6))
+            .executable("demo/lib_rocm71/m.so", hip(7))
+    };
+    appears(
+        "R112",
+        &variants().executable("demo/core.so", hip(6)),
+        &variants(),
+    );
     let alone = Wheel::named(NAME).executable("demo/lib_rocm71/m.so", hip(7));
-    appears("R112", &alone.executable("demo/core.so", hip(6)), &Wheel::named(NAME).executable("demo/core.so", hip(6)));
-    let told = checked(&variants().executable("demo/a.so", hip(5)).executable("demo/b.so", hip(4)), &[]);
-    assert_eq!(told.iter().filter(|(code, _)| code == "R112").count(), 2, "one of each variant: {told:?}");
+    appears(
+        "R112",
+        &alone.executable("demo/core.so", hip(6)),
+        &Wheel::named(NAME).executable("demo/core.so", hip(6)),
+    );
+    let told = checked(
+        &variants()
+            .executable("demo/a.so", hip(5))
+            .executable("demo/b.so", hip(4)),
+        &[],
+    );
+    assert_eq!(
+        told.iter().filter(|(code, _)| code == "R112").count(),
+        2,
+        "one of each variant: {told:?}"
+    );
 }
 
 #[test]
 fn a_search_path_is_judged_from_every_file_that_has_it() {
-    let library = |soname: &str| Library::new().soname(soname).linked(LIBC).runpath("$ORIGIN/../..").build();
-    let deep = || Wheel::named(NAME).executable("pkg/a/b/m.so", library("m")).executable("pkg/a/b/n.so", library("n"));
+    let library = |soname: &str| {
+        Library::new()
+            .soname(soname)
+            .linked(LIBC)
+            .runpath("$ORIGIN/../..")
+            .build()
+    };
+    let deep = || {
+        Wheel::named(NAME)
+            .executable("pkg/a/b/m.so", library("m"))
+            .executable("pkg/a/b/n.so", library("n"))
+    };
     let told = |wheel: &Wheel| {
         let project = Project::new().bytes(NAME, &wheel.bytes());
-        project.run(&["wheel", "check", NAME, "--no-host-libs"]).exits(0).stderr
+        project
+            .run(&["wheel", "check", NAME, "--no-host-libs"])
+            .exits(0)
+            .stderr
     };
     assert_eq!(told(&deep()), "");
     let one = told(&deep().executable("pkg/z.so", library("z")));
-    assert!(one.contains("[R113 ") && one.contains("pkg/z.so") && !one.contains("the same in"), "{one}");
-    let two = told(&deep().executable("pkg/z.so", library("z")).executable("pkg/y.so", library("y")));
-    assert!(two.contains("pkg/y.so") && two.contains("the same in 1 other file"), "{two}");
+    assert!(
+        one.contains("[R113 ") && one.contains("pkg/z.so") && !one.contains("the same in"),
+        "{one}"
+    );
+    let two = told(
+        &deep()
+            .executable("pkg/z.so", library("z"))
+            .executable("pkg/y.so", library("y")),
+    );
+    assert!(
+        two.contains("pkg/y.so") && two.contains("the same in 1 other file"),
+        "{two}"
+    );
 }
 
 #[test]
@@ -420,36 +727,60 @@ fn features_of_an_expected_target_have_no_order() {
     }
 }
 
-/// What `objcopy --only-keep-debug` leaves has program headers that lead nowhere, and no loader takes it.
+/// What `objcopy --only-keep-debug` leaves has program headers that lead nowhere, and no loader
+/// takes it.
 #[test]
 fn split_off_debug_sections_are_no_library() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, split) = (folder.path().join("m.so"), folder.path().join("m.debug"));
     std::fs::write(&whole, extension().flag("-g").build()).unwrap();
     let mut command = std::process::Command::new("objcopy");
-    assert!(command.arg("--only-keep-debug").arg(&whole).arg(&split).status().unwrap().success());
+    assert!(
+        command
+            .arg("--only-keep-debug")
+            .arg(&whole)
+            .arg(&split)
+            .status()
+            .unwrap()
+            .success()
+    );
     let debug = std::fs::read(&split).unwrap();
     let wheel = named(NAME, &extension()).file("demo/_demo.so.debug", debug.clone());
     assert_eq!(checked(&wheel, &[]), []);
     let project = Project::new().bytes(NAME, &wheel.bytes());
     assert_eq!(project.run(&["wheel", "verify", NAME]).exits(0).stderr, "");
     // Stripping would leave nothing of it.
-    let out = project.run(&["wheel", "repair", NAME, "--strip", "--no-host-libs"]).exits(0).stdout;
+    let out = project
+        .run(&["wheel", "repair", NAME, "--strip", "--no-host-libs"])
+        .exits(0)
+        .stdout;
     let repaired = std::fs::read(project.path(out.lines().next().unwrap().trim())).unwrap();
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(repaired)).unwrap();
     let mut kept = Vec::new();
-    std::io::Read::read_to_end(&mut archive.by_name("demo/_demo.so.debug").unwrap(), &mut kept).unwrap();
+    std::io::Read::read_to_end(
+        &mut archive.by_name("demo/_demo.so.debug").unwrap(),
+        &mut kept,
+    )
+    .unwrap();
     assert!(kept == debug);
 }
 
 /// Newer systems have what older ones have, so one of several claims tells it.
 #[test]
 fn a_library_from_elsewhere_is_told_once_for_each_file_and_where_it_lies_in_the_wheel() {
-    let name = "demo-1.0-cp312-cp312-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl";
-    let needs = || Library::extension("_demo").needs(LIBC, &["GLIBC_2.2.5"]).needs("libother.so.1", &[]);
+    let name =
+        "demo-1.0-cp312-cp312-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl";
+    let needs = || {
+        Library::extension("_demo")
+            .needs(LIBC, &["GLIBC_2.2.5"])
+            .needs("libother.so.1", &[])
+    };
     let told = |wheel: &Wheel| {
         let project = Project::new().bytes(name, &wheel.bytes());
-        project.run(&["wheel", "check", name, "--no-host-libs"]).exits(1).stderr
+        project
+            .run(&["wheel", "check", name, "--no-host-libs"])
+            .exits(1)
+            .stderr
     };
     insta::assert_snapshot!(told(&named(name, &needs())), @r"
     error[R105 library-from-elsewhere]: it needs libother.so.1, which `manylinux1_x86_64` need not have

@@ -1,5 +1,5 @@
-//! Every code that the commands for wheels give: it is told where something is wrong, and not of the same wheel without
-//! the fault.
+//! Every code that the commands for wheels give: it is told where something is wrong, and not of
+//! the same wheel without the fault.
 
 use crate::support::elf::Library;
 use crate::support::raw_zip::{RawMember, RawZip};
@@ -10,20 +10,30 @@ const NAME: &str = "demo-1.0+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
 const PLAIN: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
 
 fn sound() -> Wheel {
-    Wheel::named(NAME).executable("demo/_demo.so", vec![7; 5000]).requires("torch")
+    Wheel::named(NAME)
+        .executable("demo/_demo.so", vec![7; 5000])
+        .requires("torch")
 }
 
 /// What is said where these bytes are verified under that name.
 #[track_caller]
 fn verified(name: &str, bytes: &[u8]) -> String {
-    Project::new().bytes(name, bytes).said(&["wheel", "verify", name])
+    Project::new()
+        .bytes(name, bytes)
+        .said(&["wheel", "verify", name])
 }
 
 /// Asserts that the code is told of the wheel with this edit, and not of the sound one.
 #[track_caller]
 fn edited(code: &str, file: &str, edit: impl Fn(String) -> String + 'static) {
-    let told = (verified(NAME, &sound().edit(file, edit).bytes()), verified(NAME, &sound().bytes()));
-    assert!(told.0.contains(&format!("[{code} ")) && told.1.is_empty(), "{code}: {told:?}");
+    let told = (
+        verified(NAME, &sound().edit(file, edit).bytes()),
+        verified(NAME, &sound().bytes()),
+    );
+    assert!(
+        told.0.contains(&format!("[{code} ")) && told.1.is_empty(),
+        "{code}: {told:?}"
+    );
 }
 
 #[test]
@@ -31,7 +41,8 @@ fn a_container_is_refused_for_what_is_wrong_with_it_alone() {
     let bytes = sound().bytes();
     let well = verified(NAME, &bytes);
     assert_eq!(well, "");
-    let put = |kind: &[u8], at: usize, with: &[u8]| verified(NAME, &patched(&bytes, kind, at, with));
+    let put =
+        |kind: &[u8], at: usize, with: &[u8]| verified(NAME, &patched(&bytes, kind, at, with));
     appears("W001", &verified(NAME, &bytes[..bytes.len() - 1]), &well);
     appears("W002", &put(END, 16, &[1]), &well);
     appears("W003", &put(CENTRAL, 8, &[1]), &well);
@@ -42,9 +53,18 @@ fn a_container_is_refused_for_what_is_wrong_with_it_alone() {
     appears("W008", &put(LOCAL, 30, b"k"), &well);
     appears("W009", &verified(NAME, &overlapping()), &well);
     appears("W010", &put(CENTRAL, 40, &[0xff, 0xa1]), &well);
-    appears("W012", &put(LOCAL, 30 + "demo/__init__.py".len(), &[0xff]), &well);
-    // The limits are 16 MiB for METADATA and WHEEL, and 64 MiB for RECORD, which has blank lines here.
-    for (file, limit) in [("METADATA", 16 << 20), ("WHEEL", 16 << 20), ("RECORD", 64 << 20)] {
+    appears(
+        "W012",
+        &put(LOCAL, 30 + "demo/__init__.py".len(), &[0xff]),
+        &well,
+    );
+    // The limits are 16 MiB for METADATA and WHEEL, and 64 MiB for RECORD, which has blank lines
+    // here.
+    for (file, limit) in [
+        ("METADATA", 16 << 20),
+        ("WHEEL", 16 << 20),
+        ("RECORD", 64 << 20),
+    ] {
         let large = |size: usize| {
             let filled = move |text: String| {
                 let blank = "\n".repeat(size - text.len());
@@ -66,31 +86,75 @@ fn headers_and_bytes_that_installers_refuse_are_reported() {
         verified(NAME, &archive.bytes())
     };
     assert_eq!(put(&|_| {}), well);
-    appears("W101", &put(&|archive| archive.members[0].local_extra = vec![0; 3]), &well);
-    appears("W102", &put(&|archive| archive.members.push(RawMember::new("demo", b""))), &well);
+    appears(
+        "W101",
+        &put(&|archive| archive.members[0].local_extra = vec![0; 3]),
+        &well,
+    );
+    appears(
+        "W102",
+        &put(&|archive| archive.members.push(RawMember::new("demo", b""))),
+        &well,
+    );
     appears("W103", &put(&|archive| archive.gap = vec![0]), &well);
-    appears("W104", &put(&|archive| archive.comment = vec![6]), &put(&|archive| archive.comment = vec![b'6']));
-    appears("W105", &put(&|archive| archive.members[0].flags |= 1 << 3), &well);
-    appears("W108", &put(&|archive| archive.members[0].version = 64), &well);
-    appears("W110", &put(&|archive| archive.comment = vec![b'a'; 4097]), &put(&|archive| archive.comment = vec![b'a']));
+    appears(
+        "W104",
+        &put(&|archive| archive.comment = vec![6]),
+        &put(&|archive| archive.comment = vec![b'6']),
+    );
+    appears(
+        "W105",
+        &put(&|archive| archive.members[0].flags |= 1 << 3),
+        &well,
+    );
+    appears(
+        "W108",
+        &put(&|archive| archive.members[0].version = 64),
+        &well,
+    );
+    appears(
+        "W110",
+        &put(&|archive| archive.comment = vec![b'a'; 4097]),
+        &put(&|archive| archive.comment = vec![b'a']),
+    );
 }
 
 #[test]
 fn refused_entry_points_and_data_folders_are_reported() {
     let info = "demo-1.0+rocm62torch2.5";
     let with = |path: &str, text: &str| verified(NAME, &sound().file(path, text).bytes());
-    let entry_points =
-        |line: &str| with(&format!("{info}.dist-info/entry_points.txt"), &format!("[console_scripts]\n{line}\n"));
-    appears("W111", &entry_points("../foo = case:main"), &entry_points("foo = case:main"));
-    appears("W112", &with(&format!("{info}.data/nonsense/x"), ""), &with(&format!("{info}.data/data/x"), ""));
+    let entry_points = |line: &str| {
+        with(
+            &format!("{info}.dist-info/entry_points.txt"),
+            &format!("[console_scripts]\n{line}\n"),
+        )
+    };
+    appears(
+        "W111",
+        &entry_points("../foo = case:main"),
+        &entry_points("foo = case:main"),
+    );
+    appears(
+        "W112",
+        &with(&format!("{info}.data/nonsense/x"), ""),
+        &with(&format!("{info}.data/data/x"), ""),
+    );
 }
 
 #[test]
 fn unreadable_requirements_and_headers_are_reported() {
     let well = verified(NAME, &sound().bytes());
-    appears("W113", &verified(NAME, &sound().requires("a>=").bytes()), &well);
-    edited("W113", "METADATA", |text| text.replacen("\n\n", "\nRequires-Python: three\n\n", 1));
-    edited("W114", "METADATA", |text| text.replace("Name: demo", "Name : demo"));
+    appears(
+        "W113",
+        &verified(NAME, &sound().requires("a>=").bytes()),
+        &well,
+    );
+    edited("W113", "METADATA", |text| {
+        text.replacen("\n\n", "\nRequires-Python: three\n\n", 1)
+    });
+    edited("W114", "METADATA", |text| {
+        text.replace("Name: demo", "Name : demo")
+    });
 }
 
 /// PyPI's limit is 50 times; a wheel of other bytes, or of fewer, unpacks to less.
@@ -100,17 +164,28 @@ fn wheels_that_pypi_takes_for_bombs_are_warned_of() {
     let (bomb, small) = (zeros(65), zeros(63));
     assert!(bomb.len() < 1 << 20);
     let said = verified(NAME, &bomb);
-    assert!(said.starts_with("warning[W115 compression-ratio]: the wheel has "), "{said}");
+    assert!(
+        said.starts_with("warning[W115 compression-ratio]: the wheel has "),
+        "{said}"
+    );
     appears("W115", &said, &verified(NAME, &small));
     let publish = |bytes: &[u8]| {
         let project = Project::new().bytes(&format!("dist/{NAME}"), bytes);
-        project.run(&["publish", "--to", "release", "dist"]).exits(0).stderr
+        project
+            .run(&["publish", "--to", "release", "dist"])
+            .exits(0)
+            .stderr
     };
     appears("W115", &publish(&bomb), &publish(&small));
     // Both look at headers alone.
-    for command in [&["index", "build", "dist", "--out", "site"][..], &["wheel", "show", NAME, "--no-host-libs"]] {
+    for command in [
+        &["index", "build", "dist", "--out", "site"][..],
+        &["wheel", "show", NAME, "--no-host-libs"],
+    ] {
         let run = |bytes: &[u8]| {
-            let project = Project::new().bytes(&format!("dist/{NAME}"), bytes).bytes(NAME, bytes);
+            let project = Project::new()
+                .bytes(&format!("dist/{NAME}"), bytes)
+                .bytes(NAME, bytes);
             project.run(command).exits(0).stderr
         };
         appears("W115", &run(&bomb), &run(&small));
@@ -119,11 +194,18 @@ fn wheels_that_pypi_takes_for_bombs_are_warned_of() {
 
 #[test]
 fn names_that_only_differ_in_case_and_fields_that_hold_too_much_are_remarks() {
-    let both = |second: &str| verified(NAME, &sound().file("demo/a.py", "").file(second, "").bytes());
+    let both = |second: &str| {
+        verified(
+            NAME,
+            &sound().file("demo/a.py", "").file(second, "").bytes(),
+        )
+    };
     appears("W011", &both("demo/A.py"), &both("demo/B.py"));
     let name = "a-1-py3-none-any.whl";
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    writer.start_file("a.py", zip::write::SimpleFileOptions::default()).unwrap();
+    writer
+        .start_file("a.py", zip::write::SimpleFileOptions::default())
+        .unwrap();
     let bytes = writer.finish().unwrap().into_inner();
     let find = |kind: &[u8]| bytes.windows(4).position(|window| window == kind).unwrap();
     let (central, end) = (find(CENTRAL), find(END));
@@ -138,16 +220,41 @@ fn names_that_only_differ_in_case_and_fields_that_hold_too_much_are_remarks() {
 #[test]
 fn a_file_name_and_a_folder_of_dist_info_are_told_where_they_do_not_fit() {
     let well = verified(NAME, &sound().bytes());
-    appears("W014", &verified(NAME, &sound().file("other-1.dist-info/METADATA", "").bytes()), &well);
+    appears(
+        "W014",
+        &verified(
+            NAME,
+            &sound().file("other-1.dist-info/METADATA", "").bytes(),
+        ),
+        &well,
+    );
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    writer.start_file("demo-1.0+rocm62torch2.5.dist-info/WHEEL", zip::write::SimpleFileOptions::default()).unwrap();
-    appears("W015", &verified(NAME, &writer.finish().unwrap().into_inner()), &well);
-    appears("W016", &verified(&NAME.replace('+', "%2B"), &sound().bytes()), &well);
+    writer
+        .start_file(
+            "demo-1.0+rocm62torch2.5.dist-info/WHEEL",
+            zip::write::SimpleFileOptions::default(),
+        )
+        .unwrap();
+    appears(
+        "W015",
+        &verified(NAME, &writer.finish().unwrap().into_inner()),
+        &well,
+    );
+    appears(
+        "W016",
+        &verified(&NAME.replace('+', "%2B"), &sound().bytes()),
+        &well,
+    );
 }
 
 #[test]
 fn record_is_told_for_the_row_that_is_wrong_alone() {
-    edited("W020", "RECORD", |text| text.lines().skip(1).map(|line| format!("{line}\n")).collect());
+    edited("W020", "RECORD", |text| {
+        text.lines()
+            .skip(1)
+            .map(|line| format!("{line}\n"))
+            .collect()
+    });
     edited("W021", "RECORD", |text| text + "demo/x.py,sha256=x,1\n");
     edited("W022", "RECORD", |text| text.replace(",5000\n", ",5001\n"));
     edited("W023", "RECORD", |text| text + "a,b\n");
@@ -156,23 +263,39 @@ fn record_is_told_for_the_row_that_is_wrong_alone() {
 
 #[test]
 fn metadata_and_wheel_are_told_for_the_line_that_is_wrong_alone() {
-    edited("W050", "METADATA", |text| text.replace("Name: demo", "Name: other"));
-    edited("W051", "METADATA", |text| text.replace("Version: 1.0+rocm62torch2.5", "Version: 1.0"));
-    edited("W052", "METADATA", |text| text.replace("Dist: torch", "Dist: torch==2.6.0"));
-    edited("R103", "WHEEL", |text| text.replace("linux_x86_64", "manylinux_2_28_x86_64"));
-    edited("W054", "WHEEL", |text| text.replace("Purelib: false", "Purelib: true"));
-    edited("W055", "WHEEL", |text| text.replace("Wheel-Version: 1.0", "Wheel-Version: 2.0"));
+    edited("W050", "METADATA", |text| {
+        text.replace("Name: demo", "Name: other")
+    });
+    edited("W051", "METADATA", |text| {
+        text.replace("Version: 1.0+rocm62torch2.5", "Version: 1.0")
+    });
+    edited("W052", "METADATA", |text| {
+        text.replace("Dist: torch", "Dist: torch==2.6.0")
+    });
+    edited("R103", "WHEEL", |text| {
+        text.replace("linux_x86_64", "manylinux_2_28_x86_64")
+    });
+    edited("W054", "WHEEL", |text| {
+        text.replace("Purelib: false", "Purelib: true")
+    });
+    edited("W055", "WHEEL", |text| {
+        text.replace("Wheel-Version: 1.0", "Wheel-Version: 2.0")
+    });
 }
 
 /// A project with a wheel that has no label.
 fn project(module: &str) -> Project {
-    Project::new().bytes(PLAIN, &Wheel::named(PLAIN).file("demo/__init__.py", module).bytes())
+    Project::new().bytes(
+        PLAIN,
+        &Wheel::named(PLAIN).file("demo/__init__.py", module).bytes(),
+    )
 }
 
 #[test]
 fn a_version_in_a_module_is_told_where_it_is_another() {
     let said = |version: &str| {
-        project(&format!("__version__ = '{version}'\n")).said(&["wheel", "label", PLAIN, "--local", "rocm62"])
+        project(&format!("__version__ = '{version}'\n"))
+            .said(&["wheel", "label", PLAIN, "--local", "rocm62"])
     };
     appears("W056", &said("1.0"), &said("1.0+rocm62"));
     // A module of at most 1 MiB is searched.
@@ -201,22 +324,32 @@ fn a_file_of_the_new_name_is_told_where_it_is_another_one_or_the_wheel_itself() 
     let taken = project("").file("demo-1.0+rocm62-cp312-cp312-linux_x86_64.whl", "mine");
     appears("W061", &taken.said(&label), &same);
     let renamed = Project::new().bytes(NAME, &Wheel::named(PLAIN).bytes());
-    let said = |more: &[&str]| renamed.said(&[&["wheel", "label", NAME, "--local", "rocm62torch2.5"], more].concat());
+    let said = |more: &[&str]| {
+        renamed.said(&[&["wheel", "label", NAME, "--local", "rocm62torch2.5"], more].concat())
+    };
     appears("W062", &said(&[]), &said(&["-w", "out"]));
 }
 
 #[test]
 fn a_time_of_the_environment_is_told_where_it_is_none() {
-    let said =
-        |time: &str| project("").env("SOURCE_DATE_EPOCH", time).said(&["wheel", "label", PLAIN, "--local", "rocm62"]);
+    let said = |time: &str| {
+        project("")
+            .env("SOURCE_DATE_EPOCH", time)
+            .said(&["wheel", "label", PLAIN, "--local", "rocm62"])
+    };
     appears("W063", &said("soon"), &said("1700000000"));
 }
 
-/// A wheel with an extension module, beside a folder `root` that stands for a machine with libraries in `/opt`.
+/// A wheel with an extension module, beside a folder `root` that stands for a machine with
+/// libraries in `/opt`.
 fn machine(library: &Library, host: &[(&str, Library)]) -> Project {
     let wheel = Wheel::named(PLAIN).executable("demo/_demo.so", library.build());
-    let project = Project::new().bytes(PLAIN, &wheel.bytes()).file("root/etc/ld.so.conf", "/opt\n");
-    host.iter().fold(project, |project, (name, library)| project.bytes(&format!("root/opt/{name}"), &library.build()))
+    let project = Project::new()
+        .bytes(PLAIN, &wheel.bytes())
+        .file("root/etc/ld.so.conf", "/opt\n");
+    host.iter().fold(project, |project, (name, library)| {
+        project.bytes(&format!("root/opt/{name}"), &library.build())
+    })
 }
 
 fn extension() -> Library {
@@ -229,7 +362,13 @@ fn host() -> Vec<(&'static str, Library)> {
 
 #[track_caller]
 fn repaired(project: &Project, more: &[&str]) -> String {
-    project.said(&[&["wheel", "repair", PLAIN, "--sysroot", "root", "--dry-run"], more].concat())
+    project.said(
+        &[
+            &["wheel", "repair", PLAIN, "--sysroot", "root", "--dry-run"],
+            more,
+        ]
+        .concat(),
+    )
 }
 
 #[test]
@@ -238,19 +377,44 @@ fn what_is_to_be_left_out_is_told_where_it_says_nothing() {
     let said = |more: &[&str]| repaired(&project, more);
     let well = said(&["--exclude-preset", "rocm"]);
     assert_eq!(well, "");
-    let usage = |more: &[&str]| project.run(&[&["wheel", "repair", PLAIN], more].concat()).exits(2).stderr;
+    let usage = |more: &[&str]| {
+        project
+            .run(&[&["wheel", "repair", PLAIN], more].concat())
+            .exits(2)
+            .stderr
+    };
     appears("W030", &usage(&["--exclude-preset", "rock"]), &well);
-    appears("W031", &said(&["--exclude-preset", "rocm", "--exclude", "libx*"]), &said(&["--exclude", "libamd*"]));
-    appears("W032", &usage(&["--exclude", "lib[am"]), &said(&["--exclude", "lib[am]*"]));
-    appears("W032", &usage(&["--dedup-sonames", "--keep-copy", "lib[am"]), &said(&["--exclude", "lib[am]*"]));
+    appears(
+        "W031",
+        &said(&["--exclude-preset", "rocm", "--exclude", "libx*"]),
+        &said(&["--exclude", "libamd*"]),
+    );
+    appears(
+        "W032",
+        &usage(&["--exclude", "lib[am"]),
+        &said(&["--exclude", "lib[am]*"]),
+    );
+    appears(
+        "W032",
+        &usage(&["--dedup-sonames", "--keep-copy", "lib[am"]),
+        &said(&["--exclude", "lib[am]*"]),
+    );
 }
 
 #[test]
 fn a_platform_is_told_where_there_is_none_of_that_name_or_it_is_out_of_reach() {
     let project = machine(&extension(), &[]);
     let said = |platform: &str| repaired(&project, &["--plat", platform]);
-    appears("W070", &said("manylinux_3_1_x86_64"), &said("manylinux_2_34_x86_64"));
-    appears("W071", &said("manylinux_2_28_x86_64"), &said("manylinux_2_34_x86_64"));
+    appears(
+        "W070",
+        &said("manylinux_3_1_x86_64"),
+        &said("manylinux_2_34_x86_64"),
+    );
+    appears(
+        "W071",
+        &said("manylinux_2_28_x86_64"),
+        &said("manylinux_2_34_x86_64"),
+    );
 }
 
 #[test]
@@ -267,10 +431,23 @@ fn a_library_is_told_where_it_is_nowhere_or_may_not_come_along() {
 fn a_member_is_told_that_a_library_comes_along_in_the_place_of() {
     let (library, host) = (extension().needs("libhost.so.1", &[]), host());
     let here = machine(&library, &host);
-    let plan = here.run(&["wheel", "repair", PLAIN, "--sysroot", "root", "--dry-run", "--json"]).exits(0).json();
+    let plan = here
+        .run(&[
+            "wheel",
+            "repair",
+            PLAIN,
+            "--sysroot",
+            "root",
+            "--dry-run",
+            "--json",
+        ])
+        .exits(0)
+        .json();
     let path = plan["grafts"][0]["path"].as_str().unwrap();
     let said = |path: &str| {
-        let wheel = Wheel::named(PLAIN).executable("demo/_demo.so", library.build()).file(path, "text");
+        let wheel = Wheel::named(PLAIN)
+            .executable("demo/_demo.so", library.build())
+            .file(path, "text");
         repaired(&machine(&library, &host).bytes(PLAIN, &wheel.bytes()), &[])
     };
     appears("W075", &said(path), &said("demo.libs/README"));
@@ -278,20 +455,39 @@ fn a_member_is_told_that_a_library_comes_along_in_the_place_of() {
 
 #[test]
 fn a_library_that_comes_along_is_told_where_two_files_lead_it_to_two_others() {
-    let user = |folder: &str| extension().needs("libmid.so.1", &[]).runpath(folder).build();
-    let mid = Library::new().soname("libmid.so.1").needs("libdep.so.1", &[]).build();
+    let user = |folder: &str| {
+        extension()
+            .needs("libmid.so.1", &[])
+            .runpath(folder)
+            .build()
+    };
+    let mid = Library::new()
+        .soname("libmid.so.1")
+        .needs("libdep.so.1", &[])
+        .build();
     let dep = Library::new().soname("libdep.so.1");
     let said = |first: &str, second: &str| {
-        let wheel = Wheel::named(PLAIN).executable("demo/a.so", user(first)).executable("demo/b.so", user(second));
-        let project = Project::new().bytes(PLAIN, &wheel.bytes()).file("root/etc/ld.so.conf", "/opt\n");
-        let project = project.bytes("root/opt/libmid.so.1", &mid).bytes("root/opt/x/libdep.so.1", &dep.build());
+        let wheel = Wheel::named(PLAIN)
+            .executable("demo/a.so", user(first))
+            .executable("demo/b.so", user(second));
+        let project = Project::new()
+            .bytes(PLAIN, &wheel.bytes())
+            .file("root/etc/ld.so.conf", "/opt\n");
+        let project = project
+            .bytes("root/opt/libmid.so.1", &mid)
+            .bytes("root/opt/x/libdep.so.1", &dep.build());
         let dep = dep.clone().exports("another");
         repaired(&project.bytes("root/opt/y/libdep.so.1", &dep.build()), &[])
     };
     let (told, well) = (said("/opt/x", "/opt/y"), said("/opt/y", "/opt/y"));
     assert_eq!(well, "");
     appears("W076", &told, &well);
-    for word in ["`/opt/libmid.so.1`", "`libdep.so.1`", "`/opt/x/libdep.so.1` for demo/a.so", "/opt/y/libdep.so.1"] {
+    for word in [
+        "`/opt/libmid.so.1`",
+        "`libdep.so.1`",
+        "`/opt/x/libdep.so.1` for demo/a.so",
+        "/opt/y/libdep.so.1",
+    ] {
         assert!(told.contains(word), "{word}: {told}");
     }
 }
@@ -299,43 +495,74 @@ fn a_library_that_comes_along_is_told_where_two_files_lead_it_to_two_others() {
 #[test]
 fn a_claim_is_told_that_what_comes_along_does_not_keep() {
     let name = PLAIN.replace("linux", "manylinux_2_17");
-    let library = Library::extension("_demo").needs("libc.so.6", &["GLIBC_2.17"]).needs("libhost.so.1", &[]).build();
+    let library = Library::extension("_demo")
+        .needs("libc.so.6", &["GLIBC_2.17"])
+        .needs("libhost.so.1", &[])
+        .build();
     let said = |version: &str| {
-        let host = Library::new().soname("libhost.so.1").needs("libc.so.6", &[version]);
+        let host = Library::new()
+            .soname("libhost.so.1")
+            .needs("libc.so.6", &[version]);
         let wheel = Wheel::named(&name).executable("demo/_demo.so", library.clone());
-        let project = Project::new().bytes(&name, &wheel.bytes()).file("root/etc/ld.so.conf", "/opt\n");
+        let project = Project::new()
+            .bytes(&name, &wheel.bytes())
+            .file("root/etc/ld.so.conf", "/opt\n");
         let project = project.bytes("root/opt/libhost.so.1", &host.build());
         project.said(&["wheel", "repair", &name, "--sysroot", "root", "--dry-run"])
     };
     let (told, well) = (said("GLIBC_2.28"), said("GLIBC_2.14"));
     assert_eq!(well, "");
     appears("W077", &told, &well);
-    assert!(told.contains("`libhost.so.1`, which comes along, needs GLIBC_2.28, which it does not have"), "{told}");
+    assert!(
+        told.contains(
+            "`libhost.so.1`, which comes along, needs GLIBC_2.28, which it does not have"
+        ),
+        "{told}"
+    );
 }
 
 #[test]
 fn a_library_is_told_that_is_needed_by_a_path() {
     let said = |needed: &str, more: &[&str]| {
-        let project = machine(&Library::extension("_demo").linked("libc.so.6").linked(needed), &[]);
+        let project = machine(
+            &Library::extension("_demo")
+                .linked("libc.so.6")
+                .linked(needed),
+            &[],
+        );
         project.said(&[&["wheel", "check", PLAIN, "--no-host-libs"], more].concat())
     };
     let well = said("libx.so", &[]);
     for (needed, whence) in [
         ("/build/libx.so", "a path that other machines do not have"),
-        ("lib/libx.so", "a path from the folder that a program is started in"),
+        (
+            "lib/libx.so",
+            "a path from the folder that a program is started in",
+        ),
     ] {
         let told = said(needed, &[]);
         appears("R115", &told, &well);
-        assert!(told.contains(&format!("it needs `{needed}`, {whence}")), "{told}");
+        assert!(
+            told.contains(&format!("it needs `{needed}`, {whence}")),
+            "{told}"
+        );
         appears("R115", &told, &said(needed, &["--allow-rpath", needed]));
     }
-    appears("R115", &said("/build/libx.so", &[]), &said("$ORIGIN/libx.so", &[]));
+    appears(
+        "R115",
+        &said("/build/libx.so", &[]),
+        &said("$ORIGIN/libx.so", &[]),
+    );
 }
 
 #[test]
 fn a_module_is_told_where_it_needs_the_library_of_python() {
     let said = |library: &Library| repaired(&machine(library, &[]), &[]);
-    appears("E006", &said(&extension().needs("libpython3.12.so.1.0", &[])), &said(&extension()));
+    appears(
+        "E006",
+        &said(&extension().needs("libpython3.12.so.1.0", &[])),
+        &said(&extension()),
+    );
 }
 
 #[test]
@@ -344,21 +571,43 @@ fn a_library_is_told_where_it_cannot_be_changed_and_has_to_be() {
         let mut bytes = library.build();
         // The first loaded segment claims an alignment that it does not have.
         let table = usize::try_from(u64::from_le_bytes(bytes[32..40].try_into().unwrap())).unwrap();
-        let load = (0..20).map(|entry| table + 56 * entry).find(|at| bytes[*at] == 1).unwrap();
+        let load = (0..20)
+            .map(|entry| table + 56 * entry)
+            .find(|at| bytes[*at] == 1)
+            .unwrap();
         bytes[load + 48..load + 56].copy_from_slice(&0x1001_u64.to_le_bytes());
         let wheel = Wheel::named(PLAIN).executable("demo/_demo.so", bytes);
         machine(library, &host()).bytes(PLAIN, &wheel.bytes())
     };
-    let said = |project: Project| project.said(&["wheel", "repair", PLAIN, "--sysroot", "root", "-w", "out"]);
+    let said = |project: Project| {
+        project.said(&["wheel", "repair", PLAIN, "--sysroot", "root", "-w", "out"])
+    };
     let grafting = extension().needs("libhost.so.1", &[]);
-    appears("E007", &said(broken(&grafting)), &said(machine(&grafting, &host())));
-    appears("E007", &said(broken(&grafting)), &said(broken(&extension())));
+    appears(
+        "E007",
+        &said(broken(&grafting)),
+        &said(machine(&grafting, &host())),
+    );
+    appears(
+        "E007",
+        &said(broken(&grafting)),
+        &said(broken(&extension())),
+    );
 }
 
 #[test]
 fn a_wheel_is_told_where_it_is_larger_than_allowed() {
     let project = machine(&extension(), &[]);
-    let said = |size: &str| project.said(&["wheel", "check", PLAIN, "--no-host-libs", "--max-size", size]);
+    let said = |size: &str| {
+        project.said(&[
+            "wheel",
+            "check",
+            PLAIN,
+            "--no-host-libs",
+            "--max-size",
+            size,
+        ])
+    };
     appears("R140", &said("100B"), &said("100MB"));
 }
 
@@ -376,11 +625,23 @@ fn a_file_of_policies_is_told_where_it_is_none_or_permits_ever_less() {
             policy("manylinux_2_17", 80, r#""libc.so.6", "libz.so.1""#),
             policy(second, 64, libraries),
         ];
-        let project = machine(&extension(), &[]).file("policies.json", &format!("[{}]", policies.join(",\n")));
-        project.said(&["wheel", "show", PLAIN, "--no-host-libs", "--policy-file", "policies.json"])
+        let project = machine(&extension(), &[])
+            .file("policies.json", &format!("[{}]", policies.join(",\n")));
+        project.said(&[
+            "wheel",
+            "show",
+            PLAIN,
+            "--no-host-libs",
+            "--policy-file",
+            "policies.json",
+        ])
     };
     let well = said("manylinux_2_28", r#""libc.so.6", "libz.so.1""#);
     assert_eq!(well, "");
-    appears("K007", &said("centos7", r#""libc.so.6", "libz.so.1""#), &well);
+    appears(
+        "K007",
+        &said("centos7", r#""libc.so.6", "libz.so.1""#),
+        &well,
+    );
     appears("K008", &said("manylinux_2_28", r#""libc.so.6""#), &well);
 }

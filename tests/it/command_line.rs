@@ -16,15 +16,30 @@ fn every_command_shows_examples_and_every_argument_has_help() {
     fn check(command: &clap::Command, path: &str, around: &str) {
         let name = format!("{path}{}", command.get_name());
         let has_commands = command.get_subcommands().next().is_some();
-        let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let after = command
+            .get_after_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         // A command inside another may have its examples there.
-        let has_examples = after.contains("Examples:\n  rock-matrix ") || around.contains(&format!("\n  {name} "));
+        let has_examples =
+            after.contains("Examples:\n  rock-matrix ") || around.contains(&format!("\n  {name} "));
         assert!(has_commands || has_examples, "`{name}` has no examples");
-        assert!(command.get_about().is_some(), "`{name}` does not say what it does");
-        for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
-            assert!(argument.get_help().is_some(), "`{name}` does not explain `{argument}`");
+        assert!(
+            command.get_about().is_some(),
+            "`{name}` does not say what it does"
+        );
+        for argument in command
+            .get_arguments()
+            .filter(|argument| !argument.is_hide_set())
+        {
+            assert!(
+                argument.get_help().is_some(),
+                "`{name}` does not explain `{argument}`"
+            );
         }
-        command.get_subcommands().for_each(|inner| check(inner, &format!("{name} "), &after));
+        command
+            .get_subcommands()
+            .for_each(|inner| check(inner, &format!("{name} "), &after));
     }
     check(&rock_matrix::cli::command(), "", "");
 }
@@ -35,8 +50,17 @@ fn a_bad_command_line_exits_with_2_and_help_and_version_with_0() {
     project.run(&[]).exits(2);
     project.run(&["no-such-command"]).exits(2);
     project.run(&["doctor", "--no-such-option"]).exits(2);
-    assert_eq!(project.run(&["--version"]).exits(0).stdout, "rock-matrix [VERSION]\n");
-    assert!(project.run(&["doctor", "--help"]).exits(0).stdout.contains("--sysfs-root"));
+    assert_eq!(
+        project.run(&["--version"]).exits(0).stdout,
+        "rock-matrix [VERSION]\n"
+    );
+    assert!(
+        project
+            .run(&["doctor", "--help"])
+            .exits(0)
+            .stdout
+            .contains("--sysfs-root")
+    );
 }
 
 #[test]
@@ -44,7 +68,10 @@ fn each_shell_gets_a_script_that_names_the_commands() {
     let project = Project::new();
     for shell in SHELLS {
         let script = project.run(&["completions", shell]).exits(0).stdout;
-        assert!(script.contains("doctor") && script.contains("sysfs-root"), "{shell}");
+        assert!(
+            script.contains("doctor") && script.contains("sysfs-root"),
+            "{shell}"
+        );
     }
 }
 
@@ -57,7 +84,11 @@ fn bash_reads_its_script_and_completes_with_it() {
                     COMP_WORDS=(rock-matrix doc) COMP_CWORD=1\n\
                     _rock__matrix rock-matrix doc rock-matrix\n\
                     echo \"${COMPREPLY[@]}\"";
-    let asked = Command::new("bash").args(["-c", question]).current_dir(project.root()).output().unwrap();
+    let asked = Command::new("bash")
+        .args(["-c", question])
+        .current_dir(project.root())
+        .output()
+        .unwrap();
     assert_eq!(String::from_utf8_lossy(&asked.stdout).trim(), "doctor");
 }
 
@@ -67,16 +98,30 @@ fn man_writes_one_page_a_command_and_nothing_the_second_time() {
     let said = project.run(&["man", "--out", "man1"]).exits(0).stderr;
     let pages = project.files();
     assert!(
-        pages.contains(&"man1/rock-matrix.1".to_owned()) && pages.contains(&"man1/rock-matrix-doctor.1".to_owned())
+        pages.contains(&"man1/rock-matrix.1".to_owned())
+            && pages.contains(&"man1/rock-matrix-doctor.1".to_owned())
     );
-    assert_eq!(said, format!("wrote {} pages into man1, 0 were up to date\n", pages.len()));
+    assert_eq!(
+        said,
+        format!("wrote {} pages into man1, 0 were up to date\n", pages.len())
+    );
     for page in &pages {
         let text = project.read(page);
-        assert!(text.contains(".TH rock-matrix") && text.contains(".SH SYNOPSIS"), "{page}");
+        assert!(
+            text.contains(".TH rock-matrix") && text.contains(".SH SYNOPSIS"),
+            "{page}"
+        );
     }
     let again = project.run(&["man", "--out", "man1"]).exits(0).stderr;
-    assert_eq!(again, format!("wrote 0 pages into man1, {} were up to date\n", pages.len()));
-    let program = project.run(&["man"]).exits(0).stdout.replace("[VERSION]", env!("CARGO_PKG_VERSION"));
+    assert_eq!(
+        again,
+        format!("wrote 0 pages into man1, {} were up to date\n", pages.len())
+    );
+    let program = project
+        .run(&["man"])
+        .exits(0)
+        .stdout
+        .replace("[VERSION]", env!("CARGO_PKG_VERSION"));
     assert_eq!(program, project.read("man1/rock-matrix.1"));
 }
 
@@ -84,29 +129,53 @@ fn man_writes_one_page_a_command_and_nothing_the_second_time() {
 fn man_pages_that_cannot_be_written_are_the_machines_fault() {
     let project = Project::new().file("man1", "a file");
     let said = project.run(&["man", "--out", "man1"]).exits(3).stderr;
-    assert!(said.starts_with("error[H021 cannot-write-file]: cannot write `man1/rock-matrix.1`"), "{said}");
+    assert!(
+        said.starts_with("error[H021 cannot-write-file]: cannot write `man1/rock-matrix.1`"),
+        "{said}"
+    );
 }
 
 #[test]
 fn no_color_is_obeyed_and_color_can_be_forced() {
     let check = |project: Project, arguments: &[&str], is_coloured: bool| {
         let empty = project.file("tree/sys/empty", "");
-        let said = empty.run(&[arguments, &["doctor", "--sysfs-root", "tree"]].concat()).exits(0);
-        assert_eq!(said.stderr.contains('\x1b'), is_coloured, "{arguments:?} {:?}", said.stderr);
+        let said = empty
+            .run(&[arguments, &["doctor", "--sysfs-root", "tree"]].concat())
+            .exits(0);
+        assert_eq!(
+            said.stderr.contains('\x1b'),
+            is_coloured,
+            "{arguments:?} {:?}",
+            said.stderr
+        );
         assert!(!said.stdout.contains('\x1b'), "data is never coloured");
     };
     check(Project::new(), &[], false);
     check(Project::new(), &["--color", "always"], true);
     check(Project::new().env("CLICOLOR_FORCE", "1"), &[], true);
-    check(Project::new().env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"), &[], false);
-    check(Project::new().env("CLICOLOR_FORCE", "1"), &["--color", "never"], false);
+    check(
+        Project::new()
+            .env("CLICOLOR_FORCE", "1")
+            .env("NO_COLOR", "1"),
+        &[],
+        false,
+    );
+    check(
+        Project::new().env("CLICOLOR_FORCE", "1"),
+        &["--color", "never"],
+        false,
+    );
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_fault() {
     let project = Project::new();
-    let mut child =
-        project.command(&["completions", "zsh"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = project
+        .command(&["completions", "zsh"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(0));
@@ -117,21 +186,45 @@ fn a_reader_that_goes_away_is_no_fault() {
 fn what_is_written_goes_where_out_leads_and_never_over_what_is_read() {
     let seed = include_str!("../../matrices/flash-attn.yaml");
     let project = Project::new().file("m.yaml", seed).file("real.json", "old");
-    let plan = |out: &str, code: i32| project.run(&["plan", "m.yaml", "--format", "json", "--out", out]).exits(code);
+    let plan = |out: &str, code: i32| {
+        project
+            .run(&["plan", "m.yaml", "--format", "json", "--out", out])
+            .exits(code)
+    };
     std::os::unix::fs::symlink("real.json", project.path("link.json")).unwrap();
     plan("link.json", 0);
-    assert!(project.path("link.json").is_symlink() && project.read("real.json").starts_with("{\"version\":1"));
+    assert!(
+        project.path("link.json").is_symlink()
+            && project.read("real.json").starts_with("{\"version\":1")
+    );
     std::os::unix::fs::symlink("m.yaml", project.path("alias.yaml")).unwrap();
     for out in ["m.yaml", "./m.yaml", "alias.yaml"] {
         let said = plan(out, 1).stderr;
-        assert!(said.starts_with(&format!("error[P031 out-is-input]: `--out {out}` would take the place")), "{said}");
+        assert!(
+            said.starts_with(&format!(
+                "error[P031 out-is-input]: `--out {out}` would take the place"
+            )),
+            "{said}"
+        );
     }
-    let rendered =
-        project.run(&["render", "script", "m.yaml", "flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.12", "--out", "m.yaml"]);
+    let rendered = project.run(&[
+        "render",
+        "script",
+        "m.yaml",
+        "flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.12",
+        "--out",
+        "m.yaml",
+    ]);
     assert!(rendered.exits(1).stderr.contains("P031"));
     assert_eq!(project.read("m.yaml"), seed);
     let pipe = project.path("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
     let reader = std::thread::spawn({
         let pipe = pipe.clone();
         move || std::fs::read_to_string(pipe).unwrap()
@@ -147,22 +240,49 @@ fn what_is_written_goes_where_out_leads_and_never_over_what_is_read() {
 #[test]
 fn what_might_be_piped_has_a_form_for_programs() {
     let project = Project::new().file("m.yaml", include_str!("../../matrices/flash-attn.yaml"));
-    let codes = project.run(&["explain", "--format", "json"]).exits(0).json();
-    assert_eq!(codes["codes"].as_array().unwrap().len(), rock_matrix::diagnostic::registry::all().count());
+    let codes = project
+        .run(&["explain", "--format", "json"])
+        .exits(0)
+        .json();
     assert_eq!(
-        project.run(&["explain", "M001", "--format", "json"]).exits(0).json()["codes"][0]["name"],
+        codes["codes"].as_array().unwrap().len(),
+        rock_matrix::diagnostic::registry::all().count()
+    );
+    assert_eq!(
+        project
+            .run(&["explain", "M001", "--format", "json"])
+            .exits(0)
+            .json()["codes"][0]["name"],
         "duplicate-key"
     );
     for kind in ["docker", "script", "recipe"] {
-        let made = project.run(&["render", kind, "m.yaml", "--format", "json"]).exits(0).json();
+        let made = project
+            .run(&["render", kind, "m.yaml", "--format", "json"])
+            .exits(0)
+            .json();
         let jobs = made["jobs"].as_array().unwrap();
-        let one = project.run(&["render", kind, "m.yaml", jobs[0]["job"].as_str().unwrap()]).exits(0).stdout;
-        assert_eq!((&made["kind"], &jobs[0]["text"]), (&kind.into(), &one.into()));
+        let one = project
+            .run(&["render", kind, "m.yaml", jobs[0]["job"].as_str().unwrap()])
+            .exits(0)
+            .stdout;
+        assert_eq!(
+            (&made["kind"], &jobs[0]["text"]),
+            (&kind.into(), &one.into())
+        );
     }
-    let checked = project.run(&["check", "m.yaml", "--format", "json"]).exits(0).json();
-    assert_eq!((&checked["checked"], &checked["errors"]), (&1.into(), &0.into()));
+    let checked = project
+        .run(&["check", "m.yaml", "--format", "json"])
+        .exits(0)
+        .json();
+    assert_eq!(
+        (&checked["checked"], &checked["errors"]),
+        (&1.into(), &0.into())
+    );
     std::fs::create_dir_all(project.path(".rock/a-1.0")).unwrap();
-    let cleaned = project.run(&["clean", "--all", "--whole", "--format", "json"]).exits(0).json();
+    let cleaned = project
+        .run(&["clean", "--all", "--whole", "--format", "json"])
+        .exits(0)
+        .json();
     assert_eq!(cleaned["folders"][0]["job"], "a-1.0");
     assert!(!project.path(".rock/a-1.0").exists());
 }
@@ -178,9 +298,20 @@ fn seed() -> Project {
 fn a_folder_of_recipes_that_is_not_there_or_empty_is_refused() {
     let project = seed().file("empty/readme.md", "none");
     for folder in ["nowhere", "empty"] {
-        let said = project.run(&["check", "m.yaml", "--recipes", folder]).exits(1).stderr;
-        assert!(said.starts_with(&format!("error[B075 no-recipes]: there are no recipes in `{folder}`\n")), "{said}");
-        assert!(said.contains("help: give a folder with recipe files"), "{said}");
+        let said = project
+            .run(&["check", "m.yaml", "--recipes", folder])
+            .exits(1)
+            .stderr;
+        assert!(
+            said.starts_with(&format!(
+                "error[B075 no-recipes]: there are no recipes in `{folder}`\n"
+            )),
+            "{said}"
+        );
+        assert!(
+            said.contains("help: give a folder with recipe files"),
+            "{said}"
+        );
     }
 }
 
@@ -188,16 +319,34 @@ fn a_folder_of_recipes_that_is_not_there_or_empty_is_refused() {
 fn container_arguments_of_the_command_line_follow_the_rule_of_the_file() {
     for command in [
         &["render", "docker", "m.yaml", JOB][..],
-        &["build", JOB, "--matrix", "m.yaml", "--engine", "docker", "--dry-run"],
+        &[
+            "build",
+            JOB,
+            "--matrix",
+            "m.yaml",
+            "--engine",
+            "docker",
+            "--dry-run",
+        ],
     ] {
-        let refused = |arguments: &[&str]| seed().run(&[command, arguments].concat()).exits(1).stderr;
+        let refused =
+            |arguments: &[&str]| seed().run(&[command, arguments].concat()).exits(1).stderr;
         let said = refused(&["--docker-arg", "x"]);
         let first = "error[M045 bad-docker-argument]: the first argument of the container is `x`, which docker would take for the image\n";
         assert!(said.starts_with(first), "{said}");
         assert!(refused(&["--docker-arg", ""]).contains("an argument of the container is empty"));
-        let sound = seed().run(&[command, &["--docker-arg", "--env", "--docker-arg", "A=b"]].concat()).exits(0).stdout;
-        let words: Vec<&str> = sound.split_whitespace().filter(|word| *word != "\\").collect();
-        assert!(words.windows(2).any(|pair| pair == ["--env", "A=b"]), "{sound}");
+        let sound = seed()
+            .run(&[command, &["--docker-arg", "--env", "--docker-arg", "A=b"]].concat())
+            .exits(0)
+            .stdout;
+        let words: Vec<&str> = sound
+            .split_whitespace()
+            .filter(|word| *word != "\\")
+            .collect();
+        assert!(
+            words.windows(2).any(|pair| pair == ["--env", "A=b"]),
+            "{sound}"
+        );
     }
 }
 
@@ -205,48 +354,116 @@ fn container_arguments_of_the_command_line_follow_the_rule_of_the_file() {
 fn an_image_without_a_name_is_a_bad_command_line() {
     for image in ["", "a b", "-x"] {
         let image = format!("--image={image}");
-        let said = seed().run(&["render", "docker", "m.yaml", JOB, &image]).exits(2).stderr;
-        assert!(said.contains("an image is named as docker takes it"), "{said}");
-        let build = ["build", JOB, "--matrix", "m.yaml", "--engine", "docker", "--dry-run", &image];
-        assert!(seed().run(&build).exits(2).stderr.contains("an image is named"));
+        let said = seed()
+            .run(&["render", "docker", "m.yaml", JOB, &image])
+            .exits(2)
+            .stderr;
+        assert!(
+            said.contains("an image is named as docker takes it"),
+            "{said}"
+        );
+        let build = [
+            "build",
+            JOB,
+            "--matrix",
+            "m.yaml",
+            "--engine",
+            "docker",
+            "--dry-run",
+            &image,
+        ];
+        assert!(
+            seed()
+                .run(&build)
+                .exits(2)
+                .stderr
+                .contains("an image is named")
+        );
     }
 }
 
 #[test]
 fn a_fact_that_no_recipe_asks_for_is_refused_with_those_that_are_known() {
-    for command in [&["render", "script", "m.yaml", JOB][..], &["build", JOB, "--matrix", "m.yaml", "--dry-run"]] {
-        let said = seed().run(&[command, &["--fact", "nope=1"]].concat()).exits(1).stderr;
-        assert!(said.starts_with("error[B076 unknown-fact]: no recipe of these jobs has a fact `nope`\n"), "{said}");
+    for command in [
+        &["render", "script", "m.yaml", JOB][..],
+        &["build", JOB, "--matrix", "m.yaml", "--dry-run"],
+    ] {
+        let said = seed()
+            .run(&[command, &["--fact", "nope=1"]].concat())
+            .exits(1)
+            .stderr;
+        assert!(
+            said.starts_with(
+                "error[B076 unknown-fact]: no recipe of these jobs has a fact `nope`\n"
+            ),
+            "{said}"
+        );
         assert!(said.contains("help: "), "{said}");
     }
 }
 
 #[test]
 fn the_local_engine_has_no_container_to_render() {
-    let said = seed().run(&["render", "docker", "m.yaml", JOB, "--engine", "local"]).exits(2).stderr;
-    assert!(said.contains("`render script --engine local` prints what it runs"), "{said}");
-    let said = seed().run(&["render", "m.yaml", JOB, "--engine", "local", "--image", "a:b"]).exits(2).stderr;
-    assert!(said.contains("`--image` and `--docker-arg` are about a container"), "{said}");
+    let said = seed()
+        .run(&["render", "docker", "m.yaml", JOB, "--engine", "local"])
+        .exits(2)
+        .stderr;
+    assert!(
+        said.contains("`render script --engine local` prints what it runs"),
+        "{said}"
+    );
+    let said = seed()
+        .run(&[
+            "render", "m.yaml", JOB, "--engine", "local", "--image", "a:b",
+        ])
+        .exits(2)
+        .stderr;
+    assert!(
+        said.contains("`--image` and `--docker-arg` are about a container"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_pipe_is_no_matrix_file_and_is_not_waited_for() {
     let project = seed();
-    assert!(std::process::Command::new("mkfifo").arg(project.path("pipe.yaml")).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(project.path("pipe.yaml"))
+            .status()
+            .unwrap()
+            .success()
+    );
     let said = project.run(&["check", "pipe.yaml"]).exits(1).stderr;
     assert!(
-        said.starts_with("error[H020 cannot-read-file]: cannot read `pipe.yaml`: it is a pipe, not a file\n"),
+        said.starts_with(
+            "error[H020 cannot-read-file]: cannot read `pipe.yaml`: it is a pipe, not a file\n"
+        ),
         "{said}"
     );
-    assert!(said.contains("help: save what is in it as a file"), "{said}");
+    assert!(
+        said.contains("help: save what is in it as a file"),
+        "{said}"
+    );
 }
 
 #[test]
 fn help_that_cannot_be_written_is_no_success() {
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let output = Project::new().command(&["--help"]).stdout(full).output().unwrap();
+    let full = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let output = Project::new()
+        .command(&["--help"])
+        .stdout(full)
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(3));
-    assert!(String::from_utf8(output.stderr).unwrap().starts_with("error[H021 cannot-write-file]: cannot write"));
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .starts_with("error[H021 cannot-write-file]: cannot write")
+    );
 }
 
 /// What bash offers after the last of these words.
@@ -254,14 +471,26 @@ fn completed(words: &[&str]) -> String {
     let project = Project::new();
     let script = project.run(&["completions", "bash"]).exits(0).stdout;
     std::fs::write(project.path("completions"), script).unwrap();
-    let list = words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ");
+    let list = words
+        .iter()
+        .map(|word| format!("'{word}'"))
+        .collect::<Vec<_>>()
+        .join(" ");
     let (last, at) = (words[words.len() - 1], words.len() - 1);
     let before = words[at - 1];
     let line = format!(
         ". ./completions; COMP_WORDS=({list}); COMP_CWORD={at}; $(complete -p rock-matrix | grep -o '_rock[^ ]*') rock-matrix '{last}' '{before}'; echo \"${{COMPREPLY[*]}}\""
     );
-    let run = project.program("bash").args(["--norc", "-c", &line]).output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let run = project
+        .program("bash")
+        .args(["--norc", "-c", &line])
+        .output()
+        .unwrap();
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
     String::from_utf8(run.stdout).unwrap().trim().to_owned()
 }
 
@@ -270,6 +499,12 @@ fn bash_completes_commands_options_and_values_at_every_level() {
     assert_eq!(completed(&["rock-matrix", "reci"]), "recipe");
     assert_eq!(completed(&["rock-matrix", "wheel", "rep"]), "repair");
     assert_eq!(completed(&["rock-matrix", "build", "--en"]), "--engine");
-    assert_eq!(completed(&["rock-matrix", "build", "--engine", "po"]), "podman");
-    assert_eq!(completed(&["rock-matrix", "compat", "refresh", "--act"]), "--actions");
+    assert_eq!(
+        completed(&["rock-matrix", "build", "--engine", "po"]),
+        "podman"
+    );
+    assert_eq!(
+        completed(&["rock-matrix", "compat", "refresh", "--act"]),
+        "--actions"
+    );
 }

@@ -9,7 +9,10 @@ fn the_page_of_diagnostics_is_made_of_the_registry() {
 
 #[test]
 fn the_reference_of_matrix_files_is_made_of_their_fields() {
-    assert_file("docs/matrix-reference.md", &rock_matrix::config::reference());
+    assert_file(
+        "docs/matrix-reference.md",
+        &rock_matrix::config::reference(),
+    );
 }
 
 #[test]
@@ -21,11 +24,25 @@ fn each_recipe_has_a_page_that_is_made_of_it() {
         let text = std::fs::read_to_string(folder.join(format!("{name}.yaml"))).unwrap();
         let mut sink = rock_matrix::diagnostic::Sink::new();
         let source = rock_matrix::diagnostic::Source::new(format!("{name}.yaml"), text.as_str());
-        let read = recipe::from_source(&source, &mut sink).unwrap_or_else(|| panic!("{:?}", sink.finish()));
-        let unplaced = recipe::RecipeDocument { source: None, ..read };
-        assert_eq!(*recipe::embedded(name).unwrap(), unplaced, "{name} reads otherwise from the program");
-        assert_file(&format!("docs/recipes/{name}.md"), &recipe::page(&unplaced, &text));
-        assert!(list.contains(&format!("(recipes/{name}.md)")), "docs/recipes.md does not name {name}");
+        let read = recipe::from_source(&source, &mut sink)
+            .unwrap_or_else(|| panic!("{:?}", sink.finish()));
+        let unplaced = recipe::RecipeDocument {
+            source: None,
+            ..read
+        };
+        assert_eq!(
+            *recipe::embedded(name).unwrap(),
+            unplaced,
+            "{name} reads otherwise from the program"
+        );
+        assert_file(
+            &format!("docs/recipes/{name}.md"),
+            &recipe::page(&unplaced, &text),
+        );
+        assert!(
+            list.contains(&format!("(recipes/{name}.md)")),
+            "docs/recipes.md does not name {name}"
+        );
     }
 }
 
@@ -43,7 +60,8 @@ fn the_committed_schema_is_what_the_program_prints() {
         "examples/quickstart/hip-extension.yaml",
     ] {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-        let value: serde_json::Value = serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let value: serde_json::Value =
+            serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         assert!(jsonschema::is_valid(&schema, &value), "{file}");
     }
 }

@@ -1,4 +1,5 @@
-//! `doctor`: GPUs of seven machines' trees, what can be wrong with one, and runners with limits below their host's.
+//! `doctor`: GPUs of seven machines' trees, what can be wrong with one, and runners with limits
+//! below their host's.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -8,14 +9,26 @@ use rock_matrix::sys::{Environment, HostRoots, host_facts};
 
 use crate::support::{Outcome, Project, assert_file};
 
-const TREES: [&str; 7] =
-    ["cpu-only", "mi250x-2gcd", "mi300x-8", "mixed-igpu-dgpu", "rx7900xtx", "rx9070", "strix-halo"];
+const TREES: [&str; 7] = [
+    "cpu-only",
+    "mi250x-2gcd",
+    "mi300x-8",
+    "mixed-igpu-dgpu",
+    "rx7900xtx",
+    "rx9070",
+    "strix-halo",
+];
 
 /// A project in which this machine's engines and GPU variables are out of sight.
 fn quiet() -> Project {
-    ["PATH", "HSA_OVERRIDE_GFX_VERSION", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"]
-        .into_iter()
-        .fold(Project::new(), |project, name| project.env(name, ""))
+    [
+        "PATH",
+        "HSA_OVERRIDE_GFX_VERSION",
+        "ROCR_VISIBLE_DEVICES",
+        "HIP_VISIBLE_DEVICES",
+    ]
+    .into_iter()
+    .fold(Project::new(), |project, name| project.env(name, ""))
 }
 
 /// A project with a copy of one machine's tree in `tree`.
@@ -28,7 +41,9 @@ fn doctor(project: &Project) -> Outcome {
 }
 
 fn section<'a>(text: &'a str, title: &str) -> &'a str {
-    text.split("\n\n").find(|section| section.starts_with(title)).unwrap_or_else(|| panic!("no {title} in {text}"))
+    text.split("\n\n")
+        .find(|section| section.starts_with(title))
+        .unwrap_or_else(|| panic!("no {title} in {text}"))
 }
 
 fn node(number: u32) -> String {
@@ -40,11 +55,25 @@ fn the_gpus_of_seven_machines_are_read_as_recorded() {
     for name in TREES {
         let project = with_tree(name);
         let outcome = doctor(&project);
-        let report = project.run(&["doctor", "--sysfs-root", "tree", "--format", "json"]).exits(0).json();
-        let gfx = outcome.stdout.lines().find(|line| line.contains("gfx: [host]")).unwrap();
+        let report = project
+            .run(&["doctor", "--sysfs-root", "tree", "--format", "json"])
+            .exits(0)
+            .json();
+        let gfx = outcome
+            .stdout
+            .lines()
+            .find(|line| line.contains("gfx: [host]"))
+            .unwrap();
         let json = serde_json::to_string_pretty(&report["gpus"]).unwrap();
-        let recorded = format!("{}\n\n{}\n\n{json}\n", section(&outcome.stdout, "GPUs"), gfx.trim());
-        assert_file(&format!("tests/it/doctor_on_this_machine/{name}.txt"), &recorded);
+        let recorded = format!(
+            "{}\n\n{}\n\n{json}\n",
+            section(&outcome.stdout, "GPUs"),
+            gfx.trim()
+        );
+        assert_file(
+            &format!("tests/it/doctor_on_this_machine/{name}.txt"),
+            &recorded,
+        );
     }
 }
 
@@ -52,7 +81,10 @@ fn the_gpus_of_seven_machines_are_read_as_recorded() {
 fn no_gpu_is_a_note_and_not_a_fault() {
     // How much memory is free is this machine's own.
     let said = doctor(&with_tree("cpu-only")).stderr;
-    let told: Vec<&str> = said.split("\n\n").filter(|finding| !finding.contains("[H014 ")).collect();
+    let told: Vec<&str> = said
+        .split("\n\n")
+        .filter(|finding| !finding.contains("[H014 "))
+        .collect();
     insta::assert_snapshot!(told.join("\n\n"), @r"
     note[H001 no-gpu]: no AMD GPU is here
      = note: `tree/sys/class/kfd/kfd/topology/nodes` lists no GPU
@@ -67,14 +99,23 @@ fn no_gpu_is_a_note_and_not_a_fault() {
 fn a_tree_without_a_driver_has_no_gpu_either() {
     let project = quiet().file("tree/sys/kernel/mm/ksm/run", "0\n");
     let outcome = doctor(&project);
-    assert!(outcome.stderr.contains("`tree/sys/class/kfd/kfd/topology/nodes` is not there"), "{}", outcome.stderr);
+    assert!(
+        outcome
+            .stderr
+            .contains("`tree/sys/class/kfd/kfd/topology/nodes` is not there"),
+        "{}",
+        outcome.stderr
+    );
     assert_eq!(section(&outcome.stdout, "GPUs"), "GPUs\n  none");
 }
 
 #[test]
 fn the_folder_given_is_the_one_above_sys() {
     let project = with_tree("rx9070");
-    let said = project.run(&["doctor", "--sysfs-root", "tree/sys"]).exits(1).stderr;
+    let said = project
+        .run(&["doctor", "--sysfs-root", "tree/sys"])
+        .exits(1)
+        .stderr;
     insta::assert_snapshot!(said, @r"
     error[H019 no-such-tree]: `tree/sys` holds no `sys` folder
     help: give the folder above `sys`
@@ -97,8 +138,10 @@ fn a_wrong_gpu_id_file_is_told_and_the_gpu_is_kept() {
 
 #[test]
 fn malformed_properties_leave_out_one_gpu_and_keep_the_others() {
-    let project = with_tree("mi250x-2gcd")
-        .file(&format!("{}/properties", node(1)), "simd_count 440\ngfx_target_version 115100\nvendor_id 4098\n");
+    let project = with_tree("mi250x-2gcd").file(
+        &format!("{}/properties", node(1)),
+        "simd_count 440\ngfx_target_version 115100\nvendor_id 4098\n",
+    );
     let outcome = doctor(&project);
     insta::assert_snapshot!(section(&outcome.stdout, "GPUs"), @r"
     GPUs
@@ -118,11 +161,15 @@ fn malformed_properties_leave_out_one_gpu_and_keep_the_others() {
 fn nodes_past_nine_come_after_the_others() {
     let text = "simd_count 4\nsimd_per_cu 2\ngfx_target_version 100306\nvendor_id 4098\n";
     let project = (0..12).rev().fold(quiet(), |project, number| {
-        project.file(&format!("{}/properties", node(number)), text).file(&format!("{}/gpu_id", node(number)), "7\n")
+        project
+            .file(&format!("{}/properties", node(number)), text)
+            .file(&format!("{}/gpu_id", node(number)), "7\n")
     });
     let gpus = doctor(&project).stdout;
-    let numbers: Vec<u32> =
-        section(&gpus, "GPUs").lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect();
+    let numbers: Vec<u32> = section(&gpus, "GPUs")
+        .lines()
+        .filter_map(|line| line.split_whitespace().next()?.parse().ok())
+        .collect();
     assert_eq!(numbers, (0..12).collect::<Vec<_>>());
 }
 
@@ -130,7 +177,11 @@ fn nodes_past_nine_come_after_the_others() {
 fn an_override_is_shown_beside_the_hardware_and_changes_no_target() {
     let project = with_tree("strix-halo").env("HSA_OVERRIDE_GFX_VERSION", "11.0.0");
     let outcome = doctor(&project);
-    assert!(outcome.stderr.contains("note[H015 runtime-override]: hardware gfx1151, runtime override gfx1100"));
+    assert!(
+        outcome
+            .stderr
+            .contains("note[H015 runtime-override]: hardware gfx1151, runtime override gfx1100")
+    );
     assert!(outcome.stdout.contains("gfx of `gfx: [host]`  gfx1151"));
 }
 
@@ -138,7 +189,11 @@ fn an_override_is_shown_beside_the_hardware_and_changes_no_target() {
 fn this_machine_is_read_without_a_tree() {
     let report = quiet().run(&["doctor", "--format", "json"]);
     // A machine whose devices are wrong is at fault, and that is what the code says.
-    let report = if Path::new("/dev/kfd").exists() { return } else { report.exits(0).json() };
+    let report = if Path::new("/dev/kfd").exists() {
+        return;
+    } else {
+        report.exits(0).json()
+    };
     assert_eq!(report["version"], 1);
     assert!(report["build"]["threads"].as_u64().unwrap() >= 1);
     assert!(report["memory"]["total_bytes"].as_u64().unwrap() > 1 << 20);
@@ -147,11 +202,22 @@ fn this_machine_is_read_without_a_tree() {
 
 /// A machine below a folder: `proc`, `dev`, `etc`, `opt` and `sys`.
 fn machine(root: PathBuf) -> host::HostFacts {
-    host_facts(&HostRoots { machine: root, sysfs: None }, &Environment::default(), &[])
+    host_facts(
+        &HostRoots {
+            machine: root,
+            sysfs: None,
+        },
+        &Environment::default(),
+        &[],
+    )
 }
 
 fn runner(name: &str) -> host::HostFacts {
-    let facts = machine(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runners").join(name));
+    let facts = machine(
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/fixtures/runners")
+            .join(name),
+    );
     assert_eq!(facts.unreadable, [], "{name}");
     facts
 }
@@ -167,30 +233,57 @@ fn a_runners_control_group_decides_what_a_build_may_use() {
     ];
     for (name, threads, gib) in shapes {
         let facts = runner(name);
-        assert_eq!((host::build_threads(&facts), host::build_memory_bytes(&facts) >> 30), (threads, gib), "{name}");
+        assert_eq!(
+            (
+                host::build_threads(&facts),
+                host::build_memory_bytes(&facts) >> 30
+            ),
+            (threads, gib),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn the_folder_that_sets_the_limit_is_named() {
     let limits = runner("pod-64x251-as-8x31").cgroup;
-    assert_eq!(limits.cpu_millis.unwrap().folder, "/sys/fs/cgroup/kubepods/pod7");
-    assert_eq!(limits.memory_bytes.unwrap().folder, "/sys/fs/cgroup/kubepods/pod7");
+    assert_eq!(
+        limits.cpu_millis.unwrap().folder,
+        "/sys/fs/cgroup/kubepods/pod7"
+    );
+    assert_eq!(
+        limits.memory_bytes.unwrap().folder,
+        "/sys/fs/cgroup/kubepods/pod7"
+    );
     assert_eq!(runner("hosted-4x15").cgroup, host::CgroupLimits::default());
 }
 
 #[test]
 fn devices_are_looked_at_and_not_only_listed() {
-    let project = Project::new().file("dev/kfd", "").file("dev/dri/card0", "").file("dev/dri/renderDx", "");
-    assert_eq!(machine(project.root().to_owned()).kfd, Some(DeviceState::NotCharDevice));
+    let project = Project::new()
+        .file("dev/kfd", "")
+        .file("dev/dri/card0", "")
+        .file("dev/dri/renderDx", "");
+    assert_eq!(
+        machine(project.root().to_owned()).kfd,
+        Some(DeviceState::NotCharDevice)
+    );
     // The null device opens for everyone, as a working `/dev/kfd` does.
     std::fs::remove_file(project.path("dev/kfd")).unwrap();
     for name in ["dev/kfd", "dev/dri/renderD128", "dev/dri/renderD9"] {
         std::os::unix::fs::symlink("/dev/null", project.path(name)).unwrap();
     }
     let facts = machine(project.root().to_owned());
-    assert!(matches!(facts.kfd, Some(DeviceState::Usable { .. })), "{:?}", facts.kfd);
-    let nodes: Vec<&str> = facts.render_nodes.iter().map(|node| node.path.as_str()).collect();
+    assert!(
+        matches!(facts.kfd, Some(DeviceState::Usable { .. })),
+        "{:?}",
+        facts.kfd
+    );
+    let nodes: Vec<&str> = facts
+        .render_nodes
+        .iter()
+        .map(|node| node.path.as_str())
+        .collect();
     assert_eq!(nodes, ["/dev/dri/renderD9", "/dev/dri/renderD128"]);
 }
 
@@ -202,9 +295,16 @@ fn installations_and_markers_are_found_below_the_root() {
         .file("opt/other/.info/version", "1\n")
         .file("run/.containerenv", "");
     let facts = machine(project.root().to_owned());
-    let found: Vec<String> = facts.rocm.iter().map(|rocm| format!("{} {}", rocm.folder, rocm.version)).collect();
+    let found: Vec<String> = facts
+        .rocm
+        .iter()
+        .map(|rocm| format!("{} {}", rocm.folder, rocm.version))
+        .collect();
     assert_eq!(found, ["/opt/rocm 7.1.0-20", "/opt/rocm-6.2.4 6.2.4-139"]);
-    assert_eq!(facts.container.as_deref(), Some("`/run/.containerenv` is there"));
+    assert_eq!(
+        facts.container.as_deref(),
+        Some("`/run/.containerenv` is there")
+    );
 }
 
 #[test]
@@ -219,9 +319,19 @@ fn a_file_that_is_not_what_the_kernel_writes_is_told() {
 #[test]
 fn a_windows_machine_that_is_described_is_judged_for_builds_of_torch() {
     let project = with_tree("rx9070");
-    let given = ["--platform", "windows", "--folder", "C:/Users/someone/src/pytorch", "--ninja", "1.12.1"];
+    let given = [
+        "--platform",
+        "windows",
+        "--folder",
+        "C:/Users/someone/src/pytorch",
+        "--ninja",
+        "1.12.1",
+    ];
     let python = ["--python", "C:/Program Files/Python312/python.exe"];
-    let said = project.run(&[&["doctor", "--sysfs-root", "tree"], &given[..], &python].concat()).exits(0).stderr;
+    let said = project
+        .run(&[&["doctor", "--sysfs-root", "tree"], &given[..], &python].concat())
+        .exits(0)
+        .stderr;
     let told = &said[said.find("warning[H031").unwrap()..];
     insta::assert_snapshot!(told, @"
     warning[H031 old-build-tool]: ninja 1.12.1 is older than 1.13.1
@@ -236,21 +346,42 @@ fn a_windows_machine_that_is_described_is_judged_for_builds_of_torch() {
      = note: builds of torchvision fail with it
     help: install Python for one user, below %LOCALAPPDATA%/Programs/Python, not for all users
     ");
-    let short = ["--platform", "windows", "--folder", "C:/b/pytorch", "--ninja", "1.13.1"];
-    let said = project.run(&[&["doctor", "--sysfs-root", "tree"], &short[..]].concat()).exits(0).stderr;
+    let short = [
+        "--platform",
+        "windows",
+        "--folder",
+        "C:/b/pytorch",
+        "--ninja",
+        "1.13.1",
+    ];
+    let said = project
+        .run(&[&["doctor", "--sysfs-root", "tree"], &short[..]].concat())
+        .exits(0)
+        .stderr;
     assert!(!said.contains("H031") && !said.contains("H032"), "{said}");
 }
 
 /// TD3
 #[test]
 fn the_ninja_of_this_machine_is_asked_for_its_version() {
-    let project = with_tree("rx9070").file("bin/ninja", "#!/bin/sh\necho 1.10.2.git.kitware.jobserver-1\n");
+    let project = with_tree("rx9070").file(
+        "bin/ninja",
+        "#!/bin/sh\necho 1.10.2.git.kitware.jobserver-1\n",
+    );
     let made = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(project.path("bin/ninja"), made).unwrap();
     let bin = project.path("bin");
-    let said = project.env("PATH", bin).run(&["doctor", "--sysfs-root", "tree"]).exits(0);
-    assert!(said.stdout.contains("Build tools\n  ninja  1.10.2.git.kitware.jobserver-1\n"), "{}", said.stdout);
+    let said = project
+        .env("PATH", bin)
+        .run(&["doctor", "--sysfs-root", "tree"])
+        .exits(0);
     assert!(
-        said.stderr.contains("warning[H031 old-build-tool]: ninja 1.10.2.git.kitware.jobserver-1 is older than 1.11\n")
+        said.stdout
+            .contains("Build tools\n  ninja  1.10.2.git.kitware.jobserver-1\n"),
+        "{}",
+        said.stdout
     );
+    assert!(said.stderr.contains(
+        "warning[H031 old-build-tool]: ninja 1.10.2.git.kitware.jobserver-1 is older than 1.11\n"
+    ));
 }

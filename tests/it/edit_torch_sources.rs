@@ -1,4 +1,5 @@
-//! What builds of torch change in its sources: each edit is made once, whatever runs again, and nothing is guessed.
+//! What builds of torch change in its sources: each edit is made once, whatever runs again, and
+//! nothing is guessed.
 
 use std::process::{Command, Output};
 
@@ -20,7 +21,10 @@ const SOURCES: [(&str, &str); 9] = [
         "torchaudio/cmake/LoadHIP.cmake",
         "if(ROCM)\n  file(READ \"${ROCM_PATH}/.info/version-dev\" ROCM_VERSION_DEV_RAW)\n  message(\"read\")\nendif()\n",
     ),
-    ("torchaudio/CMakeLists.txt", "project(torchaudio)\nfind_package(Torch REQUIRED)\ninclude(utils)\n"),
+    (
+        "torchaudio/CMakeLists.txt",
+        "project(torchaudio)\nfind_package(Torch REQUIRED)\ninclude(utils)\n",
+    ),
     (
         "torch/third_party/gloo/gloo/types.h",
         "#pragma once\n\n#include <iostream>\n\nnamespace gloo {\nuint16_t x;\n}\n",
@@ -63,18 +67,35 @@ impl Sources {
         for (path, text) in SOURCES {
             project = project.file(&format!("src/{path}"), text);
         }
-        let said = project.run(&["render", "recipe", "m.yaml", "--engine", "local"]).exits(0).stdout;
+        let said = project
+            .run(&["render", "recipe", "m.yaml", "--engine", "local"])
+            .exits(0)
+            .stdout;
         let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
         let words = |step: &serde_json::Value| {
-            step["argv"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+            step["argv"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|word| word.as_str().unwrap().to_owned())
+                .collect()
         };
         let steps = whole["steps"].as_array().unwrap().iter();
-        let edits = steps.filter(|step| step["stage"].as_str().unwrap().starts_with("edit-")).map(words);
-        Self { edits: edits.collect(), project }
+        let edits = steps
+            .filter(|step| step["stage"].as_str().unwrap().starts_with("edit-"))
+            .map(words);
+        Self {
+            edits: edits.collect(),
+            project,
+        }
     }
 
     fn run(&self, edit: &[String]) -> Output {
-        Command::new(&edit[0]).args(&edit[1..]).current_dir(self.project.root()).output().unwrap()
+        Command::new(&edit[0])
+            .args(&edit[1..])
+            .current_dir(self.project.root())
+            .output()
+            .unwrap()
     }
 
     /// Makes every edit, and gives what they said.
@@ -84,7 +105,11 @@ impl Sources {
         for edit in &self.edits {
             let output = self.run(edit);
             said += &String::from_utf8(output.stdout).unwrap();
-            assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+            assert!(
+                output.status.success(),
+                "{said}{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
         }
         said
     }
@@ -106,7 +131,13 @@ const ALL: &str = "rocm-smi: \"off\", distributed: gloo, aotriton: /opt/aotriton
 fn every_edit_is_made_once_and_a_second_run_changes_nothing() {
     let sources = Sources::new("gfx1151", ALL);
     sources.edit();
-    let has = |path: &str, text: &str| assert!(sources.text(path).contains(text), "{path}:\n{}", sources.text(path));
+    let has = |path: &str, text: &str| {
+        assert!(
+            sources.text(path).contains(text),
+            "{path}:\n{}",
+            sources.text(path)
+        )
+    };
     has(
         "torch/cmake/External/aotriton.cmake",
         "  set(__AOTRITON_INSTALL_DIR \"$ENV{AOTRITON_INSTALLED_PREFIX}\")\n  \
@@ -122,38 +153,75 @@ fn every_edit_is_made_once_and_a_second_run_changes_nothing() {
          $ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib;$ORIGIN/../../_rocm_sdk_core/lib/host-math/lib;\
          $ORIGIN/../../_rocm_sdk_libraries/lib\")\n",
     );
-    has("torch/cmake/Dependencies.cmake", "set(CMAKE_INSTALL_RPATH_USE_LINK_PATH FALSE)  # rock-matrix: rpath\n");
-    has("torchaudio/CMakeLists.txt", "if(NOT TARGET kineto)  # rock-matrix: kineto\n");
-    has("torch/third_party/gloo/gloo/types.h", "#include <cstdint>\n#include <iostream>\n");
+    has(
+        "torch/cmake/Dependencies.cmake",
+        "set(CMAKE_INSTALL_RPATH_USE_LINK_PATH FALSE)  # rock-matrix: rpath\n",
+    );
+    has(
+        "torchaudio/CMakeLists.txt",
+        "if(NOT TARGET kineto)  # rock-matrix: kineto\n",
+    );
+    has(
+        "torch/third_party/gloo/gloo/types.h",
+        "#include <cstdint>\n#include <iostream>\n",
+    );
     let node = "torch/torch/csrc/distributed/c10d/symm_mem/intra_node_comm.cpp";
-    has(node, "#if 0  // rock-matrix: rocm-smi header\n#include <rocm_smi/rocm_smi.h>\n#endif\n");
-    has(node, "  return ask();\n#elif 1  // rock-matrix: rocm-smi mesh\n  return {};\n#else\n  NvlMesh");
-    has(node, "#if 0  // rock-matrix: rocm-smi start\n  auto ret = rsmi_init(0);\n#endif\n");
+    has(
+        node,
+        "#if 0  // rock-matrix: rocm-smi header\n#include <rocm_smi/rocm_smi.h>\n#endif\n",
+    );
+    has(
+        node,
+        "  return ask();\n#elif 1  // rock-matrix: rocm-smi mesh\n  return {};\n#else\n  NvlMesh",
+    );
+    has(
+        node,
+        "#if 0  // rock-matrix: rocm-smi start\n  auto ret = rsmi_init(0);\n#endif\n",
+    );
     for folder in ["hip", "cuda"] {
         let text = sources.text(&format!("torch/aten/src/ATen/native/{folder}/Blas.cpp"));
         let guard = "#if defined(USE_FBGEMM_GENAI) && __has_include(<fbgemm_gpu/torch_ops.h>)  // rock-matrix: genai\n";
-        assert!(text.starts_with(guard) && !text.contains("#ifdef"), "{text}");
+        assert!(
+            text.starts_with(guard) && !text.contains("#ifdef"),
+            "{text}"
+        );
     }
     let options = sources.text("torch/CMakeLists.txt");
-    assert!(options.contains("GenAI kernels.\" OFF  # rock-matrix: genai\n "), "{options}");
     assert!(
-        options.contains("\"Use FBGEMM\" ON)") && options.ends_with("message(\"USE_FBGEMM_GENAI ON\")\n"),
+        options.contains("GenAI kernels.\" OFF  # rock-matrix: genai\n "),
+        "{options}"
+    );
+    assert!(
+        options.contains("\"Use FBGEMM\" ON)")
+            && options.ends_with("message(\"USE_FBGEMM_GENAI ON\")\n"),
         "{options}"
     );
     let once = sources.all();
     let said = sources.edit();
     assert_eq!(sources.all(), once);
     assert!(!said.contains(": applied, "), "{said}");
-    let already = said.lines().filter(|line| line.contains(": applied already, it has '")).count();
-    assert_eq!(already, sources.edits.len() - 1, "each but the file that is written: {said}");
+    let already = said
+        .lines()
+        .filter(|line| line.contains(": applied already, it has '"))
+        .count();
+    assert_eq!(
+        already,
+        sources.edits.len() - 1,
+        "each but the file that is written: {said}"
+    );
 }
 
-/// TA8: (b) to (h) are for sources that have what they mend; of newer ones they say why they do not apply.
+/// TA8: (b) to (h) are for sources that have what they mend; of newer ones they say why they do not
+/// apply.
 #[test]
 fn an_edit_of_sources_that_need_none_says_why_it_does_not_apply() {
     let sources = Sources::new("gfx1151", ALL);
     for (path, _) in &SOURCES[1..] {
-        std::fs::write(sources.project.path(&format!("src/{path}")), "written anew\n").unwrap();
+        std::fs::write(
+            sources.project.path(&format!("src/{path}")),
+            "written anew\n",
+        )
+        .unwrap();
     }
     std::fs::remove_file(sources.project.path("src/torchaudio/cmake/LoadHIP.cmake")).unwrap();
     let said = sources.edit();
@@ -167,7 +235,11 @@ fn an_edit_of_sources_that_need_none_says_why_it_does_not_apply() {
     ] {
         assert!(said.lines().any(|found| found == line), "{line}: {said}");
     }
-    assert_eq!(said.matches("rsmi_").count() + said.matches("rocm_smi.h").count(), 3, "{said}");
+    assert_eq!(
+        said.matches("rsmi_").count() + said.matches("rocm_smi.h").count(),
+        3,
+        "{said}"
+    );
 }
 
 /// TA8: what an edit mends is there, and not where it looks for it.
@@ -184,11 +256,20 @@ fn every_edit_is_required_of_the_sources_that_it_is_for() {
             "torch/torch/csrc/distributed/c10d/symm_mem/intra_node_comm.cpp",
             "rocm_smi/rocm_smi.h rsmi_init rsmi_is_P2P_accessible\n",
         ),
-        ("torch/aten/src/ATen/native/hip/Blas.cpp", "#if defined(USE_FBGEMM_GENAI)\n"),
-        ("torch/aten/src/ATen/native/cuda/Blas.cpp", "#if defined(USE_FBGEMM_GENAI)\n"),
+        (
+            "torch/aten/src/ATen/native/hip/Blas.cpp",
+            "#if defined(USE_FBGEMM_GENAI)\n",
+        ),
+        (
+            "torch/aten/src/ATen/native/cuda/Blas.cpp",
+            "#if defined(USE_FBGEMM_GENAI)\n",
+        ),
         ("torch/CMakeLists.txt", "set(USE_FBGEMM_GENAI \"x\")\n"),
         ("torchaudio/cmake/LoadHIP.cmake", "# .info/version-dev\n"),
-        ("torchaudio/CMakeLists.txt", "find_package(Torch 2 REQUIRED)\n"),
+        (
+            "torchaudio/CMakeLists.txt",
+            "find_package(Torch 2 REQUIRED)\n",
+        ),
     ] {
         let path = format!("src/{path}");
         std::fs::write(sources.project.path(&path), text).unwrap();
@@ -196,7 +277,10 @@ fn every_edit_is_required_of_the_sources_that_it_is_for() {
             let output = sources.run(edit);
             let told = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(1), "{told}");
-            assert!(told.starts_with(&format!("{path}: nothing matches ")), "{told}");
+            assert!(
+                told.starts_with(&format!("{path}: nothing matches ")),
+                "{told}"
+            );
         }
     }
 }
@@ -207,11 +291,18 @@ fn an_edit_whose_place_is_gone_says_which_file_and_ends_with_1() {
     let sources = Sources::new("gfx942", "aotriton: /opt/aotriton");
     let path = "src/torch/cmake/External/aotriton.cmake";
     std::fs::write(sources.project.path(path), "message(\"written anew\")\n").unwrap();
-    let edit = sources.edits.iter().find(|edit| edit.iter().any(|word| word == path)).unwrap();
+    let edit = sources
+        .edits
+        .iter()
+        .find(|edit| edit.iter().any(|word| word == path))
+        .unwrap();
     let output = sources.run(edit);
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.starts_with(&format!("{path}: nothing matches ")), "{told}");
+    assert!(
+        told.starts_with(&format!("{path}: nothing matches ")),
+        "{told}"
+    );
 }
 
 /// TA9
@@ -220,7 +311,11 @@ fn genai_kernels_are_off_for_gfx1151_and_as_they_are_for_gfx942() {
     let set = |gfx: &str| {
         let sources = Sources::new(gfx, "");
         sources.edit();
-        let said = sources.project.run(&["render", "recipe", "m.yaml", "--engine", "local"]).exits(0).stdout;
+        let said = sources
+            .project
+            .run(&["render", "recipe", "m.yaml", "--engine", "local"])
+            .exits(0)
+            .stdout;
         let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
         let steps = whole["steps"].as_array().unwrap();
         let torch = steps.iter().find(|step| step["stage"] == "torch").unwrap();
@@ -233,13 +328,19 @@ fn genai_kernels_are_off_for_gfx1151_and_as_they_are_for_gfx942() {
     };
     assert_eq!(set("gfx1151"), ("OFF".into(), false, false));
     assert_eq!(set("gfx942"), (serde_json::Value::Null, true, true));
-    assert_eq!(set("gfx942, gfx1151"), (serde_json::Value::Null, true, true));
+    assert_eq!(
+        set("gfx942, gfx1151"),
+        (serde_json::Value::Null, true, true)
+    );
 }
 
 /// The environment of torch's stage, and what is put behind inherited values.
 fn environment(gfx: &str, vars: &str) -> (serde_json::Value, serde_json::Value) {
-    let said =
-        Sources::new(gfx, vars).project.run(&["render", "recipe", "m.yaml", "--engine", "local"]).exits(0).stdout;
+    let said = Sources::new(gfx, vars)
+        .project
+        .run(&["render", "recipe", "m.yaml", "--engine", "local"])
+        .exits(0)
+        .stdout;
     let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
     let steps = whole["steps"].as_array().unwrap();
     let torch = steps.iter().find(|step| step["stage"] == "torch").unwrap();
@@ -268,37 +369,68 @@ fn a_torch_for_gfx1151_is_distributed_by_gloo_alone_and_without_smi() {
     for (name, value) in expected {
         assert_eq!(env[name], value, "{name}");
     }
-    assert_eq!(extend["CMAKE_ARGS"]["append"], "-DUSE_FBGEMM_GENAI=OFF -DUSE_FBGEMM_GPU=OFF -DUSE_ROCM_SMI=OFF");
+    assert_eq!(
+        extend["CMAKE_ARGS"]["append"],
+        "-DUSE_FBGEMM_GENAI=OFF -DUSE_FBGEMM_GPU=OFF -DUSE_ROCM_SMI=OFF"
+    );
     assert_eq!(extend["CFLAGS"]["append"], "-DUSE_ROCM_SMI=0");
-    assert!(env["CXXFLAGS"].as_str().unwrap().ends_with("/include/roctracer -DUSE_ROCM_SMI=0"));
+    assert!(
+        env["CXXFLAGS"]
+            .as_str()
+            .unwrap()
+            .ends_with("/include/roctracer -DUSE_ROCM_SMI=0")
+    );
     let (plain, extend) = environment("gfx942", "");
-    for name in ["USE_DISTRIBUTED", "USE_RCCL", "USE_ROCM_SMI", "BUILD_TEST", "TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL"]
-    {
+    for name in [
+        "USE_DISTRIBUTED",
+        "USE_RCCL",
+        "USE_ROCM_SMI",
+        "BUILD_TEST",
+        "TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL",
+    ] {
         assert_eq!(plain[name], serde_json::Value::Null, "{name}");
     }
     assert_eq!(extend["CMAKE_ARGS"], serde_json::Value::Null);
 }
 
-/// TA1: a build reads the pin as `source pins` does, from each generation of the file and where it is in doubt.
+/// TA1: a build reads the pin as `source pins` does, from each generation of the file and where it
+/// is in doubt.
 #[test]
 fn a_build_reads_the_pin_that_source_pins_tells() {
     const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
     const OTHER: &str = "76543210fedcba9876543210fedcba9876543210";
-    let (cmake, lines) = ("cmake/External/aotriton.cmake", ".ci/docker/aotriton_version.txt");
+    let (cmake, lines) = (
+        "cmake/External/aotriton.cmake",
+        ".ci/docker/aotriton_version.txt",
+    );
     let set = |value: &str| format!("set(__AOTRITON_CI_COMMIT \"{value}\")\n");
     let both = format!(
         "if(DEFINED ENV{{PYTORCH_AOTRITON_COMMIT}})\n  {}else()\n  {}endif()\n",
         set("$ENV{PYTORCH_AOTRITON_COMMIT}"),
         set(COMMIT)
     );
-    let conflict = format!("<<<<<<< HEAD\n{}=======\n{}>>>>>>> theirs\n", set(COMMIT), set(COMMIT));
+    let conflict = format!(
+        "<<<<<<< HEAD\n{}=======\n{}>>>>>>> theirs\n",
+        set(COMMIT),
+        set(COMMIT)
+    );
     let of_lines = format!("0.7b\nmanylinux_2_17\nrocm6.1\n{COMMIT}\nabc\ngz\n");
     let cases = [
         (cmake, set(COMMIT), "", COMMIT),
         (cmake, both.clone(), "", COMMIT),
         (cmake, both, OTHER, OTHER),
-        (cmake, format!("# {}{}", set(OTHER), set(COMMIT)), "", COMMIT),
-        (cmake, format!("message(\"# {{\") {}", set(COMMIT)), "", COMMIT),
+        (
+            cmake,
+            format!("# {}{}", set(OTHER), set(COMMIT)),
+            "",
+            COMMIT,
+        ),
+        (
+            cmake,
+            format!("message(\"# {{\") {}", set(COMMIT)),
+            "",
+            COMMIT,
+        ),
         (cmake, set(COMMIT) + &set(COMMIT), "", COMMIT),
         (cmake, set(COMMIT) + &set(OTHER), "", ""),
         (cmake, set("main"), "", ""),
@@ -308,103 +440,204 @@ fn a_build_reads_the_pin_that_source_pins_tells() {
         ("other", String::new(), "", ""),
     ];
     for (path, text, variable, expected) in cases {
-        let project = Project::new().file("m.yaml", &Sources::new("gfx942", "").project.read("m.yaml"));
+        let project =
+            Project::new().file("m.yaml", &Sources::new("gfx942", "").project.read("m.yaml"));
         let mut project = project.file(&format!("src/torch/{path}"), &text);
         if !variable.is_empty() {
             project = project.env("PYTORCH_AOTRITON_COMMIT", variable);
         }
         let code = i32::from(expected.is_empty());
-        let told = project.run(&["source", "pins", "src/torch", "--format", "json"]).exits(code).json();
-        assert_eq!(told["aotriton"]["commit"].as_str().unwrap_or_default(), expected, "source pins, {path}: {text}");
+        let told = project
+            .run(&["source", "pins", "src/torch", "--format", "json"])
+            .exits(code)
+            .json();
+        assert_eq!(
+            told["aotriton"]["commit"].as_str().unwrap_or_default(),
+            expected,
+            "source pins, {path}: {text}"
+        );
         let fact = format!("aotriton_pin={variable}");
-        let render = ["render", "recipe", "m.yaml", "--engine", "local", "--fact", &fact];
+        let render = [
+            "render", "recipe", "m.yaml", "--engine", "local", "--fact", &fact,
+        ];
         let said = project.run(&render).exits(0).stdout;
         let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
-        let asks =
-            whole["steps"].as_array().unwrap().iter().find(|step| step["stage"] == "facts-of-torch-sdk").unwrap();
-        let argv: Vec<&str> = asks["argv"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
-        let output = Command::new(argv[0]).args(&argv[1..]).current_dir(project.root()).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(project.read("facts/aotriton_pinned"), expected, "the build, {path}: {text}");
+        let asks = whole["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|step| step["stage"] == "facts-of-torch-sdk")
+            .unwrap();
+        let argv: Vec<&str> = asks["argv"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|word| word.as_str().unwrap())
+            .collect();
+        let output = Command::new(argv[0])
+            .args(&argv[1..])
+            .current_dir(project.root())
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert_eq!(
+            project.read("facts/aotriton_pinned"),
+            expected,
+            "the build, {path}: {text}"
+        );
     }
 }
 
-/// TA5: the tree around the module pyaotriton is taken where nothing else is named, a module alone is not.
+/// TA5: the tree around the module pyaotriton is taken where nothing else is named, a module alone
+/// is not.
 #[test]
 fn torch_takes_the_tree_of_the_module_that_python_finds() {
     let recipe = std::fs::read_to_string("matrices/recipes/torch.yaml").unwrap();
     let recipe: serde_json::Value = serde_yaml::from_str(&recipe).unwrap();
-    let program = recipe["facts"]["module_aotriton"]["command"][2].as_str().unwrap();
+    let program = recipe["facts"]["module_aotriton"]["command"][2]
+        .as_str()
+        .unwrap();
     let project = Sources::new("gfx942", "").project;
-    let project = project.file("tree/lib/libaotriton_v2.so", "").file("tree/lib/pyaotriton.py", "");
+    let project = project
+        .file("tree/lib/libaotriton_v2.so", "")
+        .file("tree/lib/pyaotriton.py", "");
     let project = project.file("site/pyaotriton.py", "").file("none/x", "");
     let found = |modules: &str| {
         let modules = project.path(modules);
-        let output = Command::new("python3").args(["-c", program]).env("PYTHONPATH", modules).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = Command::new("python3")
+            .args(["-c", program])
+            .env("PYTHONPATH", modules)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     let tree = project.path("tree").display().to_string();
-    assert_eq!([found("tree/lib"), found("site"), found("none")], [tree.as_str(), "", ""]);
+    assert_eq!(
+        [found("tree/lib"), found("site"), found("none")],
+        [tree.as_str(), "", ""]
+    );
     let copied = |more: &[(&str, &str)]| {
-        let facts: Vec<String> = more.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let facts: Vec<String> = more
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         let facts = facts.iter().flat_map(|fact| ["--fact", fact]);
-        let render = ["render", "recipe", "m.yaml", "--engine", "local"].into_iter().chain(facts);
+        let render = ["render", "recipe", "m.yaml", "--engine", "local"]
+            .into_iter()
+            .chain(facts);
         let said = project.run(&render.collect::<Vec<_>>()).exits(0).stdout;
         let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
-        let fetch = whole["steps"].as_array().unwrap().iter().find(|step| step["stage"] == "fetch-aotriton").cloned();
-        fetch.map(|step| step["argv"].as_array().unwrap()[3].as_str().unwrap().to_owned())
+        let fetch = whole["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|step| step["stage"] == "fetch-aotriton")
+            .cloned();
+        fetch.map(|step| {
+            step["argv"].as_array().unwrap()[3]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
     };
     let (installed, local) = ("/opt/installed", "/opt/aotriton/build/install_dir");
     let module = ("module_aotriton", "/opt/of-module");
     let library = format!("{local}/lib/libaotriton_v2.so");
     assert_eq!(copied(&[module]), Some("/opt/of-module".into()));
-    assert_eq!(copied(&[module, ("local_aotriton", &library)]), Some(local.into()));
+    assert_eq!(
+        copied(&[module, ("local_aotriton", &library)]),
+        Some(local.into())
+    );
     let named = ("inherited_aotriton", installed);
-    assert_eq!(copied(&[module, ("local_aotriton", &library), named]), Some(installed.into()));
+    assert_eq!(
+        copied(&[module, ("local_aotriton", &library), named]),
+        Some(installed.into())
+    );
     assert_eq!(copied(&[]), None);
 }
 
-/// TA5: a tree or an archive that is named is taken in the place of what torch's build would download.
+/// TA5: a tree or an archive that is named is taken in the place of what torch's build would
+/// download.
 #[test]
 fn torch_takes_the_aotriton_that_is_there() {
     let prefix = |vars: &str| {
         let (env, _) = environment("gfx942", vars);
         let text = |name: &str| env[name].as_str().unwrap_or("none").to_owned();
         let prefix = text("AOTRITON_INSTALLED_PREFIX");
-        let tail = prefix.rsplit_once("/src/").map_or(prefix.clone(), |(_, tail)| tail.to_owned());
+        let tail = prefix
+            .rsplit_once("/src/")
+            .map_or(prefix.clone(), |(_, tail)| tail.to_owned());
         (tail, text("AOTRITON_INSTALL_FROM_SOURCE"))
     };
     assert_eq!(prefix(""), ("none".into(), "none".into()));
-    assert_eq!(prefix("aotriton: /opt/aotriton"), ("aotriton".into(), "none".into()));
-    assert_eq!(prefix("aotriton: dist/a-tree.tar.gz"), ("aotriton-archive".into(), "none".into()));
+    assert_eq!(
+        prefix("aotriton: /opt/aotriton"),
+        ("aotriton".into(), "none".into())
+    );
+    assert_eq!(
+        prefix("aotriton: dist/a-tree.tar.gz"),
+        ("aotriton-archive".into(), "none".into())
+    );
     assert_eq!(prefix("aotriton: source"), ("none".into(), "1".into()));
     let sources = Sources::new("gfx906", "");
     let told = Project::new()
-        .file("m.yaml", &sources.project.read("m.yaml").replace("vars: {}", "vars: {aotriton: source}"))
+        .file(
+            "m.yaml",
+            &sources
+                .project
+                .read("m.yaml")
+                .replace("vars: {}", "vars: {aotriton: source}"),
+        )
         .run(&["render", "recipe", "m.yaml"])
         .exits(1)
         .stderr;
-    assert!(told.contains("`aotriton: source` has no effect, since flash attention is off"), "{told}");
+    assert!(
+        told.contains("`aotriton: source` has no effect, since flash attention is off"),
+        "{told}"
+    );
 }
 
 /// TA5: a build of another commit is taken all the same, with a warning that names both.
 #[test]
 fn another_commit_of_aotriton_than_torch_pins_is_warned_of() {
     let project = Sources::new("gfx942", "aotriton: /opt/aotriton").project;
-    let said = project.run(&["render", "recipe", "m.yaml", "--engine", "local"]).exits(0).stdout;
+    let said = project
+        .run(&["render", "recipe", "m.yaml", "--engine", "local"])
+        .exits(0)
+        .stdout;
     let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
     let steps = whole["steps"].as_array().unwrap();
-    let words = steps.iter().find(|step| step["stage"] == "aotriton-pin").unwrap()["argv"].as_array().unwrap();
+    let words = steps
+        .iter()
+        .find(|step| step["stage"] == "aotriton-pin")
+        .unwrap()["argv"]
+        .as_array()
+        .unwrap();
     assert_eq!(words[3], "pinned=${ROCK_FACT_aotriton_pinned}");
     let says = |pinned: &str, taken: &str| {
         let program = [words[1].as_str().unwrap(), words[2].as_str().unwrap()];
         let both = [format!("pinned={pinned}"), format!("taken={taken}")];
-        let output = Command::new(words[0].as_str().unwrap()).args(program).args(both).output().unwrap();
+        let output = Command::new(words[0].as_str().unwrap())
+            .args(program)
+            .args(both)
+            .output()
+            .unwrap();
         assert!(output.status.success());
         String::from_utf8(output.stdout).unwrap()
     };
-    assert_eq!(says("1f9a", "6e00"), "warning: torch pins AOTriton 1f9a, and what is taken is 6e00\n");
+    assert_eq!(
+        says("1f9a", "6e00"),
+        "warning: torch pins AOTriton 1f9a, and what is taken is 6e00\n"
+    );
     assert_eq!(says("1f9a", "1f9a"), "AOTriton 1f9a\n");
     assert_eq!(says("1f9a", ""), "AOTriton 1f9a\n");
 }

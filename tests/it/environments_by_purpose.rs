@@ -10,7 +10,14 @@ fn env(arguments: &[&str]) -> Outcome {
     Project::new().run(&[&["env"], arguments].concat()).exits(0)
 }
 
-const ASKED: [&str; 6] = ["--profile", "debug", "--rocm", "/opt/rocm 7", "--gfx", "gfx1151"];
+const ASKED: [&str; 6] = [
+    "--profile",
+    "debug",
+    "--rocm",
+    "/opt/rocm 7",
+    "--gfx",
+    "gfx1151",
+];
 
 /// TA11
 #[test]
@@ -102,11 +109,24 @@ fn a_profile_is_printed_for_shells_conda_workflows_and_docker() {
 /// The values that a shell has after it sourced the text twice.
 fn sourced(shell: &str, project: &Project, before: &[(&str, &str)]) -> BTreeMap<String, String> {
     let mut command = Command::new(shell);
-    command.env_clear().envs(before.iter().copied()).current_dir(project.root());
-    let said = command.args(["-c", "set -eu; . ./rocm.sh; . ./rocm.sh; /usr/bin/env -0"]).output().unwrap();
-    assert!(said.status.success(), "{shell}: {}", String::from_utf8_lossy(&said.stderr));
+    command
+        .env_clear()
+        .envs(before.iter().copied())
+        .current_dir(project.root());
+    let said = command
+        .args(["-c", "set -eu; . ./rocm.sh; . ./rocm.sh; /usr/bin/env -0"])
+        .output()
+        .unwrap();
+    assert!(
+        said.status.success(),
+        "{shell}: {}",
+        String::from_utf8_lossy(&said.stderr)
+    );
     let text = String::from_utf8(said.stdout).unwrap();
-    text.split_terminator('\0').filter_map(|line| line.split_once('=')).map(|(a, b)| (a.into(), b.into())).collect()
+    text.split_terminator('\0')
+        .filter_map(|line| line.split_once('='))
+        .map(|(a, b)| (a.into(), b.into()))
+        .collect()
 }
 
 /// TA11
@@ -114,20 +134,52 @@ fn sourced(shell: &str, project: &Project, before: &[(&str, &str)]) -> BTreeMap<
 fn shells_read_every_value_as_it_is_and_lists_do_not_grow_when_it_is_sourced_again() {
     let folder = "/opt/it's \"$HOME\" `id` [a]*";
     let nasty = "--set=NASTY=a 'b' \"c\" $(d) \\ *\n~";
-    let text = env(&["--profile", "bench", "--rocm", folder, "--gfx", "gfx942,gfx1151", nasty]).stdout;
+    let text = env(&[
+        "--profile",
+        "bench",
+        "--rocm",
+        folder,
+        "--gfx",
+        "gfx942,gfx1151",
+        nasty,
+    ])
+    .stdout;
     let project = Project::new().file("rocm.sh", &text);
     let lib = format!("{folder}/lib");
     for shell in ["sh", "bash", "dash"] {
-        let listed = |before: &[(&str, &str)]| sourced(shell, &project, before)["LD_LIBRARY_PATH"].clone();
+        let listed =
+            |before: &[(&str, &str)]| sourced(shell, &project, before)["LD_LIBRARY_PATH"].clone();
         assert_eq!(listed(&[]), lib, "{shell}");
-        assert_eq!(listed(&[("LD_LIBRARY_PATH", "")]), lib, "{shell}: an empty list has no folder");
-        assert_eq!(listed(&[("LD_LIBRARY_PATH", "/a:/b")]), format!("{lib}:/a:/b"), "{shell}");
+        assert_eq!(
+            listed(&[("LD_LIBRARY_PATH", "")]),
+            lib,
+            "{shell}: an empty list has no folder"
+        );
+        assert_eq!(
+            listed(&[("LD_LIBRARY_PATH", "/a:/b")]),
+            format!("{lib}:/a:/b"),
+            "{shell}"
+        );
         let held = format!("/a:{lib}");
-        assert_eq!(listed(&[("LD_LIBRARY_PATH", &held)]), held, "{shell}: it is there already");
+        assert_eq!(
+            listed(&[("LD_LIBRARY_PATH", &held)]),
+            held,
+            "{shell}: it is there already"
+        );
         let values = sourced(shell, &project, &[]);
         assert_eq!(values["NASTY"], "a 'b' \"c\" $(d) \\ *\n~", "{shell}");
-        assert_eq!(values["HIP_CLANG_PATH"], format!("{folder}/lib/llvm/bin"), "{shell}");
-        assert_eq!((&*values["PYTORCH_ROCM_ARCH"], &*values["AMD_SERIALIZE_KERNEL"]), ("gfx942;gfx1151", "0"));
+        assert_eq!(
+            values["HIP_CLANG_PATH"],
+            format!("{folder}/lib/llvm/bin"),
+            "{shell}"
+        );
+        assert_eq!(
+            (
+                &*values["PYTORCH_ROCM_ARCH"],
+                &*values["AMD_SERIALIZE_KERNEL"]
+            ),
+            ("gfx942;gfx1151", "0")
+        );
     }
 }
 
@@ -135,17 +187,32 @@ fn shells_read_every_value_as_it_is_and_lists_do_not_grow_when_it_is_sourced_aga
 #[test]
 fn a_workflow_and_a_file_for_docker_hold_the_same_values() {
     let text = |format: &str| env(&[&ASKED[..], &["--format", format]].concat()).stdout;
-    let block: BTreeMap<String, BTreeMap<String, String>> = serde_yaml::from_str(&text("yaml")).unwrap();
-    let file: BTreeMap<String, String> =
-        text("env-file").lines().filter_map(|line| line.split_once('=')).map(|(a, b)| (a.into(), b.into())).collect();
+    let block: BTreeMap<String, BTreeMap<String, String>> =
+        serde_yaml::from_str(&text("yaml")).unwrap();
+    let file: BTreeMap<String, String> = text("env-file")
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .map(|(a, b)| (a.into(), b.into()))
+        .collect();
     assert_eq!(block["env"], file);
     assert_eq!(file["LD_LIBRARY_PATH"], "/opt/rocm 7/lib");
-    let json = Project::new().run(&[&["env"], &ASKED[..], &["--format", "json"]].concat()).exits(0).json();
-    assert_eq!((&json["version"], &json["profile"]), (&1.into(), &"debug".into()));
+    let json = Project::new()
+        .run(&[&["env"], &ASKED[..], &["--format", "json"]].concat())
+        .exits(0)
+        .json();
+    assert_eq!(
+        (&json["version"], &json["profile"]),
+        (&1.into(), &"debug".into())
+    );
     let rows = json["variables"].as_array().unwrap();
     let of_json: BTreeMap<String, String> = rows
         .iter()
-        .map(|row| (row["name"].as_str().unwrap().to_owned(), row["value"].as_str().unwrap().to_owned()))
+        .map(|row| {
+            (
+                row["name"].as_str().unwrap().to_owned(),
+                row["value"].as_str().unwrap().to_owned(),
+            )
+        })
         .collect();
     assert_eq!(of_json, file);
 }
@@ -153,7 +220,15 @@ fn a_workflow_and_a_file_for_docker_hold_the_same_values() {
 /// TA11
 #[test]
 fn a_value_with_a_line_break_is_refused_for_docker() {
-    let arguments = ["env", "--profile", "run", "--format", "env-file", "--set", "A=a\nb"];
+    let arguments = [
+        "env",
+        "--profile",
+        "run",
+        "--format",
+        "env-file",
+        "--set",
+        "A=a\nb",
+    ];
     insta::assert_snapshot!(Project::new().run(&arguments).exits(1).stderr, @"
     error[H026 unwritable-variable]: `A` has a line break, which a file of variables cannot hold
     help: take the form for a shell, or another folder
@@ -164,7 +239,11 @@ fn a_value_with_a_line_break_is_refused_for_docker() {
 #[test]
 fn what_is_not_known_is_left_out_with_a_note() {
     let said = env(&["--profile", "bench"]);
-    assert!(!said.stdout.contains("ROCM_PATH") && !said.stdout.contains("PYTORCH_ROCM_ARCH"), "{}", said.stdout);
+    assert!(
+        !said.stdout.contains("ROCM_PATH") && !said.stdout.contains("PYTORCH_ROCM_ARCH"),
+        "{}",
+        said.stdout
+    );
     insta::assert_snapshot!(said.stderr, @"
     note[H023 variables-left-out]: 10 variables left out: the folder of ROCm is not known
      = note: ROCM_PATH, HIP_PATH, HIP_CLANG_PATH, HIP_INCLUDE_PATH, HIP_LIB_PATH, HIP_DEVICE_LIB_PATH, LD_LIBRARY_PATH, LIBRARY_PATH, CPATH, PKG_CONFIG_PATH
@@ -174,7 +253,17 @@ fn what_is_not_known_is_left_out_with_a_note() {
      = note: HIP_ARCH, PYTORCH_ROCM_ARCH
     help: give them with `--gfx`, such as `--gfx gfx1151`
     ");
-    let said = env(&["--profile", "run", "--rocm", "/opt/rocm", "--gfx", "gfx942", "--format", "yaml"]).stderr;
+    let said = env(&[
+        "--profile",
+        "run",
+        "--rocm",
+        "/opt/rocm",
+        "--gfx",
+        "gfx942",
+        "--format",
+        "yaml",
+    ])
+    .stderr;
     insta::assert_snapshot!(said, @"
     note[H024 lists-replaced]: lists of folders hold the folder of ROCm alone in this form
      = note: LD_LIBRARY_PATH, LIBRARY_PATH, CPATH, PKG_CONFIG_PATH
@@ -186,47 +275,89 @@ fn what_is_not_known_is_left_out_with_a_note() {
 #[test]
 fn the_folder_is_asked_of_the_packages_of_the_sdk() {
     let module = "import sys\nassert sys.argv[1:] == ['path', '--root'], sys.argv\nprint('/sdk/_rocm_sdk_devel')\n";
-    let project = Project::new().file("sdk/rocm_sdk/__main__.py", module).file("sdk/rocm_sdk/__init__.py", "");
+    let project = Project::new()
+        .file("sdk/rocm_sdk/__main__.py", module)
+        .file("sdk/rocm_sdk/__init__.py", "");
     let sdk = project.path("sdk");
     let asked = ["env", "--profile", "run", "--python", "python3"];
     let empty = project.run(&asked).exits(3).stderr;
     let project = project.env("PYTHONPATH", sdk);
     let text = project.run(&asked).exits(0).stdout;
-    assert!(text.starts_with("export ROCM_PATH=/sdk/_rocm_sdk_devel\n"), "{text}");
+    assert!(
+        text.starts_with("export ROCM_PATH=/sdk/_rocm_sdk_devel\n"),
+        "{text}"
+    );
     insta::assert_snapshot!(empty, @"
     error[H025 no-rocm-sdk]: `python3 -m rocm_sdk path --root` names no folder
     --> argument `--python python3`
     help: install `rocm[libraries,devel]` into that Python, or give the folder with `--rocm`
     ");
-    let said = project.run(&["env", "--profile", "run", "--python", "./no/python"]).exits(3).stderr;
+    let said = project
+        .run(&["env", "--profile", "run", "--python", "./no/python"])
+        .exits(3)
+        .stderr;
     assert!(
-        said.starts_with("error[H025 no-rocm-sdk]: `./no/python -m rocm_sdk path --root` names no folder"),
+        said.starts_with(
+            "error[H025 no-rocm-sdk]: `./no/python -m rocm_sdk path --root` names no folder"
+        ),
         "{said}"
     );
-    project.run(&[&asked[..], &["--rocm", "/opt/rocm"]].concat()).exits(2);
+    project
+        .run(&[&asked[..], &["--rocm", "/opt/rocm"]].concat())
+        .exits(2);
 }
 
 /// TA11
 #[test]
 fn the_variable_that_nothing_reads_is_passed_through_and_the_facts_say_so() {
-    assert!(env(&["--profile", "run"]).stdout.contains("export TORCH_ROCM_AOTRITON_PREFER_DEFAULT=1\n"));
-    let rows = Project::new().run(&["compat", "list", "variables"]).exits(0).stdout;
-    assert!(rows.contains("no program was found that reads it"), "{rows}");
+    assert!(
+        env(&["--profile", "run"])
+            .stdout
+            .contains("export TORCH_ROCM_AOTRITON_PREFER_DEFAULT=1\n")
+    );
+    let rows = Project::new()
+        .run(&["compat", "list", "variables"])
+        .exits(0)
+        .stdout;
+    assert!(
+        rows.contains("no program was found that reads it"),
+        "{rows}"
+    );
 }
 
 /// TA16
 #[test]
 fn serialized_kernels_in_a_benchmark_are_a_warning() {
-    let said =
-        env(&["--profile", "bench", "--rocm", "/opt/rocm", "--gfx", "gfx1151", "--set", "AMD_SERIALIZE_KERNEL=1"]);
-    assert!(said.stdout.contains("export AMD_SERIALIZE_KERNEL=1\n"), "{}", said.stdout);
+    let said = env(&[
+        "--profile",
+        "bench",
+        "--rocm",
+        "/opt/rocm",
+        "--gfx",
+        "gfx1151",
+        "--set",
+        "AMD_SERIALIZE_KERNEL=1",
+    ]);
+    assert!(
+        said.stdout.contains("export AMD_SERIALIZE_KERNEL=1\n"),
+        "{}",
+        said.stdout
+    );
     insta::assert_snapshot!(said.stderr, @"
     warning[K011 variable-against-profile]: profile `bench` has `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so what is measured is not what users get
     --> argument `--set AMD_SERIALIZE_KERNEL=1`
     help: set it to 0
     ");
-    let said =
-        env(&["--profile", "debug", "--rocm", "/opt/rocm", "--gfx", "gfx1151", "--set", "AMD_SERIALIZE_KERNEL=3"]);
+    let said = env(&[
+        "--profile",
+        "debug",
+        "--rocm",
+        "/opt/rocm",
+        "--gfx",
+        "gfx1151",
+        "--set",
+        "AMD_SERIALIZE_KERNEL=3",
+    ]);
     insta::assert_snapshot!(said.stderr, @"
     note[K011 variable-against-profile]: profile `debug` has `AMD_SERIALIZE_KERNEL=3`: torch reads it as a flag and warns about values other than 0 and 1; HIP knows 2 and 3 as well, and torch's own advice names 3
     --> argument `--set AMD_SERIALIZE_KERNEL=3`
@@ -236,33 +367,82 @@ fn serialized_kernels_in_a_benchmark_are_a_warning() {
 
 #[test]
 fn everyday_use_shows_programs_all_gpus() {
-    let of = |profile: &str| env(&["--profile", profile, "--rocm", "/opt/rocm", "--gfx", "gfx942"]).stdout;
+    let of = |profile: &str| {
+        env(&[
+            "--profile",
+            profile,
+            "--rocm",
+            "/opt/rocm",
+            "--gfx",
+            "gfx942",
+        ])
+        .stdout
+    };
     assert!(!of("run").contains("VISIBLE_DEVICES"), "{}", of("run"));
-    assert!(of("bench").contains("export HIP_VISIBLE_DEVICES=0\n"), "one GPU is measured");
+    assert!(
+        of("bench").contains("export HIP_VISIBLE_DEVICES=0\n"),
+        "one GPU is measured"
+    );
 }
 
 #[test]
 fn what_a_wheel_needs_is_added_to_a_profile() {
     let wheel = "dist/flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl";
-    let of = |wheel: &str| env(&["--profile", "run", "--rocm", "/opt/rocm", "--gfx", "gfx942", "--wheel", wheel]);
-    assert!(of(wheel).stdout.ends_with("export FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE\n"), "{}", of(wheel).stdout);
+    let of = |wheel: &str| {
+        env(&[
+            "--profile",
+            "run",
+            "--rocm",
+            "/opt/rocm",
+            "--gfx",
+            "gfx942",
+            "--wheel",
+            wheel,
+        ])
+    };
+    assert!(
+        of(wheel)
+            .stdout
+            .ends_with("export FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE\n"),
+        "{}",
+        of(wheel).stdout
+    );
     let ck = of("flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl");
     assert!(!ck.stdout.contains("FLASH_ATTENTION"), "{}", ck.stdout);
-    assert!(ck.stderr.starts_with("no variable is known that flash_attn-2.8.3+rocm62torch2.5-"), "{}", ck.stderr);
-    let refused = Project::new().run(&["env", "--profile", "run", "--wheel", "flash_attn.whl"]).exits(2).stderr;
+    assert!(
+        ck.stderr
+            .starts_with("no variable is known that flash_attn-2.8.3+rocm62torch2.5-"),
+        "{}",
+        ck.stderr
+    );
+    let refused = Project::new()
+        .run(&["env", "--profile", "run", "--wheel", "flash_attn.whl"])
+        .exits(2)
+        .stderr;
     assert!(refused.contains("flash_attn.whl"), "{refused}");
 }
 
 #[test]
 fn an_unknown_profile_is_told_with_the_nearest() {
-    let said = Project::new().run(&["env", "--profile", "debgu"]).exits(1).stderr;
+    let said = Project::new()
+        .run(&["env", "--profile", "debgu"])
+        .exits(1)
+        .stderr;
     insta::assert_snapshot!(said, @"
     error[K010 unknown-profile]: there is no profile `debgu`; did you mean `debug`?
     --> argument `--profile debgu`
     help: write `--profile debug`
     ");
-    for bad in [&["--gfx", "942"][..], &["--gfx", " "], &["--set", "A B=c"], &["--set", "A"], &["--rocm", ""]] {
-        Project::new().run(&[&["env", "--profile", "run"], bad].concat()).exits(2);
+    for bad in [
+        &["--gfx", "942"][..],
+        &["--gfx", " "],
+        &["--set", "A B=c"],
+        &["--set", "A"],
+        &["--rocm", ""],
+    ] {
+        Project::new()
+            .run(&[&["env", "--profile", "run"], bad].concat())
+            .exits(2);
     }
 }
 
@@ -279,19 +459,34 @@ fn checked(toy: &Toy) -> String {
 fn a_recipe_that_serializes_kernels_in_a_bench_step_gets_a_warning() {
     let serialized = "    env: {AMD_SERIALIZE_KERNEL: \"{{ vars.serialize }}\"}\n";
     let toy = |value: &str| {
-        let toy = Toy::with_recipe("true", serialized)
-            .recipe("python: python3\n", &format!("python: python3\n  serialize: \"{value}\"\n"));
+        let toy = Toy::with_recipe("true", serialized).recipe(
+            "python: python3\n",
+            &format!("python: python3\n  serialize: \"{value}\"\n"),
+        );
         toy.recipe("stage: build", "stage: bench-attention")
     };
     let said = checked(&toy("1"));
     let first = "warning[K011 variable-against-profile]: stage `bench-attention` has `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so what is measured is not what users get\n";
-    assert!(said.contains(first) && said.contains("help: set it to 0\n") && said.contains("for job `toy"), "{said}");
-    assert!(!checked(&toy("0")).contains("K011"));
-    let said = checked(&Toy::with_recipe("true", "    env: {AMD_SERIALIZE_KERNEL: \"1\"}\n"));
-    assert!(!said.contains("K011"), "a build is no benchmark: {said}");
-    let said = checked(&Toy::with_recipe("true", "    env: {AMD_SERIALIZE_KERNEL: \"3\"}\n"));
     assert!(
-        said.contains("note[K011 variable-against-profile]: stage `build` has `AMD_SERIALIZE_KERNEL=3`: torch"),
+        said.contains(first)
+            && said.contains("help: set it to 0\n")
+            && said.contains("for job `toy"),
+        "{said}"
+    );
+    assert!(!checked(&toy("0")).contains("K011"));
+    let said = checked(&Toy::with_recipe(
+        "true",
+        "    env: {AMD_SERIALIZE_KERNEL: \"1\"}\n",
+    ));
+    assert!(!said.contains("K011"), "a build is no benchmark: {said}");
+    let said = checked(&Toy::with_recipe(
+        "true",
+        "    env: {AMD_SERIALIZE_KERNEL: \"3\"}\n",
+    ));
+    assert!(
+        said.contains(
+            "note[K011 variable-against-profile]: stage `build` has `AMD_SERIALIZE_KERNEL=3`: torch"
+        ),
         "{said}"
     );
 }
@@ -300,7 +495,9 @@ fn a_recipe_that_serializes_kernels_in_a_bench_step_gets_a_warning() {
 #[test]
 fn a_container_that_serializes_the_kernels_of_a_benchmark_gets_a_warning_where_it_says_so() {
     let arguments = "docker: {args: [--env, AMD_SERIALIZE_KERNEL=1, -eHIP_LAUNCH_BLOCKING=0]}\n";
-    let toy = Toy::building("true").matrix(arguments).recipe("stage: build", "stage: benchmark");
+    let toy = Toy::building("true")
+        .matrix(arguments)
+        .recipe("stage: build", "stage: benchmark");
     let said = checked(&toy);
     insta::assert_snapshot!(said.replace(toy.folder.to_str().unwrap(), "[HERE]"), @"
     warning[K011 variable-against-profile]: the container of `docker` has `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so what is measured is not what users get
@@ -320,12 +517,30 @@ fn a_container_that_serializes_the_kernels_of_a_benchmark_gets_a_warning_where_i
 /// TA11
 #[test]
 fn the_shells_of_windows_get_assignments_with_folders_as_they_are_there() {
-    let asked = ["--profile", "bench", "--rocm", "C:\\ROCm 7", "--gfx", "gfx1151", "--set", "RATIO=50%", "--format"];
+    let asked = [
+        "--profile",
+        "bench",
+        "--rocm",
+        "C:\\ROCm 7",
+        "--gfx",
+        "gfx1151",
+        "--set",
+        "RATIO=50%",
+        "--format",
+    ];
     let text = env(&[&asked[..], &["powershell"]].concat()).stdout;
-    assert!(text.starts_with("$env:ROCM_PATH = 'C:\\ROCm 7'\r\n") && text.contains("$env:RATIO = '50%'\r\n"), "{text}");
+    assert!(
+        text.starts_with("$env:ROCM_PATH = 'C:\\ROCm 7'\r\n")
+            && text.contains("$env:RATIO = '50%'\r\n"),
+        "{text}"
+    );
     assert!(text.contains("-notcontains 'C:\\ROCm 7/lib'"), "{text}");
     let text = env(&[&asked[..], &["cmd"]].concat()).stdout;
-    assert!(text.starts_with("set \"ROCM_PATH=C:\\ROCm 7\"\r\n") && text.contains("set \"RATIO=50%%\"\r\n"), "{text}");
+    assert!(
+        text.starts_with("set \"ROCM_PATH=C:\\ROCm 7\"\r\n")
+            && text.contains("set \"RATIO=50%%\"\r\n"),
+        "{text}"
+    );
     let refused = ["env", "--profile", "run", "--rocm", "C:/rocm"];
     let said = Project::new().run(&refused).exits(1).stderr;
     assert!(

@@ -16,7 +16,10 @@ fn read(text: &str) -> (Config, Profile) {
     let compat = Compat::embedded();
     let lookups = Lookups::new(&compat, recipe::Recipes::with_shipped([]).into());
     let config = config::read(&Source::new("m.yaml", text), &lookups, &mut sink);
-    (config.unwrap_or_else(|| panic!("{text}\n{:?}", sink.finish())), document.profile("flash-attn"))
+    (
+        config.unwrap_or_else(|| panic!("{text}\n{:?}", sink.finish())),
+        document.profile("flash-attn"),
+    )
 }
 
 fn matrix(axes: &[(&str, Vec<&str>)], exclude: &[Vec<(&str, &str)>]) -> String {
@@ -26,7 +29,11 @@ fn matrix(axes: &[(&str, Vec<&str>)], exclude: &[Vec<(&str, &str)>]) -> String {
     for (name, values) in axes {
         text.push_str(&format!(
             "  {name}: [{}]\n",
-            values.iter().map(|v| format!("\"{v}\"")).collect::<Vec<_>>().join(", ")
+            values
+                .iter()
+                .map(|v| format!("\"{v}\""))
+                .collect::<Vec<_>>()
+                .join(", ")
         ));
     }
     if !exclude.is_empty() {
@@ -35,7 +42,10 @@ fn matrix(axes: &[(&str, Vec<&str>)], exclude: &[Vec<(&str, &str)>]) -> String {
     for keys in exclude {
         text.push_str(&format!(
             "  - {{{}}}\n",
-            keys.iter().map(|(k, v)| format!("{k}: \"{v}\"")).collect::<Vec<_>>().join(", ")
+            keys.iter()
+                .map(|(k, v)| format!("{k}: \"{v}\""))
+                .collect::<Vec<_>>()
+                .join(", ")
         ));
     }
     text
@@ -43,14 +53,19 @@ fn matrix(axes: &[(&str, Vec<&str>)], exclude: &[Vec<(&str, &str)>]) -> String {
 
 /// Whether a cell is legal, asked of the facts one question at a time.
 fn legal(compat: &Compat, cell: &[(&str, &str)], exclude: &[Vec<(&str, &str)>]) -> bool {
-    let get = |axis: &str| cell.iter().find(|(name, _)| *name == axis).map(|(_, value)| *value);
+    let get = |axis: &str| {
+        cell.iter()
+            .find(|(name, _)| *name == axis)
+            .map(|(_, value)| *value)
+    };
     let no = |verdict: Verdict| matches!(verdict, Verdict::Unsupported(_));
     let package: PackageVersion = get("flash-attn").unwrap().parse().unwrap();
     let python: PythonVersion = get("python").unwrap().parse().unwrap();
     let torch: Version = get("torch").unwrap().parse().unwrap();
     let rocm: RocmVersion = get("rocm").unwrap().parse().unwrap();
-    let excluded =
-        exclude.iter().any(|keys| !keys.is_empty() && keys.iter().all(|(axis, value)| get(axis) == Some(value)));
+    let excluded = exclude
+        .iter()
+        .any(|keys| !keys.is_empty() && keys.iter().all(|(axis, value)| get(axis) == Some(value)));
     !no(compat.torch_rocm(&torch, &rocm))
         && !no(compat.torch_python(&torch, python))
         && !no(compat.package_backend("flash-attn", &package, get("backend").unwrap()))
@@ -110,7 +125,8 @@ proptest! {
         prop_assert_eq!(excluded + found.len() as u64, cells.len() as u64, "no cell is lost or counted twice");
     }
 
-    /// 6.6, 6.7: each job once under an id of its own, in the order of the file, and nothing in a leg but texts.
+    /// 6.6, 6.7: each job once under an id of its own, in the order of the file, and nothing in a
+    /// leg but texts.
     #[test]
     fn legs_have_ids_of_their_own_in_the_order_of_the_plan_and_texts_only(
         package in some_of(&["2.7.4", "2.8.3", "2.8.3.post1", "fa2:4a948e9b1c2d"]),
@@ -163,16 +179,27 @@ proptest! {
     }
 }
 
-/// Ten million raw cells of which the facts leave a thousand: what a prefix rules out is one row, and its cells are
-/// not enumerated, so that this ends at once even without optimisation.
+/// Ten million raw cells of which the facts leave a thousand: what a prefix rules out is one row,
+/// and its cells are not enumerated, so that this ends at once even without optimisation.
 #[test]
 fn a_prefix_that_is_ruled_out_costs_one_step() {
     let versions: Vec<String> = (0..1000).map(|n| format!("1.{n}")).collect();
     // torch 2.3 has wheels for two versions of ROCm that are not here.
-    let torch: Vec<String> = (0..99).map(|n| format!("2.3.{n}")).chain(["2.5.1".to_owned()]).collect();
-    let texts = |list: &'_ [String]| list.iter().map(|text| text.clone().leak() as &str).collect::<Vec<_>>();
-    let python = vec!["3.0", "3.1", "3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "3.8", "3.12"];
-    let rocm = vec!["5.2", "6.1", "6.2.4", "6.3", "6.4", "7.0", "7.1", "7.2", "7.14", "10.0"];
+    let torch: Vec<String> = (0..99)
+        .map(|n| format!("2.3.{n}"))
+        .chain(["2.5.1".to_owned()])
+        .collect();
+    let texts = |list: &'_ [String]| {
+        list.iter()
+            .map(|text| text.clone().leak() as &str)
+            .collect::<Vec<_>>()
+    };
+    let python = vec![
+        "3.0", "3.1", "3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "3.8", "3.12",
+    ];
+    let rocm = vec![
+        "5.2", "6.1", "6.2.4", "6.3", "6.4", "7.0", "7.1", "7.2", "7.14", "10.0",
+    ];
     let axes = [
         ("flash-attn", texts(&versions)),
         ("python", python),
@@ -184,7 +211,15 @@ fn a_prefix_that_is_ruled_out_costs_one_step() {
     assert_eq!(Universe::new(&config).unwrap().raw(), 10_000_000);
     let expansion = expand(&config, &profile, &Compat::embedded(), &mut Sink::new()).unwrap();
     assert_eq!(expansion.legs.len(), 1000);
-    let rows: Vec<(usize, u64)> = expansion.excluded.iter().map(|row| (row.axes.len(), row.count)).collect();
-    assert_eq!(rows.iter().filter(|row| **row == (2, 10_000)).count(), 999, "one row a pair: torch and rocm");
+    let rows: Vec<(usize, u64)> = expansion
+        .excluded
+        .iter()
+        .map(|row| (row.axes.len(), row.count))
+        .collect();
+    assert_eq!(
+        rows.iter().filter(|row| **row == (2, 10_000)).count(),
+        999,
+        "one row a pair: torch and rocm"
+    );
     assert_eq!(rows.iter().map(|row| row.1).sum::<u64>(), 10_000_000 - 1000);
 }

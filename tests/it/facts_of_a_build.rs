@@ -46,7 +46,9 @@ fn toy() -> Toy {
 fn said(toy: &Toy) -> Vec<String> {
     let root = toy.job("the root").display().to_string();
     let text = toy.text("said").replace(&root, "[ROOT]");
-    text.lines().map(|line| line.split(':').next().unwrap_or_default().to_owned()).collect()
+    text.lines()
+        .map(|line| line.split(':').next().unwrap_or_default().to_owned())
+        .collect()
 }
 
 const SAID: [&str; 6] = [
@@ -65,7 +67,10 @@ fn later_steps_get_what_earlier_ones_found() {
     assert_eq!(said(&toy), SAID);
     let log = toy.text("logs/build.log");
     assert!(log.contains("tracer: none (`./sdk` ended with 3)"), "{log}");
-    assert!(log.contains("== facts-sdk\n") && log.contains("== facts-sdk-2\n"), "`math` is asked after `root`: {log}");
+    assert!(
+        log.contains("== facts-sdk\n") && log.contains("== facts-sdk-2\n"),
+        "`math` is asked after `root`: {log}"
+    );
 }
 
 /// 1 MiB, asked before the build and by the program that asks facts between its steps.
@@ -74,16 +79,25 @@ fn a_file_of_facts_at_the_limit_is_read_and_a_larger_one_is_not() {
     for past in [0, 1] {
         let toy = toy();
         let release = "release 7.2 of ROCm\n";
-        toy.write("version", (release.to_owned() + &" ".repeat((1 << 20) + past - release.len())).as_bytes());
+        toy.write(
+            "version",
+            (release.to_owned() + &" ".repeat((1 << 20) + past - release.len())).as_bytes(),
+        );
         let before = RECIPE.replace("{file: \"{{ root }}/version\"", "{file: version");
         let before = before.replace(", after: sdk}\n  tracer", "}\n  tracer");
-        let between =
-            RECIPE.replace("echo 'release 7.2 of ROCm' >", &format!("cp '{}' ", toy.path("version").display()));
+        let between = RECIPE.replace(
+            "echo 'release 7.2 of ROCm' >",
+            &format!("cp '{}' ", toy.path("version").display()),
+        );
         for recipe in [before, between] {
             toy.write("recipes/toy.yaml", recipe.as_bytes());
             let output = toy.start(&[]).wait_with_output().unwrap();
             let stderr = String::from_utf8(output.stderr).unwrap();
-            assert_eq!((output.status.success(), stderr.contains("release")), (past == 0, past == 1), "{stderr}");
+            assert_eq!(
+                (output.status.success(), stderr.contains("release")),
+                (past == 0, past == 1),
+                "{stderr}"
+            );
         }
     }
 }
@@ -91,17 +105,34 @@ fn a_file_of_facts_at_the_limit_is_read_and_a_larger_one_is_not() {
 #[test]
 fn a_rendered_script_hands_on_what_earlier_steps_found() {
     let toy = toy();
-    let script = toy.command(&["render", "script", "matrices/toy.yaml", JOB]).output().unwrap();
-    assert!(script.status.success(), "{}", String::from_utf8_lossy(&script.stderr));
+    let script = toy
+        .command(&["render", "script", "matrices/toy.yaml", JOB])
+        .output()
+        .unwrap();
+    assert!(
+        script.status.success(),
+        "{}",
+        String::from_utf8_lossy(&script.stderr)
+    );
     toy.write("build.sh", &script.stdout);
     let mut bash = Command::new("bash");
-    bash.arg("build.sh").current_dir(&toy.folder).env("WHEELS", toy.path("wheels"));
+    bash.arg("build.sh")
+        .current_dir(&toy.folder)
+        .env("WHEELS", toy.path("wheels"));
     let run = bash.output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
     assert_eq!(said(&toy), SAID);
     std::fs::remove_file(toy.job("said")).unwrap();
     let run = bash.env("ROCK_FROM", "build").output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
     assert_eq!(said(&toy), SAID, "going on reads what the first run found");
 }
 
@@ -109,7 +140,10 @@ fn a_rendered_script_hands_on_what_earlier_steps_found() {
 fn a_fact_that_is_given_is_not_asked() {
     let toy = toy();
     let (_, stderr) = toy.build(0, &["--fact", "tracer=/opt/tracer"]);
-    assert!(said(&toy).contains(&"TRACER=/opt/tracer".to_owned()), "{stderr}");
+    assert!(
+        said(&toy).contains(&"TRACER=/opt/tracer".to_owned()),
+        "{stderr}"
+    );
     assert!(!toy.text("logs/build.log").contains("tracer:"));
 }
 
@@ -121,15 +155,23 @@ fn a_fact_without_an_answer_and_a_default_ends_the_build_there() {
     );
     let (_, stderr) = toy.build(4, &[]);
     assert!(stderr.contains("stage `facts-sdk` failed"), "{stderr}");
-    assert!(stderr.contains("the fact `tracer` has no value: `./sdk` ended with 3"), "{stderr}");
+    assert!(
+        stderr.contains("the fact `tracer` has no value: `./sdk` ended with 3"),
+        "{stderr}"
+    );
     assert!(!toy.job("said").exists());
 }
 
 #[test]
 fn a_stage_that_needs_what_is_asked_later_is_told_before_anything_runs() {
-    let toy =
-        toy().recipe("- stage: sdk\n    argv: [bash, -c, \"", "- stage: sdk\n    argv: [bash, -c, \"true {{ math }};");
+    let toy = toy().recipe(
+        "- stage: sdk\n    argv: [bash, -c, \"",
+        "- stage: sdk\n    argv: [bash, -c, \"true {{ math }};",
+    );
     let (_, stderr) = toy.build(1, &[]);
-    assert!(stderr.contains("stage `sdk` needs the fact `math`, which is asked later, at `sdk`"), "{stderr}");
+    assert!(
+        stderr.contains("stage `sdk` needs the fact `math`, which is asked later, at `sdk`"),
+        "{stderr}"
+    );
     assert!(!toy.job("sdk").exists(), "nothing ran");
 }

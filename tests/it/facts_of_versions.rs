@@ -1,4 +1,5 @@
-//! `compat explain` and `compat refresh`: what goes together, and what an index says that the table does not.
+//! `compat explain` and `compat refresh`: what goes together, and what an index says that the table
+//! does not.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,10 @@ use crate::support::Project;
 use crate::support::pages::{Page, Pages};
 
 fn explain(arguments: &[&str]) -> String {
-    Project::new().run(&[&["-v", "compat", "explain"], arguments].concat()).exits(0).stdout
+    Project::new()
+        .run(&[&["-v", "compat", "explain"], arguments].concat())
+        .exits(0)
+        .stdout
 }
 
 /// M5
@@ -27,8 +31,17 @@ fn a_refused_pair_says_why_by_which_row_and_what_is_nearest() {
 /// M14
 #[test]
 fn a_gfx_target_is_judged_by_package_toolchain_and_torch_wheels() {
-    let said = explain(&["flash_attn=2.8.3", "backend=ck", "gfx=gfx950;gfx1100", "rocm=6.3", "torch=2.7.0"]);
-    let verdicts: Vec<&str> = said.lines().filter(|line| !line.starts_with([' ', 'a'])).collect();
+    let said = explain(&[
+        "flash_attn=2.8.3",
+        "backend=ck",
+        "gfx=gfx950;gfx1100",
+        "rocm=6.3",
+        "torch=2.7.0",
+    ]);
+    let verdicts: Vec<&str> = said
+        .lines()
+        .filter(|line| !line.starts_with([' ', 'a']))
+        .collect();
     assert_eq!(
         verdicts,
         [
@@ -42,17 +55,32 @@ fn a_gfx_target_is_judged_by_package_toolchain_and_torch_wheels() {
             "torch's wheels for ROCm 6.3 on gfx1100: yes",
         ]
     );
-    assert!(said.contains("help: fa2:<commit>, read at 0251105 builds for it"), "{said}");
-    assert!(said.contains("because: gfx950 needs ROCm 7.0 or later"), "{said}");
-    assert!(said.contains("also: gfx1030 is in no released or HEAD allow-list; gfx1100 only after"), "{said}");
+    assert!(
+        said.contains("help: fa2:<commit>, read at 0251105 builds for it"),
+        "{said}"
+    );
+    assert!(
+        said.contains("because: gfx950 needs ROCm 7.0 or later"),
+        "{said}"
+    );
+    assert!(
+        said.contains("also: gfx1030 is in no released or HEAD allow-list; gfx1100 only after"),
+        "{said}"
+    );
 }
 
 /// M19
 #[test]
 fn what_is_contested_about_free_threaded_wheels_is_told_with_the_answer() {
     let said = explain(&["torch=2.14.0", "python=3.14t"]);
-    assert!(said.starts_with("torch 2.14.0 with Python 3.14t: yes\n"), "{said}");
-    assert!(said.contains("also: ROCm publishes no free-threaded torch\n"), "{said}");
+    assert!(
+        said.starts_with("torch 2.14.0 with Python 3.14t: yes\n"),
+        "{said}"
+    );
+    assert!(
+        said.contains("also: ROCm publishes no free-threaded torch\n"),
+        "{said}"
+    );
     assert!(said.contains("(contested)"), "{said}");
 }
 
@@ -60,7 +88,17 @@ fn what_is_contested_about_free_threaded_wheels_is_told_with_the_answer() {
 #[test]
 fn an_unknown_version_is_unknown_and_exits_well() {
     let project = Project::new();
-    let answers = project.run(&["compat", "explain", "torch=2.99.0", "rocm=7.2", "--format", "json"]).exits(0).json();
+    let answers = project
+        .run(&[
+            "compat",
+            "explain",
+            "torch=2.99.0",
+            "rocm=7.2",
+            "--format",
+            "json",
+        ])
+        .exits(0)
+        .json();
     assert_eq!(answers["version"], 1);
     assert_eq!(answers["answers"][0]["answer"], "unknown");
     assert_eq!(answers["answers"][0]["origin"], Value::Null);
@@ -69,18 +107,33 @@ fn an_unknown_version_is_unknown_and_exits_well() {
 #[test]
 fn an_axis_given_twice_or_misspelt_or_with_a_bad_value_is_told() {
     let project = Project::new();
-    let said = project.run(&["compat", "explain", "torhc=2.6.0", "rocm=6", "rocm=6.2"]).exits(1).stderr;
-    for part in ["did you mean `torch`?", "`6` is not a ROCm version", "rocm is given twice"] {
+    let said = project
+        .run(&["compat", "explain", "torhc=2.6.0", "rocm=6", "rocm=6.2"])
+        .exits(1)
+        .stderr;
+    for part in [
+        "did you mean `torch`?",
+        "`6` is not a ROCm version",
+        "rocm is given twice",
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
 }
 
 /// The table of the program, and pages that say the same.
 fn table() -> (Vec<Value>, BTreeMap<String, Vec<String>>) {
-    let rows = Project::new().run(&["compat", "list", "torch", "--format", "json"]).exits(0).json();
+    let rows = Project::new()
+        .run(&["compat", "list", "torch", "--format", "json"])
+        .exits(0)
+        .json();
     let rows = rows.as_array().unwrap().clone();
     let texts = |row: &Value, column: &str| -> Vec<String> {
-        row[column].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
+        row[column]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|text| text.as_str().unwrap().to_owned())
+            .collect()
     };
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for row in &rows {
@@ -101,24 +154,42 @@ fn table() -> (Vec<Value>, BTreeMap<String, Vec<String>>) {
 fn html(files: &[String]) -> String {
     let link = |file: &String| {
         let path = file.replace('+', "%2B");
-        format!("    <a href=\"/whl/{path}#sha256={:064x}\" data-dist-info-metadata=\"x\">{file}</a><br/>\n", 7)
+        format!(
+            "    <a href=\"/whl/{path}#sha256={:064x}\" data-dist-info-metadata=\"x\">{file}</a><br/>\n",
+            7
+        )
     };
-    format!("<!DOCTYPE html>\n<html>\n  <body>\n{}  </body>\n</html>\n", files.iter().map(link).collect::<String>())
+    format!(
+        "<!DOCTYPE html>\n<html>\n  <body>\n{}  </body>\n</html>\n",
+        files.iter().map(link).collect::<String>()
+    )
 }
 
 fn pages(files: &BTreeMap<String, Vec<String>>) -> BTreeMap<String, Page> {
-    let root: String = files.keys().map(|rocm| format!("<a href=\"rocm{rocm}/\">rocm{rocm}</a>\n")).collect();
+    let root: String = files
+        .keys()
+        .map(|rocm| format!("<a href=\"rocm{rocm}/\">rocm{rocm}</a>\n"))
+        .collect();
     let of = |(rocm, files): (&String, &Vec<String>)| {
-        (format!("/whl/rocm{rocm}/torch/"), Page::Body(html(files).into_bytes()))
+        (
+            format!("/whl/rocm{rocm}/torch/"),
+            Page::Body(html(files).into_bytes()),
+        )
     };
-    files.iter().map(of).chain([("/whl/".to_owned(), Page::Body(root.into_bytes()))]).collect()
+    files
+        .iter()
+        .map(of)
+        .chain([("/whl/".to_owned(), Page::Body(root.into_bytes()))])
+        .collect()
 }
 
 #[test]
 fn an_index_that_says_what_the_table_says_proposes_nothing() {
     let server = Pages::serve(pages(&table().1));
     let from = format!("{}/whl", server.address);
-    let ran = Project::new().run(&["compat", "refresh", "--check", "--from", &from]).exits(0);
+    let ran = Project::new()
+        .run(&["compat", "refresh", "--check", "--from", &from])
+        .exits(0);
     assert_eq!(ran.stdout, "");
     assert_eq!(ran.stderr, "the torch table says what the pages say\n");
 }
@@ -127,13 +198,37 @@ fn an_index_that_says_what_the_table_says_proposes_nothing() {
 #[test]
 fn a_patch_holds_no_password_of_the_index() {
     let (_, mut files) = table();
-    files.get_mut("7.14").unwrap().push("torch-2.16.0+rocm7.14-cp312-cp312-manylinux_2_28_x86_64.whl".to_owned());
+    files
+        .get_mut("7.14")
+        .unwrap()
+        .push("torch-2.16.0+rocm7.14-cp312-cp312-manylinux_2_28_x86_64.whl".to_owned());
     let server = Pages::serve(pages(&files));
-    let from = server.address.replace("http://", "http://somebody:passw0rd@") + "/whl";
+    let from = server
+        .address
+        .replace("http://", "http://somebody:passw0rd@")
+        + "/whl";
     for format in ["human", "json"] {
-        let ran = Project::new().run(&["compat", "refresh", "--from", &from, "--format", format, "--verbose"]).exits(0);
-        assert!(ran.stdout.contains(&format!("{}/whl", server.address)), "{}", ran.stdout);
-        assert!(!ran.stdout.contains("somebody") && !ran.stdout.contains("passw0rd"), "{}", ran.stdout);
+        let ran = Project::new()
+            .run(&[
+                "compat",
+                "refresh",
+                "--from",
+                &from,
+                "--format",
+                format,
+                "--verbose",
+            ])
+            .exits(0);
+        assert!(
+            ran.stdout.contains(&format!("{}/whl", server.address)),
+            "{}",
+            ran.stdout
+        );
+        assert!(
+            !ran.stdout.contains("somebody") && !ran.stdout.contains("passw0rd"),
+            "{}",
+            ran.stdout
+        );
         assert!(!ran.stderr.contains("passw0rd"), "{}", ran.stderr);
     }
 }
@@ -142,15 +237,28 @@ fn a_patch_holds_no_password_of_the_index() {
 fn what_an_index_says_more_becomes_a_patch_that_leaves_no_difference() {
     let (_, mut files) = table();
     files.get_mut("7.14").unwrap().extend(
-        ["2.14.2-cp314-cp314", "2.16.0-cp312-cp312", "2.16.0-cp312-cp312t"]
-            .map(|text| text.split_once('-').unwrap())
-            .map(|(version, tags)| format!("torch-{version}+rocm7.14-{tags}-manylinux_2_28_x86_64.whl")),
+        [
+            "2.14.2-cp314-cp314",
+            "2.16.0-cp312-cp312",
+            "2.16.0-cp312-cp312t",
+        ]
+        .map(|text| text.split_once('-').unwrap())
+        .map(|(version, tags)| {
+            format!("torch-{version}+rocm7.14-{tags}-manylinux_2_28_x86_64.whl")
+        }),
     );
-    files.insert("7.16".into(), vec!["torch-2.16.0+rocm7.16-cp312-cp312-manylinux_2_28_x86_64.whl".into()]);
+    files.insert(
+        "7.16".into(),
+        vec!["torch-2.16.0+rocm7.16-cp312-cp312-manylinux_2_28_x86_64.whl".into()],
+    );
     let server = Pages::serve(pages(&files));
     let from = format!("{}/whl", server.address);
-    let project = Project::new().copy("matrices/compat", "matrices/compat").env("SOURCE_DATE_EPOCH", "1796083200");
-    let ran = project.run(&["compat", "refresh", "--check", "--from", &from]).exits(1);
+    let project = Project::new()
+        .copy("matrices/compat", "matrices/compat")
+        .env("SOURCE_DATE_EPOCH", "1796083200");
+    let ran = project
+        .run(&["compat", "refresh", "--check", "--from", &from])
+        .exits(1);
     assert_eq!(
         ran.stderr,
         "torch 2.14: patches +2.14.2\n\
@@ -160,22 +268,44 @@ fn what_an_index_says_more_becomes_a_patch_that_leaves_no_difference() {
          torch 2.16: free-threaded +3.12t\n\
          ROCm 7.16 is not in the rocm table yet: add its row to rocm.yaml with the patch\n"
     );
-    assert!(ran.stdout.contains("\n+    patches: [\"2.14.0\", \"2.14.1\", \"2.14.2\"]\n"), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .contains("\n+    patches: [\"2.14.0\", \"2.14.1\", \"2.14.2\"]\n"),
+        "{}",
+        ran.stdout
+    );
     assert!(ran.stdout.contains("checked: 2026-12-01"), "{}", ran.stdout);
-    let same = project.run(&["compat", "refresh", "--from", &from]).exits(0);
-    assert_eq!(same.stdout, ran.stdout, "without --check a difference is no fault");
+    let same = project
+        .run(&["compat", "refresh", "--from", &from])
+        .exits(0);
+    assert_eq!(
+        same.stdout, ran.stdout,
+        "without --check a difference is no fault"
+    );
 
     let patched = applied(&project.read("matrices/compat/torch.yaml"), &ran.stdout);
-    let new_rocm = "  - {rocm: \"7.16\", origin: {status: verified, source: index, checked: 2026-12-01}}\n";
+    let new_rocm =
+        "  - {rocm: \"7.16\", origin: {status: verified, source: index, checked: 2026-12-01}}\n";
     let rocm = project.read("matrices/compat/rocm.yaml") + new_rocm;
-    let project = project.file("matrices/compat/torch.yaml", &patched).file("matrices/compat/rocm.yaml", &rocm);
-    let again = &["compat", "refresh", "--check", "--compat", "matrices/compat", "--from", &from];
+    let project = project
+        .file("matrices/compat/torch.yaml", &patched)
+        .file("matrices/compat/rocm.yaml", &rocm);
+    let again = &[
+        "compat",
+        "refresh",
+        "--check",
+        "--compat",
+        "matrices/compat",
+        "--from",
+        &from,
+    ];
     assert_eq!(project.run(again).exits(0).stdout, "");
 }
 
 /// A text with a unified diff applied.
 fn applied(text: &str, patch: &str) -> String {
-    let (old, mut new, mut at): (Vec<&str>, Vec<&str>, usize) = (text.lines().collect(), Vec::new(), 0);
+    let (old, mut new, mut at): (Vec<&str>, Vec<&str>, usize) =
+        (text.lines().collect(), Vec::new(), 0);
     for line in patch.lines().skip(2) {
         if let Some(hunk) = line.strip_prefix("@@ -") {
             let start: usize = hunk.split([',', ' ']).next().unwrap().parse().unwrap();
@@ -202,16 +332,30 @@ fn redirects_missing_indexes_and_broken_pages_are_lived_with() {
     let mut served = pages(&files);
     served.remove("/whl/");
     served.remove("/whl/rocm5.7/torch/");
-    let moved = served.insert("/whl/rocm7.2/torch/".into(), Page::Redirect("/elsewhere/".into())).unwrap();
+    let moved = served
+        .insert(
+            "/whl/rocm7.2/torch/".into(),
+            Page::Redirect("/elsewhere/".into()),
+        )
+        .unwrap();
     served.insert("/elsewhere/".into(), moved);
     let broken =
         b"\xff\xfe<a href=\"torch-9.whl\"><a href='torch-2.14.0+rocm7.14-cp310'><a href=\"%ff%zz\"><a <a href=";
-    let Some(Page::Body(page)) = served.get_mut("/whl/rocm7.14/torch/") else { panic!("it is there") };
+    let Some(Page::Body(page)) = served.get_mut("/whl/rocm7.14/torch/") else {
+        panic!("it is there")
+    };
     page.extend(broken);
     let server = Pages::serve(served);
     let from = format!("{}/whl/", server.address);
-    let ran = Project::new().run(&["compat", "refresh", "--check", "--from", &from]).exits(0);
-    assert!(ran.stderr.contains("there is no index rocm5.7; what the table says of it is kept"), "{}", ran.stderr);
+    let ran = Project::new()
+        .run(&["compat", "refresh", "--check", "--from", &from])
+        .exits(0);
+    assert!(
+        ran.stderr
+            .contains("there is no index rocm5.7; what the table says of it is kept"),
+        "{}",
+        ran.stderr
+    );
     assert!(server.asked().contains(&"/elsewhere/".to_owned()));
 }
 
@@ -222,7 +366,9 @@ fn a_failing_server_an_endless_page_and_no_server_are_faults_of_the_machine() {
         served.insert("/whl/rocm6.1/torch/".into(), page);
         let server = Pages::serve(served);
         let from = format!("{}/whl", server.address);
-        let ran = Project::new().run(&["compat", "refresh", "--from", &from]).exits(3);
+        let ran = Project::new()
+            .run(&["compat", "refresh", "--from", &from])
+            .exits(3);
         assert_eq!(ran.stdout, "");
         ran.stderr.replace(&server.address, "[SERVER]")
     };
@@ -233,16 +379,30 @@ fn a_failing_server_an_endless_page_and_no_server_are_faults_of_the_machine() {
     ");
     let said = refresh(Page::Filler(40 << 20));
     assert!(
-        said.starts_with("error[K004 cannot-fetch]: cannot fetch [SERVER]/whl/rocm6.1/torch/: the page is larger"),
+        said.starts_with(
+            "error[K004 cannot-fetch]: cannot fetch [SERVER]/whl/rocm6.1/torch/: the page is larger"
+        ),
         "{said}"
     );
     let said = refresh(Page::Redirect("/whl/rocm6.1/torch/".into()));
     assert!(said.contains("redirect"), "{said}");
-    let said = Project::new().run(&["compat", "refresh", "--from", "http://127.0.0.1:1/whl"]).exits(3).stderr;
-    assert!(said.starts_with("error[K004 cannot-fetch]: cannot fetch http://127.0.0.1:1/whl/: "), "{said}");
+    let said = Project::new()
+        .run(&["compat", "refresh", "--from", "http://127.0.0.1:1/whl"])
+        .exits(3)
+        .stderr;
+    assert!(
+        said.starts_with("error[K004 cannot-fetch]: cannot fetch http://127.0.0.1:1/whl/: "),
+        "{said}"
+    );
     let empty = Pages::serve(BTreeMap::new());
-    let said = Project::new().run(&["compat", "refresh", "--from", &empty.address]).exits(3).stderr;
-    assert!(said.contains("error[K004 cannot-fetch]: no page of torch was found under"), "{said}");
+    let said = Project::new()
+        .run(&["compat", "refresh", "--from", &empty.address])
+        .exits(3)
+        .stderr;
+    assert!(
+        said.contains("error[K004 cannot-fetch]: no page of torch was found under"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -253,25 +413,46 @@ fn saved_pages_are_read_like_those_of_a_server() {
         let name = ["torch/index.html", "torch.html", "torch"][number % 3];
         project = project.file(&format!("whl/rocm{rocm}/{name}"), &html(files));
     }
-    let ran = project.run(&["compat", "refresh", "--check", "--from", "whl", "--format", "json"]).exits(0);
+    let ran = project
+        .run(&[
+            "compat", "refresh", "--check", "--from", "whl", "--format", "json",
+        ])
+        .exits(0);
     let document = ran.json();
-    assert_eq!((&document["version"], &document["patch"]), (&Value::from(1), &Value::from("")));
+    assert_eq!(
+        (&document["version"], &document["patch"]),
+        (&Value::from(1), &Value::from(""))
+    );
     assert_eq!(document["read"].as_array().unwrap().len(), files.len());
-    let path = project.files().into_iter().find(|path| path.starts_with("whl/rocm7.2/")).unwrap();
+    let path = project
+        .files()
+        .into_iter()
+        .find(|path| path.starts_with("whl/rocm7.2/"))
+        .unwrap();
     let page = project.read(&path).replace("torch-2.13.0", "torch-2.13.1");
     let project = project.file(&path, &page);
-    let document = project.run(&["compat", "refresh", "--check", "--from", "whl", "--format", "json"]).exits(1).json();
+    let document = project
+        .run(&[
+            "compat", "refresh", "--check", "--from", "whl", "--format", "json",
+        ])
+        .exits(1)
+        .json();
     let differences = serde_json::json!([
         {"torch": "2.13", "column": "patches", "added": ["2.13.1"], "removed": []}
     ]);
-    assert_eq!(document["differences"], differences, "2.13.0 is still in the index of 7.1");
+    assert_eq!(
+        document["differences"], differences,
+        "2.13.0 is still in the index of 7.1"
+    );
 }
 
 #[test]
 fn a_faulty_row_of_a_facts_folder_is_shown_at_its_line() {
     let project = Project::new().copy("matrices/compat", "facts");
-    let text =
-        project.read("facts/torch.yaml").replace("rocm-index: [\"6.1\", \"6.2.4\"]", "rocm-index: [\"6.1\", \"6.25\"]");
+    let text = project.read("facts/torch.yaml").replace(
+        "rocm-index: [\"6.1\", \"6.2.4\"]",
+        "rocm-index: [\"6.1\", \"6.25\"]",
+    );
     let project = project.file("facts/torch.yaml", &text);
     insta::assert_snapshot!(project.run(&["compat", "list", "--compat", "facts"]).exits(1).stderr, @r#"
     error[K002 bad-row]: torch 2.6: rocm-index: `6.25` is not in the rocm table

@@ -1,4 +1,5 @@
-//! Legs of a rendered workflow that fail keep why, and the job `failures` tells it: the scripts of both, run as they stand.
+//! Legs of a rendered workflow that fail keep why, and the job `failures` tells it: the scripts of
+//! both, run as they stand.
 
 use serde_json::Value;
 
@@ -14,7 +15,8 @@ struct Run {
 impl Run {
     fn new() -> Self {
         let toy = Toy::building("exit 1").matrix("test: {runner: mi300x, gpu: none}\n");
-        let python = "#!/bin/bash\n[ ! -e ../../broken ] || { echo 'no kernel for gfx90a'; exit 1; }\n";
+        let python =
+            "#!/bin/bash\n[ ! -e ../../broken ] || { echo 'no kernel for gfx90a'; exit 1; }\n";
         toy.write("python", python.as_bytes());
         let (workflow, leg) = toy.workflow("test_0");
         let run = Self { toy, workflow, leg };
@@ -24,14 +26,25 @@ impl Run {
 
     fn fetch_wheel(&self) {
         std::fs::create_dir_all(self.toy.path("dist")).unwrap();
-        std::fs::copy(self.toy.path(&format!("wheels/{WHEEL}")), self.toy.path(&format!("dist/{WHEEL}"))).unwrap();
+        std::fs::copy(
+            self.toy.path(&format!("wheels/{WHEEL}")),
+            self.toy.path(&format!("dist/{WHEEL}")),
+        )
+        .unwrap();
     }
 
-    /// Runs the leg that tests, as a runner does whose job began so long ago, and keeps its artifact; whether it succeeded.
+    /// Runs the leg that tests, as a runner does whose job began so long ago, and keeps its
+    /// artifact; whether it succeeded.
     fn test(&self, attempt: u32, seconds_ago: u64) -> bool {
         let _ = std::fs::remove_dir_all(self.toy.path(".rock"));
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
-        let plan = rock_matrix::sys::digest_of(&self.toy.path("plan.json")).unwrap().1.to_hex();
+        let now = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap()
+            .as_secs();
+        let plan = rock_matrix::sys::digest_of(&self.toy.path("plan.json"))
+            .unwrap()
+            .1
+            .to_hex();
         let value = |expression: &str| match expression {
             "${{ toJSON(matrix) }}" => self.leg.to_string(),
             "${{ needs.plan.outputs.digest }}" => plan.clone(),
@@ -43,12 +56,19 @@ impl Run {
             other => panic!("{other}"),
         };
         let mut has_failed = false;
-        for step in self.workflow["jobs"]["gpu-test"]["steps"].as_array().unwrap() {
+        for step in self.workflow["jobs"]["gpu-test"]["steps"]
+            .as_array()
+            .unwrap()
+        {
             let is_run = match step["if"].as_str() {
                 None => !has_failed,
-                Some("runner.environment == 'github-hosted'" | "runner.environment == 'self-hosted'") => false,
+                Some(
+                    "runner.environment == 'github-hosted'" | "runner.environment == 'self-hosted'",
+                ) => false,
                 Some("failure() || cancelled()") => has_failed,
-                Some("failure() || cancelled() || github.run_attempt != '1'") => has_failed || attempt > 1,
+                Some("failure() || cancelled() || github.run_attempt != '1'") => {
+                    has_failed || attempt > 1
+                }
                 Some(other) => panic!("{other}"),
             };
             if is_run && step["run"].is_string() {
@@ -66,7 +86,11 @@ impl Run {
         let artifact = self.toy.path("results").join(text("name"));
         let _ = std::fs::remove_dir_all(&artifact);
         std::fs::create_dir_all(&artifact).unwrap();
-        for path in text("path").lines().map(|path| self.toy.path(path)).filter(|path| path.is_file()) {
+        for path in text("path")
+            .lines()
+            .map(|path| self.toy.path(path))
+            .filter(|path| path.is_file())
+        {
             std::fs::copy(&path, artifact.join(path.file_name().unwrap())).unwrap();
         }
     }
@@ -75,10 +99,22 @@ impl Run {
     fn told(&self) -> String {
         let _ = std::fs::remove_file(self.toy.path("summary.md"));
         let job = &self.workflow["jobs"]["failures"];
-        let fetched =
-            job["steps"].as_array().unwrap().iter().find(|step| step["name"] == "Fetch how legs ended").unwrap();
-        assert_eq!(fetched["with"], serde_json::json!({"pattern": "result-*", "path": "results"}));
-        for step in job["steps"].as_array().unwrap().iter().filter(|step| step["run"].is_string()) {
+        let fetched = job["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|step| step["name"] == "Fetch how legs ended")
+            .unwrap();
+        assert_eq!(
+            fetched["with"],
+            serde_json::json!({"pattern": "result-*", "path": "results"})
+        );
+        for step in job["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|step| step["run"].is_string())
+        {
             let value = |expression: &str| match expression {
                 "${{ toJSON(needs.build.outputs) }}" => reports(),
                 other => other.replace("${{ needs.gpu-test.result }}", "failure"),
@@ -103,7 +139,9 @@ fn a_test_that_fails_is_told_with_its_wheel_and_what_it_found_wrong() {
     assert!(!run.test(1, 0));
     let told = run.told();
     assert!(
-        told.starts_with("### Nothing was published\n\nbuild: ${{ needs.build.result }}, gpu-test: failure\n\n"),
+        told.starts_with(
+            "### Nothing was published\n\nbuild: ${{ needs.build.result }}, gpu-test: failure\n\n"
+        ),
         "{told}"
     );
     let table = format!(
@@ -112,7 +150,10 @@ fn a_test_that_fails_is_told_with_its_wheel_and_what_it_found_wrong() {
     );
     assert!(told.ends_with(&table), "{told}");
     // Nothing is there to install or to verify.
-    assert!(!told.contains("pip install") && !told.contains("verify"), "{told}");
+    assert!(
+        !told.contains("pip install") && !told.contains("verify"),
+        "{told}"
+    );
 }
 
 /// P6
@@ -121,12 +162,18 @@ fn a_test_that_ran_out_of_time_or_never_began_is_told_too() {
     let run = Run::new();
     assert!(!run.test(1, 3000), "the cap of 50 minutes is reached");
     let told = run.told();
-    assert!(told.ends_with("| ended at its time limit: stage `smoke-test` |\n"), "{told}");
+    assert!(
+        told.ends_with("| ended at its time limit: stage `smoke-test` |\n"),
+        "{told}"
+    );
     std::fs::remove_dir_all(run.toy.path("dist")).unwrap();
     assert!(!run.test(1, 0), "no wheel was fetched");
     run.fetch_wheel();
     let told = run.told();
-    assert!(told.ends_with("| failed: before its first stage |\n"), "{told}");
+    assert!(
+        told.ends_with("| failed: before its first stage |\n"),
+        "{told}"
+    );
 }
 
 /// P6
@@ -138,5 +185,10 @@ fn a_test_that_passes_at_the_second_attempt_is_told_no_more() {
     std::fs::remove_file(run.toy.path("broken")).unwrap();
     assert!(run.test(2, 0));
     let told = run.told();
-    assert!(told.ends_with("\n\nNo job left a result that says what failed: see the logs of the run.\n"), "{told}");
+    assert!(
+        told.ends_with(
+            "\n\nNo job left a result that says what failed: see the logs of the run.\n"
+        ),
+        "{told}"
+    );
 }

@@ -11,9 +11,21 @@ use fake_github::server::Server;
 fn server(rules: &[&str]) -> (Server, u64) {
     let server = Server::start(Github::new(Settings::default()));
     let body = r#"{"tag_name": "v1", "draft": true}"#;
-    let answer = ask(&server, "POST", "/repos/me/wheels/releases", body.as_bytes());
+    let answer = ask(
+        &server,
+        "POST",
+        "/repos/me/wheels/releases",
+        body.as_bytes(),
+    );
     assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
-    let id = server.github().repository("me/wheels").releases.keys().next().copied().unwrap();
+    let id = server
+        .github()
+        .repository("me/wheels")
+        .releases
+        .keys()
+        .next()
+        .copied()
+        .unwrap();
     for rule in rules {
         server.github().faults.add(rule.parse::<Rule>().unwrap());
     }
@@ -32,7 +44,9 @@ fn head(server: &Server, method: &str, path: &str, length: usize) -> String {
 /// What comes back, up to the end or the cut of the connection.
 fn ask(server: &Server, method: &str, path: &str, body: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.write_all(head(server, method, path, body.len()).as_bytes()).unwrap();
+    stream
+        .write_all(head(server, method, path, body.len()).as_bytes())
+        .unwrap();
     // A server that cuts the connection takes not all of it.
     let _ = stream.write_all(body);
     let mut answer = Vec::new();
@@ -41,7 +55,12 @@ fn ask(server: &Server, method: &str, path: &str, body: &[u8]) -> String {
 }
 
 fn upload(server: &Server, release: u64, body: &[u8]) -> String {
-    ask(server, "POST", &format!("/repos/me/wheels/releases/{release}/assets?name=a%2Bb"), body)
+    ask(
+        server,
+        "POST",
+        &format!("/repos/me/wheels/releases/{release}/assets?name=a%2Bb"),
+        body,
+    )
 }
 
 fn is_starter(server: &Server, release: u64) -> bool {
@@ -58,18 +77,35 @@ fn an_upload_over_a_socket_is_hashed_while_it_comes() {
     assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
     let github = server.github();
     let asset = &github.repository("me/wheels").releases[&id].assets[0];
-    assert_eq!((asset.name.as_str(), asset.size_bytes, asset.is_uploaded), ("a+b", 3 << 20, true));
-    assert!(asset.content.is_none(), "three megabytes are more than is kept");
+    assert_eq!(
+        (asset.name.as_str(), asset.size_bytes, asset.is_uploaded),
+        ("a+b", 3 << 20, true)
+    );
+    assert!(
+        asset.content.is_none(),
+        "three megabytes are more than is kept"
+    );
     let answer = answer.to_lowercase();
-    assert!(answer.contains(asset.sha256.as_deref().unwrap()) && answer.contains("x-ratelimit-remaining"), "{answer}");
+    assert!(
+        answer.contains(asset.sha256.as_deref().unwrap())
+            && answer.contains("x-ratelimit-remaining"),
+        "{answer}"
+    );
 }
 
 #[test]
 fn an_upload_is_really_cut_and_leaves_a_starter() {
     let (server, id) = server(&["upload=cut:100000"]);
-    assert_eq!(upload(&server, id, &vec![7; 8 << 20]), "", "no byte of an answer");
+    assert_eq!(
+        upload(&server, id, &vec![7; 8 << 20]),
+        "",
+        "no byte of an answer"
+    );
     assert!(is_starter(&server, id));
-    assert_eq!(server.github().ledger.requests.last().unwrap().size_bytes, 100_000);
+    assert_eq!(
+        server.github().ledger.requests.last().unwrap().size_bytes,
+        100_000
+    );
 }
 
 #[test]
@@ -88,8 +124,17 @@ fn an_answer_is_cut_before_its_head_or_in_its_body() {
 fn a_slow_answer_takes_its_time() {
     let (server, id) = server(&["get-release=slow:20000"]);
     let before = Instant::now();
-    let answer = ask(&server, "GET", &format!("/repos/me/wheels/releases/{id}"), b"");
-    assert!(answer.ends_with('}') && before.elapsed() >= Duration::from_millis(100), "{:?}", before.elapsed());
+    let answer = ask(
+        &server,
+        "GET",
+        &format!("/repos/me/wheels/releases/{id}"),
+        b"",
+    );
+    assert!(
+        answer.ends_with('}') && before.elapsed() >= Duration::from_millis(100),
+        "{:?}",
+        before.elapsed()
+    );
 }
 
 #[test]
@@ -97,7 +142,9 @@ fn a_client_that_dies_in_an_upload_leaves_a_starter() {
     let (server, id) = server(&["upload=hold-upload:5"]);
     let mut stream = TcpStream::connect(server.address).unwrap();
     let path = format!("/repos/me/wheels/releases/{id}/assets?name=a");
-    stream.write_all(head(&server, "POST", &path, 100).as_bytes()).unwrap();
+    stream
+        .write_all(head(&server, "POST", &path, 100).as_bytes())
+        .unwrap();
     stream.write_all(b"12345").unwrap();
     let held = server.wait_held(Duration::from_secs(20));
     assert!(held.is_some());
@@ -116,10 +163,16 @@ fn a_held_request_is_done_when_it_is_let_go_and_never_when_its_client_dies() {
     let (server, id) = server(&["edit-release#1=hold-before", "edit-release#2=hold-before"]);
     let path = format!("/repos/me/wheels/releases/{id}");
     let body = br#"{"name": "title"}"#;
-    let is_titled = || server.github().repository("me/wheels").releases[&id].name.is_some();
+    let is_titled = || {
+        server.github().repository("me/wheels").releases[&id]
+            .name
+            .is_some()
+    };
 
     let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.write_all(head(&server, "PATCH", &path, body.len()).as_bytes()).unwrap();
+    stream
+        .write_all(head(&server, "PATCH", &path, body.len()).as_bytes())
+        .unwrap();
     stream.write_all(body).unwrap();
     assert!(server.wait_held(Duration::from_secs(20)).is_some());
     drop(stream);
@@ -140,12 +193,18 @@ fn a_held_request_is_done_when_it_is_let_go_and_never_when_its_client_dies() {
 fn a_chunked_upload_is_refused_as_github_refuses_it() {
     let (server, id) = server(&[]);
     let path = format!("/repos/me/wheels/releases/{id}/assets?name=a");
-    let head = head(&server, "POST", &path, 0).replace("Content-Length: 0", "Transfer-Encoding: chunked");
+    let head =
+        head(&server, "POST", &path, 0).replace("Content-Length: 0", "Transfer-Encoding: chunked");
     let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.write_all(format!("{head}5\r\nbytes\r\n0\r\n\r\n").as_bytes()).unwrap();
+    stream
+        .write_all(format!("{head}5\r\nbytes\r\n0\r\n\r\n").as_bytes())
+        .unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("Bad Content-Length"), "{answer}");
+    assert!(
+        answer.starts_with("HTTP/1.1 400") && answer.contains("Bad Content-Length"),
+        "{answer}"
+    );
 }
 
 /// The API answers a body in chunks, and a write that tells no length, with 411.
@@ -154,12 +213,20 @@ fn chunked_calls_and_calls_without_a_length_are_refused() {
     let (server, id) = server(&[]);
     let path = format!("/repos/me/wheels/releases/{id}");
     let told = head(&server, "PATCH", &path, 0);
-    for (other, body) in [("Transfer-Encoding: chunked", "2\r\n{}\r\n0\r\n\r\n"), ("X-Nothing: 1", "")] {
+    for (other, body) in [
+        ("Transfer-Encoding: chunked", "2\r\n{}\r\n0\r\n\r\n"),
+        ("X-Nothing: 1", ""),
+    ] {
         let mut stream = TcpStream::connect(server.address).unwrap();
-        stream.write_all(format!("{}{body}", told.replace("Content-Length: 0", other)).as_bytes()).unwrap();
+        stream
+            .write_all(format!("{}{body}", told.replace("Content-Length: 0", other)).as_bytes())
+            .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        assert!(answer.starts_with("HTTP/1.1 411 Length Required"), "{other}: {answer}");
+        assert!(
+            answer.starts_with("HTTP/1.1 411 Length Required"),
+            "{other}: {answer}"
+        );
     }
     assert!(ask(&server, "PATCH", &path, b"{}").starts_with("HTTP/1.1 200"));
 }
@@ -168,7 +235,12 @@ fn chunked_calls_and_calls_without_a_length_are_refused() {
 fn an_ordinary_client_downloads_through_the_redirect_and_keeps_its_token_to_itself() {
     let (server, id) = server(&[]);
     upload(&server, id, b"the bytes");
-    ask(&server, "PATCH", &format!("/repos/me/wheels/releases/{id}"), br#"{"draft": false}"#);
+    ask(
+        &server,
+        "PATCH",
+        &format!("/repos/me/wheels/releases/{id}"),
+        br#"{"draft": false}"#,
+    );
     let url = format!("{}/me/wheels/releases/download/v1/a%2Bb", server.url());
     let mut answer = ureq::get(&url).call().unwrap();
     assert_eq!(answer.body_mut().read_to_string().unwrap(), "the bytes");
@@ -181,7 +253,11 @@ fn an_upload_that_is_read_slowly_takes_its_time_and_is_whole() {
     let (server, id) = server(&["upload=slow-read:1000000"]);
     let before = Instant::now();
     assert!(upload(&server, id, &vec![7; 200_000]).starts_with("HTTP/1.1 201"));
-    assert!(before.elapsed() >= Duration::from_millis(200), "{:?}", before.elapsed());
+    assert!(
+        before.elapsed() >= Duration::from_millis(200),
+        "{:?}",
+        before.elapsed()
+    );
 }
 
 #[test]
@@ -189,23 +265,46 @@ fn two_gibibytes_are_refused_before_the_first_byte_of_them() {
     let (server, id) = server(&[]);
     let path = format!("/repos/me/wheels/releases/{id}/assets?name=a");
     let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.write_all(head(&server, "POST", &path, 2 << 30).as_bytes()).unwrap();
+    stream
+        .write_all(head(&server, "POST", &path, 2 << 30).as_bytes())
+        .unwrap();
     stream.write_all(&vec![7; 1 << 20]).unwrap();
     let mut answer = String::new();
     // The connection may end with a reset, since the rest of the body is not read.
     let _ = stream.read_to_string(&mut answer);
-    assert!(answer.starts_with("HTTP/1.1 422") && answer.contains("size must be less than"), "{answer}");
-    assert_eq!(server.github().repository("me/wheels").releases[&id].assets.len(), 0);
+    assert!(
+        answer.starts_with("HTTP/1.1 422") && answer.contains("size must be less than"),
+        "{answer}"
+    );
+    assert_eq!(
+        server.github().repository("me/wheels").releases[&id]
+            .assets
+            .len(),
+        0
+    );
 }
 
 #[test]
 fn uploads_have_a_port_of_their_own_where_that_is_asked() {
-    let settings = Settings { uploads_base: "http://uploads.test".to_owned(), ..Settings::default() };
+    let settings = Settings {
+        uploads_base: "http://uploads.test".to_owned(),
+        ..Settings::default()
+    };
     let server = Server::start(Github::new(settings));
-    let answer = ask(&server, "POST", "/repos/me/wheels/releases", br#"{"tag_name": "v1", "draft": true}"#);
+    let answer = ask(
+        &server,
+        "POST",
+        "/repos/me/wheels/releases",
+        br#"{"tag_name": "v1", "draft": true}"#,
+    );
     let uploads = server.github().settings.uploads_base.clone();
     assert!(uploads.starts_with("http://127.0.0.1:") && uploads != server.url());
-    assert!(answer.contains(&format!("\"upload_url\":\"{uploads}/repos/me/wheels/releases/")), "{answer}");
+    assert!(
+        answer.contains(&format!(
+            "\"upload_url\":\"{uploads}/repos/me/wheels/releases/"
+        )),
+        "{answer}"
+    );
 }
 
 fn wait_until(is_so: impl Fn() -> bool) {

@@ -1,5 +1,5 @@
-//! A person finds their wheel on the page: one file that decides as `pick` does, asks nothing of the network, and lets
-//! no name become markup.
+//! A person finds their wheel on the page: one file that decides as `pick` does, asks nothing of
+//! the network, and lets no name become markup.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -12,7 +12,13 @@ use serde_json::{Value, json};
 
 use crate::support::Project;
 
-const PYTHONS: [&str; 5] = ["cp310-cp310", "cp312-cp312", "cp313-cp313t", "cp39-abi3", "py3-none"];
+const PYTHONS: [&str; 5] = [
+    "cp310-cp310",
+    "cp312-cp312",
+    "cp313-cp313t",
+    "cp39-abi3",
+    "py3-none",
+];
 const PLATFORMS: [&str; 5] = [
     "linux_x86_64",
     "manylinux_2_28_x86_64",
@@ -21,8 +27,14 @@ const PLATFORMS: [&str; 5] = [
     "any",
 ];
 /// `Requires-Python` with a hole, and with one patch release, among them.
-const REQUIRES: [Option<&str>; 6] =
-    [Some(">=3.9,<3.14"), None, Some(">=3.8,!=3.12.*"), None, Some(">=3.9,<3.14"), Some("==3.13.4")];
+const REQUIRES: [Option<&str>; 6] = [
+    Some(">=3.9,<3.14"),
+    None,
+    Some(">=3.8,!=3.12.*"),
+    None,
+    Some(">=3.9,<3.14"),
+    Some("==3.13.4"),
+];
 const LABELS: [&str; 12] = [
     "+rocm62torch2.5",
     "+rocm6.2.4torch2.6",
@@ -44,7 +56,11 @@ fn wheels() -> Vec<Candidate> {
     for (number, label) in LABELS.iter().enumerate() {
         for (at, python) in PYTHONS.iter().enumerate() {
             let platform = PLATFORMS[(number + at) % PLATFORMS.len()];
-            for project in ["flash_attn-2.8.3", "flash_attn-2.9.0rc1", "rmx_vecadd-0.1.0"] {
+            for project in [
+                "flash_attn-2.8.3",
+                "flash_attn-2.9.0rc1",
+                "rmx_vecadd-0.1.0",
+            ] {
                 let build = if (number + at) % 7 == 0 { "-2" } else { "" };
                 let name = format!("{project}{label}{build}-{python}-{platform}.whl");
                 let gfx = match (number * 5 + at) % 4 {
@@ -58,20 +74,38 @@ fn wheels() -> Vec<Candidate> {
             }
         }
     }
-    for name in ["torch", "amd_torch_device_gfx942", "amd_torch_device_gfx9_4", "amd_torch_device_gfx1100"] {
-        files.push(file_row(&format!("{name}-2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl"), None, None));
+    for name in [
+        "torch",
+        "amd_torch_device_gfx942",
+        "amd_torch_device_gfx9_4",
+        "amd_torch_device_gfx1100",
+    ] {
+        files.push(file_row(
+            &format!("{name}-2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl"),
+            None,
+            None,
+        ));
     }
     let manifest = json!({"version": 1, "tag": "v1+2", "plan": null, "files": files}).to_string();
     let mut offers = Offers::default();
-    offers.add_manifest(&rock_matrix::publish::Manifest::from_json(&manifest).unwrap(), "https://example.org/v1%2B2/");
+    offers.add_manifest(
+        &rock_matrix::publish::Manifest::from_json(&manifest).unwrap(),
+        "https://example.org/v1%2B2/",
+    );
     offers.add_names(["odd-1-py3-none-any.whl"], "file:///srv/a%20b/");
-    pick::candidates(offers.into_wheels(), &Compat::embedded(), pick::PrereleaseMode::IfNecessary)
+    pick::candidates(
+        offers.into_wheels(),
+        &Compat::embedded(),
+        pick::PrereleaseMode::IfNecessary,
+    )
 }
 
 fn file_row(name: &str, gfx: Option<Value>, requires: Option<&str>) -> Value {
     let mut parts = name.split('-');
-    let (project, version) =
-        (parts.next().unwrap().replace('_', "-"), parts.next().unwrap().split('+').next().unwrap());
+    let (project, version) = (
+        parts.next().unwrap().replace('_', "-"),
+        parts.next().unwrap().split('+').next().unwrap(),
+    );
     let mut row = json!({
         "name": name, "sha256": "ab".repeat(32), "size_bytes": 123_456_789, "distribution": project, "version": version,
         "label": null, "accelerator": null, "torch": null, "git": null, "backend": null, "build": null, "python": [],
@@ -83,12 +117,16 @@ fn file_row(name: &str, gfx: Option<Value>, requires: Option<&str>) -> Value {
     row
 }
 
-/// Numbers that look random and are the same in every run (a linear congruential generator, Knuth's constants).
+/// Numbers that look random and are the same in every run (a linear congruential generator, Knuth's
+/// constants).
 struct Numbers(u64);
 
 impl Numbers {
     fn of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         &choices[usize::try_from(self.0 >> 33).unwrap() % choices.len()]
     }
 }
@@ -109,13 +147,19 @@ fn texts(numbers: &mut Numbers) -> Value {
 
 fn machine(texts: &Value) -> Machine {
     let text = |name: &str| texts[name].as_str();
-    let gfx = texts["gfx"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let gfx = texts["gfx"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str);
     Machine {
         distribution: text("distribution").map(str::to_owned),
         rocm: text("rocm").map(|text| text.parse().unwrap()),
         torch: text("torch").map(|text| text.parse().unwrap()),
         python: text("python").map(|text| text.parse().unwrap()),
-        gfx: gfx.map(|text| text.split(':').next().unwrap().to_owned()).collect(),
+        gfx: gfx
+            .map(|text| text.split(':').next().unwrap().to_owned())
+            .collect(),
         backend: text("backend").map(str::to_owned),
         platform: text("platform").map(str::to_owned),
         libc: text("libc").map(|text| text.parse().unwrap()),
@@ -125,7 +169,12 @@ fn machine(texts: &Value) -> Machine {
 }
 
 fn expected(decision: &Decision) -> Value {
-    let notes = |notes: &[Note]| notes.iter().map(|note| json!([note.axis.key(), note.text])).collect::<Vec<_>>();
+    let notes = |notes: &[Note]| {
+        notes
+            .iter()
+            .map(|note| json!([note.axis.key(), note.text]))
+            .collect::<Vec<_>>()
+    };
     let near = decision.near.iter().map(|near| {
         let differences = near.differences.iter().map(|one| json!([one.axis.key(), one.to_string()]));
         json!([near.index, {"notes": notes(&near.notes), "differences": differences.collect::<Vec<_>>()}])
@@ -169,17 +218,19 @@ fn reports() -> Vec<Value> {
         String::new(),
     ];
     let known = |report: String| {
-        let expected = Machine::from_json(&report, &Compat::embedded()).ok().map(|machine| {
-            json!({
-                "rocm": machine.rocm.map(|rocm| rocm.to_string()),
-                "torch": machine.torch.map(|torch| torch.to_string()),
-                "python": machine.python.map(|python| python.to_string()),
-                "gfx": machine.gfx,
-                "platform": machine.platform,
-                "libc": machine.libc.map(|libc| libc.to_string()),
-                "foreignTorch": machine.foreign_torch,
-            })
-        });
+        let expected = Machine::from_json(&report, &Compat::embedded())
+            .ok()
+            .map(|machine| {
+                json!({
+                    "rocm": machine.rocm.map(|rocm| rocm.to_string()),
+                    "torch": machine.torch.map(|torch| torch.to_string()),
+                    "python": machine.python.map(|python| python.to_string()),
+                    "gfx": machine.gfx,
+                    "platform": machine.platform,
+                    "libc": machine.libc.map(|libc| libc.to_string()),
+                    "foreignTorch": machine.foreign_torch,
+                })
+            });
         json!({"report": report, "expected": expected})
     };
     texts.map(known).into()
@@ -189,12 +240,21 @@ fn reports() -> Vec<Value> {
 fn the_page_decides_as_pick_does() {
     const MACHINES: usize = 2000;
     let all = wheels();
-    let reasons: Withdrawn =
-        all.iter().step_by(4).map(|wheel| (wheel.offer.file.clone(), wheel.offer.digest, String::new())).collect();
+    let reasons: Withdrawn = all
+        .iter()
+        .step_by(4)
+        .map(|wheel| (wheel.offer.file.clone(), wheel.offer.digest, String::new()))
+        .collect();
     let (wheels, withdrawn) = pick::split(all.clone(), &reasons);
     let compat = Compat::embedded();
     let rules = Rules::of(&compat);
-    let data = finder::data(&wheels, &rules, &finder::choices(&wheels, &compat), None, withdrawn.len());
+    let data = finder::data(
+        &wheels,
+        &rules,
+        &finder::choices(&wheels, &compat),
+        None,
+        withdrawn.len(),
+    );
     let mut passed_over = 0;
     let mut numbers = Numbers(7);
     let cases: Vec<Value> = std::iter::repeat_with(|| texts(&mut numbers))
@@ -205,25 +265,43 @@ fn the_page_decides_as_pick_does() {
             // What is withdrawn changes nothing among the others.
             let fits = |wheels: &[Candidate], decision: &Decision| {
                 let offers = decision.fits.iter().map(|fit| &wheels[fit.index].offer);
-                let offered = offers.filter(|offer| reasons.reason(&offer.file, offer.digest).is_none());
+                let offered =
+                    offers.filter(|offer| reasons.reason(&offer.file, offer.digest).is_none());
                 offered.map(|offer| offer.file.clone()).collect::<Vec<_>>()
             };
             let of_all = pick::decide(&all, &machine, &rules);
             assert_eq!(fits(&wheels, &decision), fits(&all, &of_all));
-            let missed = pick::passed_over((&wheels, &decision), &withdrawn, &reasons, &machine, &rules);
+            let missed =
+                pick::passed_over((&wheels, &decision), &withdrawn, &reasons, &machine, &rules);
             assert_eq!(missed.len() + decision.fits.len(), of_all.fits.len());
             passed_over += missed.len();
             json!({"texts": texts, "expected": expected(&decision)})
         })
         .collect();
-    assert!(passed_over > MACHINES / 5, "{passed_over} withdrawn wheels fit");
-    let fitting = cases.iter().filter(|case| !case["expected"]["fits"].as_array().unwrap().is_empty()).count();
-    assert!((MACHINES / 5..MACHINES * 4 / 5).contains(&fitting), "{fitting} of {MACHINES} cases have a wheel");
+    assert!(
+        passed_over > MACHINES / 5,
+        "{passed_over} withdrawn wheels fit"
+    );
+    let fitting = cases
+        .iter()
+        .filter(|case| !case["expected"]["fits"].as_array().unwrap().is_empty())
+        .count();
+    assert!(
+        (MACHINES / 5..MACHINES * 4 / 5).contains(&fitting),
+        "{fitting} of {MACHINES} cases have a wheel"
+    );
     let lines: Vec<Value> = wheels
         .iter()
         .map(|wheel| {
-            let lines = wheel.install_lines(&BTreeSet::from(["gfx942".to_owned()])).unwrap();
-            json!([wheel.offer.file, wheel.offer.url, lines.with_torch, lines.from_nothing])
+            let lines = wheel
+                .install_lines(&BTreeSet::from(["gfx942".to_owned()]))
+                .unwrap();
+            json!([
+                wheel.offer.file,
+                wheel.offer.url,
+                lines.with_torch,
+                lines.from_nothing
+            ])
         })
         .collect();
     let document = json!({"data": data, "cases": cases, "reports": reports(), "lines": lines});
@@ -237,14 +315,26 @@ fn the_page_decides_as_pick_does() {
         .output();
     let Ok(node) = node else {
         // The real stage `finder` runs the page in Chromium and compares it with the program.
-        writeln!(std::io::stderr(), "SKIP: node is not installed, so the page's decision was not compared").unwrap();
+        writeln!(
+            std::io::stderr(),
+            "SKIP: node is not installed, so the page's decision was not compared"
+        )
+        .unwrap();
         return;
     };
     let told = String::from_utf8(node.stdout).unwrap();
-    assert!(node.status.success(), "{}", String::from_utf8_lossy(&node.stderr));
+    assert!(
+        node.status.success(),
+        "{}",
+        String::from_utf8_lossy(&node.stderr)
+    );
     assert_eq!(
         told.lines().take(3).collect::<Vec<_>>().join("\n"),
-        format!("compared {MACHINES} machines, {} reports and {} addresses", reports().len(), lines.len())
+        format!(
+            "compared {MACHINES} machines, {} reports and {} addresses",
+            reports().len(),
+            lines.len()
+        )
     );
 }
 
@@ -254,20 +344,45 @@ const LISTING: &str = r#"[{"id": 1, "tag_name": "v1<script>alert(1)</script>", "
 
 fn page(title: &str) -> String {
     let project = Project::new().file("releases.json", LISTING);
-    let written = project.run(&["report", "page", "--published", "releases.json", "--title", title]).exits(0);
+    let written = project
+        .run(&[
+            "report",
+            "page",
+            "--published",
+            "releases.json",
+            "--title",
+            title,
+        ])
+        .exits(0);
     written.stdout
 }
 
 #[test]
 fn no_name_and_no_title_becomes_markup() {
     let text = page("</title><script>alert(2)</script> \"&");
-    assert!(text.contains("<title>&lt;/title&gt;&lt;script&gt;alert(2)&lt;/script&gt; &quot;&amp;</title>"));
-    assert!(text.contains(r"v1\u003cscript>alert(1)\u003c/script>"), "the data cannot end its element");
-    assert_eq!(text.matches("<script").count(), 2, "one for the data, one for the script");
+    assert!(text.contains(
+        "<title>&lt;/title&gt;&lt;script&gt;alert(2)&lt;/script&gt; &quot;&amp;</title>"
+    ));
+    assert!(
+        text.contains(r"v1\u003cscript>alert(1)\u003c/script>"),
+        "the data cannot end its element"
+    );
+    assert_eq!(
+        text.matches("<script").count(),
+        2,
+        "one for the data, one for the script"
+    );
     let script = text.rsplit_once("<script>").unwrap().1;
-    for word in
-        ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "fetch(", "XMLHttp"]
-    {
+    for word in [
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+        "new Function",
+        "fetch(",
+        "XMLHttp",
+    ] {
         assert!(!script.contains(word), "the script uses {word}");
     }
 }
@@ -275,44 +390,86 @@ fn no_name_and_no_title_becomes_markup() {
 #[test]
 fn the_page_asks_nothing_of_the_network_and_runs_only_its_own_script() {
     let text = page("Wheels");
-    let policy = text.split("Content-Security-Policy\" content=\"").nth(1).unwrap().split('"').next().unwrap();
-    assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
-    assert!(!policy.contains("unsafe") && !policy.contains("http"), "{policy}");
+    let policy = text
+        .split("Content-Security-Policy\" content=\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'sha256-"),
+        "{policy}"
+    );
+    assert!(
+        !policy.contains("unsafe") && !policy.contains("http"),
+        "{policy}"
+    );
     let links = regex::Regex::new(r#"(?:src|href|url)\s*[=(]\s*["']?([^"'\s>)]+)"#).unwrap();
     let head = text.split("<script").next().unwrap();
-    let found: Vec<&str> = links.captures_iter(head).map(|found| found.get(1).unwrap().as_str()).collect();
+    let found: Vec<&str> = links
+        .captures_iter(head)
+        .map(|found| found.get(1).unwrap().as_str())
+        .collect();
     assert_eq!(found, ["data:,", "#answer-heading"]);
 }
 
 #[test]
 fn the_page_is_small_and_written_once() {
     let project = Project::new().file("releases.json", LISTING);
-    let arguments = ["report", "page", "--published", "releases.json", "--out", "site/index.html"];
+    let arguments = [
+        "report",
+        "page",
+        "--published",
+        "releases.json",
+        "--out",
+        "site/index.html",
+    ];
     std::fs::create_dir(project.path("site")).unwrap();
     let first = project.run(&arguments).exits(0).stderr;
     assert_eq!(first, "1 wheel on the page\nwrote site/index.html\n");
-    assert_eq!(project.run(&arguments).exits(0).stderr, "1 wheel on the page\nunchanged: site/index.html\n");
+    assert_eq!(
+        project.run(&arguments).exits(0).stderr,
+        "1 wheel on the page\nunchanged: site/index.html\n"
+    );
     let check = [&arguments[..], &["--check"]].concat();
     project.run(&check).exits(0);
     let text = project.read("site/index.html");
     // The data are one long line, of which the difference is told.
-    std::fs::write(project.path("site/index.html"), text.replace("2.8.3", "2.8.4")).unwrap();
+    std::fs::write(
+        project.path("site/index.html"),
+        text.replace("2.8.3", "2.8.4"),
+    )
+    .unwrap();
     let said = project.run(&check).exits(1).stderr;
-    let line = said.lines().find(|line| line.starts_with("site/index.html:")).unwrap();
+    let line = said
+        .lines()
+        .find(|line| line.starts_with("site/index.html:"))
+        .unwrap();
     assert!(line.contains("…") && line.chars().count() < 300, "{line}");
     std::fs::write(project.path("site/index.html"), "another").unwrap();
     project.run(&check).exits(1);
     assert_eq!(project.read("site/index.html"), "another");
     let (_, rest) = text.split_once("id=\"data\">").unwrap();
     let data = rest.split("</script>").next().unwrap().len();
-    assert!(text.len() - data < 100_000, "{} bytes beside the data", text.len() - data);
+    assert!(
+        text.len() - data < 100_000,
+        "{} bytes beside the data",
+        text.len() - data
+    );
 }
 
 #[test]
 fn a_base_address_is_where_the_wheels_of_a_manifest_are() {
     let manifest = json!({"version": 1, "tag": null, "plan": null, "files": [file_row("a-1+rocm64-py3-none-any.whl", None, None)]});
     let project = Project::new().file("rock-manifest.json", &manifest.to_string());
-    let arguments = ["report", "page", "--published", "rock-manifest.json", "--base-url"];
+    let arguments = [
+        "report",
+        "page",
+        "--published",
+        "rock-manifest.json",
+        "--base-url",
+    ];
     let run = |url: &str| project.run(&[&arguments[..], &[url]].concat());
     let served = run("https://example.org/r/").exits(0);
     assert!(served.stdout.contains(r#"[["","https://example.org/r/"]]"#));
@@ -320,8 +477,13 @@ fn a_base_address_is_where_the_wheels_of_a_manifest_are() {
     // Without one they lie on this machine, and a deployed page leads nowhere.
     let local = project.run(&arguments[..4]).exits(0);
     assert!(local.stdout.contains("file://"), "{}", local.stdout);
-    let told = "warning[G307 address-of-this-machine]: the page links 1 wheel on this machine alone";
-    assert!(local.stderr.starts_with(told) && local.stderr.contains("`--base-url`"), "{}", local.stderr);
+    let told =
+        "warning[G307 address-of-this-machine]: the page links 1 wheel on this machine alone";
+    assert!(
+        local.stderr.starts_with(told) && local.stderr.contains("`--base-url`"),
+        "{}",
+        local.stderr
+    );
     let refused = run("https://example.org/?x").exits(1).stderr;
     assert!(refused.starts_with("error[G015 bad-base-url]"), "{refused}");
 }

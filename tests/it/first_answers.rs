@@ -1,4 +1,5 @@
-//! What commands answer at a first try: nothing empty passes, nothing beside the question, and no fault that another causes.
+//! What commands answer at a first try: nothing empty passes, nothing beside the question, and no
+//! fault that another causes.
 
 use crate::support::{Project, Wheel};
 
@@ -12,14 +13,31 @@ fn an_empty_plan_can_fail_a_check() {
         .file("m.yaml", &format!("{HEAD}{empty}"))
         .file("off.yaml", &format!("{HEAD}enabled: false\n{AXES}"))
         .file("full.yaml", &format!("{HEAD}{AXES}"));
-    assert!(project.run(&["check", "m.yaml"]).exits(0).stderr.contains("warning[P014 empty-plan]"));
+    assert!(
+        project
+            .run(&["check", "m.yaml"])
+            .exits(0)
+            .stderr
+            .contains("warning[P014 empty-plan]")
+    );
     for file in ["m.yaml", "off.yaml"] {
-        let said = project.run(&["check", "--fail-empty", file]).exits(1).stderr;
+        let said = project
+            .run(&["check", "--fail-empty", file])
+            .exits(1)
+            .stderr;
         assert!(said.contains("error[P014 empty-plan]"), "{said}");
     }
-    project.run(&["check", "--fail-empty", "m.yaml", "full.yaml"]).exits(0);
-    let workflow = project.run(&["render", "workflow", "full.yaml"]).exits(0).stdout;
-    assert!(workflow.contains("rock-matrix check --fail-empty full.yaml"), "{workflow}");
+    project
+        .run(&["check", "--fail-empty", "m.yaml", "full.yaml"])
+        .exits(0);
+    let workflow = project
+        .run(&["render", "workflow", "full.yaml"])
+        .exits(0)
+        .stdout;
+    assert!(
+        workflow.contains("rock-matrix check --fail-empty full.yaml"),
+        "{workflow}"
+    );
 }
 
 #[test]
@@ -29,7 +47,10 @@ fn a_plan_whose_files_are_all_published_says_so() {
     let project = Project::new()
         .file("m.yaml", &format!("{HEAD}{one}"))
         .bytes(&format!("wheels/{wheel}"), &Wheel::named(wheel).bytes());
-    let stderr = project.run(&["plan", "m.yaml", "--published", "wheels"]).exits(0).stderr;
+    let stderr = project
+        .run(&["plan", "m.yaml", "--published", "wheels"])
+        .exits(0)
+        .stderr;
     insta::assert_snapshot!(stderr, @r"
     warning[P014 empty-plan]: the plan has no jobs: all its files are published
     help: nothing is left to build; plan without `--published` to see every job
@@ -39,14 +60,40 @@ fn a_plan_whose_files_are_all_published_says_so() {
 #[test]
 fn only_keeps_the_reasons_for_what_is_asked_for() {
     let project = Project::new().file("m.yaml", &format!("{HEAD}{AXES}"));
-    let words = ["plan", "m.yaml", "--explain", "--only", "torch=2.5.1", "--only", "rocm=6.4"];
+    let words = [
+        "plan",
+        "m.yaml",
+        "--explain",
+        "--only",
+        "torch=2.5.1",
+        "--only",
+        "rocm=6.4",
+    ];
     let said = project.run(&words).exits(0);
-    assert!(said.stdout.contains("torch 2.5.1 × rocm 6.4") && !said.stdout.contains("torch 2.6.0"), "{}", said.stdout);
-    assert!(said.stderr.contains("help: change the values of `--only`, or what the reasons name\n"), "{}", said.stderr);
+    assert!(
+        said.stdout.contains("torch 2.5.1 × rocm 6.4") && !said.stdout.contains("torch 2.6.0"),
+        "{}",
+        said.stdout
+    );
+    assert!(
+        said.stderr
+            .contains("help: change the values of `--only`, or what the reasons name\n"),
+        "{}",
+        said.stderr
+    );
     // The reason that is advised is printed by the advised command.
-    let said = project.run(&[&words[..2], &words[3..]].concat()).exits(0).stderr;
-    let advised =
-        said.split_once("help: see the reasons with `rock-matrix ").unwrap().1.split('`').next().unwrap().to_owned();
+    let said = project
+        .run(&[&words[..2], &words[3..]].concat())
+        .exits(0)
+        .stderr;
+    let advised = said
+        .split_once("help: see the reasons with `rock-matrix ")
+        .unwrap()
+        .1
+        .split('`')
+        .next()
+        .unwrap()
+        .to_owned();
     let advised = shlex::split(&advised).unwrap();
     assert!(
         project
@@ -61,10 +108,18 @@ fn only_keeps_the_reasons_for_what_is_asked_for() {
 #[test]
 fn verify_takes_folders_of_wheels() {
     const NAME: &str = "demo-1.0-py3-none-any.whl";
-    let project = Project::new().bytes(&format!("dist/{NAME}"), &Wheel::named(NAME).bytes()).file("none/x", "");
+    let project = Project::new()
+        .bytes(&format!("dist/{NAME}"), &Wheel::named(NAME).bytes())
+        .file("none/x", "");
     let said = project.run(&["wheel", "verify", "dist"]).exits(0).stdout;
     assert!(said.contains(NAME), "{said}");
-    assert!(project.run(&["wheel", "verify", "none"]).exits(1).stderr.contains("there are no wheels in `none`"));
+    assert!(
+        project
+            .run(&["wheel", "verify", "none"])
+            .exits(1)
+            .stderr
+            .contains("there are no wheels in `none`")
+    );
 }
 
 #[test]
@@ -75,7 +130,10 @@ fn a_fault_is_not_reported_by_its_consequence() {
         .file("r/mine.yaml", "recipe: 1\nname: mine\nbackend: {}\nsteps:\n  - {stage: build, argv: [\"true\"]}\n");
     let codes = |words: &[&str]| {
         let said = project.run(words).exits(1).stderr;
-        let lines = said.lines().filter_map(|line| line.strip_prefix("error[")?.split(' ').next()).map(str::to_owned);
+        let lines = said
+            .lines()
+            .filter_map(|line| line.strip_prefix("error[")?.split(' ').next())
+            .map(str::to_owned);
         lines.collect::<Vec<_>>()
     };
     assert_eq!(codes(&["check", "axis.yaml"]), ["M020"]);
@@ -88,12 +146,21 @@ fn a_fault_is_not_reported_by_its_consequence() {
 fn the_hint_in_a_rendered_command_writes_the_script() {
     let recipe = "recipe: 1\nname: mine\nvars: {a: b}\nsteps:\n  - {stage: build, argv: [echo, \"{{ vars.a }}\"]}\n";
     let matrix = "version: 1\ndistribution: mine\nrecipe: mine\nrunner: self-hosted\nimage: x/y:1\naxes: {mine: [\"1.0\"], python: [\"3.12\"], rocm: [\"6.2\"]}\n";
-    let project = Project::new().file("m.yaml", matrix).file("own recipes/mine.yaml", recipe);
-    let said = project.run(&["render", "docker", "m.yaml", "--recipes", "own recipes"]).exits(0).stdout;
-    let hint =
-        said.lines().find_map(|line| line.strip_prefix("# What runs in it is written by: rock-matrix ")).unwrap();
+    let project = Project::new()
+        .file("m.yaml", matrix)
+        .file("own recipes/mine.yaml", recipe);
+    let said = project
+        .run(&["render", "docker", "m.yaml", "--recipes", "own recipes"])
+        .exits(0)
+        .stdout;
+    let hint = said
+        .lines()
+        .find_map(|line| line.strip_prefix("# What runs in it is written by: rock-matrix "))
+        .unwrap();
     let words = shlex::split(hint).unwrap();
-    project.run(&words.iter().map(String::as_str).collect::<Vec<_>>()).exits(0);
+    project
+        .run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+        .exits(0);
     let script = words.last().unwrap();
     assert!(project.read(script).contains("echo b"), "{hint}");
     assert_eq!(project.read(".rock/.gitignore").lines().last(), Some("*"));

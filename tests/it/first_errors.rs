@@ -2,7 +2,8 @@
 
 use crate::support::toy::Toy;
 
-/// Output of a build as pip shows it: the error of the compiler, then a traceback of setuptools and advice of pip.
+/// Output of a build as pip shows it: the error of the compiler, then a traceback of setuptools and
+/// advice of pip.
 const PIP: &str = "cat <<'OUT'
   Building wheel for vecadd (setup.py): started
   running build_ext

@@ -1,19 +1,26 @@
-//! Builds are compared with the runners and the caches that GitHub has for them, before a workflow is written.
+//! Builds are compared with the runners and the caches that GitHub has for them, before a workflow
+//! is written.
 
 use crate::support::Project;
 
 /// A shipped matrix file with another runner.
 fn on(file: &str, runner: &str) -> Project {
-    let text = std::fs::read_to_string(format!("{}/matrices/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let text =
+        std::fs::read_to_string(format!("{}/matrices/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
     assert!(text.contains("\nrunner: self-hosted\n"), "{file}");
-    Project::new().file("m.yaml", &text.replace("\nrunner: self-hosted\n", &format!("\nrunner: {runner}\n")))
+    Project::new().file(
+        "m.yaml",
+        &text.replace("\nrunner: self-hosted\n", &format!("\nrunner: {runner}\n")),
+    )
 }
 
 /// A hosted runner has 4 threads, 6 hours and 14 GB of disk.
 #[test]
 fn jobs_that_do_not_fit_their_runner_are_refused() {
     let refused = |file: &str| {
-        let said = on(file, "ubuntu-22.04").run(&["render", "workflow", "m.yaml"]).exits(1);
+        let said = on(file, "ubuntu-22.04")
+            .run(&["render", "workflow", "m.yaml"])
+            .exits(1);
         assert_eq!(said.stdout, "");
         said.stderr
     };
@@ -58,53 +65,91 @@ fn jobs_that_do_not_fit_their_runner_are_refused() {
     ");
     // Whoever names a runner of their own knows what it has.
     for runner in ["self-hosted", "our-large-machine", "rocm-azure"] {
-        on("rocm-sdk.yaml", runner).run(&["render", "workflow", "m.yaml"]).exits(0);
+        on("rocm-sdk.yaml", runner)
+            .run(&["render", "workflow", "m.yaml"])
+            .exits(0);
     }
     // A build on this machine asks no runner.
     let builds = ["render", "script", "m.yaml", "--out", "scripts/"];
     on("pytorch.yaml", "ubuntu-22.04").run(&builds).exits(0);
 }
 
-/// Jobs that `check` and `plan` list may be built elsewhere; those that a workflow takes from `plan` may not.
+/// Jobs that `check` and `plan` list may be built elsewhere; those that a workflow takes from
+/// `plan` may not.
 #[test]
 fn check_and_plan_warn_of_jobs_that_do_not_fit() {
     let project = on("pytorch.yaml", "ubuntu-22.04").env("GITHUB_OUTPUT", "outputs");
-    let rendered = project.run(&["render", "workflow", "m.yaml"]).exits(1).stderr;
+    let rendered = project
+        .run(&["render", "workflow", "m.yaml"])
+        .exits(1)
+        .stderr;
     let planned = project.run(&["plan", "m.yaml", "--github-output"]).exits(1);
-    assert_eq!((planned.stdout.as_str(), planned.stderr.as_str()), ("", rendered.as_str()));
+    assert_eq!(
+        (planned.stdout.as_str(), planned.stderr.as_str()),
+        ("", rendered.as_str())
+    );
     assert!(!project.has("outputs"));
     let warned = rendered.replace("error[P065", "warning[P065");
-    let planned = project.run(&["plan", "m.yaml", "--format", "json", "--out", "plan.json"]).exits(0).stderr;
+    let planned = project
+        .run(&["plan", "m.yaml", "--format", "json", "--out", "plan.json"])
+        .exits(0)
+        .stderr;
     assert!(planned.contains(&warned), "{planned}");
     let checked = project.run(&["check", "m.yaml"]).exits(0).stderr;
     assert!(checked.starts_with(&warned), "{checked}");
-    let rows = project.run(&["check", "m.yaml", "--format", "json"]).exits(0).stdout;
+    let rows = project
+        .run(&["check", "m.yaml", "--format", "json"])
+        .exits(0)
+        .stdout;
     let places: Vec<String> = rows
         .lines()
         .map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap())
         .filter(|row| row["code"].is_string())
-        .map(|row| format!("{} {} {}:{}", row["severity"], row["code"], row["file"], row["line"]).replace('"', ""))
+        .map(|row| {
+            format!(
+                "{} {} {}:{}",
+                row["severity"], row["code"], row["file"], row["line"]
+            )
+            .replace('"', "")
+        })
         .collect();
     assert_eq!(places, ["warning P065 m.yaml:7"; 2]);
     let is_silent = |project: &Project, arguments: &[&str]| {
         let said = project.run(arguments).exits(0);
-        assert!(!said.stderr.contains("P065"), "{arguments:?}: {}", said.stderr);
+        assert!(
+            !said.stderr.contains("P065"),
+            "{arguments:?}: {}",
+            said.stderr
+        );
     };
     is_silent(&project, &["plan", "m.yaml", "--runner", "4x16"]);
-    is_silent(&on("rocm-sdk.yaml", "our-large-machine"), &["check", "m.yaml"]);
+    is_silent(
+        &on("rocm-sdk.yaml", "our-large-machine"),
+        &["check", "m.yaml"],
+    );
     // No workflow runs jobs for Windows.
-    is_silent(&Project::new().copy("matrices", "matrices"), &["check", "matrices/pytorch-windows.yaml"]);
+    is_silent(
+        &Project::new().copy("matrices", "matrices"),
+        &["check", "matrices/pytorch-windows.yaml"],
+    );
 }
 
-/// GitHub keeps 10 GB of caches and deletes what was used least lately, so that a capped build would begin anew.
+/// GitHub keeps 10 GB of caches and deletes what was used least lately, so that a capped build
+/// would begin anew.
 #[test]
 fn caches_larger_than_github_keeps_are_a_warning_and_shared_out() {
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.6.3\", \"2.7.4\", \"2.8.3\"]\n  \
                   python: [\"3.9\", \"3.10\", \"3.11\", \"3.12\"]\n  torch: [\"2.5.1\", \"2.6.0\", \"2.7.1\", \"2.8.0\"]\n  \
                   rocm: [\"6.1\", \"6.2\", \"6.3\", \"6.4\"]\n  backend: [ck]\ngfx: [gfx90a, gfx942]\n";
     let project = Project::new().file("m.yaml", &format!("{matrix}workflow: {{cache: on}}\n"));
-    let said = project.run(&["render", "workflow", "m.yaml"]).exits(0).stderr;
-    let warned = said.split("\n\n").find(|one| one.contains("[P066 ")).unwrap_or_default();
+    let said = project
+        .run(&["render", "workflow", "m.yaml"])
+        .exits(0)
+        .stderr;
+    let warned = said
+        .split("\n\n")
+        .find(|one| one.contains("[P066 "))
+        .unwrap_or_default();
     insta::assert_snapshot!(warned, @r"
     warning[P066 caches-exceed-limit]: the compiler caches of all builds take about 10296 MB, and GitHub keeps 10000 MB
       --> m.yaml:11:19
@@ -119,23 +164,60 @@ fn caches_larger_than_github_keeps_are_a_warning_and_shared_out() {
         let said = project.run(command).exits(0).stderr;
         assert!(said.contains(warned.trim_end()), "{command:?}: {said}");
     }
-    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    let plan = project
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0)
+        .json();
     let jobs = plan["jobs"].as_array().unwrap().len() as u64;
-    let total: u64 =
-        plan["jobs"].as_array().unwrap().iter().map(|job| job["estimate"]["cache_mb"].as_u64().unwrap()).sum();
+    let total: u64 = plan["jobs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|job| job["estimate"]["cache_mb"].as_u64().unwrap())
+        .sum();
     assert_eq!(
-        (plan["limits"]["cache_limit_mb"].as_u64(), plan["limits"]["cache_total_mb"].as_u64()),
+        (
+            plan["limits"]["cache_limit_mb"].as_u64(),
+            plan["limits"]["cache_total_mb"].as_u64()
+        ),
         (Some(10_000), Some(total))
     );
-    assert_eq!(plan["matrices"][0]["cache_mb"].as_u64(), Some(10_000 / jobs));
+    assert_eq!(
+        plan["matrices"][0]["cache_mb"].as_u64(),
+        Some(10_000 / jobs)
+    );
     // The share reaches the compiler of a leg.
-    let leg = serde_json::json!({"id": plan["jobs"][0]["id"], "runner": "[\"ubuntu-22.04\"]"}).to_string();
-    let on_a_leg = Project::new().env("ROCK_JOB", &leg).file("plan.json", &plan.to_string());
-    let steps = on_a_leg.run(&["build", "--job-env", "ROCK_JOB", "--plan", "plan.json", "--dry-run"]).exits(0).stdout;
-    let sizes: Vec<&str> = steps.lines().map(str::trim).filter(|line| line.starts_with("CCACHE_MAXSIZE=")).collect();
-    assert!(!sizes.is_empty() && sizes.iter().all(|size| *size == "CCACHE_MAXSIZE=138M"), "{steps}");
+    let leg = serde_json::json!({"id": plan["jobs"][0]["id"], "runner": "[\"ubuntu-22.04\"]"})
+        .to_string();
+    let on_a_leg = Project::new()
+        .env("ROCK_JOB", &leg)
+        .file("plan.json", &plan.to_string());
+    let steps = on_a_leg
+        .run(&[
+            "build",
+            "--job-env",
+            "ROCK_JOB",
+            "--plan",
+            "plan.json",
+            "--dry-run",
+        ])
+        .exits(0)
+        .stdout;
+    let sizes: Vec<&str> = steps
+        .lines()
+        .map(str::trim)
+        .filter(|line| line.starts_with("CCACHE_MAXSIZE="))
+        .collect();
+    assert!(
+        !sizes.is_empty() && sizes.iter().all(|size| *size == "CCACHE_MAXSIZE=138M"),
+        "{steps}"
+    );
     // Without caches there is nothing to share.
-    let plan = Project::new().file("m.yaml", matrix).run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    let plan = Project::new()
+        .file("m.yaml", matrix)
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0)
+        .json();
     assert_eq!(plan["limits"], serde_json::json!({"jobs_per_matrix": 256}));
     assert!(plan["matrices"][0]["cache_mb"].is_null());
 }

@@ -1,5 +1,5 @@
-//! What jobs of a rendered workflow hand to each other: the plan, the wheels and the program, each by the report of the
-//! job that made it.
+//! What jobs of a rendered workflow hand to each other: the plan, the wheels and the program, each
+//! by the report of the job that made it.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,11 @@ fn built() -> Toy {
 /// Runs `report leg`; the exit code, stdout and stderr.
 fn leg(toy: &Toy) -> (i32, String, String) {
     let words = ["report", "leg", "--job-env", "ROCK_JOB", "--out", "kept"];
-    run(toy, &words, &[("ROCK_JOB", &json!({"id": JOB}).to_string())])
+    run(
+        toy,
+        &words,
+        &[("ROCK_JOB", &json!({"id": JOB}).to_string())],
+    )
 }
 
 fn run(toy: &Toy, words: &[&str], variables: &[(&str, &str)]) -> (i32, String, String) {
@@ -33,7 +37,11 @@ fn run(toy: &Toy, words: &[&str], variables: &[(&str, &str)]) -> (i32, String, S
     command.envs(variables.iter().copied());
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    (
+        output.status.code().unwrap(),
+        text(output.stdout),
+        text(output.stderr),
+    )
 }
 
 fn digest(path: &Path) -> Digest {
@@ -42,7 +50,9 @@ fn digest(path: &Path) -> Digest {
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
-    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -54,11 +64,26 @@ fn a_leg_hands_over_what_its_build_reported() {
     let (code, stdout, stderr) = leg(&toy);
     assert_eq!((code, stderr.as_str()), (0, ""));
     let record = WHEEL.replace(".whl", ".build.json");
-    assert_eq!(names(&toy.path("kept")), ["SHA256SUMS", &record, WHEEL].map(str::to_owned));
-    assert_eq!(std::fs::read_to_string(toy.path("kept/SHA256SUMS")).unwrap(), stdout);
-    assert!(stdout.contains(&format!("{}  {WHEEL}\n", digest(&toy.path("dist").join(WHEEL)).to_hex())), "{stdout}");
+    assert_eq!(
+        names(&toy.path("kept")),
+        ["SHA256SUMS", &record, WHEEL].map(str::to_owned)
+    );
+    assert_eq!(
+        std::fs::read_to_string(toy.path("kept/SHA256SUMS")).unwrap(),
+        stdout
+    );
+    assert!(
+        stdout.contains(&format!(
+            "{}  {WHEEL}\n",
+            digest(&toy.path("dist").join(WHEEL)).to_hex()
+        )),
+        "{stdout}"
+    );
     // It takes no further disk.
-    assert_eq!(inode(&toy.path("kept").join(WHEEL)), inode(&toy.path("dist").join(WHEEL)));
+    assert_eq!(
+        inode(&toy.path("kept").join(WHEEL)),
+        inode(&toy.path("dist").join(WHEEL))
+    );
     let (code, _, stderr) = leg(&toy);
     assert_eq!(code, 1);
     insta::assert_snapshot!(stderr, @r"
@@ -90,7 +115,10 @@ fn a_leg_with_a_changed_file_collects_nothing() {
     assert!(!toy.path("kept").exists());
     std::fs::remove_file(toy.path("dist/zzz.tar.gz")).unwrap();
     let (code, _, stderr) = leg(&toy);
-    assert!(code == 1 && stderr.contains("has nothing to hand over: `dist/zzz.tar.gz` is missing"), "{stderr}");
+    assert!(
+        code == 1 && stderr.contains("has nothing to hand over: `dist/zzz.tar.gz` is missing"),
+        "{stderr}"
+    );
     assert!(!toy.path("kept").exists());
 }
 
@@ -122,10 +150,13 @@ fn a_wheel_that_no_build_reported_stops_its_leg() {
         toy.write(&format!("dist/{name}"), b"another job's");
         let (code, stdout, stderr) = leg(&toy);
         assert_eq!((code, stdout.as_str()), (1, ""), "{stderr}");
+        assert!(stderr.starts_with(
+            "error[G343 unreported-file]: the build of `toy-1.0-rocm6.2-py3.11` did not report"
+        ));
         assert!(
-            stderr.starts_with("error[G343 unreported-file]: the build of `toy-1.0-rocm6.2-py3.11` did not report")
+            stderr.contains(&format!("dist/{name}")) && !toy.path("kept").exists(),
+            "{stderr}"
         );
-        assert!(stderr.contains(&format!("dist/{name}")) && !toy.path("kept").exists(), "{stderr}");
     }
 }
 
@@ -152,7 +183,11 @@ fn a_leg_hands_over_nothing_that_differs_from_its_build() {
         told(&|toy| record(toy, &format!("\"job\": \"{JOB}\""), "\"job\": \"other\"")),
         told(&|toy| {
             std::fs::rename(wheel(toy), toy.path("elsewhere.whl")).unwrap();
-            record(toy, &format!("\"name\": \"{WHEEL}\""), "\"name\": \"../elsewhere.whl\"");
+            record(
+                toy,
+                &format!("\"name\": \"{WHEEL}\""),
+                "\"name\": \"../elsewhere.whl\"",
+            );
         }),
     ];
     insta::assert_snapshot!(found.join("\n"), @r"
@@ -171,7 +206,10 @@ fn a_leg_hands_over_no_link() {
     std::fs::rename(toy.path("dist").join(WHEEL), toy.path("elsewhere")).unwrap();
     std::os::unix::fs::symlink("../elsewhere", toy.path("dist").join(WHEEL)).unwrap();
     let (code, _, stderr) = leg(&toy);
-    assert!(code == 1 && stderr.starts_with("error[G343 unreported-file]"), "{stderr}");
+    assert!(
+        code == 1 && stderr.starts_with("error[G343 unreported-file]"),
+        "{stderr}"
+    );
 }
 
 /// A run with two legs, whose artifacts are downloaded.
@@ -184,11 +222,24 @@ struct Handed {
 impl Handed {
     fn new() -> Self {
         let toy = Toy::building("").two_pythons();
-        let said =
-            toy.command(&["plan", "matrices/toy.yaml", "--format", "json", "--out", "plan.json"]).output().unwrap();
+        let said = toy
+            .command(&[
+                "plan",
+                "matrices/toy.yaml",
+                "--format",
+                "json",
+                "--out",
+                "plan.json",
+            ])
+            .output()
+            .unwrap();
         assert!(said.status.success());
         let plan_digest = digest(&toy.path("plan.json")).to_hex();
-        let mut handed = Self { toy, plan_digest, outputs: json!({}) };
+        let mut handed = Self {
+            toy,
+            plan_digest,
+            outputs: json!({}),
+        };
         handed.keep(0, JOB, &[WHEEL]);
         handed.keep(1, OTHER_JOB, &[OTHER_WHEEL]);
         handed
@@ -204,12 +255,20 @@ impl Handed {
         let mut listed = Vec::new();
         for name in wheels {
             let record = name.replace(".whl", ".build.json");
-            for (name, bytes) in [((*name).to_owned(), Wheel::named(name).bytes()), (record, b"{}".to_vec())] {
-                self.toy.write(&format!("artifacts/wheel-{job}/{name}"), &bytes);
+            for (name, bytes) in [
+                ((*name).to_owned(), Wheel::named(name).bytes()),
+                (record, b"{}".to_vec()),
+            ] {
+                self.toy
+                    .write(&format!("artifacts/wheel-{job}/{name}"), &bytes);
                 listed.push((name.clone(), digest(&folder.join(name))));
             }
         }
-        std::fs::write(folder.join("SHA256SUMS"), sums(listed.iter().map(|(name, of)| (name.as_str(), *of)))).unwrap();
+        std::fs::write(
+            folder.join("SHA256SUMS"),
+            sums(listed.iter().map(|(name, of)| (name.as_str(), *of))),
+        )
+        .unwrap();
         let report = json!({
             "job": job,
             "artifact": (40 + number).to_string(),
@@ -219,12 +278,31 @@ impl Handed {
     }
 
     fn run(&self, words: &[&str]) -> (i32, String, String) {
-        let common = ["--plan", "plan.json", "--plan-sha256", &self.plan_digest, "--legs-env", "LEGS_0"];
-        run(&self.toy, &[words, &common].concat(), &[("LEGS_0", &self.outputs.to_string())])
+        let common = [
+            "--plan",
+            "plan.json",
+            "--plan-sha256",
+            &self.plan_digest,
+            "--legs-env",
+            "LEGS_0",
+        ];
+        run(
+            &self.toy,
+            &[words, &common].concat(),
+            &[("LEGS_0", &self.outputs.to_string())],
+        )
     }
 
     fn publish(&self) -> (i32, String, String) {
-        self.run(&["publish", "--to", "release", "--tag", "v1", "--artifacts", "artifacts"])
+        self.run(&[
+            "publish",
+            "--to",
+            "release",
+            "--tag",
+            "v1",
+            "--artifacts",
+            "artifacts",
+        ])
     }
 
     /// The faults of a publish that is refused and writes nothing, with digests cut to four digits.
@@ -233,7 +311,10 @@ impl Handed {
         let (code, stdout, stderr) = self.publish();
         assert_eq!((code, stdout.as_str()), (1, ""), "{stderr}");
         assert!(!self.toy.path("release").exists(), "{stderr}");
-        regex::Regex::new("[0-9a-f]{64}").unwrap().replace_all(&stderr, "[DIGEST]").into_owned()
+        regex::Regex::new("[0-9a-f]{64}")
+            .unwrap()
+            .replace_all(&stderr, "[DIGEST]")
+            .into_owned()
     }
 }
 
@@ -242,7 +323,10 @@ fn reports_without_artifacts_and_a_missing_folder_are_refused() {
     let handed = Handed::new();
     let (code, _, stderr) = handed.run(&["publish", "--to", "release", "artifacts"]);
     assert_eq!(code, 2, "{stderr}");
-    assert!(stderr.contains("`--legs-env` is for artifacts: name their folder with `--artifacts`"), "{stderr}");
+    assert!(
+        stderr.contains("`--legs-env` is for artifacts: name their folder with `--artifacts`"),
+        "{stderr}"
+    );
     let (code, _, stderr) = handed.run(&["publish", "--to", "release", "--artifacts", "nope"]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(stderr, @r"
@@ -258,17 +342,32 @@ fn wheels_are_taken_by_the_reports_of_their_legs() {
     let (code, stdout, stderr) = handed.run(&["report", "legs"]);
     assert_eq!((code, stdout.as_str(), stderr.as_str()), (0, "40,41\n", ""));
     let one = json!({"id": OTHER_JOB}).to_string();
-    let words = "report legs --plan plan.json --legs-env LEGS_0 --job-env ROCK_JOB".split(' ').collect::<Vec<_>>();
+    let words = "report legs --plan plan.json --legs-env LEGS_0 --job-env ROCK_JOB"
+        .split(' ')
+        .collect::<Vec<_>>();
     let variables = [("LEGS_0", handed.outputs.to_string()), ("ROCK_JOB", one)];
-    let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let variables: Vec<(&str, &str)> = variables
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
     assert_eq!(run(&handed.toy, &words, &variables).1, "41\n");
     let (code, _, stderr) = handed.publish();
     assert_eq!(code, 0, "{stderr}");
     for (job, wheel) in [(JOB, WHEEL), (OTHER_JOB, OTHER_WHEEL)] {
         let released = handed.toy.path("release/v1").join(wheel);
-        assert_eq!(inode(&released), inode(&handed.folder(job).join(wheel)), "it takes no further disk");
+        assert_eq!(
+            inode(&released),
+            inode(&handed.folder(job).join(wheel)),
+            "it takes no further disk"
+        );
     }
-    assert!(!handed.toy.path("release/v1").join(WHEEL.replace(".whl", ".build.json")).exists());
+    assert!(
+        !handed
+            .toy
+            .path("release/v1")
+            .join(WHEEL.replace(".whl", ".build.json"))
+            .exists()
+    );
 }
 
 /// `actions/download-artifact` makes no folder for the only artifact that it downloads.
@@ -276,14 +375,31 @@ fn wheels_are_taken_by_the_reports_of_their_legs() {
 fn the_only_artifact_lies_in_the_folder_itself() {
     let handed = Handed::new();
     let matrix = std::fs::read_to_string(handed.toy.path("matrices/toy.yaml")).unwrap();
-    handed.toy.write("matrices/toy.yaml", matrix.replace(", \"3.12\"]", "]").as_bytes());
-    let said =
-        handed.toy.command(&["plan", "matrices/toy.yaml", "--format", "json", "--out", "plan.json"]).output().unwrap();
+    handed.toy.write(
+        "matrices/toy.yaml",
+        matrix.replace(", \"3.12\"]", "]").as_bytes(),
+    );
+    let said = handed
+        .toy
+        .command(&[
+            "plan",
+            "matrices/toy.yaml",
+            "--format",
+            "json",
+            "--out",
+            "plan.json",
+        ])
+        .output()
+        .unwrap();
     assert!(said.status.success());
     std::fs::rename(handed.folder(JOB), handed.toy.path("flat")).unwrap();
     let legs = json!({"leg_0": handed.outputs["leg_0"], "leg_1": ""}).to_string();
     let words = "publish --to release --tag v1 --plan plan.json --legs-env LEGS_0 --artifacts flat";
-    let (code, _, stderr) = run(&handed.toy, &words.split(' ').collect::<Vec<_>>(), &[("LEGS_0", &legs)]);
+    let (code, _, stderr) = run(
+        &handed.toy,
+        &words.split(' ').collect::<Vec<_>>(),
+        &[("LEGS_0", &legs)],
+    );
     assert_eq!(code, 0, "{stderr}");
     assert!(handed.toy.path("release/v1").join(WHEEL).exists());
 }
@@ -292,9 +408,14 @@ fn the_only_artifact_lies_in_the_folder_itself() {
 fn a_replaced_plan_is_refused() {
     let handed = Handed::new();
     let plan = std::fs::read_to_string(handed.toy.path("plan.json")).unwrap();
-    handed.toy.write("plan.json", plan.replace("cp312", "cp313").as_bytes());
+    handed
+        .toy
+        .write("plan.json", plan.replace("cp312", "cp313").as_bytes());
     let (code, _, of_legs) = handed.run(&["report", "legs"]);
-    assert!(code == 1 && of_legs.starts_with("error[G340 plan-replaced]"), "{of_legs}");
+    assert!(
+        code == 1 && of_legs.starts_with("error[G340 plan-replaced]"),
+        "{of_legs}"
+    );
     insta::assert_snapshot!(handed.refused(), @r"
     error[G340 plan-replaced]: `plan.json` is not the plan that the job `plan` made
     --> plan.json
@@ -302,16 +423,30 @@ fn a_replaced_plan_is_refused() {
      = note: the job `plan` reported sha256:[DIGEST]
     help: find out which job of the run wrote the artifact `plan`; publish nothing of this run
     ");
-    let words = ["publish", "--repo", "me/wheels", "--tag", "v1", "--plan", "plan.json", "--dry-run"];
+    let words = [
+        "publish",
+        "--repo",
+        "me/wheels",
+        "--tag",
+        "v1",
+        "--plan",
+        "plan.json",
+        "--dry-run",
+    ];
     let reported = ["--plan-sha256", &handed.plan_digest, "artifacts"];
     let (code, _, to_github) = run(&handed.toy, &[&words[..], &reported].concat(), &[]);
-    assert!(code == 1 && to_github.contains("error[G340 plan-replaced]"), "{to_github}");
+    assert!(
+        code == 1 && to_github.contains("error[G340 plan-replaced]"),
+        "{to_github}"
+    );
 }
 
 #[test]
 fn a_replaced_wheel_is_refused() {
     let handed = Handed::new();
-    let other = Wheel::named(WHEEL).file("toy/more.py", b"import os\n").bytes();
+    let other = Wheel::named(WHEEL)
+        .file("toy/more.py", b"import os\n")
+        .bytes();
     std::fs::write(handed.folder(JOB).join(WHEEL), other).unwrap();
     insta::assert_snapshot!(handed.refused(), @r"
     error[G342 artifact-replaced]: `toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` is not the file that its leg reported
@@ -336,17 +471,22 @@ fn replaced_sums_are_refused() {
     help: find out which job of the run wrote this artifact; publish nothing of this run
     ");
     std::fs::remove_file(handed.folder(JOB).join("SHA256SUMS")).unwrap();
-    assert!(
-        handed
-            .refused()
-            .starts_with("error[G342 artifact-replaced]: the artifact `wheel-toy-1.0-rocm6.2-py3.11` has no")
-    );
+    assert!(handed.refused().starts_with(
+        "error[G342 artifact-replaced]: the artifact `wheel-toy-1.0-rocm6.2-py3.11` has no"
+    ));
 }
 
 /// Their digest is the one that the leg reported, but they list no files.
 #[test]
 fn sums_that_list_no_files_are_refused() {
-    let texts: [&[u8]; 6] = [b"", b"\n", b"x  y\n", b"\xff\n", &vec![b'\n'; 1 << 20], &vec![b'\n'; (1 << 20) + 1]];
+    let texts: [&[u8]; 6] = [
+        b"",
+        b"\n",
+        b"x  y\n",
+        b"\xff\n",
+        &vec![b'\n'; 1 << 20],
+        &vec![b'\n'; (1 << 20) + 1],
+    ];
     let faults = texts.map(|text| {
         let mut handed = Handed::new();
         handed.keep(0, JOB, &[]);
@@ -356,7 +496,9 @@ fn sums_that_list_no_files_are_refused() {
         std::fs::write(handed.folder(JOB).join("SHA256SUMS"), text).unwrap();
         let report = handed.outputs["leg_0"].as_str().unwrap();
         let mut report: Value = serde_json::from_str(report).unwrap();
-        report["digest"] = digest(&handed.folder(JOB).join("SHA256SUMS")).to_hex().into();
+        report["digest"] = digest(&handed.folder(JOB).join("SHA256SUMS"))
+            .to_hex()
+            .into();
         handed.outputs["leg_0"] = report.to_string().into();
         let fault = handed.refused();
         assert_eq!(fault.matches("error[").count(), 1, "{fault}");
@@ -390,8 +532,12 @@ fn replaced_sums_that_are_no_text_are_refused() {
 #[test]
 fn files_that_no_leg_reported_are_refused() {
     let handed = Handed::new();
-    handed.toy.write(&format!("artifacts/wheel-{JOB}/rock-manifest.json"), b"{}");
-    handed.toy.write("artifacts/wheel-other/toy-1.0-py3-none-any.whl", b"x");
+    handed
+        .toy
+        .write(&format!("artifacts/wheel-{JOB}/rock-manifest.json"), b"{}");
+    handed
+        .toy
+        .write("artifacts/wheel-other/toy-1.0-py3-none-any.whl", b"x");
     std::os::unix::fs::symlink("/etc/passwd", handed.folder(OTHER_JOB).join("link")).unwrap();
     std::fs::remove_file(handed.folder(OTHER_JOB).join(OTHER_WHEEL)).unwrap();
     insta::assert_snapshot!(handed.refused(), @r"
@@ -433,8 +579,9 @@ fn every_job_has_one_report_and_one_artifact() {
         change(&mut handed.outputs);
         handed.refused()
     };
-    let report =
-        |job: &str, artifact: &str| json!({"job": job, "artifact": artifact, "digest": "0".repeat(64)}).to_string();
+    let report = |job: &str, artifact: &str| {
+        json!({"job": job, "artifact": artifact, "digest": "0".repeat(64)}).to_string()
+    };
     let found = [
         told(&|outputs| outputs["leg_1"] = "".into()),
         told(&|outputs| *outputs = json!(["x"])),
@@ -461,7 +608,15 @@ fn every_job_has_one_report_and_one_artifact() {
 #[test]
 fn a_plan_with_more_jobs_than_the_workflow_has_outputs_for_fails() {
     let toy = Toy::building("").two_pythons();
-    let words = |most| ["plan", "matrices/toy.yaml", "--github-output", "--max-legs", most];
+    let words = |most| {
+        [
+            "plan",
+            "matrices/toy.yaml",
+            "--github-output",
+            "--max-legs",
+            most,
+        ]
+    };
     let (code, stdout, stderr) = run(&toy, &words("1"), &[]);
     assert_eq!((code, stdout.as_str()), (1, ""));
     insta::assert_snapshot!(stderr, @r"
@@ -481,9 +636,17 @@ fn a_replaced_program_is_not_started() {
     let built = digest(&program).to_hex();
     for (id, job) in workflow["jobs"].as_object().unwrap() {
         let steps = job["steps"].as_array().unwrap();
-        let Some(step) = steps.iter().find(|step| step["name"] == "Put rock-matrix on the path") else { continue };
+        let Some(step) = steps
+            .iter()
+            .find(|step| step["name"] == "Put rock-matrix on the path")
+        else {
+            continue;
+        };
         let script = step["run"].as_str().unwrap();
-        let script = format!("export RUNNER_TEMP='{}/temp' GITHUB_PATH=path\n{script}", toy.folder.display());
+        let script = format!(
+            "export RUNNER_TEMP='{}/temp' GITHUB_PATH=path\n{script}",
+            toy.folder.display()
+        );
         let step = json!({"run": script, "env": step["env"]});
         for (bytes, is_taken) in [(&b"the program"[..], true), (b"another", false)] {
             std::fs::write(&program, bytes).unwrap();
@@ -491,7 +654,10 @@ fn a_replaced_program_is_not_started() {
             assert_eq!(toy.step(&step, |_| built.clone()), is_taken, "{id}");
             assert_eq!(toy.path("path").exists(), is_taken, "{id}");
         }
-        assert!(script.contains("::error title=G345 program-replaced::"), "{script}");
+        assert!(
+            script.contains("::error title=G345 program-replaced::"),
+            "{script}"
+        );
     }
 }
 
@@ -505,14 +671,23 @@ fn max_parallel_is_divided_among_the_matrices_of_a_workflow() {
             "test: {{runner: mi300x, gpu: none}}\nworkflow: {{max-jobs: 2, max-parallel: {parallel}}}\n"
         ));
         let text = std::fs::read_to_string(toy.path("matrices/toy.yaml")).unwrap();
-        toy.write("matrices/toy.yaml", text.replace("[\"3.11\"]", pythons).as_bytes());
+        toy.write(
+            "matrices/toy.yaml",
+            text.replace("[\"3.11\"]", pythons).as_bytes(),
+        );
         let (workflow, _) = toy.workflow("matrix_0");
         let jobs = workflow["jobs"].as_object().unwrap();
         let of_job = |(id, job): (&String, &Value)| {
             let parallel = job["strategy"]["max-parallel"].as_u64()?;
-            Some(format!("{id} {parallel} needs {}", job["needs"].to_string().replace('"', "")))
+            Some(format!(
+                "{id} {parallel} needs {}",
+                job["needs"].to_string().replace('"', "")
+            ))
         };
-        jobs.iter().filter_map(of_job).collect::<Vec<_>>().join("\n")
+        jobs.iter()
+            .filter_map(of_job)
+            .collect::<Vec<_>>()
+            .join("\n")
     };
     insta::assert_snapshot!(shares(12), @r"
     build-0 5 needs plan
@@ -532,9 +707,16 @@ fn max_parallel_is_divided_among_the_matrices_of_a_workflow() {
     ");
 }
 
-/// Without a variable there are no reports, which is a mistake of the command line and not of the legs.
+/// Without a variable there are no reports, which is a mistake of the command line and not of the
+/// legs.
 #[test]
 fn report_legs_asks_for_the_variable_with_the_reports() {
-    let said = crate::support::Project::new().run(&["report", "legs", "--plan", "plan.json"]).exits(2).stderr;
-    assert!(said.contains("required arguments were not provided:\n  <--legs-env <NAME>>"), "{said}");
+    let said = crate::support::Project::new()
+        .run(&["report", "legs", "--plan", "plan.json"])
+        .exits(2)
+        .stderr;
+    assert!(
+        said.contains("required arguments were not provided:\n  <--legs-env <NAME>>"),
+        "{said}"
+    );
 }

@@ -1,7 +1,7 @@
 //! Commands that messages print, run where they are printed, as someone does who copies them.
 //!
-//! Each must succeed, and answer or solve what the message is about. Those of builds and releases are followed in the
-//! stories of these.
+//! Each must succeed, and answer or solve what the message is about. Those of builds and releases
+//! are followed in the stories of these.
 
 use crate::support::Project;
 
@@ -15,10 +15,22 @@ fn extension(lines: &str) -> Project {
 fn init_is_followed_by_what_it_prints_next() {
     let project = Project::new();
     let said = project.run(&["check"]).exits(1).stderr;
-    let said = project.follow(&said, "write a first one with").exits(0).stderr;
+    let said = project
+        .follow(&said, "write a first one with")
+        .exits(0)
+        .stderr;
     assert!(project.has("matrices/flash-attn.yaml"), "{said}");
-    assert_eq!(project.follow(&said, "flash-attn.yaml, then").exits(0).stderr, "1 file, 0 errors, 0 warnings\n");
-    let plan = project.follow(&said, "`rock-matrix check`,").exits(0).stdout;
+    assert_eq!(
+        project
+            .follow(&said, "flash-attn.yaml, then")
+            .exits(0)
+            .stderr,
+        "1 file, 0 errors, 0 warnings\n"
+    );
+    let plan = project
+        .follow(&said, "`rock-matrix check`,")
+        .exits(0)
+        .stdout;
     assert!(plan.contains("1 job"), "{plan}");
     let _ = project.follow(&said, "` and\n").exits(0);
     let _ = project.run(&["render", "workflow", "--check"]).exits(0);
@@ -30,7 +42,11 @@ fn a_plan_without_jobs_says_how_to_see_the_reasons() {
     for command in [&["plan"][..], &["render", "workflow"], &["check"]] {
         let arguments: Vec<&str> = command.iter().copied().chain(["own wheels.yaml"]).collect();
         let said = project.run(&arguments).exits(0);
-        let before = if command == ["plan"] { "see the reasons with" } else { "see every reason with" };
+        let before = if command == ["plan"] {
+            "see the reasons with"
+        } else {
+            "see every reason with"
+        };
         let reasons = project.follow(&said.stderr, before).exits(0).stdout;
         assert!(reasons.contains("excluded by"), "{reasons}");
     }
@@ -39,38 +55,78 @@ fn a_plan_without_jobs_says_how_to_see_the_reasons() {
 #[test]
 fn a_build_without_jobs_says_why() {
     let project = extension("vars: {source: .}\nexclude: [{python: \"3.11\"}]\n");
-    for command in [&["build", "own wheels.yaml", "--all"][..], &["render", "docker", "own wheels.yaml"]] {
+    for command in [
+        &["build", "own wheels.yaml", "--all"][..],
+        &["render", "docker", "own wheels.yaml"],
+    ] {
         let said = project.run(command).exits(0).stderr;
         assert!(
-            said.starts_with("warning[P014 empty-plan]: every combination is left out, so there are no jobs\n"),
+            said.starts_with(
+                "warning[P014 empty-plan]: every combination is left out, so there are no jobs\n"
+            ),
             "{said}"
         );
-        assert!(project.follow(&said, "see every reason with").exits(0).stdout.contains("excluded by"));
+        assert!(
+            project
+                .follow(&said, "see every reason with")
+                .exits(0)
+                .stdout
+                .contains("excluded by")
+        );
     }
-    let named = project.run(&["build", "own wheels.yaml", "own-1.0"]).exits(1).stderr;
-    assert!(named.contains("P014 empty-plan") && named.contains("no job is called `own-1.0`"), "{named}");
-    let sets = ["flash-attn=2.7.4.post1", "rocm=7.0", "torch=2.5.1", "python=3.11"];
+    let named = project
+        .run(&["build", "own wheels.yaml", "own-1.0"])
+        .exits(1)
+        .stderr;
+    assert!(
+        named.contains("P014 empty-plan") && named.contains("no job is called `own-1.0`"),
+        "{named}"
+    );
+    let sets = [
+        "flash-attn=2.7.4.post1",
+        "rocm=7.0",
+        "torch=2.5.1",
+        "python=3.11",
+    ];
     let sets = sets.iter().flat_map(|value| ["--set", *value]);
-    let alone: Vec<&str> = ["build", "--recipe", "flash-attn"].into_iter().chain(sets).collect();
+    let alone: Vec<&str> = ["build", "--recipe", "flash-attn"]
+        .into_iter()
+        .chain(sets)
+        .collect();
     let said = project.run(&alone).exits(1).stderr;
-    assert!(said.contains("error[P014 empty-plan]") && said.contains("torch 2.5.1 has wheels for ROCm"), "{said}");
+    assert!(
+        said.contains("error[P014 empty-plan]") && said.contains("torch 2.5.1 has wheels for ROCm"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_missing_variable_is_explained_by_its_recipe() {
     let project = extension("");
     let said = project.run(&["check", "own wheels.yaml"]).exits(1).stderr;
-    let shown = project.follow(&said, "set `source` under `vars`;").exits(0).stdout;
+    let shown = project
+        .follow(&said, "set `source` under `vars`;")
+        .exits(0)
+        .stdout;
     assert!(shown.contains("source"), "{shown}");
     let said = project.run(&["recipe", "show", "nope"]).exits(2).stderr;
-    assert!(project.follow(&said, "help:").exits(0).stdout.contains("hip-extension"));
+    assert!(
+        project
+            .follow(&said, "help:")
+            .exits(0)
+            .stdout
+            .contains("hip-extension")
+    );
 }
 
 #[test]
 fn a_job_for_windows_is_rendered_by_the_printed_command() {
     let project = extension("vars: {source: .}\nplatform: windows\nrunner: windows-2022\n");
     let job = "own-1.0-rocm6.2-py3.11-win";
-    for arguments in [&["build", job, "--matrix", "own wheels.yaml"][..], &["build", "own wheels.yaml", job]] {
+    for arguments in [
+        &["build", job, "--matrix", "own wheels.yaml"][..],
+        &["build", "own wheels.yaml", job],
+    ] {
         let said = project.run(arguments).exits(1).stderr;
         let script = project.follow(&said, "run what").exits(0).stdout;
         assert!(script.contains(job), "{script}");
@@ -80,11 +136,28 @@ fn a_job_for_windows_is_rendered_by_the_printed_command() {
 #[test]
 fn a_job_that_is_not_known_is_one_of_those_listed() {
     let project = extension("vars: {source: .}\n");
-    let said = project.run(&["build", "nope", "--matrix", "own wheels.yaml", "--dry-run"]).exits(1).stderr;
-    assert!(said.contains("help: name one of own-1.0-rocm6.2-py3.11\n"), "{said}");
-    let _ = project.run(&["build", "own-1.0-rocm6.2-py3.11", "--matrix", "own wheels.yaml", "--dry-run"]).exits(0);
+    let said = project
+        .run(&["build", "nope", "--matrix", "own wheels.yaml", "--dry-run"])
+        .exits(1)
+        .stderr;
+    assert!(
+        said.contains("help: name one of own-1.0-rocm6.2-py3.11\n"),
+        "{said}"
+    );
+    let _ = project
+        .run(&[
+            "build",
+            "own-1.0-rocm6.2-py3.11",
+            "--matrix",
+            "own wheels.yaml",
+            "--dry-run",
+        ])
+        .exits(0);
     let said = project.run(&["build", "own wheels.yaml"]).exits(2).stderr;
-    assert!(said.contains("name one of own-1.0-rocm6.2-py3.11, or build all with `--all`"), "{said}");
+    assert!(
+        said.contains("name one of own-1.0-rocm6.2-py3.11, or build all with `--all`"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -104,20 +177,51 @@ fn what_is_not_there_is_listed_by_the_printed_command() {
 fn init_in_another_folder_says_where_to_go_on() {
     let project = Project::new();
     let said = project.run(&["init", "my wheels"]).exits(0).stderr;
-    let folder = said.split("next: `cd ").nth(1).and_then(|rest| rest.split('`').next()).unwrap_or_default();
+    let folder = said
+        .split("next: `cd ")
+        .nth(1)
+        .and_then(|rest| rest.split('`').next())
+        .unwrap_or_default();
     assert_eq!(folder, "'my wheels'", "{said}");
     let check = format!("cd {folder} && rock-matrix check");
-    let said = project.follow(&format!("run `{check}`"), "run").exits(0).stderr;
+    let said = project
+        .follow(&format!("run `{check}`"), "run")
+        .exits(0)
+        .stderr;
     assert_eq!(said, "1 file, 0 errors, 0 warnings\n");
 }
 
 #[test]
 fn a_recipe_for_any_project_asks_for_the_name_of_one() {
     let project = Project::new();
-    let build = ["build", "--recipe", "hip-extension", "--dry-run", "--set", "python=3.11", "--set", "rocm=6.2"];
+    let build = [
+        "build",
+        "--recipe",
+        "hip-extension",
+        "--dry-run",
+        "--set",
+        "python=3.11",
+        "--set",
+        "rocm=6.2",
+    ];
     let said = project.run(&build).exits(1).stderr;
-    assert!(said.contains("help: add `--set distribution=NAME` and `--set version=VERSION`\n"), "{said}");
-    let more = ["--set", "distribution=own", "--set", "version=1.0", "--set", "source=.", "--set", "torch-from=host"];
-    let dry = project.run(&[&build[..], &more, &["--set", "python-from=host"]].concat()).exits(0).stdout;
+    assert!(
+        said.contains("help: add `--set distribution=NAME` and `--set version=VERSION`\n"),
+        "{said}"
+    );
+    let more = [
+        "--set",
+        "distribution=own",
+        "--set",
+        "version=1.0",
+        "--set",
+        "source=.",
+        "--set",
+        "torch-from=host",
+    ];
+    let dry = project
+        .run(&[&build[..], &more, &["--set", "python-from=host"]].concat())
+        .exits(0)
+        .stdout;
     assert!(dry.contains("== own-1.0-rocm6.2-py3.11"), "{dry}");
 }

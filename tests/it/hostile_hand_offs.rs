@@ -1,5 +1,6 @@
-//! Files that one process leaves for another and that someone has changed meanwhile: plans, records, listings, legs of a
-//! workflow. What they hold becomes words of scripts, options of containers and names of files.
+//! Files that one process leaves for another and that someone has changed meanwhile: plans,
+//! records, listings, legs of a workflow. What they hold becomes words of scripts, options of
+//! containers and names of files.
 
 use serde_json::json;
 
@@ -24,7 +25,10 @@ indexes: {torch: "https://e.example/whl"}
 /// A project with a plan as this program wrote it, and that plan.
 fn planned() -> (Project, serde_json::Value) {
     let project = Project::new().file("m.yaml", MATRIX);
-    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    let plan = project
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0)
+        .json();
     (project, plan)
 }
 
@@ -32,7 +36,10 @@ fn planned() -> (Project, serde_json::Value) {
 fn set(plan: &serde_json::Value, field: &str, value: serde_json::Value) -> String {
     let mut plan = plan.clone();
     let (parent, key) = field.rsplit_once('/').unwrap();
-    match plan.pointer_mut(parent).unwrap_or_else(|| panic!("{field}")) {
+    match plan
+        .pointer_mut(parent)
+        .unwrap_or_else(|| panic!("{field}"))
+    {
         serde_json::Value::Array(items) => match key.parse::<usize>().unwrap() {
             at if at < items.len() => items[at] = value,
             _ => items.push(value),
@@ -42,8 +49,8 @@ fn set(plan: &serde_json::Value, field: &str, value: serde_json::Value) -> Strin
     plan.to_string()
 }
 
-/// Every field of a plan, with what it must not hold: line breaks, what a shell evaluates, options, paths that leave, words
-/// that are none.
+/// Every field of a plan, with what it must not hold: line breaks, what a shell evaluates, options,
+/// paths that leave, words that are none.
 const FIELDS: [(&str, &str); 80] = [
     ("/generator", "a\nb"),
     ("/matrices/0/matrix", "m.yaml\n$(id)"),
@@ -133,7 +140,8 @@ fn planned_in_full() -> (Project, serde_json::Value) {
     let first = plan["jobs"][0]["id"].clone();
     let job = &mut plan["jobs"][0];
     job["image"] = "rocm/pytorch:x".into();
-    job["estimate"] = json!({"objects": 1, "hours": 1.0, "attempts": 1, "cache_mb": 1, "verdict": "x"});
+    job["estimate"] =
+        json!({"objects": 1, "hours": 1.0, "attempts": 1, "cache_mb": 1, "verdict": "x"});
     job["dropped_gfx"] = json!([{"target": "gfx900", "reason": "x"}]);
     job["covers"] = json!({"python": ["3.9"]});
     job["vars"] = json!({});
@@ -147,23 +155,44 @@ fn planned_in_full() -> (Project, serde_json::Value) {
     (project, plan)
 }
 
-/// The name of a field in messages: `jobs[0].gfx[0]` for `/jobs/0/gfx/0`. Of a key that is refused itself, with a blank, it is
-/// the map.
+/// The name of a field in messages: `jobs[0].gfx[0]` for `/jobs/0/gfx/0`. Of a key that is refused
+/// itself, with a blank, it is the map.
 fn shown(field: &str) -> String {
     let steps = field[1..].split('/').take_while(|step| !step.contains(' '));
-    let shown = steps.map(|step| if step.parse::<usize>().is_ok() { format!("[{step}]") } else { format!(".{step}") });
+    let shown = steps.map(|step| {
+        if step.parse::<usize>().is_ok() {
+            format!("[{step}]")
+        } else {
+            format!(".{step}")
+        }
+    });
     shown.collect::<String>()[1..].to_owned()
 }
 
 /// Asserts that both readers of a plan refuse this field by name, and write nothing.
 fn assert_refused(plan: &serde_json::Value, field: &str, value: &serde_json::Value, name: &str) {
     let project = Project::new().file("p.json", &set(plan, field, value.clone()));
-    for command in [&["render", "script", "p.json", "--out", "out/"][..], &["render", "docker", "p.json"]] {
+    for command in [
+        &["render", "script", "p.json", "--out", "out/"][..],
+        &["render", "docker", "p.json"],
+    ] {
         let done = project.run(command).exits(1);
-        assert!(done.stderr.starts_with("error[P018 bad-plan-file]"), "{field} {value}: {}", done.stderr);
+        assert!(
+            done.stderr.starts_with("error[P018 bad-plan-file]"),
+            "{field} {value}: {}",
+            done.stderr
+        );
         let refusal = format!("error[P018 bad-plan-file]: `p.json` is not a plan: `{name}` ");
-        assert!(done.stderr.contains(&refusal), "{field} {value}: {}", done.stderr);
-        assert_eq!((done.stdout.as_str(), project.files()), ("", vec!["p.json".to_owned()]), "{field} {value}");
+        assert!(
+            done.stderr.contains(&refusal),
+            "{field} {value}: {}",
+            done.stderr
+        );
+        assert_eq!(
+            (done.stdout.as_str(), project.files()),
+            ("", vec!["p.json".to_owned()]),
+            "{field} {value}"
+        );
     }
 }
 
@@ -171,10 +200,16 @@ fn assert_refused(plan: &serde_json::Value, field: &str, value: &serde_json::Val
 fn every_field_of_a_plan_is_checked_when_it_is_read() {
     let (project, plan) = planned_in_full();
     let project = project.file("p.json", &plan.to_string());
-    let sound = project.run(&["render", "script", "p.json", "--out", "sound/"]).exits(0);
+    let sound = project
+        .run(&["render", "script", "p.json", "--out", "sound/"])
+        .exits(0);
     assert!(sound.stderr.contains("wrote sound/"), "{}", sound.stderr);
     for (field, value) in FIELDS {
-        let value = if value == "SAME" { plan["jobs"][0]["id"].as_str().unwrap() } else { value };
+        let value = if value == "SAME" {
+            plan["jobs"][0]["id"].as_str().unwrap()
+        } else {
+            value
+        };
         assert_refused(&plan, field, &value.into(), &shown(field));
     }
     for field in ["/jobs/0/covers/a b", "/covered/0/axes/a b"] {
@@ -193,7 +228,11 @@ fn numbers_of_a_plan_must_fit_each_other() {
     for (field, value, name) in [
         ("/jobs/0/matrix", json!(7), "jobs[0].matrix"),
         ("/excluded/0/matrix", json!(7), "excluded[0].matrix"),
-        ("/jobs/0/estimate/hours", json!(-1.0), "jobs[0].estimate.hours"),
+        (
+            "/jobs/0/estimate/hours",
+            json!(-1.0),
+            "jobs[0].estimate.hours",
+        ),
         ("/limits/a b", json!(1), "limits"),
         ("/shards/0/first", json!(1), "shards[0].first"),
         ("/shards/0/count", json!(0), "shards[0].count"),
@@ -209,7 +248,9 @@ fn numbers_of_a_plan_must_fit_each_other() {
 fn a_field_that_is_refused_is_shown_where_it_stands() {
     let (_, plan) = planned();
     let line = set(&plan, "/jobs/1/image", "--privileged".into());
-    let text = line.replacen("\"jobs\":[", "\"jobs\":[\n", 1).replacen("},{\"id\"", "},\n{\"id\"", 1);
+    let text =
+        line.replacen("\"jobs\":[", "\"jobs\":[\n", 1)
+            .replacen("},{\"id\"", "},\n{\"id\"", 1);
     let project = Project::new().file("p.json", &text);
     let said = project.run(&["render", "docker", "p.json"]).exits(1).stderr;
     let first = said.lines().next().unwrap();
@@ -220,7 +261,10 @@ fn a_field_that_is_refused_is_shown_where_it_stands() {
     let place = said.lines().nth(1).unwrap();
     assert!(place.starts_with(" --> p.json:3:"), "{place}");
     let column: usize = place.rsplit(':').next().unwrap().parse().unwrap();
-    assert!(text.lines().nth(2).unwrap()[column - 1..].starts_with("\"--privileged\""), "{place}");
+    assert!(
+        text.lines().nth(2).unwrap()[column - 1..].starts_with("\"--privileged\""),
+        "{place}"
+    );
 }
 
 #[test]
@@ -231,14 +275,29 @@ fn a_plan_with_many_bad_fields_is_refused_with_the_first_of_them() {
     }
     let project = Project::new().file("p.json", &plan.to_string());
     let said = project.run(&["render", "docker", "p.json"]).exits(1).stderr;
-    assert_eq!(said.matches("error[P018 bad-plan-file]").count(), 17, "{said}");
-    assert!(said.contains("more than 16 of its fields are refused"), "{said}");
+    assert_eq!(
+        said.matches("error[P018 bad-plan-file]").count(),
+        17,
+        "{said}"
+    );
+    assert!(
+        said.contains("more than 16 of its fields are refused"),
+        "{said}"
+    );
 }
 
 #[test]
 fn every_plan_that_this_program_writes_can_be_read_back() {
-    let project = Project::new().copy("matrices", "matrices").copy("examples", "examples");
-    for name in ["flash-attn", "aotriton", "pytorch", "pytorch-windows", "rocm-sdk"] {
+    let project = Project::new()
+        .copy("matrices", "matrices")
+        .copy("examples", "examples");
+    for name in [
+        "flash-attn",
+        "aotriton",
+        "pytorch",
+        "pytorch-windows",
+        "rocm-sdk",
+    ] {
         let matrix = format!("matrices/{name}.yaml");
         let plan = project.run(&["plan", &matrix, "--format", "json", "--out", "p.json"]);
         let _ = plan.exits(0);
@@ -252,41 +311,142 @@ fn the_leg_of_a_workflow_names_a_job_or_is_refused() {
     let (_, plan) = planned();
     for id in ["../x", "a\nb", "$(id)", "A", "-x", ""] {
         let leg = json!({"id": id}).to_string();
-        let project = Project::new().file("p.json", &plan.to_string()).env("ROCK_JOB", leg);
-        let done = project.run(&["build", "--plan", "p.json", "--job-env", "ROCK_JOB", "--dry-run"]).exits(1);
-        assert!(done.stderr.starts_with("error[P048 bad-job-variable]"), "{id:?}: {}", done.stderr);
+        let project = Project::new()
+            .file("p.json", &plan.to_string())
+            .env("ROCK_JOB", leg);
+        let done = project
+            .run(&[
+                "build",
+                "--plan",
+                "p.json",
+                "--job-env",
+                "ROCK_JOB",
+                "--dry-run",
+            ])
+            .exits(1);
+        assert!(
+            done.stderr.starts_with("error[P048 bad-job-variable]"),
+            "{id:?}: {}",
+            done.stderr
+        );
     }
 }
 
-/// Files of these sizes hold zeros: at its limit one is read, above it is not read at all. Most formats then refuse the zeros; an
-/// index page is one without links, and a list has one long name, so these commands succeed.
-/// Twice what GitHub reads of a workflow: 1 MiB.
+/// Files of these sizes hold zeros: at its limit one is read, above it is not read at all. Most
+/// formats then refuse the zeros; an index page is one without links, and a list has one long name,
+/// so these commands succeed. Twice what GitHub reads of a workflow: 1 MiB.
 #[test]
 fn a_workflow_past_the_limit_is_not_compared() {
     for past in [false, true] {
-        let project =
-            Project::new().file("sound.yaml", MATRIX).file("w.yml", &"#".repeat((1 << 20) + usize::from(past)));
-        let done = project.run(&["render", "workflow", "sound.yaml", "--check", "--out", "w.yml"]).exits(1);
-        assert_eq!(done.stderr.contains("`w.yml`: it is larger than 1048576 bytes"), past, "{}", done.stderr);
-        assert_eq!(done.stdout.starts_with("--- w.yml"), !past, "{}", done.stdout);
+        let project = Project::new()
+            .file("sound.yaml", MATRIX)
+            .file("w.yml", &"#".repeat((1 << 20) + usize::from(past)));
+        let done = project
+            .run(&[
+                "render",
+                "workflow",
+                "sound.yaml",
+                "--check",
+                "--out",
+                "w.yml",
+            ])
+            .exits(1);
+        assert_eq!(
+            done.stderr
+                .contains("`w.yml`: it is larger than 1048576 bytes"),
+            past,
+            "{}",
+            done.stderr
+        );
+        assert_eq!(
+            done.stdout.starts_with("--- w.yml"),
+            !past,
+            "{}",
+            done.stdout
+        );
     }
 }
 
 #[test]
 fn a_file_past_the_limit_of_its_format_is_refused_before_it_is_read() {
-    const SMALL: Bounds = Bounds { address_mib: 2048, peak_mib: 64, cpu_s: 60 };
+    const SMALL: Bounds = Bounds {
+        address_mib: 2048,
+        peak_mib: 64,
+        cpu_s: 60,
+    };
     const WHEEL: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
-    let sources: &[&str] = &["source", "checkout", "--origin", "http://127.0.0.1:9/x.git", "--ref", "v1"];
-    let checkout = &[sources, &["--checkout-dir", "x", "--repo-name", "x", "--dry-run"]].concat();
+    let sources: &[&str] = &[
+        "source",
+        "checkout",
+        "--origin",
+        "http://127.0.0.1:9/x.git",
+        "--ref",
+        "v1",
+    ];
+    let checkout = &[
+        sources,
+        &["--checkout-dir", "x", "--repo-name", "x", "--dry-run"],
+    ]
+    .concat();
     let formats: [(&str, u64, &[&str], i32, &str); 13] = [
-        ("p.json", 128 << 20, &["render", "docker", "p.json"], 1, "error[P018"),
-        ("l.json", 128 << 20, &["report", "coverage", "--plan", "m.yaml", "--published", "l.json"], 1, "error[G114"),
+        (
+            "p.json",
+            128 << 20,
+            &["render", "docker", "p.json"],
+            1,
+            "error[P018",
+        ),
+        (
+            "l.json",
+            128 << 20,
+            &[
+                "report",
+                "coverage",
+                "--plan",
+                "m.yaml",
+                "--published",
+                "l.json",
+            ],
+            1,
+            "error[G114",
+        ),
         ("m.yaml", 16 << 20, &["check", "m.yaml"], 1, "error[M038"),
-        ("r.yaml", 16 << 20, &["render", "recipe", "r.yaml", "sound.yaml"], 1, "error[M038"),
-        ("run.json", 64 << 20, &["plan", "sound.yaml", "--only-failed", "run.json"], 1, "error[P050"),
-        ("s.json", 1 << 20, &["source", "checkout", "--manifest", "s.json", "--checkout-root", "r"], 1, "error[C115"),
+        (
+            "r.yaml",
+            16 << 20,
+            &["render", "recipe", "r.yaml", "sound.yaml"],
+            1,
+            "error[M038",
+        ),
+        (
+            "run.json",
+            64 << 20,
+            &["plan", "sound.yaml", "--only-failed", "run.json"],
+            1,
+            "error[P050",
+        ),
+        (
+            "s.json",
+            1 << 20,
+            &[
+                "source",
+                "checkout",
+                "--manifest",
+                "s.json",
+                "--checkout-root",
+                "r",
+            ],
+            1,
+            "error[C115",
+        ),
         ("x/.rock/checkout.json", 16 << 20, checkout, 3, "error[C007"),
-        ("release/rock-manifest.json", 64 << 20, &["publish", "--to", "release", WHEEL], 3, "error[G010"),
+        (
+            "release/rock-manifest.json",
+            64 << 20,
+            &["publish", "--to", "release", WHEEL],
+            3,
+            "error[G010",
+        ),
         (
             "index/rocm6.2/torch/index.html",
             32 << 20,
@@ -294,24 +454,67 @@ fn a_file_past_the_limit_of_its_format_is_refused_before_it_is_read() {
             1,
             "the torch table",
         ),
-        ("policy.json", 16 << 20, &["wheel", "check", WHEEL, "--policy-file", "policy.json"], 1, "error[K007"),
-        ("list.txt", 16 << 20, &["wheel", "show", WHEEL, "--exclude-file", "list.txt"], 1, WHEEL),
-        ("targets.cmake", 4 << 20, &["sdk", "targets", "--targets-file", "targets.cmake"], 1, "error[S009"),
-        ("version.json", 1 << 20, &["sdk", "version", "--release-type", "nightly"], 1, "error[S"),
+        (
+            "policy.json",
+            16 << 20,
+            &["wheel", "check", WHEEL, "--policy-file", "policy.json"],
+            1,
+            "error[K007",
+        ),
+        (
+            "list.txt",
+            16 << 20,
+            &["wheel", "show", WHEEL, "--exclude-file", "list.txt"],
+            1,
+            WHEEL,
+        ),
+        (
+            "targets.cmake",
+            4 << 20,
+            &["sdk", "targets", "--targets-file", "targets.cmake"],
+            1,
+            "error[S009",
+        ),
+        (
+            "version.json",
+            1 << 20,
+            &["sdk", "version", "--release-type", "nightly"],
+            1,
+            "error[S",
+        ),
     ];
     let wheel = Wheel::named(WHEEL).bytes();
     for (name, limit, command, code, answer) in formats {
-        let project = Project::new().file("sound.yaml", MATRIX).file("m.yaml", MATRIX).file(name, "");
+        let project = Project::new()
+            .file("sound.yaml", MATRIX)
+            .file("m.yaml", MATRIX)
+            .file(name, "");
         let project = project.bytes(WHEEL, &wheel);
-        let file = std::fs::File::options().write(true).open(project.path(name)).unwrap();
+        let file = std::fs::File::options()
+            .write(true)
+            .open(project.path(name))
+            .unwrap();
         file.set_len(limit + 1).unwrap();
         let done = bounded(&project, SMALL, command, code).stderr;
-        assert!(done.starts_with("error[H020 cannot-read-file]: cannot read `"), "{name}: {done}");
-        assert!(done.contains(&format!("{name}`: it is larger than {limit} bytes")), "{name}: {done}");
+        assert!(
+            done.starts_with("error[H020 cannot-read-file]: cannot read `"),
+            "{name}: {done}"
+        );
+        assert!(
+            done.contains(&format!("{name}`: it is larger than {limit} bytes")),
+            "{name}: {done}"
+        );
         file.set_len(limit).unwrap();
         let done = project.command(command).output().unwrap();
         let said = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
-        assert!(said.starts_with(answer) && !said.contains("larger than"), "{name}: {said}");
-        assert_eq!(done.status.code(), Some(i32::from(answer.starts_with("error"))), "{name}: {said}");
+        assert!(
+            said.starts_with(answer) && !said.contains("larger than"),
+            "{name}: {said}"
+        );
+        assert_eq!(
+            done.status.code(),
+            Some(i32::from(answer.starts_with("error"))),
+            "{name}: {said}"
+        );
     }
 }

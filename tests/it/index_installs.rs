@@ -4,7 +4,8 @@ use std::process::Command;
 
 use crate::support::{Project, Wheel, need_pip};
 
-/// What a plain `flash-attn` from one flat page would be: the label that is highest as text, whatever torch there is.
+/// What a plain `flash-attn` from one flat page would be: the label that is highest as text,
+/// whatever torch there is.
 const LABELS: [(&str, &str); 5] = [
     ("rocm6.2-torch2.5", "rocm62torch2.5triton"),
     ("rocm6.2-torch2.6", "rocm62torch2.6triton"),
@@ -14,7 +15,10 @@ const LABELS: [(&str, &str); 5] = [
 ];
 
 fn wheel(name: &str) -> Vec<u8> {
-    Wheel::named(name).requires("torch").header("Requires-Python: >=3.8").bytes()
+    Wheel::named(name)
+        .requires("torch")
+        .header("Requires-Python: >=3.8")
+        .bytes()
 }
 
 fn project() -> Project {
@@ -30,7 +34,14 @@ fn installed(project: &Project, index: &str, requirement: &str) -> Result<Vec<St
     let target = project.path("installed");
     let _ = std::fs::remove_dir_all(&target);
     let output = Command::new("python3")
-        .args(["-m", "pip", "--isolated", "--disable-pip-version-check", "--no-cache-dir", "-q"])
+        .args([
+            "-m",
+            "pip",
+            "--isolated",
+            "--disable-pip-version-check",
+            "--no-cache-dir",
+            "-q",
+        ])
         .args(["install", "--no-deps", "--index-url", index, "--target"])
         .arg(&target)
         .arg(requirement)
@@ -62,7 +73,10 @@ fn pip_takes_from_each_folder_the_newest_wheel_of_its_torch_and_no_other() {
             project = project.bytes(&format!("dist/{name}"), &wheel(&name));
         }
     }
-    let published = project.run(&["publish", "--to", "a release", "dist", "--format", "json"]).exits(0).json();
+    let published = project
+        .run(&["publish", "--to", "a release", "dist", "--format", "json"])
+        .exits(0)
+        .json();
     let folders = published["indexes"].as_array().unwrap();
     assert_eq!(folders.len(), LABELS.len());
     let root = project.root().to_str().unwrap();
@@ -70,14 +84,32 @@ fn pip_takes_from_each_folder_the_newest_wheel_of_its_torch_and_no_other() {
         let page = project.read(&format!("a release/simple/{folder}/flash-attn/index.html"));
         assert_eq!(page.matches("<a href=").count(), 3, "{page}");
         let named = |label: &str| page.contains(&format!("%2B{label}-"));
-        assert_eq!(LABELS.iter().filter(|(_, one)| named(one)).collect::<Vec<_>>(), [&(folder, label)], "{page}");
-        let url = folders.iter().find(|f| f["folder"] == folder).unwrap()["url"].as_str().unwrap();
+        assert_eq!(
+            LABELS
+                .iter()
+                .filter(|(_, one)| named(one))
+                .collect::<Vec<_>>(),
+            [&(folder, label)],
+            "{page}"
+        );
+        let url = folders.iter().find(|f| f["folder"] == folder).unwrap()["url"]
+            .as_str()
+            .unwrap();
         let url = url.replace("[ROOT]", root);
-        assert!(url.starts_with("file:///") && url.contains("a%20release"), "{url}");
-        assert_eq!(installed(&project, &url, "flash-attn"), Ok(vec![format!("flash_attn-2.8.3+{label}")]));
+        assert!(
+            url.starts_with("file:///") && url.contains("a%20release"),
+            "{url}"
+        );
+        assert_eq!(
+            installed(&project, &url, "flash-attn"),
+            Ok(vec![format!("flash_attn-2.8.3+{label}")])
+        );
         let (_, other) = LABELS[(number + 1) % LABELS.len()];
         let refused = installed(&project, &url, &format!("flash-attn==2.8.3+{other}")).unwrap_err();
-        assert!(refused.contains("No matching distribution"), "{folder} offers {other}: {refused}");
+        assert!(
+            refused.contains("No matching distribution"),
+            "{folder} offers {other}: {refused}"
+        );
     }
 }
 
@@ -85,29 +117,54 @@ fn pip_takes_from_each_folder_the_newest_wheel_of_its_torch_and_no_other() {
 #[test]
 fn pip_would_take_a_wheel_of_any_torch_from_one_page_that_has_all() {
     let project = project();
-    project.run(&["publish", "--to", "release", "dist"]).exits(0);
-    let wheels: Vec<String> = project.files().into_iter().filter(|file| file.starts_with("release/flash")).collect();
+    project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(0);
+    let wheels: Vec<String> = project
+        .files()
+        .into_iter()
+        .filter(|file| file.starts_with("release/flash"))
+        .collect();
     let links = wheels.iter().filter(|file| file.contains(".whl"));
-    let links: String =
-        links.map(|file| format!("<a href=\"../../{file}\">{}</a>", &file["release/".len()..])).collect();
-    let project = project.bytes("flat/flash-attn/index.html", format!("<!DOCTYPE html>{links}").as_bytes());
+    let links: String = links
+        .map(|file| format!("<a href=\"../../{file}\">{}</a>", &file["release/".len()..]))
+        .collect();
+    let project = project.bytes(
+        "flat/flash-attn/index.html",
+        format!("<!DOCTYPE html>{links}").as_bytes(),
+    );
     let flat = format!("file://{}/flat/", project.path("").display());
-    assert_eq!(installed(&project, &flat, "flash-attn").map(|names| names.len()), Ok(1));
+    assert_eq!(
+        installed(&project, &flat, "flash-attn").map(|names| names.len()),
+        Ok(1)
+    );
     let taken = installed(&project, &flat, "flash-attn").unwrap().remove(0);
-    let unfit = LABELS.iter().filter(|(_, label)| taken != format!("flash_attn-2.8.3+{label}")).count();
-    assert_eq!(unfit, LABELS.len() - 1, "one wheel for all, whatever torch there is: {taken}");
+    let unfit = LABELS
+        .iter()
+        .filter(|(_, label)| taken != format!("flash_attn-2.8.3+{label}"))
+        .count();
+    assert_eq!(
+        unfit,
+        LABELS.len() - 1,
+        "one wheel for all, whatever torch there is: {taken}"
+    );
 }
 
 /// P8
 #[test]
 fn pip_refuses_a_wheel_whose_bytes_are_not_those_of_the_index() {
     let project = project();
-    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(0);
     let name = "flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl";
     let mut bytes = std::fs::read(project.path("release").join(name)).unwrap();
     bytes.push(0);
     let project = project.bytes(&format!("release/{name}"), &bytes);
-    let url = format!("file://{}/simple/rocm6.2-torch2.5/", project.path("release").display());
+    let url = format!(
+        "file://{}/simple/rocm6.2-torch2.5/",
+        project.path("release").display()
+    );
     let refused = installed(&project, &url, "flash-attn").unwrap_err();
     assert!(refused.contains("DO NOT MATCH THE HASHES"), "{refused}");
 }
@@ -115,15 +172,27 @@ fn pip_refuses_a_wheel_whose_bytes_are_not_those_of_the_index() {
 #[test]
 fn every_link_of_an_index_leads_to_a_file_with_the_digest_it_names() {
     use sha2::{Digest as _, Sha256};
-    let project = project().bytes("dist/plain-1.0-py3-none-any.whl", &wheel("plain-1.0-py3-none-any.whl"));
-    project.run(&["index", "build", "dist", "--out", "site/wheels"]).exits(0);
+    let project = project().bytes(
+        "dist/plain-1.0-py3-none-any.whl",
+        &wheel("plain-1.0-py3-none-any.whl"),
+    );
+    project
+        .run(&["index", "build", "dist", "--out", "site/wheels"])
+        .exits(0);
     let link = regex::Regex::new("<a href=\"([^\"#]+)#sha256=([0-9a-f]{64})\"").unwrap();
     let mut links = 0;
-    for file in project.files().iter().filter(|file| file.starts_with("site/") && file.ends_with("index.html")) {
+    for file in project
+        .files()
+        .iter()
+        .filter(|file| file.starts_with("site/") && file.ends_with("index.html"))
+    {
         let folder = project.path(file).parent().unwrap().to_owned();
         for found in link.captures_iter(&project.read(file)) {
             let bytes = std::fs::read(folder.join(found[1].replace("%2B", "+"))).unwrap();
-            let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            let digest: String = Sha256::digest(bytes)
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
             assert_eq!(digest, &found[2]);
             links += 1;
         }
@@ -136,13 +205,28 @@ fn every_link_of_an_index_leads_to_a_file_with_the_digest_it_names() {
 fn an_index_of_its_own_is_written_once_and_forgets_what_is_gone() {
     let project = project();
     let first = project.run(&["index", "build", "dist"]).exits(0);
-    assert!(first.stdout.starts_with("wrote dist/simple: 21 pages\n"), "{}", first.stdout);
+    assert!(
+        first.stdout.starts_with("wrote dist/simple: 21 pages\n"),
+        "{}",
+        first.stdout
+    );
     assert!(project.has("dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl.metadata"));
     let second = project.run(&["index", "build", "dist"]).exits(0);
-    assert!(second.stdout.starts_with("dist/simple is up to date: 21 pages"), "{}", second.stdout);
-    std::fs::remove_file(project.path("dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl")).unwrap();
+    assert!(
+        second
+            .stdout
+            .starts_with("dist/simple is up to date: 21 pages"),
+        "{}",
+        second.stdout
+    );
+    std::fs::remove_file(
+        project.path("dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl"),
+    )
+    .unwrap();
     project.run(&["index", "build", "dist"]).exits(0);
-    assert!(!project.has("dist/simple/rocm6.2-torch2.5") && project.has("dist/simple/rocm6.2-torch2.6"));
+    assert!(
+        !project.has("dist/simple/rocm6.2-torch2.5") && project.has("dist/simple/rocm6.2-torch2.6")
+    );
 }
 
 #[test]
@@ -150,48 +234,95 @@ fn an_index_that_lists_files_is_not_emptied_for_a_folder_or_a_list_without_wheel
     let project = project();
     project.run(&["index", "build", "dist"]).exits(0);
     for (_, label) in LABELS {
-        std::fs::remove_file(project.path(&format!("dist/flash_attn-2.8.3+{label}-py3-none-any.whl"))).unwrap();
+        std::fs::remove_file(
+            project.path(&format!("dist/flash_attn-2.8.3+{label}-py3-none-any.whl")),
+        )
+        .unwrap();
     }
     std::fs::create_dir(project.path("new")).unwrap();
     let (before, project) = (project.files(), project.file("none.json", "[]"));
     // One that no index lists is as good as none.
     let weird = "flash_attn-2.8.3+mine-py3-none-any.whl";
     let project = project.bytes(&format!("weird/{weird}"), &Wheel::named(weird).bytes());
-    let said = project.run(&["index", "build", "weird", "--out", "dist/simple"]).exits(1).stderr;
-    assert!(said.contains("error[G008") && said.contains("`dist/simple` is as it was"), "{said}");
+    let said = project
+        .run(&["index", "build", "weird", "--out", "dist/simple"])
+        .exits(1)
+        .stderr;
+    assert!(
+        said.contains("error[G008") && said.contains("`dist/simple` is as it was"),
+        "{said}"
+    );
     std::fs::remove_dir_all(project.path("weird")).unwrap();
-    let empty: [&[&str]; 3] =
-        [&["dist"], &["new", "--out", "dist/simple"], &["--published", "none.json", "--out", "dist/simple"]];
+    let empty: [&[&str]; 3] = [
+        &["dist"],
+        &["new", "--out", "dist/simple"],
+        &["--published", "none.json", "--out", "dist/simple"],
+    ];
     for what in empty {
-        let refused = project.run(&[&["index", "build"], what].concat()).exits(1).stderr;
-        assert!(refused.contains("note: `dist/simple` is as it was, and lists the files that it listed"), "{refused}");
-        assert!(refused.contains("help: remove `dist/simple` if nothing is to be offered from now on"), "{refused}");
+        let refused = project
+            .run(&[&["index", "build"], what].concat())
+            .exits(1)
+            .stderr;
+        assert!(
+            refused
+                .contains("note: `dist/simple` is as it was, and lists the files that it listed"),
+            "{refused}"
+        );
+        assert!(
+            refused.contains("help: remove `dist/simple` if nothing is to be offered from now on"),
+            "{refused}"
+        );
     }
     std::fs::remove_file(project.path("none.json")).unwrap();
     assert_eq!(project.files(), before);
     let refused = project.run(&["index", "build", "new"]).exits(1).stderr;
-    assert!(refused.contains("error[G008 nothing-to-publish]") && !project.has("new/simple"), "{refused}");
+    assert!(
+        refused.contains("error[G008 nothing-to-publish]") && !project.has("new/simple"),
+        "{refused}"
+    );
 }
 
 #[test]
 fn links_below_an_address_name_no_metadata_where_there_is_none() {
     let project = project();
     let base = "https://example.org/o/r/releases/download/v1/";
-    project.run(&["index", "build", "dist", "--out", "site", "--base-url", base, "--no-metadata"]).exits(0);
+    project
+        .run(&[
+            "index",
+            "build",
+            "dist",
+            "--out",
+            "site",
+            "--base-url",
+            base,
+            "--no-metadata",
+        ])
+        .exits(0);
     let page = project.read("site/rocm6.2-torch2.5/flash-attn/index.html");
     assert!(
         page.contains("href=\"https://example.org/o/r/releases/download/v1/flash_attn-2.8.3%2Brocm62torch2.5triton")
     );
     assert!(!page.contains("core-metadata"));
-    assert!(!project.files().iter().any(|file| file.ends_with(".metadata")));
+    assert!(
+        !project
+            .files()
+            .iter()
+            .any(|file| file.ends_with(".metadata"))
+    );
 }
 
 #[test]
 fn pages_are_not_written_over_other_things() {
     let project = project().file("site/index.html", "<h1>my home page</h1>");
     for out in ["site", "dist", "."] {
-        let refused = project.run(&["index", "build", "dist", "--out", out]).exits(1);
-        assert!(refused.stderr.starts_with("error[G016 cannot-index]"), "{}", refused.stderr);
+        let refused = project
+            .run(&["index", "build", "dist", "--out", out])
+            .exits(1);
+        assert!(
+            refused.stderr.starts_with("error[G016 cannot-index]"),
+            "{}",
+            refused.stderr
+        );
     }
     assert_eq!(project.read("site/index.html"), "<h1>my home page</h1>");
 }
@@ -199,15 +330,26 @@ fn pages_are_not_written_over_other_things() {
 #[test]
 fn the_landing_page_shows_the_line_that_installs_and_why_it_is_so() {
     let project = project();
-    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(0);
     let page = project.read("release/simple/index.html");
-    let lines: Vec<&str> = page.lines().filter(|line| line.contains("2.8.3+rocm62torch2.5triton --extra")).collect();
+    let lines: Vec<&str> = page
+        .lines()
+        .filter(|line| line.contains("2.8.3+rocm62torch2.5triton --extra"))
+        .collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
     <pre><code>pip install flash-attn==2.8.3+rocm62torch2.5triton --extra-index-url <span data-index="rocm6.2-torch2.5/">ADDRESS-OF-THIS-PAGE/rocm6.2-torch2.5/</span></code></pre>
     <pre><code>pip install torch==2.5.1+rocm6.2 flash-attn==2.8.3+rocm62torch2.5triton --extra-index-url <span data-index="rocm6.2-torch2.5/">ADDRESS-OF-THIS-PAGE/rocm6.2-torch2.5/</span> --extra-index-url https://download.pytorch.org/whl/rocm6.2</code></pre>
     "#);
-    assert!(page.contains("An installer keeps a torch 2.5 that is installed"), "{page}");
-    assert!(page.contains("<pre><code>export FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE\n</code></pre>"), "{page}");
+    assert!(
+        page.contains("An installer keeps a torch 2.5 that is installed"),
+        "{page}"
+    );
+    assert!(
+        page.contains("<pre><code>export FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE\n</code></pre>"),
+        "{page}"
+    );
     assert!(page.find("rocm7.14-torch2.14").unwrap() < page.find("rocm7.2-torch2.10").unwrap());
     assert!(page.find("rocm7.2-torch2.10").unwrap() < page.find("rocm7.2-torch2.9").unwrap());
 }
@@ -215,7 +357,9 @@ fn the_landing_page_shows_the_line_that_installs_and_why_it_is_so() {
 #[test]
 fn a_wheel_of_another_project_inside_is_not_offered() {
     let name = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
-    let other = Wheel::named(name).edit("METADATA", |text| text.replace("Name: flash-attn", "Name: flush-attn"));
+    let other = Wheel::named(name).edit("METADATA", |text| {
+        text.replace("Name: flash-attn", "Name: flush-attn")
+    });
     let project = Project::new().bytes(&format!("dist/{name}"), &other.bytes());
     let said = project.run(&["index", "build", "dist"]).exits(1).stderr;
     assert!(said.starts_with("error[W050 name-mismatch]"), "{said}");
@@ -228,13 +372,29 @@ fn versions_that_sort_against_their_rocm_are_told() {
     let name = |label: &str| format!("torch-2.9.0+{label}-cp312-cp312-linux_x86_64.whl");
     let told = |labels: &[&str]| {
         let wheels = labels.iter().map(|label| name(label));
-        let add = |project: Project, name: String| project.bytes(&format!("dist/{name}"), &Wheel::named(&name).bytes());
-        wheels.fold(Project::new(), add).run(&["index", "build", "dist"]).exits(0).stderr
+        let add = |project: Project, name: String| {
+            project.bytes(&format!("dist/{name}"), &Wheel::named(&name).bytes())
+        };
+        wheels
+            .fold(Project::new(), add)
+            .run(&["index", "build", "dist"])
+            .exits(0)
+            .stderr
     };
     let said = told(&["rocm7.14.0", "rocm10.2.0", "rocm7.2.0"]);
     assert!(said.contains("warning[G124 labels-misordered]"), "{said}");
-    assert!(said.contains("installers take torch 2.9.0+rocm10.2.0 for older than 2.9.0+rocm7.14.0"), "{said}");
-    assert!(said.contains("help: install from the folder of one ROCm"), "{said}");
+    assert!(
+        said.contains("installers take torch 2.9.0+rocm10.2.0 for older than 2.9.0+rocm7.14.0"),
+        "{said}"
+    );
+    assert!(
+        said.contains("help: install from the folder of one ROCm"),
+        "{said}"
+    );
     assert_eq!(told(&["rocm7.14.0", "rocm7.2.0"]), "");
-    assert_eq!(told(&["rocm10.1torch2.15", "rocm7.2torch2.9"]), "", "the torch decides there, and its folder");
+    assert_eq!(
+        told(&["rocm10.1torch2.15", "rocm7.2torch2.9"]),
+        "",
+        "the torch decides there, and its folder"
+    );
 }

@@ -11,12 +11,19 @@ fn wheel(number: usize) -> (String, Vec<u8>) {
 }
 
 fn with(project: Project, numbers: std::ops::Range<usize>) -> Project {
-    numbers.map(wheel).fold(project, |project, (name, bytes)| project.bytes(&format!("dist/{name}"), &bytes))
+    numbers.map(wheel).fold(project, |project, (name, bytes)| {
+        project.bytes(&format!("dist/{name}"), &bytes)
+    })
 }
 
 fn site(project: &Project) -> BTreeMap<String, String> {
-    let pages = project.files().into_iter().filter(|file| file.starts_with("site"));
-    pages.map(|file| (file.clone(), project.read(&file))).collect()
+    let pages = project
+        .files()
+        .into_iter()
+        .filter(|file| file.starts_with("site"));
+    pages
+        .map(|file| (file.clone(), project.read(&file)))
+        .collect()
 }
 
 #[test]
@@ -27,14 +34,29 @@ fn a_disk_that_takes_no_more_leaves_the_old_index_and_nothing_half_written() {
     let before = site(&project);
     let project = with(project, 3..60);
     let said = project.run_limited(8, &words).exits(3).stderr;
-    assert!(said.contains("error[H") && said.contains("cannot write"), "{said}");
+    assert!(
+        said.contains("error[H") && said.contains("cannot write"),
+        "{said}"
+    );
     assert!(said.contains("the index is as it was"), "{said}");
     assert_eq!(site(&project), before);
-    let beside: Vec<_> = std::fs::read_dir(project.root()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let beside: Vec<_> = std::fs::read_dir(project.root())
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
     assert_eq!(beside.len(), 2, "{beside:?}");
-    assert!(!project.files().iter().any(|file| file.contains(".tmp") || file.contains(".rock-")));
+    assert!(
+        !project
+            .files()
+            .iter()
+            .any(|file| file.contains(".tmp") || file.contains(".rock-"))
+    );
     project.run(&words).exits(0);
-    assert!(project.read("site/rocm6.2-torch2.5/flash-attn/index.html").contains("2.8.59%2B"));
+    assert!(
+        project
+            .read("site/rocm6.2-torch2.5/flash-attn/index.html")
+            .contains("2.8.59%2B")
+    );
 }
 
 #[test]
@@ -44,7 +66,11 @@ fn pages_that_lost_their_wheels_go_and_pages_that_are_the_same_stay_the_files_th
     let project = with(Project::new(), 0..2).bytes("dist/plain-1.0-py3-none-any.whl", &other);
     let words = ["index", "build", "dist", "--out", "site"];
     project.run(&words).exits(0);
-    let inode = || std::fs::metadata(project.path("site/rocm6.2-torch2.5/flash-attn/index.html")).unwrap().ino();
+    let inode = || {
+        std::fs::metadata(project.path("site/rocm6.2-torch2.5/flash-attn/index.html"))
+            .unwrap()
+            .ino()
+    };
     let before = inode();
     assert!(project.has("site/any/plain/index.json"));
     std::fs::remove_file(project.path("dist/plain-1.0-py3-none-any.whl")).unwrap();

@@ -8,7 +8,9 @@ use crate::support::{Outcome, Project};
 const FOLDER: &str = "out put";
 
 fn wheels(names: &[&str]) -> Project {
-    names.iter().fold(Project::new(), |project, name| project.file(&format!("{FOLDER}/{name}"), ""))
+    names.iter().fold(Project::new(), |project, name| {
+        project.file(&format!("{FOLDER}/{name}"), "")
+    })
 }
 
 fn name(distribution: &str, version: &str, tag: &str) -> String {
@@ -16,37 +18,55 @@ fn name(distribution: &str, version: &str, tag: &str) -> String {
 }
 
 fn pick(project: &Project, more: &[&str], code: i32) -> Outcome {
-    project.run(&[&["pick", "--wheels", FOLDER, "--only-given"], more].concat()).exits(code)
+    project
+        .run(&[&["pick", "--wheels", FOLDER, "--only-given"], more].concat())
+        .exits(code)
 }
 
 const DAY: [&str; 4] = ["--python", "3.12", "--label", "rocmsdk20250528"];
 
-/// TA10: a folder with older dates and other Pythons: three lines, in order, that a shell takes as they are.
+/// TA10: a folder with older dates and other Pythons: three lines, in order, that a shell takes as
+/// they are.
 #[test]
 fn the_lines_install_the_wheels_of_a_day_for_a_python() {
     let (new, old) = ("rocmsdk20250528", "rocmsdk20250501");
-    let names: Vec<String> = [("torchvision", "0.22.0"), ("torch", "2.7.0"), ("torchaudio", "2.7.0")]
-        .iter()
-        .flat_map(|(distribution, version)| {
-            [
-                name(distribution, &format!("{version}+{new}"), "cp312"),
-                name(distribution, &format!("{version}+{old}"), "cp312"),
-                name(distribution, &format!("{version}+{new}"), "cp311"),
-            ]
-        })
-        .chain(["notes.txt".to_owned(), "torch-nightly.whl".to_owned()])
-        .collect();
+    let names: Vec<String> = [
+        ("torchvision", "0.22.0"),
+        ("torch", "2.7.0"),
+        ("torchaudio", "2.7.0"),
+    ]
+    .iter()
+    .flat_map(|(distribution, version)| {
+        [
+            name(distribution, &format!("{version}+{new}"), "cp312"),
+            name(distribution, &format!("{version}+{old}"), "cp312"),
+            name(distribution, &format!("{version}+{new}"), "cp311"),
+        ]
+    })
+    .chain(["notes.txt".to_owned(), "torch-nightly.whl".to_owned()])
+    .collect();
     let project = wheels(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let folder = std::fs::canonicalize(project.path(FOLDER)).unwrap();
-    let line = |name: &str| format!("pip install '{}/{name}' --force-reinstall --no-deps\n", folder.display());
-    let expect = [&names[3], &names[6], &names[0]].map(|name| line(name)).concat();
+    let line = |name: &str| {
+        format!(
+            "pip install '{}/{name}' --force-reinstall --no-deps\n",
+            folder.display()
+        )
+    };
+    let expect = [&names[3], &names[6], &names[0]]
+        .map(|name| line(name))
+        .concat();
     let told = pick(&project, &DAY, 0);
     assert_eq!(shown(&project, &DAY), expect);
     assert_eq!(told.stderr, "");
     let lines = shown(&project, &DAY);
     let words = shlex::split(lines.lines().next().unwrap()).unwrap();
     assert_eq!(words[2], folder.join(&names[3]).display().to_string());
-    assert_eq!(shown(&project, &["--python", "3.12"]), expect, "the newest without a label");
+    assert_eq!(
+        shown(&project, &["--python", "3.12"]),
+        expect,
+        "the newest without a label"
+    );
 }
 
 /// What is printed, with the folder as it is.
@@ -66,22 +86,52 @@ fn other_dates_and_pythons_are_told_where_none_fits() {
     ]);
     let told = pick(&project, &DAY, 0);
     assert_eq!(told.stdout.lines().count(), 1, "{}", told.stdout);
-    assert!(told.stderr.contains("warning[G200 no-wheel-fits]: no wheel of torch for Python 3.12"), "{}", told.stderr);
-    assert!(told.stderr.contains("there are `rocmsdk20250501`, `rocmsdk20250502`"), "{}", told.stderr);
-    assert!(told.stderr.contains("there are `cp311-cp311`"), "{}", told.stderr);
-    let none = pick(&project, &[&DAY[..], &["--distribution", "torch"]].concat(), 1);
-    assert!(none.stdout.is_empty() && none.stderr.contains("error[G200 no-wheel-fits]"), "{}", none.stderr);
+    assert!(
+        told.stderr
+            .contains("warning[G200 no-wheel-fits]: no wheel of torch for Python 3.12"),
+        "{}",
+        told.stderr
+    );
+    assert!(
+        told.stderr
+            .contains("there are `rocmsdk20250501`, `rocmsdk20250502`"),
+        "{}",
+        told.stderr
+    );
+    assert!(
+        told.stderr.contains("there are `cp311-cp311`"),
+        "{}",
+        told.stderr
+    );
+    let none = pick(
+        &project,
+        &[&DAY[..], &["--distribution", "torch"]].concat(),
+        1,
+    );
+    assert!(
+        none.stdout.is_empty() && none.stderr.contains("error[G200 no-wheel-fits]"),
+        "{}",
+        none.stderr
+    );
     let unknown = pick(&project, &["--distribution", "triton"], 1);
     assert!(unknown.stderr.contains("error[G"), "{}", unknown.stderr);
     pick(&wheels(&["notes.txt"]), &[], 1);
-    Project::new().run(&["pick", "--wheels", "nowhere", "--only-given"]).exits(1);
-    Project::new().run(&["pick", "--label", "x", "--published", "a.json"]).exits(2);
+    Project::new()
+        .run(&["pick", "--wheels", "nowhere", "--only-given"])
+        .exits(1);
+    Project::new()
+        .run(&["pick", "--label", "x", "--published", "a.json"])
+        .exits(2);
 }
 
-/// TA10: records of builds say which wheels are meant, and the suffix of a commit's build is enough.
+/// TA10: records of builds say which wheels are meant, and the suffix of a commit's build is
+/// enough.
 #[test]
 fn wheels_that_records_of_builds_name_are_taken_and_no_others() {
-    let (built, stray) = (name("torch", "2.7.0+git1a2b3c4d.rocm7.10.0", "cp312"), name("torch", "2.9.0", "cp312"));
+    let (built, stray) = (
+        name("torch", "2.7.0+git1a2b3c4d.rocm7.10.0", "cp312"),
+        name("torch", "2.9.0", "cp312"),
+    );
     let project = wheels(&[&built, &stray]);
     let both = pick(&project, &["--python", "3.12"], 0);
     assert!(both.stdout.contains(&stray), "{}", both.stdout);
@@ -96,18 +146,30 @@ fn wheels_that_records_of_builds_name_are_taken_and_no_others() {
     let project = project.file(&format!("{FOLDER}/torch.build.json"), &record.to_string());
     let told = pick(&project, &["--python", "3.12", "--format", "json"], 0);
     let document: Value = serde_json::from_str(&told.stdout).unwrap();
-    assert_eq!(document["wheels"][0]["version"], "2.7.0+git1a2b3c4d.rocm7.10.0", "{}", told.stderr);
+    assert_eq!(
+        document["wheels"][0]["version"], "2.7.0+git1a2b3c4d.rocm7.10.0",
+        "{}",
+        told.stderr
+    );
     assert_eq!(document["wheels"].as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn wheels_for_another_system_are_left_out_with_the_reason() {
-    let tagged = |version: &str, platform: &str| format!("torch-{version}-cp312-cp312-{platform}.whl");
-    let (old, new) = (tagged("2.8.0", "manylinux_2_28_x86_64"), tagged("2.9.0", "manylinux_2_39_x86_64"));
+    let tagged =
+        |version: &str, platform: &str| format!("torch-{version}-cp312-cp312-{platform}.whl");
+    let (old, new) = (
+        tagged("2.8.0", "manylinux_2_28_x86_64"),
+        tagged("2.9.0", "manylinux_2_39_x86_64"),
+    );
     let project = wheels(&[&old, &new]);
     let machine = ["--platform", "linux_x86_64", "--glibc", "2.36"];
     let told = pick(&project, &machine, 0);
-    assert!(told.stdout.contains(&old) && !told.stdout.contains(&new), "{}", told.stdout);
+    assert!(
+        told.stdout.contains(&old) && !told.stdout.contains(&new),
+        "{}",
+        told.stdout
+    );
     insta::assert_snapshot!(told.stderr, @r"
     note[G200 no-wheel-fits]: `torch-2.9.0-cp312-cp312-manylinux_2_39_x86_64.whl` is left out: system: the wheel is for linux_x86_64 with glibc 2.39 or newer, you have linux_x86_64 with glibc 2.36
     
@@ -123,13 +185,32 @@ fn wheels_for_another_system_are_left_out_with_the_reason() {
     ");
     let document = pick(&project, &[&machine[..], &["--format", "json"]].concat(), 0).json();
     assert_eq!(document["left_out"][0]["version"], "2.9.0");
-    assert!(pick(&project, &["--musl", "1.2"], 1).stderr.contains("you have musl 1.2"));
-    let newer = pick(&project, &["--platform", "linux_x86_64", "--glibc", "2.39"], 0);
-    assert!(newer.stdout.contains(&new) && newer.stderr.is_empty(), "{} {}", newer.stdout, newer.stderr);
+    assert!(
+        pick(&project, &["--musl", "1.2"], 1)
+            .stderr
+            .contains("you have musl 1.2")
+    );
+    let newer = pick(
+        &project,
+        &["--platform", "linux_x86_64", "--glibc", "2.39"],
+        0,
+    );
+    assert!(
+        newer.stdout.contains(&new) && newer.stderr.is_empty(),
+        "{} {}",
+        newer.stdout,
+        newer.stderr
+    );
     // This machine is looked at unless told otherwise.
     let windows = wheels(&[&tagged("2.9.0", "win_amd64")]);
-    let here = windows.run(&["pick", "--wheels", FOLDER, "--python", "3.12"]).exits(1).stderr;
-    assert!(here.contains("the wheel is for win_amd64, you have linux_"), "{here}");
+    let here = windows
+        .run(&["pick", "--wheels", FOLDER, "--python", "3.12"])
+        .exits(1)
+        .stderr;
+    assert!(
+        here.contains("the wheel is for win_amd64, you have linux_"),
+        "{here}"
+    );
 }
 
 #[test]

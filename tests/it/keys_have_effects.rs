@@ -1,8 +1,9 @@
 //! Every key of a matrix file and of a recipe changes something that a user can observe.
 //!
-//! A key that is parsed, checked and documented may still have no effect. For each key of the format there is a
-//! [`Case`]: a file without the key and one with it, and a command that must answer differently. `plan --format json`
-//! is not such a command, since it repeats many keys as they are written.
+//! A key that is parsed, checked and documented may still have no effect. For each key of the
+//! format there is a [`Case`]: a file without the key and one with it, and a command that must
+//! answer differently. `plan --format json` is not such a command, since it repeats many keys as
+//! they are written.
 
 mod matrix_file;
 mod recipe_file;
@@ -30,12 +31,21 @@ struct Case {
 
 impl Case {
     fn new(key: &'static str, without: Value, with: Value, command: &'static str) -> Self {
-        Self { key, without, with, command, code: 0 }
+        Self {
+            key,
+            without,
+            with,
+            command,
+            code: 0,
+        }
     }
 
     /// The same for a key that makes the command fail.
     fn failing(key: &'static str, without: Value, with: Value, command: &'static str) -> Self {
-        Self { code: 1, ..Self::new(key, without, with, command) }
+        Self {
+            code: 1,
+            ..Self::new(key, without, with, command)
+        }
     }
 }
 
@@ -55,8 +65,8 @@ fn merge(into: &mut Value, from: &Value) {
     }
 }
 
-/// The keys of a format, each after the name of its mapping: `workflow.max-parallel`. A key that only holds mappings with
-/// known keys is left to these, unless another key holds the same.
+/// The keys of a format, each after the name of its mapping: `workflow.max-parallel`. A key that
+/// only holds mappings with known keys is left to these, unless another key holds the same.
 fn keys(shape: &Shape) -> BTreeSet<String> {
     fn add_keys(shape: &Shape, seen: &mut BTreeSet<&'static str>, found: &mut BTreeSet<String>) {
         for record in records(shape) {
@@ -64,7 +74,9 @@ fn keys(shape: &Shape) -> BTreeSet<String> {
                 continue;
             }
             for field in record.fields {
-                let is_repeated = records(&field.shape).iter().any(|record| seen.contains(record.name));
+                let is_repeated = records(&field.shape)
+                    .iter()
+                    .any(|record| seen.contains(record.name));
                 if !only_holds_records(&field.shape) || is_repeated {
                     found.insert(format!("{}.{}", record.name.replace('`', ""), field.name));
                 }
@@ -83,7 +95,12 @@ fn records(shape: &Shape) -> Vec<&'static Record> {
         Shape::Record(record) => vec![record],
         Shape::List(inner) | Shape::Map(inner) => records(inner),
         Shape::AnyOf(shapes) => shapes.iter().flat_map(records).collect(),
-        Shape::Text | Shape::Integer | Shape::Boolean | Shape::Word(_) | Shape::Nothing | Shape::Anything => vec![],
+        Shape::Text
+        | Shape::Integer
+        | Shape::Boolean
+        | Shape::Word(_)
+        | Shape::Nothing
+        | Shape::Anything => vec![],
     }
 }
 
@@ -93,18 +110,25 @@ fn only_holds_records(shape: &Shape) -> bool {
         Shape::Record(_) => true,
         Shape::List(inner) | Shape::Map(inner) => only_holds_records(inner),
         Shape::AnyOf(shapes) => shapes.iter().all(only_holds_records),
-        Shape::Text | Shape::Integer | Shape::Boolean | Shape::Word(_) | Shape::Nothing | Shape::Anything => false,
+        Shape::Text
+        | Shape::Integer
+        | Shape::Boolean
+        | Shape::Word(_)
+        | Shape::Nothing
+        | Shape::Anything => false,
     }
 }
 
-/// A key whose effect only a test inside the library can observe, since it depends on the devices of the machine.
+/// A key whose effect only a test inside the library can observe, since it depends on the devices
+/// of the machine.
 struct Elsewhere {
     key: &'static str,
     file: &'static str,
     test: &'static str,
 }
 
-/// Asserts that the cases cover the keys of `shape`, one by one, and that each makes its difference.
+/// Asserts that the cases cover the keys of `shape`, one by one, and that each makes its
+/// difference.
 ///
 /// `observe` runs the command of a case without its key and with it, and returns both observations.
 fn assert_effects(
@@ -114,19 +138,38 @@ fn assert_effects(
     observe: impl Fn(&Case) -> (Observation, Observation),
 ) {
     let keys_elsewhere = elsewhere.iter().map(|test| test.key.to_owned());
-    let covered: BTreeSet<String> = cases.iter().map(|case| case.key.to_owned()).chain(keys_elsewhere).collect();
-    assert_eq!(covered, keys(shape), "the keys with a case, and the keys of the format");
+    let covered: BTreeSet<String> = cases
+        .iter()
+        .map(|case| case.key.to_owned())
+        .chain(keys_elsewhere)
+        .collect();
+    assert_eq!(
+        covered,
+        keys(shape),
+        "the keys with a case, and the keys of the format"
+    );
     for Elsewhere { file, test, .. } in elsewhere {
-        let text = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
-        assert!(text.contains(&format!("fn {test}()")), "{file} has no test `{test}`");
+        let text =
+            std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file))
+                .unwrap();
+        assert!(
+            text.contains(&format!("fn {test}()")),
+            "{file} has no test `{test}`"
+        );
     }
     let mut faults = Vec::new();
     for case in cases {
         let (without, with) = observe(case);
         if with.code != Some(case.code) {
-            faults.push(format!("`{}` fails with `{}`:\n{}", case.command, case.key, with.text));
+            faults.push(format!(
+                "`{}` fails with `{}`:\n{}",
+                case.command, case.key, with.text
+            ));
         } else if without == with {
-            faults.push(format!("`{}` makes no difference to `{}`", case.key, case.command));
+            faults.push(format!(
+                "`{}` makes no difference to `{}`",
+                case.key, case.command
+            ));
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
@@ -148,8 +191,18 @@ fn observed(project: &Project, command: &str) -> Observation {
     for bytes in [&run.stdout, &run.stderr] {
         text += &String::from_utf8_lossy(bytes).replace(project.root().to_str().unwrap(), "[ROOT]");
     }
-    for file in project.files().into_iter().filter(|file| !inputs.contains(file)) {
-        text += &format!("\n== {file}\n{}", String::from_utf8_lossy(&std::fs::read(project.path(&file)).unwrap()));
+    for file in project
+        .files()
+        .into_iter()
+        .filter(|file| !inputs.contains(file))
+    {
+        text += &format!(
+            "\n== {file}\n{}",
+            String::from_utf8_lossy(&std::fs::read(project.path(&file)).unwrap())
+        );
     }
-    Observation { code: run.status.code(), text }
+    Observation {
+        code: run.status.code(),
+        text,
+    }
 }

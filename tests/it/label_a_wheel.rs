@@ -36,7 +36,11 @@ fn members(bytes: &[u8]) -> Vec<(String, Vec<u8>, u32)> {
             let mut file = archive.by_index(at).unwrap();
             let mut content = Vec::new();
             file.read_to_end(&mut content).unwrap();
-            (file.name().unwrap().into_owned(), content, file.unix_mode().unwrap_or(0))
+            (
+                file.name().unwrap().into_owned(),
+                content,
+                file.unix_mode().unwrap_or(0),
+            )
         })
         .collect()
 }
@@ -54,7 +58,9 @@ fn bytes(project: &Project, path: &str) -> Vec<u8> {
 fn a_label_goes_into_name_metadata_folders_and_record() {
     let project = project();
     let before = bytes(&project, PLAIN);
-    let done = project.run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"]).exits(0);
+    let done = project
+        .run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"])
+        .exits(0);
     assert_eq!(done.stdout, format!("{LABELLED}\n"));
     assert_eq!(done.stderr, "", "the path is told once");
     assert_eq!(bytes(&project, PLAIN), before, "the input stays");
@@ -100,14 +106,22 @@ fn record_matches_the_bytes_and_its_old_rows_are_kept() {
             .collect()
     });
     let project = Project::new().bytes(wheel.name(), &wheel.bytes());
-    project.run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"]).exits(0);
+    project
+        .run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"])
+        .exits(0);
     let after = members(&bytes(&project, LABELLED));
     let record = Record::parse(&after.last().unwrap().1, "RECORD").unwrap();
     let paths: Vec<&str> = record.rows.iter().map(|row| row.path.as_str()).collect();
-    assert!(paths.iter().eq(after.iter().map(|(name, ..)| name)), "rows stand in the order of members");
+    assert!(
+        paths.iter().eq(after.iter().map(|(name, ..)| name)),
+        "rows stand in the order of members"
+    );
     for (row, (name, content, _)) in record.rows.iter().zip(&after) {
         if name == "flash_attn_2_cuda.so" {
-            assert_eq!((row.hash.as_str(), row.size.as_str()), ("sha256=kept-as-it-is", "1"));
+            assert_eq!(
+                (row.hash.as_str(), row.size.as_str()),
+                ("sha256=kept-as-it-is", "1")
+            );
         } else if name.ends_with("RECORD") {
             assert_eq!(*row, Row::bare(name));
         } else {
@@ -122,11 +136,16 @@ fn signatures_of_the_old_record_go() {
         .file("flash_attn-2.8.3.dist-info/RECORD.jws", "{}")
         .file("flash_attn-2.8.3.dist-info/licenses/LICENSE", "free");
     let project = Project::new().bytes(wheel.name(), &wheel.bytes());
-    project.run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"]).exits(0);
+    project
+        .run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"])
+        .exits(0);
     let after = bytes(&project, LABELLED);
     let names: Vec<String> = members(&after).into_iter().map(|(name, ..)| name).collect();
     assert!(!names.iter().any(|name| name.ends_with("RECORD.jws")));
-    assert!(names.iter().position(|n| n.ends_with("LICENSE")) > names.iter().position(|n| n.ends_with("comma.txt")));
+    assert!(
+        names.iter().position(|n| n.ends_with("LICENSE"))
+            > names.iter().position(|n| n.ends_with("comma.txt"))
+    );
     project.run(&["wheel", "verify", LABELLED]).exits(0);
 }
 
@@ -134,24 +153,51 @@ fn signatures_of_the_old_record_go() {
 #[test]
 fn what_is_wrong_with_a_wheel_is_not_hidden_by_a_new_label_or_tag() {
     let without = |part: &'static str| {
-        move |text: String| text.lines().filter(|line| !line.contains(part)).map(|line| format!("{line}\n")).collect()
+        move |text: String| {
+            text.lines()
+                .filter(|line| !line.contains(part))
+                .map(|line| format!("{line}\n"))
+                .collect()
+        }
     };
-    let wrong_hash =
-        |text: String| text.replace("METADATA,sha256=", "METADATA,sha256=x").replace("WHEEL,sha256=", "WHEEL,sha256=x");
+    let wrong_hash = |text: String| {
+        text.replace("METADATA,sha256=", "METADATA,sha256=x")
+            .replace("WHEEL,sha256=", "WHEEL,sha256=x")
+    };
     let faulty = [
         (plain().edit("RECORD", without(".so")), "W020"),
-        (plain().edit("RECORD", without("METADATA")).edit("RECORD", without("/WHEEL")), "W020"),
+        (
+            plain()
+                .edit("RECORD", without("METADATA"))
+                .edit("RECORD", without("/WHEEL")),
+            "W020",
+        ),
         (plain().edit("RECORD", wrong_hash), "W022"),
-        (plain().edit("METADATA", |text| text.replace("Name: flash-attn", "Name: flush-attn")), "W050"),
-        (plain().edit("METADATA", |text| text.replace("Version: 2.8.3", "Version: 2.8.4")), "W051"),
+        (
+            plain().edit("METADATA", |text| {
+                text.replace("Name: flash-attn", "Name: flush-attn")
+            }),
+            "W050",
+        ),
+        (
+            plain().edit("METADATA", |text| {
+                text.replace("Version: 2.8.3", "Version: 2.8.4")
+            }),
+            "W051",
+        ),
     ];
     for (wheel, code) in faulty {
         let project = Project::new().bytes(PLAIN, &wheel.bytes());
-        for change in [&["label", PLAIN, "--local", "rocm62torch2.5"][..], &["retag", PLAIN, "--platform-tag", "+any"]]
-        {
+        for change in [
+            &["label", PLAIN, "--local", "rocm62torch2.5"][..],
+            &["retag", PLAIN, "--platform-tag", "+any"],
+        ] {
             let all: Vec<&str> = ["wheel"].iter().chain(change).copied().collect();
             let said = project.run(&all).exits(1).stderr;
-            assert!(said.starts_with(&format!("error[{code} ")), "{code} {change:?}: {said}");
+            assert!(
+                said.starts_with(&format!("error[{code} ")),
+                "{code} {change:?}: {said}"
+            );
             assert_eq!(project.files(), [PLAIN], "nothing was written");
         }
     }
@@ -160,7 +206,10 @@ fn what_is_wrong_with_a_wheel_is_not_hidden_by_a_new_label_or_tag() {
 #[test]
 fn a_pipe_or_a_device_is_no_wheel_and_is_not_waited_for() {
     let project = Project::new();
-    let status = Command::new("mkfifo").arg(project.path(PLAIN)).status().unwrap();
+    let status = Command::new("mkfifo")
+        .arg(project.path(PLAIN))
+        .status()
+        .unwrap();
     assert!(status.success());
     std::os::unix::fs::symlink("/dev/zero", project.path(LABELLED)).unwrap();
     for name in [PLAIN, LABELLED] {
@@ -171,7 +220,10 @@ fn a_pipe_or_a_device_is_no_wheel_and_is_not_waited_for() {
             &["publish", "--to", "d", name],
         ] {
             let said = project.run(command).exits(1).stderr;
-            assert!(said.contains("it is no regular file"), "{command:?}: {said}");
+            assert!(
+                said.contains("it is no regular file"),
+                "{command:?}: {said}"
+            );
         }
     }
 }
@@ -194,7 +246,11 @@ fn a_wheel_that_is_interrupted_while_it_is_written_leaves_nothing() {
         while !writes() && child.try_wait().unwrap().is_none() {}
         let _ = kill_process(Pid::from_child(&child), signal);
         let _ = child.wait().unwrap();
-        let left: Vec<String> = project.files().into_iter().filter(|name| name.starts_with("out/")).collect();
+        let left: Vec<String> = project
+            .files()
+            .into_iter()
+            .filter(|name| name.starts_with("out/"))
+            .collect();
         assert!(!left.iter().any(|name| name.contains(".tmp")), "{left:?}");
         let _ = std::fs::remove_dir_all(project.path("out"));
     }
@@ -203,7 +259,14 @@ fn a_wheel_that_is_interrupted_while_it_is_written_leaves_nothing() {
 #[test]
 fn the_same_command_again_finds_its_result_and_writes_nothing() {
     let project = project();
-    let command = ["wheel", "label", PLAIN, "--local", "rocm62torch2.5", "--json"];
+    let command = [
+        "wheel",
+        "label",
+        PLAIN,
+        "--local",
+        "rocm62torch2.5",
+        "--json",
+    ];
     assert_eq!(project.run(&command).exits(0).json()["written"], true);
     let first = bytes(&project, LABELLED);
     let again = project.run(&command).exits(0);
@@ -212,31 +275,65 @@ fn the_same_command_again_finds_its_result_and_writes_nothing() {
     assert_eq!(bytes(&project, LABELLED), first);
     assert_eq!(project.files(), [LABELLED, PLAIN], "nothing else is left");
     // The label it has already is nothing to do.
-    project.run(&["wheel", "label", LABELLED, "--local", "ROCm62torch2.5"]).exits(0);
+    project
+        .run(&["wheel", "label", LABELLED, "--local", "ROCm62torch2.5"])
+        .exits(0);
     assert_eq!(bytes(&project, LABELLED), first);
 }
 
 #[test]
 fn another_file_of_that_name_is_kept_unless_forced() {
     let project = project().file(LABELLED, "mine");
-    let said = project.run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"]).exits(1).stderr;
+    let said = project
+        .run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"])
+        .exits(1)
+        .stderr;
     insta::assert_snapshot!(said, @r"
     error[W061 output-exists]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is there and has other content
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
     help: replace it with `--force`, or write elsewhere with `-w DIR`
     ");
     assert_eq!(project.read(LABELLED), "mine");
-    project.run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5", "-w", "new/folder"]).exits(0);
-    project.run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5", "--force"]).exits(0);
-    assert_eq!(bytes(&project, LABELLED), bytes(&project, &format!("new/folder/{LABELLED}")));
+    project
+        .run(&[
+            "wheel",
+            "label",
+            PLAIN,
+            "--local",
+            "rocm62torch2.5",
+            "-w",
+            "new/folder",
+        ])
+        .exits(0);
+    project
+        .run(&[
+            "wheel",
+            "label",
+            PLAIN,
+            "--local",
+            "rocm62torch2.5",
+            "--force",
+        ])
+        .exits(0);
+    assert_eq!(
+        bytes(&project, LABELLED),
+        bytes(&project, &format!("new/folder/{LABELLED}"))
+    );
 }
 
 #[test]
 fn a_label_that_is_there_is_replaced_or_appended_to_only_when_asked() {
     let wheel = Wheel::named(LABELLED);
     let project = Project::new().bytes(LABELLED, &wheel.bytes());
-    let label =
-        |extra: &[&str]| project.run(&[&["wheel", "label", LABELLED, "--local", "rocm7.2torch2.14"], extra].concat());
+    let label = |extra: &[&str]| {
+        project.run(
+            &[
+                &["wheel", "label", LABELLED, "--local", "rocm7.2torch2.14"],
+                extra,
+            ]
+            .concat(),
+        )
+    };
     let said = label(&[]).exits(1).stderr;
     insta::assert_snapshot!(said, @r"
     error[W060 has-label]: the wheel has the label `rocm62torch2.5` already
@@ -260,34 +357,71 @@ fn a_label_that_is_there_is_replaced_or_appended_to_only_when_asked() {
 fn a_wheel_that_was_renamed_by_hand_is_mended_by_its_label() {
     let project = Project::new().bytes(LABELLED, &plain().bytes());
     let said = project.run(&["wheel", "verify", LABELLED]).exits(1).stderr;
-    assert!(said.contains("error[W051 version-mismatch]: METADATA's version has no label"), "{said}");
-    let said = project.run(&["wheel", "label", LABELLED, "--local", "rocm62torch2.5"]).exits(1).stderr;
+    assert!(
+        said.contains("error[W051 version-mismatch]: METADATA's version has no label"),
+        "{said}"
+    );
+    let said = project
+        .run(&["wheel", "label", LABELLED, "--local", "rocm62torch2.5"])
+        .exits(1)
+        .stderr;
     assert!(said.starts_with("error[W062 output-is-input]"), "{said}");
-    project.run(&["wheel", "label", LABELLED, "--local", "rocm62torch2.5", "-w", "mended"]).exits(0);
-    project.run(&["wheel", "verify", &format!("mended/{LABELLED}")]).exits(0);
+    project
+        .run(&[
+            "wheel",
+            "label",
+            LABELLED,
+            "--local",
+            "rocm62torch2.5",
+            "-w",
+            "mended",
+        ])
+        .exits(0);
+    project
+        .run(&["wheel", "verify", &format!("mended/{LABELLED}")])
+        .exits(0);
 }
 
 #[test]
 fn a_file_named_after_another_version_is_refused() {
     let other = PLAIN.replace("2.8.3", "2.8.4");
     let project = Project::new().bytes(&other, &plain().bytes());
-    let said = project.run(&["wheel", "label", &other, "--local", "rocm62"]).exits(1).stderr;
-    assert!(said.starts_with("error[W051 version-mismatch]: the file name says version `2.8.4`"), "{said}");
+    let said = project
+        .run(&["wheel", "label", &other, "--local", "rocm62"])
+        .exits(1)
+        .stderr;
+    assert!(
+        said.starts_with("error[W051 version-mismatch]: the file name says version `2.8.4`"),
+        "{said}"
+    );
     assert_eq!(project.files(), [other]);
 }
 
 #[test]
 fn a_text_that_is_no_label_is_a_bad_command_line_with_a_suggestion() {
-    let said = project().run(&["wheel", "label", PLAIN, "--local", "rocm6.2+torch 2.5"]).exits(2).stderr;
-    assert!(said.contains("letters and digits in segments joined with `.`, such as `rocm6.2.torch.2.5`"), "{said}");
+    let said = project()
+        .run(&["wheel", "label", PLAIN, "--local", "rocm6.2+torch 2.5"])
+        .exits(2)
+        .stderr;
+    assert!(
+        said.contains(
+            "letters and digits in segments joined with `.`, such as `rocm6.2.torch.2.5`"
+        ),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_version_in_a_module_that_differs_is_told_and_left() {
     let module = "__version__: str = \"2.8.2\"\n";
-    let wheel = plain().file("flash_attn/__init__.py", "__version__ = '2.8.3'\n").file("flash_attn/version.py", module);
+    let wheel = plain()
+        .file("flash_attn/__init__.py", "__version__ = '2.8.3'\n")
+        .file("flash_attn/version.py", module);
     let project = Project::new().bytes(PLAIN, &wheel.bytes());
-    let said = project.run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5", "-q"]).exits(0).stderr;
+    let said = project
+        .run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5", "-q"])
+        .exits(0)
+        .stderr;
     insta::assert_snapshot!(said, @r"
     note[W056 other-version-string]: the module's `__version__` is `2.8.3`, and the wheel's version is `2.8.3+rocm62torch2.5`
     --> flash_attn-2.8.3-cp311-cp311-linux_x86_64.whl: flash_attn/__init__.py
@@ -295,12 +429,18 @@ fn a_version_in_a_module_that_differs_is_told_and_left() {
     warning[W056 other-version-string]: the module's `__version__` is `2.8.2`, and the wheel's version is `2.8.3+rocm62torch2.5`
     --> flash_attn-2.8.3-cp311-cp311-linux_x86_64.whl: flash_attn/version.py
     ");
-    assert_eq!(member(&bytes(&project, LABELLED), "flash_attn/version.py"), module);
+    assert_eq!(
+        member(&bytes(&project, LABELLED), "flash_attn/version.py"),
+        module
+    );
 }
 
 #[test]
 fn a_percent_encoded_file_gets_its_real_name() {
-    let project = Project::new().bytes(&LABELLED.replace('+', "%2B"), &Wheel::named(LABELLED).bytes());
+    let project = Project::new().bytes(
+        &LABELLED.replace('+', "%2B"),
+        &Wheel::named(LABELLED).bytes(),
+    );
     let encoded = LABELLED.replace('+', "%2B");
     let said = project.run(&["wheel", "verify", &encoded]).exits(1).stderr;
     assert!(
@@ -308,7 +448,9 @@ fn a_percent_encoded_file_gets_its_real_name() {
             && said.contains(&format!("rename it to `{LABELLED}`")),
         "{said}"
     );
-    project.run(&["wheel", "label", &encoded, "--local", "rocm62torch2.5"]).exits(0);
+    project
+        .run(&["wheel", "label", &encoded, "--local", "rocm62torch2.5"])
+        .exits(0);
     project.run(&["wheel", "verify", LABELLED]).exits(0);
 }
 
@@ -316,33 +458,61 @@ fn a_percent_encoded_file_gets_its_real_name() {
 fn source_date_epoch_is_the_time_of_every_member() {
     let times = |value: &str| {
         let project = project().env("SOURCE_DATE_EPOCH", value);
-        project.run(&["wheel", "label", PLAIN, "--local", "x1"]).exits(0);
+        project
+            .run(&["wheel", "label", PLAIN, "--local", "x1"])
+            .exits(0);
         let bytes = bytes(&project, "flash_attn-2.8.3+x1-cp311-cp311-linux_x86_64.whl");
         let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
-        let mut times: Vec<String> =
-            (0..archive.len()).map(|at| archive.by_index(at).unwrap().last_modified().unwrap().to_string()).collect();
+        let mut times: Vec<String> = (0..archive.len())
+            .map(|at| {
+                archive
+                    .by_index(at)
+                    .unwrap()
+                    .last_modified()
+                    .unwrap()
+                    .to_string()
+            })
+            .collect();
         times.dedup();
         times
     };
     assert_eq!(times("1700000001"), ["2023-11-14 22:13:20"]);
     assert_eq!(times("5"), ["1980-01-01 00:00:00"]);
     let project = project().env("SOURCE_DATE_EPOCH", "soon");
-    let said = project.run(&["wheel", "label", PLAIN, "--local", "x1"]).exits(1).stderr;
-    assert!(said.starts_with("error[W063 bad-source-date]: `SOURCE_DATE_EPOCH` is `soon`"), "{said}");
+    let said = project
+        .run(&["wheel", "label", PLAIN, "--local", "x1"])
+        .exits(1)
+        .stderr;
+    assert!(
+        said.starts_with("error[W063 bad-source-date]: `SOURCE_DATE_EPOCH` is `soon`"),
+        "{said}"
+    );
 }
 
 #[test]
 fn tags_are_replaced_added_and_written_inside() {
     let retag = |options: &[&str]| {
         let project = project();
-        let out = project.run(&[&["wheel", "retag", PLAIN, "-w", "out"], options].concat()).exits(0).stdout;
+        let out = project
+            .run(&[&["wheel", "retag", PLAIN, "-w", "out"], options].concat())
+            .exits(0)
+            .stdout;
         let out = out.trim().to_owned();
         project.run(&["wheel", "verify", &out]).exits(0);
         let wheel = member(&bytes(&project, &out), "flash_attn-2.8.3.dist-info/WHEEL");
-        (out.trim_start_matches("out/flash_attn-2.8.3-").to_owned(), wheel)
+        (
+            out.trim_start_matches("out/flash_attn-2.8.3-").to_owned(),
+            wheel,
+        )
     };
-    let (name, wheel) = retag(&["--platform-tag", "+manylinux_2_28_x86_64.manylinux_2_24_x86_64"]);
-    assert_eq!(name, "cp311-cp311-linux_x86_64.manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl");
+    let (name, wheel) = retag(&[
+        "--platform-tag",
+        "+manylinux_2_28_x86_64.manylinux_2_24_x86_64",
+    ]);
+    assert_eq!(
+        name,
+        "cp311-cp311-linux_x86_64.manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl"
+    );
     insta::assert_snapshot!(wheel, @r"
     Wheel-Version: 1.0
     Generator: made for a test
@@ -351,19 +521,37 @@ fn tags_are_replaced_added_and_written_inside() {
     Tag: cp311-cp311-manylinux_2_24_x86_64
     Tag: cp311-cp311-manylinux_2_28_x86_64
     ");
-    let (name, wheel) =
-        retag(&["--python-tag", "py3", "--abi-tag=none", "--platform-tag", "manylinux_2_28_x86_64", "--build", "2"]);
+    let (name, wheel) = retag(&[
+        "--python-tag",
+        "py3",
+        "--abi-tag=none",
+        "--platform-tag",
+        "manylinux_2_28_x86_64",
+        "--build",
+        "2",
+    ]);
     assert_eq!(name, "2-py3-none-manylinux_2_28_x86_64.whl");
-    assert!(wheel.ends_with("Root-Is-Purelib: false\nTag: py3-none-manylinux_2_28_x86_64\nBuild: 2\n"), "{wheel}");
+    assert!(
+        wheel.ends_with("Root-Is-Purelib: false\nTag: py3-none-manylinux_2_28_x86_64\nBuild: 2\n"),
+        "{wheel}"
+    );
 }
 
 #[test]
 fn a_build_number_is_removed_by_an_empty_text() {
     let name = PLAIN.replace("-cp311-cp311", "-1-cp311-cp311");
     let project = Project::new().bytes(&name, &Wheel::named(&name).bytes());
-    assert_eq!(project.run(&["wheel", "retag", &name, "--build", ""]).exits(0).stdout, format!("{PLAIN}\n"));
+    assert_eq!(
+        project
+            .run(&["wheel", "retag", &name, "--build", ""])
+            .exits(0)
+            .stdout,
+        format!("{PLAIN}\n")
+    );
     project.run(&["wheel", "verify", PLAIN]).exits(0);
-    project.run(&["wheel", "retag", &name, "--build", "x"]).exits(2);
+    project
+        .run(&["wheel", "retag", &name, "--build", "x"])
+        .exits(2);
     project.run(&["wheel", "retag", &name]).exits(2);
 }
 
@@ -371,7 +559,10 @@ fn a_build_number_is_removed_by_an_empty_text() {
 fn a_wheel_for_every_platform_that_gets_one_is_no_purelib() {
     let name = "flash_attn-2.8.3-py3-none-any.whl";
     let project = Project::new().bytes(name, &Wheel::named(name).bytes());
-    let out = project.run(&["wheel", "retag", name, "--platform-tag", "linux_x86_64"]).exits(0).stdout;
+    let out = project
+        .run(&["wheel", "retag", name, "--platform-tag", "linux_x86_64"])
+        .exits(0)
+        .stdout;
     project.run(&["wheel", "verify", out.trim()]).exits(0);
 }
 
@@ -379,24 +570,58 @@ fn a_wheel_for_every_platform_that_gets_one_is_no_purelib() {
 fn a_wheel_with_wrong_tags_inside_is_mended_by_its_own_tags() {
     let wheel = plain().edit("WHEEL", |text| text.replace("linux_x86_64", "any"));
     let project = Project::new().bytes(PLAIN, &wheel.bytes());
-    project.run(&["wheel", "retag", PLAIN, "--platform-tag", "linux_x86_64", "-w", "out"]).exits(0);
-    project.run(&["wheel", "verify", &format!("out/{PLAIN}")]).exits(0);
+    project
+        .run(&[
+            "wheel",
+            "retag",
+            PLAIN,
+            "--platform-tag",
+            "linux_x86_64",
+            "-w",
+            "out",
+        ])
+        .exits(0);
+    project
+        .run(&["wheel", "verify", &format!("out/{PLAIN}")])
+        .exits(0);
 }
 
 #[test]
 fn a_wheel_that_is_not_there_or_is_none_is_the_inputs_fault() {
-    let project = project().file("broken-1-py3-none-any.whl", "PK").file("notes.txt", "");
-    let said = |path: &str| project.run(&["wheel", "label", path, "--local", "x"]).exits(1).stderr;
-    assert!(said("missing-1-py3-none-any.whl").starts_with("error[H020 cannot-read-file]: cannot read `missing"));
-    assert!(said("broken-1-py3-none-any.whl").starts_with("error[W001 not-a-zip]: it is no zip archive"));
-    assert!(said("notes.txt").starts_with("error[W016 bad-wheel-name]: `notes.txt` is not a wheel name"));
+    let project = project()
+        .file("broken-1-py3-none-any.whl", "PK")
+        .file("notes.txt", "");
+    let said = |path: &str| {
+        project
+            .run(&["wheel", "label", path, "--local", "x"])
+            .exits(1)
+            .stderr
+    };
+    assert!(
+        said("missing-1-py3-none-any.whl")
+            .starts_with("error[H020 cannot-read-file]: cannot read `missing")
+    );
+    assert!(
+        said("broken-1-py3-none-any.whl")
+            .starts_with("error[W001 not-a-zip]: it is no zip archive")
+    );
+    assert!(
+        said("notes.txt")
+            .starts_with("error[W016 bad-wheel-name]: `notes.txt` is not a wheel name")
+    );
 }
 
 #[test]
 fn a_folder_that_cannot_be_written_is_the_machines_fault_and_leaves_nothing() {
     let project = project().file("out", "a file");
-    let said = project.run(&["wheel", "label", PLAIN, "--local", "x", "-w", "out"]).exits(3).stderr;
-    assert!(said.starts_with("error[H021 cannot-write-file]: cannot write `out/flash_attn-2.8.3+x"), "{said}");
+    let said = project
+        .run(&["wheel", "label", PLAIN, "--local", "x", "-w", "out"])
+        .exits(3)
+        .stderr;
+    assert!(
+        said.starts_with("error[H021 cannot-write-file]: cannot write `out/flash_attn-2.8.3+x"),
+        "{said}"
+    );
     assert_eq!(project.files(), [PLAIN, "out"]);
 }
 
@@ -404,19 +629,35 @@ fn a_folder_that_cannot_be_written_is_the_machines_fault_and_leaves_nothing() {
 #[test]
 fn python_reads_what_is_written() {
     let project = project();
-    project.run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"]).exits(0);
+    project
+        .run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"])
+        .exits(0);
     let script = "import sys, zipfile, email\n\
                   with zipfile.ZipFile(sys.argv[1]) as z:\n\
                   \x20   assert z.testzip() is None\n\
                   \x20   name = next(n for n in z.namelist() if n.endswith('METADATA'))\n\
                   \x20   print(email.message_from_bytes(z.read(name))['Version'])\n";
-    match Command::new("python3").args(["-c", script]).arg(project.path(LABELLED)).output() {
+    match Command::new("python3")
+        .args(["-c", script])
+        .arg(project.path(LABELLED))
+        .output()
+    {
         Ok(done) => {
-            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-            assert_eq!(String::from_utf8_lossy(&done.stdout), "2.8.3+rocm62torch2.5\n");
+            assert!(
+                done.status.success(),
+                "{}",
+                String::from_utf8_lossy(&done.stderr)
+            );
+            assert_eq!(
+                String::from_utf8_lossy(&done.stdout),
+                "2.8.3+rocm62torch2.5\n"
+            );
         }
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "skipped: python3 cannot be started: {error}");
+            let _ = writeln!(
+                std::io::stderr(),
+                "skipped: python3 cannot be started: {error}"
+            );
         }
     }
 }
@@ -426,10 +667,14 @@ fn python_reads_what_is_written() {
 fn python_reads_members_compressed_in_blocks() {
     let old = Wheel::named(PLAIN).file("big.txt", "old").bytes();
     let wheel = rock_matrix::wheel::Wheel::open(&old).unwrap();
-    let lines: Vec<u8> = (0..1_300_000).flat_map(|number: u32| format!("{number}\n").into_bytes()).collect();
+    let lines: Vec<u8> = (0..1_300_000)
+        .flat_map(|number: u32| format!("{number}\n").into_bytes())
+        .collect();
     assert!(lines.len() > 8 << 20, "{}", lines.len());
     let mut edits = rock_matrix::wheel::Edits::default();
-    edits.replaced.insert("big.txt".to_owned(), lines.as_slice().into());
+    edits
+        .replaced
+        .insert("big.txt".to_owned(), lines.as_slice().into());
     let mut bytes = Vec::new();
     rewrite(&wheel, &edits, &WriteOptions::default(), &mut bytes).unwrap();
     let project = Project::new().bytes(PLAIN, &bytes);
@@ -438,10 +683,17 @@ fn python_reads_members_compressed_in_blocks() {
                   with zipfile.ZipFile(sys.argv[1]) as z:\n\
                   \x20   assert z.testzip() is None\n\
                   \x20   print(z.read('big.txt') == b''.join(b'%d\\n' % n for n in range(1300000)))\n";
-    match Command::new("python3").args(["-c", script]).arg(project.path(PLAIN)).output() {
+    match Command::new("python3")
+        .args(["-c", script])
+        .arg(project.path(PLAIN))
+        .output()
+    {
         Ok(done) => assert_eq!(String::from_utf8_lossy(&done.stdout), "True\n", "{done:?}"),
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "skipped: python3 cannot be started: {error}");
+            let _ = writeln!(
+                std::io::stderr(),
+                "skipped: python3 cannot be started: {error}"
+            );
         }
     }
 }
@@ -449,13 +701,28 @@ fn python_reads_members_compressed_in_blocks() {
 #[test]
 fn a_wheel_of_5_gib_is_labelled_by_copying_and_found_by_other_readers() {
     let name = "large-1-py3-none-any.whl";
-    let small = Wheel::named(name).file("large/zeros.bin", "").stored().bytes();
+    let small = Wheel::named(name)
+        .file("large/zeros.bin", "")
+        .stored()
+        .bytes();
     let size: u64 = 5 << 30;
     let source = with_hole(&small, "large/zeros.bin", size);
     let wheel = rock_matrix::wheel::Wheel::open(&source).unwrap();
-    let change = relabel(&wheel, &name.parse().unwrap(), &"rocm62".parse().unwrap(), ExistingLabel::Refuse).unwrap();
+    let change = relabel(
+        &wheel,
+        &name.parse().unwrap(),
+        &"rocm62".parse().unwrap(),
+        ExistingLabel::Refuse,
+    )
+    .unwrap();
     let mut labelled = Holes::default();
-    let length = rewrite(&wheel, &change.edits, &WriteOptions::default(), &mut labelled).unwrap();
+    let length = rewrite(
+        &wheel,
+        &change.edits,
+        &WriteOptions::default(),
+        &mut labelled,
+    )
+    .unwrap();
     assert!(length > size && length == labelled.end);
 
     let project = Project::new();
@@ -464,15 +731,29 @@ fn a_wheel_of_5_gib_is_labelled_by_copying_and_found_by_other_readers() {
     let mut archive = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
     assert_eq!(archive.by_name("large/zeros.bin").unwrap().size(), size);
     let mut text = String::new();
-    archive.by_name("large-1+rocm62.dist-info/METADATA").unwrap().read_to_string(&mut text).unwrap();
+    archive
+        .by_name("large-1+rocm62.dist-info/METADATA")
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
     assert!(text.contains("Version: 1+rocm62\n"));
-    if let Ok(done) = Command::new("python3").args(["-m", "zipfile", "-l"]).arg(&path).output() {
+    if let Ok(done) = Command::new("python3")
+        .args(["-m", "zipfile", "-l"])
+        .arg(&path)
+        .output()
+    {
         let listed = String::from_utf8_lossy(&done.stdout).into_owned();
-        assert!(done.status.success() && listed.contains(&size.to_string()), "{listed}");
+        assert!(
+            done.status.success() && listed.contains(&size.to_string()),
+            "{listed}"
+        );
     }
     // The file is opened and its dist-info read; its 5 GiB are not.
     let named = change.name.to_string();
-    let said = project.run(&["wheel", "label", &named, "--local", "rocm63"]).exits(1).stderr;
+    let said = project
+        .run(&["wheel", "label", &named, "--local", "rocm63"])
+        .exits(1)
+        .stderr;
     assert!(said.starts_with("error[W060 has-label]"), "{said}");
 }
 
@@ -487,7 +768,9 @@ impl Holes {
     fn save(&self, path: &std::path::Path) {
         use std::os::unix::fs::FileExt;
         let file = std::fs::File::create(path).unwrap();
-        self.stretches.iter().for_each(|(offset, bytes)| file.write_all_at(bytes, *offset).unwrap());
+        self.stretches
+            .iter()
+            .for_each(|(offset, bytes)| file.write_all_at(bytes, *offset).unwrap());
         file.set_len(self.end).unwrap();
     }
 }
@@ -498,11 +781,14 @@ impl ReadAt for Holes {
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
-        let length = usize::try_from(self.end - offset.min(self.end)).unwrap().min(buffer.len());
+        let length = usize::try_from(self.end - offset.min(self.end))
+            .unwrap()
+            .min(buffer.len());
         buffer[..length].fill(0);
         for (start, bytes) in &self.stretches {
-            for (position, byte) in
-                (*start..).zip(bytes).filter(|(at, _)| (offset..offset + length as u64).contains(at))
+            for (position, byte) in (*start..)
+                .zip(bytes)
+                .filter(|(at, _)| (offset..offset + length as u64).contains(at))
             {
                 buffer[usize::try_from(position - offset).unwrap()] = *byte;
             }
@@ -544,8 +830,11 @@ impl Target for Holes {
 fn with_hole(wheel: &[u8], member: &str, size: u64) -> Holes {
     let source = wheel.to_vec();
     let archive = rock_matrix::wheel::Archive::open(&source).unwrap();
-    let contents: BTreeMap<String, Vec<u8>> =
-        archive.members().iter().map(|m| (m.name().to_owned(), archive.read(m, 1 << 20).unwrap())).collect();
+    let contents: BTreeMap<String, Vec<u8>> = archive
+        .members()
+        .iter()
+        .map(|m| (m.name().to_owned(), archive.read(m, 1 << 20).unwrap()))
+        .collect();
     let (mut pieces, mut central, mut position) = (Vec::new(), Vec::new(), 0_u64);
     for entry in archive.members() {
         let (name, content) = (entry.name(), &contents[entry.name()]);
@@ -553,12 +842,24 @@ fn with_hole(wheel: &[u8], member: &str, size: u64) -> Holes {
         let length = if is_hole { size } else { content.len() as u64 };
         let wide = position >= u64::from(u32::MAX);
         let name_length = u16::try_from(name.len()).unwrap().to_le_bytes();
-        let sizes =
-            if is_hole { [0xff; 8].to_vec() } else { [u32::try_from(length).unwrap().to_le_bytes(); 2].concat() };
-        let mut field: Vec<u8> = if is_hole { [length.to_le_bytes(); 2].concat() } else { Vec::new() };
+        let sizes = if is_hole {
+            [0xff; 8].to_vec()
+        } else {
+            [u32::try_from(length).unwrap().to_le_bytes(); 2].concat()
+        };
+        let mut field: Vec<u8> = if is_hole {
+            [length.to_le_bytes(); 2].concat()
+        } else {
+            Vec::new()
+        };
         let extra = |field: &[u8]| match field.len() {
             0 => Vec::new(),
-            n => [&[1, 0], u16::try_from(n).unwrap().to_le_bytes().as_slice(), field].concat(),
+            n => [
+                &[1, 0],
+                u16::try_from(n).unwrap().to_le_bytes().as_slice(),
+                field,
+            ]
+            .concat(),
         };
         let mut common = vec![45, 0, 0, 0, 0, 0, 0, 0, 0x21, 0];
         common.extend(entry.crc32().to_le_bytes());
@@ -580,7 +881,11 @@ fn with_hole(wheel: &[u8], member: &str, size: u64) -> Holes {
         central.extend(u16::try_from(central_extra.len()).unwrap().to_le_bytes());
         central.extend([0; 6]);
         central.extend((0o100_644_u32 << 16).to_le_bytes());
-        central.extend(if wide { [0xff; 4] } else { u32::try_from(position).unwrap().to_le_bytes() });
+        central.extend(if wide {
+            [0xff; 4]
+        } else {
+            u32::try_from(position).unwrap().to_le_bytes()
+        });
         central.extend(name.as_bytes());
         central.extend(&central_extra);
         let header = local.len() as u64 - content.len() as u64;
@@ -589,7 +894,8 @@ fn with_hole(wheel: &[u8], member: &str, size: u64) -> Holes {
     }
     let count = archive.members().len() as u64;
     let mut end = central.clone();
-    end.write_all(b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x2d\x03\x2d\0\0\0\0\0\0\0\0\0").unwrap();
+    end.write_all(b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x2d\x03\x2d\0\0\0\0\0\0\0\0\0")
+        .unwrap();
     for value in [count, count, central.len() as u64, position] {
         end.extend(value.to_le_bytes());
     }
@@ -600,27 +906,76 @@ fn with_hole(wheel: &[u8], member: &str, size: u64) -> Holes {
     end.extend([0; 2]);
     let length = end.len() as u64;
     pieces.push((position, end));
-    Holes { stretches: pieces, end: position + length }
+    Holes {
+        stretches: pieces,
+        end: position + length,
+    }
 }
 
 /// Such wheels are published: a tool that repacked them wrote no hashes.
 #[test]
 fn a_wheel_without_hashes_is_refused_by_what_makes_none_and_mended_by_what_does() {
     let bare = plain().edit("RECORD", |text| {
-        let path = |line: &str| line.split(",sha256=").next().unwrap_or_default().trim_end_matches(',').to_owned();
-        text.lines().map(|line| format!("{},,\n", path(line))).collect()
+        let path = |line: &str| {
+            line.split(",sha256=")
+                .next()
+                .unwrap_or_default()
+                .trim_end_matches(',')
+                .to_owned()
+        };
+        text.lines()
+            .map(|line| format!("{},,\n", path(line)))
+            .collect()
     });
     let project = Project::new().bytes(PLAIN, &bare.bytes());
-    for refused in [&["label", PLAIN, "--local", "rocm62torch2.5"][..], &["retag", PLAIN, "--build", "2"]] {
+    for refused in [
+        &["label", PLAIN, "--local", "rocm62torch2.5"][..],
+        &["retag", PLAIN, "--build", "2"],
+    ] {
         let told = project.run(&[&["wheel"], refused].concat()).exits(1).stderr;
-        assert!(told.starts_with("error[W024 weak-record-hash]: RECORD has no hash that may be used of 6"), "{told}");
-        assert!(told.contains("help: `rock-matrix wheel repair WHEEL`"), "{told}");
+        assert!(
+            told.starts_with(
+                "error[W024 weak-record-hash]: RECORD has no hash that may be used of 6"
+            ),
+            "{told}"
+        );
+        assert!(
+            told.contains("help: `rock-matrix wheel repair WHEEL`"),
+            "{told}"
+        );
     }
-    let trusting = ["wheel", "repair", PLAIN, "--relabel", "rocm62torch2.5", "--trust-record", "-w", "out"];
-    assert!(project.run(&trusting).exits(1).stderr.contains("without `--trust-record`"));
-    let mended = project.run(&["wheel", "repair", PLAIN, "--relabel", "rocm62torch2.5", "-w", "out"]).exits(0);
+    let trusting = [
+        "wheel",
+        "repair",
+        PLAIN,
+        "--relabel",
+        "rocm62torch2.5",
+        "--trust-record",
+        "-w",
+        "out",
+    ];
+    assert!(
+        project
+            .run(&trusting)
+            .exits(1)
+            .stderr
+            .contains("without `--trust-record`")
+    );
+    let mended = project
+        .run(&[
+            "wheel",
+            "repair",
+            PLAIN,
+            "--relabel",
+            "rocm62torch2.5",
+            "-w",
+            "out",
+        ])
+        .exits(0);
     assert!(mended.stderr.contains("warning[W024"), "{}", mended.stderr);
     let out = format!("out/{LABELLED}");
     project.run(&["wheel", "verify", &out]).exits(0);
-    project.run(&["wheel", "retag", &out, "--build", "2"]).exits(0);
+    project
+        .run(&["wheel", "retag", &out, "--build", "2"])
+        .exits(0);
 }

@@ -1,4 +1,5 @@
-//! Links that the steps of a build leave in the folder of their job: nothing is read, written or removed through them.
+//! Links that the steps of a build leave in the folder of their job: nothing is read, written or
+//! removed through them.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -16,8 +17,14 @@ struct Canary {
 
 impl Canary {
     fn new(toy: &Toy) -> Self {
-        for name in STAGES.iter().chain(&["build.log", "root", WHEEL, "x/build/CMakeCache.txt"]) {
-            toy.write(&format!("canary/{name}"), format!("mine: {name}").as_bytes());
+        for name in STAGES
+            .iter()
+            .chain(&["build.log", "root", WHEEL, "x/build/CMakeCache.txt"])
+        {
+            toy.write(
+                &format!("canary/{name}"),
+                format!("mine: {name}").as_bytes(),
+            );
         }
         let folder = toy.path("canary");
         let before = Self::state(&folder);
@@ -26,7 +33,10 @@ impl Canary {
 
     fn state(folder: &std::path::Path) -> Vec<(String, Vec<u8>)> {
         let files = rock_matrix::sys::glob(folder, "**").unwrap();
-        files.iter().map(|path| (path.display().to_string(), std::fs::read(path).unwrap())).collect()
+        files
+            .iter()
+            .map(|path| (path.display().to_string(), std::fs::read(path).unwrap()))
+            .collect()
     }
 
     #[track_caller]
@@ -54,13 +64,16 @@ help: remove the link, then build again; `.rock` itself may be a link
 
 #[track_caller]
 fn is_refused(toy: &Toy, canary: &Canary, name: &str, stderr: &str) {
-    let from = stderr.find("error[B081 linked-folder]: cannot ").unwrap_or_else(|| panic!("{name}: {stderr}"));
+    let from = stderr
+        .find("error[B081 linked-folder]: cannot ")
+        .unwrap_or_else(|| panic!("{name}: {stderr}"));
     assert!(stderr[from..].contains(&told(name)), "{name}: {stderr}");
     canary.is_unharmed(name);
     assert!(toy.job(name).is_symlink(), "{name}");
 }
 
-/// Links in the place of the folders that this program owns, left by an earlier build on this machine.
+/// Links in the place of the folders that this program owns, left by an earlier build on this
+/// machine.
 #[test]
 fn a_build_does_not_go_on_through_links() {
     for name in ["logs", "done", "facts", "labelled", "src"] {
@@ -112,14 +125,19 @@ fn a_stage_removes_nothing_behind_a_link() {
 #[test]
 fn links_in_the_place_of_files_are_not_followed() {
     for name in ["build.json", "used.json", "figures.json", "measured.json"] {
-        let toy = Toy::building(&format!("{TAKE}; rm -f {name}; ln -s ../../outside.json {name}"));
+        let toy = Toy::building(&format!(
+            "{TAKE}; rm -f {name}; ln -s ../../outside.json {name}"
+        ));
         let text = b"{\"secret\": \"sesame\"}";
         toy.write("outside.json", text);
         let toy = toy.recipe("  record: {torch: [unused]}\n", "");
         let (_, stderr) = toy.build(0, &[]);
         toy.build(0, &["--continue", "auto"]);
         assert_eq!(std::fs::read(toy.path("outside.json")).unwrap(), text);
-        assert!(!stderr.contains("sesame") && !toy.text("build.json").contains("sesame"), "{name}: {stderr}");
+        assert!(
+            !stderr.contains("sesame") && !toy.text("build.json").contains("sesame"),
+            "{name}: {stderr}"
+        );
     }
 }
 
@@ -136,7 +154,13 @@ fn a_container_reaches_nothing_on_the_machine_through_links() {
             let (_, stderr) = harbour.build(3, &arguments);
             is_refused(&harbour.toy, &canary, name, &stderr);
         }
-        assert!(harbour.calls()[calls..].iter().all(|call| call == "version"), "{:?}", harbour.calls());
+        assert!(
+            harbour.calls()[calls..]
+                .iter()
+                .all(|call| call == "version"),
+            "{:?}",
+            harbour.calls()
+        );
         harbour.build(0, &[]);
         canary.is_unharmed(name);
     }
@@ -145,7 +169,10 @@ fn a_container_reaches_nothing_on_the_machine_through_links() {
 #[test]
 fn wheels_behind_a_link_that_a_container_made_are_not_delivered() {
     for name in ["labelled", "dist"] {
-        let harbour = Harbour::new(&format!("ln -s ../../canary {name}; [ -e dist ] || {{ {TAKE}; }}"), "");
+        let harbour = Harbour::new(
+            &format!("ln -s ../../canary {name}; [ -e dist ] || {{ {TAKE}; }}"),
+            "",
+        );
         let canary = Canary::new(&harbour.toy);
         let (_, stderr) = harbour.build(3, &[]);
         is_refused(&harbour.toy, &canary, name, &stderr);
@@ -164,7 +191,14 @@ fn cleaning_removes_nothing_behind_links() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains("error[B081 linked-folder]"), "{stderr}");
     canary.is_unharmed("clean");
-    assert_eq!(toy.command(&["clean", JOB, "--whole"]).output().unwrap().status.code(), Some(0));
+    assert_eq!(
+        toy.command(&["clean", JOB, "--whole"])
+            .output()
+            .unwrap()
+            .status
+            .code(),
+        Some(0)
+    );
     canary.is_unharmed("clean --whole");
     // The folder of the job itself.
     symlink(toy.path("canary"), toy.path(".rock").join(JOB)).unwrap();
@@ -183,6 +217,13 @@ fn the_folder_of_all_jobs_may_be_a_link() {
     let (_, stderr) = toy.build(0, &["--continue", "auto"]);
     assert!(stderr.contains("4 stages were done before"), "{stderr}");
     assert!(toy.path("disk").join(JOB).join("logs/build.log").is_file());
-    assert_eq!(toy.command(&["clean", JOB, "--whole"]).output().unwrap().status.code(), Some(0));
+    assert_eq!(
+        toy.command(&["clean", JOB, "--whole"])
+            .output()
+            .unwrap()
+            .status
+            .code(),
+        Some(0)
+    );
     assert!(!toy.path("disk").join(JOB).exists() && toy.path(".rock").is_symlink());
 }

@@ -1,6 +1,12 @@
 //! User stories, one module each.
-#![allow(clippy::disallowed_methods, reason = "stories make files and look at them")]
-#![allow(clippy::unwrap_used, reason = "a story that cannot set its scene has failed")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "stories make files and look at them"
+)]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a story that cannot set its scene has failed"
+)]
 #![allow(dead_code, reason = "not every story uses every part of the harness")]
 #![allow(unreachable_pub, reason = "one binary of private modules")]
 

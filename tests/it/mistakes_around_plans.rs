@@ -1,4 +1,5 @@
-//! What is left out of a plan and why, and files beside the matrix that are not what they should be.
+//! What is left out of a plan and why, and files beside the matrix that are not what they should
+//! be.
 
 use crate::support::Project;
 
@@ -20,15 +21,27 @@ fn sound() -> Project {
 /// The codes of the excluded rows, each with its reason.
 fn excluded(lines: &str) -> Vec<(String, String)> {
     let project = Project::new().file("m.yaml", &format!("{MATRIX}{lines}"));
-    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    let plan = project
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0)
+        .json();
     let text = |row: &serde_json::Value, key: &str| row[key].as_str().unwrap().to_owned();
-    plan["excluded"].as_array().unwrap().iter().map(|row| (text(row, "code"), text(row, "reason"))).collect()
+    plan["excluded"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (text(row, "code"), text(row, "reason")))
+        .collect()
 }
 
 #[test]
 fn a_python_without_torch_wheels_is_left_out() {
     let reason = "torch 2.5.1 has wheels for Python 3.9, 3.10, 3.11 and 3.12, not 3.8";
-    assert!(excluded("").contains(&("P002".to_owned(), reason.to_owned())), "{:?}", excluded(""));
+    assert!(
+        excluded("").contains(&("P002".to_owned(), reason.to_owned())),
+        "{:?}",
+        excluded("")
+    );
 }
 
 #[test]
@@ -41,13 +54,19 @@ fn a_python_that_the_package_does_not_take_is_left_out_whatever_torch_there_is()
 fn with_the_images_own_torch_the_image_table_decides() {
     let rows = excluded("torch-from: image\n");
     let reason = "no image of rocm/pytorch carries torch 2.5.1 with ROCm 6.2";
-    assert!(rows.contains(&("P003".to_owned(), reason.to_owned())), "{rows:?}");
+    assert!(
+        rows.contains(&("P003".to_owned(), reason.to_owned())),
+        "{rows:?}"
+    );
 }
 
 #[test]
 fn a_file_that_is_no_plan_is_not_compared_with() {
     let project = sound().file("old.json", "{}");
-    let said = project.run(&["plan", "m.yaml", "--diff", "old.json"]).exits(1).stderr;
+    let said = project
+        .run(&["plan", "m.yaml", "--diff", "old.json"])
+        .exits(1)
+        .stderr;
     insta::assert_snapshot!(said, @r"
     error[P018 bad-plan-file]: `old.json` is not a plan: missing field `version`
      --> old.json:1:2
@@ -62,12 +81,20 @@ fn a_file_that_is_no_plan_is_not_compared_with() {
 /// 6.17
 #[test]
 fn a_plan_of_another_version_is_not_guessed_at() {
-    let plan = sound().run(&["plan", "m.yaml", "--format", "json"]).exits(0);
+    let plan = sound()
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0);
     assert_eq!(plan.json()["version"], 1);
-    let project = sound().file("next.json", &plan.stdout.replacen("{\"version\":1,", "{\"version\":2,", 1));
-    for command in
-        [&["plan", "m.yaml", "--diff", "next.json"][..], &["build", "--all", "--plan", "next.json", "--dry-run"]]
-    {
+    let project = sound().file(
+        "next.json",
+        &plan
+            .stdout
+            .replacen("{\"version\":1,", "{\"version\":2,", 1),
+    );
+    for command in [
+        &["plan", "m.yaml", "--diff", "next.json"][..],
+        &["build", "--all", "--plan", "next.json", "--dry-run"],
+    ] {
         let said = project.run(command).exits(1).stderr;
         let told = "error[P018 bad-plan-file]: `next.json` is not a plan: it is of version 2, this program reads 1\n";
         assert!(said.starts_with(told), "{said}");
@@ -78,26 +105,44 @@ fn a_plan_of_another_version_is_not_guessed_at() {
 fn a_list_of_published_files_that_is_none_is_refused_and_odd_names_are_told() {
     let run = |text: &str, code: i32| {
         let project = sound().file("published.json", text);
-        project.run(&["plan", "m.yaml", "--published", "published.json"]).exits(code).stderr
+        project
+            .run(&["plan", "m.yaml", "--published", "published.json"])
+            .exits(code)
+            .stderr
     };
     let said = run("nope", 1);
-    assert!(said.starts_with("error[G114 not-a-listing]: `published.json`: it is no list of releases"), "{said}");
+    assert!(
+        said.starts_with("error[G114 not-a-listing]: `published.json`: it is no list of releases"),
+        "{said}"
+    );
     let said = run("\"x\"", 1);
     assert!(
-        said.starts_with("error[G114 not-a-listing]: `published.json`: it is no list of releases: give GitHub's"),
+        said.starts_with(
+            "error[G114 not-a-listing]: `published.json`: it is no list of releases: give GitHub's"
+        ),
         "{said}"
     );
     let said = run("[\"a.whl\", \"notes.txt\"]", 0);
-    assert!(said.starts_with("warning[G300 unreadable-published-name]: published file `a.whl` is not"), "{said}");
+    assert!(
+        said.starts_with("warning[G300 unreadable-published-name]: published file `a.whl` is not"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_manifest_that_cannot_be_read_is_told_as_one() {
-    let project =
-        sound().file("rock-manifest.json", "{\"version\": 1, \"tag\": null, \"plan\": null, \"files\": [{}]}");
-    let said = project.run(&["plan", "m.yaml", "--published", "rock-manifest.json"]).exits(1).stderr;
+    let project = sound().file(
+        "rock-manifest.json",
+        "{\"version\": 1, \"tag\": null, \"plan\": null, \"files\": [{}]}",
+    );
+    let said = project
+        .run(&["plan", "m.yaml", "--published", "rock-manifest.json"])
+        .exits(1)
+        .stderr;
     assert!(
-        said.starts_with("error[G010 bad-manifest]: `rock-manifest.json` cannot be used: it is not a manifest"),
+        said.starts_with(
+            "error[G010 bad-manifest]: `rock-manifest.json` cannot be used: it is not a manifest"
+        ),
         "{said}"
     );
     assert!(said.contains("help: publish the release again"), "{said}");
@@ -108,36 +153,59 @@ fn the_same_matrix_twice_gives_no_job_twice() {
     let text = MATRIX.replace("\"3.8\", ", "");
     let project = Project::new().file("a.yaml", &text).file("b.yaml", &text);
     let said = project.run(&["plan", "a.yaml", "b.yaml"]).exits(1).stderr;
-    assert!(said.contains("error[P023 colliding-ids]: two jobs have the id `flash-attn-2.8.3-"), "{said}");
+    assert!(
+        said.contains("error[P023 colliding-ids]: two jobs have the id `flash-attn-2.8.3-"),
+        "{said}"
+    );
     assert!(said.contains("= note: from a.yaml and b.yaml"), "{said}");
 }
 
 #[test]
 fn a_job_that_is_not_in_the_plan_is_named_with_the_nearest() {
-    let said = sound().run(&["render", "docker", "m.yaml", "no-such-job"]).exits(1).stderr;
-    assert!(said.starts_with("error[P017 unknown-job]: no job is called `no-such-job`"), "{said}");
+    let said = sound()
+        .run(&["render", "docker", "m.yaml", "no-such-job"])
+        .exits(1)
+        .stderr;
+    assert!(
+        said.starts_with("error[P017 unknown-job]: no job is called `no-such-job`"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_product_that_cannot_be_counted_is_refused() {
     // 700^7 cells do not fit 64 bits.
     let axis = |name: &str, prefix: &str| {
-        let values: Vec<String> = (1..=700).map(|number| format!("\"{prefix}{number}\"")).collect();
+        let values: Vec<String> = (1..=700)
+            .map(|number| format!("\"{prefix}{number}\""))
+            .collect();
         format!("  {name}: [{}]\n", values.join(", "))
     };
     let plain = ["max-jobs", "gib-per-job", "cache-gib", "opt-dim"].map(|name| axis(name, ""));
-    let versions = [("flash-attn", "2.8."), ("torch", "2."), ("rocm", "6.")].map(|(name, prefix)| axis(name, prefix));
+    let versions = [("flash-attn", "2.8."), ("torch", "2."), ("rocm", "6.")]
+        .map(|(name, prefix)| axis(name, prefix));
     let axes = plain.concat() + &versions.concat() + "  python: [\"3.10\"]\n";
     let head = MATRIX.split("axes:\n").next().unwrap();
     let project = Project::new().file("m.yaml", &format!("{head}axes:\n{axes}"));
     let said = project.run(&["plan", "m.yaml"]).exits(1).stderr;
-    assert!(said.contains("error[P011 too-many-cells]"), "{}", &said[..said.len().min(2000)]);
+    assert!(
+        said.contains("error[P011 too-many-cells]"),
+        "{}",
+        &said[..said.len().min(2000)]
+    );
 }
 
 #[test]
 fn a_plan_that_cannot_be_read_is_told_where_and_in_words_of_ours() {
     let text = "{\"version\":1,\n\"generator\":\"x\",\"matrices\":[],\n\"jobs\":[\n3]}";
-    let said = sound().file("p.json", text).run(&["build", "--all", "--plan", "p.json", "--dry-run"]).exits(1).stderr;
-    assert!(said.contains("is not a plan: invalid type: integer `3`, expected a job\n"), "{said}");
+    let said = sound()
+        .file("p.json", text)
+        .run(&["build", "--all", "--plan", "p.json", "--dry-run"])
+        .exits(1)
+        .stderr;
+    assert!(
+        said.contains("is not a plan: invalid type: integer `3`, expected a job\n"),
+        "{said}"
+    );
     assert!(said.contains(" --> p.json:4:1\n"), "{said}");
 }

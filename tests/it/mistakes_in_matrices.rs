@@ -1,6 +1,7 @@
 //! Mistakes in matrix files: `NAME.yaml` beside the whole of what is said about it, `NAME.stderr`.
 //!
-//! `ROCK_BLESS=1 cargo test --test it mistakes` writes the expected texts anew. A bug report becomes a file here first.
+//! `ROCK_BLESS=1 cargo test --test it mistakes` writes the expected texts anew. A bug report
+//! becomes a file here first.
 
 use std::path::Path;
 
@@ -16,14 +17,23 @@ const FOLDER: &str = "tests/it/mistakes_in_matrices";
 
 fn names() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER);
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = files.filter_map(|file| Some(file.strip_suffix(".yaml")?.to_owned())).collect();
+    let files = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = files
+        .filter_map(|file| Some(file.strip_suffix(".yaml")?.to_owned()))
+        .collect();
     names.sort();
     names
 }
 
 fn text(name: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER).join(format!("{name}.yaml"))).unwrap()
+    std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(FOLDER)
+            .join(format!("{name}.yaml")),
+    )
+    .unwrap()
 }
 
 /// 6.2
@@ -43,7 +53,10 @@ fn each_mistake_is_named_with_its_place_and_what_to_do() {
 
 /// 1 where an error is told, 0 where only notes and warnings are.
 fn rock_matrix_exit(project: &Project, file: &str) -> i32 {
-    let output = project.command(&["check", file, "--format", "json"]).output().unwrap();
+    let output = project
+        .command(&["check", file, "--format", "json"])
+        .output()
+        .unwrap();
     let rows = String::from_utf8(output.stdout).unwrap();
     i32::from(rows.lines().any(|row| {
         let row: serde_json::Value = serde_json::from_str(row).unwrap();
@@ -54,13 +67,26 @@ fn rock_matrix_exit(project: &Project, file: &str) -> i32 {
 #[test]
 fn every_first_line_says_what_is_wrong_in_the_users_words() {
     for name in names() {
-        let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER).join(format!("{name}.stderr"));
-        let Ok(expected) = std::fs::read_to_string(expected) else { continue };
-        for line in expected.lines().filter(|line| ["error[", "warning[", "note["].iter().any(|s| line.starts_with(s)))
-        {
+        let expected = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(FOLDER)
+            .join(format!("{name}.stderr"));
+        let Ok(expected) = std::fs::read_to_string(expected) else {
+            continue;
+        };
+        for line in expected.lines().filter(|line| {
+            ["error[", "warning[", "note["]
+                .iter()
+                .any(|s| line.starts_with(s))
+        }) {
             let message = line.split_once("]: ").unwrap().1;
-            assert!(!message.ends_with('.') && message.chars().count() < 200, "{name}: {line}");
-            assert!(!message.starts_with(|c: char| c.is_ascii_uppercase()), "{name}: {line}");
+            assert!(
+                !message.ends_with('.') && message.chars().count() < 200,
+                "{name}: {line}"
+            );
+            assert!(
+                !message.starts_with(|c: char| c.is_ascii_uppercase()),
+                "{name}: {line}"
+            );
         }
     }
 }
@@ -75,35 +101,76 @@ fn refused(bytes: &[u8], first_line: &str) {
 
 #[test]
 fn files_that_are_no_text_are_refused() {
-    refused(b"version: 1\nname: \xff\xfe\n", "error[M004 not-utf8]: the file is not UTF-8 text: byte 17 is 0xff");
-    let utf16: Vec<u8> = "\u{feff}version: 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    refused(
+        b"version: 1\nname: \xff\xfe\n",
+        "error[M004 not-utf8]: the file is not UTF-8 text: byte 17 is 0xff",
+    );
+    let utf16: Vec<u8> = "\u{feff}version: 1\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
     let project = Project::new().bytes("m.yaml", &utf16);
     let said = project.run(&["check", "m.yaml"]).exits(1);
-    assert!(said.stderr.contains("help: save the file as UTF-8; it looks like UTF-16"), "{}", said.stderr);
-    refused(b"\0\0\0\0", "error[M038 control-character]: the control character U+0000 cannot stand in a YAML file");
+    assert!(
+        said.stderr
+            .contains("help: save the file as UTF-8; it looks like UTF-16"),
+        "{}",
+        said.stderr
+    );
+    refused(
+        b"\0\0\0\0",
+        "error[M038 control-character]: the control character U+0000 cannot stand in a YAML file",
+    );
 }
 
 /// The memory and time that reading any matrix file may take.
-const BOUNDS: Bounds = Bounds { address_mib: 1024, peak_mib: 192, cpu_s: 60 };
+const BOUNDS: Bounds = Bounds {
+    address_mib: 1024,
+    peak_mib: 192,
+    cpu_s: 60,
+};
 
-/// The path to each of many values can be 500 times as long as its text, and so can each of their faults.
+/// The path to each of many values can be 500 times as long as its text, and so can each of their
+/// faults.
 #[test]
 fn long_keys_around_many_values_take_little_memory() {
     let head = "version: 1\ndistribution: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n";
     let key = "k".repeat(1000);
-    let nested =
-        format!("{head}nested: {}[{}]{}\n", format!("{{{key}: ").repeat(55), "x,".repeat(40_000), "}".repeat(55));
+    let nested = format!(
+        "{head}nested: {}[{}]{}\n",
+        format!("{{{key}: ").repeat(55),
+        "x,".repeat(40_000),
+        "}".repeat(55)
+    );
     let faults = format!("{head}  {key}: [{}]\n", "[],".repeat(100_000));
     let explicit = |bytes: usize| {
-        format!("{head}  ? {}\n  : [{}]\n", "k".repeat(bytes), (0..4000).map(|n| format!("v{n},")).collect::<String>())
+        format!(
+            "{head}  ? {}\n  : [{}]\n",
+            "k".repeat(bytes),
+            (0..4000).map(|n| format!("v{n},")).collect::<String>()
+        )
     };
     let said = |file: &str| {
-        let said = bounded(&Project::new().file("m.yaml", file), BOUNDS, &["check", "m.yaml"], 1).stderr;
-        let codes = said.lines().filter_map(|line| line.split_once(']')?.0.strip_prefix("error["));
+        let said = bounded(
+            &Project::new().file("m.yaml", file),
+            BOUNDS,
+            &["check", "m.yaml"],
+            1,
+        )
+        .stderr;
+        let codes = said
+            .lines()
+            .filter_map(|line| line.split_once(']')?.0.strip_prefix("error["));
         codes.map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(said(&nested), ["M020 unknown-key"]);
-    assert_eq!(said(&faults).iter().filter(|code| *code == "M022 wrong-kind").count(), 1000);
+    assert_eq!(
+        said(&faults)
+            .iter()
+            .filter(|code| *code == "M022 wrong-kind")
+            .count(),
+        1000
+    );
     assert_eq!(said(&explicit(LONGEST_KEY_BYTES)), ["M032 unknown-axis"]);
     assert_eq!(said(&explicit(LONGEST_KEY_BYTES + 1)), ["M072 too-long"]);
     assert_eq!(said(&explicit(1 << 20)), ["M072 too-long"]);
@@ -112,10 +179,16 @@ fn long_keys_around_many_values_take_little_memory() {
 /// A plan repeats the values of axes for each job.
 #[test]
 fn long_values_of_many_jobs_take_little_memory() {
-    let versions = |first: &str| (0..70).map(|number| format!("\"{first}.{number}\"")).collect::<Vec<_>>().join(", ");
+    let versions = |first: &str| {
+        (0..70)
+            .map(|number| format!("\"{first}.{number}\""))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     let file = |bytes: usize| {
         let long = "x".repeat(bytes);
-        let fields = ["repository", "max-jobs", "gib-per-job", "cache-gib"].map(|name| format!("  {name}: [{long}]\n"));
+        let fields = ["repository", "max-jobs", "gib-per-job", "cache-gib"]
+            .map(|name| format!("  {name}: [{long}]\n"));
         format!(
             "version: 1\ndistribution: flash-attn\nunknown: lenient\nrocm-policy: newest\ntorch-from: host\npython-from: host\ngfx: [gfx942]\naxes:\n  \
              flash-attn: [{}]\n  torch: [{}]\n  python: [\"3.12\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\n{}",
@@ -125,7 +198,11 @@ fn long_values_of_many_jobs_take_little_memory() {
         )
     };
     let words = ["plan", "m.yaml", "--format", "json", "--out", "plan.json"];
-    let within = Bounds { peak_mib: 128, cpu_s: 120, ..BOUNDS };
+    let within = Bounds {
+        peak_mib: 128,
+        cpu_s: 120,
+        ..BOUNDS
+    };
     let project = Project::new().file("m.yaml", &file(config::LONGEST_TEXT_BYTES));
     bounded(&project, within, &words, 0);
     assert_eq!(project.read("plan.json").matches("\"id\"").count(), 4900);
@@ -142,23 +219,37 @@ fn aliases_of_a_long_text_are_refused_before_they_take_memory() {
     let long = "x".repeat(LONGEST_TEXT_BYTES);
     let file = |aliases: usize| {
         let list = vec!["*a"; aliases].join(",");
-        format!("version: 1\ndistribution: flash-attn\nvars: {{source: &a \"{long}\"}}\ndocker: {{args: [{list}]}}\n")
+        format!(
+            "version: 1\ndistribution: flash-attn\nvars: {{source: &a \"{long}\"}}\ndocker: {{args: [{list}]}}\n"
+        )
     };
     for (aliases, is_over) in [(254, false), (255, true), (32_000, true)] {
         let project = Project::new().file("m.yaml", &file(aliases));
         let said = bounded(&project, BOUNDS, &["check", "m.yaml"], 1).stderr;
-        let told = "error[M008 alias-budget]: anchors and aliases add more than 16 MiB to this file";
-        assert_eq!(said.contains(told), is_over, "{aliases}: {}", &said[..said.len().min(500)]);
+        let told =
+            "error[M008 alias-budget]: anchors and aliases add more than 16 MiB to this file";
+        assert_eq!(
+            said.contains(told),
+            is_over,
+            "{aliases}: {}",
+            &said[..said.len().min(500)]
+        );
     }
 }
 
 /// Each of 20,000 includes is looked up among as many excludes.
 #[test]
 fn as_many_includes_as_excludes_are_read_in_time() {
-    let versions = (0..20_000).map(|number| format!("\"2.8.{number}\"")).collect::<Vec<_>>();
-    let exclude = versions.iter().map(|version| format!("  - {{flash-attn: {version}}}\n"));
+    let versions = (0..20_000)
+        .map(|number| format!("\"2.8.{number}\""))
+        .collect::<Vec<_>>();
+    let exclude = versions
+        .iter()
+        .map(|version| format!("  - {{flash-attn: {version}}}\n"));
     let others = "python: \"3.10\", torch: \"2.5.1\", rocm: \"6.2\"";
-    let include = versions.iter().map(|version| format!("  - axes: {{flash-attn: {version}, {others}}}\n"));
+    let include = versions
+        .iter()
+        .map(|version| format!("  - axes: {{flash-attn: {version}, {others}}}\n"));
     let file = format!(
         "version: 1\ndistribution: flash-attn\nenabled: false\naxes:\n  flash-attn: [{}]\n  python: [\"3.10\"]\n  torch: [\"2.5.1\"]\n  \
          rocm: [\"6.2\"]\nexclude:\n{}include:\n{}",
@@ -166,7 +257,13 @@ fn as_many_includes_as_excludes_are_read_in_time() {
         exclude.collect::<String>(),
         include.collect::<String>(),
     );
-    let said = bounded(&Project::new().file("m.yaml", &file), BOUNDS, &["check", "m.yaml"], 0).stderr;
+    let said = bounded(
+        &Project::new().file("m.yaml", &file),
+        BOUNDS,
+        &["check", "m.yaml"],
+        0,
+    )
+    .stderr;
     assert!(said.ends_with("1 file, 0 errors, 0 warnings\n"), "{said}");
 }
 
@@ -174,18 +271,29 @@ fn as_many_includes_as_excludes_are_read_in_time() {
 fn lists_that_no_build_needs_are_refused_at_the_first_entry_too_many() {
     let head = "version: 1\ndistribution: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.10\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n";
     let list = |name: &str, count: usize, entry: fn(usize) -> String| {
-        format!("{head}{name}: [{}]\n", (0..count).map(entry).collect::<Vec<_>>().join(", "))
+        format!(
+            "{head}{name}: [{}]\n",
+            (0..count).map(entry).collect::<Vec<_>>().join(", ")
+        )
     };
     let secret = |number: usize| format!("S{number}");
     let target = |number: usize| format!("gfx9{number:x}");
     let cell = |number: usize| format!("{{flash-attn: \"2.8.{number}\"}}");
-    for (name, most, entry) in
-        [("secrets", 300, secret as fn(usize) -> String), ("gfx", 1000, target), ("exclude", 20_000, cell)]
-    {
-        let told = format!("error[M071 too-many-entries]: `{name}` has {} entries, and {most} are the most", most + 1);
+    for (name, most, entry) in [
+        ("secrets", 300, secret as fn(usize) -> String),
+        ("gfx", 1000, target),
+        ("exclude", 20_000, cell),
+    ] {
+        let told = format!(
+            "error[M071 too-many-entries]: `{name}` has {} entries, and {most} are the most",
+            most + 1
+        );
         let said = |count: usize| {
             let project = Project::new().file("m.yaml", &list(name, count, entry));
-            project.command(&["check", "m.yaml"]).output().map(|out| String::from_utf8_lossy(&out.stderr).into_owned())
+            project
+                .command(&["check", "m.yaml"])
+                .output()
+                .map(|out| String::from_utf8_lossy(&out.stderr).into_owned())
         };
         assert!(said(most + 1).unwrap().contains(&told), "{name}");
         assert!(!said(most).unwrap().contains("M071"), "{name}");
@@ -194,7 +302,11 @@ fn lists_that_no_build_needs_are_refused_at_the_first_entry_too_many() {
 
 #[test]
 fn a_file_with_every_part_is_taken() {
-    let said = Project::new().file("m.yaml", RICH).run(&["check", "m.yaml"]).exits(0).stderr;
+    let said = Project::new()
+        .file("m.yaml", RICH)
+        .run(&["check", "m.yaml"])
+        .exits(0)
+        .stderr;
     assert!(said.ends_with("1 file, 0 errors, 0 warnings\n"), "{said}");
 }
 
@@ -203,40 +315,74 @@ fn a_byte_order_mark_is_a_warning_and_the_file_is_read() {
     let seed = include_str!("../../matrices/flash-attn.yaml");
     let project = Project::new().file("m.yaml", &format!("\u{feff}{seed}"));
     let said = project.run(&["check", "m.yaml"]).exits(0);
-    assert!(said.stderr.starts_with("warning[M005 byte-order-mark]"), "{}", said.stderr);
+    assert!(
+        said.stderr.starts_with("warning[M005 byte-order-mark]"),
+        "{}",
+        said.stderr
+    );
 }
 
 #[test]
 fn ten_megabytes_of_nesting_are_refused_at_once() {
     for opening in ["[", "{a: ", "- "] {
-        let text = format!("version: 1\naxes:\n  {}", opening.repeat(10_000_000 / opening.len()));
-        refused(text.as_bytes(), "error[M010 too-deep]: values are nested more than 64 deep");
+        let text = format!(
+            "version: 1\naxes:\n  {}",
+            opening.repeat(10_000_000 / opening.len())
+        );
+        refused(
+            text.as_bytes(),
+            "error[M010 too-deep]: values are nested more than 64 deep",
+        );
     }
 }
 
 #[test]
 fn an_alias_bomb_is_refused_before_it_expands() {
-    let mut text = "version: 1\ndistribution: x\nvars:\n  a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
+    let mut text =
+        "version: 1\ndistribution: x\nvars:\n  a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
     for i in 1..30 {
-        text += &format!("  a{i}: &a{i} [{}]\n", vec![format!("*a{}", i - 1); 10].join(","));
+        text += &format!(
+            "  a{i}: &a{i} [{}]\n",
+            vec![format!("*a{}", i - 1); 10].join(",")
+        );
     }
-    refused(text.as_bytes(), "error[M008 alias-budget]: aliases add more than 100000 values to this file");
+    refused(
+        text.as_bytes(),
+        "error[M008 alias-budget]: aliases add more than 100000 values to this file",
+    );
 }
 
 #[test]
 fn more_cells_than_can_be_counted_are_refused_before_any_is_made() {
-    let values = (0..70_000).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
-    let mut text = "version: 1\ndistribution: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n".to_owned();
+    let values = (0..70_000)
+        .map(|n| n.to_string())
+        .collect::<Vec<_>>()
+        .join(",");
+    let mut text =
+        "version: 1\ndistribution: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n".to_owned();
     for axis in ["opt-dim", "max-jobs", "gib-per-job", "repository"] {
         text += &format!("  {axis}: [{values}]\n");
     }
-    refused(text.as_bytes(), "error[P011 too-many-cells]: the axes have more than 2^64 cells");
+    refused(
+        text.as_bytes(),
+        "error[P011 too-many-cells]: the axes have more than 2^64 cells",
+    );
 }
 
 #[test]
 fn more_jobs_than_anyone_runs_are_refused_while_they_are_counted() {
-    let values = |count: u32| (0..count).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
-    let versions = |count: u32| (0..count).map(|n| format!("\"2.8.{n}\"")).collect::<Vec<_>>().join(",");
+    let values = |count: u32| {
+        (0..count)
+            .map(|n| n.to_string())
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let versions = |count: u32| {
+        (0..count)
+            .map(|n| format!("\"2.8.{n}\""))
+            .collect::<Vec<_>>()
+            .join(",")
+    };
     let mut text = format!(
         "version: 1\ndistribution: flash-attn\nunknown: lenient\ntorch-from: host\npython-from: host\naxes:\n  flash-attn: [{}]\n  python: [\"3.12\"]\n  torch: [\"2.6.0\"]\n  rocm: [\"6.1\"]\n",
         versions(40)
@@ -250,16 +396,23 @@ fn more_jobs_than_anyone_runs_are_refused_while_they_are_counted() {
     refused(text.as_bytes(), first);
     let project = Project::new().file("m.yaml", &text);
     let said = project.run(&["plan", "m.yaml"]).exits(1).stderr;
-    assert!(said.contains("\nhelp: list fewer values, or split the matrix into several files\n"), "{said}");
+    assert!(
+        said.contains("\nhelp: list fewer values, or split the matrix into several files\n"),
+        "{said}"
+    );
     assert!(said.contains(" --> m.yaml:6:1\n"), "{said}");
 }
 
-/// Each pair of a torch and a ROCm may have a finding: 9 million of them took minutes and gigabytes.
+/// Each pair of a torch and a ROCm may have a finding: 9 million of them took minutes and
+/// gigabytes.
 #[test]
 fn more_pairs_of_versions_than_facts_judge_are_refused() {
     let said = |torches: u32| {
         let versions = |first: u32, count: u32| {
-            (0..count).map(|minor| format!("\"{first}.{minor}\"")).collect::<Vec<_>>().join(",")
+            (0..count)
+                .map(|minor| format!("\"{first}.{minor}\""))
+                .collect::<Vec<_>>()
+                .join(",")
         };
         let text = format!(
             "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\nunknown: lenient\nrocm-policy: newest\n\
@@ -268,7 +421,9 @@ fn more_pairs_of_versions_than_facts_judge_are_refused() {
             versions(2, torches),
             versions(6, 200)
         );
-        Project::new().file("m.yaml", &text).said(&["check", "m.yaml"])
+        Project::new()
+            .file("m.yaml", &text)
+            .said(&["check", "m.yaml"])
     };
     let first = "error[P011 too-many-cells]: facts would have to judge more than 100000 combinations of the values of two or \
                  three axes\n";
@@ -284,9 +439,20 @@ fn a_huge_file_and_a_missing_one_are_refused_by_name() {
         "error[H020 cannot-read-file]: cannot read `m.yaml`: it is larger than 16777216 bytes",
     );
     let said = Project::new().run(&["check", "nowhere.yaml"]).exits(1);
-    assert!(said.stderr.contains("cannot read `nowhere.yaml`") && said.stderr.contains("help: "), "{}", said.stderr);
-    let said = Project::new().file("folder/m.yaml", "x").run(&["check", "folder"]).exits(1);
-    assert!(said.stderr.contains("cannot read `folder`"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("cannot read `nowhere.yaml`") && said.stderr.contains("help: "),
+        "{}",
+        said.stderr
+    );
+    let said = Project::new()
+        .file("folder/m.yaml", "x")
+        .run(&["check", "folder"])
+        .exits(1);
+    assert!(
+        said.stderr.contains("cannot read `folder`"),
+        "{}",
+        said.stderr
+    );
 }
 
 #[test]
@@ -296,19 +462,44 @@ fn one_run_shows_every_fault_of_every_file() {
         .file("b.yaml", &text("unclosed-list"))
         .file("matrices/c.yaml", &text("empty-axis"))
         .bytes("d.yaml", b"\xff");
-    let said = project.run(&["check", "a.yaml", "b.yaml", "matrices/c.yaml", "d.yaml", "e.yaml"]).exits(1);
+    let said = project
+        .run(&[
+            "check",
+            "a.yaml",
+            "b.yaml",
+            "matrices/c.yaml",
+            "d.yaml",
+            "e.yaml",
+        ])
+        .exits(1);
     for file in ["a.yaml:", "b.yaml:", "matrices/c.yaml:", "d.yaml", "e.yaml"] {
-        assert!(said.stderr.contains(&format!("--> {file}")), "{file}: {}", said.stderr);
+        assert!(
+            said.stderr.contains(&format!("--> {file}")),
+            "{file}: {}",
+            said.stderr
+        );
     }
-    assert!(said.stderr.ends_with("5 files, 5 errors, 0 warnings\n"), "{}", said.stderr);
+    assert!(
+        said.stderr.ends_with("5 files, 5 errors, 0 warnings\n"),
+        "{}",
+        said.stderr
+    );
 }
 
 #[test]
 fn annotations_are_written_where_github_asks_for_them() {
-    let project = Project::new().file("m.yaml", &text("mistyped-key")).env("GITHUB_ACTIONS", "true");
-    let said = project.run(&["check", "m.yaml", "--color", "never"]).exits(1);
+    let project = Project::new()
+        .file("m.yaml", &text("mistyped-key"))
+        .env("GITHUB_ACTIONS", "true");
+    let said = project
+        .run(&["check", "m.yaml", "--color", "never"])
+        .exits(1);
     assert_eq!(said.stdout, "", "stdout is data");
-    let annotation = said.stderr.split_once("\n::").map(|(_, rest)| format!("::{rest}")).unwrap();
+    let annotation = said
+        .stderr
+        .split_once("\n::")
+        .map(|(_, rest)| format!("::{rest}"))
+        .unwrap();
     assert!(
         annotation
             .starts_with("::error file=m.yaml,line=8,endLine=8,col=1,endColumn=8,title=M020 unknown-key::unknown key"),
@@ -320,12 +511,33 @@ fn annotations_are_written_where_github_asks_for_them() {
 #[test]
 fn check_is_quiet_when_asked_and_colours_only_when_asked() {
     let project = Project::new().file("m.yaml", include_str!("../../matrices/flash-attn.yaml"));
-    assert_eq!(project.run(&["check", "m.yaml", "--quiet"]).exits(0).stderr, "");
+    assert_eq!(
+        project.run(&["check", "m.yaml", "--quiet"]).exits(0).stderr,
+        ""
+    );
     let wrong = Project::new().file("m.yaml", &text("mistyped-key"));
-    assert!(!wrong.run(&["check", "m.yaml"]).exits(1).stderr.contains('\u{1b}'));
-    assert!(wrong.run(&["check", "m.yaml", "--color", "always"]).exits(1).stderr.contains('\u{1b}'));
+    assert!(
+        !wrong
+            .run(&["check", "m.yaml"])
+            .exits(1)
+            .stderr
+            .contains('\u{1b}')
+    );
+    assert!(
+        wrong
+            .run(&["check", "m.yaml", "--color", "always"])
+            .exits(1)
+            .stderr
+            .contains('\u{1b}')
+    );
     let wrong = wrong.env("NO_COLOR", "1").env("CLICOLOR_FORCE", "1");
-    assert!(!wrong.run(&["check", "m.yaml"]).exits(1).stderr.contains('\u{1b}'));
+    assert!(
+        !wrong
+            .run(&["check", "m.yaml"])
+            .exits(1)
+            .stderr
+            .contains('\u{1b}')
+    );
 }
 
 /// A file with every part that the seed matrix leaves out.
@@ -381,11 +593,20 @@ fn mutated(seeds: [&'static str; 2]) -> impl Strategy<Value = String> {
         Just(","),
         Just("\r"),
     ];
-    let change = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), pieces, 0..3_u8);
+    let change = (
+        any::<prop::sample::Index>(),
+        any::<prop::sample::Index>(),
+        pieces,
+        0..3_u8,
+    );
     (0..2_usize, proptest::collection::vec(change, 0..6)).prop_map(move |(seed, changes)| {
         let mut text = seeds[seed].to_owned();
         for (from, to, piece, kind) in changes {
-            let spots: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+            let spots: Vec<usize> = text
+                .char_indices()
+                .map(|(at, _)| at)
+                .chain([text.len()])
+                .collect();
             let (a, b) = (spots[from.index(spots.len())], spots[to.index(spots.len())]);
             let (a, b) = (a.min(b), a.max(b).min(a.min(b) + 40));
             let b = text.ceil_char_boundary(b);
@@ -438,32 +659,75 @@ fn errors_are_told_first_and_counted_all_however_much_else_is_wrong() {
     let text = format!(
         "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\nrunnr: x\nunknown: never\nrows:\n{rows}"
     );
-    let said = Project::new().file("m.yaml", &text).run(&["check", "m.yaml"]).exits(1).stderr;
-    assert!(said.contains("`runnr`") && said.contains("never"), "no error is lost among warnings\n{}", &said[..2000]);
-    assert!(said.lines().last().unwrap().starts_with("1 file, 2 errors, "), "{:?}", said.lines().last());
+    let said = Project::new()
+        .file("m.yaml", &text)
+        .run(&["check", "m.yaml"])
+        .exits(1)
+        .stderr;
+    assert!(
+        said.contains("`runnr`") && said.contains("never"),
+        "no error is lost among warnings\n{}",
+        &said[..2000]
+    );
+    assert!(
+        said.lines()
+            .last()
+            .unwrap()
+            .starts_with("1 file, 2 errors, "),
+        "{:?}",
+        said.lines().last()
+    );
 }
 
 #[test]
 fn a_value_as_long_as_a_file_does_not_make_the_message_so() {
-    let text = format!("version: 1\ndistribution: flash-attn\nrunner: {}\naxes: []\n", "x".repeat(5 << 20));
-    let said = Project::new().file("m.yaml", &text).run(&["check", "m.yaml"]).exits(1).stderr;
-    assert!(said.lines().all(|line| line.len() < 4000), "{}", said.lines().map(str::len).max().unwrap());
+    let text = format!(
+        "version: 1\ndistribution: flash-attn\nrunner: {}\naxes: []\n",
+        "x".repeat(5 << 20)
+    );
+    let said = Project::new()
+        .file("m.yaml", &text)
+        .run(&["check", "m.yaml"])
+        .exits(1)
+        .stderr;
+    assert!(
+        said.lines().all(|line| line.len() < 4000),
+        "{}",
+        said.lines().map(str::len).max().unwrap()
+    );
 }
 
 #[test]
 fn what_a_recipe_refuses_is_placed_in_the_matrix_file() {
     let text = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\nvars: {opt-dim: \"64\"}\naxes: {flash-attn: [\"2.7.4\"], python: [\"3.12\"], torch: [\"2.5.1\"], rocm: [\"6.2\"]}\n";
-    let said = Project::new().file("m.yaml", text).run(&["check", "m.yaml"]).exits(1).stderr;
-    assert!(said.starts_with("error[B003 refused-by-recipe]") && said.contains(" --> m.yaml:5:17\n"), "{said}");
+    let said = Project::new()
+        .file("m.yaml", text)
+        .run(&["check", "m.yaml"])
+        .exits(1)
+        .stderr;
+    assert!(
+        said.starts_with("error[B003 refused-by-recipe]") && said.contains(" --> m.yaml:5:17\n"),
+        "{said}"
+    );
 }
 
 #[test]
 fn what_stdout_does_not_take_is_told() {
     for command in [&["schema"][..], &["compat", "list", "torch"], &["explain"]] {
-        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let output = Project::new().command(command).stdout(full).output().unwrap();
+        let full = std::fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let output = Project::new()
+            .command(command)
+            .stdout(full)
+            .output()
+            .unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(3), "{command:?}");
-        assert!(said.starts_with("error[H021 cannot-write-file]: cannot write to stdout: "), "{command:?}: {said}");
+        assert!(
+            said.starts_with("error[H021 cannot-write-file]: cannot write to stdout: "),
+            "{command:?}: {said}"
+        );
     }
 }

@@ -6,11 +6,18 @@ use crate::support::http::Served;
 
 /// A server with these releases of torch and what each requires of triton.
 fn served(releases: &[(&str, &str)]) -> (Project, Served) {
-    let versions: Vec<String> = releases.iter().map(|(version, _)| format!("\"{version}\": []")).collect();
-    let mut project = Project::new().file("pypi/torch/json", &format!("{{\"releases\": {{{}}}}}", versions.join(", ")));
+    let versions: Vec<String> = releases
+        .iter()
+        .map(|(version, _)| format!("\"{version}\": []"))
+        .collect();
+    let mut project = Project::new().file(
+        "pypi/torch/json",
+        &format!("{{\"releases\": {{{}}}}}", versions.join(", ")),
+    );
     for (version, triton) in releases {
-        let text =
-            format!("{{\"info\": {{\"requires_dist\": [\"filelock\", \"{triton}; platform_system == 'Linux'\"]}}}}");
+        let text = format!(
+            "{{\"info\": {{\"requires_dist\": [\"filelock\", \"{triton}; platform_system == 'Linux'\"]}}}}"
+        );
         project = project.file(&format!("pypi/torch/{version}/json"), &text);
     }
     let server = Served::folder(project.root());
@@ -26,44 +33,89 @@ fn a_new_release_of_torch_gets_a_row_by_a_patch() {
         ("2.99.0", "triton==9.1.0"),
     ]);
     let url = server.url();
-    let said = project.run(&["compat", "refresh", "--requirements", &url, "--check"]).exits(1);
-    assert_eq!(said.stderr, "torch 2.99.0 requires triton==9.1.0, and has no row\n");
-    let added: Vec<&str> =
-        said.stdout.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++")).collect();
+    let said = project
+        .run(&["compat", "refresh", "--requirements", &url, "--check"])
+        .exits(1);
+    assert_eq!(
+        said.stderr,
+        "torch 2.99.0 requires triton==9.1.0, and has no row\n"
+    );
+    let added: Vec<&str> = said
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with('+') && !line.starts_with("+++"))
+        .collect();
     assert_eq!(added.len(), 1, "{}", said.stdout);
     assert!(added[0].starts_with(
         "+  - {torch: [\"2.99.0\"], package: triton, versions: \"==9.1.0\", origin: {status: verified, source: pypi,"
     ));
     let asked = server.asked();
     assert!(
-        asked.contains(&"/pypi/torch/2.15.0/json".to_owned()) && !asked.iter().any(|path| path.contains("1.13")),
+        asked.contains(&"/pypi/torch/2.15.0/json".to_owned())
+            && !asked.iter().any(|path| path.contains("1.13")),
         "{asked:?}"
     );
-    let document = project.run(&["compat", "refresh", "--requirements", &url, "--format", "json"]).exits(0).json();
+    let document = project
+        .run(&[
+            "compat",
+            "refresh",
+            "--requirements",
+            &url,
+            "--format",
+            "json",
+        ])
+        .exits(0)
+        .json();
     assert_eq!(document["differences"][0]["found"], "==9.1.0");
 }
 
 #[test]
 fn a_table_that_is_up_to_date_gives_no_patch() {
     let (project, server) = served(&[("2.15.0", "triton~=3.9.0")]);
-    let said = project.run(&["compat", "refresh", "--requirements", &server.url(), "--check"]).exits(0);
-    assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", "the table of torch's requirements is up to date\n"));
+    let said = project
+        .run(&[
+            "compat",
+            "refresh",
+            "--requirements",
+            &server.url(),
+            "--check",
+        ])
+        .exits(0);
+    assert_eq!(
+        (said.stdout.as_str(), said.stderr.as_str()),
+        ("", "the table of torch's requirements is up to date\n")
+    );
 }
 
 #[test]
 fn an_answer_that_is_no_metadata_is_reported_with_its_address() {
     let project = Project::new().file("pypi/torch/json", "<html>");
     let server = Served::folder(project.root());
-    let said = project.run(&["compat", "refresh", "--requirements", &server.url()]).exits(3).stderr;
-    assert!(said.contains("the answer is not that of PyPI's JSON API") && said.contains("/pypi/torch/json"), "{said}");
+    let said = project
+        .run(&["compat", "refresh", "--requirements", &server.url()])
+        .exits(3)
+        .stderr;
+    assert!(
+        said.contains("the answer is not that of PyPI's JSON API")
+            && said.contains("/pypi/torch/json"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_server_over_tls_is_trusted_by_ssl_cert_file() {
     let server = Stub::start_secure(|asked| {
         let releases = r#"{"releases": {"2.15.0": []}}"#;
-        let requires = r#"{"info": {"requires_dist": ["triton~=3.9.0; platform_system == 'Linux'"]}}"#;
-        reply("200 OK", if asked.starts_with("GET /pypi/torch/json ") { releases } else { requires })
+        let requires =
+            r#"{"info": {"requires_dist": ["triton~=3.9.0; platform_system == 'Linux'"]}}"#;
+        reply(
+            "200 OK",
+            if asked.starts_with("GET /pypi/torch/json ") {
+                releases
+            } else {
+                requires
+            },
+        )
     });
     let url = format!("https://localhost:{}", server.address.port());
     let arguments = ["compat", "refresh", "--requirements", &url, "--check"];
@@ -74,9 +126,18 @@ fn a_server_over_tls_is_trusted_by_ssl_cert_file() {
     };
     refused(Project::new(), "in `SSL_CERT_FILE`");
     refused(
-        Project::new().env("SSL_CERT_FILE", "/nonexistent.pem").env("SSL_CERT_DIR", "/nonexistent"),
+        Project::new()
+            .env("SSL_CERT_FILE", "/nonexistent.pem")
+            .env("SSL_CERT_DIR", "/nonexistent"),
         "no certificates can be read",
     );
-    Project::new().env("SSL_CERT_FILE", format!("{TLS}/ca.pem")).run(&arguments).exits(0);
-    assert!(server.heard().contains("GET /pypi/torch/2.15.0/json "), "{}", server.heard());
+    Project::new()
+        .env("SSL_CERT_FILE", format!("{TLS}/ca.pem"))
+        .run(&arguments)
+        .exits(0);
+    assert!(
+        server.heard().contains("GET /pypi/torch/2.15.0/json "),
+        "{}",
+        server.heard()
+    );
 }

@@ -5,13 +5,21 @@ use serde_json::Value;
 use crate::support::Project;
 
 fn plan(text: &str) -> Value {
-    let ran = Project::new().file("m.yaml", text).run(&["plan", "m.yaml", "--format", "json"]).exits(0);
+    let ran = Project::new()
+        .file("m.yaml", text)
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0);
     assert_eq!(ran.stderr, "", "nothing is unknown");
     ran.json()
 }
 
 fn wheels(plan: &Value) -> Vec<&str> {
-    plan["jobs"].as_array().unwrap().iter().map(|job| job["wheel"].as_str().unwrap()).collect()
+    plan["jobs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|job| job["wheel"].as_str().unwrap())
+        .collect()
 }
 
 #[test]
@@ -31,16 +39,31 @@ fn torch_2_15_is_planned_for_rocm_10_and_python_3_15() {
 fn flash_attn_2_8_3_post2_comes_with_its_digest() {
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\naxes:\n  flash-attn: [\"2.8.3.post2\"]\n\
                   \x20 python: [\"3.12\"]\n  torch: [\"2.9.1\"]\n  rocm: [\"6.4\"]\n  backend: [ck]\n";
-    let ran = Project::new().file("m.yaml", matrix).run(&["render", "script", "m.yaml"]).exits(0);
+    let ran = Project::new()
+        .file("m.yaml", matrix)
+        .run(&["render", "script", "m.yaml"])
+        .exits(0);
     let digest = "d0f9f0b08a986cdeadbffcf5ec8b3a8f514366c68ad1853d3ab061bc83cc340b";
-    assert!(ran.stdout.contains("flash-attn==2.8.3.post2") && ran.stdout.contains(digest), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("flash-attn==2.8.3.post2") && ran.stdout.contains(digest),
+        "{}",
+        ran.stdout
+    );
     assert_eq!(ran.stderr, "");
 }
 
 #[test]
 fn targets_newer_than_a_rocm_are_left_out() {
     let explained = |gfx: &str| {
-        let arguments = ["compat", "explain", &format!("gfx={gfx}"), "rocm=6.1", "--format", "json"].map(str::to_owned);
+        let arguments = [
+            "compat",
+            "explain",
+            &format!("gfx={gfx}"),
+            "rocm=6.1",
+            "--format",
+            "json",
+        ]
+        .map(str::to_owned);
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let text = Project::new().run(&arguments).exits(0).stdout;
         text.contains(&format!("{gfx} needs ROCm 6.2 or later"))
@@ -62,29 +85,53 @@ fn families_are_refused_on_the_platform_that_lacks_them() {
     };
     let targets = |text: &str| {
         let project = Project::new().file("m.yaml", text);
-        project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json()["jobs"][0]["gfx"].clone()
+        project
+            .run(&["plan", "m.yaml", "--format", "json"])
+            .exits(0)
+            .json()["jobs"][0]["gfx"]
+            .clone()
     };
-    assert_eq!(targets(&matrix("linux", "self-hosted")), serde_json::json!(["gfx90c", "gfx1151"]));
-    assert_eq!(targets(&matrix("windows", "windows-2022")), serde_json::json!(["gfx1151"]));
+    assert_eq!(
+        targets(&matrix("linux", "self-hosted")),
+        serde_json::json!(["gfx90c", "gfx1151"])
+    );
+    assert_eq!(
+        targets(&matrix("windows", "windows-2022")),
+        serde_json::json!(["gfx1151"])
+    );
 }
 
 #[test]
 fn shipped_torch_matrices_plan_without_unknown_rows() {
     for name in ["pytorch", "pytorch-windows", "aotriton"] {
         let file = format!("matrices/{name}.yaml");
-        let ran = Project::new().copy(&file, &file).run(&["plan", &file, "--format", "json"]).exits(0);
+        let ran = Project::new()
+            .copy(&file, &file)
+            .run(&["plan", &file, "--format", "json"])
+            .exits(0);
         assert_eq!(ran.stderr, "", "{name}");
         assert_eq!(ran.json()["excluded"], serde_json::json!([]), "{name}");
     }
-    let script =
-        Project::new().copy("matrices/pytorch.yaml", "m.yaml").run(&["render", "script", "m.yaml"]).exits(0).stdout;
-    assert!(script.contains("https://repo.amd.com/rocm/whl-multi-arch/"), "{script}");
-    assert!(script.contains("rocm[libraries,devel,device-gfx942,"), "{script}");
+    let script = Project::new()
+        .copy("matrices/pytorch.yaml", "m.yaml")
+        .run(&["render", "script", "m.yaml"])
+        .exits(0)
+        .stdout;
+    assert!(
+        script.contains("https://repo.amd.com/rocm/whl-multi-arch/"),
+        "{script}"
+    );
+    assert!(
+        script.contains("rocm[libraries,devel,device-gfx942,"),
+        "{script}"
+    );
 }
 
 #[test]
 fn archives_of_aotriton_are_named_for_the_hip_of_a_rocm() {
-    let digests = ["1".repeat(64), "2".repeat(64)].map(|digest| format!("\"{digest}\"")).join("\n");
+    let digests = ["1".repeat(64), "2".repeat(64)]
+        .map(|digest| format!("\"{digest}\""))
+        .join("\n");
     let cmake = format!(
         "set(__AOTRITON_VER \"0.13b\")\nset(__AOTRITON_MANYLINUX_LIST\n\"manylinux_2_28\"\n\"manylinux_2_28\")\n\
          set(__AOTRITON_ROCM_LIST\n\"rocm7.14\"\n\"rocm7.15\")\nif(DEFINED ENV{{PYTORCH_AOTRITON_COMMIT}})\n\
@@ -92,13 +139,29 @@ fn archives_of_aotriton_are_named_for_the_hip_of_a_rocm() {
          set(__AOTRITON_CI_COMMIT \"6e00ef3e335b45dfb49065259533b59c68995bfe\")\nendif()\n\
          set(__AOTRITON_SHA256_LIST\n{digests})\nset(__AOTRITON_Z \"gz\")\n"
     );
-    let project =
-        Project::new().file("torch/version.txt", "2.14.0a0\n").file("torch/cmake/External/aotriton.cmake", &cmake);
+    let project = Project::new()
+        .file("torch/version.txt", "2.14.0a0\n")
+        .file("torch/cmake/External/aotriton.cmake", &cmake);
     let taken = |rocm: &str| {
-        let arguments = ["source", "pins", "torch", "--rocm", rocm, "--format", "json"];
-        project.run(&arguments).exits(0).json()["aotriton"]["taken"].as_str().unwrap().to_owned()
+        let arguments = [
+            "source", "pins", "torch", "--rocm", rocm, "--format", "json",
+        ];
+        project.run(&arguments).exits(0).json()["aotriton"]["taken"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
-    assert_eq!(taken("7.14"), "aotriton-0.13b-manylinux_2_28_x86_64-rocm7.14-shared.tar.gz");
-    assert_eq!(taken("10.0.0"), "aotriton-0.13b-manylinux_2_28_x86_64-rocm7.15-shared.tar.gz");
-    assert!(taken("10.1").starts_with("none: the library is built from source"), "{}", taken("10.1"));
+    assert_eq!(
+        taken("7.14"),
+        "aotriton-0.13b-manylinux_2_28_x86_64-rocm7.14-shared.tar.gz"
+    );
+    assert_eq!(
+        taken("10.0.0"),
+        "aotriton-0.13b-manylinux_2_28_x86_64-rocm7.15-shared.tar.gz"
+    );
+    assert!(
+        taken("10.1").starts_with("none: the library is built from source"),
+        "{}",
+        taken("10.1")
+    );
 }

@@ -27,7 +27,8 @@ fn listing(names: &[&str]) -> String {
         let url = format!("https://github.com/o/r/releases/download/v1/{name}");
         json!({"name": name, "browser_download_url": url, "size": 7, "digest": format!("sha256:{}", "ab".repeat(32))})
     };
-    json!([{"id": 1, "tag_name": "v1", "assets": names.iter().map(asset).collect::<Vec<_>>()}]).to_string()
+    json!([{"id": 1, "tag_name": "v1", "assets": names.iter().map(asset).collect::<Vec<_>>()}])
+        .to_string()
 }
 
 fn project(names: &[&str]) -> Project {
@@ -35,13 +36,20 @@ fn project(names: &[&str]) -> Project {
 }
 
 fn pick(project: &Project, more: &[&str], code: i32) -> Outcome {
-    project.run(&[&["pick", "--published", "releases.json"], more].concat()).exits(code)
+    project
+        .run(&[&["pick", "--published", "releases.json"], more].concat())
+        .exits(code)
 }
 
 /// Whether a run tells of a code.
 #[track_caller]
 fn is_told(outcome: &Outcome, code: &str, expect: bool) {
-    assert_eq!(outcome.stderr.contains(&format!("[{code}")), expect, "{code}: {}", outcome.stderr);
+    assert_eq!(
+        outcome.stderr.contains(&format!("[{code}")),
+        expect,
+        "{code}: {}",
+        outcome.stderr
+    );
 }
 
 /// As with `pip install --pre`, a nightly of the next version is newer than the last final version.
@@ -69,7 +77,11 @@ fn only_web_addresses_of_a_listing_are_printed() {
         };
         let project = Project::new().file("releases.json", &listing.to_string());
         let told = pick(&project, &MACHINE, 0).stdout;
-        let lines: Vec<&str> = told.lines().skip(1).take_while(|line| !line.starts_with("note")).collect();
+        let lines: Vec<&str> = told
+            .lines()
+            .skip(1)
+            .take_while(|line| !line.starts_with("note"))
+            .collect();
         lines.join("\n").trim().to_owned() + "\n"
     };
     let nowhere = "nothing says where it can be fetched from\n";
@@ -77,9 +89,17 @@ fn only_web_addresses_of_a_listing_are_printed() {
     assert_eq!(said("file:///etc/passwd", ""), nowhere);
     assert_eq!(said("javascript:alert(1)", ""), nowhere);
     let own = said("file:///etc/passwd", "o/r");
-    assert!(own.starts_with("https://github.com/o/r/releases/download/v1/flash_attn-2.8.3%2Brocm64torch2.9-"), "{own}");
+    assert!(
+        own.starts_with(
+            "https://github.com/o/r/releases/download/v1/flash_attn-2.8.3%2Brocm64torch2.9-"
+        ),
+        "{own}"
+    );
     let encoded = said("https://x.org/a/$(touch x)\n/b.whl", "");
-    assert!(encoded.starts_with("https://x.org/a/%24%28touch%20x%29%0A/flash_attn-2.8.3%2B"), "{encoded}");
+    assert!(
+        encoded.starts_with("https://x.org/a/%24%28touch%20x%29%0A/flash_attn-2.8.3%2B"),
+        "{encoded}"
+    );
 }
 
 #[test]
@@ -94,7 +114,10 @@ fn the_wheel_its_address_and_the_line_that_installs_it_are_printed() {
     The installer keeps a torch that is installed, and takes what else is needed from the index that it uses anyway.
     note: GPU: nothing says which GPUs the wheel has code for
     ");
-    assert_eq!(told.stderr, "looking for flash-attn for Python 3.12, torch 2.9, ROCm 6.4, linux_x86_64, glibc 2.35\n");
+    assert_eq!(
+        told.stderr,
+        "looking for flash-attn for Python 3.12, torch 2.9, ROCm 6.4, linux_x86_64, glibc 2.35\n"
+    );
     is_told(&told, "G200 no-wheel-fits", false);
 }
 
@@ -119,12 +142,22 @@ fn where_none_fits_the_nearest_is_told_with_what_differs_and_the_exit_is_1() {
 
 #[test]
 fn a_decision_for_programs_has_all_that_people_are_told() {
-    let json = pick(&project(&[CP312]), &[&MACHINE[..], &["--format", "json"]].concat(), 0).json();
+    let json = pick(
+        &project(&[CP312]),
+        &[&MACHINE[..], &["--format", "json"]].concat(),
+        0,
+    )
+    .json();
     assert_eq!(json["version"], 1);
     assert_eq!(json["machine"]["torch"], "2.9");
     assert_eq!(json["wheel"]["sha256"], "ab".repeat(32));
     assert_eq!(json["wheel"]["notes"][0]["axis"], "gfx");
-    assert!(json["wheel"]["install"].as_str().unwrap().contains("flash_attn-2.8.3%2Brocm64torch2.9-cp312"));
+    assert!(
+        json["wheel"]["install"]
+            .as_str()
+            .unwrap()
+            .contains("flash_attn-2.8.3%2Brocm64torch2.9-cp312")
+    );
     assert_eq!(json["fitting"], 1);
 }
 
@@ -139,20 +172,32 @@ fn this_machine_is_looked_at_and_what_is_given_takes_its_place() {
     let told = pick(&project, &[], 0).stderr;
     assert!(told.contains("Python 3.12, torch 2.9, ROCm 6.4"), "{told}");
     assert!(told.contains("linux_x86_64, glibc 2.39"), "{told}");
-    assert!(pick(&project, &["--torch", "2.8"], 1).stderr.contains("torch 2.8, ROCm 6.4"));
+    assert!(
+        pick(&project, &["--torch", "2.8"], 1)
+            .stderr
+            .contains("torch 2.8, ROCm 6.4")
+    );
 }
 
 #[test]
 fn the_report_of_doctor_on_another_machine_does_as_well() {
     let report = r#"{"build": {"gfx": ["gfx942"]}, "python": {"version": "3.12", "platform": "linux_x86_64",
         "libc": "glibc 2.39", "torch": "2.9.1", "torch_hip": "6.4.43482"}}"#;
-    let project = project(&[CP312]).file("doctor.json", report).file("wrong.json", "[]");
+    let project = project(&[CP312])
+        .file("doctor.json", report)
+        .file("wrong.json", "[]");
     let told = pick(&project, &["--environment", "doctor.json"], 0);
     assert!(told.stdout.starts_with(CP312));
     is_told(&told, "G206 bad-environment", false);
     let wrong = pick(&project, &["--environment", "wrong.json"], 1);
     is_told(&wrong, "G206 bad-environment", true);
-    assert!(wrong.stderr.contains("rock-matrix doctor --format json > doctor.json"), "{}", wrong.stderr);
+    assert!(
+        wrong
+            .stderr
+            .contains("rock-matrix doctor --format json > doctor.json"),
+        "{}",
+        wrong.stderr
+    );
 }
 
 #[test]
@@ -163,37 +208,69 @@ fn doctor_says_which_python_and_which_torch_are_here() {
     std::fs::set_permissions(project.path("bin/python3"), mode).unwrap();
     let path = format!("{}:/usr/bin:/bin", project.path("bin").display());
     let project = project.env("PATH", path);
-    let report = project.command(&["doctor", "--format", "json"]).output().unwrap();
+    let report = project
+        .command(&["doctor", "--format", "json"])
+        .output()
+        .unwrap();
     let json: serde_json::Value = serde_json::from_slice(&report.stdout).unwrap();
     assert_eq!(json["python"]["torch_hip"], "6.4.4");
     assert_eq!(json["python"]["free_threaded"], false);
     let shown = project.command(&["doctor"]).output().unwrap();
-    assert!(String::from_utf8(shown.stdout).unwrap().contains("2.9.1, HIP 6.4.4"));
+    assert!(
+        String::from_utf8(shown.stdout)
+            .unwrap()
+            .contains("2.9.1, HIP 6.4.4")
+    );
 }
 
 #[test]
 fn a_torch_for_the_cpu_is_warned_of() {
-    let report =
-        |local: &str| format!(r#"{{"build": {{}}, "python": {{"version": "3.12", "torch": "2.9.1+{local}"}}}}"#);
-    let project = project(&[CP312]).file("cpu.json", &report("cpu")).file("rocm.json", &report("rocm6.4"));
-    is_told(&pick(&project, &["--environment", "cpu.json", "--rocm", "6.4"], 0), "G207 torch-not-for-rocm", true);
-    is_told(&pick(&project, &["--environment", "rocm.json"], 0), "G207 torch-not-for-rocm", false);
+    let report = |local: &str| {
+        format!(r#"{{"build": {{}}, "python": {{"version": "3.12", "torch": "2.9.1+{local}"}}}}"#)
+    };
+    let project = project(&[CP312])
+        .file("cpu.json", &report("cpu"))
+        .file("rocm.json", &report("rocm6.4"));
+    is_told(
+        &pick(&project, &["--environment", "cpu.json", "--rocm", "6.4"], 0),
+        "G207 torch-not-for-rocm",
+        true,
+    );
+    is_told(
+        &pick(&project, &["--environment", "rocm.json"], 0),
+        "G207 torch-not-for-rocm",
+        false,
+    );
 }
 
 #[test]
 fn a_torch_is_given_as_it_says_of_itself() {
     let project = project(&[CP312]);
     let given = |torch: &str, more: &[&str], code: i32| {
-        pick(&project, &[&["--only-given", "--python", "3.12", "--torch", torch], more].concat(), code)
+        pick(
+            &project,
+            &[
+                &["--only-given", "--python", "3.12", "--torch", torch],
+                more,
+            ]
+            .concat(),
+            code,
+        )
     };
     let rocm = given("2.9.1+rocm6.4", &[], 0);
     assert!(
-        rocm.stderr.starts_with("looking for flash-attn for Python 3.12, torch 2.9, ROCm 6.4\n"),
+        rocm.stderr
+            .starts_with("looking for flash-attn for Python 3.12, torch 2.9, ROCm 6.4\n"),
         "{}",
         rocm.stderr
     );
     is_told(&rocm, "G207 torch-not-for-rocm", false);
-    assert!(given("2.9.1+rocm6.4", &["--rocm", "5.7"], 1).stderr.contains("ROCm 5.7"), "what is said apart counts");
+    assert!(
+        given("2.9.1+rocm6.4", &["--rocm", "5.7"], 1)
+            .stderr
+            .contains("ROCm 5.7"),
+        "what is said apart counts"
+    );
     for foreign in ["2.9.1+cpu", "2.9.1+cu126"] {
         let told = given(foreign, &[], 0);
         is_told(&told, "G207 torch-not-for-rocm", true);
@@ -205,14 +282,21 @@ fn a_torch_is_given_as_it_says_of_itself() {
 fn what_is_not_said_is_asked_for_and_a_backend_that_nobody_has_is_guessed() {
     let triton = "flash_attn-2.8.3+rocm64torch2.9triton-py3-none-any.whl";
     let project = project(&[CP312, CP311, triton]);
-    let told = pick(&project, &["--only-given", "--torch", "2.9", "--gfx", "gfx942"], 0).stdout;
+    let told = pick(
+        &project,
+        &["--only-given", "--torch", "2.9", "--gfx", "gfx942"],
+        0,
+    )
+    .stdout;
     assert!(
         told.ends_with("1 other wheel fits too: say more with `--rocm`, `--python`, or see all with `--format json`\n"),
         "{told}"
     );
     let told = pick(&project, &["--only-given", "--backend", "trton"], 1).stderr;
     assert!(
-        told.contains("no wheel has this backend; published are `default`, `triton`; did you mean `triton`?"),
+        told.contains(
+            "no wheel has this backend; published are `default`, `triton`; did you mean `triton`?"
+        ),
         "{told}"
     );
 }
@@ -222,22 +306,52 @@ fn a_system_is_no_tag_of_a_wheel() {
     let project = project(&[CP312]);
     let told = |words: &[&str]| pick(&project, words, 2).stderr;
     let tag = told(&["--platform", "manylinux_2_28_x86_64"]);
-    assert!(tag.contains("give the system, such as `linux_x86_64`, and `--glibc` or `--musl`"), "{tag}");
-    assert!(told(&["--platform", "x86_64"]).contains("write it as wheels do, such as `linux_x86_64`"));
+    assert!(
+        tag.contains("give the system, such as `linux_x86_64`, and `--glibc` or `--musl`"),
+        "{tag}"
+    );
+    assert!(
+        told(&["--platform", "x86_64"]).contains("write it as wheels do, such as `linux_x86_64`")
+    );
     assert!(told(&["--glibc", "new"]).contains("write major and minor, such as `2.35`"));
 }
 
 #[test]
 fn a_python_without_torch_is_warned_of() {
-    let report = |torch: &str| format!(r#"{{"build": {{}}, "python": {{"version": "3.12"{torch}}}}}"#);
-    let project =
-        project(&[CP312]).file("bare.json", &report("")).file("full.json", &report(r#", "torch": "2.9.1+rocm6.4""#));
-    let told = pick(&project, &["--environment", "bare.json", "--rocm", "6.4"], 0);
+    let report =
+        |torch: &str| format!(r#"{{"build": {{}}, "python": {{"version": "3.12"{torch}}}}}"#);
+    let project = project(&[CP312])
+        .file("bare.json", &report(""))
+        .file("full.json", &report(r#", "torch": "2.9.1+rocm6.4""#));
+    let told = pick(
+        &project,
+        &["--environment", "bare.json", "--rocm", "6.4"],
+        0,
+    );
     is_told(&told, "G208 no-torch", true);
-    assert!(told.stderr.contains("for torch 2.9, and there is none"), "{}", told.stderr);
-    is_told(&pick(&project, &["--environment", "full.json"], 0), "G208 no-torch", false);
+    assert!(
+        told.stderr.contains("for torch 2.9, and there is none"),
+        "{}",
+        told.stderr
+    );
     is_told(
-        &pick(&project, &["--environment", "bare.json", "--torch", "2.9", "--rocm", "6.4"], 0),
+        &pick(&project, &["--environment", "full.json"], 0),
+        "G208 no-torch",
+        false,
+    );
+    is_told(
+        &pick(
+            &project,
+            &[
+                "--environment",
+                "bare.json",
+                "--torch",
+                "2.9",
+                "--rocm",
+                "6.4",
+            ],
+            0,
+        ),
         "G208 no-torch",
         false,
     );
@@ -249,55 +363,110 @@ fn a_wheel_whose_label_says_nothing_is_no_answer() {
     let told = pick(&project(&[weird, CP312]), &MACHINE, 0);
     assert!(told.stdout.starts_with(CP312), "{}", told.stdout);
     is_told(&told, "G300 unreadable-published-name", true);
-    is_told(&pick(&project(&[CP312]), &MACHINE, 0), "G300 unreadable-published-name", false);
+    is_told(
+        &pick(&project(&[CP312]), &MACHINE, 0),
+        "G300 unreadable-published-name",
+        false,
+    );
 }
 
 #[test]
 fn with_several_projects_one_must_be_named_and_a_misspelt_one_is_guessed() {
-    let project = project(&[CP312, "rmx_vecadd-0.1.0+rocm64-cp312-cp312-manylinux_2_28_x86_64.whl"]);
+    let project = project(&[
+        CP312,
+        "rmx_vecadd-0.1.0+rocm64-cp312-cp312-manylinux_2_28_x86_64.whl",
+    ]);
     is_told(&pick(&project, &MACHINE, 1), "G202 several-projects", true);
-    let named = pick(&project, &[&MACHINE[..], &["--distribution", "Flash_Attn"]].concat(), 0);
+    let named = pick(
+        &project,
+        &[&MACHINE[..], &["--distribution", "Flash_Attn"]].concat(),
+        0,
+    );
     is_told(&named, "G202 several-projects", false);
     is_told(&named, "G201 no-such-project", false);
-    let misspelt = pick(&project, &[&MACHINE[..], &["--distribution", "flash-atn"]].concat(), 1);
+    let misspelt = pick(
+        &project,
+        &[&MACHINE[..], &["--distribution", "flash-atn"]].concat(),
+        1,
+    );
     is_told(&misspelt, "G201 no-such-project", true);
-    assert!(misspelt.stderr.contains("flash-attn"), "{}", misspelt.stderr);
+    assert!(
+        misspelt.stderr.contains("flash-attn"),
+        "{}",
+        misspelt.stderr
+    );
 }
 
 #[test]
 fn what_is_published_must_hold_wheels_and_names_that_cannot_be_read_are_told() {
-    let project = project(&[CP312, "flash_attn-2.8.3.rocm64torch2.9-cp312-cp312-linux_x86_64.whl"])
-        .file("empty.json", "[]")
-        .file("other.json", "{}");
+    let project = project(&[
+        CP312,
+        "flash_attn-2.8.3.rocm64torch2.9-cp312-cp312-linux_x86_64.whl",
+    ])
+    .file("empty.json", "[]")
+    .file("other.json", "{}");
     let told = pick(&project, &MACHINE, 0);
     is_told(&told, "G300 unreadable-published-name", true);
-    assert!(told.stderr.contains("a `+` became a dot"), "{}", told.stderr);
+    assert!(
+        told.stderr.contains("a `+` became a dot"),
+        "{}",
+        told.stderr
+    );
     is_told(&told, "G203 no-published-wheels", false);
     is_told(&told, "G114 not-a-listing", false);
-    let with = |file: &str| project.run(&["pick", "--published", file, "--only-given"]).exits(1);
+    let with = |file: &str| {
+        project
+            .run(&["pick", "--published", file, "--only-given"])
+            .exits(1)
+    };
     is_told(&with("empty.json"), "G203 no-published-wheels", true);
     is_told(&with("other.json"), "G114 not-a-listing", true);
     let fine = crate::support::Project::new().file("releases.json", &listing(&[CP312]));
-    is_told(&pick(&fine, &MACHINE, 0), "G300 unreadable-published-name", false);
+    is_told(
+        &pick(&fine, &MACHINE, 0),
+        "G300 unreadable-published-name",
+        false,
+    );
 }
 
 #[test]
 fn a_folder_of_wheels_gives_addresses_of_files() {
     let project = Project::new().file(&format!("dist one/{CP312}"), "");
-    let told = project.run(&[&["pick", "--published", "dist one"], &MACHINE[..]].concat()).exits(0).stdout;
+    let told = project
+        .run(&[&["pick", "--published", "dist one"], &MACHINE[..]].concat())
+        .exits(0)
+        .stdout;
     let line = told.lines().nth(1).unwrap();
-    assert_eq!(line, format!("file://[ROOT]/dist%20one/{}", CP312.replace('+', "%2B")));
+    assert_eq!(
+        line,
+        format!("file://[ROOT]/dist%20one/{}", CP312.replace('+', "%2B"))
+    );
 }
 
-/// A host wheel has no code for GPUs: the wheel of the GPU goes into the line, and those of a bundle that it is in.
+/// A host wheel has no code for GPUs: the wheel of the GPU goes into the line, and those of a
+/// bundle that it is in.
 #[test]
 fn torch_is_installed_with_the_device_wheels_of_the_gpu() {
     const TAGS: &str = "2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl";
-    let names = ["torch", "amd_torch_device_gfx942", "amd_torch_device_gfx1201", "amd_torch_device_gfx12_0"];
+    let names = [
+        "torch",
+        "amd_torch_device_gfx942",
+        "amd_torch_device_gfx1201",
+        "amd_torch_device_gfx12_0",
+    ];
     let names = names.map(|name| format!("{name}-{TAGS}"));
     let project = project(&names.each_ref().map(String::as_str));
-    let machine = ["--only-given", "--python", "3.12", "--rocm", "10.0", "--platform", "linux_x86_64"];
-    let told = |gfx: &str, code: i32| pick(&project, &[&machine[..], &["--gfx", gfx]].concat(), code);
+    let machine = [
+        "--only-given",
+        "--python",
+        "3.12",
+        "--rocm",
+        "10.0",
+        "--platform",
+        "linux_x86_64",
+    ];
+    let told =
+        |gfx: &str, code: i32| pick(&project, &[&machine[..], &["--gfx", gfx]].concat(), code);
     insta::assert_snapshot!(told("gfx942", 0).stdout, @r"
     torch-2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl
     https://github.com/o/r/releases/download/v1/torch-2.13.0%2Brocm10.0.0-cp312-cp312-linux_x86_64.whl
@@ -308,17 +477,31 @@ fn torch_is_installed_with_the_device_wheels_of_the_gpu() {
     note: system: the tag linux_x86_64 does not say which C library the wheel needs
     ");
     let line = |outcome: &Outcome| {
-        let line = outcome.stdout.lines().find(|line| line.starts_with("  pip install ")).unwrap().to_owned();
+        let line = outcome
+            .stdout
+            .lines()
+            .find(|line| line.starts_with("  pip install "))
+            .unwrap()
+            .to_owned();
         line.replace("https://github.com/o/r/releases/download/v1/", "")
             .replace("-2.13.0%2Brocm10.0.0-cp312-cp312-linux_x86_64.whl", "")
     };
     let index = "--extra-index-url https://stable.repo.amd.com/rocm/whl-next/";
-    let expected = format!("  pip install torch amd_torch_device_gfx1201 amd_torch_device_gfx12_0 {index}");
+    let expected =
+        format!("  pip install torch amd_torch_device_gfx1201 amd_torch_device_gfx12_0 {index}");
     assert_eq!(line(&told("gfx1201", 0)), expected);
     let all = "  pip install torch amd_torch_device_gfx1201 amd_torch_device_gfx12_0 amd_torch_device_gfx942";
     assert_eq!(line(&pick(&project, &machine, 0)), format!("{all} {index}"));
     let none = told("gfx1100", 1).stderr;
-    assert!(none.contains("GPU: the wheel is for gfx942, gfx1201, you have gfx1100"), "{none}");
-    let document = pick(&project, &[&machine[..], &["--gfx", "gfx942", "--format", "json"]].concat(), 0).json();
+    assert!(
+        none.contains("GPU: the wheel is for gfx942, gfx1201, you have gfx1100"),
+        "{none}"
+    );
+    let document = pick(
+        &project,
+        &[&machine[..], &["--gfx", "gfx942", "--format", "json"]].concat(),
+        0,
+    )
+    .json();
     assert_eq!(document["wheel"]["device_wheels"], json!([names[1]]));
 }

@@ -1,4 +1,5 @@
-//! Where sources come from: projects, presets, pins of a checkout of torch, patch sets and manifests.
+//! Where sources come from: projects, presets, pins of a checkout of torch, patch sets and
+//! manifests.
 
 use crate::support::{Outcome, Project, Served};
 
@@ -9,15 +10,24 @@ const OTHER: &str = "76543210fedcba9876543210fedcba9876543210";
 fn pinned() -> Project {
     let row = format!("ubuntu|pytorch|torchaudio|main|{COMMIT}|https://example.org/audio\n");
     Project::new()
-        .file("torch/related_commits", &format!("# pins\n{row}{}", row.replace("ubuntu", "centos")))
-        .file("torch/.ci/docker/ci_commit_pins/triton.txt", &format!("{OTHER}\n"))
+        .file(
+            "torch/related_commits",
+            &format!("# pins\n{row}{}", row.replace("ubuntu", "centos")),
+        )
+        .file(
+            "torch/.ci/docker/ci_commit_pins/triton.txt",
+            &format!("{OTHER}\n"),
+        )
         .file("torch/.ci/docker/triton_version.txt", "3.4.0\n")
 }
 
 /// The projects of `source plan --format json`.
 #[track_caller]
 fn plan(project: &Project, arguments: &[&str]) -> Vec<serde_json::Value> {
-    let said = project.run(&[&["source", "plan", "--format", "json"], arguments].concat()).exits(0).json();
+    let said = project
+        .run(&[&["source", "plan", "--format", "json"], arguments].concat())
+        .exits(0)
+        .json();
     said["projects"].as_array().unwrap().clone()
 }
 
@@ -27,12 +37,18 @@ fn one(project: &Project, arguments: &[&str], key: &str) -> String {
     let projects = plan(project, arguments);
     assert_eq!(projects.len(), 1);
     let value = &projects[0][key];
-    format!("{} by {}", value["value"].as_str().unwrap_or("nothing"), value["from"].as_str().unwrap())
+    format!(
+        "{} by {}",
+        value["value"].as_str().unwrap_or("nothing"),
+        value["from"].as_str().unwrap()
+    )
 }
 
 #[track_caller]
 fn fault(project: &Project, arguments: &[&str]) -> Outcome {
-    let said = project.run(&[&["source", "plan"], arguments].concat()).exits(1);
+    let said = project
+        .run(&[&["source", "plan"], arguments].concat())
+        .exits(1);
     assert!(said.stderr.contains("\nhelp: "), "{}", said.stderr);
     assert_eq!(said.stdout, "");
     said
@@ -77,19 +93,34 @@ fn triton_on_windows_comes_from_its_own_repository_without_hipify() {
     let plain = Project::new();
     let windows = ["triton", "--platform", "windows", "--hipify"];
     let planned = plan(&plain, &windows);
-    assert_eq!(planned[0]["origin"]["value"], "https://github.com/triton-lang/triton-windows.git");
+    assert_eq!(
+        planned[0]["origin"]["value"],
+        "https://github.com/triton-lang/triton-windows.git"
+    );
     assert_eq!(planned[0]["hipify"], false);
     assert_eq!(planned[0]["ref"]["value"], "main-windows");
     let with_pin = Project::new().file("ci_commit_pins/triton-windows.txt", &format!("{COMMIT}\n"));
-    assert_eq!(one(&with_pin, &windows, "ref"), format!("{COMMIT} by ci_commit_pins/triton-windows.txt:1"));
+    assert_eq!(
+        one(&with_pin, &windows, "ref"),
+        format!("{COMMIT} by ci_commit_pins/triton-windows.txt:1")
+    );
     let names = |platform: &str| -> Vec<String> {
         let planned = plan(&plain, &["--platform", platform]);
-        planned.iter().map(|one| one["project"].as_str().unwrap().to_owned()).collect()
+        planned
+            .iter()
+            .map(|one| one["project"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert_eq!(names("windows"), ["torch", "triton", "audio", "vision"]);
-    assert_eq!(names("linux"), ["torch", "triton", "audio", "vision", "apex"]);
+    assert_eq!(
+        names("linux"),
+        ["torch", "triton", "audio", "vision", "apex"]
+    );
     let said = fault(&plain, &["apex", "--platform", "windows"]).stderr;
-    assert!(said.starts_with("error[C105 unknown-project]: `apex` is not built on windows\n"), "{said}");
+    assert!(
+        said.starts_with("error[C105 unknown-project]: `apex` is not built on windows\n"),
+        "{said}"
+    );
 }
 
 /// TS4: what is asked for, else the pin, else the default.
@@ -99,15 +130,37 @@ fn an_option_comes_before_a_pin_and_a_pin_before_the_default() {
     let audio = |more: &[&str], key: &str| one(&project, &[&["audio"], more].concat(), key);
     let row = "compat/projects.yaml, audio, checked 2026-11-21";
     assert_eq!(audio(&[], "ref"), format!("nightly by {row}"));
-    assert_eq!(audio(&["--torch-dir", "torch"], "ref"), format!("{COMMIT} by torch/related_commits:2"));
-    assert_eq!(audio(&["--torch-dir", "torch", "--ref", "v2.7.0"], "ref"), "v2.7.0 by --ref");
-    assert_eq!(audio(&[], "origin"), format!("https://github.com/pytorch/audio.git by {row}"));
+    assert_eq!(
+        audio(&["--torch-dir", "torch"], "ref"),
+        format!("{COMMIT} by torch/related_commits:2")
+    );
+    assert_eq!(
+        audio(&["--torch-dir", "torch", "--ref", "v2.7.0"], "ref"),
+        "v2.7.0 by --ref"
+    );
+    assert_eq!(
+        audio(&[], "origin"),
+        format!("https://github.com/pytorch/audio.git by {row}")
+    );
     let pinned = audio(&["--torch-dir", "torch"], "origin");
-    assert_eq!(pinned, "https://example.org/audio by torch/related_commits:2");
-    let asked = audio(&["--torch-dir", "torch", "--origin", "https://example.org/mine"], "origin");
+    assert_eq!(
+        pinned,
+        "https://example.org/audio by torch/related_commits:2"
+    );
+    let asked = audio(
+        &[
+            "--torch-dir",
+            "torch",
+            "--origin",
+            "https://example.org/mine",
+        ],
+        "origin",
+    );
     assert_eq!(asked, "https://example.org/mine by --origin");
     // vision has no row there, and none is needed.
-    assert!(one(&project, &["vision", "--torch-dir", "torch"], "ref").starts_with("nightly by compat/"));
+    assert!(
+        one(&project, &["vision", "--torch-dir", "torch"], "ref").starts_with("nightly by compat/")
+    );
 }
 
 /// TS4: a set of patches was made for a ref, not for the commit that a pin names.
@@ -115,7 +168,10 @@ fn an_option_comes_before_a_pin_and_a_pin_before_the_default() {
 fn a_pinned_checkout_has_no_patches_unless_a_set_is_named() {
     let project = pinned().file("patches/custom/audio/base/0001-x.patch", "");
     let audio = ["audio", "--torch-dir", "torch", "--patch-dir", "patches"];
-    assert_eq!(one(&project, &audio, "patchset"), "nothing by the commit is pinned");
+    assert_eq!(
+        one(&project, &audio, "patchset"),
+        "nothing by the commit is pinned"
+    );
     let named = [&audio[..], &["--patchset", "custom"]].concat();
     assert_eq!(one(&project, &named, "patchset"), "custom by in patches");
 }
@@ -127,19 +183,39 @@ fn a_related_commit_that_is_required_and_missing_fails_with_project_and_file() {
     let required = ["vision", "--require-related-commit", "--torch-dir", "torch"];
     let said = fault(&project, &required).stderr;
     assert!(
-        said.starts_with("error[C103 no-related-commit]: `torch/related_commits` has no row for `torchvision`\n"),
+        said.starts_with(
+            "error[C103 no-related-commit]: `torch/related_commits` has no row for `torchvision`\n"
+        ),
         "{said}"
     );
     let without = Project::new().file("torch/version.txt", "2.9.0\n");
     let said = fault(&without, &required).stderr;
     assert!(
-        said.contains("torch's checkout has no `related_commits`, so no commit of `torchvision` is known"),
+        said.contains(
+            "torch's checkout has no `related_commits`, so no commit of `torchvision` is known"
+        ),
         "{said}"
     );
-    plan(&project, &["audio", "--require-related-commit", "--torch-dir", "torch"]);
-    plan(&project, &["vision", "--require-related-commit", "--torch-dir", "torch", "--ref", "main"]);
+    plan(
+        &project,
+        &["audio", "--require-related-commit", "--torch-dir", "torch"],
+    );
+    plan(
+        &project,
+        &[
+            "vision",
+            "--require-related-commit",
+            "--torch-dir",
+            "torch",
+            "--ref",
+            "main",
+        ],
+    );
     let later = one(&Project::new(), &["vision", "--preset", "rocm-2.13"], "ref");
-    assert_eq!(later, "nothing by torch's related_commits, once it is checked out");
+    assert_eq!(
+        later,
+        "nothing by torch's related_commits, once it is checked out"
+    );
 }
 
 /// TS5: faults of the file stop a plan, unless they are rows that may be left out.
@@ -159,10 +235,16 @@ fn a_bad_row_of_related_commits_stops_a_plan_and_a_lenient_one_goes_on() {
     help: a row is `os|source|project|branch|commit|origin`; `--lenient` leaves out what is none
     ");
     let lenient = ["audio", "--torch-dir", "torch", "--lenient"];
-    assert_eq!(one(&project, &lenient, "ref"), format!("{COMMIT} by torch/related_commits:3"));
+    assert_eq!(
+        one(&project, &lenient, "ref"),
+        format!("{COMMIT} by torch/related_commits:3")
+    );
     // What is not read says nothing.
     plan(&project, &["triton", "--torch-dir", "torch"]);
-    plan(&project, &["audio", "--torch-dir", "torch", "--ref", "main"]);
+    plan(
+        &project,
+        &["audio", "--torch-dir", "torch", "--ref", "main"],
+    );
 }
 
 /// TS7: triton's commit, or the branch of its release.
@@ -173,52 +255,101 @@ fn triton_is_taken_at_the_commit_or_at_the_release_that_torch_names() {
     let pin = format!("{OTHER} by torch/.ci/docker/ci_commit_pins/triton.txt:1");
     assert_eq!(one(&project, &triton, "ref"), pin);
     let release = [&triton[..], &["--release"]].concat();
-    assert_eq!(one(&project, &release, "ref"), "release/3.4.x by torch/.ci/docker/triton_version.txt:1");
+    assert_eq!(
+        one(&project, &release, "ref"),
+        "release/3.4.x by torch/.ci/docker/triton_version.txt:1"
+    );
     let empty = Project::new().file("torch/version.txt", "2.9.0\n");
     let said = fault(&empty, &triton).stderr;
     assert!(
-        said.starts_with("error[C104 no-pin]: torch's checkout has no `.ci/docker/ci_commit_pins/triton.txt`"),
+        said.starts_with(
+            "error[C104 no-pin]: torch's checkout has no `.ci/docker/ci_commit_pins/triton.txt`"
+        ),
         "{said}"
     );
     let bad = Project::new().file("torch/.ci/docker/ci_commit_pins/triton.txt", "main\n");
-    assert!(fault(&bad, &triton).stderr.contains("`main` is not a commit of 7 to 40 hex digits"));
-    assert!(fault(&empty, &["triton", "--torch-dir", "nowhere"]).stderr.contains("no checkout of torch at `nowhere`"));
-    assert_eq!(one(&empty, &[&triton[..], &["--ref", "main"]].concat(), "ref"), "main by --ref");
+    assert!(
+        fault(&bad, &triton)
+            .stderr
+            .contains("`main` is not a commit of 7 to 40 hex digits")
+    );
+    assert!(
+        fault(&empty, &["triton", "--torch-dir", "nowhere"])
+            .stderr
+            .contains("no checkout of torch at `nowhere`")
+    );
+    assert_eq!(
+        one(&empty, &[&triton[..], &["--ref", "main"]].concat(), "ref"),
+        "main by --ref"
+    );
 }
 
-/// TS19: a ref finds its set, a commit takes the set that is named, and no name leads out of the root.
+/// TS19: a ref finds its set, a commit takes the set that is named, and no name leads out of the
+/// root.
 #[test]
 fn a_patch_set_is_found_by_ref_or_by_name_under_the_root_only() {
-    let project = Project::new().file("patches/v2.7.0/x", "").file("patches/main/x", "");
+    let project = Project::new()
+        .file("patches/v2.7.0/x", "")
+        .file("patches/main/x", "");
     let torch = |more: &[&'static str]| [&["torch", "--patch-dir", "patches"], more].concat();
-    assert_eq!(one(&project, &torch(&["--ref", "v2.7.0-rc9"]), "patchset"), "v2.7.0 by in patches");
-    assert_eq!(one(&project, &torch(&["--ref", COMMIT, "--patchset", "main"]), "patchset"), "main by in patches");
+    assert_eq!(
+        one(&project, &torch(&["--ref", "v2.7.0-rc9"]), "patchset"),
+        "v2.7.0 by in patches"
+    );
+    assert_eq!(
+        one(
+            &project,
+            &torch(&["--ref", COMMIT, "--patchset", "main"]),
+            "patchset"
+        ),
+        "main by in patches"
+    );
     assert_eq!(
         one(&project, &torch(&["--ref", "release/2.9"]), "patchset"),
         "nothing by patches has none of release/2.9"
     );
     let said = fault(&project, &torch(&["--patchset", "../x"])).stderr;
     assert!(
-        said.starts_with("error[C109 bad-patch-set-name]: `../x` does not name a folder under the patch root\n"),
+        said.starts_with(
+            "error[C109 bad-patch-set-name]: `../x` does not name a folder under the patch root\n"
+        ),
         "{said}"
     );
     let said = fault(&project, &torch(&["--patchset", "rocm_2.7"])).stderr;
-    assert!(said.starts_with("error[C110 no-patch-set]: `patches` has no patch set `rocm_2.7`\n"), "{said}");
+    assert!(
+        said.starts_with("error[C110 no-patch-set]: `patches` has no patch set `rocm_2.7`\n"),
+        "{said}"
+    );
 }
 
 /// TS3: sources that go together have a name.
 #[test]
 fn a_preset_names_refs_projects_and_what_the_build_needs() {
     let project = Project::new();
-    let said = project.run(&["source", "plan", "--preset", "rocm-2.7", "--format", "json"]).exits(0).json();
-    assert_eq!(said["env"], serde_json::json!({"USE_FLASH_ATTENTION": "0", "USE_MEM_EFF_ATTENTION": "0"}));
+    let said = project
+        .run(&["source", "plan", "--preset", "rocm-2.7", "--format", "json"])
+        .exits(0)
+        .json();
+    assert_eq!(
+        said["env"],
+        serde_json::json!({"USE_FLASH_ATTENTION": "0", "USE_MEM_EFF_ATTENTION": "0"})
+    );
     assert_eq!(said["projects"][0]["ref"]["value"], "release/2.7");
-    assert_eq!(said["projects"][0]["origin"]["value"], "https://github.com/ROCm/pytorch.git");
+    assert_eq!(
+        said["projects"][0]["origin"]["value"],
+        "https://github.com/ROCm/pytorch.git"
+    );
     assert_eq!(said["projects"][0]["patchset"]["value"], "rocm_2.7");
     assert_eq!(said["projects"].as_array().unwrap().len(), 4);
     let refs: Vec<String> = plan(&project, &["--preset", "default-2025"])
         .iter()
-        .map(|one| format!("{} {}", one["project"].as_str().unwrap(), one["ref"]["value"].as_str().unwrap()))
+        .map(|one| {
+            format!(
+                "{} {}",
+                one["project"].as_str().unwrap(),
+                one["ref"]["value"].as_str().unwrap()
+            )
+        })
         .collect();
     assert_eq!(refs, ["torch v2.7.0", "audio v2.7.0", "vision v0.22.0"]);
     let said = fault(&project, &["--preset", "rocm-2.31"]).stderr;
@@ -227,13 +358,20 @@ fn a_preset_names_refs_projects_and_what_the_build_needs() {
         "{said}"
     );
     let said = fault(&project, &["--preset", "rocm-2.7", "--platform", "windows"]).stderr;
-    assert!(said.contains("preset `rocm-2.7` is not built on windows"), "{said}");
-    let said = fault(&project, &["vison"]).stderr;
     assert!(
-        said.starts_with("error[C105 unknown-project]: there is no project `vison`; did you mean `vision`?\n"),
+        said.contains("preset `rocm-2.7` is not built on windows"),
         "{said}"
     );
-    project.run(&["source", "plan", "torch", "audio", "--ref", "main"]).exits(2);
+    let said = fault(&project, &["vison"]).stderr;
+    assert!(
+        said.starts_with(
+            "error[C105 unknown-project]: there is no project `vison`; did you mean `vision`?\n"
+        ),
+        "{said}"
+    );
+    project
+        .run(&["source", "plan", "torch", "audio", "--ref", "main"])
+        .exits(2);
 }
 
 const CMAKE: &str = "torch/cmake/External/aotriton.cmake";
@@ -258,7 +396,9 @@ fn with_aotriton() -> Project {
 #[test]
 fn the_pins_of_a_checkout_are_shown_with_their_lines() {
     let project = with_aotriton();
-    let said = project.run(&["source", "pins", "torch", "--gfx", "gfx1151"]).exits(0);
+    let said = project
+        .run(&["source", "pins", "torch", "--gfx", "gfx1151"])
+        .exits(0);
     assert_eq!(said.stderr, "");
     insta::assert_snapshot!(said.stdout, @r"
     torch          2.9.0                                     torch/version.txt:1
@@ -273,17 +413,29 @@ fn the_pins_of_a_checkout_are_shown_with_their_lines() {
       archive      aotriton-0.11.1b-manylinux_2_28_x86_64-rocm7.2-shared.tar.gz  1111111111111111111111111111111111111111111111111111111111111111
       images       aotriton-0.11.1b-images-amd-gfx115x.tar.gz  1111111111111111111111111111111111111111111111111111111111111111
     ");
-    let json = project.run(&["source", "pins", "torch", "--format", "json"]).exits(0).json();
+    let json = project
+        .run(&["source", "pins", "torch", "--format", "json"])
+        .exits(0)
+        .json();
     assert_eq!(json["aotriton"]["commit"], COMMIT);
     assert_eq!(json["aotriton"]["generation"], "C");
     assert_eq!(json["aotriton"]["commit_from"], format!("{CMAKE}:7"));
-    assert_eq!(json["aotriton"]["released_with"], serde_json::json!(["0.11b"]));
+    assert_eq!(
+        json["aotriton"]["released_with"],
+        serde_json::json!(["0.11b"])
+    );
     assert_eq!(json["pins"][0]["value"], OTHER);
     assert_eq!(json["related"][0]["project"], "torchaudio");
     let other = with_aotriton().env("PYTORCH_AOTRITON_COMMIT", OTHER);
-    let json = other.run(&["source", "pins", "torch", "--format", "json"]).exits(0).json();
+    let json = other
+        .run(&["source", "pins", "torch", "--format", "json"])
+        .exits(0)
+        .json();
     assert_eq!(
-        (&json["aotriton"]["commit"], &json["aotriton"]["commit_from"]),
+        (
+            &json["aotriton"]["commit"],
+            &json["aotriton"]["commit_from"]
+        ),
         (&OTHER.into(), &"PYTORCH_AOTRITON_COMMIT".into())
     );
 }
@@ -303,13 +455,35 @@ fn a_pin_that_cannot_be_told_fails_unless_it_is_not_needed() {
     --> torch/cmake/External/aotriton.cmake:1
     help: name it in PYTORCH_AOTRITON_COMMIT, or take the one of the facts with `--default`
     ");
-    let said = project.run(&[&pins[..], &["--default"]].concat()).exits(0).stdout;
-    assert!(said.contains("1f9a37cdfbfce218fa0c07f5c0de40403019e168"), "{said}");
+    let said = project
+        .run(&[&pins[..], &["--default"]].concat())
+        .exits(0)
+        .stdout;
+    assert!(
+        said.contains("1f9a37cdfbfce218fa0c07f5c0de40403019e168"),
+        "{said}"
+    );
     let installed = merged(with_aotriton()).env("AOTRITON_INSTALLED_PREFIX", "/opt/aotriton");
-    assert!(installed.run(&pins).exits(0).stdout.contains("mode         installed at /opt/aotriton\n"));
+    assert!(
+        installed
+            .run(&pins)
+            .exits(0)
+            .stdout
+            .contains("mode         installed at /opt/aotriton\n")
+    );
     let none = Project::new().file("torch/version.txt", "2.9.0\n");
-    assert!(none.run(&pins).exits(1).stderr.contains("the checkout says nothing in cmake/External/aotriton.cmake or"));
-    assert!(none.run(&["source", "pins", "nowhere"]).exits(1).stderr.contains("no checkout of torch at `nowhere`"));
+    assert!(
+        none.run(&pins)
+            .exits(1)
+            .stderr
+            .contains("the checkout says nothing in cmake/External/aotriton.cmake or")
+    );
+    assert!(
+        none.run(&["source", "pins", "nowhere"])
+            .exits(1)
+            .stderr
+            .contains("no checkout of torch at `nowhere`")
+    );
 }
 
 /// TA2: a digest of zeros is no archive.
@@ -317,10 +491,17 @@ fn a_pin_that_cannot_be_told_fails_unless_it_is_not_needed() {
 fn an_archive_that_was_never_made_is_told() {
     let project = with_aotriton();
     let pins = |rocm: &str, code: i32| {
-        project.run(&["source", "pins", "torch", "--rocm", rocm, "--format", "json"]).exits(code)
+        project
+            .run(&[
+                "source", "pins", "torch", "--rocm", rocm, "--format", "json",
+            ])
+            .exits(code)
     };
     let there = pins("7.2", 0);
-    assert_eq!(there.json()["aotriton"]["taken"], "aotriton-0.11.1b-manylinux_2_28_x86_64-rocm7.2-shared.tar.gz");
+    assert_eq!(
+        there.json()["aotriton"]["taken"],
+        "aotriton-0.11.1b-manylinux_2_28_x86_64-rocm7.2-shared.tar.gz"
+    );
     assert_eq!(there.stderr, "");
     let zeros = pins("7.1", 0);
     assert_eq!(zeros.json()["aotriton"]["taken"], "unavailable");
@@ -334,23 +515,49 @@ fn an_archive_that_was_never_made_is_told() {
         zeros.stderr
     );
     let built = pins("7.0", 0);
-    assert!(built.json()["aotriton"]["taken"].as_str().unwrap().starts_with("none: the library is built from source"));
+    assert!(
+        built.json()["aotriton"]["taken"]
+            .as_str()
+            .unwrap()
+            .starts_with("none: the library is built from source")
+    );
 }
 
 /// What git says in a folder of the project.
 fn git(project: &Project, folder: &str, words: &[&str]) -> String {
     let mut command = std::process::Command::new("git");
-    command.args(["-C", project.path(folder).to_str().unwrap()]).args(words);
-    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+    command
+        .args(["-C", project.path(folder).to_str().unwrap()])
+        .args(words);
+    command
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null");
     let said = command.output().unwrap();
-    assert!(said.status.success(), "{words:?}: {}", String::from_utf8_lossy(&said.stderr));
+    assert!(
+        said.status.success(),
+        "{words:?}: {}",
+        String::from_utf8_lossy(&said.stderr)
+    );
     String::from_utf8(said.stdout).unwrap().trim().to_owned()
 }
 
 /// A commit of what lies in a folder of the project.
 fn commit(project: &Project, folder: &str) -> String {
     git(project, folder, &["add", "-A"]);
-    git(project, folder, &["-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "-m", "one"]);
+    git(
+        project,
+        folder,
+        &[
+            "-c",
+            "user.name=x",
+            "-c",
+            "user.email=x@example.org",
+            "commit",
+            "-q",
+            "-m",
+            "one",
+        ],
+    );
     git(project, folder, &["rev-parse", "HEAD"])
 }
 
@@ -366,20 +573,33 @@ fn repository(project: &Project, folder: &str, origin: &str) -> String {
 fn a_copy_of_aotriton_is_found_and_judged_by_the_pin() {
     let library = "aotriton/build/install_dir/lib/libaotriton_v2.so";
     let copy = |project: &Project, more: &[&str]| {
-        let said = project.run(&[&["source", "pins", "torch", "--format", "json"], more].concat()).exits(0);
+        let said = project
+            .run(&[&["source", "pins", "torch", "--format", "json"], more].concat())
+            .exits(0);
         (said.json()["aotriton"]["copy"]["name"].clone(), said.stderr)
     };
     let both = ["--aotriton", "aotriton", "--site-packages", "site"];
-    let built = with_aotriton().file(library, "").file("site/pyaotriton.so", "");
+    let built = with_aotriton()
+        .file(library, "")
+        .file("site/pyaotriton.so", "");
     assert_eq!(copy(&built, &both), ("built".into(), String::new()));
-    assert_eq!(copy(&with_aotriton().file("site/pyaotriton.so", ""), &both), ("module".into(), String::new()));
-    assert_eq!(copy(&with_aotriton().file("site/x", ""), &both), ("source".into(), String::new()));
-    let named = with_aotriton().file(library, "").env("AOTRITON_INSTALLED_PREFIX", "/opt/aotriton");
+    assert_eq!(
+        copy(&with_aotriton().file("site/pyaotriton.so", ""), &both),
+        ("module".into(), String::new())
+    );
+    assert_eq!(
+        copy(&with_aotriton().file("site/x", ""), &both),
+        ("source".into(), String::new())
+    );
+    let named = with_aotriton()
+        .file(library, "")
+        .env("AOTRITON_INSTALLED_PREFIX", "/opt/aotriton");
     assert_eq!(copy(&named, &both), ("installed".into(), String::new()));
     let head = repository(&built, "aotriton", "https://example.org/aotriton");
     let (name, said) = copy(&built, &both);
     assert_eq!(name, "built");
-    let expect = format!("warning[C112 other-commit]: `aotriton` is at {head}, and torch pins {COMMIT}\n");
+    let expect =
+        format!("warning[C112 other-commit]: `aotriton` is at {head}, and torch pins {COMMIT}\n");
     assert!(said.starts_with(&expect), "{said}");
     let same = built.env("PYTORCH_AOTRITON_COMMIT", head);
     assert_eq!(copy(&same, &both).1, "");
@@ -389,7 +609,11 @@ fn a_copy_of_aotriton_is_found_and_judged_by_the_pin() {
 fn a_version_that_this_torch_was_not_released_with_is_told() {
     let project = with_aotriton();
     let text = project.read(CMAKE).replace("0.11.1b", "0.9b");
-    let said = project.file(CMAKE, &text).run(&["source", "pins", "torch"]).exits(0).stderr;
+    let said = project
+        .file(CMAKE, &text)
+        .run(&["source", "pins", "torch"])
+        .exits(0)
+        .stderr;
     assert!(
         said.starts_with("warning[C114 unusual-version]: torch 2.9 pins aotriton 0.9b, and was released with 0.11b\n"),
         "{said}"
@@ -401,15 +625,22 @@ fn a_version_that_this_torch_was_not_released_with_is_told() {
 fn trees_are_locked_into_a_manifest_with_their_versions() {
     let project = pinned().file("torch/version.txt", "2.13.0a0\n");
     std::fs::rename(project.path("torch"), project.path("pytorch")).unwrap();
-    let project = project.file("triton/x", "").file("pytorch_vision/version.txt", "0.27.0\n");
+    let project = project
+        .file("triton/x", "")
+        .file("pytorch_vision/version.txt", "0.27.0\n");
     let torch = repository(&project, "pytorch", "https://example.org/pytorch");
     let triton = repository(&project, "triton", "https://example.org/triton");
     repository(&project, "pytorch_vision", "https://example.org/vision");
-    let said = project.run(&["source", "lock", "--suffix", "+rocm7.2"]).exits(0);
+    let said = project
+        .run(&["source", "lock", "--suffix", "+rocm7.2"])
+        .exits(0);
     let json = said.json();
     assert_eq!(json["schema_version"], 1);
     let expect = |repo: &str, commit: &str, version: &str| serde_json::json!({"repo": format!("https://example.org/{repo}"), "commit": commit, "branch": "main", "version": version});
-    assert_eq!(json["pytorch"], expect("pytorch", &torch, "2.13.0a0+rocm7.2"));
+    assert_eq!(
+        json["pytorch"],
+        expect("pytorch", &torch, "2.13.0a0+rocm7.2")
+    );
     assert_eq!(json["triton"], expect("triton", &triton, "3.4.0+rocm7.2"));
     assert!(
         said.stderr
@@ -417,20 +648,37 @@ fn trees_are_locked_into_a_manifest_with_their_versions() {
         "{}",
         said.stderr
     );
-    let out = ["source", "lock", "torch", "--pytorch-git-ref", "release/2.13", "--out", "."];
+    let out = [
+        "source",
+        "lock",
+        "torch",
+        "--pytorch-git-ref",
+        "release/2.13",
+        "--out",
+        ".",
+    ];
     project.run(&out).exits(0);
     let written = project.read("therock-manifest_torch_linux_release-2.13.json");
-    assert!(written.contains("\"branch\": \"release/2.13\"") && !written.contains("triton"), "{written}");
+    assert!(
+        written.contains("\"branch\": \"release/2.13\"") && !written.contains("triton"),
+        "{written}"
+    );
     let said = project.run(&["source", "lock", "audio"]).exits(1).stderr;
     assert!(
-        said.starts_with("error[C118 no-tree]: there is no git checkout of audio at `./pytorch_audio`\n"),
+        said.starts_with(
+            "error[C118 no-tree]: there is no git checkout of audio at `./pytorch_audio`\n"
+        ),
         "{said}"
     );
     let said = Project::new().run(&["source", "lock"]).exits(1).stderr;
-    assert!(said.starts_with("error[C118 no-tree]: there is no tree of any project in `.`\n"), "{said}");
+    assert!(
+        said.starts_with("error[C118 no-tree]: there is no tree of any project in `.`\n"),
+        "{said}"
+    );
 }
 
-/// TS20: a tree that left what was checked out cannot be locked, one that is there is locked with its patches.
+/// TS20: a tree that left what was checked out cannot be locked, one that is there is locked with
+/// its patches.
 #[test]
 fn a_tree_is_locked_as_it_was_checked_out_or_not_at_all() {
     let project = Project::new().file("pytorch/version.txt", "2.9.0\n");
@@ -452,25 +700,47 @@ fn a_tree_is_locked_as_it_was_checked_out_or_not_at_all() {
         "patchset": "v2.9.0", "patches": [{"path": "pytorch/base/0001-x.patch", "sha256": "ab"}],
     });
     assert_eq!(json["pytorch"], expect);
-    let said = project.file("pytorch/.rock/checkout.json", &state(OTHER)).run(&["source", "lock"]).exits(1).stderr;
-    assert!(said.starts_with("error[C119 tree-moved]: `./pytorch` has commits that no manifest names"), "{said}");
+    let said = project
+        .file("pytorch/.rock/checkout.json", &state(OTHER))
+        .run(&["source", "lock"])
+        .exits(1)
+        .stderr;
+    assert!(
+        said.starts_with("error[C119 tree-moved]: `./pytorch` has commits that no manifest names"),
+        "{said}"
+    );
 }
 
-/// A project where git finds each address of the facts below `upstream`, and the commits of those there.
+/// A project where git finds each address of the facts below `upstream`, and the commits of those
+/// there.
 fn with_upstream() -> (Project, [String; 4]) {
     let project = Project::new()
         .file("upstream/ROCm/pytorch.git/version.txt", "2.13.0\n")
-        .file("upstream/ROCm/pytorch.git/large.txt", &"not asked for\n".repeat(1000))
-        .file("upstream/ROCm/pytorch.git/.ci/docker/triton_version.txt", "3.4.0\n")
+        .file(
+            "upstream/ROCm/pytorch.git/large.txt",
+            &"not asked for\n".repeat(1000),
+        )
+        .file(
+            "upstream/ROCm/pytorch.git/.ci/docker/triton_version.txt",
+            "3.4.0\n",
+        )
         .file("upstream/ROCm/triton.git/x", "")
         .file("upstream/pytorch/audio/version.txt", "2.11.0\n")
         .file("upstream/pytorch/vision/version.txt", "0.28.0\n")
         .file("upstream/ROCm/apex/version.txt", "1.13.0\n");
     let instead = format!("url.{}/.insteadOf", project.path("upstream").display());
-    let commits = ["ROCm/triton.git", "pytorch/audio", "pytorch/vision", "ROCm/apex"];
+    let commits = [
+        "ROCm/triton.git",
+        "pytorch/audio",
+        "pytorch/vision",
+        "ROCm/apex",
+    ];
     let commits = commits.map(|folder| repository(&project, &format!("upstream/{folder}"), "none"));
     let project = project
-        .file("upstream/ROCm/pytorch.git/.ci/docker/ci_commit_pins/triton.txt", &format!("{}\n", commits[0]))
+        .file(
+            "upstream/ROCm/pytorch.git/.ci/docker/ci_commit_pins/triton.txt",
+            &format!("{}\n", commits[0]),
+        )
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_COUNT", "1")
         .env("GIT_CONFIG_KEY_0", &instead)
@@ -478,7 +748,8 @@ fn with_upstream() -> (Project, [String; 4]) {
     (project, commits)
 }
 
-/// TS20: a manifest of what repositories have needs no tree: torch at its branch, the others as it pins them.
+/// TS20: a manifest of what repositories have needs no tree: torch at its branch, the others as it
+/// pins them.
 #[test]
 fn what_is_built_together_is_locked_without_a_tree() {
     let (project, [triton, audio, vision, apex]) = with_upstream();
@@ -486,21 +757,43 @@ fn what_is_built_together_is_locked_without_a_tree() {
         format!("ubuntu|pytorch|{name}|main|{commit}|https://github.com/{origin}\n")
     };
     let top = "upstream/ROCm/pytorch.git";
-    let related = row("torchaudio", &audio, "pytorch/audio") + &row("torchvision", &vision, "pytorch/vision");
+    let related =
+        row("torchaudio", &audio, "pytorch/audio") + &row("torchvision", &vision, "pytorch/vision");
     let project = project.file(&format!("{top}/related_commits"), &related);
     repository(&project, top, "none");
     git(&project, top, &["checkout", "-q", "-b", "release/2.13"]);
-    let lock = ["source", "lock", "--remote", "--preset", "rocm-2.13", "--suffix", "+rocm7.2"];
+    let lock = [
+        "source",
+        "lock",
+        "--remote",
+        "--preset",
+        "rocm-2.13",
+        "--suffix",
+        "+rocm7.2",
+    ];
     let said = project.run(&lock).exits(1).stderr;
     assert!(said.contains("has no row for `apex`"), "{said}");
-    let some = project.run(&[&lock[..], &["torch", "audio"]].concat()).exits(0).json();
-    assert_eq!((some["pytorch_audio"]["commit"].as_str(), some.get("triton")), (Some(audio.as_str()), None));
+    let some = project
+        .run(&[&lock[..], &["torch", "audio"]].concat())
+        .exits(0)
+        .json();
+    assert_eq!(
+        (some["pytorch_audio"]["commit"].as_str(), some.get("triton")),
+        (Some(audio.as_str()), None)
+    );
 
-    let project = project.file(&format!("{top}/related_commits"), &(related + &row("apex", &apex, "ROCm/apex")));
+    let project = project.file(
+        &format!("{top}/related_commits"),
+        &(related + &row("apex", &apex, "ROCm/apex")),
+    );
     let torch = commit(&project, top);
     let json = project.run(&lock).exits(0).json();
     let expect = |key: &str, commit: &str, version: &str| {
-        assert_eq!((&json[key]["commit"], &json[key]["version"]), (&commit.into(), &version.into()), "{key}");
+        assert_eq!(
+            (&json[key]["commit"], &json[key]["version"]),
+            (&commit.into(), &version.into()),
+            "{key}"
+        );
     };
     expect("pytorch", &torch, "2.13.0+rocm7.2");
     expect("triton", &triton, "3.4.0+rocm7.2");
@@ -508,39 +801,87 @@ fn what_is_built_together_is_locked_without_a_tree() {
     expect("pytorch_vision", &vision, "0.28.0+rocm7.2");
     expect("apex", &apex, "1.13.0+rocm7.2");
     assert_eq!(json["pytorch"]["branch"], "release/2.13");
-    assert_eq!(json["pytorch"]["repo"], "https://github.com/ROCm/pytorch.git");
-    let told = project.run(&[&lock[..], &["torch", "--pytorch-git-ref", "gone"]].concat()).exits(1).stderr;
+    assert_eq!(
+        json["pytorch"]["repo"],
+        "https://github.com/ROCm/pytorch.git"
+    );
+    let told = project
+        .run(&[&lock[..], &["torch", "--pytorch-git-ref", "gone"]].concat())
+        .exits(1)
+        .stderr;
     assert!(told.contains("has no `gone`"), "{told}");
-    assert_eq!(std::fs::read_dir(project.root()).unwrap().count(), 1, "nothing is left behind");
+    assert_eq!(
+        std::fs::read_dir(project.root()).unwrap().count(),
+        1,
+        "nothing is left behind"
+    );
 }
 
 /// Two repositories with a commit each, and the manifest that `source lock` makes of them.
 fn locked() -> Project {
-    let project = Project::new().file("one/pytorch/version.txt", "2.13.0\n").file("one/triton/x", "");
+    let project = Project::new()
+        .file("one/pytorch/version.txt", "2.13.0\n")
+        .file("one/triton/x", "");
     for folder in ["one/pytorch", "one/triton"] {
         let origin = project.path(folder).to_str().unwrap().to_owned();
         repository(&project, folder, &origin);
     }
-    project.run(&["source", "lock", "--checkout-root", "one", "--out", "m.json"]).exits(0);
+    project
+        .run(&[
+            "source",
+            "lock",
+            "--checkout-root",
+            "one",
+            "--out",
+            "m.json",
+        ])
+        .exits(0);
     project
 }
 
 /// The commits of a manifest of the trees in a folder.
 fn commits(project: &Project, folder: &str) -> Vec<String> {
-    let json = project.run(&["source", "lock", "--checkout-root", folder]).exits(0).json();
-    ["pytorch", "triton"].map(|key| json[key]["commit"].as_str().unwrap_or("none").to_owned()).to_vec()
+    let json = project
+        .run(&["source", "lock", "--checkout-root", folder])
+        .exits(0)
+        .json();
+    ["pytorch", "triton"]
+        .map(|key| json[key]["commit"].as_str().unwrap_or("none").to_owned())
+        .to_vec()
 }
 
 /// TS20: a manifest makes the same trees elsewhere, torch first.
 #[test]
 fn a_manifest_is_checked_out_at_its_commits() {
     let project = locked();
-    let checkout = ["source", "checkout", "--manifest", "m.json", "--checkout-root", "two"];
-    let said = project.run(&[&checkout[..], &["--expected-pytorch-git-ref", "main"]].concat()).exits(0).stdout;
-    let lines: Vec<&str> = said.lines().map(|line| line.split(' ').nth(2).unwrap()).collect();
+    let checkout = [
+        "source",
+        "checkout",
+        "--manifest",
+        "m.json",
+        "--checkout-root",
+        "two",
+    ];
+    let said = project
+        .run(&[&checkout[..], &["--expected-pytorch-git-ref", "main"]].concat())
+        .exits(0)
+        .stdout;
+    let lines: Vec<&str> = said
+        .lines()
+        .map(|line| line.split(' ').nth(2).unwrap())
+        .collect();
     assert_eq!(lines, ["torch", "triton"], "{said}");
     assert_eq!(commits(&project, "two"), commits(&project, "one"));
-    let some = ["source", "checkout", "--manifest", "m.json", "--checkout-root", "three", "--projects", "torch ;"];
+    let some = [
+        "source",
+        "checkout",
+        "--manifest",
+        "m.json",
+        "--checkout-root",
+        "three",
+        "--projects",
+        "torch ;",
+    ];
     project.run(&some).exits(0);
     assert_eq!(commits(&project, "three")[1], "none");
 }
@@ -550,24 +891,63 @@ fn a_manifest_is_checked_out_at_its_commits() {
 fn a_manifest_that_does_not_fit_is_refused() {
     let project = locked();
     let said = |more: &[&str]| {
-        let all = [&["source", "checkout", "--manifest", "m.json", "--checkout-root", "two"], more].concat();
-        project.run(&all).exits(1).stderr.lines().next().unwrap().to_owned()
+        let all = [
+            &[
+                "source",
+                "checkout",
+                "--manifest",
+                "m.json",
+                "--checkout-root",
+                "two",
+            ],
+            more,
+        ]
+        .concat();
+        project
+            .run(&all)
+            .exits(1)
+            .stderr
+            .lines()
+            .next()
+            .unwrap()
+            .to_owned()
     };
     assert_eq!(
         said(&["--expected-pytorch-git-ref", "release/2.9"]),
         "error[C116 other-torch]: `m.json` has torch of `main`, and `release/2.9` was expected"
     );
-    assert_eq!(said(&["--projects", "torch;nothing"]), "error[C105 unknown-project]: there is no project `nothing`");
-    assert_eq!(said(&["--projects", "audio"]), "error[C115 bad-source-manifest]: `m.json` has no `pytorch_audio`");
+    assert_eq!(
+        said(&["--projects", "torch;nothing"]),
+        "error[C105 unknown-project]: there is no project `nothing`"
+    );
+    assert_eq!(
+        said(&["--projects", "audio"]),
+        "error[C115 bad-source-manifest]: `m.json` has no `pytorch_audio`"
+    );
     let text = project.read("m.json");
-    std::fs::write(project.path("m.json"), text.replace("\"schema_version\": 1", "\"schema_version\": 2")).unwrap();
-    assert_eq!(said(&[]), "error[C115 bad-source-manifest]: `schema_version` is 2, and 1 is known");
-    let patched =
-        text.replacen("\"branch\"", "\"patches\": [{\"path\": \"p/base/1.patch\", \"sha256\": \"00\"}], \"branch\"", 1);
+    std::fs::write(
+        project.path("m.json"),
+        text.replace("\"schema_version\": 1", "\"schema_version\": 2"),
+    )
+    .unwrap();
+    assert_eq!(
+        said(&[]),
+        "error[C115 bad-source-manifest]: `schema_version` is 2, and 1 is known"
+    );
+    let patched = text.replacen(
+        "\"branch\"",
+        "\"patches\": [{\"path\": \"p/base/1.patch\", \"sha256\": \"00\"}], \"branch\"",
+        1,
+    );
     std::fs::write(project.path("m.json"), patched).unwrap();
-    assert_eq!(said(&[]), "error[C120 other-patches]: the patches of torch are not those that the manifest names");
+    assert_eq!(
+        said(&[]),
+        "error[C120 other-patches]: the patches of torch are not those that the manifest names"
+    );
     assert!(!project.has("two"));
-    project.run(&["source", "checkout", "torch", "--manifest", "m.json"]).exits(2);
+    project
+        .run(&["source", "checkout", "torch", "--manifest", "m.json"])
+        .exits(2);
 }
 
 /// Padding with blank lines changes nothing but the size of a manifest or pin.
@@ -575,16 +955,41 @@ fn a_manifest_that_does_not_fit_is_refused() {
 fn the_size_of_manifests_and_pins_has_a_limit() {
     let padded = |project: &Project, file: &str, bytes: usize| {
         let text = project.read(file).trim_end().to_owned();
-        std::fs::write(project.path(file), format!("{text}{}", "\n".repeat(bytes - text.len()))).unwrap();
+        std::fs::write(
+            project.path(file),
+            format!("{text}{}", "\n".repeat(bytes - text.len())),
+        )
+        .unwrap();
     };
     let project = locked();
-    let words = ["source", "checkout", "--manifest", "m.json", "--checkout-root", "two", "--projects", "audio"];
-    let first =
-        |words: &[&str], project: &Project| project.run(words).exits(1).stderr.lines().next().unwrap().to_owned();
+    let words = [
+        "source",
+        "checkout",
+        "--manifest",
+        "m.json",
+        "--checkout-root",
+        "two",
+        "--projects",
+        "audio",
+    ];
+    let first = |words: &[&str], project: &Project| {
+        project
+            .run(words)
+            .exits(1)
+            .stderr
+            .lines()
+            .next()
+            .unwrap()
+            .to_owned()
+    };
     padded(&project, "m.json", 1 << 20);
-    assert_eq!(first(&words, &project), "error[C115 bad-source-manifest]: `m.json` has no `pytorch_audio`");
+    assert_eq!(
+        first(&words, &project),
+        "error[C115 bad-source-manifest]: `m.json` has no `pytorch_audio`"
+    );
     padded(&project, "m.json", (1 << 20) + 1);
-    let large = "error[H020 cannot-read-file]: cannot read `m.json`: it is larger than 1048576 bytes";
+    let large =
+        "error[H020 cannot-read-file]: cannot read `m.json`: it is larger than 1048576 bytes";
     assert_eq!(first(&words, &project), large);
     let project = pinned();
     let pin = "torch/.ci/docker/ci_commit_pins/triton.txt";
@@ -593,7 +998,10 @@ fn the_size_of_manifests_and_pins_has_a_limit() {
     assert!(pins(&project).stdout.contains(OTHER));
     padded(&project, pin, (4 << 20) + 1);
     let said = pins(&project).stderr;
-    assert!(said.contains("triton.txt`: it is larger than 4194304 bytes\n"), "{said}");
+    assert!(
+        said.contains("triton.txt`: it is larger than 4194304 bytes\n"),
+        "{said}"
+    );
 }
 
 /// TS20: a manifest at an address.
@@ -603,10 +1011,24 @@ fn a_manifest_is_read_from_an_address() {
     let served = Served::folder(project.root());
     let url = format!("{}/m.json", served.url());
     project
-        .run(&["source", "checkout", "--manifest-url", &url, "--checkout-root", "two", "--projects", "triton"])
+        .run(&[
+            "source",
+            "checkout",
+            "--manifest-url",
+            &url,
+            "--checkout-root",
+            "two",
+            "--projects",
+            "triton",
+        ])
         .exits(0);
     assert_eq!(served.asked(), ["/m.json"]);
     assert_eq!(commits(&project, "two")[1], commits(&project, "one")[1]);
-    let missing = ["source", "checkout", "--manifest-url", &format!("{}/none", served.url())];
+    let missing = [
+        "source",
+        "checkout",
+        "--manifest-url",
+        &format!("{}/none", served.url()),
+    ];
     project.run(&missing).exits(3);
 }

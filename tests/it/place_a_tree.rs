@@ -31,21 +31,44 @@ impl Place {
         let project = project
             .file("m.yaml", &matrix)
             .file(&lib("libaotriton_v2.so.0.13.0"), "library 0.13")
-            .file(&lib("pyaotriton.cpython-312-x86_64-linux-gnu.so"), "bindings 0.13")
-            .file(&lib("aotriton.images/amd-gfx942/flash/attn_fwd.zip"), "kernel 0.13")
+            .file(
+                &lib("pyaotriton.cpython-312-x86_64-linux-gnu.so"),
+                "bindings 0.13",
+            )
+            .file(
+                &lib("aotriton.images/amd-gfx942/flash/attn_fwd.zip"),
+                "kernel 0.13",
+            )
             .file(&format!("{site}/torch/__init__.py"), "")
             .file(&format!("{site}/torch/lib/libtorch.so"), "torch")
-            .file(&format!("{site}/torch/lib/libaotriton_v2.so.0.12.0"), "library 0.12")
-            .file(&format!("{site}/torch/lib/aotriton.images/amd-gfx90a/flash/stale.zip"), "kernel 0.12");
-        std::os::unix::fs::symlink("libaotriton_v2.so.0.13.0", project.path(&lib(LIBRARY))).unwrap();
-        std::os::unix::fs::symlink("libaotriton_v2.so.0.12.0", project.path(site).join("torch/lib").join(LIBRARY))
+            .file(
+                &format!("{site}/torch/lib/libaotriton_v2.so.0.12.0"),
+                "library 0.12",
+            )
+            .file(
+                &format!("{site}/torch/lib/aotriton.images/amd-gfx90a/flash/stale.zip"),
+                "kernel 0.12",
+            );
+        std::os::unix::fs::symlink("libaotriton_v2.so.0.13.0", project.path(&lib(LIBRARY)))
             .unwrap();
-        let said = project.run(&["render", "recipe", "m.yaml", "--engine", "local"]).exits(0).stdout;
+        std::os::unix::fs::symlink(
+            "libaotriton_v2.so.0.12.0",
+            project.path(site).join("torch/lib").join(LIBRARY),
+        )
+        .unwrap();
+        let said = project
+            .run(&["render", "recipe", "m.yaml", "--engine", "local"])
+            .exits(0)
+            .stdout;
         let whole: serde_json::Value = serde_yaml::from_str(&said.replace("[ROOT]", "")).unwrap();
         let steps = whole["steps"].as_array().unwrap();
         let place = steps.iter().find(|step| step["stage"] == "place").unwrap();
-        let mut argv: Vec<String> =
-            place["argv"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect();
+        let mut argv: Vec<String> = place["argv"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|word| word.as_str().unwrap().to_owned())
+            .collect();
         into.to_str().unwrap().clone_into(&mut argv[3]);
         Self { project, argv }
     }
@@ -60,7 +83,10 @@ impl Place {
         std::fs::create_dir_all(&hook).unwrap();
         std::fs::write(hook.join("sitecustomize.py"), more).unwrap();
         let mut place = Command::new(&self.argv[0]);
-        place.args(&self.argv[1..]).current_dir(self.project.path(TREE)).env("PYTHONPATH", hook);
+        place
+            .args(&self.argv[1..])
+            .current_dir(self.project.path(TREE))
+            .env("PYTHONPATH", hook);
         place.output().unwrap()
     }
 
@@ -68,7 +94,11 @@ impl Place {
     #[track_caller]
     fn place(&self) -> String {
         let output = self.run("");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -87,13 +117,20 @@ impl Place {
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(&folder).unwrap() {
                 let path = entry.unwrap().path();
-                let name = path.strip_prefix(self.site("")).unwrap().display().to_string();
+                let name = path
+                    .strip_prefix(self.site(""))
+                    .unwrap()
+                    .display()
+                    .to_string();
                 if let Ok(target) = std::fs::read_link(&path) {
                     found.push(format!("{name} -> {}", target.display()));
                 } else if path.is_dir() {
                     folders.push(path);
                 } else {
-                    found.push(format!("{name}: {}", std::fs::read_to_string(&path).unwrap()));
+                    found.push(format!(
+                        "{name}: {}",
+                        std::fs::read_to_string(&path).unwrap()
+                    ));
                 }
             }
         }
@@ -137,7 +174,11 @@ fn an_environment_without_torch_and_a_tree_with_two_libraries_are_refused() {
     let place = Place::new();
     let before = place.state();
     let lib = format!("{TREE}/install_dir/lib");
-    std::fs::write(place.project.path(&lib).join("libaotriton_v2.so.0.12.0"), "old").unwrap();
+    std::fs::write(
+        place.project.path(&lib).join("libaotriton_v2.so.0.12.0"),
+        "old",
+    )
+    .unwrap();
     let told = place.fails();
     assert!(
         told.contains(
@@ -146,11 +187,25 @@ fn an_environment_without_torch_and_a_tree_with_two_libraries_are_refused() {
         "{told}"
     );
     std::fs::remove_file(place.project.path(&lib).join("libaotriton_v2.so.0.12.0")).unwrap();
-    std::fs::remove_file(place.project.path(&lib).join("pyaotriton.cpython-312-x86_64-linux-gnu.so")).unwrap();
-    assert!(place.fails().contains("pyaotriton*.so: some are expected, there are none"));
+    std::fs::remove_file(
+        place
+            .project
+            .path(&lib)
+            .join("pyaotriton.cpython-312-x86_64-linux-gnu.so"),
+    )
+    .unwrap();
+    assert!(
+        place
+            .fails()
+            .contains("pyaotriton*.so: some are expected, there are none")
+    );
     assert_eq!(place.state(), before);
     std::fs::remove_file(place.site("torch/__init__.py")).unwrap();
-    assert!(place.fails().contains("torch/__init__.py is not there, so this is no place for these files"));
+    assert!(
+        place
+            .fails()
+            .contains("torch/__init__.py is not there, so this is no place for these files")
+    );
 }
 
 /// A hook that counts what changes the disk, and at one of these does something else.
@@ -181,7 +236,10 @@ fn a_disk_that_refuses_leaves_the_environment_as_it_was() {
         if told.contains("nothing is changed") {
             assert_eq!(state, before, "{number}: {told}");
         } else {
-            assert!(told.contains("what was begun is finished when it is run again"), "{number}: {told}");
+            assert!(
+                told.contains("what was begun is finished when it is run again"),
+                "{number}: {told}"
+            );
             place.place();
             assert_eq!(place.state(), PLACED, "{number}");
         }
@@ -213,11 +271,21 @@ fn a_dry_run_shows_what_would_be_placed_where() {
     let before = place.state();
     let said = place
         .project
-        .run(&["build", "aotriton-0.13.0-rocm7.14.0-gfx942", "--matrix", "m.yaml", "--dry-run"])
+        .run(&[
+            "build",
+            "aotriton-0.13.0-rocm7.14.0-gfx942",
+            "--matrix",
+            "m.yaml",
+            "--dry-run",
+        ])
         .exits(0)
         .stdout;
     let told = &said[said.find(" place\n").unwrap()..];
-    for word in ["site torch/__init__.py", "'install_dir/lib/pyaotriton*.so' some", "install_dir/lib/aotriton.images"] {
+    for word in [
+        "site torch/__init__.py",
+        "'install_dir/lib/pyaotriton*.so' some",
+        "install_dir/lib/aotriton.images",
+    ] {
         assert!(told.contains(word), "{word}: {told}");
     }
     assert_eq!(place.state(), before);
@@ -228,9 +296,15 @@ fn a_dry_run_shows_what_would_be_placed_where() {
 fn names_of_windows_in_a_folder_beyond_ascii_are_warned_of() {
     let place = Place::with("größe", "");
     assert!(!place.place().contains("warning"));
-    let dll = place.project.path(TREE).join("install_dir/lib/pyaotriton.dll");
+    let dll = place
+        .project
+        .path(TREE)
+        .join("install_dir/lib/pyaotriton.dll");
     std::fs::write(dll, "bindings").unwrap();
-    let mut windows = Place { project: place.project, argv: place.argv };
+    let mut windows = Place {
+        project: place.project,
+        argv: place.argv,
+    };
     for word in &mut windows.argv {
         *word = word.replace("pyaotriton*.so", "pyaotriton*");
     }

@@ -22,7 +22,11 @@ fn matrix(lines: &str) -> String {
 }
 
 fn plan(text: &str) -> Value {
-    Project::new().file("m.yaml", text).run(&["plan", "m.yaml", "--format", "json"]).exits(0).json()
+    Project::new()
+        .file("m.yaml", text)
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0)
+        .json()
 }
 
 fn jobs(plan: &Value) -> &Vec<Value> {
@@ -30,11 +34,19 @@ fn jobs(plan: &Value) -> &Vec<Value> {
 }
 
 fn texts<'a>(plan: &'a Value, key: &str) -> Vec<&'a str> {
-    jobs(plan).iter().map(|job| job[key].as_str().unwrap()).collect()
+    jobs(plan)
+        .iter()
+        .map(|job| job[key].as_str().unwrap())
+        .collect()
 }
 
 fn excluded_count(plan: &Value) -> u64 {
-    plan["excluded"].as_array().unwrap().iter().map(|row| row["count"].as_u64().unwrap()).sum()
+    plan["excluded"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["count"].as_u64().unwrap())
+        .sum()
 }
 
 /// M1, M2, 6.1
@@ -44,7 +56,10 @@ fn the_seed_matrix_gives_27_jobs_of_36_cells_and_one_reason_for_the_other_nine()
     assert_eq!(jobs(&plan).len(), 27);
     let excluded = plan["excluded"].as_array().unwrap();
     assert_eq!(excluded.len(), 1, "{excluded:?}");
-    assert_eq!(excluded[0]["axes"], serde_json::json!({"torch": "2.6.0", "rocm": "6.2"}));
+    assert_eq!(
+        excluded[0]["axes"],
+        serde_json::json!({"torch": "2.6.0", "rocm": "6.2"})
+    );
     assert_eq!(excluded[0]["count"], 9);
     let reason = excluded[0]["reason"].as_str().unwrap();
     assert!(reason.contains("6.1 and 6.2.4"), "{reason}");
@@ -57,8 +72,15 @@ fn every_reason_has_its_rule_and_the_row_it_rests_on() {
     let row = &plan["excluded"][0];
     assert_eq!(row["code"], "P001");
     let source = row["source"].as_str().unwrap();
-    assert!(source.contains("torch.yaml") && source.contains("2.6") && source.contains("checked 2026-"), "{source}");
-    let shown = Project::new().file("m.yaml", SEED).run(&["plan", "m.yaml", "--explain"]).exits(0).stdout;
+    assert!(
+        source.contains("torch.yaml") && source.contains("2.6") && source.contains("checked 2026-"),
+        "{source}"
+    );
+    let shown = Project::new()
+        .file("m.yaml", SEED)
+        .run(&["plan", "m.yaml", "--explain"])
+        .exits(0)
+        .stdout;
     assert!(shown.contains("rocm 6.2"), "{shown}");
     assert!(shown.contains("P001 torch-without-rocm"), "{shown}");
 }
@@ -71,11 +93,20 @@ fn every_patch_of_a_torch_minor_excludes_the_same_rocm_versions() {
             "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"{torch}\"]\n  rocm: [\"7.0\", \"7.1\", \"7.2\", \"7.14\"]\n"
         )));
         let rows = plan["excluded"].as_array().unwrap();
-        rows.iter().map(|row| row["axes"]["rocm"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>()
+        rows.iter()
+            .map(|row| row["axes"]["rocm"].as_str().unwrap().to_owned())
+            .collect::<BTreeSet<_>>()
     };
-    assert_eq!(excluded("2.12.0"), BTreeSet::from(["7.0".into(), "7.14".into()]));
+    assert_eq!(
+        excluded("2.12.0"),
+        BTreeSet::from(["7.0".into(), "7.14".into()])
+    );
     assert_eq!(excluded("2.12.0"), excluded("2.12.1"));
-    assert_eq!(excluded("2.12.0"), excluded("2.12.9"), "a patch that the table does not list is judged by its minor");
+    assert_eq!(
+        excluded("2.12.0"),
+        excluded("2.12.9"),
+        "a patch that the table does not list is judged by its minor"
+    );
 }
 
 /// M5
@@ -85,11 +116,21 @@ fn a_missing_cell_names_the_nearest_version() {
         let axes = format!(
             "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"{torch}\"]\n  rocm: [\"{rocm}\"]\n"
         );
-        plan(&matrix(&axes))["excluded"][0]["hint"].as_str().unwrap().to_owned()
+        plan(&matrix(&axes))["excluded"][0]["hint"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
-    assert!(hint("2.6.0", "6.2").starts_with("use ROCm 6.2.4"), "{}", hint("2.6.0", "6.2"));
+    assert!(
+        hint("2.6.0", "6.2").starts_with("use ROCm 6.2.4"),
+        "{}",
+        hint("2.6.0", "6.2")
+    );
     let newer = hint("2.9.1", "7.2");
-    assert!(newer.starts_with("use ROCm 6.4") && newer.contains("torch-from: image"), "{newer}");
+    assert!(
+        newer.starts_with("use ROCm 6.4") && newer.contains("torch-from: image"),
+        "{newer}"
+    );
 }
 
 /// M6
@@ -97,10 +138,17 @@ fn a_missing_cell_names_the_nearest_version() {
 fn an_exclude_with_partial_keys_removes_every_cell_that_matches() {
     let plan = plan(&format!("{SEED}exclude:\n  - torch: \"2.5.1\"\n"));
     assert_eq!(jobs(&plan).len(), 9);
-    assert!(jobs(&plan).iter().all(|job| job["axes"]["torch"] == "2.6.0"));
+    assert!(
+        jobs(&plan)
+            .iter()
+            .all(|job| job["axes"]["torch"] == "2.6.0")
+    );
     let rows = plan["excluded"].as_array().unwrap();
     let by_user = rows.iter().find(|row| row["code"] == "P008").unwrap();
-    assert_eq!((&by_user["axes"], &by_user["count"]), (&serde_json::json!({"torch": "2.5.1"}), &Value::from(18)));
+    assert_eq!(
+        (&by_user["axes"], &by_user["count"]),
+        (&serde_json::json!({"torch": "2.5.1"}), &Value::from(18))
+    );
 }
 
 /// M6, 6.6
@@ -110,20 +158,35 @@ fn an_include_changes_cells_or_adds_one_from_outside_the_product() {
         "{SEED}include:\n  - axes: {{flash-attn: \"2.8.3\", rocm: \"6.1\"}}\n    set: {{runner: my-runner}}\n  - axes: {{flash-attn: \"2.8.3\", python: \"3.13\", torch: \"2.6.0\", rocm: \"6.2.4\"}}\n"
     ));
     assert_eq!(jobs(&plan).len(), 28);
-    let changed: Vec<&Value> =
-        jobs(&plan).iter().filter(|job| job["runner"] == serde_json::json!(["my-runner"])).collect();
+    let changed: Vec<&Value> = jobs(&plan)
+        .iter()
+        .filter(|job| job["runner"] == serde_json::json!(["my-runner"]))
+        .collect();
     assert_eq!(changed.len(), 6);
-    assert!(changed.iter().all(|job| job["axes"]["rocm"] == "6.1" && job["version"] == "2.8.3"));
-    assert!(texts(&plan, "wheel").contains(&"flash_attn-2.8.3+rocm62torch2.6-cp313-cp313-linux_x86_64.whl"));
+    assert!(
+        changed
+            .iter()
+            .all(|job| job["axes"]["rocm"] == "6.1" && job["version"] == "2.8.3")
+    );
+    assert!(
+        texts(&plan, "wheel")
+            .contains(&"flash_attn-2.8.3+rocm62torch2.6-cp313-cp313-linux_x86_64.whl")
+    );
 }
 
 /// M8, 6.12
 #[test]
 fn a_disabled_file_yields_no_jobs_and_an_output_that_says_so() {
     let project = Project::new().file("m.yaml", &format!("{SEED}enabled: false\n"));
-    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    let plan = project
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0)
+        .json();
     assert!(jobs(&plan).is_empty());
-    let outputs = project.run(&["plan", "m.yaml", "--github-output"]).exits(0).stdout;
+    let outputs = project
+        .run(&["plan", "m.yaml", "--github-output"])
+        .exits(0)
+        .stdout;
     assert!(outputs.contains("count=0\nhas_jobs=false\n"), "{outputs}");
 }
 
@@ -133,7 +196,10 @@ fn an_empty_plan_is_told_of_and_fails_only_when_asked_to() {
     let project = Project::new().file("m.yaml", &format!("{SEED}enabled: false\n"));
     let told = project.run(&["plan", "m.yaml"]).exits(0).stderr;
     assert!(told.contains("warning[P014 empty-plan]"), "{told}");
-    let failed = project.run(&["plan", "m.yaml", "--fail-empty"]).exits(1).stderr;
+    let failed = project
+        .run(&["plan", "m.yaml", "--fail-empty"])
+        .exits(1)
+        .stderr;
     assert!(failed.contains("error[P014 empty-plan]"), "{failed}");
 }
 
@@ -142,18 +208,47 @@ fn an_empty_plan_is_told_of_and_fails_only_when_asked_to() {
 fn both_backends_give_31_jobs_because_triton_collapses_python_and_2_6_3_has_none() {
     let plan = plan(&format!("{SEED}  backend: [ck, triton]\n"));
     assert_eq!(jobs(&plan).len(), 31);
-    let triton: Vec<&Value> = jobs(&plan).iter().filter(|job| job["backend"] == "triton").collect();
+    let triton: Vec<&Value> = jobs(&plan)
+        .iter()
+        .filter(|job| job["backend"] == "triton")
+        .collect();
     assert_eq!(triton.len(), 4);
-    assert!(triton.iter().all(|job| job["covers"]["python"] == serde_json::json!(["3.10", "3.11", "3.12"])));
-    assert!(triton.iter().all(|job| job["axes"]["python"] == "3.10" && job["gfx"] == serde_json::json!([])));
-    assert!(texts(&plan, "wheel").contains(&"flash_attn-2.7.4+rocm62torch2.5triton-py3-none-any.whl"));
+    assert!(
+        triton
+            .iter()
+            .all(|job| job["covers"]["python"] == serde_json::json!(["3.10", "3.11", "3.12"]))
+    );
+    assert!(
+        triton
+            .iter()
+            .all(|job| job["axes"]["python"] == "3.10" && job["gfx"] == serde_json::json!([]))
+    );
+    assert!(
+        texts(&plan, "wheel").contains(&"flash_attn-2.7.4+rocm62torch2.5triton-py3-none-any.whl")
+    );
     let rows = plan["excluded"].as_array().unwrap();
     let absent = rows.iter().find(|row| row["code"] == "P004").unwrap();
-    assert_eq!(absent["axes"], serde_json::json!({"flash-attn": "2.6.3", "backend": "triton"}));
-    assert!(absent["reason"].as_str().unwrap().contains("no triton backend in this version"), "{absent}");
-    let covered: usize =
-        plan["covered"].as_array().unwrap().iter().map(|row| row["axes"]["python"].as_array().unwrap().len() - 1).sum();
-    assert_eq!(72, excluded_count(&plan) + (jobs(&plan).len() + covered) as u64);
+    assert_eq!(
+        absent["axes"],
+        serde_json::json!({"flash-attn": "2.6.3", "backend": "triton"})
+    );
+    assert!(
+        absent["reason"]
+            .as_str()
+            .unwrap()
+            .contains("no triton backend in this version"),
+        "{absent}"
+    );
+    let covered: usize = plan["covered"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["axes"]["python"].as_array().unwrap().len() - 1)
+        .sum();
+    assert_eq!(
+        72,
+        excluded_count(&plan) + (jobs(&plan).len() + covered) as u64
+    );
 }
 
 /// A matrix of two versions with Triton's backend.
@@ -162,13 +257,17 @@ const TRITON: &str = "unknown: lenient\naxes:\n  flash-attn: [\"2.7.4.post1\", \
 
 #[test]
 fn a_wheel_that_torchs_triton_cannot_import_is_left_out() {
-    let axes = |torch: &str, rocm: &str| matrix(&TRITON.replace("TORCH", torch).replace("ROCM", rocm));
+    let axes =
+        |torch: &str, rocm: &str| matrix(&TRITON.replace("TORCH", torch).replace("ROCM", rocm));
     let image = format!("{}torch-from: image\n", axes("\"2.4.0\"", "\"6.3\""));
     let project = Project::new()
         .file("m.yaml", &axes("\"2.5.1\"", "\"6.2\""))
         .file("works.yaml", &axes("\"2.6.0\"", "\"6.2.4\""))
         .file("image.yaml", &image);
-    let explained = project.run(&["plan", "m.yaml", "--explain"]).exits(0).stdout;
+    let explained = project
+        .run(&["plan", "m.yaml", "--explain"])
+        .exits(0)
+        .stdout;
     let excluded = explained.split_once("excluded from m.yaml:\n").unwrap().1;
     insta::assert_snapshot!(excluded, @r"
       flash-attn 2.8.3 × torch 2.5.1 × backend triton (1 cell) [P078 import-conflict]
@@ -180,17 +279,44 @@ fn a_wheel_that_torchs_triton_cannot_import_is_left_out() {
     appears("P078", &explained, &works.stdout);
     // An image may carry torch with another triton.
     let image = project.run(&["plan", "image.yaml"]).exits(0);
-    assert!(image.stdout.starts_with("image.yaml: 2 cells, 2 jobs, 0 excluded\n"), "{}", image.stdout);
+    assert!(
+        image
+            .stdout
+            .starts_with("image.yaml: 2 cells, 2 jobs, 0 excluded\n"),
+        "{}",
+        image.stdout
+    );
     appears("P079", &image.stderr, &works.stderr);
-    assert!(image.stderr.contains("; torch from elsewhere may require another version\n"), "{}", image.stderr);
+    assert!(
+        image
+            .stderr
+            .contains("; torch from elsewhere may require another version\n"),
+        "{}",
+        image.stderr
+    );
 }
 
 #[test]
 fn pairs_that_nobody_imported_are_one_note_a_version() {
-    let axes = TRITON.replace("TORCH", "\"2.99.0\", \"2.98.0\"").replace("ROCM", "\"7.2\"");
-    let planned = Project::new().file("m.yaml", &matrix(&axes)).run(&["plan", "m.yaml"]).exits(0);
-    assert!(planned.stdout.starts_with("m.yaml: 4 cells, 4 jobs, 0 excluded\n"), "{}", planned.stdout);
-    let notes: Vec<&str> = planned.stderr.split("\n\n").filter(|said| said.contains("P079")).collect();
+    let axes = TRITON
+        .replace("TORCH", "\"2.99.0\", \"2.98.0\"")
+        .replace("ROCM", "\"7.2\"");
+    let planned = Project::new()
+        .file("m.yaml", &matrix(&axes))
+        .run(&["plan", "m.yaml"])
+        .exits(0);
+    assert!(
+        planned
+            .stdout
+            .starts_with("m.yaml: 4 cells, 4 jobs, 0 excluded\n"),
+        "{}",
+        planned.stdout
+    );
+    let notes: Vec<&str> = planned
+        .stderr
+        .split("\n\n")
+        .filter(|said| said.contains("P079"))
+        .collect();
     assert_eq!(notes.len(), 2, "{}", planned.stderr);
     insta::assert_snapshot!(notes[1], @r#"
     note[P079 import-untried]: flash-attn 2.8.3 (triton) needs triton, and no fact says which one torch 2.99.0 requires
@@ -216,9 +342,15 @@ fn pairs_that_nobody_imported_are_one_note_a_version() {
 fn fa3_is_refused_on_rocm_and_a_commit_is_labelled_with_seven_digits() {
     let axes = "axes:\n  flash-attn: [\"fa2:4a948e9b1c2d\", \"fa3:4a948e9b1c2d\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.2\"]\n";
     let plan = plan(&matrix(axes));
-    assert_eq!(texts(&plan, "wheel"), ["flash_attn-2.8.4+rocm72torch2.14git4a948e9-cp312-cp312-linux_x86_64.whl"]);
+    assert_eq!(
+        texts(&plan, "wheel"),
+        ["flash_attn-2.8.4+rocm72torch2.14git4a948e9-cp312-cp312-linux_x86_64.whl"]
+    );
     let reason = plan["excluded"][0]["reason"].as_str().unwrap();
-    assert!(reason.contains("fa3") && reason.contains("no path for AMD GPUs"), "{reason}");
+    assert!(
+        reason.contains("fa3") && reason.contains("no path for AMD GPUs"),
+        "{reason}"
+    );
 }
 
 /// M14
@@ -231,15 +363,38 @@ fn gfx_targets_are_what_package_toolchain_and_torch_all_allow() {
         let job = &jobs(&plan)[0];
         let list = |key: &str, field: Option<&str>| {
             let items = job[key].as_array().unwrap().iter();
-            items.map(|item| field.map_or(item, |f| &item[f]).as_str().unwrap().to_owned()).collect::<Vec<_>>()
+            items
+                .map(|item| {
+                    field
+                        .map_or(item, |f| &item[f])
+                        .as_str()
+                        .unwrap()
+                        .to_owned()
+                })
+                .collect::<Vec<_>>()
         };
-        (list("gfx", None).join(";"), list("dropped_gfx", Some("target")).join(";"))
+        (
+            list("gfx", None).join(";"),
+            list("dropped_gfx", Some("target")).join(";"),
+        )
     };
     let user = "gfx90a, gfx942, gfx1030, gfx1100";
-    assert_eq!(gfx("2.8.3", "2.5.1", "6.2", user), ("gfx90a;gfx942".into(), "gfx1030;gfx1100".into()));
-    assert_eq!(gfx("fa2:0251105a", "2.14.0", "7.2", user), ("gfx90a;gfx942;gfx1100".into(), "gfx1030".into()));
-    assert_eq!(gfx("2.8.3", "2.8.0", "6.4", "gfx942, gfx950"), ("gfx942".into(), "gfx950".into()));
-    assert_eq!(gfx("2.8.3", "2.14.0", "7.2", "gfx942, gfx950"), ("gfx942;gfx950".into(), String::new()));
+    assert_eq!(
+        gfx("2.8.3", "2.5.1", "6.2", user),
+        ("gfx90a;gfx942".into(), "gfx1030;gfx1100".into())
+    );
+    assert_eq!(
+        gfx("fa2:0251105a", "2.14.0", "7.2", user),
+        ("gfx90a;gfx942;gfx1100".into(), "gfx1030".into())
+    );
+    assert_eq!(
+        gfx("2.8.3", "2.8.0", "6.4", "gfx942, gfx950"),
+        ("gfx942".into(), "gfx950".into())
+    );
+    assert_eq!(
+        gfx("2.8.3", "2.14.0", "7.2", "gfx942, gfx950"),
+        ("gfx942;gfx950".into(), String::new())
+    );
 }
 
 /// M14
@@ -250,9 +405,16 @@ fn a_target_that_only_torchs_wheels_lack_is_dropped_for_that_alone() {
     let job = plan_of("");
     assert_eq!(job["gfx"], serde_json::json!(["gfx942"]));
     let reason = "torch wheels for ROCm 6.3 hold no code for it";
-    assert_eq!(job["dropped_gfx"], serde_json::json!([{"target": "gfx1150", "reason": reason}]));
+    assert_eq!(
+        job["dropped_gfx"],
+        serde_json::json!([{"target": "gfx1150", "reason": reason}])
+    );
     let host = plan_of("torch-from: host\npython-from: host\n");
-    assert_eq!(host["gfx"], serde_json::json!(["gfx942", "gfx1150"]), "package and compiler take it");
+    assert_eq!(
+        host["gfx"],
+        serde_json::json!(["gfx942", "gfx1150"]),
+        "package and compiler take it"
+    );
 }
 
 /// M14
@@ -261,9 +423,19 @@ fn a_cell_without_any_target_left_fails_the_plan() {
     let text = matrix(
         "gfx: [gfx1030]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n",
     );
-    let told = Project::new().file("m.yaml", &text).run(&["plan", "m.yaml"]).exits(1).stderr;
-    assert!(told.starts_with("error[P010 no-gfx-left]: no gfx target is left"), "{told}");
-    assert!(told.contains("gfx1030: flash-attn 2.8.3 (ck) builds for gfx90a, gfx942, gfx950 only"), "{told}");
+    let told = Project::new()
+        .file("m.yaml", &text)
+        .run(&["plan", "m.yaml"])
+        .exits(1)
+        .stderr;
+    assert!(
+        told.starts_with("error[P010 no-gfx-left]: no gfx target is left"),
+        "{told}"
+    );
+    assert!(
+        told.contains("gfx1030: flash-attn 2.8.3 (ck) builds for gfx90a, gfx942, gfx950 only"),
+        "{told}"
+    );
 }
 
 /// M14
@@ -274,27 +446,55 @@ fn a_row_or_an_include_without_any_target_left_fails_the_plan() {
     let axes = "gfx: [gfx942]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\"]\n";
     let include = format!("{axes}include:\n  - {{axes: {{{cell}}}, set: {{gfx: [gfx1030]}}}}\n");
     for text in [rows, include] {
-        let told = Project::new().file("m.yaml", &matrix(&text)).run(&["check", "m.yaml"]).exits(1).stderr;
-        assert!(told.starts_with("error[P010 no-gfx-left]: no gfx target is left (gfx1030: "), "{told}");
-        assert!(told.contains("^^^^^^^^^ for the backend `ck`"), "the caret is under `[gfx1030]`\n{told}");
+        let told = Project::new()
+            .file("m.yaml", &matrix(&text))
+            .run(&["check", "m.yaml"])
+            .exits(1)
+            .stderr;
+        assert!(
+            told.starts_with("error[P010 no-gfx-left]: no gfx target is left (gfx1030: "),
+            "{told}"
+        );
+        assert!(
+            told.contains("^^^^^^^^^ for the backend `ck`"),
+            "the caret is under `[gfx1030]`\n{told}"
+        );
     }
     let saved = "gfx: [gfx1030]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\"]\n";
-    let saved = plan(&matrix(&format!("{saved}include:\n  - {{axes: {{{cell}}}, set: {{gfx: [gfx942]}}}}\n")));
-    assert_eq!(jobs(&saved)[0]["gfx"], serde_json::json!(["gfx942"]), "the row has the last word");
+    let saved = plan(&matrix(&format!(
+        "{saved}include:\n  - {{axes: {{{cell}}}, set: {{gfx: [gfx942]}}}}\n"
+    )));
+    assert_eq!(
+        jobs(&saved)[0]["gfx"],
+        serde_json::json!(["gfx942"]),
+        "the row has the last word"
+    );
 }
 
 /// M15, M16, 6.13
 #[test]
 fn jobs_with_one_wheel_name_fail_with_both_named() {
     let collide = |axes: &str| {
-        let text = matrix(&format!("axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n{axes}"));
-        Project::new().file("m.yaml", &text).run(&["plan", "m.yaml"]).exits(1).stderr
+        let text = matrix(&format!(
+            "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n{axes}"
+        ));
+        Project::new()
+            .file("m.yaml", &text)
+            .run(&["plan", "m.yaml"])
+            .exits(1)
+            .stderr
     };
     let gfx = collide("  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  gfx: [gfx90a, gfx942]\n");
     assert!(gfx.starts_with("error[P012 colliding-wheels]: two jobs would both make `flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl`"), "{gfx}");
-    assert!(gfx.contains("one job has gfx90a") && gfx.contains("the other has gfx942"), "{gfx}");
+    assert!(
+        gfx.contains("one job has gfx90a") && gfx.contains("the other has gfx942"),
+        "{gfx}"
+    );
     let torch = collide("  torch: [\"2.5.0\", \"2.5.1\"]\n  rocm: [\"6.2\"]\n");
-    assert!(torch.contains("one job has 2.5.0") && torch.contains("the other has 2.5.1"), "{torch}");
+    assert!(
+        torch.contains("one job has 2.5.0") && torch.contains("the other has 2.5.1"),
+        "{torch}"
+    );
     let rocm = collide("  torch: [\"2.10.0\"]\n  rocm: [\"7.1\", \"7.1.1\"]\n");
     assert!(rocm.contains("set `rocm-precision: patch`"), "{rocm}");
 }
@@ -304,13 +504,19 @@ fn jobs_with_one_wheel_name_fail_with_both_named() {
 fn two_readings_of_compact_digits_are_dotted_by_auto_and_refused_when_asked_for() {
     let axes = "unknown: lenient\ntorch-from: host\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.14\", \"7.1.4\"]\nrocm-precision: patch\n";
     let plan = plan(&matrix(axes));
-    assert_eq!(texts(&plan, "label"), ["rocm7.14torch2.14", "rocm7.1.4torch2.14"]);
+    assert_eq!(
+        texts(&plan, "label"),
+        ["rocm7.14torch2.14", "rocm7.1.4torch2.14"]
+    );
     let told = Project::new()
         .file("m.yaml", &format!("{}label-style: compact\n", matrix(axes)))
         .run(&["plan", "m.yaml"])
         .exits(1)
         .stderr;
-    assert!(told.contains("error[P013 ambiguous-label]: the compact label `rocm714`"), "{told}");
+    assert!(
+        told.contains("error[P013 ambiguous-label]: the compact label `rocm714`"),
+        "{told}"
+    );
 }
 
 /// M17, 6.15
@@ -321,11 +527,29 @@ fn jobs_whose_wheel_is_published_are_left_out() {
     let published: Vec<String> = wheels
         .iter()
         .take(10)
-        .map(|name| name.replace("linux_x86_64", "manylinux_2_24_x86_64.manylinux_2_28_x86_64").replace('+', "%2B"))
+        .map(|name| {
+            name.replace(
+                "linux_x86_64",
+                "manylinux_2_24_x86_64.manylinux_2_28_x86_64",
+            )
+            .replace('+', "%2B")
+        })
         .collect();
     let assets = serde_json::json!({"tag_name": "v1", "assets": published.iter().map(|name| serde_json::json!({"name": name})).collect::<Vec<_>>()});
-    let project = Project::new().file("m.yaml", SEED).file("assets.json", &assets.to_string());
-    let plan = project.run(&["plan", "m.yaml", "--format", "json", "--published", "assets.json"]).exits(0).json();
+    let project = Project::new()
+        .file("m.yaml", SEED)
+        .file("assets.json", &assets.to_string());
+    let plan = project
+        .run(&[
+            "plan",
+            "m.yaml",
+            "--format",
+            "json",
+            "--published",
+            "assets.json",
+        ])
+        .exits(0)
+        .json();
     assert_eq!(jobs(&plan).len(), 17);
     assert_eq!(plan["published"].as_array().unwrap().len(), 10);
 }
@@ -334,11 +558,25 @@ fn jobs_whose_wheel_is_published_are_left_out() {
 #[test]
 fn an_unquoted_version_keeps_its_zero() {
     let text = SEED.replace("[\"3.10\", \"3.11\", \"3.12\"]", "[3.10, 3.11, 3.12]");
-    let outcome = Project::new().file("m.yaml", &text).run(&["plan", "m.yaml", "--format", "json"]).exits(0);
-    let pythons: BTreeSet<String> =
-        jobs(&outcome.json()).iter().map(|job| job["axes"]["python"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(pythons, BTreeSet::from(["3.10".into(), "3.11".into(), "3.12".into()]));
-    assert!(outcome.stderr.contains("other tools read `3.10` without quotes as `3.1`"), "{}", outcome.stderr);
+    let outcome = Project::new()
+        .file("m.yaml", &text)
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0);
+    let pythons: BTreeSet<String> = jobs(&outcome.json())
+        .iter()
+        .map(|job| job["axes"]["python"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        pythons,
+        BTreeSet::from(["3.10".into(), "3.11".into(), "3.12".into()])
+    );
+    assert!(
+        outcome
+            .stderr
+            .contains("other tools read `3.10` without quotes as `3.1`"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 /// M19
@@ -351,10 +589,19 @@ fn free_threaded_pythons_are_built_only_where_asked_for_and_listed() {
     };
     let off = plan(&text(""));
     assert_eq!(jobs(&off).len(), 2);
-    assert!(off["excluded"].as_array().unwrap().iter().any(|row| row["code"] == "P006"));
+    assert!(
+        off["excluded"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|row| row["code"] == "P006")
+    );
     let on = plan(&text("free-threaded: true\n"));
     assert_eq!(jobs(&on).len(), 3, "torch 2.12 lists 3.14t only");
-    assert!(texts(&on, "wheel").contains(&"flash_attn-2.8.3+rocm64torch2.8-cp313-cp313t-linux_x86_64.whl"));
+    assert!(
+        texts(&on, "wheel")
+            .contains(&"flash_attn-2.8.3+rocm64torch2.8-cp313-cp313t-linux_x86_64.whl")
+    );
 }
 
 /// M20
@@ -362,20 +609,37 @@ fn free_threaded_pythons_are_built_only_where_asked_for_and_listed() {
 fn an_abi3_backend_builds_one_python_and_covers_the_others() {
     let recipe = "recipe: 1\nname: abi3\nbackends:\n  default: {collapse: [python], tag: cp310-abi3}\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
     let text = "version: 1\ndistribution: demo\nrecipe: abi3\naxes:\n  demo: [\"1.0\"]\n  python: [\"3.12\", \"3.10\", \"3.11\"]\n  rocm: [\"7.2\"]\n";
-    let project = Project::new().file("m.yaml", text).file("r/abi3.yaml", recipe);
-    let plan = project.run(&["plan", "m.yaml", "--recipes", "r", "--format", "json"]).exits(0).json();
-    assert_eq!(texts(&plan, "wheel"), ["demo-1.0+rocm72-cp310-abi3-linux_x86_64.whl"]);
+    let project = Project::new()
+        .file("m.yaml", text)
+        .file("r/abi3.yaml", recipe);
+    let plan = project
+        .run(&["plan", "m.yaml", "--recipes", "r", "--format", "json"])
+        .exits(0)
+        .json();
+    assert_eq!(
+        texts(&plan, "wheel"),
+        ["demo-1.0+rocm72-cp310-abi3-linux_x86_64.whl"]
+    );
     assert_eq!(jobs(&plan)[0]["axes"]["python"], "3.10");
-    assert_eq!(jobs(&plan)[0]["covers"]["python"], serde_json::json!(["3.12", "3.10", "3.11"]));
+    assert_eq!(
+        jobs(&plan)[0]["covers"]["python"],
+        serde_json::json!(["3.12", "3.10", "3.11"])
+    );
 }
 
 /// M21, 6.6, 6.7
 #[test]
 fn the_same_input_gives_the_same_bytes_and_ids_do_not_move_when_an_axis_grows() {
-    let project = Project::new()
-        .file("m.yaml", SEED)
-        .file("more.yaml", &SEED.replace("[\"2.6.3\",", "[\"2.8.3.post1\", \"2.6.3\","));
-    let bytes = |file: &str| project.run(&["plan", file, "--format", "json"]).exits(0).stdout;
+    let project = Project::new().file("m.yaml", SEED).file(
+        "more.yaml",
+        &SEED.replace("[\"2.6.3\",", "[\"2.8.3.post1\", \"2.6.3\","),
+    );
+    let bytes = |file: &str| {
+        project
+            .run(&["plan", file, "--format", "json"])
+            .exits(0)
+            .stdout
+    };
     assert_eq!(bytes("m.yaml"), bytes("m.yaml"));
     let ids = |text: &str| -> BTreeSet<String> {
         let plan: Value = serde_json::from_str(text).unwrap();
@@ -383,9 +647,15 @@ fn the_same_input_gives_the_same_bytes_and_ids_do_not_move_when_an_axis_grows() 
     };
     let (few, more) = (ids(&bytes("m.yaml")), ids(&bytes("more.yaml")));
     assert!(few.is_subset(&more) && more.len() == 36);
-    assert!(few.contains("flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11"), "{few:?}");
+    assert!(
+        few.contains("flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11"),
+        "{few:?}"
+    );
     let legal = |id: &String| {
-        id.len() <= 80 && id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b))
+        id.len() <= 80
+            && id
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b))
     };
     assert!(more.iter().all(legal));
 }
@@ -397,13 +667,20 @@ fn a_triton_job_keeps_its_id_whether_one_python_or_three_are_listed() {
         let axes = format!(
             "axes:\n  flash-attn: [\"2.7.4.post1\"]\n  python: [{pythons}]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n"
         );
-        texts(&plan(&matrix(&axes)), "id").into_iter().map(str::to_owned).collect::<Vec<_>>()
+        texts(&plan(&matrix(&axes)), "id")
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
-    assert_eq!(ids("\"3.11\""), ["flash-attn-2.7.4.post1-rocm6.2-torch2.5.1-triton"]);
+    assert_eq!(
+        ids("\"3.11\""),
+        ["flash-attn-2.7.4.post1-rocm6.2-torch2.5.1-triton"]
+    );
     assert_eq!(ids("\"3.11\""), ids("\"3.10\", \"3.11\", \"3.12\""));
 }
 
-/// Every legal cell of Python 3.9 to 3.14, the newest patch of each torch from 2.5 to 2.14 and all their ROCm versions.
+/// Every legal cell of Python 3.9 to 3.14, the newest patch of each torch from 2.5 to 2.14 and all
+/// their ROCm versions.
 fn whole() -> String {
     matrix(
         "axes:\n  flash-attn: [\"2.6.3\", \"2.7.4\", \"2.8.3\"]\n  python: [\"3.9\", \"3.10\", \"3.11\", \"3.12\", \"3.13\", \"3.14\"]\n  torch: [\"2.5.1\", \"2.6.0\", \"2.7.1\", \"2.8.0\", \"2.9.1\", \"2.10.0\", \"2.11.0\", \"2.12.1\", \"2.13.0\", \"2.14.0\"]\n  rocm: [\"6.1\", \"6.2\", \"6.2.4\", \"6.3\", \"6.4\", \"7.0\", \"7.1\", \"7.2\", \"7.14\"]\n",
@@ -414,21 +691,45 @@ fn whole() -> String {
 #[test]
 fn shards_hold_at_most_256_jobs_and_join_to_the_plan() {
     let project = Project::new().file("m.yaml", &whole());
-    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    let plan = project
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0)
+        .json();
     assert_eq!(jobs(&plan).len(), 294);
     assert_eq!(excluded_count(&plan), 3 * 6 * 10 * 9 - 294);
-    assert_eq!(plan["shards"], serde_json::json!([{"first": 0, "count": 256}, {"first": 256, "count": 38}]));
+    assert_eq!(
+        plan["shards"],
+        serde_json::json!([{"first": 0, "count": 256}, {"first": 256, "count": 38}])
+    );
     let note = "294 jobs make 2 matrices of at most 256; a rendered workflow has them in one run, up to 500 jobs";
-    assert_eq!(plan["notes"], serde_json::json!([note, "about 5762.4 runner-hours in total"]));
-    let lines = project.run(&["plan", "m.yaml", "--format", "github"]).exits(0).stdout;
-    let shards: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        plan["notes"],
+        serde_json::json!([note, "about 5762.4 runner-hours in total"])
+    );
+    let lines = project
+        .run(&["plan", "m.yaml", "--format", "github"])
+        .exits(0)
+        .stdout;
+    let shards: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(shards.len(), 2);
-    let entries: Vec<&Value> = shards.iter().flat_map(|shard| shard["include"].as_array().unwrap()).collect();
-    let ids: Vec<&str> = entries.iter().map(|entry| entry["id"].as_str().unwrap()).collect();
+    let entries: Vec<&Value> = shards
+        .iter()
+        .flat_map(|shard| shard["include"].as_array().unwrap())
+        .collect();
+    let ids: Vec<&str> = entries
+        .iter()
+        .map(|entry| entry["id"].as_str().unwrap())
+        .collect();
     assert_eq!(ids, texts(&plan, "id"));
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), 294);
     let flat = |entry: &&Value| entry.as_object().unwrap().values().all(Value::is_string);
-    assert!(entries.iter().all(flat), "GitHub compares 3.10 and 3.1 as numbers, so every value is a text");
+    assert!(
+        entries.iter().all(flat),
+        "GitHub compares 3.10 and 3.1 as numbers, so every value is a text"
+    );
 }
 
 /// A project with so many jobs, `m.yaml`, of a recipe in `r` that builds nothing.
@@ -439,13 +740,18 @@ fn many(jobs: usize) -> Project {
         "version: 1\ndistribution: many\nrecipe: many\ngfx: [gfx942]\naxes:\n  many: [{}]\n  python: [\"3.12\"]\n  rocm: [\"7.2\"]\n",
         versions.join(", ")
     );
-    Project::new().file("m.yaml", &text).file("r/many.yaml", recipe)
+    Project::new()
+        .file("m.yaml", &text)
+        .file("r/many.yaml", recipe)
 }
 
 /// The jobs of each matrix in the plan file, which those of the outputs must agree with.
 fn matrices(project: &Project, more: &[&str]) -> Vec<usize> {
-    let run =
-        |arguments: &[&str]| project.run(&[&["plan", "m.yaml", "--recipes", "r"], arguments, more].concat()).exits(0);
+    let run = |arguments: &[&str]| {
+        project
+            .run(&[&["plan", "m.yaml", "--recipes", "r"], arguments, more].concat())
+            .exits(0)
+    };
     let plan = run(&["--format", "json"]).json();
     let shards: Vec<usize> = plan["shards"]
         .as_array()
@@ -454,18 +760,34 @@ fn matrices(project: &Project, more: &[&str]) -> Vec<usize> {
         .map(|shard| usize::try_from(shard["count"].as_u64().unwrap()).unwrap())
         .collect();
     let outputs = run(&["--github-output"]).stdout;
-    let legs = outputs.lines().filter_map(|line| line.strip_prefix("matrix_")?.split_once('='));
+    let legs = outputs
+        .lines()
+        .filter_map(|line| line.strip_prefix("matrix_")?.split_once('='));
     let legs: Vec<Vec<Value>> = legs
         .enumerate()
         .map(|(at, (number, json))| {
             assert_eq!(number, at.to_string());
-            serde_json::from_str::<Value>(json).unwrap()["include"].as_array().unwrap().clone()
+            serde_json::from_str::<Value>(json).unwrap()["include"]
+                .as_array()
+                .unwrap()
+                .clone()
         })
         .collect();
     assert_eq!(legs.iter().map(Vec::len).collect::<Vec<_>>(), shards);
-    assert!(outputs.contains(&format!("shards={}\n", shards.len())), "{outputs}");
-    let ids: Vec<&str> = legs.iter().flatten().map(|leg| leg["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, texts(&plan, "id"), "the matrices join to the plan, in its order");
+    assert!(
+        outputs.contains(&format!("shards={}\n", shards.len())),
+        "{outputs}"
+    );
+    let ids: Vec<&str> = legs
+        .iter()
+        .flatten()
+        .map(|leg| leg["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        ids,
+        texts(&plan, "id"),
+        "the matrices join to the plan, in its order"
+    );
     shards
 }
 
@@ -484,37 +806,95 @@ fn a_matrix_may_be_kept_smaller_than_github_asks() {
     assert_eq!(matrices(&project, &["--max-jobs", "100"]), [100, 100, 57]);
     assert_eq!(matrices(&project, &["--max-jobs", "256"]), [256, 1]);
     assert_eq!(matrices(&many(3), &["--max-jobs", "1"]), [1, 1, 1]);
-    let shown = project.run(&["plan", "m.yaml", "--recipes", "r", "--max-jobs", "200"]).exits(0).stdout;
+    let shown = project
+        .run(&["plan", "m.yaml", "--recipes", "r", "--max-jobs", "200"])
+        .exits(0)
+        .stdout;
     assert!(
         shown.contains(
             "note: 257 jobs make 2 matrices of at most 200; a rendered workflow has them in one run, up to 500 jobs\n"
         ),
         "{shown}"
     );
-    let plan =
-        many(3).run(&["plan", "m.yaml", "--recipes", "r", "--max-jobs", "2", "--format", "json"]).exits(0).json();
+    let plan = many(3)
+        .run(&[
+            "plan",
+            "m.yaml",
+            "--recipes",
+            "r",
+            "--max-jobs",
+            "2",
+            "--format",
+            "json",
+        ])
+        .exits(0)
+        .json();
     assert_eq!(plan["limits"], serde_json::json!({"jobs_per_matrix": 2}));
-    assert_eq!(plan["notes"], serde_json::json!(["3 jobs make 2 matrices of at most 2"]));
+    assert_eq!(
+        plan["notes"],
+        serde_json::json!(["3 jobs make 2 matrices of at most 2"])
+    );
     for number in ["0", "257", "-1", "all"] {
-        let _ = project.run(&["plan", "m.yaml", "--recipes", "r", &format!("--max-jobs={number}")]).exits(2);
+        let _ = project
+            .run(&[
+                "plan",
+                "m.yaml",
+                "--recipes",
+                "r",
+                &format!("--max-jobs={number}"),
+            ])
+            .exits(2);
     }
 }
 
 /// 6.10
 #[test]
 fn legs_are_told_of_before_they_lose_what_a_workflow_may_read() {
-    let told = |jobs: usize| many(jobs).run(&["plan", "m.yaml", "--recipes", "r", "--github-output"]).exits(0);
+    let told = |jobs: usize| {
+        many(jobs)
+            .run(&["plan", "m.yaml", "--recipes", "r", "--github-output"])
+            .exits(0)
+    };
     let (none, half, slim) = (told(500), told(1000), told(2000));
     let whole = |stdout: &str| stdout.contains("slim=false\n") && stdout.contains("\"wheel\":");
-    assert!(!none.stderr.contains("P022") && whole(&none.stdout), "{}", none.stderr);
-    assert!(half.stderr.contains("warning[P022 output-too-large]: the legs take "), "{}", half.stderr);
-    assert!(half.stderr.contains("more than half of the 1048576") && whole(&half.stdout), "{}", half.stderr);
-    assert!(slim.stderr.contains("warning[P022 output-too-large]: whole legs take "), "{}", slim.stderr);
-    assert!(slim.stderr.contains("help: take it from the plan file: `rock-matrix plan"), "{}", slim.stderr);
+    assert!(
+        !none.stderr.contains("P022") && whole(&none.stdout),
+        "{}",
+        none.stderr
+    );
+    assert!(
+        half.stderr
+            .contains("warning[P022 output-too-large]: the legs take "),
+        "{}",
+        half.stderr
+    );
+    assert!(
+        half.stderr.contains("more than half of the 1048576") && whole(&half.stdout),
+        "{}",
+        half.stderr
+    );
+    assert!(
+        slim.stderr
+            .contains("warning[P022 output-too-large]: whole legs take "),
+        "{}",
+        slim.stderr
+    );
+    assert!(
+        slim.stderr
+            .contains("help: take it from the plan file: `rock-matrix plan"),
+        "{}",
+        slim.stderr
+    );
     assert!(slim.stdout.contains("slim=true\n") && !slim.stdout.contains("\"wheel\":"));
     let annotated = many(2000).env("GITHUB_ACTIONS", "true");
-    let told = annotated.run(&["plan", "m.yaml", "--recipes", "r", "--github-output"]).exits(0).stderr;
-    assert!(told.contains("::warning title=P022 output-too-large::whole legs take "), "{told}");
+    let told = annotated
+        .run(&["plan", "m.yaml", "--recipes", "r", "--github-output"])
+        .exits(0)
+        .stderr;
+    assert!(
+        told.contains("::warning title=P022 output-too-large::whole legs take "),
+        "{told}"
+    );
 }
 
 /// M22, 6.10
@@ -528,27 +908,68 @@ fn five_thousand_jobs_still_make_valid_outputs_and_too_many_say_why_not() {
             versions.join(", ")
         )
     };
-    let project = Project::new().file("m.yaml", &text(625)).file("more.yaml", &text(1250)).file("r/many.yaml", recipe);
-    let plan = project.run(&["plan", "m.yaml", "--recipes", "r", "--format", "json"]).exits(0).json();
+    let project = Project::new()
+        .file("m.yaml", &text(625))
+        .file("more.yaml", &text(1250))
+        .file("r/many.yaml", recipe);
+    let plan = project
+        .run(&["plan", "m.yaml", "--recipes", "r", "--format", "json"])
+        .exits(0)
+        .json();
     assert_eq!(jobs(&plan).len(), 5000);
     assert_eq!(plan["shards"].as_array().unwrap().len(), 20);
-    assert!(plan["shards"].as_array().unwrap().iter().all(|shard| shard["count"].as_u64().unwrap() <= 256));
-    let told = project.run(&["plan", "m.yaml", "--recipes", "r", "--github-output"]).exits(0);
+    assert!(
+        plan["shards"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|shard| shard["count"].as_u64().unwrap() <= 256)
+    );
+    let told = project
+        .run(&["plan", "m.yaml", "--recipes", "r", "--github-output"])
+        .exits(0);
     assert!(told.stderr.contains("so they have less"), "{}", told.stderr);
-    let outputs: std::collections::BTreeMap<&str, &str> =
-        told.stdout.lines().map(|line| line.split_once('=').unwrap()).collect();
-    assert_eq!((outputs["count"], outputs["shards"], outputs["slim"]), ("5000", "20", "true"));
-    let matrices: Vec<&&str> = outputs.iter().filter(|(name, _)| name.starts_with("matrix_")).map(|(_, v)| v).collect();
-    let utf16: usize = matrices.iter().map(|json| 2 * json.encode_utf16().count()).sum();
+    let outputs: std::collections::BTreeMap<&str, &str> = told
+        .stdout
+        .lines()
+        .map(|line| line.split_once('=').unwrap())
+        .collect();
+    assert_eq!(
+        (outputs["count"], outputs["shards"], outputs["slim"]),
+        ("5000", "20", "true")
+    );
+    let matrices: Vec<&&str> = outputs
+        .iter()
+        .filter(|(name, _)| name.starts_with("matrix_"))
+        .map(|(_, v)| v)
+        .collect();
+    let utf16: usize = matrices
+        .iter()
+        .map(|json| 2 * json.encode_utf16().count())
+        .sum();
     assert!(utf16 <= 1_048_576, "{utf16}");
     let ids: BTreeSet<String> = matrices
         .iter()
-        .flat_map(|json| serde_json::from_str::<Value>(json).unwrap()["include"].as_array().unwrap().clone())
+        .flat_map(|json| {
+            serde_json::from_str::<Value>(json).unwrap()["include"]
+                .as_array()
+                .unwrap()
+                .clone()
+        })
         .map(|leg| leg["id"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(ids, texts(&plan, "id").into_iter().map(str::to_owned).collect());
-    let told = project.run(&["plan", "more.yaml", "--recipes", "r", "--github-output"]).exits(1);
-    assert!(told.stderr.contains("error[P022 output-too-large]"), "{}", told.stderr);
+    assert_eq!(
+        ids,
+        texts(&plan, "id").into_iter().map(str::to_owned).collect()
+    );
+    let told = project
+        .run(&["plan", "more.yaml", "--recipes", "r", "--github-output"])
+        .exits(1);
+    assert!(
+        told.stderr.contains("error[P022 output-too-large]"),
+        "{}",
+        told.stderr
+    );
     assert!(told.stdout.is_empty(), "nothing half written");
 }
 
@@ -558,7 +979,10 @@ fn the_policy_keeps_the_oldest_or_newest_rocm_of_each_torch() {
     let kept = |policy: &str| {
         let axes = "  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.1\", \"7.2\", \"7.14\"]\n";
         let plan = plan(&matrix(&format!("rocm-policy: {policy}\naxes:\n{axes}")));
-        jobs(&plan).iter().map(|job| job["axes"]["rocm"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        jobs(&plan)
+            .iter()
+            .map(|job| job["axes"]["rocm"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(kept("oldest"), ["7.2"]);
     assert_eq!(kept("newest"), ["7.14"]);
@@ -570,7 +994,9 @@ fn the_policy_keeps_the_oldest_or_newest_rocm_of_each_torch() {
 fn the_policy_chooses_among_the_rocm_versions_that_are_not_excluded() {
     let axes = "  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\", \"6.2\"]\n";
     for exclude in ["{rocm: \"6.1\"}", "{rocm: \"6.1\", torch: \"2.5.1\"}"] {
-        let plan = plan(&matrix(&format!("rocm-policy: oldest\nexclude: [{exclude}]\naxes:\n{axes}")));
+        let plan = plan(&matrix(&format!(
+            "rocm-policy: oldest\nexclude: [{exclude}]\naxes:\n{axes}"
+        )));
         assert_eq!(jobs(&plan)[0]["axes"]["rocm"], "6.2", "{exclude}");
     }
 }
@@ -583,13 +1009,24 @@ fn an_unknown_torch_fails_strictly_and_is_kept_with_a_warning_leniently() {
             "unknown: {mode}\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.99.0\"]\n  rocm: [\"7.2\"]\n"
         ))
     };
-    let project = Project::new().file("strict.yaml", &text("strict")).file("lenient.yaml", &text("lenient"));
+    let project = Project::new()
+        .file("strict.yaml", &text("strict"))
+        .file("lenient.yaml", &text("lenient"));
     let strict = project.run(&["plan", "strict.yaml"]).exits(1).stderr;
-    assert!(strict.starts_with("error[P009 unknown-combination]: no fact speaks about torch 2.99.0"), "{strict}");
+    assert!(
+        strict.starts_with("error[P009 unknown-combination]: no fact speaks about torch 2.99.0"),
+        "{strict}"
+    );
     assert!(strict.contains("lenient"), "{strict}");
-    let lenient = project.run(&["plan", "lenient.yaml", "--format", "json"]).exits(0);
+    let lenient = project
+        .run(&["plan", "lenient.yaml", "--format", "json"])
+        .exits(0);
     assert_eq!(jobs(&lenient.json()).len(), 1);
-    assert!(lenient.stderr.contains("warning[P009 unknown-combination]"), "{}", lenient.stderr);
+    assert!(
+        lenient.stderr.contains("warning[P009 unknown-combination]"),
+        "{}",
+        lenient.stderr
+    );
 }
 
 /// M24
@@ -601,20 +1038,41 @@ fn an_unknown_rocm_is_unknown_and_not_illegal() {
                 "unknown: {mode}\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"{rocm}\"]\n"
             ))
         };
-        let project = Project::new().file("strict.yaml", &text("strict")).file("lenient.yaml", &text("lenient"));
+        let project = Project::new()
+            .file("strict.yaml", &text("strict"))
+            .file("lenient.yaml", &text("lenient"));
         let strict = project.run(&["plan", "strict.yaml"]).exits(1).stderr;
         let first = format!("error[P009 unknown-combination]: no fact speaks about ROCm {rocm}");
         assert!(strict.starts_with(&first), "{strict}");
-        assert!(strict.contains(&format!("the nearest known is {near}")), "{strict}");
-        assert_eq!(jobs(&project.run(&["plan", "lenient.yaml", "--format", "json"]).exits(0).json()).len(), 1);
+        assert!(
+            strict.contains(&format!("the nearest known is {near}")),
+            "{strict}"
+        );
+        assert_eq!(
+            jobs(
+                &project
+                    .run(&["plan", "lenient.yaml", "--format", "json"])
+                    .exits(0)
+                    .json()
+            )
+            .len(),
+            1
+        );
     }
 }
 
 #[test]
 fn a_version_that_only_a_branch_says_of_itself_is_no_release() {
     let axes = "axes:\n  flash-attn: [\"2.8.4\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.2\"]\n";
-    let told = Project::new().file("m.yaml", &matrix(axes)).run(&["plan", "m.yaml"]).exits(0).stderr;
-    assert!(told.contains("no fact speaks about flash-attn 2.8.4") && !told.contains("and 2.8.4"), "{told}");
+    let told = Project::new()
+        .file("m.yaml", &matrix(axes))
+        .run(&["plan", "m.yaml"])
+        .exits(0)
+        .stderr;
+    assert!(
+        told.contains("no fact speaks about flash-attn 2.8.4") && !told.contains("and 2.8.4"),
+        "{told}"
+    );
 }
 
 /// D7
@@ -625,25 +1083,63 @@ fn an_image_whose_own_torch_or_python_is_used_is_no_builder_image() {
             "{settings}axes:\n  flash-attn: [\"2.8.3\"]\n  python: [{python}]\n  torch: [\"{torch}\"]\n  rocm: [\"{rocm}\"]\n"
         )))
     };
-    let own = with("torch-from: image\npython-from: image\n", "\"3.11\", \"3.12\"", "2.9.1", "7.1.1");
+    let own = with(
+        "torch-from: image\npython-from: image\n",
+        "\"3.11\", \"3.12\"",
+        "2.9.1",
+        "7.1.1",
+    );
     assert_eq!(jobs(&own).len(), 1, "no image has Python 3.11 with these");
-    assert!(jobs(&own)[0]["image"].as_str().unwrap().contains("_py3.12_"), "{}", jobs(&own)[0]["image"]);
+    assert!(
+        jobs(&own)[0]["image"]
+            .as_str()
+            .unwrap()
+            .contains("_py3.12_"),
+        "{}",
+        jobs(&own)[0]["image"]
+    );
     let builder = with("", "\"3.11\"", "2.5.1", "6.2");
     assert!(jobs(&builder)[0]["image"].is_string());
     let none = with("python-from: image\n", "\"3.11\"", "2.5.1", "6.2");
-    assert!(jobs(&none)[0]["image"].is_null(), "{}", jobs(&none)[0]["image"]);
-    assert!(jobs(&none)[0]["warnings"][0].as_str().unwrap().contains("and Python 3.11"), "{none}");
+    assert!(
+        jobs(&none)[0]["image"].is_null(),
+        "{}",
+        jobs(&none)[0]["image"]
+    );
+    assert!(
+        jobs(&none)[0]["warnings"][0]
+            .as_str()
+            .unwrap()
+            .contains("and Python 3.11"),
+        "{none}"
+    );
 }
 
 /// 6.16
 #[test]
 fn a_saved_plan_shows_what_an_edit_changes() {
     let project = Project::new().file("m.yaml", SEED);
-    project.run(&["plan", "m.yaml", "--format", "json", "--out", "old.json"]).exits(0);
-    let project = project.file("m.yaml", &SEED.replace("\"3.12\"", "\"3.13\"").replace("axes:", "gpu: none\naxes:"));
-    let changes = project.run(&["plan", "m.yaml", "--diff", "old.json"]).exits(0).stdout;
-    assert!(changes.contains("- flash-attn-2.6.3-rocm6.1-torch2.5.1-py3.12"), "{changes}");
-    assert!(changes.contains("+ flash-attn-2.8.3-rocm6.1-torch2.6.0-py3.13"), "{changes}");
+    project
+        .run(&["plan", "m.yaml", "--format", "json", "--out", "old.json"])
+        .exits(0);
+    let project = project.file(
+        "m.yaml",
+        &SEED
+            .replace("\"3.12\"", "\"3.13\"")
+            .replace("axes:", "gpu: none\naxes:"),
+    );
+    let changes = project
+        .run(&["plan", "m.yaml", "--diff", "old.json"])
+        .exits(0)
+        .stdout;
+    assert!(
+        changes.contains("- flash-attn-2.6.3-rocm6.1-torch2.5.1-py3.12"),
+        "{changes}"
+    );
+    assert!(
+        changes.contains("+ flash-attn-2.8.3-rocm6.1-torch2.6.0-py3.13"),
+        "{changes}"
+    );
     assert!(changes.contains("gpu: auto → none"), "{changes}");
 }
 
@@ -652,16 +1148,34 @@ fn several_files_make_one_plan_and_collide_across_files() {
     let project = Project::new().file("a.yaml", SEED).file("b.yaml", SEED);
     let told = project.run(&["plan", "a.yaml", "b.yaml"]).exits(1).stderr;
     assert!(told.contains("error[P012 colliding-wheels]"), "{told}");
-    let other = SEED.replace("\"2.5.1\", \"2.6.0\"", "\"2.7.1\"").replace("\"6.1\", \"6.2\"", "\"6.3\"");
+    let other = SEED
+        .replace("\"2.5.1\", \"2.6.0\"", "\"2.7.1\"")
+        .replace("\"6.1\", \"6.2\"", "\"6.3\"");
     let project = Project::new().file("a.yaml", SEED).file("b.yaml", &other);
-    assert_eq!(jobs(&project.run(&["plan", "a.yaml", "b.yaml", "--format", "json"]).exits(0).json()).len(), 36);
+    assert_eq!(
+        jobs(
+            &project
+                .run(&["plan", "a.yaml", "b.yaml", "--format", "json"])
+                .exits(0)
+                .json()
+        )
+        .len(),
+        36
+    );
 }
 
 #[test]
 fn a_value_that_no_job_has_is_warned_of() {
     let text = SEED.replace("\"6.1\", \"6.2\"", "\"6.1\", \"6.4\"");
-    let told = Project::new().file("m.yaml", &text).run(&["plan", "m.yaml"]).exits(0).stderr;
-    assert!(told.contains("warning[P025 value-without-job]: no job has rocm 6.4"), "{told}");
+    let told = Project::new()
+        .file("m.yaml", &text)
+        .run(&["plan", "m.yaml"])
+        .exits(0)
+        .stderr;
+    assert!(
+        told.contains("warning[P025 value-without-job]: no job has rocm 6.4"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -672,7 +1186,11 @@ fn host_targets_are_an_error_on_a_machine_without_a_gpu() {
     let text = matrix(
         "gfx: [host]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n",
     );
-    let told = Project::new().file("m.yaml", &text).run(&["plan", "m.yaml"]).exits(1).stderr;
+    let told = Project::new()
+        .file("m.yaml", &text)
+        .run(&["plan", "m.yaml"])
+        .exits(1)
+        .stderr;
     assert!(told.starts_with("error[P027 host-without-gpu]"), "{told}");
 }
 
@@ -680,8 +1198,15 @@ fn host_targets_are_an_error_on_a_machine_without_a_gpu() {
 #[test]
 fn a_plan_warns_of_what_the_setup_of_triton_on_main_installs() {
     let axes = "axes:\n  flash-attn: [\"fa2:4a948e9d1a2b3c4d\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.2\"]\n  backend: [triton]\n";
-    let text = Project::new().file("m.yaml", &matrix(axes)).run(&["plan", "m.yaml"]).exits(0).stdout;
-    let warned = text.lines().filter(|line| line.contains("aiter") && line.contains("no torch")).count();
+    let text = Project::new()
+        .file("m.yaml", &matrix(axes))
+        .run(&["plan", "m.yaml"])
+        .exits(0)
+        .stdout;
+    let warned = text
+        .lines()
+        .filter(|line| line.contains("aiter") && line.contains("no torch"))
+        .count();
     assert_eq!(warned, 1, "{text}");
 }
 
@@ -694,38 +1219,77 @@ fn an_include_brings_back_the_cell_that_an_exclude_takes_away() {
     let add = |include: &str| {
         let text = matrix(&format!("{axes}{exclude}include:\n{include}"));
         let project = Project::new().file("m.yaml", &text);
-        assert_eq!(project.run(&["check", "m.yaml"]).exits(0).stderr, "1 file, 0 errors, 0 warnings\n");
+        assert_eq!(
+            project.run(&["check", "m.yaml"]).exits(0).stderr,
+            "1 file, 0 errors, 0 warnings\n"
+        );
         plan(&text)
     };
-    let with = add(&format!("  - axes: {{{cell}}}\n    set: {{gpu: required}}\n"));
+    let with = add(&format!(
+        "  - axes: {{{cell}}}\n    set: {{gpu: required}}\n"
+    ));
     assert_eq!(jobs(&with).len(), 3);
-    let back = jobs(&with).iter().find(|job| job["axes"]["rocm"] == "6.1").unwrap();
-    assert_eq!((back["axes"]["python"].as_str(), back["gpu"].as_str()), (Some("3.12"), Some("required")));
-    assert_eq!(with["excluded"][0]["count"], 1, "the other cell of the exclude stays out");
+    let back = jobs(&with)
+        .iter()
+        .find(|job| job["axes"]["rocm"] == "6.1")
+        .unwrap();
+    assert_eq!(
+        (back["axes"]["python"].as_str(), back["gpu"].as_str()),
+        (Some("3.12"), Some("required"))
+    );
+    assert_eq!(
+        with["excluded"][0]["count"], 1,
+        "the other cell of the exclude stays out"
+    );
     let bare = add(&format!("  - axes: {{{cell}}}\n"));
-    assert_eq!(jobs(&bare).len(), 3, "nothing to set is no reason against it");
-    let beyond = add("  - axes: {flash-attn: \"2.8.3\", python: \"3.10\", torch: \"2.5.1\", rocm: \"6.1\"}\n");
-    assert_eq!(jobs(&beyond).len(), 3, "a cell of its own is added after the excludes as well");
+    assert_eq!(
+        jobs(&bare).len(),
+        3,
+        "nothing to set is no reason against it"
+    );
+    let beyond = add(
+        "  - axes: {flash-attn: \"2.8.3\", python: \"3.10\", torch: \"2.5.1\", rocm: \"6.1\"}\n",
+    );
+    assert_eq!(
+        jobs(&beyond).len(),
+        3,
+        "a cell of its own is added after the excludes as well"
+    );
 }
 
 /// M6
 #[test]
 fn an_include_says_why_its_cell_is_not_added() {
-    let axes =
-        "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\", \"6.2\"]\n";
+    let axes = "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\", \"6.2\"]\n";
     let told = |include: &str, more: &str| {
         let text = matrix(&format!("{axes}{more}include:\n  - {include}\n"));
-        Project::new().file("m.yaml", &text).run(&["check", "m.yaml"]).exits(0).stderr
+        Project::new()
+            .file("m.yaml", &text)
+            .run(&["check", "m.yaml"])
+            .exits(0)
+            .stderr
     };
-    let illegal = told("{axes: {flash-attn: \"2.8.3\", python: \"3.8\", torch: \"2.5.1\", rocm: \"6.1\"}}", "");
+    let illegal = told(
+        "{axes: {flash-attn: \"2.8.3\", python: \"3.8\", torch: \"2.5.1\", rocm: \"6.1\"}}",
+        "",
+    );
     let first = "warning[P032 include-left-out]: the cell of this `include` entry is left out: torch 2.5.1 has wheels for Python 3.9, 3.10, 3.11 and 3.12, not 3.8\n";
-    assert!(illegal.starts_with(first) && illegal.contains("--> m.yaml:10:12\n"), "{illegal}");
-    let partial = told("{axes: {rocm: \"6.1\"}, set: {gpu: none}}", "exclude: [{rocm: \"6.1\"}]\n");
     assert!(
-        partial.contains("no cell is left for this `include` entry to change: excluded by the matrix file\n"),
+        illegal.starts_with(first) && illegal.contains("--> m.yaml:10:12\n"),
+        "{illegal}"
+    );
+    let partial = told(
+        "{axes: {rocm: \"6.1\"}, set: {gpu: none}}",
+        "exclude: [{rocm: \"6.1\"}]\n",
+    );
+    assert!(
+        partial.contains(
+            "no cell is left for this `include` entry to change: excluded by the matrix file\n"
+        ),
         "{partial}"
     );
-    let row = "rows: [{flash-attn: \"2.8.3\", python: \"3.11\", torch: \"2.5.1\", rocm: \"6.2.4\"}]\n";
+    let row =
+        "rows: [{flash-attn: \"2.8.3\", python: \"3.11\", torch: \"2.5.1\", rocm: \"6.2.4\"}]\n";
     let changed = told("{axes: {torch: \"2.5.1\"}, set: {gpu: none}}", row);
     assert!(!changed.contains("P032"), "{changed}");
 }
@@ -734,11 +1298,22 @@ fn an_include_says_why_its_cell_is_not_added() {
 fn ten_thousand_rows_are_compared_at_once() {
     let mut text = matrix("unknown: lenient\ntorch-from: host\npython-from: host\nrows:\n");
     for number in 0..10_000 {
-        text += &format!("  - {{flash-attn: \"2.8.{number}\", python: \"3.12\", torch: \"2.5.1\", rocm: \"6.1\"}}\n");
+        text += &format!(
+            "  - {{flash-attn: \"2.8.{number}\", python: \"3.12\", torch: \"2.5.1\", rocm: \"6.1\"}}\n"
+        );
     }
     text += "  - {flash-attn: \"2.8.7\", python: \"3.12\", torch: \"2.5\", rocm: \"6.1\"}\n";
     text += "  - {flash-attn: \"2.8.7\", python: \"3.12\", torch: \"2.5.1\", rocm: \"6.1\", gpu: none}\n";
-    let told = Project::new().file("m.yaml", &text).run(&["check", "m.yaml"]).exits(1).stderr;
-    assert!(told.contains("error[M052 cell-twice]: two rows name the same cell and disagree on `gpu`\n"), "{told}");
+    let told = Project::new()
+        .file("m.yaml", &text)
+        .run(&["check", "m.yaml"])
+        .exits(1)
+        .stderr;
+    assert!(
+        told.contains(
+            "error[M052 cell-twice]: two rows name the same cell and disagree on `gpu`\n"
+        ),
+        "{told}"
+    );
     assert_eq!(told.matches("[M052").count(), 1);
 }

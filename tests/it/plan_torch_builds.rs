@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::support::toy::Toy;
 use crate::support::{Project, Wheel};
 
-/// A recipe of the kind that builds torch: the version stands in the sources, and several wheels come out.
+/// A recipe of the kind that builds torch: the version stands in the sources, and several wheels
+/// come out.
 const RECIPE: &str = r#"recipe: 1
 name: torch-build
 distribution: torch
@@ -24,15 +25,25 @@ collect: {wheels: "dist/*.whl"}
 /// A project with that recipe, and a matrix file of these lines.
 fn project(lines: &str) -> Project {
     let head = "version: 1\ndistribution: torch\nrecipe: torch-build\n";
-    Project::new().file("recipes/torch-build.yaml", RECIPE).file("m.yaml", &format!("{head}{lines}"))
+    Project::new()
+        .file("recipes/torch-build.yaml", RECIPE)
+        .file("m.yaml", &format!("{head}{lines}"))
 }
 
 fn plan(lines: &str) -> Value {
-    project(lines).run(&["--recipes", "recipes", "plan", "m.yaml", "--format", "json"]).exits(0).json()
+    project(lines)
+        .run(&["--recipes", "recipes", "plan", "m.yaml", "--format", "json"])
+        .exits(0)
+        .json()
 }
 
 fn texts<'a>(plan: &'a Value, key: &str) -> Vec<&'a str> {
-    plan["jobs"].as_array().unwrap().iter().map(|job| job[key].as_str().unwrap()).collect()
+    plan["jobs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|job| job[key].as_str().unwrap())
+        .collect()
 }
 
 const ONE: &str = "axes: {python: [\"3.12\"], torch-ref: [release/2.12]}\n";
@@ -40,17 +51,29 @@ const ONE: &str = "axes: {python: [\"3.12\"], torch-ref: [release/2.12]}\n";
 #[test]
 fn a_version_that_only_the_build_knows_needs_no_axis_and_is_a_star_in_the_name() {
     let plan = plan(ONE);
-    assert_eq!(texts(&plan, "wheel"), ["torch-*-cp312-cp312-linux_x86_64.whl"]);
+    assert_eq!(
+        texts(&plan, "wheel"),
+        ["torch-*-cp312-cp312-linux_x86_64.whl"]
+    );
     assert_eq!(plan["jobs"][0]["version"], Value::Null);
 }
 
 #[test]
 fn a_wheel_of_a_recipe_has_the_name_of_a_project_and_three_tags() {
-    let recipe = RECIPE.replace("{distribution: torchvision}", "{distribution: 'a b', tag: py3-none}");
+    let recipe = RECIPE.replace(
+        "{distribution: torchvision}",
+        "{distribution: 'a b', tag: py3-none}",
+    );
     let project = project(ONE).file("recipes/torch-build.yaml", &recipe);
-    let told = project.run(&["--recipes", "recipes", "plan", "m.yaml"]).exits(1).stderr;
+    let told = project
+        .run(&["--recipes", "recipes", "plan", "m.yaml"])
+        .exits(1)
+        .stderr;
     assert!(told.contains("error[B001 bad-recipe]: `a b`"), "{told}");
-    assert!(told.contains("`py3-none` is not three wheel tags"), "{told}");
+    assert!(
+        told.contains("`py3-none` is not three wheel tags"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -58,25 +81,51 @@ fn a_job_expects_the_wheels_whose_condition_holds() {
     let further = |lines: &str| {
         let plan = plan(lines);
         let wheels = plan["jobs"][0]["wheels"].as_array().unwrap().iter();
-        wheels.map(|wheel| wheel.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        wheels
+            .map(|wheel| wheel.as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     let on_linux = |name: &str| format!("{name}-*-cp312-cp312-linux_x86_64.whl");
-    assert_eq!(further(ONE), ["triton", "torchvision", "apex"].map(on_linux));
-    assert_eq!(further(&format!("{ONE}vars: {{apex: \"off\"}}\n")), ["triton", "torchvision"].map(on_linux));
+    assert_eq!(
+        further(ONE),
+        ["triton", "torchvision", "apex"].map(on_linux)
+    );
+    assert_eq!(
+        further(&format!("{ONE}vars: {{apex: \"off\"}}\n")),
+        ["triton", "torchvision"].map(on_linux)
+    );
     let windows = format!("{ONE}platform: windows\nrunner: windows-2022\n");
-    assert_eq!(further(&windows), ["torchvision-*-cp312-cp312-win_amd64.whl"]);
+    assert_eq!(
+        further(&windows),
+        ["torchvision-*-cp312-cp312-win_amd64.whl"]
+    );
     let with_rocm = ONE.replace("{python", "{rocm: [\"7.2.1\"], python");
-    assert_eq!(further(&with_rocm)[0], "triton-*+rocm72-cp312-cp312-linux_x86_64.whl");
-    let shown = project(ONE).run(&["--recipes", "recipes", "plan", "m.yaml"]).exits(0).stdout;
-    assert!(shown.contains("\n    and triton-*-cp312-cp312-linux_x86_64.whl\n"), "{shown}");
+    assert_eq!(
+        further(&with_rocm)[0],
+        "triton-*+rocm72-cp312-cp312-linux_x86_64.whl"
+    );
+    let shown = project(ONE)
+        .run(&["--recipes", "recipes", "plan", "m.yaml"])
+        .exits(0)
+        .stdout;
+    assert!(
+        shown.contains("\n    and triton-*-cp312-cp312-linux_x86_64.whl\n"),
+        "{shown}"
+    );
 }
 
 #[test]
 fn a_condition_that_names_nothing_known_is_told_with_what_there_is() {
     let recipe = RECIPE.replace("vars.apex ==", "vars.apx ==");
     let project = project(ONE).file("recipes/torch-build.yaml", &recipe);
-    let told = project.run(&["--recipes", "recipes", "plan", "m.yaml"]).exits(1).stderr;
-    assert!(told.contains("of the wheel `apex`") && told.contains("`vars`, `platform`, `backend`"), "{told}");
+    let told = project
+        .run(&["--recipes", "recipes", "plan", "m.yaml"])
+        .exits(1)
+        .stderr;
+    assert!(
+        told.contains("of the wheel `apex`") && told.contains("`vars`, `platform`, `backend`"),
+        "{told}"
+    );
 }
 
 const TWO: &str = "axes: {python: [\"3.12\"], torch-ref: [release/2.12, nightly]}\n";
@@ -96,10 +145,21 @@ const BUILT: [&str; 8] = [
 /// A project with these wheels in `dist` and the plan of `TWO`.
 fn planned(wheels: &[&str]) -> Project {
     let project = project(TWO);
-    let project = wheels
-        .iter()
-        .fold(project, |project, name| project.bytes(&format!("dist/{name}"), &Wheel::named(name).bytes()));
-    let _ = project.run(&["--recipes", "recipes", "plan", "m.yaml", "--format", "json", "--out", "plan.json"]).exits(0);
+    let project = wheels.iter().fold(project, |project, name| {
+        project.bytes(&format!("dist/{name}"), &Wheel::named(name).bytes())
+    });
+    let _ = project
+        .run(&[
+            "--recipes",
+            "recipes",
+            "plan",
+            "m.yaml",
+            "--format",
+            "json",
+            "--out",
+            "plan.json",
+        ])
+        .exits(0);
     project
 }
 
@@ -108,14 +168,38 @@ fn a_release_is_whole_with_every_wheel_of_every_job() {
     let publish = ["publish", "--to", "release", "--plan", "plan.json", "dist"];
     let _ = planned(&BUILT).run(&publish).exits(0);
     let told = planned(&BUILT[..7]).run(&publish).exits(1).stderr;
-    assert!(told.contains("there is 1 wheel for apex * for cp312-cp312 on linux_x86_64, and 2 are planned"), "{told}");
+    assert!(
+        told.contains(
+            "there is 1 wheel for apex * for cp312-cp312 on linux_x86_64, and 2 are planned"
+        ),
+        "{told}"
+    );
     let project = planned(&BUILT[..7]);
-    let _ = project.run(&[&publish[..], &["--allow-missing"]].concat()).exits(0);
-    let missing = ["report", "missing", "--plan", "plan.json", "--published", "release", "--list"];
+    let _ = project
+        .run(&[&publish[..], &["--allow-missing"]].concat())
+        .exits(0);
+    let missing = [
+        "report",
+        "missing",
+        "--plan",
+        "plan.json",
+        "--published",
+        "release",
+        "--list",
+    ];
     let listed = project.run(&missing).exits(1).stdout;
     assert_eq!(listed, "apex-*-cp312-cp312-linux_x86_64.whl\n");
-    let coverage =
-        project.run(&["report", "coverage", "--plan", "plan.json", "--published", "release"]).exits(0).stdout;
+    let coverage = project
+        .run(&[
+            "report",
+            "coverage",
+            "--plan",
+            "plan.json",
+            "--published",
+            "release",
+        ])
+        .exits(0)
+        .stdout;
     assert!(coverage.contains("| `apex` | 1 | 1 |"), "{coverage}");
     assert!(coverage.contains("| `torch` | 2 | 0 |"), "{coverage}");
 }
@@ -124,19 +208,48 @@ fn a_release_is_whole_with_every_wheel_of_every_job() {
 fn jobs_are_left_out_once_all_their_wheels_are_published() {
     let left = |wheels: &[&str]| {
         let project = planned(wheels);
-        let plan = ["--recipes", "recipes", "plan", "m.yaml", "--published", "dist", "--format", "json"];
+        let plan = [
+            "--recipes",
+            "recipes",
+            "plan",
+            "m.yaml",
+            "--published",
+            "dist",
+            "--format",
+            "json",
+        ];
         let plan = project.run(&plan).exits(0).json();
-        (plan["jobs"].as_array().unwrap().len(), plan["published"].as_array().unwrap().len())
+        (
+            plan["jobs"].as_array().unwrap().len(),
+            plan["published"].as_array().unwrap().len(),
+        )
     };
     assert_eq!(left(&BUILT), (0, 8));
-    assert_eq!(left(&BUILT[..7]), (2, 0), "which of the two jobs lacks its wheel cannot be told");
+    assert_eq!(
+        left(&BUILT[..7]),
+        (2, 0),
+        "which of the two jobs lacks its wheel cannot be told"
+    );
 }
 
 #[test]
 fn a_wheel_that_several_jobs_expect_names_none_of_them() {
     let name = "torch-*-cp312-cp312-linux_x86_64.whl";
-    let told = planned(&[]).run(&["--recipes", "recipes", "build", "plan.json", name, "--dry-run"]).exits(1).stderr;
-    assert!(told.contains(&format!("2 jobs are expected to leave `{name}`")), "{told}");
+    let told = planned(&[])
+        .run(&[
+            "--recipes",
+            "recipes",
+            "build",
+            "plan.json",
+            name,
+            "--dry-run",
+        ])
+        .exits(1)
+        .stderr;
+    assert!(
+        told.contains(&format!("2 jobs are expected to leave `{name}`")),
+        "{told}"
+    );
 }
 
 #[test]
@@ -144,15 +257,24 @@ fn a_build_delivers_each_of_its_wheels_and_none_where_one_is_missing() {
     let extra = "toy_extra-2.0-cp311-cp311-linux_x86_64.whl";
     let toy = || {
         let toy = Toy::building("mkdir -p dist; cp \"$WHEELS\"/*.whl dist/");
-        toy.recipe("collect:\n", "wheels: [{distribution: toy-extra}]\ncollect:\n")
+        toy.recipe(
+            "collect:\n",
+            "wheels: [{distribution: toy-extra}]\ncollect:\n",
+        )
     };
     let short = toy();
     let (_, told) = short.build(1, &[]);
-    assert!(told.contains("the build left 1 wheels for") && told.contains("not 2"), "{told}");
+    assert!(
+        told.contains("the build left 1 wheels for") && told.contains("not 2"),
+        "{told}"
+    );
     assert!(!short.path("dist").join(crate::support::toy::WHEEL).exists());
     let whole = toy();
     let labelled = extra.replace("2.0", "2.0+rocm62");
-    whole.write(&format!("wheels/{labelled}"), &Wheel::named(&labelled).bytes());
+    whole.write(
+        &format!("wheels/{labelled}"),
+        &Wheel::named(&labelled).bytes(),
+    );
     let (stdout, _) = whole.build(0, &[]);
     assert_eq!(stdout.lines().count(), 2, "{stdout}");
     assert!(whole.path("dist").join(&labelled).exists());
@@ -165,7 +287,11 @@ fn a_build_delivers_each_of_its_wheels_and_none_where_one_is_missing() {
 
 /// Runs `plan` with further arguments, which must end well, and gives the plan.
 fn planned_with(lines: &str, arguments: &[&str]) -> Value {
-    let all = [&["--recipes", "recipes", "plan", "m.yaml", "--format", "json"], arguments].concat();
+    let all = [
+        &["--recipes", "recipes", "plan", "m.yaml", "--format", "json"],
+        arguments,
+    ]
+    .concat();
     project(lines).run(&all).exits(0).json()
 }
 
@@ -176,7 +302,12 @@ fn count(plan: &Value) -> usize {
 
 /// The value of an axis of each job.
 fn axis<'a>(plan: &'a Value, name: &str) -> Vec<&'a str> {
-    plan["jobs"].as_array().unwrap().iter().map(|job| job["axes"][name].as_str().unwrap()).collect()
+    plan["jobs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|job| job["axes"][name].as_str().unwrap())
+        .collect()
 }
 
 const WINDOWS: &str = "platform: windows\nrunner: windows-2022\n";
@@ -186,19 +317,42 @@ const WINDOWS: &str = "platform: windows\nrunner: windows-2022\n";
 fn a_release_type_gives_the_axes_that_are_not_listed() {
     let jobs = |lines: &str, kind: &str| count(&planned_with(lines, &["--release-type", kind]));
     assert_eq!((jobs("", "ci"), jobs(WINDOWS, "ci")), (2, 1));
-    assert_eq!((jobs("", "prerelease"), jobs(WINDOWS, "prerelease")), (15, 15));
+    assert_eq!(
+        (jobs("", "prerelease"), jobs(WINDOWS, "prerelease")),
+        (15, 15)
+    );
     for kind in ["dev", "dev-bkc", "nightly", "nightly-bkc"] {
         assert_eq!((jobs("", kind), jobs(WINDOWS, kind)), (20, 20), "{kind}");
     }
     let by_file = plan("release-type: ci\n");
-    assert_eq!(axis(&by_file, "torch-ref"), ["release/2.12", "release/2.13"]);
+    assert_eq!(
+        axis(&by_file, "torch-ref"),
+        ["release/2.12", "release/2.13"]
+    );
     // Python is the outer one.
     let nightly = planned_with("", &["--release-type", "nightly"]);
-    assert_eq!(&axis(&nightly, "python")[..5], ["3.10", "3.10", "3.10", "3.10", "3.11"]);
-    assert_eq!(count(&plan("release-type: nightly\naxes: {python: [\"3.12\"]}\n")), 4, "what is listed counts");
-    let arguments = ["--recipes", "recipes", "plan", "m.yaml", "--release-type", "nightli"];
+    assert_eq!(
+        &axis(&nightly, "python")[..5],
+        ["3.10", "3.10", "3.10", "3.10", "3.11"]
+    );
+    assert_eq!(
+        count(&plan("release-type: nightly\naxes: {python: [\"3.12\"]}\n")),
+        4,
+        "what is listed counts"
+    );
+    let arguments = [
+        "--recipes",
+        "recipes",
+        "plan",
+        "m.yaml",
+        "--release-type",
+        "nightli",
+    ];
     let told = project("").run(&arguments).exits(1).stderr;
-    assert!(told.contains("no fact knows a release type `nightli`; did you mean `nightly`?"), "{told}");
+    assert!(
+        told.contains("no fact knows a release type `nightli`; did you mean `nightly`?"),
+        "{told}"
+    );
 }
 
 /// TM2: what is wrong with a value of the command line is told of its argument.
@@ -210,31 +364,73 @@ fn a_bad_value_of_the_command_line_is_told_of_the_argument() {
         project(lines).run(&arguments).exits(1).stderr
     };
     for (argument, value, said, place) in [
-        ("--release-type", "foo", "error[M023 unknown-word]", "--release-type"),
-        ("--axis", "python=3.08", "error[M031 bad-value]", "--axis python"),
+        (
+            "--release-type",
+            "foo",
+            "error[M023 unknown-word]",
+            "--release-type",
+        ),
+        (
+            "--axis",
+            "python=3.08",
+            "error[M031 bad-value]",
+            "--axis python",
+        ),
         ("--axis", "foo=1", "error[M032 unknown-axis]", "--axis foo"),
-        ("--test-families", "none;gfx942", "error[M037 bad-gfx]: `none` stands", "--test-families"),
+        (
+            "--test-families",
+            "none;gfx942",
+            "error[M037 bad-gfx]: `none` stands",
+            "--test-families",
+        ),
         ("--gfx", "gfx94", "error[M037 bad-gfx]", "--gfx"),
     ] {
         let told = told(argument, value);
-        assert!(told.contains(said) && told.contains(&format!("\n--> argument `{place}`\n")), "{told}");
+        assert!(
+            told.contains(said) && told.contains(&format!("\n--> argument `{place}`\n")),
+            "{told}"
+        );
         assert!(!told.contains("m.yaml"), "{told}");
     }
     let told = told("--axis", "foo=1");
-    assert!(told.contains(", torch, ") && !told.contains("max-jobs"), "axes, and not every variable: {told}");
+    assert!(
+        told.contains(", torch, ") && !told.contains("max-jobs"),
+        "axes, and not every variable: {told}"
+    );
 }
 
 /// TM2
 #[test]
 fn values_of_the_command_line_take_the_place_of_those_of_the_file() {
-    let plan = planned_with(TWO, &["--axis", "python=3.11,3.12;3.13 3.14", "--axis", "torch-ref=nightly"]);
+    let plan = planned_with(
+        TWO,
+        &[
+            "--axis",
+            "python=3.11,3.12;3.13 3.14",
+            "--axis",
+            "torch-ref=nightly",
+        ],
+    );
     assert_eq!(axis(&plan, "python"), ["3.11", "3.12", "3.13", "3.14"]);
     assert_eq!(axis(&plan, "torch-ref"), ["nightly"; 4]);
     let plan = planned_with(TWO, &["--gfx", "gfx94X-dcgpu;gfx120X-all"]);
-    assert_eq!(plan["jobs"][0]["families"], serde_json::json!(["gfx94X-dcgpu", "gfx120X-all"]));
-    let arguments = ["--recipes", "recipes", "plan", "m.yaml", "--gfx", "gfx94X-dcgpu,gfx1201"];
+    assert_eq!(
+        plan["jobs"][0]["families"],
+        serde_json::json!(["gfx94X-dcgpu", "gfx120X-all"])
+    );
+    let arguments = [
+        "--recipes",
+        "recipes",
+        "plan",
+        "m.yaml",
+        "--gfx",
+        "gfx94X-dcgpu,gfx1201",
+    ];
     let told = project(TWO).run(&arguments).exits(1).stderr;
-    assert!(told.contains("error[M037 bad-gfx]: `gfx94X-dcgpu,gfx1201` is not a gfx target"), "{told}");
+    assert!(
+        told.contains("error[M037 bad-gfx]: `gfx94X-dcgpu,gfx1201` is not a gfx target"),
+        "{told}"
+    );
 }
 
 /// TM3
@@ -245,77 +441,166 @@ fn families_that_a_branch_cannot_be_built_for_are_left_out_and_a_job_without_oth
         let plan = plan(&format!("{lines}gfx: [{gfx}]\n"));
         let jobs = plan["jobs"].as_array().unwrap().iter();
         let targets = |job: &Value| {
-            let gfx = job["gfx"].as_array().unwrap().iter().map(|target| target.as_str().unwrap().to_owned());
-            (job["axes"]["torch-ref"].as_str().unwrap().to_owned(), gfx.collect::<Vec<_>>().join(";"))
+            let gfx = job["gfx"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|target| target.as_str().unwrap().to_owned());
+            (
+                job["axes"]["torch-ref"].as_str().unwrap().to_owned(),
+                gfx.collect::<Vec<_>>().join(";"),
+            )
         };
-        (jobs.map(targets).collect::<Vec<_>>(), plan["excluded"].clone())
+        (
+            jobs.map(targets).collect::<Vec<_>>(),
+            plan["excluded"].clone(),
+        )
     };
     let (jobs, excluded) = families("gfx94X-dcgpu, gfx90c");
     let both = |name: &str, gfx: &str| (name.to_owned(), gfx.to_owned());
-    let expected =
-        [both("release/2.12", "gfx942;gfx90c"), both("release/2.13", "gfx942"), both("my-branch", "gfx942;gfx90c")];
-    assert_eq!((jobs, excluded.as_array().unwrap().len()), (expected.to_vec(), 0));
+    let expected = [
+        both("release/2.12", "gfx942;gfx90c"),
+        both("release/2.13", "gfx942"),
+        both("my-branch", "gfx942;gfx90c"),
+    ];
+    assert_eq!(
+        (jobs, excluded.as_array().unwrap().len()),
+        (expected.to_vec(), 0)
+    );
     let (jobs, excluded) = families("gfx90c");
     assert_eq!(jobs.len(), 2);
     assert_eq!(excluded[0]["code"], "P052");
-    assert_eq!(excluded[0]["axes"], serde_json::json!({"torch-ref": "release/2.13"}));
-    assert_eq!(excluded[0]["reason"], "torch-ref release/2.13 cannot be built for gfx90c");
+    assert_eq!(
+        excluded[0]["axes"],
+        serde_json::json!({"torch-ref": "release/2.13"})
+    );
+    assert_eq!(
+        excluded[0]["reason"],
+        "torch-ref release/2.13 cannot be built for gfx90c"
+    );
     // None at all is a matrix without legs, whose jobs are skipped by their condition.
     let none = "axes: {python: [\"3.12\"], torch-ref: [release/2.13]}\ngfx: [gfx90c]\n";
     let project = project(none).env("GITHUB_OUTPUT", "outputs");
-    let _ = project.run(&["--recipes", "recipes", "plan", "m.yaml", "--github-output"]).exits(0);
-    assert!(project.read("outputs").starts_with("count=0\nhas_jobs=false\n"), "{}", project.read("outputs"));
+    let _ = project
+        .run(&["--recipes", "recipes", "plan", "m.yaml", "--github-output"])
+        .exits(0);
+    assert!(
+        project
+            .read("outputs")
+            .starts_with("count=0\nhas_jobs=false\n"),
+        "{}",
+        project.read("outputs")
+    );
 }
 
 /// TM5
 #[test]
 fn families_stand_for_their_targets_and_unknown_ones_list_those_that_are_known() {
-    let expand =
-        |arguments: &[&str], code| Project::new().run(&[&["compat", "expand"], arguments].concat()).exits(code);
-    assert_eq!(expand(&["gfx94X-dcgpu;gfx120X-all"], 0).stdout, "gfx942,gfx1200,gfx1201\n");
-    assert_eq!(expand(&["gfx120X-all; gfx1201;gfx906"], 0).stdout, "gfx1200,gfx1201,gfx906\n");
+    let expand = |arguments: &[&str], code| {
+        Project::new()
+            .run(&[&["compat", "expand"], arguments].concat())
+            .exits(code)
+    };
+    assert_eq!(
+        expand(&["gfx94X-dcgpu;gfx120X-all"], 0).stdout,
+        "gfx942,gfx1200,gfx1201\n"
+    );
+    assert_eq!(
+        expand(&["gfx120X-all; gfx1201;gfx906"], 0).stdout,
+        "gfx1200,gfx1201,gfx906\n"
+    );
     let extras = expand(&["gfx94X-dcgpu;gfx1151", "--as", "device-extras"], 0).stdout;
     assert_eq!(extras, "device-gfx942,device-gfx1151\n");
     let told = expand(&["gfx94X-dgpu"], 1).stderr;
-    assert!(told.contains("did you mean `gfx94X-dcgpu`?") && told.contains("igpu-all, dcgpu-all"), "{told}");
+    assert!(
+        told.contains("did you mean `gfx94X-dcgpu`?") && told.contains("igpu-all, dcgpu-all"),
+        "{told}"
+    );
     let plan = plan(&format!("{ONE}gfx: [gfx94X-dcgpu, gfx120X-all]\n"));
-    assert_eq!(plan["jobs"][0]["gfx"], serde_json::json!(["gfx942", "gfx1200", "gfx1201"]));
+    assert_eq!(
+        plan["jobs"][0]["gfx"],
+        serde_json::json!(["gfx942", "gfx1200", "gfx1201"])
+    );
 }
 
 /// The legs that test, as `family runner`.
 fn tests(lines: &str, arguments: &[&str]) -> Vec<String> {
     let project = project(lines).env("GITHUB_OUTPUT", "outputs");
-    let all = [&["--recipes", "recipes", "plan", "m.yaml", "--github-output"], arguments].concat();
+    let all = [
+        &["--recipes", "recipes", "plan", "m.yaml", "--github-output"],
+        arguments,
+    ]
+    .concat();
     let _ = project.run(&all).exits(0);
     let outputs = project.read("outputs");
-    let Some(line) = outputs.lines().find_map(|line| line.strip_prefix("test_0=")) else { return Vec::new() };
+    let Some(line) = outputs
+        .lines()
+        .find_map(|line| line.strip_prefix("test_0="))
+    else {
+        return Vec::new();
+    };
     let legs: Value = serde_json::from_str(line).unwrap();
-    let leg = |leg: &Value| format!("{} {}", leg["family"].as_str().unwrap(), leg["runner"].as_str().unwrap());
-    legs["include"].as_array().unwrap().iter().map(leg).collect()
+    let leg = |leg: &Value| {
+        format!(
+            "{} {}",
+            leg["family"].as_str().unwrap(),
+            leg["runner"].as_str().unwrap()
+        )
+    };
+    legs["include"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(leg)
+        .collect()
 }
 
 /// TM6
 #[test]
 fn wheels_are_tested_on_the_runners_of_the_families_that_the_facts_know() {
     let built = format!("{ONE}gfx: [gfx110X-all, gfx906, gfx1151]\n");
-    let auto = ["gfx110X-all [\"linux-gfx110X-gpu-rocm\"]", "gfx1151 [\"linux-gfx1151-gpu-rocm\"]"];
+    let auto = [
+        "gfx110X-all [\"linux-gfx110X-gpu-rocm\"]",
+        "gfx1151 [\"linux-gfx1151-gpu-rocm\"]",
+    ];
     for word in ["auto", "built", "\"\""] {
-        assert_eq!(tests(&format!("{built}test: {{families: {word}}}\n"), &[]), auto, "{word}");
+        assert_eq!(
+            tests(&format!("{built}test: {{families: {word}}}\n"), &[]),
+            auto,
+            "{word}"
+        );
     }
     assert_eq!(tests(&built, &["--test-families", "auto"]), auto);
     for word in ["none", "skip"] {
-        assert_eq!(tests(&format!("{built}test: {{families: {word}}}\n"), &[]), [""; 0]);
+        assert_eq!(
+            tests(&format!("{built}test: {{families: {word}}}\n"), &[]),
+            [""; 0]
+        );
     }
     assert_eq!(tests(&built, &["--test-families", "gfx1151"]), &auto[1..]);
-    let shown = |lines: &str| project(&format!("{built}{lines}")).run(&["--recipes", "recipes", "plan", "m.yaml"]);
+    let shown = |lines: &str| {
+        project(&format!("{built}{lines}")).run(&["--recipes", "recipes", "plan", "m.yaml"])
+    };
     let note = shown("test: {families: auto}\n").exits(0).stdout;
-    assert!(note.contains("note: no runner is known for gfx906, so nothing is tested there"), "{note}");
+    assert!(
+        note.contains("note: no runner is known for gfx906, so nothing is tested there"),
+        "{note}"
+    );
     let told = shown("test: {families: [gfx1151, none]}\n").exits(1).stderr;
-    assert!(told.contains("`none` stands beside families to test on"), "{told}");
-    let told = shown("test: {families: auto, runner: mi300x}\n").exits(1).stderr;
-    assert!(told.contains("`families` and `runner` both say where"), "{told}");
+    assert!(
+        told.contains("`none` stands beside families to test on"),
+        "{told}"
+    );
+    let told = shown("test: {families: auto, runner: mi300x}\n")
+        .exits(1)
+        .stderr;
+    assert!(
+        told.contains("`families` and `runner` both say where"),
+        "{told}"
+    );
     // On Windows the newest Python is not tested with a nightly.
-    let lines = format!("{WINDOWS}release-type: nightly\ngfx: [gfx1151]\ntest: {{families: auto}}\n");
+    let lines =
+        format!("{WINDOWS}release-type: nightly\ngfx: [gfx1151]\ntest: {{families: auto}}\n");
     assert_eq!(tests(&lines, &[]).len(), 19);
 }
 
@@ -331,13 +616,47 @@ fn four_hundred() -> String {
 fn more_jobs_than_one_matrix_takes_make_several_or_end_with_their_number() {
     let plan = plan(&four_hundred());
     assert_eq!(count(&plan), 400);
-    assert_eq!(plan["shards"], serde_json::json!([{"first": 0, "count": 256}, {"first": 256, "count": 144}]));
-    let one = ["--recipes", "recipes", "plan", "m.yaml", "--github-output", "--most-matrices", "1"];
-    let told = project(&four_hundred()).env("GITHUB_OUTPUT", "outputs").run(&one).exits(1).stderr;
-    assert!(told.contains("the plan has 2 matrices with 400 jobs, and the workflow has jobs for 1"), "{told}");
-    let tested = format!("{}test: {{families: gfx94X-dcgpu;gfx950-dcgpu}}\n", four_hundred());
-    let told = project(&tested).run(&["--recipes", "recipes", "plan", "m.yaml", "--format", "github"]).exits(1).stderr;
-    assert!(told.contains("the tests of one matrix are 512 jobs, and GitHub runs 256 of one"), "{told}");
+    assert_eq!(
+        plan["shards"],
+        serde_json::json!([{"first": 0, "count": 256}, {"first": 256, "count": 144}])
+    );
+    let one = [
+        "--recipes",
+        "recipes",
+        "plan",
+        "m.yaml",
+        "--github-output",
+        "--most-matrices",
+        "1",
+    ];
+    let told = project(&four_hundred())
+        .env("GITHUB_OUTPUT", "outputs")
+        .run(&one)
+        .exits(1)
+        .stderr;
+    assert!(
+        told.contains("the plan has 2 matrices with 400 jobs, and the workflow has jobs for 1"),
+        "{told}"
+    );
+    let tested = format!(
+        "{}test: {{families: gfx94X-dcgpu;gfx950-dcgpu}}\n",
+        four_hundred()
+    );
+    let told = project(&tested)
+        .run(&[
+            "--recipes",
+            "recipes",
+            "plan",
+            "m.yaml",
+            "--format",
+            "github",
+        ])
+        .exits(1)
+        .stderr;
+    assert!(
+        told.contains("the tests of one matrix are 512 jobs, and GitHub runs 256 of one"),
+        "{told}"
+    );
 }
 
 /// TM8
@@ -346,9 +665,18 @@ fn an_index_is_a_layout_below_a_base_or_an_address() {
     let recipe = "  - stage: build\n    argv: [install, \"{{ indexes.rocm }}\", \"{{ device_extras|commas }}\", \"{{ families|semis }}\"]\n";
     let shown = |lines: &str, code: i32| {
         let recipe = RECIPE.replace("  - {stage: build, argv: [make]}\n", recipe);
-        let project = project(&format!("{ONE}python-from: host\n{lines}")).file("recipes/torch-build.yaml", &recipe);
-        let ran = project.run(&["--recipes", "recipes", "render", "script", "m.yaml"]).exits(code);
-        let line = ran.stdout.lines().find(|line| line.contains("install http")).unwrap_or_default().trim().to_owned();
+        let project = project(&format!("{ONE}python-from: host\n{lines}"))
+            .file("recipes/torch-build.yaml", &recipe);
+        let ran = project
+            .run(&["--recipes", "recipes", "render", "script", "m.yaml"])
+            .exits(code);
+        let line = ran
+            .stdout
+            .lines()
+            .find(|line| line.contains("install http"))
+            .unwrap_or_default()
+            .trim()
+            .to_owned();
         if code == 0 { line } else { ran.stderr }
     };
     let base = "base: \"https://rocm.example.org/\"";
@@ -358,13 +686,16 @@ fn an_index_is_a_layout_below_a_base_or_an_address() {
         "{}",
         shown(&v2, 0)
     );
-    let multi = format!("gfx: [gfx94X-dcgpu, gfx1151]\nindexes: {{rocm: whl-multi-arch, {base}}}\n");
+    let multi =
+        format!("gfx: [gfx94X-dcgpu, gfx1151]\nindexes: {{rocm: whl-multi-arch, {base}}}\n");
     let told = shown(&multi, 0);
-    let expected =
-        "install https://rocm.example.org/whl-multi-arch/ device-gfx942,device-gfx1151 'gfx94X-dcgpu;gfx1151'";
+    let expected = "install https://rocm.example.org/whl-multi-arch/ device-gfx942,device-gfx1151 'gfx94X-dcgpu;gfx1151'";
     assert!(told.contains(expected), "{told}");
     let told = shown(&multi.replace("whl-multi-arch", "v2"), 1);
-    assert!(told.contains("is the index of one family, and the job"), "{told}");
+    assert!(
+        told.contains("is the index of one family, and the job"),
+        "{told}"
+    );
     let public = "gfx: [gfx110X-dgpu]\nindexes: {rocm: v2}\n";
     assert!(
         shown(public, 0).contains("install https://rocm.nightlies.amd.com/v2/gfx110X-dgpu/"),
@@ -376,30 +707,52 @@ fn an_index_is_a_layout_below_a_base_or_an_address() {
     assert!(shown(next, 0).contains(stable), "{}", shown(next, 0));
     let of_stream = format!("release-type: prerelease\n{next}");
     let told = shown(&of_stream, 0);
-    assert!(told.contains("install https://rc.repo.amd.com/rocm/whl-next/ device-gfx942"), "{told}");
-    let both = "indexes: {rocm: \"https://a.example.org\", find-links: \"https://b.example.org\"}\n";
-    assert!(shown(both, 1).contains("`rocm` and `find-links` both say"), "{}", shown(both, 1));
+    assert!(
+        told.contains("install https://rc.repo.amd.com/rocm/whl-next/ device-gfx942"),
+        "{told}"
+    );
+    let both =
+        "indexes: {rocm: \"https://a.example.org\", find-links: \"https://b.example.org\"}\n";
+    assert!(
+        shown(both, 1).contains("`rocm` and `find-links` both say"),
+        "{}",
+        shown(both, 1)
+    );
 }
 
 #[test]
 fn a_workflow_tests_each_wheel_on_the_runners_of_its_families() {
     let lines = "release-type: ci\ngfx: [gfx94X-dcgpu, gfx1151]\ntest: {families: auto}\n";
-    let rendered = project(lines).run(&["--recipes", "recipes", "render", "workflow", "m.yaml"]).exits(0).stdout;
+    let rendered = project(lines)
+        .run(&["--recipes", "recipes", "render", "workflow", "m.yaml"])
+        .exits(0)
+        .stdout;
     let workflow: Value = serde_yaml::from_str(&rendered).unwrap();
     let test = &workflow["jobs"]["gpu-test"];
-    assert_eq!(test["name"], "Test ${{ matrix.id }} on ${{ matrix.family }}");
+    assert_eq!(
+        test["name"],
+        "Test ${{ matrix.id }} on ${{ matrix.family }}"
+    );
     assert_eq!(test["runs-on"], "${{ fromJSON(matrix.runner) }}");
-    assert!(rendered.contains("          name: result-${{ matrix.id }}-${{ matrix.family }}\n"), "{rendered}");
+    assert!(
+        rendered.contains("          name: result-${{ matrix.id }}-${{ matrix.family }}\n"),
+        "{rendered}"
+    );
 }
 
-/// The name of a wheel whose version only the build knows does not tell the branches of torch apart.
+/// The name of a wheel whose version only the build knows does not tell the branches of torch
+/// apart.
 #[test]
 fn each_line_of_a_plan_names_its_branch() {
     let lines = "axes: {python: [\"3.12\"], torch-ref: [release/2.12, nightly]}\n";
-    let text = project(lines).run(&["--recipes", "recipes", "plan", "m.yaml"]).exits(0).stdout;
+    let text = project(lines)
+        .run(&["--recipes", "recipes", "plan", "m.yaml"])
+        .exits(0)
+        .stdout;
     for branch in ["release/2.12", "nightly"] {
-        let line =
-            format!("\n  torch-*-cp312-cp312-linux_x86_64.whl  gfx90a gfx942 gfx1030 gfx1100  torch-ref {branch}\n");
+        let line = format!(
+            "\n  torch-*-cp312-cp312-linux_x86_64.whl  gfx90a gfx942 gfx1030 gfx1100  torch-ref {branch}\n"
+        );
         assert!(text.contains(&line), "{text}");
     }
 }

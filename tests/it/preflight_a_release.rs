@@ -1,4 +1,5 @@
-//! A maintainer asks whether a tag can be published before anything is built, and hears of all that is in the way.
+//! A maintainer asks whether a tag can be published before anything is built, and hears of all that
+//! is in the way.
 
 use std::sync::Arc;
 
@@ -14,19 +15,36 @@ fn ready() -> Server {
     let mut github = server.github();
     let repository = github.repository_mut("me/wheels");
     repository.tags.insert("v1".to_owned(), sha_of("v1"));
-    repository.environments.insert("release".to_owned(), Some(vec!["v*".to_owned()]));
+    repository
+        .environments
+        .insert("release".to_owned(), Some(vec!["v*".to_owned()]));
     drop(github);
     server
 }
 
 fn preflight(project: &Project, server: &Server, words: &[&str], exit: i32) -> Outcome {
     let url = server.url();
-    let all = ["release", "preflight", "--repo", "me/wheels", "--api-url", &url];
+    let all = [
+        "release",
+        "preflight",
+        "--repo",
+        "me/wheels",
+        "--api-url",
+        &url,
+    ];
     let outcome = project.run(&[&all[..], words].concat()).exits(exit);
     let github = server.github();
     assert_eq!((github.ledger.writes(), github.ledger.leaks), (0, 0));
-    for line in outcome.stdout.lines().chain(outcome.stderr.lines()).filter(|line| !line.starts_with("::add-mask::")) {
-        assert!(!line.contains("writer") && !line.contains("reader"), "the token is printed: {line}");
+    for line in outcome
+        .stdout
+        .lines()
+        .chain(outcome.stderr.lines())
+        .filter(|line| !line.starts_with("::add-mask::"))
+    {
+        assert!(
+            !line.contains("writer") && !line.contains("reader"),
+            "the token is printed: {line}"
+        );
     }
     outcome
 }
@@ -38,7 +56,14 @@ fn writer() -> Project {
 #[test]
 fn a_tag_that_can_be_published_passes_every_check() {
     let commit = sha_of("v1");
-    let words = ["--tag", "v1", "--target", &commit, "--environment", "release"];
+    let words = [
+        "--tag",
+        "v1",
+        "--target",
+        &commit,
+        "--environment",
+        "release",
+    ];
     let outcome = preflight(&writer(), &ready(), &words, 0);
     insta::assert_snapshot!(outcome.stdout.replace(&commit, "[COMMIT]"), @r"
     unknown  server              not a workflow run
@@ -67,7 +92,11 @@ fn all_that_keeps_a_tag_from_being_published_is_reported_at_once() {
     {
         let mut github = server.github();
         let repository = github.repository_mut("me/wheels");
-        let release = repository.releases.values_mut().find(|release| release.tag_name == "v1").unwrap();
+        let release = repository
+            .releases
+            .values_mut()
+            .find(|release| release.tag_name == "v1")
+            .unwrap();
         Arc::make_mut(release).immutable = true;
         repository.is_archived = true;
         repository.environments.insert("release".to_owned(), None);
@@ -75,9 +104,24 @@ fn all_that_keeps_a_tag_from_being_published_is_reported_at_once() {
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
                   python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\ngfx: [gfx942]\n";
     let project = writer().file("m.yaml", matrix);
-    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).stdout;
-    let project = project.file("plan.json", &plan.replace("flash_attn-2.8.3+", "flash_attn-1!2.8.3+"));
-    let words = ["--tag", "v1", "--target", "0123456789", "--environment", "release", "--plan", "plan.json"];
+    let plan = project
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0)
+        .stdout;
+    let project = project.file(
+        "plan.json",
+        &plan.replace("flash_attn-2.8.3+", "flash_attn-1!2.8.3+"),
+    );
+    let words = [
+        "--tag",
+        "v1",
+        "--target",
+        "0123456789",
+        "--environment",
+        "release",
+        "--plan",
+        "plan.json",
+    ];
     let outcome = preflight(&project, &server, &words, 1);
     insta::assert_snapshot!(outcome.stderr.replace(&sha_of("v1"), "[COMMIT]"), @r#"
     error[G363 environment-refuses-tag]: the environment `release` takes protected branches only, so the job that publishes `v1` would not start
@@ -107,7 +151,9 @@ fn a_published_release_is_refused_unless_it_may_be_added_to() {
     let server = ready();
     add(&server, "v1", &["a-1-py3-none-any.whl"], false);
     let refused = preflight(&writer(), &server, &["--tag", "v1"], 1).stderr;
-    assert!(refused.contains("error[G101 release-is-published]: the release `v1` is published already, with 1 file"));
+    assert!(refused.contains(
+        "error[G101 release-is-published]: the release `v1` is published already, with 1 file"
+    ));
     preflight(&writer(), &server, &["--tag", "v1", "--allow-published"], 0);
 }
 
@@ -118,12 +164,21 @@ fn drafts_of_the_same_tag_that_publishing_would_refuse_are_refused_before() {
     preflight(&writer(), &server, &["--tag", "v1"], 0);
     add(&server, "v1", &[], true);
     let refused = preflight(&writer(), &server, &["--tag", "v1"], 1).stderr;
-    assert!(refused.contains("error[G102 several-releases-of-tag]"), "{refused}");
-    preflight(&writer(), &server, &["--tag", "v1", "--clean-duplicates"], 0);
+    assert!(
+        refused.contains("error[G102 several-releases-of-tag]"),
+        "{refused}"
+    );
+    preflight(
+        &writer(),
+        &server,
+        &["--tag", "v1", "--clean-duplicates"],
+        0,
+    );
     // What a run of this program left is finished or deleted by the next.
     let mut github = server.github();
     for release in github.repository_mut("me/wheels").releases.values_mut() {
-        Arc::<Release>::make_mut(release).body = Some("<!-- rock-matrix draft 0123456789abcdef -->".to_owned());
+        Arc::<Release>::make_mut(release).body =
+            Some("<!-- rock-matrix draft 0123456789abcdef -->".to_owned());
     }
     drop(github);
     preflight(&writer(), &server, &["--tag", "v1"], 0);
@@ -146,13 +201,28 @@ fn a_missing_token_is_named_before_a_build() {
 fn a_token_that_only_reads_leaves_checks_unknown_where_that_is_said() {
     let (server, reader) = (ready(), Project::new().env("GITHUB_TOKEN", "reader"));
     let refused = preflight(&reader, &server, &["--tag", "v1"], 1).stderr;
-    assert!(refused.contains("error[G104 token-without-right]"), "{refused}");
-    let told = preflight(&reader, &server, &["--tag", "v1", "--read-only", "--format", "json"], 0).json();
+    assert!(
+        refused.contains("error[G104 token-without-right]"),
+        "{refused}"
+    );
+    let told = preflight(
+        &reader,
+        &server,
+        &["--tag", "v1", "--read-only", "--format", "json"],
+        0,
+    )
+    .json();
     let outcomes: Vec<String> = told["checks"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|check| format!("{}: {}", check["name"].as_str().unwrap(), check["outcome"].as_str().unwrap()))
+        .map(|check| {
+            format!(
+                "{}: {}",
+                check["name"].as_str().unwrap(),
+                check["outcome"].as_str().unwrap()
+            )
+        })
         .collect();
     insta::assert_snapshot!(outcomes.join("\n"), @r"
     server: unknown
@@ -175,11 +245,20 @@ fn a_token_that_only_reads_leaves_checks_unknown_where_that_is_said() {
 
 #[test]
 fn a_saved_listing_is_checked_without_asking_github() {
-    let listing =
-        r#"[{"id": 1, "tag_name": "v1", "immutable": true, "assets": []}, {"id": 2, "tag_name": "v2", "draft": true}]"#;
+    let listing = r#"[{"id": 1, "tag_name": "v1", "immutable": true, "assets": []}, {"id": 2, "tag_name": "v2", "draft": true}]"#;
     let project = Project::new().file("state.json", listing);
-    let words = ["release", "preflight", "--state", "state.json", "--format", "json"];
-    let told = project.run(&[&words[..], &["--tag", "v1"]].concat()).exits(1).json();
+    let words = [
+        "release",
+        "preflight",
+        "--state",
+        "state.json",
+        "--format",
+        "json",
+    ];
+    let told = project
+        .run(&[&words[..], &["--tag", "v1"]].concat())
+        .exits(1)
+        .json();
     insta::assert_snapshot!(serde_json::to_string_pretty(&told).unwrap(), @r#"
     {
       "version": 1,
@@ -306,21 +385,44 @@ fn a_saved_listing_is_checked_without_asking_github() {
       ]
     }
     "#);
-    project.run(&[&words[..], &["--tag", "v2"]].concat()).exits(0);
-    project.file("state.json", "7").run(&[&words[..], &["--tag", "v1"]].concat()).exits(1);
+    project
+        .run(&[&words[..], &["--tag", "v2"]].concat())
+        .exits(0);
+    project
+        .file("state.json", "7")
+        .run(&[&words[..], &["--tag", "v1"]].concat())
+        .exits(1);
 }
 
 /// Rendered workflows need artifacts and attestations that GitHub Enterprise Server does not have.
 #[test]
 fn an_enterprise_server_is_refused_in_a_workflow() {
     let server = ready();
-    let on = |url: &str| writer().env("GITHUB_ACTIONS", "true").env("GITHUB_SERVER_URL", url);
-    let refused = preflight(&on("https://github.example.com"), &server, &["--tag", "v1"], 1).stderr;
-    assert!(refused.contains("error[G361 enterprise-server]"), "{refused}");
+    let on = |url: &str| {
+        writer()
+            .env("GITHUB_ACTIONS", "true")
+            .env("GITHUB_SERVER_URL", url)
+    };
+    let refused = preflight(
+        &on("https://github.example.com"),
+        &server,
+        &["--tag", "v1"],
+        1,
+    )
+    .stderr;
+    assert!(
+        refused.contains("error[G361 enterprise-server]"),
+        "{refused}"
+    );
     preflight(&on("https://github.com"), &server, &["--tag", "v1"], 0);
     preflight(&on("https://octo.ghe.com"), &server, &["--tag", "v1"], 0);
     // Outside of workflows any server is published to.
-    preflight(&writer().env("GITHUB_SERVER_URL", "https://github.example.com"), &server, &["--tag", "v1"], 0);
+    preflight(
+        &writer().env("GITHUB_SERVER_URL", "https://github.example.com"),
+        &server,
+        &["--tag", "v1"],
+        0,
+    );
 }
 
 #[test]
@@ -328,7 +430,10 @@ fn a_private_repository_of_a_person_cannot_be_attested() {
     let server = ready();
     server.github().repository_mut("me/wheels").is_private = true;
     let refused = preflight(&writer(), &server, &["--tag", "v1", "--attest", "on"], 1).stderr;
-    assert!(refused.contains("error[G362 attestation-not-available]"), "{refused}");
+    assert!(
+        refused.contains("error[G362 attestation-not-available]"),
+        "{refused}"
+    );
     for attest in ["auto", "off"] {
         preflight(&writer(), &server, &["--tag", "v1", "--attest", attest], 0);
     }
@@ -338,10 +443,28 @@ fn a_private_repository_of_a_person_cannot_be_attested() {
 #[test]
 fn an_environment_that_refuses_the_tag_fails_the_preflight() {
     let server = ready();
-    server.github().repository_mut("me/wheels").tags.insert("w1".to_owned(), sha_of("w1"));
-    let refused = preflight(&writer(), &server, &["--tag", "w1", "--environment", "release"], 1).stderr;
-    assert!(refused.contains("error[G363 environment-refuses-tag]"), "{refused}");
-    preflight(&writer(), &server, &["--tag", "w1", "--environment", "made-later"], 0);
+    server
+        .github()
+        .repository_mut("me/wheels")
+        .tags
+        .insert("w1".to_owned(), sha_of("w1"));
+    let refused = preflight(
+        &writer(),
+        &server,
+        &["--tag", "w1", "--environment", "release"],
+        1,
+    )
+    .stderr;
+    assert!(
+        refused.contains("error[G363 environment-refuses-tag]"),
+        "{refused}"
+    );
+    preflight(
+        &writer(),
+        &server,
+        &["--tag", "w1", "--environment", "made-later"],
+        0,
+    );
 }
 
 #[test]
@@ -349,32 +472,74 @@ fn an_archived_repository_fails_the_preflight() {
     let server = ready();
     server.github().repository_mut("me/wheels").is_archived = true;
     let refused = preflight(&writer(), &server, &["--tag", "v1"], 1).stderr;
-    assert!(refused.contains("error[G360 repository-takes-no-release]"), "{refused}");
+    assert!(
+        refused.contains("error[G360 repository-takes-no-release]"),
+        "{refused}"
+    );
 }
 
 #[test]
 fn what_needs_no_answer_is_checked_when_github_does_not_answer() {
     let project = writer();
-    let words = ["release", "preflight", "--repo", "me/wheels", "--api-url", "http://127.0.0.1:9", "--tag", "a b"];
+    let words = [
+        "release",
+        "preflight",
+        "--repo",
+        "me/wheels",
+        "--api-url",
+        "http://127.0.0.1:9",
+        "--tag",
+        "a b",
+    ];
     let told = project.run(&words).exits(3).stderr;
-    assert!(told.contains("error[G013 bad-tag]") && told.contains("error[G107 no-answer]"), "{told}");
+    assert!(
+        told.contains("error[G013 bad-tag]") && told.contains("error[G107 no-answer]"),
+        "{told}"
+    );
 }
 
-/// git-check-ref-format(1) allows these in a tag; only `/` cannot name the folder that a workflow publishes into.
+/// git-check-ref-format(1) allows these in a tag; only `/` cannot name the folder that a workflow
+/// publishes into.
 #[test]
 fn every_legal_tag_character_can_be_published() {
     let never = |c: char| "~^:?*[\\".contains(c);
     let name = "a-1-py3-none-any.whl";
-    let project = Project::new().file("state.json", "[]").bytes(&format!("dist/{name}"), &Wheel::named(name).bytes());
+    let project = Project::new()
+        .file("state.json", "[]")
+        .bytes(&format!("dist/{name}"), &Wheel::named(name).bytes());
     for c in ('!'..='~').filter(|c| !never(*c)).chain(['é', '日']) {
         let tag = format!("v1{c}2");
         let exit = i32::from(c == '/');
-        project.run(&["release", "preflight", "--state", "state.json", "--tag", &tag]).exits(exit);
-        project.run(&["publish", "--to", "releases", "--tag", &tag, "dist"]).exits(exit);
-        assert_eq!(project.has(&format!("releases/{tag}/SHA256SUMS")), c != '/', "{tag}");
+        project
+            .run(&[
+                "release",
+                "preflight",
+                "--state",
+                "state.json",
+                "--tag",
+                &tag,
+            ])
+            .exits(exit);
+        project
+            .run(&["publish", "--to", "releases", "--tag", &tag, "dist"])
+            .exits(exit);
+        assert_eq!(
+            project.has(&format!("releases/{tag}/SHA256SUMS")),
+            c != '/',
+            "{tag}"
+        );
     }
     for c in "~^:?*[\\ \u{7f}".chars() {
-        project.run(&["release", "preflight", "--state", "state.json", "--tag", &format!("v1{c}2")]).exits(1);
+        project
+            .run(&[
+                "release",
+                "preflight",
+                "--state",
+                "state.json",
+                "--tag",
+                &format!("v1{c}2"),
+            ])
+            .exits(1);
     }
 }
 
@@ -385,23 +550,38 @@ fn preflight_refuses_names_that_are_no_repository() {
     let words = ["release", "preflight", "--tag", "v1", "--repo", "wheels"];
     for more in [&[][..], &["--state", "state.json"]] {
         let said = project.run(&[&words[..], more].concat()).exits(2).stderr;
-        assert!(said.contains("`wheels` is not a repository: write OWNER/REPO"), "{said}");
+        assert!(
+            said.contains("`wheels` is not a repository: write OWNER/REPO"),
+            "{said}"
+        );
     }
 }
 
 /// The outcome and the detail of one check.
 fn check_of(project: &Project, server: &Server, name: &str, words: &[&str], exit: i32) -> String {
-    let told = preflight(project, server, &[words, &["--format", "json"]].concat(), exit).json();
+    let told = preflight(
+        project,
+        server,
+        &[words, &["--format", "json"]].concat(),
+        exit,
+    )
+    .json();
     let rows = told["checks"].as_array().unwrap();
     let row = rows.iter().find(|row| row["name"] == name).unwrap();
-    format!("{}: {}", row["outcome"].as_str().unwrap(), row["detail"].as_str().unwrap())
+    format!(
+        "{}: {}",
+        row["outcome"].as_str().unwrap(),
+        row["detail"].as_str().unwrap()
+    )
 }
 
 /// Publishing would make the tag, and GitHub would say so after all builds.
 #[test]
 fn a_ruleset_that_restricts_the_tag_fails_the_preflight() {
     let server = ready();
-    let rule = |ruleset: TagRuleset| server.github().repository_mut("me/wheels").tag_ruleset = Some(ruleset);
+    let rule = |ruleset: TagRuleset| {
+        server.github().repository_mut("me/wheels").tag_ruleset = Some(ruleset)
+    };
     let patterns = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
     let on = |include: &[&str], exclude: &[&str]| TagRuleset {
         include: patterns(include),
@@ -419,7 +599,10 @@ fn a_ruleset_that_restricts_the_tag_fails_the_preflight() {
     --> argument `--tag`
     help: push the tag as someone who may, or add who publishes to the bypass list of the ruleset
     ");
-    assert_eq!(check_of(&writer(), &server, "tag-creation", &["--tag", "v1"], 0), "passed: the tag exists");
+    assert_eq!(
+        check_of(&writer(), &server, "tag-creation", &["--tag", "v1"], 0),
+        "passed: the tag exists"
+    );
     for (include, exclude, exit) in [
         (&["refs/tags/v*"][..], &[][..], 1),
         (&["refs/tags/**/*"], &[], 1),
@@ -440,7 +623,11 @@ fn a_ruleset_that_restricts_the_tag_fails_the_preflight() {
         ("never", "evaluate", 0),
     ] {
         let (bypass, enforcement) = (bypass.to_owned(), enforcement.to_owned());
-        rule(TagRuleset { enforcement, bypass, ..TagRuleset::default() });
+        rule(TagRuleset {
+            enforcement,
+            bypass,
+            ..TagRuleset::default()
+        });
         outcome(exit);
     }
 }
@@ -448,34 +635,60 @@ fn a_ruleset_that_restricts_the_tag_fails_the_preflight() {
 #[test]
 fn rulesets_that_cannot_be_judged_leave_the_check_unknown() {
     let server = ready();
-    let rule = |ruleset: TagRuleset| server.github().repository_mut("me/wheels").tag_ruleset = Some(ruleset);
+    let rule = |ruleset: TagRuleset| {
+        server.github().repository_mut("me/wheels").tag_ruleset = Some(ruleset)
+    };
     let new = ["--tag", "v2", "--target", "main"];
     let unsure = "unknown: the ruleset `tags` may keep the tag from being created; push it before the build to be sure";
     let ask = |words: &[&str]| check_of(&writer(), &server, "tag-creation", words, 0);
-    rule(TagRuleset { is_hidden: true, ..TagRuleset::default() });
+    rule(TagRuleset {
+        is_hidden: true,
+        ..TagRuleset::default()
+    });
     assert_eq!(ask(&new), unsure, "its details are hidden");
-    rule(TagRuleset { include: vec!["refs/tags/[vw]*".to_owned()], ..TagRuleset::default() });
+    rule(TagRuleset {
+        include: vec!["refs/tags/[vw]*".to_owned()],
+        ..TagRuleset::default()
+    });
     assert_eq!(ask(&new), unsure, "a set of letters");
     rule(TagRuleset::default());
-    assert_eq!(ask(&[&new[..], &["--read-only"]].concat()), unsure, "another token publishes");
+    assert_eq!(
+        ask(&[&new[..], &["--read-only"]].concat()),
+        unsure,
+        "another token publishes"
+    );
     let server = ready();
-    server.github().faults.add("list-rulesets#1=no-right".parse().unwrap());
+    server
+        .github()
+        .faults
+        .add("list-rulesets#1=no-right".parse().unwrap());
     let told = check_of(&writer(), &server, "tag-creation", &new, 0);
-    assert_eq!(told, "unknown: the rulesets for tags cannot be read; push the tag before the build to be sure");
+    assert_eq!(
+        told,
+        "unknown: the rulesets for tags cannot be read; push the tag before the build to be sure"
+    );
 }
 
 /// A plan of as many wheels, four a job.
 fn plan_of(wheels: usize) -> Project {
     let row = |job: usize| {
-        let name = |distribution: &str, at: usize| format!("{distribution}-1.{at}+rocm62-cp311-cp311-linux_x86_64.whl");
-        (name("a", job), ["b", "c", "d"].map(|distribution| name(distribution, job)))
+        let name = |distribution: &str, at: usize| {
+            format!("{distribution}-1.{at}+rocm62-cp311-cp311-linux_x86_64.whl")
+        };
+        (
+            name("a", job),
+            ["b", "c", "d"].map(|distribution| name(distribution, job)),
+        )
     };
     let (jobs, rest) = (wheels / 4, wheels % 4);
     let rows: Vec<_> = (0..jobs + usize::from(rest > 0)).map(row).collect();
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
                   python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\ngfx: [gfx942]\n";
     let project = writer().file("m.yaml", matrix);
-    let mut plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    let mut plan = project
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0)
+        .json();
     let one = plan["jobs"][0].clone();
     let job = |(at, (own, further)): (usize, (String, [String; 3]))| {
         let mut job = one.clone();
@@ -506,10 +719,24 @@ fn more_files_than_an_hour_takes_need_slow() {
     --> argument `--plan`
     help: publish with `--slow`, and say so here; `rock-matrix render workflow` writes it where the plan needs it
     ");
-    let slow = check_of(&more, &server, "files-per-hour", &[&words[..], &["--slow"]].concat(), 0);
-    assert_eq!(slow, "passed: 451 files take longer than an hour, which `--slow` allows");
+    let slow = check_of(
+        &more,
+        &server,
+        "files-per-hour",
+        &[&words[..], &["--slow"]].concat(),
+        0,
+    );
+    assert_eq!(
+        slow,
+        "passed: 451 files take longer than an hour, which `--slow` allows"
+    );
     // A file that a draft holds already is not sent again.
-    add(&server, "v1", &["a-1.0+rocm62-cp311-cp311-linux_x86_64.whl"], true);
+    add(
+        &server,
+        "v1",
+        &["a-1.0+rocm62-cp311-cp311-linux_x86_64.whl"],
+        true,
+    );
     let told = check_of(&more, &server, "files-per-hour", &words, 0);
     assert_eq!(told, "passed: 450 files can be sent within an hour");
 }
@@ -520,14 +747,27 @@ fn a_full_release_fails_the_preflight() {
     let filled = |others: usize, draft: bool| {
         let server = ready();
         let names: Vec<String> = (0..others).map(|at| format!("other-{at}.txt")).collect();
-        add(&server, "v1", &names.iter().map(String::as_str).collect::<Vec<_>>(), draft);
+        add(
+            &server,
+            "v1",
+            &names.iter().map(String::as_str).collect::<Vec<_>>(),
+            draft,
+        );
         server
     };
     let project = plan_of(4);
     let words = ["--tag", "v1", "--plan", "plan.json", "--allow-published"];
-    let ask = |others: usize, draft: bool, exit: i32| check_of(&project, &filled(others, draft), "room", &words, exit);
-    assert_eq!(ask(994, true, 0), "passed: the release has room for 6 files");
-    assert_eq!(ask(998, true, 0), "passed: the release has room for 2 files; what does not fit goes to `v1-2`");
+    let ask = |others: usize, draft: bool, exit: i32| {
+        check_of(&project, &filled(others, draft), "room", &words, exit)
+    };
+    assert_eq!(
+        ask(994, true, 0),
+        "passed: the release has room for 6 files"
+    );
+    assert_eq!(
+        ask(998, true, 0),
+        "passed: the release has room for 2 files; what does not fit goes to `v1-2`"
+    );
     assert_eq!(ask(998, false, 0), ask(998, true, 0));
     let refused = preflight(&project, &filled(999, true), &words, 1).stderr;
     insta::assert_snapshot!(refused, @r"
@@ -544,9 +784,13 @@ fn names_of_a_plan_that_a_release_cannot_hold_together_are_refused() {
     let plan = project.read("plan.json");
     let project = project
         .file("case.json", &plan.replace("\"b-1.0", "\"A-1.0"))
-        .file("label.json", &plan.replace("b-1.0+rocm62-", "b-1.0+ROCM62-"));
+        .file(
+            "label.json",
+            &plan.replace("b-1.0+rocm62-", "b-1.0+ROCM62-"),
+        );
     let server = ready();
-    let refused = |plan: &str| preflight(&project, &server, &["--tag", "v1", "--plan", plan], 1).stderr;
+    let refused =
+        |plan: &str| preflight(&project, &server, &["--tag", "v1", "--plan", plan], 1).stderr;
     insta::assert_snapshot!(refused("case.json"), @r"
     error[G014 same-name-twice]: the plan expects `A-1.0+rocm62-cp311-cp311-linux_x86_64.whl` and `a-1.0+rocm62-cp311-cp311-linux_x86_64.whl`, which are one name to a GitHub release
     --> a-1.0+rocm62-cp311-cp311-linux_x86_64.whl
@@ -559,8 +803,8 @@ fn names_of_a_plan_that_a_release_cannot_hold_together_are_refused() {
     ");
 }
 
-/// The job that plans has `actions: read` for this: else GitHub tells it nothing of a private repository's
-/// environments.
+/// The job that plans has `actions: read` for this: else GitHub tells it nothing of a private
+/// repository's environments.
 #[test]
 fn a_read_only_token_sees_the_environments_that_it_may_read() {
     let server = ready();
@@ -570,22 +814,60 @@ fn a_read_only_token_sees_the_environments_that_it_may_read() {
     repository(&|of| of.is_private = true);
     let words = ["--tag", "v1", "--read-only", "--environment", "release"];
     let ask = |token: &str, exit: i32| {
-        check_of(&Project::new().env("GITHUB_TOKEN", token), &server, "environment", &words, exit)
+        check_of(
+            &Project::new().env("GITHUB_TOKEN", token),
+            &server,
+            "environment",
+            &words,
+            exit,
+        )
     };
-    assert_eq!(ask("reader", 0), "unknown: the rules of the environment `release` cannot be read");
-    assert_eq!(ask("planner", 0), "passed: `release` takes tags such as `v*`");
-    repository(&|of| drop(of.environments.insert("release".to_owned(), Some(vec!["x*".to_owned()]))));
-    assert!(ask("planner", 1).starts_with("failed: the environment `release` takes tags of `x*` only"));
+    assert_eq!(
+        ask("reader", 0),
+        "unknown: the rules of the environment `release` cannot be read"
+    );
+    assert_eq!(
+        ask("planner", 0),
+        "passed: `release` takes tags such as `v*`"
+    );
+    repository(&|of| {
+        drop(
+            of.environments
+                .insert("release".to_owned(), Some(vec!["x*".to_owned()])),
+        )
+    });
+    assert!(
+        ask("planner", 1).starts_with("failed: the environment `release` takes tags of `x*` only")
+    );
 }
 
 /// `LONGEST_DEADLINE_MIN`: a day; `MOST_MINUTES` of a build: a year.
 #[test]
 fn deadlines_are_at_most_a_day_and_caps_a_year() {
-    let is_taken = |words: &[&str]| rock_matrix::cli::command().try_get_matches_from(words).is_ok();
-    let preflight = ["rock-matrix", "release", "preflight", "--state", "state.json", "--tag", "v1", "--deadline"];
-    assert_eq!(["1440", "1441"].map(|minutes| is_taken(&[&preflight[..], &[minutes]].concat())), [true, false]);
+    let is_taken = |words: &[&str]| {
+        rock_matrix::cli::command()
+            .try_get_matches_from(words)
+            .is_ok()
+    };
+    let preflight = [
+        "rock-matrix",
+        "release",
+        "preflight",
+        "--state",
+        "state.json",
+        "--tag",
+        "v1",
+        "--deadline",
+    ];
+    assert_eq!(
+        ["1440", "1441"].map(|minutes| is_taken(&[&preflight[..], &[minutes]].concat())),
+        [true, false]
+    );
     let build = ["rock-matrix", "build", "JOB", "--cap"];
-    assert_eq!(["525600", "525601"].map(|minutes| is_taken(&[&build[..], &[minutes]].concat())), [true, false]);
+    assert_eq!(
+        ["525600", "525601"].map(|minutes| is_taken(&[&build[..], &[minutes]].concat())),
+        [true, false]
+    );
 }
 
 /// `LONGEST_NAME_BYTES`: 238, so that the name of a replacement has at most 255.
@@ -595,12 +877,27 @@ fn a_name_of_the_plan_has_at_most_238_bytes() {
     let name = "b-1.0+rocm62.-cp311-cp311-linux_x86_64.whl";
     let plan = project.read("plan.json");
     for (bytes, exit) in [(238, 0), (239, 1)] {
-        let long = plan.replace("b-1.0+rocm62-", &format!("b-1.0+rocm62.{}-", "b".repeat(bytes - name.len())));
+        let long = plan.replace(
+            "b-1.0+rocm62-",
+            &format!("b-1.0+rocm62.{}-", "b".repeat(bytes - name.len())),
+        );
         project = project.file("long.json", &long);
-        let said =
-            project.run(&["release", "preflight", "--state", "state.json", "--tag", "v1", "--plan", "long.json"]);
+        let said = project.run(&[
+            "release",
+            "preflight",
+            "--state",
+            "state.json",
+            "--tag",
+            "v1",
+            "--plan",
+            "long.json",
+        ]);
         let said = said.exits(exit).stderr;
-        assert_eq!(said.contains("its name has 239 bytes, and 238 can be published"), exit == 1, "{said}");
+        assert_eq!(
+            said.contains("its name has 239 bytes, and 238 can be published"),
+            exit == 1,
+            "{said}"
+        );
     }
 }
 
@@ -609,8 +906,25 @@ fn a_name_of_the_plan_has_at_most_238_bytes() {
 fn a_file_with_a_token_has_at_most_16_kibibytes() {
     for (bytes, is_read) in [(16 << 10, true), ((16 << 10) + 1, false)] {
         let project = Project::new().file("token", &"t".repeat(bytes));
-        let words = ["release", "preflight", "--repo", "me/wheels", "--tag", "v1", "--token-file", "token"];
-        let said = project.run(&[&words[..], &["--api-url", "http://127.0.0.1:9"]].concat()).exits(3).stderr;
-        assert_eq!(said.contains("G107 no-answer"), is_read, "{}", said.chars().take(500).collect::<String>());
+        let words = [
+            "release",
+            "preflight",
+            "--repo",
+            "me/wheels",
+            "--tag",
+            "v1",
+            "--token-file",
+            "token",
+        ];
+        let said = project
+            .run(&[&words[..], &["--api-url", "http://127.0.0.1:9"]].concat())
+            .exits(3)
+            .stderr;
+        assert_eq!(
+            said.contains("G107 no-answer"),
+            is_read,
+            "{}",
+            said.chars().take(500).collect::<String>()
+        );
     }
 }

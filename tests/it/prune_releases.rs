@@ -1,4 +1,5 @@
-//! A maintainer lets old nightly releases go by a rule: told first, deleted when asked for, and nothing else.
+//! A maintainer lets old nightly releases go by a rule: told first, deleted when asked for, and
+//! nothing else.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -34,20 +35,32 @@ fn age(server: &Server, tag: &str, days: u64, draft: bool) {
     });
     if !draft {
         let sha = fake_github::model::state::sha_of(tag);
-        server.github().repository_mut("me/wheels").tags.insert(tag.to_owned(), sha);
+        server
+            .github()
+            .repository_mut("me/wheels")
+            .tags
+            .insert(tag.to_owned(), sha);
     }
 }
 
 fn change(server: &Server, tag: &str, with: impl FnOnce(&mut Release)) {
     let mut github = server.github();
     let mut releases = github.repository_mut("me/wheels").releases.values_mut();
-    with(Arc::make_mut(releases.find(|release| release.tag_name == tag).unwrap()));
+    with(Arc::make_mut(
+        releases.find(|release| release.tag_name == tag).unwrap(),
+    ));
 }
 
 /// Four nightlies, one of them immutable, and a release; the newest of all is the latest.
 fn nightlies() -> Server {
     let server = server(fake_github::model::Settings::default(), &[]);
-    for (tag, days) in [("v1", 400), ("nightly-1", 90), ("nightly-2", 60), ("nightly-3", 40), ("nightly-4", 1)] {
+    for (tag, days) in [
+        ("v1", 400),
+        ("nightly-1", 90),
+        ("nightly-2", 60),
+        ("nightly-3", 40),
+        ("nightly-4", 1),
+    ] {
         aged(&server, tag, days, false);
     }
     change(&server, "nightly-2", |release| release.immutable = true);
@@ -55,25 +68,52 @@ fn nightlies() -> Server {
 }
 
 pub fn tags(server: &Server) -> Vec<String> {
-    let mut tags: Vec<String> =
-        server.github().repository("me/wheels").releases.values().map(|release| release.tag_name.clone()).collect();
+    let mut tags: Vec<String> = server
+        .github()
+        .repository("me/wheels")
+        .releases
+        .values()
+        .map(|release| release.tag_name.clone())
+        .collect();
     tags.sort();
     tags
 }
 
 fn prune(server: &Server, more: &[&str], exit: i32) -> Outcome {
     let url = server.url();
-    let words = ["publish", "--repo", "me/wheels", "--api-url", &url, "--prune"];
+    let words = [
+        "publish",
+        "--repo",
+        "me/wheels",
+        "--api-url",
+        &url,
+        "--prune",
+    ];
     let project = Project::new().env("GITHUB_TOKEN", "writer");
     let outcome = project.run(&[&words[..], more].concat()).exits(exit);
-    assert!(!outcome.stdout.contains("writer") && !outcome.stderr.contains("writer"), "the token is told");
+    assert!(
+        !outcome.stdout.contains("writer") && !outcome.stderr.contains("writer"),
+        "the token is told"
+    );
     outcome
 }
 
 #[test]
 fn what_would_go_is_told_with_why_and_nothing_is_deleted() {
     let server = nightlies();
-    let told = prune(&server, &["--tag-glob", "nightly-*", "--keep", "1", "--older-than", "30d"], 0).stdout;
+    let told = prune(
+        &server,
+        &[
+            "--tag-glob",
+            "nightly-*",
+            "--keep",
+            "1",
+            "--older-than",
+            "30d",
+        ],
+        0,
+    )
+    .stdout;
     insta::assert_snapshot!(told, @r"
     would delete nightly-1: 2 files, 14 bytes; number 4 from the newest, 90 days old
     would delete nightly-3: 2 files, 14 bytes; number 2 from the newest, 40 days old
@@ -82,8 +122,16 @@ fn what_would_go_is_told_with_why_and_nothing_is_deleted() {
     1 release with other tags than `nightly-*`
     2 releases with 28 bytes would go; `--apply` deletes
     ");
-    assert_eq!((tags(&server).len(), server.github().ledger.writes()), (5, 0));
-    let json = prune(&server, &["--tag-glob", "nightly-*", "--keep", "3", "--format", "json"], 0).json();
+    assert_eq!(
+        (tags(&server).len(), server.github().ledger.writes()),
+        (5, 0)
+    );
+    let json = prune(
+        &server,
+        &["--tag-glob", "nightly-*", "--keep", "3", "--format", "json"],
+        0,
+    )
+    .json();
     let goes: Vec<&str> = json["releases"]
         .as_array()
         .unwrap()
@@ -91,7 +139,10 @@ fn what_would_go_is_told_with_why_and_nothing_is_deleted() {
         .filter(|release| release["goes"] == true && release["deleted"] == false)
         .map(|release| release["tag"].as_str().unwrap())
         .collect();
-    assert_eq!((json["applied"].as_bool(), goes), (Some(false), vec!["nightly-1"]));
+    assert_eq!(
+        (json["applied"].as_bool(), goes),
+        (Some(false), vec!["nightly-1"])
+    );
 }
 
 #[test]
@@ -99,12 +150,35 @@ fn what_the_rule_lets_go_is_deleted_drafts_first_and_a_second_run_deletes_nothin
     let server = nightlies();
     aged(&server, "nightly-0", 50, true);
     aged(&server, "nightly-5", 0, true);
-    let rule = ["--tag-glob", "nightly-*", "--keep", "1", "--older-than", "30d", "--apply"];
+    let rule = [
+        "--tag-glob",
+        "nightly-*",
+        "--keep",
+        "1",
+        "--older-than",
+        "30d",
+        "--apply",
+    ];
     let told = prune(&server, &rule, 0).stdout;
-    assert!(told.starts_with("deleted nightly-0: 2 files, 14 bytes; a draft, last changed 50 days old\n"), "{told}");
-    assert!(told.ends_with("3 releases with 42 bytes deleted\n"), "{told}");
+    assert!(
+        told.starts_with(
+            "deleted nightly-0: 2 files, 14 bytes; a draft, last changed 50 days old\n"
+        ),
+        "{told}"
+    );
+    assert!(
+        told.ends_with("3 releases with 42 bytes deleted\n"),
+        "{told}"
+    );
     assert_eq!(tags(&server), ["nightly-2", "nightly-4", "nightly-5", "v1"]);
-    assert!(server.github().repository("me/wheels").tags.contains_key("nightly-1"), "tags stay");
+    assert!(
+        server
+            .github()
+            .repository("me/wheels")
+            .tags
+            .contains_key("nightly-1"),
+        "tags stay"
+    );
     let before = server.github().ledger.writes();
     let again = prune(&server, &rule, 0).stdout;
     assert!(again.ends_with("nothing was deleted\n"), "{again}");
@@ -114,7 +188,18 @@ fn what_the_rule_lets_go_is_deleted_drafts_first_and_a_second_run_deletes_nothin
 #[test]
 fn tags_go_only_where_that_is_asked_for() {
     let server = nightlies();
-    prune(&server, &["--tag-glob", "nightly-?", "--keep", "3", "--apply", "--delete-tags"], 0);
+    prune(
+        &server,
+        &[
+            "--tag-glob",
+            "nightly-?",
+            "--keep",
+            "3",
+            "--apply",
+            "--delete-tags",
+        ],
+        0,
+    );
     let github = server.github();
     let left: Vec<&String> = github.repository("me/wheels").tags.keys().collect();
     assert_eq!(left, ["nightly-2", "nightly-3", "nightly-4", "v1"]);
@@ -124,9 +209,25 @@ fn tags_go_only_where_that_is_asked_for() {
 fn the_slashes_of_a_tag_stand_for_themselves_when_it_is_deleted() {
     let server = nightlies();
     aged(&server, "nightly/old+one", 100, false);
-    prune(&server, &["--tag-glob", "nightly/*", "--keep", "0", "--apply", "--delete-tags"], 0);
+    prune(
+        &server,
+        &[
+            "--tag-glob",
+            "nightly/*",
+            "--keep",
+            "0",
+            "--apply",
+            "--delete-tags",
+        ],
+        0,
+    );
     let github = server.github();
-    assert!(!github.repository("me/wheels").tags.contains_key("nightly/old+one"));
+    assert!(
+        !github
+            .repository("me/wheels")
+            .tags
+            .contains_key("nightly/old+one")
+    );
     let last = &github.ledger.requests.last().unwrap().url;
     assert!(last.ends_with("/git/refs/tags/nightly/old%2Bone"), "{last}");
 }
@@ -134,13 +235,28 @@ fn the_slashes_of_a_tag_stand_for_themselves_when_it_is_deleted() {
 #[test]
 fn a_prune_that_was_killed_goes_on_when_it_is_run_again() {
     let server = nightlies();
-    server.github().faults.add("delete-release#2=hold-before".parse().unwrap());
+    server
+        .github()
+        .faults
+        .add("delete-release#2=hold-before".parse().unwrap());
     let url = server.url();
     let rule = ["--tag-glob", "nightly-*", "--keep", "1", "--apply"];
-    let words = ["publish", "--repo", "me/wheels", "--api-url", &url, "--prune"];
+    let words = [
+        "publish",
+        "--repo",
+        "me/wheels",
+        "--api-url",
+        &url,
+        "--prune",
+    ];
     let project = Project::new().env("GITHUB_TOKEN", "writer");
-    let mut child = project.command(&[&words[..], &rule].concat()).spawn().unwrap();
-    server.wait_held(Duration::from_mins(1)).expect("the first is deleted");
+    let mut child = project
+        .command(&[&words[..], &rule].concat())
+        .spawn()
+        .unwrap();
+    server
+        .wait_held(Duration::from_mins(1))
+        .expect("the first is deleted");
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(tags(&server).len(), 4);
@@ -154,16 +270,48 @@ fn a_prune_that_was_killed_goes_on_when_it_is_run_again() {
 #[test]
 fn a_fault_half_way_says_what_went_and_exits_with_3() {
     let server = nightlies();
-    server.github().faults.add("delete-release#2=no-right".parse().unwrap());
-    let told = prune(&server, &["--tag-glob", "nightly-*", "--keep", "1", "--apply"], 3);
-    assert!(told.stdout.contains("\ndeleted nightly-1:") || told.stdout.starts_with("deleted nightly-1:"));
-    assert!(told.stdout.contains("not yet deleted nightly-3:"), "{}", told.stdout);
-    assert!(told.stderr.contains("error[G104 token-without-right]"), "{}", told.stderr);
+    server
+        .github()
+        .faults
+        .add("delete-release#2=no-right".parse().unwrap());
+    let told = prune(
+        &server,
+        &["--tag-glob", "nightly-*", "--keep", "1", "--apply"],
+        3,
+    );
+    assert!(
+        told.stdout.contains("\ndeleted nightly-1:")
+            || told.stdout.starts_with("deleted nightly-1:")
+    );
+    assert!(
+        told.stdout.contains("not yet deleted nightly-3:"),
+        "{}",
+        told.stdout
+    );
+    assert!(
+        told.stderr.contains("error[G104 token-without-right]"),
+        "{}",
+        told.stderr
+    );
     let url = server.url();
-    let words = ["publish", "--repo", "me/wheels", "--api-url", &url, "--prune", "--tag-glob", "n*", "--keep", "1"];
+    let words = [
+        "publish",
+        "--repo",
+        "me/wheels",
+        "--api-url",
+        &url,
+        "--prune",
+        "--tag-glob",
+        "n*",
+        "--keep",
+        "1",
+    ];
     let stranger = Project::new();
     stranger.run(&words).exits(0);
-    let told = stranger.run(&[&words[..], &["--apply"]].concat()).exits(3).stderr;
+    let told = stranger
+        .run(&[&words[..], &["--apply"]].concat())
+        .exits(3)
+        .stderr;
     assert!(told.contains("error[G103 bad-token]"), "{told}");
 }
 
@@ -181,8 +329,20 @@ fn without_a_rule_nothing_is_even_asked() {
     ] {
         prune(&server, rule, 2);
     }
-    Project::new().run(&["publish", "--repo", "me/wheels", "--tag", "v1", "--apply", "dist"]).exits(2);
-    Project::new().run(&["publish", "--repo", "me/wheels", "dist"]).exits(2);
+    Project::new()
+        .run(&[
+            "publish",
+            "--repo",
+            "me/wheels",
+            "--tag",
+            "v1",
+            "--apply",
+            "dist",
+        ])
+        .exits(2);
+    Project::new()
+        .run(&["publish", "--repo", "me/wheels", "dist"])
+        .exits(2);
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
 
@@ -191,20 +351,38 @@ fn a_dry_run_is_what_it_is_anyway_and_no_tag_is_asked_for() {
     let server = nightlies();
     let rule = ["--tag-glob", "nightly-*", "--keep", "1"];
     let plain = prune(&server, &rule, 0).stdout;
-    assert_eq!(prune(&server, &[&rule[..], &["--dry-run"]].concat(), 0).stdout, plain);
+    assert_eq!(
+        prune(&server, &[&rule[..], &["--dry-run"]].concat(), 0).stdout,
+        plain
+    );
     let both = prune(&server, &[&rule[..], &["--dry-run", "--apply"]].concat(), 2).stderr;
-    assert!(both.contains("cannot be used with") && !both.contains("--tag <TAG>"), "{both}");
+    assert!(
+        both.contains("cannot be used with") && !both.contains("--tag <TAG>"),
+        "{both}"
+    );
     let bare = prune(&server, &["--keep", "1"], 2).stderr;
-    assert!(bare.contains("--tag-glob") && !bare.contains("--tag <TAG>"), "{bare}");
-    let untold = Project::new().run(&["publish", "--repo", "me/wheels", "--dist", "dist"]).exits(2).stderr;
-    assert!(untold.contains("name the tag of this one with `--tag`"), "{untold}");
+    assert!(
+        bare.contains("--tag-glob") && !bare.contains("--tag <TAG>"),
+        "{bare}"
+    );
+    let untold = Project::new()
+        .run(&["publish", "--repo", "me/wheels", "--dist", "dist"])
+        .exits(2)
+        .stderr;
+    assert!(
+        untold.contains("name the tag of this one with `--tag`"),
+        "{untold}"
+    );
 }
 
-/// With a saved list nothing is asked, and no repository need be named: there is no server at the address.
+/// With a saved list nothing is asked, and no repository need be named: there is no server at the
+/// address.
 #[test]
 fn a_saved_list_is_pruned_without_asking_anybody() {
     let release = |id: u64, tag: &str, day: &str, rest: &str| {
-        format!(r#"{{"id": {id}, "tag_name": "{tag}", "published_at": "2026-{day}T00:00:00Z", "assets": []{rest}}}"#)
+        format!(
+            r#"{{"id": {id}, "tag_name": "{tag}", "published_at": "2026-{day}T00:00:00Z", "assets": []{rest}}}"#
+        )
     };
     let releases = [
         release(1, "nightly-1", "01-01", ""),
@@ -213,9 +391,24 @@ fn a_saved_list_is_pruned_without_asking_anybody() {
         release(4, "nightly-4", "04-01", r#", "prerelease": true"#),
     ];
     let project = Project::new().file("state.json", &format!("[{}]", releases.join(",")));
-    let words = ["publish", "--api-url", "http://127.0.0.1:9", "--prune", "--tag-glob", "nightly-*", "--keep", "1"];
-    let told = project.run(&[&words[..], &["--dry-run", "--state", "state.json"]].concat()).exits(0).stdout;
-    let told = told.lines().map(|line| line.split(", ").next().unwrap().to_owned() + "\n").collect::<String>();
+    let words = [
+        "publish",
+        "--api-url",
+        "http://127.0.0.1:9",
+        "--prune",
+        "--tag-glob",
+        "nightly-*",
+        "--keep",
+        "1",
+    ];
+    let told = project
+        .run(&[&words[..], &["--dry-run", "--state", "state.json"]].concat())
+        .exits(0)
+        .stdout;
+    let told = told
+        .lines()
+        .map(|line| line.split(", ").next().unwrap().to_owned() + "\n")
+        .collect::<String>();
     insta::assert_snapshot!(told, @r#"
     would delete nightly-1: 0 files
     would delete nightly-2: 0 files
@@ -224,5 +417,8 @@ fn a_saved_list_is_pruned_without_asking_anybody() {
     2 releases with 0 bytes would go; `--apply` deletes
     "#);
     let refused = project.run(&words).exits(2).stderr;
-    assert!(refused.contains("--repo") && refused.contains("--state"), "{refused}");
+    assert!(
+        refused.contains("--repo") && refused.contains("--state"),
+        "{refused}"
+    );
 }

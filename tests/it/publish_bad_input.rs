@@ -1,5 +1,5 @@
-//! What goes wrong around a publish on GitHub: each fault is a diagnostic with a code and help, nothing is lost, and the
-//! token is in no output.
+//! What goes wrong around a publish on GitHub: each fault is a diagnostic with a code and help,
+//! nothing is lost, and the token is in no output.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,25 +10,41 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::support::{Project, Wheel};
-use fake_github::model::{Digests, Github, Operation, Release, Rights, Rule, Settings, Token, TokenKind};
+use fake_github::model::{
+    Digests, Github, Operation, Release, Rights, Rule, Settings, Token, TokenKind,
+};
 use fake_github::server::Server;
 
 /// Each kind of letter that a token may have and an address may not.
 const TOKEN: &str = "ghs_s3cret/of+the=run~'Zy9Xw8Vu7";
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
-/// An authority and a certificate of `localhost` and `github.example.com`, see the README beside them.
+/// An authority and a certificate of `localhost` and `github.example.com`, see the README beside
+/// them.
 pub const TLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls");
 
 /// As chatty as it gets.
 fn project() -> Project {
-    let project = Project::new().env("GITHUB_TOKEN", TOKEN).env("RUST_LOG", "trace").env("RUST_BACKTRACE", "full");
-    let project = project.env("HTTPS_PROXY", "").env("https_proxy", "").env("NO_PROXY", "").env("no_proxy", "");
+    let project = Project::new()
+        .env("GITHUB_TOKEN", TOKEN)
+        .env("RUST_LOG", "trace")
+        .env("RUST_BACKTRACE", "full");
+    let project = project
+        .env("HTTPS_PROXY", "")
+        .env("https_proxy", "")
+        .env("NO_PROXY", "")
+        .env("no_proxy", "");
     project.bytes(&format!("dist/{WHEEL}"), &Wheel::named(WHEEL).bytes())
 }
 
 fn server(rules: &[&str]) -> Server {
     let mut github = Github::new(Settings::default());
-    github.tokens.insert(TOKEN.to_owned(), Token { rights: Rights::Write, kind: TokenKind::Integration });
+    github.tokens.insert(
+        TOKEN.to_owned(),
+        Token {
+            rights: Rights::Write,
+            kind: TokenKind::Integration,
+        },
+    );
     for rule in rules {
         github.faults.add(rule.parse::<Rule>().unwrap());
     }
@@ -38,9 +54,19 @@ fn server(rules: &[&str]) -> Server {
 /// Every form in which a token could get into an output.
 fn is_told(text: &str) -> bool {
     let lower = percent_encode(TOKEN).to_lowercase();
-    let pieces = TOKEN.as_bytes().windows(10).map(|piece| String::from_utf8(piece.to_vec()).unwrap());
-    let forms = [percent_encode(TOKEN), lower, base64(TOKEN), base64(&format!("x-access-token:{TOKEN}"))];
-    pieces.chain(forms).any(|form| text.contains(form.trim_end_matches('=')))
+    let pieces = TOKEN
+        .as_bytes()
+        .windows(10)
+        .map(|piece| String::from_utf8(piece.to_vec()).unwrap());
+    let forms = [
+        percent_encode(TOKEN),
+        lower,
+        base64(TOKEN),
+        base64(&format!("x-access-token:{TOKEN}")),
+    ];
+    pieces
+        .chain(forms)
+        .any(|form| text.contains(form.trim_end_matches('=')))
 }
 
 fn base64(text: &str) -> String {
@@ -49,7 +75,18 @@ fn base64(text: &str) -> String {
 
 /// Publishes with these words; what is said of it, which must not be the token.
 fn publish(project: &Project, url: &str, more: &[&str], exit: i32) -> String {
-    let all = ["publish", "--verbose", "--dist", "dist", "--repo", "me/wheels", "--tag", "v1", "--api-url", url];
+    let all = [
+        "publish",
+        "--verbose",
+        "--dist",
+        "dist",
+        "--repo",
+        "me/wheels",
+        "--tag",
+        "v1",
+        "--api-url",
+        url,
+    ];
     // The last of several `--repo` would be refused: it is replaced.
     let mut words: Vec<&str> = all.to_vec();
     for word in more {
@@ -59,7 +96,11 @@ fn publish(project: &Project, url: &str, more: &[&str], exit: i32) -> String {
         words.push(word);
     }
     let outcome = project.run(&words).exits(exit);
-    assert!(!is_told(&outcome.stdout) && !is_told(&outcome.stderr), "the token is told: {}", outcome.stderr);
+    assert!(
+        !is_told(&outcome.stdout) && !is_told(&outcome.stderr),
+        "the token is told: {}",
+        outcome.stderr
+    );
     outcome.stderr
 }
 
@@ -67,7 +108,10 @@ fn publish(project: &Project, url: &str, more: &[&str], exit: i32) -> String {
 fn fails(project: &Project, url: &str, more: &[&str], exit: i32, code: &str) -> String {
     let told = publish(project, url, more, exit);
     assert!(told.contains(&format!("error[{code} ")), "{code}: {told}");
-    assert!(told.contains("help: "), "{code} does not say what to do: {told}");
+    assert!(
+        told.contains("help: "),
+        "{code} does not say what to do: {told}"
+    );
     told
 }
 
@@ -80,10 +124,18 @@ fn asked(server: &Server, operation: Operation) -> usize {
 #[test]
 fn a_form_of_the_token_is_found_wherever_it_stands() {
     let basic = base64(&format!("x-access-token:{TOKEN}"));
-    for text in [TOKEN, &percent_encode(TOKEN), &percent_encode(TOKEN).to_lowercase(), &basic, &TOKEN[3..20]] {
+    for text in [
+        TOKEN,
+        &percent_encode(TOKEN),
+        &percent_encode(TOKEN).to_lowercase(),
+        &basic,
+        &TOKEN[3..20],
+    ] {
         assert!(is_told(&format!("a {text} b")), "{text}");
     }
-    assert!(!is_told("POST /repos/me/wheels/releases: 401 Bad credentials"));
+    assert!(!is_told(
+        "POST /repos/me/wheels/releases: 401 Bad credentials"
+    ));
 }
 
 #[test]
@@ -97,10 +149,20 @@ fn a_token_that_is_wrong_missing_or_without_the_right_is_told_apart_and_not_trie
     assert_eq!(asked(&server, Operation::ListReleases), 1);
     for kind in [TokenKind::Integration, TokenKind::Personal] {
         let before = asked(&server, Operation::CreateRelease);
-        server.github().tokens.insert(TOKEN.to_owned(), Token { rights: Rights::Read, kind });
+        server.github().tokens.insert(
+            TOKEN.to_owned(),
+            Token {
+                rights: Rights::Read,
+                kind,
+            },
+        );
         let told = fails(&project(), &server.url(), &[], 3, "G104");
         assert!(told.contains("contents: write"), "{told}");
-        assert_eq!(asked(&server, Operation::CreateRelease), before + 1, "a right does not come by asking again");
+        assert_eq!(
+            asked(&server, Operation::CreateRelease),
+            before + 1,
+            "a right does not come by asking again"
+        );
     }
 }
 
@@ -108,12 +170,22 @@ fn a_token_that_is_wrong_missing_or_without_the_right_is_told_apart_and_not_trie
 fn a_variable_with_what_is_no_token_is_told_by_its_name_also_where_none_is_needed() {
     let server = server(&[]);
     for more in [&[][..], &["--dry-run"]] {
-        let odd = project().env("GITHUB_TOKEN", "wri ter").env("GH_TOKEN", TOKEN);
+        let odd = project()
+            .env("GITHUB_TOKEN", "wri ter")
+            .env("GH_TOKEN", TOKEN);
         let told = fails(&odd, &server.url(), more, 3, "G103");
-        assert!(told.contains("`GITHUB_TOKEN` holds no token") && !told.contains("wri ter"), "{told}");
+        assert!(
+            told.contains("`GITHUB_TOKEN` holds no token") && !told.contains("wri ter"),
+            "{told}"
+        );
     }
     assert_eq!(asked(&server, Operation::ListReleases), 0);
-    publish(&project().env("GITHUB_TOKEN", " ").env("GH_TOKEN", TOKEN), &server.url(), &[], 0);
+    publish(
+        &project().env("GITHUB_TOKEN", " ").env("GH_TOKEN", TOKEN),
+        &server.url(),
+        &[],
+        0,
+    );
 }
 
 #[test]
@@ -121,20 +193,44 @@ fn a_repository_that_is_not_there_and_one_that_the_token_does_not_see_are_told()
     let server = server(&[]);
     fails(&project(), &server.url(), &["--repo", "me/none"], 3, "G105");
     server.github().repository_mut("me/wheels").is_private = true;
-    server.github().tokens.insert(TOKEN.to_owned(), Token { rights: Rights::Stranger, kind: TokenKind::Personal });
+    server.github().tokens.insert(
+        TOKEN.to_owned(),
+        Token {
+            rights: Rights::Stranger,
+            kind: TokenKind::Personal,
+        },
+    );
     fails(&project(), &server.url(), &[], 3, "G105");
 }
 
 #[test]
 fn a_tag_that_was_moved_and_an_immutable_release_are_told_before_anything_is_written() {
     let server = server(&[]);
-    fails(&project(), &server.url(), &["--target", "0123456789abcdef0123456789abcdef01234567"], 1, "G116");
+    fails(
+        &project(),
+        &server.url(),
+        &["--target", "0123456789abcdef0123456789abcdef01234567"],
+        1,
+        "G116",
+    );
     assert_eq!(server.github().ledger.writes(), 0);
-    server.github().repository_mut("me/wheels").has_immutable_releases = true;
+    server
+        .github()
+        .repository_mut("me/wheels")
+        .has_immutable_releases = true;
     publish(&project(), &server.url(), &[], 0);
     let before = server.github().ledger.writes();
-    let other = project().bytes(&format!("dist/{WHEEL}"), &Wheel::named(WHEEL).file("flash_attn/b.py", b"").bytes());
-    fails(&other, &server.url(), &["--replace", "--allow-published"], 1, "G100");
+    let other = project().bytes(
+        &format!("dist/{WHEEL}"),
+        &Wheel::named(WHEEL).file("flash_attn/b.py", b"").bytes(),
+    );
+    fails(
+        &other,
+        &server.url(),
+        &["--replace", "--allow-published"],
+        1,
+        "G100",
+    );
     assert_eq!(server.github().ledger.writes(), before);
 }
 
@@ -144,12 +240,20 @@ fn a_file_of_two_gibibytes_is_refused_without_reading_it() {
     let server = server(&[]);
     let project = project();
     for (size, ending) in [(2_u64 << 30, "tar.gz"), (3 << 30, "whl")] {
-        let name = if ending == "whl" { "large-1-py3-none-any.whl" } else { "large-1.tar.gz" };
+        let name = if ending == "whl" {
+            "large-1-py3-none-any.whl"
+        } else {
+            "large-1.tar.gz"
+        };
         let file = std::fs::File::create(project.path(&format!("dist/{name}"))).unwrap();
         file.set_len(size).unwrap();
     }
     let told = fails(&project, &server.url(), &[], 1, "G112");
-    assert_eq!(told.matches("GitHub takes fewer than 2147483648").count(), 2, "{told}");
+    assert_eq!(
+        told.matches("GitHub takes fewer than 2147483648").count(),
+        2,
+        "{told}"
+    );
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
 
@@ -166,7 +270,11 @@ fn a_name_that_github_would_change_is_an_error_and_nothing_is_sent() {
         ("a-1..2.tar.gz", "G001"),
         ("a-1..tar.gz", "G001"),
     ] {
-        let bytes = if name.ends_with("whl") { Wheel::named(name).bytes() } else { b"x".to_vec() };
+        let bytes = if name.ends_with("whl") {
+            Wheel::named(name).bytes()
+        } else {
+            b"x".to_vec()
+        };
         let project = project().bytes(&format!("dist/{name}"), &bytes);
         let told = fails(&project, &server.url(), &[], 1, code);
         assert!(told.contains(name), "{told}");
@@ -192,7 +300,10 @@ fn a_plan_and_a_folder_that_disagree_are_refused() {
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx90a]\naxes:\n  \
                   flash-attn: [\"2.8.3\"]\n  python: [\"3.10\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\n";
     let project = project().file("matrix.yaml", matrix);
-    let plan = project.run(&["plan", "matrix.yaml", "--format", "json"]).exits(0).stdout;
+    let plan = project
+        .run(&["plan", "matrix.yaml", "--format", "json"])
+        .exits(0)
+        .stdout;
     let project = project.file("plan.json", &plan);
     fails(&project, &server.url(), &["--plan", "plan.json"], 1, "G004");
     fails(&project, &server.url(), &["--plan", "plan.json"], 1, "G005");
@@ -208,7 +319,13 @@ fn a_limit_is_judged_by_the_clock_of_the_server() {
         // An hour by the clock of this machine would be beyond the deadline, and so would fail.
         publish(&project(), &server.url(), &["--deadline", "10"], 0);
         let github = server.github();
-        let times: Vec<u64> = github.ledger.requests.iter().take(2).map(|asked| asked.at_ms).collect();
+        let times: Vec<u64> = github
+            .ledger
+            .requests
+            .iter()
+            .take(2)
+            .map(|asked| asked.at_ms)
+            .collect();
         assert!(times[1] - times[0] >= 1000, "{times:?}");
     }
 }
@@ -216,19 +333,37 @@ fn a_limit_is_judged_by_the_clock_of_the_server() {
 /// 4.11
 #[test]
 fn a_server_that_leads_elsewhere_gets_no_token_there() {
-    for rule in ["list-releases=elsewhere:302", "create-release=elsewhere:307", "list-releases=next-elsewhere"] {
+    for rule in [
+        "list-releases=elsewhere:302",
+        "create-release=elsewhere:307",
+        "list-releases=next-elsewhere",
+    ] {
         let server = server(&[rule]);
         if rule.ends_with("next-elsewhere") {
-            let old = |id| Release { id, tag_name: format!("v0.{id}"), ..Release::default() };
+            let old = |id| Release {
+                id,
+                tag_name: format!("v0.{id}"),
+                ..Release::default()
+            };
             let releases = (1..=101).map(|id| (id, Arc::new(old(id))));
-            server.github().repository_mut("me/wheels").releases.extend(releases);
+            server
+                .github()
+                .repository_mut("me/wheels")
+                .releases
+                .extend(releases);
         }
         fails(&project(), &server.url(), &[], 3, "G108");
         asked(&server, Operation::Storage);
     }
     let uploads = server(&["upload=elsewhere:307"]);
     publish(&project(), &uploads.url(), &[], 3);
-    assert_eq!((asked(&uploads, Operation::Storage), uploads.github().ledger.leaks), (0, 0));
+    assert_eq!(
+        (
+            asked(&uploads, Operation::Storage),
+            uploads.github().ledger.leaks
+        ),
+        (0, 0)
+    );
     // Files are fetched from elsewhere, and without the token.
     let files = server(&[]);
     files.github().settings.digests = Digests::Null;
@@ -236,8 +371,16 @@ fn a_server_that_leads_elsewhere_gets_no_token_there() {
     publish(&project(), &files.url(), &["--verify", "full"], 0);
     assert!(asked(&files, Operation::Storage) > 0);
     let github = files.github();
-    let of_storage = github.ledger.requests.iter().filter(|asked| asked.operation == Operation::Storage);
-    assert!(of_storage.flat_map(|asked| &asked.headers).all(|(name, _)| name != "authorization"));
+    let of_storage = github
+        .ledger
+        .requests
+        .iter()
+        .filter(|asked| asked.operation == Operation::Storage);
+    assert!(
+        of_storage
+            .flat_map(|asked| &asked.headers)
+            .all(|(name, _)| name != "authorization")
+    );
 }
 
 /// A server of one answer for each request, which keeps what was asked.
@@ -258,18 +401,32 @@ impl Stub {
         let chain = vec![CertificateDer::from_pem_file(format!("{TLS}/server.pem")).unwrap()];
         let key = PrivateKeyDer::from_pem_file(format!("{TLS}/server.key.pem")).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config =
-            rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-        let config = Arc::new(config.with_no_client_auth().with_single_cert(chain, key).unwrap());
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap();
+        let config = Arc::new(
+            config
+                .with_no_client_auth()
+                .with_single_cert(chain, key)
+                .unwrap(),
+        );
         Self::with(move |stream, heard| {
             let connection = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
-            converse(&mut rustls::StreamOwned::new(connection, stream), &answer, heard);
+            converse(
+                &mut rustls::StreamOwned::new(connection, stream),
+                &answer,
+                heard,
+            );
         })
     }
 
     fn with(serve: impl Fn(TcpStream, &Mutex<Vec<String>>) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (address, heard, serve) = (listener.local_addr().unwrap(), Arc::default(), Arc::new(serve));
+        let (address, heard, serve) = (
+            listener.local_addr().unwrap(),
+            Arc::default(),
+            Arc::new(serve),
+        );
         let kept: Arc<Mutex<Vec<String>>> = Arc::clone(&heard);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
@@ -301,7 +458,11 @@ fn converse(stream: &mut (impl Read + Write), answer: &Answer, heard: &Mutex<Vec
     while let Some(head) = head(stream) {
         let reply = answer(&head);
         heard.lock().unwrap().push(head);
-        if stream.write_all(reply.as_bytes()).and_then(|()| stream.flush()).is_err() {
+        if stream
+            .write_all(reply.as_bytes())
+            .and_then(|()| stream.flush())
+            .is_err()
+        {
             return;
         }
     }
@@ -309,33 +470,57 @@ fn converse(stream: &mut (impl Read + Write), answer: &Answer, heard: &Mutex<Vec
 
 /// An answer with this status line and a JSON body.
 pub fn reply(status: &str, body: &str) -> String {
-    format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
 }
 
 /// An API without releases, whose tags are all at one commit.
 pub fn empty_api(head: &str) -> String {
-    let is_tag = head.lines().next().is_some_and(|line| line.contains("/git/ref/"));
+    let is_tag = head
+        .lines()
+        .next()
+        .is_some_and(|line| line.contains("/git/ref/"));
     let sha = "0".repeat(40);
-    let tag = format!(r#"{{"ref": "refs/tags/v1", "object": {{"sha": "{sha}", "type": "commit"}}}}"#);
+    let tag =
+        format!(r#"{{"ref": "refs/tags/v1", "object": {{"sha": "{sha}", "type": "commit"}}}}"#);
     reply("200 OK", if is_tag { &tag } else { "[]" })
 }
 
 /// 4.16
 #[test]
 fn a_server_that_tells_the_token_back_is_not_quoted_with_it() {
-    for status in ["400 Bad Request", "403 Forbidden", "422 Unprocessable Entity", "200 OK"] {
-        for form in [TOKEN.to_owned(), percent_encode(TOKEN), percent_encode(TOKEN).to_lowercase()] {
-            let text =
-                format!(r#"{{"message": "what is {form}?", "errors": [{{"message": "{form}", "code": "{form}"}}]}}"#);
+    for status in [
+        "400 Bad Request",
+        "403 Forbidden",
+        "422 Unprocessable Entity",
+        "200 OK",
+    ] {
+        for form in [
+            TOKEN.to_owned(),
+            percent_encode(TOKEN),
+            percent_encode(TOKEN).to_lowercase(),
+        ] {
+            let text = format!(
+                r#"{{"message": "what is {form}?", "errors": [{{"message": "{form}", "code": "{form}"}}]}}"#
+            );
             let stub = Stub::start(move |_| reply(status, &text));
             fails(
                 &project(),
                 &format!("http://{}", stub.address),
                 &[],
                 3,
-                if status.starts_with("403") { "G104" } else { "G106" },
+                if status.starts_with("403") {
+                    "G104"
+                } else {
+                    "G106"
+                },
             );
-            assert!(stub.heard().contains(TOKEN), "it was told to the API itself");
+            assert!(
+                stub.heard().contains(TOKEN),
+                "it was told to the API itself"
+            );
         }
     }
 }
@@ -345,7 +530,10 @@ fn a_certificate_that_nobody_trusts_is_refused_and_that_of_the_own_authority_is_
     let api = Stub::start_secure(empty_api);
     let url = format!("https://localhost:{}", api.address.port());
     let told = fails(&project(), &url, &[], 3, "G107");
-    assert!(told.contains("certificate") && told.contains("SSL_CERT_FILE"), "{told}");
+    assert!(
+        told.contains("certificate") && told.contains("SSL_CERT_FILE"),
+        "{told}"
+    );
     assert_eq!(api.heard(), "", "nothing was asked");
     let trusting = project().env("SSL_CERT_FILE", format!("{TLS}/ca.pem"));
     publish(&trusting, &url, &["--dry-run"], 0);
@@ -357,7 +545,9 @@ fn a_certificate_that_nobody_trusts_is_refused_and_that_of_the_own_authority_is_
 /// Lets through what it is asked for, to this address whatever the name.
 fn tunnel(to: SocketAddr) -> Stub {
     Stub::with(move |mut stream, heard| {
-        let Some(head) = head(&mut stream) else { return };
+        let Some(head) = head(&mut stream) else {
+            return;
+        };
         heard.lock().unwrap().push(head);
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
         let server = TcpStream::connect(to).unwrap();
@@ -372,25 +562,47 @@ fn tunnel(to: SocketAddr) -> Stub {
 fn a_proxy_carries_it_and_sees_neither_token_nor_calls() {
     let api = Stub::start_secure(empty_api);
     let proxy = tunnel(api.address);
-    let project = project()
-        .env("SSL_CERT_FILE", format!("{TLS}/ca.pem"))
-        .env("HTTPS_PROXY", format!("http://somebody:passw0rd@{}", proxy.address));
-    publish(&project, "https://github.example.com/api/v3", &["--dry-run"], 0);
-    assert!(api.heard().contains("GET /api/v3/repos/me/wheels/releases?per_page=100"), "{}", api.heard());
+    let project = project().env("SSL_CERT_FILE", format!("{TLS}/ca.pem")).env(
+        "HTTPS_PROXY",
+        format!("http://somebody:passw0rd@{}", proxy.address),
+    );
+    publish(
+        &project,
+        "https://github.example.com/api/v3",
+        &["--dry-run"],
+        0,
+    );
+    assert!(
+        api.heard()
+            .contains("GET /api/v3/repos/me/wheels/releases?per_page=100"),
+        "{}",
+        api.heard()
+    );
     let seen = proxy.heard();
-    assert!(seen.starts_with("CONNECT github.example.com:443 ") && seen.contains("Basic "), "{seen}");
+    assert!(
+        seen.starts_with("CONNECT github.example.com:443 ") && seen.contains("Basic "),
+        "{seen}"
+    );
     assert!(!is_told(&seen), "{seen}");
 }
 
 #[test]
 fn this_machine_is_never_asked_through_a_proxy() {
-    let (api, proxy) = (Stub::start_secure(empty_api), Stub::start(|_| reply("403 Forbidden", "")));
+    let (api, proxy) = (
+        Stub::start_secure(empty_api),
+        Stub::start(|_| reply("403 Forbidden", "")),
+    );
     let project = project()
         .env("SSL_CERT_FILE", format!("{TLS}/ca.pem"))
         .env("HTTPS_PROXY", format!("http://{}", proxy.address))
         .env("HTTP_PROXY", format!("http://{}", proxy.address));
     for host in ["localhost", "127.0.0.1"] {
-        publish(&project, &format!("https://{host}:{}", api.address.port()), &["--dry-run"], 0);
+        publish(
+            &project,
+            &format!("https://{host}:{}", api.address.port()),
+            &["--dry-run"],
+            0,
+        );
     }
     publish(&project, &server(&[]).url(), &[], 0);
     assert_eq!(proxy.heard(), "");
@@ -398,19 +610,41 @@ fn this_machine_is_never_asked_through_a_proxy() {
 
 #[test]
 fn a_proxy_that_refuses_is_named_at_once_and_without_its_password() {
-    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let refusing = Stub::start(|_| reply("403 Forbidden", "")).address;
     let asking = Stub::start(|_| reply("407 Proxy Authentication Required", "")).address;
     for (proxy, word) in [
         (format!("http://somebody:passw0rd@{closed}"), "refused"),
-        (format!("http://somebody:passw0rd@{refusing}"), "unsuccessful"),
-        (format!("http://somebody:passw0rd@{asking}"), "authorization"),
+        (
+            format!("http://somebody:passw0rd@{refusing}"),
+            "unsuccessful",
+        ),
+        (
+            format!("http://somebody:passw0rd@{asking}"),
+            "authorization",
+        ),
     ] {
         let project = project().env("HTTPS_PROXY", &proxy);
-        let told = fails(&project, "https://github.example.com/api/v3", &[], 3, "G107");
-        assert!(told.contains(word) && !told.contains("passw0rd"), "{proxy}: {told}");
+        let told = fails(
+            &project,
+            "https://github.example.com/api/v3",
+            &[],
+            3,
+            "G107",
+        );
+        assert!(
+            told.contains(word) && !told.contains("passw0rd"),
+            "{proxy}: {told}"
+        );
         let address = proxy.rsplit('@').next().unwrap();
-        assert!(told.contains(&format!("proxy {address}")) || told.contains(&format!("proxy `{address}`")), "{told}");
+        assert!(
+            told.contains(&format!("proxy {address}"))
+                || told.contains(&format!("proxy `{address}`")),
+            "{told}"
+        );
     }
 }
 
@@ -418,7 +652,13 @@ fn a_proxy_that_refuses_is_named_at_once_and_without_its_password() {
 fn a_proxy_that_cannot_be_used_is_an_error() {
     let fault = |variable: &str, proxy: &str| {
         let project = project().env(variable, proxy);
-        fails(&project, "https://github.example.com/api/v3", &[], 3, "G107")
+        fails(
+            &project,
+            "https://github.example.com/api/v3",
+            &[],
+            3,
+            "G107",
+        )
     };
     let of_socks = fault("ALL_PROXY", "socks5://somebody:passw0rd@127.0.0.1:9");
     insta::assert_snapshot!(of_socks, @r"
@@ -427,12 +667,23 @@ fn a_proxy_that_cannot_be_used_is_an_error() {
     --> GET /api/v3/repos/me/wheels/releases
     help: check the network, and the proxy that `https_proxy` or `all_proxy` names, if any
     ");
-    for proxy in ["nonsense proxy", ":::", "http://", "http://h:99999", "http://somebody:passw0rd@"] {
+    for proxy in [
+        "nonsense proxy",
+        ":::",
+        "http://",
+        "http://h:99999",
+        "http://somebody:passw0rd@",
+    ] {
         let said = fault("HTTPS_PROXY", proxy);
-        assert!(said.contains("the value of `https_proxy` is not the address of a proxy"), "{proxy}: {said}");
+        assert!(
+            said.contains("the value of `https_proxy` is not the address of a proxy"),
+            "{proxy}: {said}"
+        );
         assert!(!said.contains("passw0rd"), "{said}");
     }
     // A host without a proxy needs none that works.
-    let project = project().env("HTTPS_PROXY", ":::").env("NO_PROXY", "localhost");
+    let project = project()
+        .env("HTTPS_PROXY", ":::")
+        .env("NO_PROXY", "localhost");
     publish(&project, &server(&[]).url(), &[], 0);
 }

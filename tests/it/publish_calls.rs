@@ -1,5 +1,5 @@
-//! The calls of a publish, in their order: what is asked first, what is sent again and what never, and what they say.
-//! The clock is part of the play.
+//! The calls of a publish, in their order: what is asked first, what is sent again and what never,
+//! and what they say. The clock is part of the play.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,17 +20,34 @@ fn operations(play: &Play) -> Vec<Operation> {
 }
 
 fn draft(id: u64) -> Release {
-    Release { id, tag_name: "v1".to_owned(), draft: true, ..Release::default() }
+    Release {
+        id,
+        tag_name: "v1".to_owned(),
+        draft: true,
+        ..Release::default()
+    }
 }
 
 fn put(play: &Play, release: Release) {
-    play.github().repository_mut("me/wheels").releases.insert(release.id, Arc::new(release));
+    play.github()
+        .repository_mut("me/wheels")
+        .releases
+        .insert(release.id, Arc::new(release));
 }
 
 /// Changes an asset behind the program's back.
 fn change(play: &Play, name: &str, with: impl Fn(&mut Asset)) {
-    for release in play.github().repository_mut("me/wheels").releases.values_mut() {
-        for asset in Arc::make_mut(release).assets.iter_mut().filter(|asset| asset.name == name) {
+    for release in play
+        .github()
+        .repository_mut("me/wheels")
+        .releases
+        .values_mut()
+    {
+        for asset in Arc::make_mut(release)
+            .assets
+            .iter_mut()
+            .filter(|asset| asset.name == name)
+        {
             with(Arc::make_mut(asset));
         }
     }
@@ -43,25 +60,61 @@ fn a_draft_is_found_on_the_last_page_and_never_asked_for_by_its_tag() {
     crowd(&play, 250);
     put(&play, draft(5));
     let files = Files::of(2, 1);
-    assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)));
-    let of_tag: Vec<u64> =
-        play.releases().iter().filter(|release| release.tag_name == "v1").map(|release| release.id).collect();
+    assert!(matches!(
+        play.publish(&files, &files.goal(1), Allowed::default()),
+        End::Done(_)
+    ));
+    let of_tag: Vec<u64> = play
+        .releases()
+        .iter()
+        .filter(|release| release.tag_name == "v1")
+        .map(|release| release.id)
+        .collect();
     assert_eq!(of_tag, [5]);
-    assert_eq!((asked(&play, Operation::CreateRelease), asked(&play, Operation::ReleaseByTag)), (0, 0));
+    assert_eq!(
+        (
+            asked(&play, Operation::CreateRelease),
+            asked(&play, Operation::ReleaseByTag)
+        ),
+        (0, 0)
+    );
     let first = &log(&play)[0];
-    assert!(first.url.ends_with("/repos/me/wheels/releases?per_page=100"), "{}", first.url);
+    assert!(
+        first
+            .url
+            .ends_with("/repos/me/wheels/releases?per_page=100"),
+        "{}",
+        first.url
+    );
 }
 
 /// 4.1
 #[test]
 fn a_draft_that_was_made_is_used_by_its_number_while_lists_do_not_have_it() {
-    let play = play(Settings { listing: Listing::Late(600_000), ..Settings::default() }, &[]);
+    let play = play(
+        Settings {
+            listing: Listing::Late(600_000),
+            ..Settings::default()
+        },
+        &[],
+    );
     let files = Files::of(3, 1);
-    assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)));
-    let [release] = &play.releases()[..] else { panic!("one release") };
+    assert!(matches!(
+        play.publish(&files, &files.goal(1), Allowed::default()),
+        End::Done(_)
+    ));
+    let [release] = &play.releases()[..] else {
+        panic!("one release")
+    };
     assert!(!release.draft && release.assets.len() == 4);
-    let made = log(&play).into_iter().find(|asked| asked.operation == Operation::CreateRelease).unwrap();
-    assert_eq!((&made.json["draft"], &made.json["tag_name"]), (&true.into(), &"v1".into()));
+    let made = log(&play)
+        .into_iter()
+        .find(|asked| asked.operation == Operation::CreateRelease)
+        .unwrap();
+    assert_eq!(
+        (&made.json["draft"], &made.json["tag_name"]),
+        (&true.into(), &"v1".into())
+    );
     assert_eq!(asked(&play, Operation::ReleaseByTag), 0);
 }
 
@@ -69,42 +122,95 @@ fn a_draft_that_was_made_is_used_by_its_number_while_lists_do_not_have_it() {
 #[test]
 fn of_several_releases_of_a_tag_the_public_one_is_used_then_the_one_with_files_then_the_oldest() {
     let full = |id| Release {
-        assets: vec![Arc::new(Asset { id: id * 10, name: "of-others".to_owned(), ..Asset::default() })],
+        assets: vec![Arc::new(Asset {
+            id: id * 10,
+            name: "of-others".to_owned(),
+            ..Asset::default()
+        })],
         ..draft(id)
     };
-    let public = Release { draft: false, ..draft(9) };
-    for (releases, used) in [(vec![draft(3), public], 9), (vec![draft(3), full(9)], 9), (vec![draft(3), draft(9)], 3)] {
+    let public = Release {
+        draft: false,
+        ..draft(9)
+    };
+    for (releases, used) in [
+        (vec![draft(3), public], 9),
+        (vec![draft(3), full(9)], 9),
+        (vec![draft(3), draft(9)], 3),
+    ] {
         let play = play(Settings::default(), &[]);
         for release in releases {
             put(&play, release);
         }
         let files = Files::of(1, 1);
-        let allowed = Allowed { published: true, ..Allowed::default() };
+        let allowed = Allowed {
+            published: true,
+            ..Allowed::default()
+        };
         let end = play.publish(&files, &files.goal(1), allowed);
-        let End::Refused(refused) = end else { panic!("{end:?}") };
-        let [Refusal::Duplicates { releases, .. }] = &refused[..] else { panic!("{refused:?}") };
-        assert_eq!(releases.iter().map(|(id, _)| *id).min(), Some(3), "all are told, the used one first");
+        let End::Refused(refused) = end else {
+            panic!("{end:?}")
+        };
+        let [Refusal::Duplicates { releases, .. }] = &refused[..] else {
+            panic!("{refused:?}")
+        };
+        assert_eq!(
+            releases.iter().map(|(id, _)| *id).min(),
+            Some(3),
+            "all are told, the used one first"
+        );
         assert_eq!((releases[0].0, play.github().ledger.writes()), (used, 0));
-        let allowed = Allowed { clean_duplicates: true, ..allowed };
-        assert_eq!(play.publish(&files, &files.goal(2), allowed), End::Done(vec![used]));
+        let allowed = Allowed {
+            clean_duplicates: true,
+            ..allowed
+        };
+        assert_eq!(
+            play.publish(&files, &files.goal(2), allowed),
+            End::Done(vec![used])
+        );
     }
 }
 
 /// 4.3
 #[test]
 fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_where_that_is_asked_for() {
-    let play = play(Settings { digests: Digests::Null, ..Settings::default() }, &[]);
+    let play = play(
+        Settings {
+            digests: Digests::Null,
+            ..Settings::default()
+        },
+        &[],
+    );
     let files = Files::of(2, 1);
-    let full = Allowed { fetch_to_verify: true, ..Allowed::default() };
-    assert!(matches!(play.publish(&files, &files.goal(1), full), End::Done(_)));
+    let full = Allowed {
+        fetch_to_verify: true,
+        ..Allowed::default()
+    };
+    assert!(matches!(
+        play.publish(&files, &files.goal(1), full),
+        End::Done(_)
+    ));
     assert_eq!(asked(&play, Operation::Storage), 3, "each was fetched once");
     let name = "a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl";
-    change(&play, name, |asset| asset.content = Some(b"wheel X of 1".to_vec().into()));
-    assert!(matches!(play.publish(&files, &files.goal(2), Allowed::default()), End::Done(_)), "the size is the same");
+    change(&play, name, |asset| {
+        asset.content = Some(b"wheel X of 1".to_vec().into())
+    });
+    assert!(
+        matches!(
+            play.publish(&files, &files.goal(2), Allowed::default()),
+            End::Done(_)
+        ),
+        "the size is the same"
+    );
     let before = play.github().ledger.writes();
     let end = play.publish(&files, &files.goal(3), full);
-    let End::Refused(refused) = end else { panic!("{end:?}") };
-    assert!(matches!(&refused[..], [Refusal::Differs { name: found, .. }] if found == name), "{refused:?}");
+    let End::Refused(refused) = end else {
+        panic!("{end:?}")
+    };
+    assert!(
+        matches!(&refused[..], [Refusal::Differs { name: found, .. }] if found == name),
+        "{refused:?}"
+    );
     assert_eq!(play.github().ledger.writes(), before, "nothing is written");
 }
 
@@ -114,23 +220,56 @@ fn a_file_that_was_stored_under_another_name_is_deleted_and_the_publish_fails() 
     let play = play(Settings::default(), &["upload#1=wrong-name"]);
     let files = Files::of(1, 1);
     let end = play.publish(&files, &files.goal(1), Allowed::default());
-    let End::Incomplete(failed) = end else { panic!("{end:?}") };
-    assert!(matches!(failed.values().next(), Some(GithubError::Stored { .. })), "{failed:?}");
-    let [release] = &play.releases()[..] else { panic!("one release") };
-    let names: Vec<&str> = release.assets.iter().map(|asset| asset.name.as_str()).collect();
-    assert_eq!((names.len(), release.draft), (0, true), "{names:?}: nor are its sums sent");
+    let End::Incomplete(failed) = end else {
+        panic!("{end:?}")
+    };
+    assert!(
+        matches!(failed.values().next(), Some(GithubError::Stored { .. })),
+        "{failed:?}"
+    );
+    let [release] = &play.releases()[..] else {
+        panic!("one release")
+    };
+    let names: Vec<&str> = release
+        .assets
+        .iter()
+        .map(|asset| asset.name.as_str())
+        .collect();
+    assert_eq!(
+        (names.len(), release.draft),
+        (0, true),
+        "{names:?}: nor are its sums sent"
+    );
 }
 
 /// 4.6, P2
 #[test]
 fn before_a_file_is_sent_again_the_assets_are_listed_and_what_is_left_of_it_is_deleted() {
     let play = play(Settings::default(), &["upload#1=502"]);
-    let files = Files { at_once: 1, ..Files::of(1, 1) };
-    assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)));
+    let files = Files {
+        at_once: 1,
+        ..Files::of(1, 1)
+    };
+    assert!(matches!(
+        play.publish(&files, &files.goal(1), Allowed::default()),
+        End::Done(_)
+    ));
     let all = operations(&play);
-    let first = all.iter().position(|operation| *operation == Operation::Upload).unwrap();
-    let second = first + 1 + all[first + 1..].iter().position(|operation| *operation == Operation::Upload).unwrap();
-    let between = [Operation::ListReleases, Operation::ListAssets, Operation::DeleteAsset];
+    let first = all
+        .iter()
+        .position(|operation| *operation == Operation::Upload)
+        .unwrap();
+    let second = first
+        + 1
+        + all[first + 1..]
+            .iter()
+            .position(|operation| *operation == Operation::Upload)
+            .unwrap();
+    let between = [
+        Operation::ListReleases,
+        Operation::ListAssets,
+        Operation::DeleteAsset,
+    ];
     assert_eq!(all[first + 1..second], between);
     assert_eq!(play.github().ledger.times(Reached::StarterDeleted), 1);
 }
@@ -138,36 +277,93 @@ fn before_a_file_is_sent_again_the_assets_are_listed_and_what_is_left_of_it_is_d
 /// 4.6
 #[test]
 fn a_name_that_is_taken_by_the_same_bytes_is_a_success() {
-    let late = Settings { listing: Listing::Late(9_000), ..Settings::default() };
+    let late = Settings {
+        listing: Listing::Late(9_000),
+        ..Settings::default()
+    };
     let play = play(late, &["upload#1=done:502"]);
-    let files = Files { at_once: 1, ..Files::of(1, 1) };
-    assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)));
+    let files = Files {
+        at_once: 1,
+        ..Files::of(1, 1)
+    };
+    assert!(matches!(
+        play.publish(&files, &files.goal(1), Allowed::default()),
+        End::Done(_)
+    ));
     let github = play.github();
-    assert!(github.ledger.times(Reached::NameTaken) > 0, "it was sent again, and its name was taken");
-    let deleted = github.ledger.times(Reached::AssetDeleted) + github.ledger.times(Reached::StarterDeleted);
-    assert_eq!((github.ledger.times(Reached::Uploaded), deleted), (2, 0), "what came through stays");
+    assert!(
+        github.ledger.times(Reached::NameTaken) > 0,
+        "it was sent again, and its name was taken"
+    );
+    let deleted =
+        github.ledger.times(Reached::AssetDeleted) + github.ledger.times(Reached::StarterDeleted);
+    assert_eq!(
+        (github.ledger.times(Reached::Uploaded), deleted),
+        (2, 0),
+        "what came through stays"
+    );
 }
 
 /// 4.6, 4.13
 #[test]
 fn a_draft_whose_answer_was_lost_is_looked_for_and_not_made_again() {
-    for rule in ["create-release#1=done:502", "create-release#1=mute:0", "create-release#1=mute:20"] {
-        let play = play(Settings { listing: Listing::Late(3_000), ..Settings::default() }, &[rule]);
+    for rule in [
+        "create-release#1=done:502",
+        "create-release#1=mute:0",
+        "create-release#1=mute:20",
+    ] {
+        let play = play(
+            Settings {
+                listing: Listing::Late(3_000),
+                ..Settings::default()
+            },
+            &[rule],
+        );
         let files = Files::of(1, 1);
-        assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)), "{rule}");
-        assert_eq!((asked(&play, Operation::CreateRelease), play.releases().len()), (1, 1), "{rule}");
+        assert!(
+            matches!(
+                play.publish(&files, &files.goal(1), Allowed::default()),
+                End::Done(_)
+            ),
+            "{rule}"
+        );
+        assert_eq!(
+            (
+                asked(&play, Operation::CreateRelease),
+                play.releases().len()
+            ),
+            (1, 1),
+            "{rule}"
+        );
     }
 }
 
 /// 4.6
 #[test]
 fn what_github_refuses_for_good_is_sent_once() {
-    for rule in ["bad-credentials", "hidden", "413", "tag-ruleset:422", "no-right", "451"] {
+    for rule in [
+        "bad-credentials",
+        "hidden",
+        "413",
+        "tag-ruleset:422",
+        "no-right",
+        "451",
+    ] {
         let play = play(Settings::default(), &[&format!("create-release={rule}")]);
         let files = Files::of(2, 1);
         let end = play.publish(&files, &files.goal(1), Allowed::default());
-        assert!(matches!(end, End::Failed(GithubError::Status { .. })), "{rule}: {end:?}");
-        assert_eq!((asked(&play, Operation::CreateRelease), asked(&play, Operation::Upload)), (1, 0), "{rule}");
+        assert!(
+            matches!(end, End::Failed(GithubError::Status { .. })),
+            "{rule}: {end:?}"
+        );
+        assert_eq!(
+            (
+                asked(&play, Operation::CreateRelease),
+                asked(&play, Operation::Upload)
+            ),
+            (1, 0),
+            "{rule}"
+        );
     }
 }
 
@@ -181,14 +377,27 @@ fn a_call_is_made_six_times_at_most_within_the_deadline() {
         ("upload=504", Operation::Upload),
     ] {
         let play = play(Settings::default(), &[rule]);
-        let files = Files { at_once: 1, ..Files::of(0, 1) };
+        let files = Files {
+            at_once: 1,
+            ..Files::of(0, 1)
+        };
         let end = match operation {
             Operation::TagRef => End::Failed(play.client().tag("v1").unwrap_err()),
             _ => play.publish(&files, &files.goal(1), Allowed::default()),
         };
-        assert!(matches!(end, End::Failed(GithubError::NoAnswer { .. } | GithubError::Unsure { .. })), "{end:?}");
+        assert!(
+            matches!(
+                end,
+                End::Failed(GithubError::NoAnswer { .. } | GithubError::Unsure { .. })
+            ),
+            "{end:?}"
+        );
         assert_eq!(asked(&play, operation), 6, "{rule}");
-        assert!(play.seconds() <= 60, "{rule}: 1, 2, 4, 8 and 16 s at most, and what else is done: {}", play.seconds());
+        assert!(
+            play.seconds() <= 60,
+            "{rule}: 1, 2, 4, 8 and 16 s at most, and what else is done: {}",
+            play.seconds()
+        );
     }
 }
 
@@ -197,48 +406,124 @@ fn a_call_is_made_six_times_at_most_within_the_deadline() {
 fn writes_other_than_files_are_one_after_the_other_and_a_second_apart() {
     let play = play(Settings::default(), &["upload#1=502", "upload#2=cut:3"]);
     let files = Files::of(4, 1);
-    assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)));
+    assert!(matches!(
+        play.publish(&files, &files.goal(1), Allowed::default()),
+        End::Done(_)
+    ));
     let is_short = |asked: &Logged| asked.method != "GET" && asked.operation != Operation::Upload;
-    let times: Vec<u64> = log(&play).iter().filter(|asked| is_short(asked)).map(|asked| asked.at_ms).collect();
-    assert!(times.len() >= 4 && times.windows(2).all(|two| two[1] - two[0] >= 1000), "{times:?}");
+    let times: Vec<u64> = log(&play)
+        .iter()
+        .filter(|asked| is_short(asked))
+        .map(|asked| asked.at_ms)
+        .collect();
+    assert!(
+        times.len() >= 4 && times.windows(2).all(|two| two[1] - two[0] >= 1000),
+        "{times:?}"
+    );
     assert_eq!(complaints(&play), Vec::<String>::new());
 }
 
 /// 4.10
 #[test]
 fn one_call_writes_the_text_and_publishes_with_what_becomes_the_latest() {
-    for (make_latest, word) in [(MakeLatest::Yes, "true"), (MakeLatest::No, "false"), (MakeLatest::Legacy, "legacy")] {
+    for (make_latest, word) in [
+        (MakeLatest::Yes, "true"),
+        (MakeLatest::No, "false"),
+        (MakeLatest::Legacy, "legacy"),
+    ] {
         let play = play(Settings::default(), &[]);
         let files = Files::of(2, 1);
-        let goal = rock_matrix::publish::remote::Goal { make_latest, ..files.goal(1) };
-        assert!(matches!(play.publish(&files, &goal, Allowed::default()), End::Done(_)));
+        let goal = rock_matrix::publish::remote::Goal {
+            make_latest,
+            ..files.goal(1)
+        };
+        assert!(matches!(
+            play.publish(&files, &goal, Allowed::default()),
+            End::Done(_)
+        ));
         let log = log(&play);
-        let edits: Vec<&Logged> = log.iter().filter(|asked| asked.operation == Operation::EditRelease).collect();
-        let [public] = edits[..] else { panic!("{edits:?}") };
+        let edits: Vec<&Logged> = log
+            .iter()
+            .filter(|asked| asked.operation == Operation::EditRelease)
+            .collect();
+        let [public] = edits[..] else {
+            panic!("{edits:?}")
+        };
         let json = serde_json::json!({"body": "what is new", "draft": false, "make_latest": word});
-        assert_eq!(public.json, json, "until then the text says which program made the draft");
-        assert_eq!(log.iter().filter(|asked| !asked.json["make_latest"].is_null()).count(), 1);
-        let last_file = log.iter().rposition(|asked| asked.operation == Operation::Upload).unwrap();
-        assert!(log[last_file].number < public.number, "all files are there by then");
+        assert_eq!(
+            public.json, json,
+            "until then the text says which program made the draft"
+        );
+        assert_eq!(
+            log.iter()
+                .filter(|asked| !asked.json["make_latest"].is_null())
+                .count(),
+            1
+        );
+        let last_file = log
+            .iter()
+            .rposition(|asked| asked.operation == Operation::Upload)
+            .unwrap();
+        assert!(
+            log[last_file].number < public.number,
+            "all files are there by then"
+        );
     }
 }
 
 /// 4.12
 #[test]
 fn each_call_names_the_version_of_the_api_and_who_calls() {
-    let play = play(Settings { digests: Digests::Null, ..Settings::default() }, &[]);
+    let play = play(
+        Settings {
+            digests: Digests::Null,
+            ..Settings::default()
+        },
+        &[],
+    );
     let files = Files::of(1, 1);
-    let full = Allowed { fetch_to_verify: true, ..Allowed::default() };
-    assert!(matches!(play.publish(&files, &files.goal(1), full), End::Done(_)));
+    let full = Allowed {
+        fetch_to_verify: true,
+        ..Allowed::default()
+    };
+    assert!(matches!(
+        play.publish(&files, &files.goal(1), full),
+        End::Done(_)
+    ));
     for asked in log(&play) {
-        let header = |name: &str| asked.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-        assert_eq!(header("x-github-api-version"), Some("2022-11-28"), "{}", asked.url);
-        assert_eq!(header("user-agent"), Some(concat!("rock-matrix/", env!("CARGO_PKG_VERSION"))), "{}", asked.url);
+        let header = |name: &str| {
+            asked
+                .headers
+                .iter()
+                .find(|(key, _)| key == name)
+                .map(|(_, value)| value.as_str())
+        };
+        assert_eq!(
+            header("x-github-api-version"),
+            Some("2022-11-28"),
+            "{}",
+            asked.url
+        );
+        assert_eq!(
+            header("user-agent"),
+            Some(concat!("rock-matrix/", env!("CARGO_PKG_VERSION"))),
+            "{}",
+            asked.url
+        );
         let is_file = matches!(asked.operation, Operation::GetAsset | Operation::Storage);
-        let accept = if is_file { "application/octet-stream" } else { "application/vnd.github+json" };
+        let accept = if is_file {
+            "application/octet-stream"
+        } else {
+            "application/vnd.github+json"
+        };
         assert_eq!(header("accept"), Some(accept), "{}", asked.url);
         let has_token = header("authorization").is_some();
-        assert_eq!(has_token, asked.operation != Operation::Storage, "{}", asked.url);
+        assert_eq!(
+            has_token,
+            asked.operation != Operation::Storage,
+            "{}",
+            asked.url
+        );
     }
 }
 
@@ -248,12 +533,21 @@ fn what_a_full_release_does_not_take_goes_to_a_second_one_that_grows() {
     let mut play = play(Settings::default(), &[]);
     Arc::get_mut(&mut play).unwrap().time = Duration::from_hours(9);
     let counts = |play: &Play| -> Vec<(String, usize, bool)> {
-        play.releases().iter().map(|found| (found.tag_name.clone(), found.assets.len(), found.draft)).collect()
+        play.releases()
+            .iter()
+            .map(|found| (found.tag_name.clone(), found.assets.len(), found.draft))
+            .collect()
     };
     let row = |tag: &str, count, is_draft| (tag.to_owned(), count, is_draft);
     let files = Files::of(1001, 1);
-    assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)));
-    assert_eq!(counts(&play), [row("v1", 991, false), row("v1-2", 11, false)]);
+    assert!(matches!(
+        play.publish(&files, &files.goal(1), Allowed::default()),
+        End::Done(_)
+    ));
+    assert_eq!(
+        counts(&play),
+        [row("v1", 991, false), row("v1-2", 11, false)]
+    );
     let published = log(&play).len();
     let more = Files::of(1004, 1);
     let end = play.publish(&more, &more.goal(2), Allowed::default());
@@ -261,11 +555,28 @@ fn what_a_full_release_does_not_take_goes_to_a_second_one_that_grows() {
         matches!(&end, End::Refused(refused) if matches!(&refused[..], [Refusal::Published { lacking: 3, .. }])),
         "{end:?}"
     );
-    let allowed = Allowed { published: true, ..Allowed::default() };
-    assert!(matches!(play.publish(&more, &more.goal(3), allowed), End::Done(_)));
-    assert_eq!(counts(&play), [row("v1", 991, false), row("v1-2", 14, false)]);
-    assert!(log(&play)[published..].iter().all(|asked| asked.json.is_null()), "nothing is published a second time");
+    let allowed = Allowed {
+        published: true,
+        ..Allowed::default()
+    };
+    assert!(matches!(
+        play.publish(&more, &more.goal(3), allowed),
+        End::Done(_)
+    ));
+    assert_eq!(
+        counts(&play),
+        [row("v1", 991, false), row("v1-2", 14, false)]
+    );
+    assert!(
+        log(&play)[published..]
+            .iter()
+            .all(|asked| asked.json.is_null()),
+        "nothing is published a second time"
+    );
     let before = play.github().ledger.writes();
-    assert!(matches!(play.publish(&more, &more.goal(4), Allowed::default()), End::Done(_)));
+    assert!(matches!(
+        play.publish(&more, &more.goal(4), Allowed::default()),
+        End::Done(_)
+    ));
     assert_eq!(play.github().ledger.writes(), before);
 }

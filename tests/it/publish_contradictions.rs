@@ -1,4 +1,5 @@
-//! Files that GitHub stores otherwise than it was sent them: nothing of that becomes public, and the next run puts it right.
+//! Files that GitHub stores otherwise than it was sent them: nothing of that becomes public, and
+//! the next run puts it right.
 
 use std::sync::Arc;
 
@@ -11,32 +12,48 @@ use serde_json::Value;
 use crate::publish_waits::{asked, play};
 use crate::support::play::{Files, Play, Stage, run_over};
 use crate::support::{Outcome, Project, Wheel};
-use fake_github::model::{Asset, Digests, Faults, Github, Listing, Operation, Release, Rule, Settings};
+use fake_github::model::{
+    Asset, Digests, Faults, Github, Listing, Operation, Release, Rule, Settings,
+};
 use fake_github::server::Server;
 
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 
 /// What ended a publish.
 fn error_of(end: End) -> GithubError {
-    let End::Failed(error) = end else { panic!("{end:?}") };
+    let End::Failed(error) = end else {
+        panic!("{end:?}")
+    };
     error
 }
 
-/// A listing that shows a file otherwise than its upload was answered keeps the release from becoming public.
+/// A listing that shows a file otherwise than its upload was answered keeps the release from
+/// becoming public.
 #[test]
 fn a_listing_that_contradicts_an_upload_stops_before_publishing() {
     for fault in ["later-digest", "later-size", "later-starter", "later-name"] {
         let play = play(Settings::default(), &[&format!("upload#2={fault}")]);
         let files = Files::of(3, 1);
         let error = error_of(play.publish(&files, &files.goal(1), Allowed::default()));
-        assert!(matches!(error, GithubError::Contradicted(_)), "{fault}: {error}");
-        assert!(play.releases().iter().all(|release| release.draft), "{fault}: nobody sees it");
+        assert!(
+            matches!(error, GithubError::Contradicted(_)),
+            "{fault}: {error}"
+        );
+        assert!(
+            play.releases().iter().all(|release| release.draft),
+            "{fault}: nobody sees it"
+        );
         assert_eq!(asked(&play, Operation::EditRelease), 0, "{fault}");
         // The next run goes by the list.
         play.pass(60_000);
         let end = play.publish(&files, &files.goal(2), Allowed::default());
-        let [release] = &play.releases()[..] else { panic!("{fault}: one release") };
-        assert!(matches!(end, End::Done(_)) && !release.draft, "{fault}: {end:?}");
+        let [release] = &play.releases()[..] else {
+            panic!("{fault}: one release")
+        };
+        assert!(
+            matches!(end, End::Done(_)) && !release.draft,
+            "{fault}: {end:?}"
+        );
         assert!(files.are_in(&release.assets, true), "{fault}");
     }
 }
@@ -45,7 +62,10 @@ fn a_listing_that_contradicts_an_upload_stops_before_publishing() {
 #[test]
 fn a_contradiction_shows_both_sides() {
     let play = play(Settings::default(), &["upload#1=later-size"]);
-    let files = Files { at_once: 1, ..Files::of(1, 1) };
+    let files = Files {
+        at_once: 1,
+        ..Files::of(1, 1)
+    };
     let error = error_of(play.publish(&files, &files.goal(1), Allowed::default()));
     insta::assert_snapshot!(human(&[Diagnostic::from(error)], false), @r#"
     error[G320 listing-contradicts]: GitHub lists `a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl` otherwise than it answered
@@ -62,11 +82,22 @@ fn a_published_file_stays_until_its_replacement_is_listed_right() {
     for fault in ["later-digest", "later-size", "later-starter", "later-name"] {
         let play = play(Settings::default(), &[]);
         let (old, new) = (Files::of(1, 1), Files::of(1, 2));
-        assert!(matches!(play.publish(&old, &old.goal(1), Allowed::default()), End::Done(_)));
-        play.github().faults = Faults::by_rule([format!("upload#1={fault}").parse::<Rule>().unwrap()]);
-        let allowed = Allowed { replace: true, published: true, ..Allowed::default() };
+        assert!(matches!(
+            play.publish(&old, &old.goal(1), Allowed::default()),
+            End::Done(_)
+        ));
+        play.github().faults =
+            Faults::by_rule([format!("upload#1={fault}").parse::<Rule>().unwrap()]);
+        let allowed = Allowed {
+            replace: true,
+            published: true,
+            ..Allowed::default()
+        };
         let error = error_of(play.publish(&new, &new.goal(2), allowed));
-        assert!(matches!(error, GithubError::Contradicted(_)), "{fault}: {error}");
+        assert!(
+            matches!(error, GithubError::Contradicted(_)),
+            "{fault}: {error}"
+        );
         assert_eq!(asked(&play, Operation::DeleteAsset), 0, "{fault}");
     }
 }
@@ -74,8 +105,14 @@ fn a_published_file_stays_until_its_replacement_is_listed_right() {
 /// A list that lacks a file is waited for, in a draft whose making was not heard of, too.
 #[test]
 fn a_lagging_list_is_waited_for_in_every_draft() {
-    let settings = Settings { listing: Listing::Late(3000), ..Settings::default() };
-    let play = play(settings, &["create-release#1=mute:0", "upload#1=later-starter"]);
+    let settings = Settings {
+        listing: Listing::Late(3000),
+        ..Settings::default()
+    };
+    let play = play(
+        settings,
+        &["create-release#1=mute:0", "upload#1=later-starter"],
+    );
     let files = Files::of(1, 1);
     let error = error_of(play.publish(&files, &files.goal(1), Allowed::default()));
     assert!(matches!(error, GithubError::Contradicted(_)), "{error}");
@@ -85,23 +122,38 @@ fn a_lagging_list_is_waited_for_in_every_draft() {
 /// A page for people that comes in place of a file is not taken for its bytes.
 #[test]
 fn a_page_in_place_of_a_file_is_not_hashed() {
-    let settings = Settings { digests: Digests::Null, ..Settings::default() };
+    let settings = Settings {
+        digests: Digests::Null,
+        ..Settings::default()
+    };
     let play = play(settings, &["edit-release=no-right"]);
     let files = Files::of(2, 1);
     error_of(play.publish(&files, &files.goal(1), Allowed::default()));
     let sent = asked(&play, Operation::Upload);
     play.github().faults = Faults::by_rule(["get-asset#1=garbled".parse::<Rule>().unwrap()]);
-    let allowed = Allowed { fetch_to_verify: true, ..Allowed::default() };
-    assert!(matches!(play.publish(&files, &files.goal(2), allowed), End::Done(_)));
-    assert_eq!(asked(&play, Operation::Upload), sent, "nothing is sent again");
+    let allowed = Allowed {
+        fetch_to_verify: true,
+        ..Allowed::default()
+    };
+    assert!(matches!(
+        play.publish(&files, &files.goal(2), allowed),
+        End::Done(_)
+    ));
+    assert_eq!(
+        asked(&play, Operation::Upload),
+        sent,
+        "nothing is sent again"
+    );
 }
 
-/// Replaces each file that arrives by one of its own: another run that publishes other wheels at the same time.
+/// Replaces each file that arrives by one of its own: another run that publishes other wheels at
+/// the same time.
 struct Rival(Arc<Play>);
 
 impl Wire for Rival {
     fn send(&self, request: http::Request<Body>) -> Answering<'_> {
-        let is_upload = request.method() == http::Method::POST && request.uri().path().ends_with("/assets");
+        let is_upload =
+            request.method() == http::Method::POST && request.uri().path().ends_with("/assets");
         Box::pin(async move {
             let answer = Stage(Arc::clone(&self.0)).send(request).await;
             if is_upload {
@@ -114,7 +166,12 @@ impl Wire for Rival {
 
 /// Gives every asset of the draft another number and other bytes.
 fn replace_all(github: &mut Github) {
-    let release = github.repository_mut("me/wheels").releases.values_mut().next().unwrap();
+    let release = github
+        .repository_mut("me/wheels")
+        .releases
+        .values_mut()
+        .next()
+        .unwrap();
     for asset in &mut Arc::make_mut(release).assets {
         let asset: &mut Asset = Arc::make_mut(asset);
         (asset.id, asset.sha256, asset.content) = (asset.id + 100_000, Some("7".repeat(64)), None);
@@ -125,7 +182,10 @@ fn replace_all(github: &mut Github) {
 #[test]
 fn a_file_that_changes_again_after_it_was_replaced_stops_the_run() {
     let play = play(Settings::default(), &["edit-release=no-right"]);
-    let files = Files { at_once: 1, ..Files::of(1, 1) };
+    let files = Files {
+        at_once: 1,
+        ..Files::of(1, 1)
+    };
     error_of(play.publish(&files, &files.goal(1), Allowed::default()));
     replace_all(&mut play.github());
     play.github().faults = Faults::none();
@@ -141,53 +201,90 @@ fn a_file_that_changes_again_after_it_was_replaced_stops_the_run() {
 
 fn publish(project: &Project, server: &Server, more: &[&str], exit: i32) -> Outcome {
     let url = server.url();
-    let words = ["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "v1", "--api-url", &url];
+    let words = [
+        "publish",
+        "--dist",
+        "dist",
+        "--repo",
+        "me/wheels",
+        "--tag",
+        "v1",
+        "--api-url",
+        &url,
+    ];
     project.run(&[&words[..], more].concat()).exits(exit)
 }
 
 fn release(server: &Server) -> Arc<Release> {
     let github = server.github();
-    let [release] = &github.repository("me/wheels").releases.values().cloned().collect::<Vec<_>>()[..] else {
+    let [release] = &github
+        .repository("me/wheels")
+        .releases
+        .values()
+        .cloned()
+        .collect::<Vec<_>>()[..]
+    else {
         panic!("one release")
     };
     Arc::clone(release)
 }
 
 fn project() -> Project {
-    Project::new().env("GITHUB_TOKEN", "writer").bytes(&format!("dist/{WHEEL}"), &Wheel::named(WHEEL).bytes())
+    Project::new()
+        .env("GITHUB_TOKEN", "writer")
+        .bytes(&format!("dist/{WHEEL}"), &Wheel::named(WHEEL).bytes())
 }
 
 /// Gives the stored wheel other bytes, as a storage that errs.
 fn corrupt(server: &Server) {
     let mut github = server.github();
-    let release = github.repository_mut("me/wheels").releases.values_mut().next().unwrap();
+    let release = github
+        .repository_mut("me/wheels")
+        .releases
+        .values_mut()
+        .next()
+        .unwrap();
     let assets = &mut Arc::make_mut(release).assets;
     let wheel = assets.iter_mut().find(|asset| asset.name == WHEEL).unwrap();
     Arc::make_mut(wheel).sha256 = Some("0".repeat(64));
 }
 
-/// What a run left in its own draft is put right by the next one, with a message; what is public needs `--replace`.
+/// What a run left in its own draft is put right by the next one, with a message; what is public
+/// needs `--replace`.
 #[test]
 fn wrong_bytes_in_an_own_draft_are_replaced_without_a_flag() {
     let (project, server) = (project(), Server::start(Github::new(Settings::default())));
-    server.github().faults.add("edit-release=no-right".parse::<Rule>().unwrap());
+    server
+        .github()
+        .faults
+        .add("edit-release=no-right".parse::<Rule>().unwrap());
     publish(&project, &server, &[], 3);
     corrupt(&server);
     server.github().faults = Faults::none();
     let dry = publish(&project, &server, &["--dry-run"], 0).stdout;
-    let methods: Vec<&str> = dry.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    let methods: Vec<&str> = dry
+        .lines()
+        .map(|line| line.split(' ').next().unwrap())
+        .collect();
     assert_eq!(methods, ["DELETE", "POST", "PATCH", "3"], "{dry}");
     let told = publish(&project, &server, &[], 0).stderr;
     insta::assert_snapshot!(told, @r#"
     replacing flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: the release has a file with other bytes
     "#);
     let public = release(&server);
-    let wheel = public.assets.iter().find(|asset| asset.name == WHEEL).unwrap();
+    let wheel = public
+        .assets
+        .iter()
+        .find(|asset| asset.name == WHEEL)
+        .unwrap();
     assert!(!public.draft && wheel.sha256 != Some("0".repeat(64)));
 
     corrupt(&server);
     let refused = publish(&project, &server, &["--allow-published"], 1).stderr;
-    assert!(refused.contains("G002") && refused.contains("--replace"), "{refused}");
+    assert!(
+        refused.contains("G002") && refused.contains("--replace"),
+        "{refused}"
+    );
 }
 
 /// `--draft` sends all and publishes nothing; the same command without it publishes.
@@ -196,7 +293,10 @@ fn a_release_can_be_left_a_draft() {
     let (project, server) = (project(), Server::start(Github::new(Settings::default())));
     let first = publish(&project, &server, &["--draft", "--format", "json"], 0).stdout;
     let first: Value = serde_json::from_str(&first).unwrap();
-    assert_eq!((&first["published"], &first["complete"]), (&Value::Bool(false), &Value::Bool(true)));
+    assert_eq!(
+        (&first["published"], &first["complete"]),
+        (&Value::Bool(false), &Value::Bool(true))
+    );
     assert!(release(&server).draft);
     let again = publish(&project, &server, &["--draft"], 0).stdout;
     let id = release(&server).assets[0].id;
@@ -209,8 +309,13 @@ fn a_release_can_be_left_a_draft() {
     assert!(!release(&server).draft);
     let too_late = publish(&project, &server, &["--draft"], 0).stdout;
     assert!(!release(&server).draft);
-    let told: String = [again, changed, public, too_late].concat().replace(&server.url(), "SERVER");
-    let told = told.lines().map(|line| line.replace(&shown_tag(line), "untagged") + "\n").collect::<String>();
+    let told: String = [again, changed, public, too_late]
+        .concat()
+        .replace(&server.url(), "SERVER");
+    let told = told
+        .lines()
+        .map(|line| line.replace(&shown_tag(line), "untagged") + "\n")
+        .collect::<String>();
     insta::assert_snapshot!(told, @r#"
     SERVER/me/wheels/releases/tag/untagged is up to date, nothing written: 3 files
     SERVER/me/wheels/releases/tag/untagged is a draft, which only its owners see: 3 files
@@ -221,8 +326,16 @@ fn a_release_can_be_left_a_draft() {
 
 /// The tag in the address of a draft, which GitHub makes up.
 fn shown_tag(line: &str) -> String {
-    let tag = line.split("/tag/").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
-    if tag.starts_with("untagged-") { tag.to_owned() } else { "\0".to_owned() }
+    let tag = line
+        .split("/tag/")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next())
+        .unwrap_or_default();
+    if tag.starts_with("untagged-") {
+        tag.to_owned()
+    } else {
+        "\0".to_owned()
+    }
 }
 
 /// What is public already is not written to with `--draft`.
@@ -230,10 +343,23 @@ fn shown_tag(line: &str) -> String {
 fn a_published_release_does_not_become_a_draft() {
     let play = play(Settings::default(), &[]);
     let files = Files::of(1, 1);
-    assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)));
+    assert!(matches!(
+        play.publish(&files, &files.goal(1), Allowed::default()),
+        End::Done(_)
+    ));
     let more = Files::of(2, 1);
-    let goal = rock_matrix::publish::remote::Goal { stays_draft: true, ..more.goal(2) };
+    let goal = rock_matrix::publish::remote::Goal {
+        stays_draft: true,
+        ..more.goal(2)
+    };
     let end = play.publish(&more, &goal, Allowed::default());
-    let End::Refused(refused) = &end else { panic!("{end:?}") };
-    assert!(refused.iter().any(|refusal| matches!(refusal, Refusal::Published { .. })), "{refused:?}");
+    let End::Refused(refused) = &end else {
+        panic!("{end:?}")
+    };
+    assert!(
+        refused
+            .iter()
+            .any(|refusal| matches!(refusal, Refusal::Published { .. })),
+        "{refused:?}"
+    );
 }

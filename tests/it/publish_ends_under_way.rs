@@ -1,4 +1,5 @@
-//! A publish that ends while a call is under way: what that call did is not known, and nothing else is said of it.
+//! A publish that ends while a call is under way: what that call did is not known, and nothing else
+//! is said of it.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -24,17 +25,41 @@ fn stopped(rule: &str, reached: Reached, format: &str) -> String {
     let server = Server::start(Github::new(Settings::default()));
     server.github().faults.add(rule.parse::<Rule>().unwrap());
     let url = server.url();
-    let words = ["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "v1", "--api-url", &url];
-    let mut command = project.command(&[&words[..], &["--at-once", "1", "--format", format]].concat());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let words = [
+        "publish",
+        "--dist",
+        "dist",
+        "--repo",
+        "me/wheels",
+        "--tag",
+        "v1",
+        "--api-url",
+        &url,
+    ];
+    let mut command =
+        project.command(&[&words[..], &["--at-once", "1", "--format", format]].concat());
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let end = Instant::now() + Duration::from_mins(1);
     while server.github().ledger.times(reached) == 0 {
         assert!(Instant::now() < end, "{rule} is never reached");
         std::thread::sleep(Duration::from_millis(20));
     }
-    kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), Signal::TERM).unwrap();
+    kill_process(
+        Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(),
+        Signal::TERM,
+    )
+    .unwrap();
     let done = child.wait_with_output().unwrap();
-    assert_eq!(done.status.code(), Some(143), "{rule}: {}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(
+        done.status.code(),
+        Some(143),
+        "{rule}: {}",
+        String::from_utf8_lossy(&done.stderr)
+    );
     String::from_utf8(done.stdout).unwrap()
 }
 
@@ -66,11 +91,18 @@ fn what_was_under_way_when_a_signal_came_is_said_to_be_unknown() {
             let state = format!("{WHEEL}  {}\n", states[2].as_str().unwrap());
             scope.spawn(move || {
                 let told = stopped(rule, reached, "human");
-                assert!(told.contains(human) && told.contains(&state), "{rule}: {told}");
+                assert!(
+                    told.contains(human) && told.contains(&state),
+                    "{rule}: {told}"
+                );
             });
             scope.spawn(move || {
                 let told: Value = serde_json::from_str(&stopped(rule, reached, "json")).unwrap();
-                assert_eq!(json!([told["published"], told["complete"], wheel(&told)]), states, "{rule}: {told}");
+                assert_eq!(
+                    json!([told["published"], told["complete"], wheel(&told)]),
+                    states,
+                    "{rule}: {told}"
+                );
                 assert!(told["resume"].is_string(), "{rule}: {told}");
             });
         }
@@ -82,34 +114,77 @@ fn played(rules: &[&str], seconds: u64) -> Applied {
     let mut play = play(Settings::default(), rules);
     Arc::get_mut(&mut play).unwrap().time = Duration::from_secs(seconds);
     let files = Files::of(1, 1);
-    play.run(&files, &files.goal(1), Allowed::default()).unwrap()
+    play.run(&files, &files.goal(1), Allowed::default())
+        .unwrap()
 }
 
 /// 4.6
 #[test]
 fn what_was_under_way_when_the_time_was_over_is_kept() {
     let made = played(&["create-release#1=mute:0"], 1);
-    assert!(matches!(made.end, End::Failed(GithubError::Deadline { .. })), "{:?}", made.end);
-    assert_eq!(made.open, [Step::Create { tag: "v1".to_owned() }]);
+    assert!(
+        matches!(made.end, End::Failed(GithubError::Deadline { .. })),
+        "{:?}",
+        made.end
+    );
+    assert_eq!(
+        made.open,
+        [Step::Create {
+            tag: "v1".to_owned()
+        }]
+    );
     let published = played(&["edit-release=mute:0"], 600);
-    assert!(matches!(published.end, End::Failed(GithubError::NoAnswer { .. })), "{:?}", published.end);
-    assert!(matches!(published.open[..], [Step::Publish { .. }]), "{:?}", published.open);
+    assert!(
+        matches!(published.end, End::Failed(GithubError::NoAnswer { .. })),
+        "{:?}",
+        published.end
+    );
+    assert!(
+        matches!(published.open[..], [Step::Publish { .. }]),
+        "{:?}",
+        published.open
+    );
     let sent = played(&["upload#1=mute:0", "list-releases#3=bad-credentials"], 600);
-    assert!(matches!(sent.end, End::Failed(GithubError::Status { .. })), "{:?}", sent.end);
-    assert!(matches!(sent.open[..], [Step::Upload { .. }]), "{:?}", sent.open);
+    assert!(
+        matches!(sent.end, End::Failed(GithubError::Status { .. })),
+        "{:?}",
+        sent.end
+    );
+    assert!(
+        matches!(sent.open[..], [Step::Upload { .. }]),
+        "{:?}",
+        sent.open
+    );
 }
 
 /// 4.6
 #[test]
 fn what_was_seen_to_come_through_or_never_sent_is_not_open() {
-    for rules in [&["upload#1=mute:0"][..], &["create-release#1=mute:0"], &["edit-release#1=done:502"], &[]] {
+    for rules in [
+        &["upload#1=mute:0"][..],
+        &["create-release#1=mute:0"],
+        &["edit-release#1=done:502"],
+        &[],
+    ] {
         let applied = played(rules, 600);
-        assert!(matches!(applied.end, End::Done(_)), "{rules:?}: {:?}", applied.end);
+        assert!(
+            matches!(applied.end, End::Done(_)),
+            "{rules:?}: {:?}",
+            applied.end
+        );
         assert_eq!(applied.open, [], "{rules:?}");
     }
-    for rules in [&["upload=no-right"][..], &["create-release=retry-after:429:60"], &["edit-release=limit:403:90"]] {
+    for rules in [
+        &["upload=no-right"][..],
+        &["create-release=retry-after:429:60"],
+        &["edit-release=limit:403:90"],
+    ] {
         let applied = played(rules, 100);
-        assert!(matches!(applied.end, End::Failed(_)), "{rules:?}: {:?}", applied.end);
+        assert!(
+            matches!(applied.end, End::Failed(_)),
+            "{rules:?}: {:?}",
+            applied.end
+        );
         assert_eq!(applied.open, [], "{rules:?}");
     }
 }

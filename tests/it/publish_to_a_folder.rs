@@ -12,23 +12,34 @@ const CP312: &str = "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.wh
 const TRITON: &str = "flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl";
 
 fn wheel(name: &str) -> Wheel {
-    Wheel::named(name).requires("torch").requires("einops").header("Requires-Python: >=3.9")
+    Wheel::named(name)
+        .requires("torch")
+        .requires("einops")
+        .header("Requires-Python: >=3.9")
 }
 
 fn project(names: &[&str]) -> Project {
-    names.iter().fold(Project::new(), |project, name| project.bytes(&format!("dist/{name}"), &wheel(name).bytes()))
+    names.iter().fold(Project::new(), |project, name| {
+        project.bytes(&format!("dist/{name}"), &wheel(name).bytes())
+    })
 }
 
 fn below(project: &Project, folder: &str) -> Vec<String> {
     let prefix = format!("{folder}/");
-    project.files().into_iter().filter_map(|file| file.strip_prefix(&prefix).map(str::to_owned)).collect()
+    project
+        .files()
+        .into_iter()
+        .filter_map(|file| file.strip_prefix(&prefix).map(str::to_owned))
+        .collect()
 }
 
 /// P7
 #[test]
 fn a_release_holds_the_wheels_their_sums_a_manifest_and_an_index() {
     let project = project(&[CP311]);
-    let done = project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let done = project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(0);
     insta::assert_snapshot!(done.stdout, @r"
     published to release:
       + flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
@@ -49,8 +60,12 @@ fn a_release_holds_the_wheels_their_sums_a_manifest_and_an_index() {
     simple/rocm6.2-torch2.5/index.html
     simple/rocm6.2-torch2.5/index.json
     ");
-    assert_eq!(std::fs::read(project.path("release").join(CP311)).unwrap(), wheel(CP311).bytes());
-    let manifest: serde_json::Value = serde_json::from_str(&project.read("release/rock-manifest.json")).unwrap();
+    assert_eq!(
+        std::fs::read(project.path("release").join(CP311)).unwrap(),
+        wheel(CP311).bytes()
+    );
+    let manifest: serde_json::Value =
+        serde_json::from_str(&project.read("release/rock-manifest.json")).unwrap();
     let file = &manifest["files"][0];
     assert_eq!(manifest["version"], 1);
     assert_eq!(file["name"], CP311);
@@ -59,19 +74,44 @@ fn a_release_holds_the_wheels_their_sums_a_manifest_and_an_index() {
     assert_eq!(file["covers"], serde_json::json!(["3.11"]));
     assert_eq!(file["requires_python"], ">=3.9");
     let sums = project.read("release/SHA256SUMS");
-    assert!(sums.starts_with(&format!("{}  {CP311}\n", file["sha256"].as_str().unwrap())), "{sums}");
-    assert!(project.read(&format!("release/{CP311}.metadata")).contains("Requires-Dist: torch"));
+    assert!(
+        sums.starts_with(&format!("{}  {CP311}\n", file["sha256"].as_str().unwrap())),
+        "{sums}"
+    );
+    assert!(
+        project
+            .read(&format!("release/{CP311}.metadata"))
+            .contains("Requires-Dist: torch")
+    );
 }
 
 #[test]
 fn a_second_run_writes_nothing() {
     let project = project(&[CP311, TRITON]);
-    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(0);
     let before = stamps(&project);
-    let done = project.run(&["publish", "--to", "release", "dist"]).exits(0);
-    assert!(done.stdout.starts_with("release is up to date: 11 files, nothing written\n"), "{}", done.stdout);
+    let done = project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(0);
+    assert!(
+        done.stdout
+            .starts_with("release is up to date: 11 files, nothing written\n"),
+        "{}",
+        done.stdout
+    );
     assert_eq!(stamps(&project), before);
-    let one = project.run(&["publish", "--to", "release", &format!("dist/{CP311}"), "--format", "json"]).exits(0);
+    let one = project
+        .run(&[
+            "publish",
+            "--to",
+            "release",
+            &format!("dist/{CP311}"),
+            "--format",
+            "json",
+        ])
+        .exits(0);
     assert_eq!(one.json()["changed"], false);
 }
 
@@ -88,10 +128,25 @@ fn stamps(project: &Project) -> Vec<(String, u64, std::time::SystemTime)> {
 fn what_the_release_holds_already_stays_and_is_not_copied_again() {
     use std::os::unix::fs::MetadataExt;
     let project = project(&[CP311, CP312]);
-    project.run(&["publish", "--to", "release", &format!("dist/{CP311}")]).exits(0);
-    let inode = |name| std::fs::metadata(project.path("release").join(name)).unwrap().ino();
+    project
+        .run(&["publish", "--to", "release", &format!("dist/{CP311}")])
+        .exits(0);
+    let inode = |name| {
+        std::fs::metadata(project.path("release").join(name))
+            .unwrap()
+            .ino()
+    };
     let before = inode(CP311);
-    let done = project.run(&["publish", "--to", "release", &format!("dist/{CP312}"), "--format", "json"]).exits(0);
+    let done = project
+        .run(&[
+            "publish",
+            "--to",
+            "release",
+            &format!("dist/{CP312}"),
+            "--format",
+            "json",
+        ])
+        .exits(0);
     assert_eq!(done.json()["added"][0], CP312);
     assert_eq!(inode(CP311), before);
     let page = project.read("release/simple/rocm6.2-torch2.5/flash-attn/index.html");
@@ -101,20 +156,43 @@ fn what_the_release_holds_already_stays_and_is_not_copied_again() {
 #[test]
 fn a_tag_is_a_folder_of_its_own() {
     let project = project(&[CP311]);
-    project.run(&["publish", "--to", "releases", "--tag", "v2.8.3+a", "dist"]).exits(0);
+    project
+        .run(&["publish", "--to", "releases", "--tag", "v2.8.3+a", "dist"])
+        .exits(0);
     assert!(project.has("releases/v2.8.3+a/SHA256SUMS"));
-    assert!(project.read("releases/v2.8.3+a/rock-manifest.json").contains("\"tag\": \"v2.8.3+a\""));
-    let refused = project.run(&["publish", "--to", "releases", "--tag", "../x", "dist"]).exits(1);
-    assert!(refused.stderr.starts_with("error[G013 bad-tag]"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("help: divide it by `-`"), "{}", refused.stderr);
+    assert!(
+        project
+            .read("releases/v2.8.3+a/rock-manifest.json")
+            .contains("\"tag\": \"v2.8.3+a\"")
+    );
+    let refused = project
+        .run(&["publish", "--to", "releases", "--tag", "../x", "dist"])
+        .exits(1);
+    assert!(
+        refused.stderr.starts_with("error[G013 bad-tag]"),
+        "{}",
+        refused.stderr
+    );
+    assert!(
+        refused.stderr.contains("help: divide it by `-`"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
 fn a_dry_run_says_what_would_change_and_writes_nothing() {
     let project = project(&[CP311]);
     let before = project.files();
-    let done = project.run(&["publish", "--to", "up/release", "dist", "--dry-run"]).exits(0);
-    assert!(done.stdout.starts_with(&format!("up/release would change:\n  + {CP311}\n")), "{}", done.stdout);
+    let done = project
+        .run(&["publish", "--to", "up/release", "dist", "--dry-run"])
+        .exits(0);
+    assert!(
+        done.stdout
+            .starts_with(&format!("up/release would change:\n  + {CP311}\n")),
+        "{}",
+        done.stdout
+    );
     assert_eq!(project.files(), before);
     assert!(!project.has("up"));
 }
@@ -122,43 +200,108 @@ fn a_dry_run_says_what_would_change_and_writes_nothing() {
 #[test]
 fn other_bytes_under_one_name_are_refused_with_both_digests_unless_replacing() {
     let project = project(&[CP311]);
-    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(0);
     let before = stamps(&project);
     let other = wheel(CP311).file("flash_attn/extra.py", "x = 1\n").bytes();
     let project = project.bytes(&format!("other/{CP311}"), &other);
-    let refused = project.run(&["publish", "--to", "release", "other"]).exits(1);
-    assert!(refused.stderr.starts_with("error[G002 asset-differs]"), "{}", refused.stderr);
-    assert_eq!(refused.stderr.matches("sha256:").count(), 2, "{}", refused.stderr);
-    assert!(stamps(&project).iter().filter(|(name, ..)| name.starts_with("release")).all(|s| before.contains(s)));
-    let done = project.run(&["publish", "--to", "release", "other", "--replace", "--format", "json"]).exits(0);
+    let refused = project
+        .run(&["publish", "--to", "release", "other"])
+        .exits(1);
+    assert!(
+        refused.stderr.starts_with("error[G002 asset-differs]"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(
+        refused.stderr.matches("sha256:").count(),
+        2,
+        "{}",
+        refused.stderr
+    );
+    assert!(
+        stamps(&project)
+            .iter()
+            .filter(|(name, ..)| name.starts_with("release"))
+            .all(|s| before.contains(s))
+    );
+    let done = project
+        .run(&[
+            "publish",
+            "--to",
+            "release",
+            "other",
+            "--replace",
+            "--format",
+            "json",
+        ])
+        .exits(0);
     assert_eq!(done.json()["replaced"][0], CP311);
-    assert_eq!(std::fs::read(project.path("release").join(CP311)).unwrap(), other);
+    assert_eq!(
+        std::fs::read(project.path("release").join(CP311)).unwrap(),
+        other
+    );
 }
 
 #[test]
 fn a_repaired_wheel_takes_the_place_of_the_raw_one_only_when_asked() {
     let repaired = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-manylinux_2_28_x86_64.whl";
-    let project = project(&[CP311]).bytes(&format!("repaired/{repaired}"), &wheel(repaired).bytes());
-    let both = project.run(&["publish", "--to", "release", "dist", "repaired"]).exits(1);
-    assert!(both.stderr.starts_with("error[G003 same-cell-twice]"), "{}", both.stderr);
-    project.run(&["publish", "--to", "release", "dist"]).exits(0);
-    let beside = project.run(&["publish", "--to", "release", "repaired"]).exits(1);
-    assert!(beside.stderr.starts_with("error[G003 same-cell-twice]"), "{}", beside.stderr);
-    project.run(&["publish", "--to", "release", "repaired", "--replace"]).exits(0);
-    assert!(project.has(&format!("release/{repaired}")) && !project.has(&format!("release/{CP311}")));
+    let project =
+        project(&[CP311]).bytes(&format!("repaired/{repaired}"), &wheel(repaired).bytes());
+    let both = project
+        .run(&["publish", "--to", "release", "dist", "repaired"])
+        .exits(1);
+    assert!(
+        both.stderr.starts_with("error[G003 same-cell-twice]"),
+        "{}",
+        both.stderr
+    );
+    project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(0);
+    let beside = project
+        .run(&["publish", "--to", "release", "repaired"])
+        .exits(1);
+    assert!(
+        beside.stderr.starts_with("error[G003 same-cell-twice]"),
+        "{}",
+        beside.stderr
+    );
+    project
+        .run(&["publish", "--to", "release", "repaired", "--replace"])
+        .exits(0);
+    assert!(
+        project.has(&format!("release/{repaired}")) && !project.has(&format!("release/{CP311}"))
+    );
     assert!(!project.has(&format!("release/{CP311}.metadata")));
 }
 
 #[test]
 fn names_that_no_installer_takes_are_all_told_of() {
     let project = Project::new()
-        .bytes("dist/flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl", b"x")
-        .bytes("dist/flash_attn-2.8.3%2Brocm62torch2.5-cp311-cp311-linux_x86_64.whl", b"x")
-        .bytes("dist/flash_attn-2.8.3+rocm714torch2.14-cp311-cp311-linux_x86_64.whl", b"x")
+        .bytes(
+            "dist/flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+            b"x",
+        )
+        .bytes(
+            "dist/flash_attn-2.8.3%2Brocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+            b"x",
+        )
+        .bytes(
+            "dist/flash_attn-2.8.3+rocm714torch2.14-cp311-cp311-linux_x86_64.whl",
+            b"x",
+        )
         .bytes("dist/nonsense.whl", b"x")
         .bytes("dist/notes.tar.gz", b"x");
-    let refused = project.run(&["publish", "--to", "release", "dist"]).exits(1);
-    let codes: Vec<&str> = refused.stderr.lines().filter(|line| line.starts_with("error[")).collect();
+    let refused = project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(1);
+    let codes: Vec<&str> = refused
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("error["))
+        .collect();
     insta::assert_snapshot!(codes.join("\n"), @r"
     error[G001 unreadable-name]: `flash_attn-2.8.3%2Brocm62torch2.5-cp311-cp311-linux_x86_64.whl` is percent-encoded, and no installer takes it
     error[G011 ambiguous-reading]: the label `rocm714torch2.14` names two versions
@@ -175,7 +318,9 @@ fn a_wheel_that_is_not_whole_is_refused() {
     let at = bytes.windows(9).position(|w| w == b"A module.").unwrap();
     bytes[at] = b'B';
     let project = Project::new().bytes(&format!("dist/{CP311}"), &bytes);
-    let refused = project.run(&["publish", "--to", "release", "dist"]).exits(1);
+    let refused = project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(1);
     assert!(refused.stderr.starts_with("error[W"), "{}", refused.stderr);
     assert!(!project.has("release"));
 }
@@ -183,7 +328,9 @@ fn a_wheel_that_is_not_whole_is_refused() {
 #[test]
 fn nothing_to_publish_is_an_error_that_names_the_folder() {
     let project = Project::new().file("dist/readme.txt", "x");
-    let refused = project.run(&["publish", "--to", "release", "dist"]).exits(1);
+    let refused = project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(1);
     insta::assert_snapshot!(refused.stderr, @r"
     error[G008 nothing-to-publish]: there are no wheels in `dist`
     help: give wheels, or folders that hold some
@@ -200,34 +347,75 @@ fn a_folder_that_is_no_release_is_not_touched() {
     help: give another folder, or move the files away
     ");
     assert_eq!(below(&project, "home"), ["thesis.txt"]);
-    project.run(&["publish", "--to", "release", "dist"]).exits(0);
-    let project = project.file("release/notes.md", "x").bytes(&format!("more/{CP312}"), &wheel(CP312).bytes());
-    project.run(&["publish", "--to", "release", "dist"]).exits(0);
-    let refused = project.run(&["publish", "--to", "release", "more"]).exits(1);
-    assert!(refused.stderr.contains("holds files that are not of the release: `notes.md`"), "{}", refused.stderr);
+    project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(0);
+    let project = project
+        .file("release/notes.md", "x")
+        .bytes(&format!("more/{CP312}"), &wheel(CP312).bytes());
+    project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(0);
+    let refused = project
+        .run(&["publish", "--to", "release", "more"])
+        .exits(1);
+    assert!(
+        refused
+            .stderr
+            .contains("holds files that are not of the release: `notes.md`"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
 fn a_damaged_release_is_told_of_and_put_right_by_replacing() {
     let project = project(&[CP311, CP312]);
-    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(0);
     let project = project.bytes(&format!("release/{CP311}"), b"broken");
-    let refused = project.run(&["publish", "--to", "release", &format!("dist/{CP312}")]).exits(1);
-    assert!(refused.stderr.starts_with("error[G007 damaged-release]"), "{}", refused.stderr);
-    project.run(&["publish", "--to", "release", "dist", "--replace"]).exits(0);
-    assert_eq!(std::fs::read(project.path("release").join(CP311)).unwrap(), wheel(CP311).bytes());
+    let refused = project
+        .run(&["publish", "--to", "release", &format!("dist/{CP312}")])
+        .exits(1);
+    assert!(
+        refused.stderr.starts_with("error[G007 damaged-release]"),
+        "{}",
+        refused.stderr
+    );
+    project
+        .run(&["publish", "--to", "release", "dist", "--replace"])
+        .exits(0);
+    assert_eq!(
+        std::fs::read(project.path("release").join(CP311)).unwrap(),
+        wheel(CP311).bytes()
+    );
     std::fs::remove_file(project.path("release").join(CP312)).unwrap();
-    let refused = project.run(&["publish", "--to", "release", &format!("dist/{CP311}")]).exits(1);
-    assert!(refused.stderr.contains("is listed and not there"), "{}", refused.stderr);
-    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let refused = project
+        .run(&["publish", "--to", "release", &format!("dist/{CP311}")])
+        .exits(1);
+    assert!(
+        refused.stderr.contains("is listed and not there"),
+        "{}",
+        refused.stderr
+    );
+    project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(0);
     assert!(project.has(&format!("release/{CP312}")));
 }
 
 #[test]
 fn a_manifest_of_another_making_stops_everything() {
     let project = project(&[CP311]).file("release/rock-manifest.json", "{\"version\": 7}");
-    let refused = project.run(&["publish", "--to", "release", "dist"]).exits(1);
-    assert!(refused.stderr.starts_with("error[G010 bad-manifest]"), "{}", refused.stderr);
+    let refused = project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(1);
+    assert!(
+        refused.stderr.starts_with("error[G010 bad-manifest]"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
@@ -235,23 +423,58 @@ fn a_release_is_compared_with_its_plan() {
     let plan = Project::new().copy("matrices/flash-attn.yaml", "m.yaml");
     let planned = plan.run(&["plan", "m.yaml", "--format", "json"]).exits(0);
     let jobs = planned.json();
-    let names: Vec<String> =
-        jobs["jobs"].as_array().unwrap().iter().map(|job| job["wheel"].as_str().unwrap().to_owned()).collect();
+    let names: Vec<String> = jobs["jobs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|job| job["wheel"].as_str().unwrap().to_owned())
+        .collect();
     let all_but_one: Vec<&str> = names.iter().skip(1).map(String::as_str).collect();
     let project = project(&all_but_one).file("plan.json", &planned.stdout);
-    let refused = project.run(&["publish", "--to", "release", "dist", "--plan", "plan.json"]).exits(1);
-    assert!(refused.stderr.starts_with("error[G004 missing-wheel]"), "{}", refused.stderr);
+    let refused = project
+        .run(&["publish", "--to", "release", "dist", "--plan", "plan.json"])
+        .exits(1);
+    assert!(
+        refused.stderr.starts_with("error[G004 missing-wheel]"),
+        "{}",
+        refused.stderr
+    );
     assert!(refused.stderr.contains(&names[0]), "{}", refused.stderr);
     assert!(!project.has("release"));
-    let allowed = ["publish", "--to", "release", "dist", "--plan", "plan.json", "--allow-missing"];
+    let allowed = [
+        "publish",
+        "--to",
+        "release",
+        "dist",
+        "--plan",
+        "plan.json",
+        "--allow-missing",
+    ];
     let done = project.run(&allowed).exits(0);
-    assert!(done.stderr.starts_with("warning[G004 missing-wheel]"), "{}", done.stderr);
+    assert!(
+        done.stderr.starts_with("warning[G004 missing-wheel]"),
+        "{}",
+        done.stderr
+    );
     let manifest = project.read("release/rock-manifest.json");
     assert!(manifest.contains("\"plan\": \"sha256:"));
     let parsed: serde_json::Value = serde_json::from_str(&manifest).unwrap();
-    let triton = parsed["files"].as_array().unwrap().iter().find(|f| f["backend"] == "triton").unwrap();
-    assert_eq!(triton["covers"], serde_json::json!(["3.10", "3.11", "3.12"]));
-    let compiled = parsed["files"].as_array().unwrap().iter().find(|f| f["backend"].is_null()).unwrap();
+    let triton = parsed["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|f| f["backend"] == "triton")
+        .unwrap();
+    assert_eq!(
+        triton["covers"],
+        serde_json::json!(["3.10", "3.11", "3.12"])
+    );
+    let compiled = parsed["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|f| f["backend"].is_null())
+        .unwrap();
     assert_eq!(
         (&compiled["gfx"], &compiled["gfx_from"]),
         (&serde_json::Value::Null, &"wheel".into()),
@@ -260,9 +483,22 @@ fn a_release_is_compared_with_its_plan() {
 
     let stray = "flash_attn-2.8.3+rocm99torch2.5-cp311-cp311-linux_x86_64.whl";
     let project = project.bytes(&format!("stray/{stray}"), &wheel(stray).bytes());
-    let refused =
-        project.run(&["publish", "--to", "release", "stray", "--plan", "plan.json", "--allow-missing"]).exits(1);
-    assert!(refused.stderr.contains("error[G005 unplanned-wheel]"), "{}", refused.stderr);
+    let refused = project
+        .run(&[
+            "publish",
+            "--to",
+            "release",
+            "stray",
+            "--plan",
+            "plan.json",
+            "--allow-missing",
+        ])
+        .exits(1);
+    assert!(
+        refused.stderr.contains("error[G005 unplanned-wheel]"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
@@ -276,32 +512,57 @@ fn without_a_folder_or_a_repository_it_says_what_to_name() {
 
 #[test]
 fn an_address_that_names_cannot_be_appended_to_is_refused() {
-    let refused = project(&[CP311]).run(&["publish", "--to", "r", "dist", "--base-url", "example.org"]).exits(1);
-    assert!(refused.stderr.starts_with("error[G015 bad-base-url]"), "{}", refused.stderr);
+    let refused = project(&[CP311])
+        .run(&["publish", "--to", "r", "dist", "--base-url", "example.org"])
+        .exits(1);
+    assert!(
+        refused.stderr.starts_with("error[G015 bad-base-url]"),
+        "{}",
+        refused.stderr
+    );
 }
 
 /// No folder can be made in `/proc`, by nobody.
 #[test]
 fn a_folder_that_cannot_be_replaced_is_the_machines_fault() {
-    let refused = project(&[CP311]).run(&["publish", "--to", "/proc/release", "dist"]).exits(3);
-    assert!(refused.stderr.starts_with("error[G009 cannot-replace-folder]"), "{}", refused.stderr);
+    let refused = project(&[CP311])
+        .run(&["publish", "--to", "/proc/release", "dist"])
+        .exits(3);
+    assert!(
+        refused
+            .stderr
+            .starts_with("error[G009 cannot-replace-folder]"),
+        "{}",
+        refused.stderr
+    );
 }
 
 /// Kills runs at points spread over their whole length, and looks at the release after each.
 #[test]
 fn a_killed_run_leaves_the_old_or_the_new_release() {
     let old = wheel(CP311).bytes();
-    let new = wheel(CP311).file("flash_attn/data.bin", vec![7; 400_000]).stored().bytes();
+    let new = wheel(CP311)
+        .file("flash_attn/data.bin", vec![7; 400_000])
+        .stored()
+        .bytes();
     let project = project(&[CP311]).bytes(&format!("other/{CP311}"), &new);
     let publish = |folder: &str| {
-        project.command(&["publish", "--to", "release", folder, "--replace"]).stdout(Stdio::null()).spawn().unwrap()
+        project
+            .command(&["publish", "--to", "release", folder, "--replace"])
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap()
     };
     let started = Instant::now();
     assert!(publish("dist").wait().unwrap().success());
     let length = started.elapsed();
     let (mut seen_old, mut seen_new) = (0, 0);
     for round in 0..24 {
-        let (folder, wanted, before) = if round % 2 == 0 { ("other", &new, &old) } else { ("dist", &old, &new) };
+        let (folder, wanted, before) = if round % 2 == 0 {
+            ("other", &new, &old)
+        } else {
+            ("dist", &old, &new)
+        };
         let mut child = publish(folder);
         let deadline = Instant::now() + length * round / 20;
         while Instant::now() < deadline {
@@ -318,14 +579,25 @@ fn a_killed_run_leaves_the_old_or_the_new_release() {
         }
         whole(&project);
         assert!(publish(folder).wait().unwrap().success());
-        assert_eq!(&std::fs::read(project.path("release").join(CP311)).unwrap(), wanted);
-        let beside: Vec<String> = project.files().into_iter().filter(|file| file.starts_with('.')).collect();
+        assert_eq!(
+            &std::fs::read(project.path("release").join(CP311)).unwrap(),
+            wanted
+        );
+        let beside: Vec<String> = project
+            .files()
+            .into_iter()
+            .filter(|file| file.starts_with('.'))
+            .collect();
         assert!(beside.is_empty(), "{beside:?}");
     }
-    assert!(seen_old + seen_new == 24 && seen_old > 0, "{seen_old} old, {seen_new} new");
+    assert!(
+        seen_old + seen_new == 24 && seen_old > 0,
+        "{seen_old} old, {seen_new} new"
+    );
 }
 
-/// Every file named by the sums is there with its bytes, and the index names the digest of the wheel.
+/// Every file named by the sums is there with its bytes, and the index names the digest of the
+/// wheel.
 #[track_caller]
 fn whole(project: &Project) {
     use sha2::{Digest as _, Sha256};
@@ -347,23 +619,64 @@ fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx90a]\naxes:\n  \
                   flash-attn: [\"2.8.3\"]\n  python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\n";
     let project = project(&[CP311]).file("matrix.yaml", matrix);
-    project.run(&["plan", "matrix.yaml", "--format", "json", "--out", "plan.json"]).exits(0);
-    let digest = |path: &str| rock_matrix::sys::digest_of(&project.path(path)).unwrap().1.to_hex();
+    project
+        .run(&[
+            "plan",
+            "matrix.yaml",
+            "--format",
+            "json",
+            "--out",
+            "plan.json",
+        ])
+        .exits(0);
+    let digest = |path: &str| {
+        rock_matrix::sys::digest_of(&project.path(path))
+            .unwrap()
+            .1
+            .to_hex()
+    };
     let job = serde_json::from_str::<serde_json::Value>(&project.read("plan.json")).unwrap()["jobs"][0]["id"].clone();
     let sums = format!("{}  {CP311}\n", digest(&format!("dist/{CP311}")));
     let project = project.file("artifacts/SHA256SUMS", &sums);
-    std::fs::rename(project.path(&format!("dist/{CP311}")), project.path(&format!("artifacts/{CP311}"))).unwrap();
-    let digest = |path: &str| rock_matrix::sys::digest_of(&project.path(path)).unwrap().1.to_hex();
-    let report = serde_json::json!({"job": job, "artifact": "12", "digest": digest("artifacts/SHA256SUMS")});
+    std::fs::rename(
+        project.path(&format!("dist/{CP311}")),
+        project.path(&format!("artifacts/{CP311}")),
+    )
+    .unwrap();
+    let digest = |path: &str| {
+        rock_matrix::sys::digest_of(&project.path(path))
+            .unwrap()
+            .1
+            .to_hex()
+    };
+    let report =
+        serde_json::json!({"job": job, "artifact": "12", "digest": digest("artifacts/SHA256SUMS")});
     let plan = digest("plan.json");
-    let project = project.env("LEGS_0", serde_json::json!({"leg_0": report.to_string()}).to_string());
-    let workflow = project.run(&["render", "workflow", "matrix.yaml"]).exits(0).stdout;
+    let project = project.env(
+        "LEGS_0",
+        serde_json::json!({"leg_0": report.to_string()}).to_string(),
+    );
+    let workflow = project
+        .run(&["render", "workflow", "matrix.yaml"])
+        .exits(0)
+        .stdout;
     let joined = workflow.replace("\\\n", " ");
     let line = |word: &str| {
-        let line = joined.lines().map(str::trim).find(|line| line.starts_with("rock-matrix ") && line.contains(word));
-        let line = line.unwrap().replace("$GITHUB_SERVER_URL", "https://github.com").replace("$PLAN", &plan);
+        let line = joined
+            .lines()
+            .map(str::trim)
+            .find(|line| line.starts_with("rock-matrix ") && line.contains(word));
+        let line = line
+            .unwrap()
+            .replace("$GITHUB_SERVER_URL", "https://github.com")
+            .replace("$PLAN", &plan);
         let line = line.replace("$ATTEST", "on");
-        shlex::split(&line.replace("$GITHUB_REPOSITORY", "o/r").replace("$GITHUB_REF_NAME", "v1")).unwrap()
+        shlex::split(
+            &line
+                .replace("$GITHUB_REPOSITORY", "o/r")
+                .replace("$GITHUB_REF_NAME", "v1"),
+        )
+        .unwrap()
     };
     for line in [line(" publish --to "), line(" report notes ")] {
         let words: Vec<&str> = line.iter().skip(1).map(String::as_str).collect();
@@ -378,7 +691,10 @@ fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
     ] {
         assert!(notes.contains(wanted), "{wanted}: {notes}");
     }
-    assert!(!notes.contains("This release is immutable"), "that is not known yet: {notes}");
+    assert!(
+        !notes.contains("This release is immutable"),
+        "that is not known yet: {notes}"
+    );
 }
 
 /// The record of a build that used Debian's torch and left this wheel.
@@ -386,8 +702,13 @@ fn record(name: &str, bytes: &[u8]) -> String {
     use sha2::{Digest as _, Sha256};
     let mut record = Record::new("rock-matrix test", "a-job", name);
     let used = [("torch", "1.13.0a0"), ("torch-hip", "None")];
-    record.used = used.map(|(name, text)| (name.to_owned(), Some(text.to_owned()))).into();
-    let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    record.used = used
+        .map(|(name, text)| (name.to_owned(), Some(text.to_owned())))
+        .into();
+    let digest: String = Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     record.wheels = vec![BuiltWheel {
         name: name.to_owned(),
         path: format!("dist/{name}"),
@@ -402,7 +723,10 @@ fn compiled_code_built_with_another_torch_is_refused() {
     let beside = |name: &str| format!("dist/{}.build.json", name.trim_end_matches(".whl"));
     let bytes = wheel(CP311).bytes();
     let project = project(&[CP311]).file(&beside(CP311), &record(CP311, &bytes));
-    let refused = project.run(&["publish", "--to", "release", "dist"]).exits(1).stderr;
+    let refused = project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(1)
+        .stderr;
     insta::assert_snapshot!(refused, @r"
     error[G130 built-with-other-torch]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl`: the label names torch 2.5, and the build used torch 1.13.0a0
     --> dist/flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
@@ -411,11 +735,26 @@ fn compiled_code_built_with_another_torch_is_refused() {
 
     ");
     assert!(!project.has("release"));
-    let allowed = project.run(&["publish", "--to", "release", "dist", "--allow", "G130"]).exits(0).stderr;
-    assert!(allowed.starts_with("note[G130 built-with-other-torch]"), "{allowed}");
+    let allowed = project
+        .run(&["publish", "--to", "release", "dist", "--allow", "G130"])
+        .exits(0)
+        .stderr;
+    assert!(
+        allowed.starts_with("note[G130 built-with-other-torch]"),
+        "{allowed}"
+    );
     let other = project.file(&beside(CP311), &record(CP311, b"another file"));
-    appears("G130", &refused, &other.run(&["publish", "--to", "other", "dist"]).exits(0).stderr);
-    other.run(&["publish", "--to", "other", "dist", "--allow", "G001"]).exits(2);
+    appears(
+        "G130",
+        &refused,
+        &other
+            .run(&["publish", "--to", "other", "dist"])
+            .exits(0)
+            .stderr,
+    );
+    other
+        .run(&["publish", "--to", "other", "dist", "--allow", "G001"])
+        .exits(2);
 }
 
 #[test]
@@ -423,40 +762,72 @@ fn pure_python_built_with_another_torch_is_a_note() {
     let bytes = wheel(TRITON).bytes();
     let path = format!("dist/{}.build.json", TRITON.trim_end_matches(".whl"));
     let project = project(&[TRITON]).file(&path, &record(TRITON, &bytes));
-    let noted = project.run(&["publish", "--to", "release", "dist"]).exits(0).stderr;
-    assert!(noted.starts_with("note[G130 built-with-other-torch]"), "{noted}");
-    assert!(noted.contains("so the torch of the build leaves no trace in it"), "{noted}");
+    let noted = project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(0)
+        .stderr;
+    assert!(
+        noted.starts_with("note[G130 built-with-other-torch]"),
+        "{noted}"
+    );
+    assert!(
+        noted.contains("so the torch of the build leaves no trace in it"),
+        "{noted}"
+    );
 }
 
 #[test]
 fn gfx_targets_are_those_of_the_code_in_a_wheel() {
     use crate::support::bundle::hip_bundle;
     let kernels = hip_bundle(&[("gfx942", 0x4c), ("gfx1100", 0x41)], 512);
-    let compiled = wheel(CP311).file("flash_attn/kernels.hipfb", kernels).bytes();
+    let compiled = wheel(CP311)
+        .file("flash_attn/kernels.hipfb", kernels)
+        .bytes();
     let project = project(&[CP312, TRITON]).bytes(&format!("dist/{CP311}"), &compiled);
-    project.run(&["publish", "--to", "release", "dist"]).exits(0);
-    let manifest: serde_json::Value = serde_json::from_str(&project.read("release/rock-manifest.json")).unwrap();
+    project
+        .run(&["publish", "--to", "release", "dist"])
+        .exits(0);
+    let manifest: serde_json::Value =
+        serde_json::from_str(&project.read("release/rock-manifest.json")).unwrap();
     let row = |name: &str| {
         let files = manifest["files"].as_array().unwrap();
-        files.iter().find(|file| file["name"] == name).unwrap().clone()
+        files
+            .iter()
+            .find(|file| file["name"] == name)
+            .unwrap()
+            .clone()
     };
     assert_eq!(
         (&row(CP311)["gfx"], &row(CP311)["gfx_from"]),
         (&serde_json::json!(["gfx942", "gfx1100"]), &"wheel".into())
     );
-    assert_eq!((&row(CP312)["gfx"], &row(CP312)["gfx_from"]), (&serde_json::Value::Null, &"wheel".into()));
-    let run_time =
-        serde_json::json!({"env": {"FLASH_ATTENTION_TRITON_AMD_ENABLE": "TRUE"}, "requires": ["einops", "triton"]});
-    assert_eq!((&row(TRITON)["run_time"], &row(CP311)["run_time"]), (&run_time, &serde_json::Value::Null));
-    let table = project.run(&["report", "packages", "--published", "release"]).exits(0).stdout;
-    assert!(table.contains("| gfx942, gfx1100 |") && table.contains("| none |"), "{table}");
+    assert_eq!(
+        (&row(CP312)["gfx"], &row(CP312)["gfx_from"]),
+        (&serde_json::Value::Null, &"wheel".into())
+    );
+    let run_time = serde_json::json!({"env": {"FLASH_ATTENTION_TRITON_AMD_ENABLE": "TRUE"}, "requires": ["einops", "triton"]});
+    assert_eq!(
+        (&row(TRITON)["run_time"], &row(CP311)["run_time"]),
+        (&run_time, &serde_json::Value::Null)
+    );
+    let table = project
+        .run(&["report", "packages", "--published", "release"])
+        .exits(0)
+        .stdout;
+    assert!(
+        table.contains("| gfx942, gfx1100 |") && table.contains("| none |"),
+        "{table}"
+    );
 }
 
 /// A plan for these targets, and what it says.
 fn planned_for(gfx: &str) -> (String, String) {
     let matrix = matrix_for(gfx);
     let project = Project::new().file("m.yaml", &matrix);
-    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).stdout;
+    let plan = project
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0)
+        .stdout;
     (matrix, plan)
 }
 
@@ -473,14 +844,18 @@ const GFX942: (&str, u32) = ("gfx942", 0x4c);
 
 fn compiled_for(name: &str, targets: &[(&str, u32)]) -> Vec<u8> {
     let kernels = crate::support::bundle::hip_bundle(targets, 512);
-    wheel(name).file("flash_attn/kernels.hipfb", kernels).bytes()
+    wheel(name)
+        .file("flash_attn/kernels.hipfb", kernels)
+        .bytes()
 }
 
 #[test]
 fn a_wheel_without_code_for_a_planned_target_is_refused() {
     let (_, plan) = planned_for("gfx90a, gfx942");
     let of = |targets| {
-        Project::new().file("plan.json", &plan).bytes(&format!("dist/{CP311}"), &compiled_for(CP311, targets))
+        Project::new()
+            .file("plan.json", &plan)
+            .bytes(&format!("dist/{CP311}"), &compiled_for(CP311, targets))
     };
     let publish = ["publish", "--to", "release", "dist", "--plan", "plan.json"];
     let project = of(&[GFX942]);
@@ -493,16 +868,32 @@ fn a_wheel_without_code_for_a_planned_target_is_refused() {
     
     ");
     assert!(!project.has("release"));
-    let allowed = project.run(&[&publish[..], &["--allow", "G023"]].concat()).exits(0).stderr;
-    assert!(allowed.starts_with("note[G023 planned-target-missing]"), "{allowed}");
+    let allowed = project
+        .run(&[&publish[..], &["--allow", "G023"]].concat())
+        .exits(0)
+        .stderr;
+    assert!(
+        allowed.starts_with("note[G023 planned-target-missing]"),
+        "{allowed}"
+    );
     for whole in [&[GFX90A, GFX942][..], &[GFX90A, GFX942, ("gfx1100", 0x41)]] {
         appears("G023", &refused, &of(whole).run(&publish).exits(0).stderr);
     }
-    let without = Project::new().file("plan.json", &plan).bytes(&format!("dist/{CP311}"), &wheel(CP311).bytes());
+    let without = Project::new()
+        .file("plan.json", &plan)
+        .bytes(&format!("dist/{CP311}"), &wheel(CP311).bytes());
     appears("G023", &refused, &without.run(&publish).exits(0).stderr);
-    project.run(&[&publish[..2], &["other", "dist"]].concat()).exits(0);
-    let bad = project.run(&[&publish[..], &["--allow", "G004"]].concat()).exits(2).stderr;
-    assert!(bad.contains("only G130 and G023 can be allowed here"), "{bad}");
+    project
+        .run(&[&publish[..2], &["other", "dist"]].concat())
+        .exits(0);
+    let bad = project
+        .run(&[&publish[..], &["--allow", "G004"]].concat())
+        .exits(2)
+        .stderr;
+    assert!(
+        bad.contains("only G130 and G023 can be allowed here"),
+        "{bad}"
+    );
 }
 
 #[test]
@@ -512,9 +903,21 @@ fn published_wheels_without_code_for_a_planned_target_are_named() {
         .file("m.yaml", &matrix)
         .file("plan.json", &plan)
         .bytes(&format!("dist/{CP311}"), &compiled_for(CP311, &[GFX942]))
-        .bytes(&format!("new/{CP311}"), &compiled_for(CP311, &[GFX90A, GFX942]));
-    project.run(&["publish", "--to", "releases", "--tag", "v1", "dist"]).exits(0);
-    let missing = ["report", "missing", "--plan", "plan.json", "--published", "releases"];
+        .bytes(
+            &format!("new/{CP311}"),
+            &compiled_for(CP311, &[GFX90A, GFX942]),
+        );
+    project
+        .run(&["publish", "--to", "releases", "--tag", "v1", "dist"])
+        .exits(0);
+    let missing = [
+        "report",
+        "missing",
+        "--plan",
+        "plan.json",
+        "--published",
+        "releases",
+    ];
     let plan = ["plan", "m.yaml", "--published", "releases"];
     let told = project.run(&missing).exits(0).stderr;
     insta::assert_snapshot!(told, @r"
@@ -525,24 +928,87 @@ fn published_wheels_without_code_for_a_planned_target_are_named() {
     
     ");
     let planned = project.run(&plan).exits(0);
-    assert!(planned.stderr.starts_with(told.trim_end()), "{}", planned.stderr);
-    assert!(planned.stderr.contains("all its files are published"), "{}", planned.stderr);
-    assert!(project.run(&[&plan[..], &["--only", "python=3.11"]].concat()).exits(0).stderr.contains("G023"));
+    assert!(
+        planned.stderr.starts_with(told.trim_end()),
+        "{}",
+        planned.stderr
+    );
+    assert!(
+        planned.stderr.contains("all its files are published"),
+        "{}",
+        planned.stderr
+    );
+    assert!(
+        project
+            .run(&[&plan[..], &["--only", "python=3.11"]].concat())
+            .exits(0)
+            .stderr
+            .contains("G023")
+    );
     // Each way of the help ends the warning.
-    project.run(&["wheel", "retag", &format!("new/{CP311}"), "--build", "1", "-w", "retagged"]).exits(0);
-    project.run(&["publish", "--to", "beside/v1", "dist"]).exits(0);
-    project.run(&["publish", "--to", "beside/v1", "retagged", "--plan", "plan.json"]).exits(0);
-    appears("G023", &told, &project.run(&["plan", "m.yaml", "--published", "beside"]).exits(0).stderr);
-    project.run(&["publish", "--to", "releases", "--tag", "v1", "new", "--plan", "plan.json", "--replace"]).exits(0);
+    project
+        .run(&[
+            "wheel",
+            "retag",
+            &format!("new/{CP311}"),
+            "--build",
+            "1",
+            "-w",
+            "retagged",
+        ])
+        .exits(0);
+    project
+        .run(&["publish", "--to", "beside/v1", "dist"])
+        .exits(0);
+    project
+        .run(&[
+            "publish",
+            "--to",
+            "beside/v1",
+            "retagged",
+            "--plan",
+            "plan.json",
+        ])
+        .exits(0);
+    appears(
+        "G023",
+        &told,
+        &project
+            .run(&["plan", "m.yaml", "--published", "beside"])
+            .exits(0)
+            .stderr,
+    );
+    project
+        .run(&[
+            "publish",
+            "--to",
+            "releases",
+            "--tag",
+            "v1",
+            "new",
+            "--plan",
+            "plan.json",
+            "--replace",
+        ])
+        .exits(0);
     for command in [&missing[..], &plan] {
         appears("G023", &told, &project.run(command).exits(0).stderr);
     }
     // What was not read in the wheel is not compared.
     let manifest = project.read("releases/v1/rock-manifest.json");
-    let planned = manifest.replace("\"gfx90a\",", "").replace("\"gfx_from\": \"wheel\"", "\"gfx_from\": \"plan\"");
+    let planned = manifest
+        .replace("\"gfx90a\",", "")
+        .replace("\"gfx_from\": \"wheel\"", "\"gfx_from\": \"plan\"");
     assert_ne!(planned, manifest);
     let project = project.file("rock-manifest.json", &planned);
-    appears("G023", &told, &project.run(&["plan", "m.yaml", "--published", "rock-manifest.json"]).exits(0).stderr);
+    appears(
+        "G023",
+        &told,
+        &project
+            .run(&["plan", "m.yaml", "--published", "rock-manifest.json"])
+            .exits(0)
+            .stderr,
+    );
 }
 
 #[test]
@@ -550,7 +1016,10 @@ fn a_release_inside_of_a_release_is_refused() {
     let project = project(&[CP311]);
     project.run(&["publish", "--to", "rel", "dist"]).exits(0);
     let before = project.files();
-    let refused = project.run(&["publish", "--to", "rel", "--tag", "v1", "dist"]).exits(1).stderr;
+    let refused = project
+        .run(&["publish", "--to", "rel", "--tag", "v1", "dist"])
+        .exits(1)
+        .stderr;
     insta::assert_snapshot!(refused, @r"
     error[G024 release-in-release]: `rel/v1` would be a release inside of another one, `rel`
     --> argument `--to`
@@ -560,27 +1029,48 @@ fn a_release_inside_of_a_release_is_refused() {
     ");
     assert_eq!(project.files(), before);
     for folder in ["rel/v1", "./rel/a/b"] {
-        let said = project.run(&["publish", "--to", folder, "dist", "--dry-run"]).exits(1).stderr;
+        let said = project
+            .run(&["publish", "--to", folder, "dist", "--dry-run"])
+            .exits(1)
+            .stderr;
         appears("G024", &said, "");
     }
     project.run(&["publish", "--to", "rel", "dist"]).exits(0);
-    project.run(&["publish", "--to", "rel/../other", "--tag", "v1", "dist"]).exits(0);
-    project.run(&["publish", "--to", "other", "--tag", "v2", "dist"]).exits(0);
+    project
+        .run(&["publish", "--to", "rel/../other", "--tag", "v1", "dist"])
+        .exits(0);
+    project
+        .run(&["publish", "--to", "other", "--tag", "v2", "dist"])
+        .exits(0);
     // A manifest that was fetched alone makes no release of the folder that it lies in.
     let project = project.file("rock-manifest.json", "{}");
-    appears("G024", &refused, &project.run(&["publish", "--to", "third", "dist"]).exits(0).stderr);
+    appears(
+        "G024",
+        &refused,
+        &project
+            .run(&["publish", "--to", "third", "dist"])
+            .exits(0)
+            .stderr,
+    );
 }
 
 #[test]
 fn a_folder_of_releases_is_no_release() {
     let project = project(&[CP311]);
-    project.run(&["publish", "--to", "releases", "--tag", "v1", "dist"]).exits(0);
-    let refused = project.run(&["publish", "--to", "releases", "dist"]).exits(1).stderr;
+    project
+        .run(&["publish", "--to", "releases", "--tag", "v1", "dist"])
+        .exits(0);
+    let refused = project
+        .run(&["publish", "--to", "releases", "dist"])
+        .exits(1)
+        .stderr;
     insta::assert_snapshot!(refused, @r"
     error[G006 not-a-release]: `releases` is a folder of releases: `v1`
     --> argument `--to`
     help: name a release in it with `--tag`, or give another folder
     
     ");
-    project.run(&["publish", "--to", "releases", "--tag", "v2", "dist"]).exits(0);
+    project
+        .run(&["publish", "--to", "releases", "--tag", "v2", "dist"])
+        .exits(0);
 }

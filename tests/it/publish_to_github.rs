@@ -1,4 +1,5 @@
-//! A maintainer publishes to GitHub: files arrive under their own names, once, and a release is public when it is whole.
+//! A maintainer publishes to GitHub: files arrive under their own names, once, and a release is
+//! public when it is whole.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -15,7 +16,9 @@ const DOCUMENTS: [&str; 2] = ["SHA256SUMS", "rock-manifest.json"];
 
 fn project(names: &[&str]) -> Project {
     let project = Project::new().env("GITHUB_TOKEN", "writer");
-    names.iter().fold(project, |project, name| project.bytes(&format!("dist/{name}"), &Wheel::named(name).bytes()))
+    names.iter().fold(project, |project, name| {
+        project.bytes(&format!("dist/{name}"), &Wheel::named(name).bytes())
+    })
 }
 
 fn server(rules: &[&str]) -> Server {
@@ -28,24 +31,54 @@ fn server(rules: &[&str]) -> Server {
 
 fn arguments(server: &Server, more: &[&str]) -> Vec<String> {
     let url = server.url();
-    let words = ["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "v1", "--api-url", &url];
-    words.iter().copied().chain(more.iter().copied()).map(str::to_owned).collect()
+    let words = [
+        "publish",
+        "--dist",
+        "dist",
+        "--repo",
+        "me/wheels",
+        "--tag",
+        "v1",
+        "--api-url",
+        &url,
+    ];
+    words
+        .iter()
+        .copied()
+        .chain(more.iter().copied())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn publish(project: &Project, server: &Server, more: &[&str], exit: i32) -> Outcome {
     let arguments = arguments(server, more);
-    let outcome = project.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).exits(exit);
-    assert!(!outcome.stdout.contains("writer") && !outcome.stderr.contains("writer"), "the token is told");
+    let outcome = project
+        .run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+        .exits(exit);
+    assert!(
+        !outcome.stdout.contains("writer") && !outcome.stderr.contains("writer"),
+        "the token is told"
+    );
     assert_eq!(server.github().ledger.leaks, 0, "the token went elsewhere");
     outcome
 }
 
 fn releases(server: &Server) -> Vec<Arc<Release>> {
-    server.github().repository("me/wheels").releases.values().cloned().collect()
+    server
+        .github()
+        .repository("me/wheels")
+        .releases
+        .values()
+        .cloned()
+        .collect()
 }
 
 fn names(release: &Release) -> Vec<String> {
-    let mut names: Vec<String> = release.assets.iter().map(|asset: &Arc<Asset>| asset.name.clone()).collect();
+    let mut names: Vec<String> = release
+        .assets
+        .iter()
+        .map(|asset: &Arc<Asset>| asset.name.clone())
+        .collect();
     names.sort();
     names
 }
@@ -55,7 +88,11 @@ fn writes(server: &Server) -> usize {
 }
 
 fn all(wheels: &[&str]) -> Vec<String> {
-    let mut all: Vec<String> = wheels.iter().chain(&DOCUMENTS).map(|name| (*name).to_owned()).collect();
+    let mut all: Vec<String> = wheels
+        .iter()
+        .chain(&DOCUMENTS)
+        .map(|name| (*name).to_owned())
+        .collect();
     all.sort();
     all
 }
@@ -65,12 +102,27 @@ fn all(wheels: &[&str]) -> Vec<String> {
 fn a_release_is_a_draft_until_all_is_there_and_names_keep_their_plus() {
     let (project, server) = (project(&[CP311, CP312]), server(&[]));
     let told = publish(&project, &server, &[], 0).stdout;
-    assert_eq!(told, format!("{}/me/wheels/releases/tag/v1 is published: 4 files\n", server.url()));
-    let [release] = &releases(&server)[..] else { panic!("one release") };
-    assert_eq!((names(release), release.draft), (all(&[CP311, CP312]), false));
+    assert_eq!(
+        told,
+        format!(
+            "{}/me/wheels/releases/tag/v1 is published: 4 files\n",
+            server.url()
+        )
+    );
+    let [release] = &releases(&server)[..] else {
+        panic!("one release")
+    };
+    assert_eq!(
+        (names(release), release.draft),
+        (all(&[CP311, CP312]), false)
+    );
     let reached = |state| server.github().ledger.times(state);
     assert_eq!(
-        (reached(Reached::DraftMade), reached(Reached::PublishedAtOnce), reached(Reached::Published)),
+        (
+            reached(Reached::DraftMade),
+            reached(Reached::PublishedAtOnce),
+            reached(Reached::Published)
+        ),
         (1, 0, 1)
     );
     assert_eq!(server.github().ledger.complaints, Vec::<String>::new());
@@ -81,11 +133,17 @@ fn a_step_of_a_workflow_is_told_which_release_it_is() {
     let (project, server) = (project(&[CP311]), server(&[]));
     let project = project.env("GITHUB_OUTPUT", "outputs");
     publish(&project, &server, &["--github-output", "--dry-run"], 0);
-    assert!(!project.has("outputs"), "a release that is not there has no number");
+    assert!(
+        !project.has("outputs"),
+        "a release that is not there has no number"
+    );
     for _ in 0..2 {
         publish(&project, &server, &["--github-output"], 0);
         let number = releases(&server)[0].id;
-        let expected = format!("release-id={number}\nrelease-url={}/me/wheels/releases/tag/v1\n", server.url());
+        let expected = format!(
+            "release-id={number}\nrelease-url={}/me/wheels/releases/tag/v1\n",
+            server.url()
+        );
         assert_eq!(project.read("outputs"), expected);
         std::fs::remove_file(project.path("outputs")).unwrap();
     }
@@ -97,12 +155,18 @@ fn a_step_of_a_workflow_is_told_which_release_it_is() {
 fn a_second_run_writes_nothing_on_mutable_and_immutable_releases() {
     for is_immutable in [false, true] {
         let (project, server) = (project(&[CP311]), server(&[]));
-        server.github().repository_mut("me/wheels").has_immutable_releases = is_immutable;
+        server
+            .github()
+            .repository_mut("me/wheels")
+            .has_immutable_releases = is_immutable;
         publish(&project, &server, &[], 0);
         let before = writes(&server);
         let asked = server.github().ledger.requests.len();
         let told = publish(&project, &server, &[], 0).stdout;
-        assert!(told.contains("is up to date, nothing written: 3 files"), "{told}");
+        assert!(
+            told.contains("is up to date, nothing written: 3 files"),
+            "{told}"
+        );
         assert_eq!(writes(&server), before);
         assert!(server.github().ledger.requests.len() - asked <= 5);
     }
@@ -113,10 +177,22 @@ fn a_second_run_writes_nothing_on_mutable_and_immutable_releases() {
 fn a_dry_run_tells_the_calls_and_makes_none_with_github_or_with_a_saved_state() {
     let (project, server) = (project(&[CP311]).file("state.json", "[]"), server(&[]));
     let online = publish(&project, &server, &["--dry-run"], 0).stdout;
-    let saved = publish(&project, &server, &["--dry-run", "--state", "state.json"], 0).stdout;
+    let saved = publish(
+        &project,
+        &server,
+        &["--dry-run", "--state", "state.json"],
+        0,
+    )
+    .stdout;
     assert_eq!(online, saved);
-    assert!(online.contains("name=flash_attn-2.8.3%2Brocm62torch2.5-cp311-cp311-linux_x86_64.whl  "), "{online}");
-    let calls: Vec<&str> = online.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert!(
+        online.contains("name=flash_attn-2.8.3%2Brocm62torch2.5-cp311-cp311-linux_x86_64.whl  "),
+        "{online}"
+    );
+    let calls: Vec<&str> = online
+        .lines()
+        .map(|line| line.split(' ').next().unwrap())
+        .collect();
     assert_eq!(calls, ["POST", "POST", "POST", "POST", "PATCH", "5"]);
     assert_eq!((writes(&server), releases(&server).len()), (0, 0));
 }
@@ -140,7 +216,9 @@ fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
             server.github().faults = fake_github::model::Faults::none();
             publish(&project, &server, &[], 0);
         }
-        let [release] = &releases(&server)[..] else { panic!("one release") };
+        let [release] = &releases(&server)[..] else {
+            panic!("one release")
+        };
         assert_eq!((names(release), release.draft), (all(&[CP311]), false));
     }
 }
@@ -150,20 +228,36 @@ fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
 fn other_bytes_are_refused_and_replaced_without_a_gap_where_asked_for() {
     let (project, server) = (project(&[CP311]), server(&[]));
     publish(&project, &server, &[], 0);
-    let project = project.bytes(&format!("dist/{CP311}"), &Wheel::named(CP311).file("flash_attn/new.py", b"1").bytes());
+    let project = project.bytes(
+        &format!("dist/{CP311}"),
+        &Wheel::named(CP311).file("flash_attn/new.py", b"1").bytes(),
+    );
     let before = writes(&server);
     let refused = publish(&project, &server, &["--allow-published"], 1).stderr;
     assert!(refused.contains("error[G002 asset-differs]"), "{refused}");
     let refused = publish(&project, &server, &["--replace"], 1).stderr;
-    assert!(refused.contains("error[G101 release-is-published]"), "{refused}");
+    assert!(
+        refused.contains("error[G101 release-is-published]"),
+        "{refused}"
+    );
     assert_eq!(writes(&server), before);
     publish(&project, &server, &["--replace", "--allow-published"], 0);
-    let [release] = &releases(&server)[..] else { panic!("one release") };
+    let [release] = &releases(&server)[..] else {
+        panic!("one release")
+    };
     assert_eq!(names(release), all(&[CP311]));
-    let log: Vec<String> =
-        server.github().ledger.requests.iter().map(|asked| format!("{} {}", asked.method, asked.url)).collect();
-    let first =
-        |word: &str| log.iter().position(|line| line.contains(word)).unwrap_or_else(|| panic!("{word}: {log:#?}"));
+    let log: Vec<String> = server
+        .github()
+        .ledger
+        .requests
+        .iter()
+        .map(|asked| format!("{} {}", asked.method, asked.url))
+        .collect();
+    let first = |word: &str| {
+        log.iter()
+            .position(|line| line.contains(word))
+            .unwrap_or_else(|| panic!("{word}: {log:#?}"))
+    };
     assert!(first(".whl.tmp-") < first("DELETE"), "{log:#?}");
 }
 
@@ -171,12 +265,18 @@ fn other_bytes_are_refused_and_replaced_without_a_gap_where_asked_for() {
 #[test]
 fn an_immutable_release_is_never_written_to() {
     let (project, server) = (project(&[CP311]), server(&[]));
-    server.github().repository_mut("me/wheels").has_immutable_releases = true;
+    server
+        .github()
+        .repository_mut("me/wheels")
+        .has_immutable_releases = true;
     publish(&project, &server, &[], 0);
     let project = project.bytes(&format!("dist/{CP312}"), &Wheel::named(CP312).bytes());
     let before = writes(&server);
     let refused = publish(&project, &server, &["--replace", "--allow-published"], 1).stderr;
-    assert!(refused.contains("error[G100 immutable-release]"), "{refused}");
+    assert!(
+        refused.contains("error[G100 immutable-release]"),
+        "{refused}"
+    );
     assert_eq!(writes(&server), before);
 }
 
@@ -185,15 +285,25 @@ fn an_immutable_release_is_never_written_to() {
 fn what_an_immutable_release_cannot_have_is_told_before_what_would_help_another() {
     let made = || {
         let (project, server) = (project(&[CP311]), server(&[]));
-        server.github().repository_mut("me/wheels").has_immutable_releases = true;
+        server
+            .github()
+            .repository_mut("me/wheels")
+            .has_immutable_releases = true;
         publish(&project, &server, &[], 0);
         (project, server)
     };
     let refused = |project: &Project, server: &Server, more: &[&str]| {
         let before = writes(server);
         let told = publish(project, server, more, 1).stderr;
-        assert_eq!((told.matches("error[").count(), writes(server)), (1, before), "{told}");
-        assert!(told.contains("error[G100 immutable-release]") && told.contains("under a new tag"), "{told}");
+        assert_eq!(
+            (told.matches("error[").count(), writes(server)),
+            (1, before),
+            "{told}"
+        );
+        assert!(
+            told.contains("error[G100 immutable-release]") && told.contains("under a new tag"),
+            "{told}"
+        );
         assert!(!told.contains("`--"), "no option helps: {told}");
     };
     let other = Wheel::named(CP311).file("flash_attn/new.py", b"1").bytes();
@@ -205,8 +315,15 @@ fn what_an_immutable_release_cannot_have_is_told_before_what_would_help_another(
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx90a]\naxes:\n  \
                   flash-attn: [\"2.8.3\"]\n  python: [\"3.10\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\n";
     let project = project.file("matrix.yaml", matrix);
-    let plan = project.run(&["plan", "matrix.yaml", "--format", "json"]).exits(0).stdout;
-    refused(&project.file("plan.json", &plan), &server, &["--plan", "plan.json"]);
+    let plan = project
+        .run(&["plan", "matrix.yaml", "--format", "json"])
+        .exits(0)
+        .stdout;
+    refused(
+        &project.file("plan.json", &plan),
+        &server,
+        &["--plan", "plan.json"],
+    );
     // A manifest that cannot be read, which `--replace` would make anew.
     let (_, server) = made();
     change(&server, "rock-manifest.json", |manifest| {
@@ -228,10 +345,15 @@ fn two_drafts_of_a_tag_are_refused_and_empty_ones_deleted_where_allowed() {
         assert_eq!(made.unwrap().status(), 201);
     }
     let refused = publish(&project, &server, &[], 1).stderr;
-    assert!(refused.contains("error[G102 several-releases-of-tag]"), "{refused}");
+    assert!(
+        refused.contains("error[G102 several-releases-of-tag]"),
+        "{refused}"
+    );
     assert!(refused.contains("--clean-duplicates"), "{refused}");
     publish(&project, &server, &["--clean-duplicates"], 0);
-    let [release] = &releases(&server)[..] else { panic!("one release") };
+    let [release] = &releases(&server)[..] else {
+        panic!("one release")
+    };
     assert_eq!((names(release), release.draft), (all(&[CP311]), false));
 }
 
@@ -240,17 +362,30 @@ fn two_drafts_of_a_tag_are_refused_and_empty_ones_deleted_where_allowed() {
 fn a_release_that_others_filled_is_told_before_anything_is_sent() {
     let (project, server) = (project(&[CP311]), server(&[]));
     publish(&project, &server, &[], 0);
-    for release in server.github().repository_mut("me/wheels").releases.values_mut() {
+    for release in server
+        .github()
+        .repository_mut("me/wheels")
+        .releases
+        .values_mut()
+    {
         let release = Arc::make_mut(release);
         let one = Asset::clone(&release.assets[0]);
-        let more = (release.assets.len()..1000)
-            .map(|at| Arc::new(Asset { id: 100_000 + at as u64, name: format!("of-others-{at}"), ..one.clone() }));
+        let more = (release.assets.len()..1000).map(|at| {
+            Arc::new(Asset {
+                id: 100_000 + at as u64,
+                name: format!("of-others-{at}"),
+                ..one.clone()
+            })
+        });
         release.assets.extend(more.collect::<Vec<_>>());
     }
     let before = writes(&server);
     let two = project.bytes(&format!("dist/{CP312}"), &Wheel::named(CP312).bytes());
     let told = publish(&two, &server, &["--allow-published"], 1).stderr;
-    assert!(told.contains("error[G120 release-is-full]") && told.contains("1000 files"), "{told}");
+    assert!(
+        told.contains("error[G120 release-is-full]") && told.contains("1000 files"),
+        "{told}"
+    );
     assert_eq!(writes(&server), before);
 }
 
@@ -258,19 +393,38 @@ fn a_release_that_others_filled_is_told_before_anything_is_sent() {
 #[test]
 fn the_text_of_what_is_published_is_changed_only_where_asked_for() {
     let (project, server) = (project(&[CP311]).file("notes.md", "New.\n"), server(&[]));
-    server.github().repository_mut("me/wheels").has_immutable_releases = true;
+    server
+        .github()
+        .repository_mut("me/wheels")
+        .has_immutable_releases = true;
     publish(&project, &server, &[], 0);
     let before = writes(&server);
     let told = publish(&project, &server, &["--notes", "notes.md"], 1).stderr;
-    assert!(told.contains("error[G101 release-is-published]") && told.contains("its title or text"), "{told}");
+    assert!(
+        told.contains("error[G101 release-is-published]") && told.contains("its title or text"),
+        "{told}"
+    );
     assert_eq!(writes(&server), before);
-    publish(&project, &server, &["--notes", "notes.md", "--allow-published"], 0);
-    assert_eq!(releases(&server)[0].body.as_deref().map(str::trim), Some("New."));
+    publish(
+        &project,
+        &server,
+        &["--notes", "notes.md", "--allow-published"],
+        0,
+    );
+    assert_eq!(
+        releases(&server)[0].body.as_deref().map(str::trim),
+        Some("New.")
+    );
 }
 
 /// The release's own asset is changed behind the program's back.
 fn change(server: &Server, name: &str, with: impl Fn(&mut Asset)) {
-    for release in server.github().repository_mut("me/wheels").releases.values_mut() {
+    for release in server
+        .github()
+        .repository_mut("me/wheels")
+        .releases
+        .values_mut()
+    {
         for asset in &mut Arc::make_mut(release).assets {
             if asset.name == name {
                 with(Arc::make_mut(asset));
@@ -281,7 +435,11 @@ fn change(server: &Server, name: &str, with: impl Fn(&mut Asset)) {
 
 fn text(server: &Server, name: &str) -> String {
     let release = &releases(server)[0];
-    let asset = release.assets.iter().find(|asset| asset.name == name).unwrap();
+    let asset = release
+        .assets
+        .iter()
+        .find(|asset| asset.name == name)
+        .unwrap();
     String::from_utf8(asset.content.as_ref().unwrap().to_vec()).unwrap()
 }
 
@@ -299,7 +457,10 @@ fn wheels_that_are_not_offered_stay_in_the_sums_whatever_the_manifest_says() {
     assert!(told.contains("error[G118 manifest-unreadable]"), "{told}");
     assert_eq!(writes(&server), before);
     let told = publish(&other, &server, &["--allow-published", "--replace"], 0).stderr;
-    assert!(told.contains("warning[G118 manifest-unreadable]") && !told.contains("G119"), "{told}");
+    assert!(
+        told.contains("warning[G118 manifest-unreadable]") && !told.contains("G119"),
+        "{told}"
+    );
     assert!(!told.contains("--replace"), "that was given: {told}");
     for document in DOCUMENTS {
         let text = text(&server, document);
@@ -312,11 +473,21 @@ fn wheels_whose_digest_nobody_tells_are_named() {
     let (project, server) = (project(&[CP311]), server(&[]));
     publish(&project, &server, &[], 0);
     change(&server, CP311, |asset| asset.hides_digest = true);
-    server.github().repository_mut("me/wheels").releases.values_mut().for_each(|release| {
-        Arc::make_mut(release).assets.retain(|asset| asset.name != "rock-manifest.json");
-    });
+    server
+        .github()
+        .repository_mut("me/wheels")
+        .releases
+        .values_mut()
+        .for_each(|release| {
+            Arc::make_mut(release)
+                .assets
+                .retain(|asset| asset.name != "rock-manifest.json");
+        });
     let told = publish(&self::project(&[CP312]), &server, &["--allow-published"], 0).stderr;
-    assert!(told.contains("warning[G119 not-in-sums]") && told.contains(CP311), "{told}");
+    assert!(
+        told.contains("warning[G119 not-in-sums]") && told.contains(CP311),
+        "{told}"
+    );
 }
 
 /// 4.7
@@ -324,51 +495,90 @@ fn wheels_whose_digest_nobody_tells_are_named() {
 fn a_dry_run_says_what_it_would_take_and_a_refused_one_nothing_else() {
     let (project, server) = (project(&[CP311]).file("notes.md", "Text.\n"), server(&[]));
     let told = publish(&project, &server, &["--dry-run", "--notes", "notes.md"], 0).stdout;
-    assert!(told.contains(" bytes  body, draft, make_latest\n"), "{told}");
     assert!(
-        told.contains("5 calls would change something, of about ") && told.contains(" requests, with pauses of "),
+        told.contains(" bytes  body, draft, make_latest\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("5 calls would change something, of about ")
+            && told.contains(" requests, with pauses of "),
         "{told}"
     );
     publish(&project, &server, &[], 0);
     let two = project.bytes(&format!("dist/{CP312}"), &Wheel::named(CP312).bytes());
     let refused = publish(&two, &server, &["--dry-run"], 1);
-    assert!(refused.stdout.is_empty() && refused.stderr.contains("error[G101 "), "{}", refused.stdout);
-    let many =
-        (0..451).fold(self::project(&[]), |project, at| project.source_distribution(&format!("dist/a-{at}.tar.gz")));
+    assert!(
+        refused.stdout.is_empty() && refused.stderr.contains("error[G101 "),
+        "{}",
+        refused.stdout
+    );
+    let many = (0..451).fold(self::project(&[]), |project, at| {
+        project.source_distribution(&format!("dist/a-{at}.tar.gz"))
+    });
     let told = publish(&many, &server, &["--dry-run", "--allow-published"], 0);
-    assert!(told.stderr.contains("warning[G113 too-many-calls]"), "{}", told.stderr);
-    assert!(told.stdout.contains(" min that GitHub asks for"), "{}", told.stdout);
+    assert!(
+        told.stderr.contains("warning[G113 too-many-calls]"),
+        "{}",
+        told.stderr
+    );
+    assert!(
+        told.stdout.contains(" min that GitHub asks for"),
+        "{}",
+        told.stdout
+    );
 }
 
 /// 4.10
 #[test]
 fn where_it_stands_is_said_of_public_releases_and_of_none() {
-    let (project, server) = (project(&[CP311]), server(&["create-release=tag-ruleset:422"]));
+    let (project, server) = (
+        project(&[CP311]),
+        server(&["create-release=tag-ruleset:422"]),
+    );
     let told = publish(&project, &server, &[], 1).stdout;
     assert!(told.contains("there is no release v1"), "{told}");
     server.github().faults = fake_github::model::Faults::none();
     publish(&project, &server, &[], 0);
-    server.github().faults.add("upload=no-right".parse::<Rule>().unwrap());
+    server
+        .github()
+        .faults
+        .add("upload=no-right".parse::<Rule>().unwrap());
     let two = project.bytes(&format!("dist/{CP312}"), &Wheel::named(CP312).bytes());
     let told = publish(&two, &server, &["--allow-published"], 3).stdout;
     assert!(
-        told.contains("the release v1 is public, and not all of it is as it should be; when that is mended"),
+        told.contains(
+            "the release v1 is public, and not all of it is as it should be; when that is mended"
+        ),
         "{told}"
     );
     let json = publish(&two, &server, &["--allow-published", "--format", "json"], 3).stdout;
-    assert!(json.contains("\"published\": true") && json.contains("\"complete\": false"), "{json}");
+    assert!(
+        json.contains("\"published\": true") && json.contains("\"complete\": false"),
+        "{json}"
+    );
 }
 
 /// 4.3
 #[test]
 fn files_without_a_digest_are_said_to_be_compared_by_size() {
-    let (project, server) =
-        (project(&[CP311]), Server::start(Github::new(Settings { digests: Digests::Null, ..Settings::default() })));
+    let (project, server) = (
+        project(&[CP311]),
+        Server::start(Github::new(Settings {
+            digests: Digests::Null,
+            ..Settings::default()
+        })),
+    );
     publish(&project, &server, &[], 0);
     let told = publish(&project, &server, &[], 0).stdout;
-    assert!(told.contains("3 files, 3 of them compared by size alone; `--verify full`"), "{told}");
+    assert!(
+        told.contains("3 files, 3 of them compared by size alone; `--verify full`"),
+        "{told}"
+    );
     let told = publish(&project, &server, &["--verify", "full"], 0).stdout;
-    assert!(told.contains("is up to date, nothing written: 3 files\n"), "what is read is not written: {told}");
+    assert!(
+        told.contains("is up to date, nothing written: 3 files\n"),
+        "what is read is not written: {told}"
+    );
 }
 
 #[test]
@@ -376,38 +586,93 @@ fn files_that_stay_beside_what_is_published_are_counted() {
     let server = server(&[]);
     publish(&project(&[CP311]), &server, &[], 0);
     let told = publish(&project(&[CP312]), &server, &["--allow-published"], 0).stdout;
-    assert!(told.ends_with(" is published: 3 files, beside 1 that stay\n"), "{told}");
+    assert!(
+        told.ends_with(" is published: 3 files, beside 1 that stay\n"),
+        "{told}"
+    );
 }
 
 /// 4.2
 #[test]
 fn a_tag_that_an_immutable_release_had_is_spent() {
     let (project, server) = (project(&[CP311]), server(&[]));
-    server.github().repository_mut("me/wheels").burned_tags.insert("v1".to_owned());
+    server
+        .github()
+        .repository_mut("me/wheels")
+        .burned_tags
+        .insert("v1".to_owned());
     let told = publish(&project, &server, &[], 3);
-    assert!(told.stderr.contains("error[G121 tag-is-spent]"), "{}", told.stderr);
-    assert!(releases(&server)[0].draft && told.stdout.contains("is a draft"), "{}", told.stdout);
+    assert!(
+        told.stderr.contains("error[G121 tag-is-spent]"),
+        "{}",
+        told.stderr
+    );
+    assert!(
+        releases(&server)[0].draft && told.stdout.contains("is a draft"),
+        "{}",
+        told.stdout
+    );
 }
 
 #[test]
 fn a_tag_may_have_parts() {
     let (project, server) = (project(&[CP311]), server(&[]));
     let commit = server.github().repository("me/wheels").tags["v1"].clone();
-    server.github().repository_mut("me/wheels").tags.insert("flash/v1".to_owned(), commit);
+    server
+        .github()
+        .repository_mut("me/wheels")
+        .tags
+        .insert("flash/v1".to_owned(), commit);
     let url = server.url();
-    let words = ["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "flash/v1", "--api-url", &url];
+    let words = [
+        "publish",
+        "--dist",
+        "dist",
+        "--repo",
+        "me/wheels",
+        "--tag",
+        "flash/v1",
+        "--api-url",
+        &url,
+    ];
     project.run(&words).exits(0);
     assert_eq!(releases(&server)[0].tag_name, "flash/v1");
-    let told = project.run(&["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "a b", "--api-url", &url]);
+    let told = project.run(&[
+        "publish",
+        "--dist",
+        "dist",
+        "--repo",
+        "me/wheels",
+        "--tag",
+        "a b",
+        "--api-url",
+        &url,
+    ]);
     assert!(told.exits(1).stderr.contains("is not a valid tag"));
 }
 
 #[test]
 fn what_is_said_of_github_is_refused_for_a_folder() {
     let project = project(&[CP311]);
-    for words in [&["--notes", "notes.md"][..], &["--slow"], &["--allow-published"], &["--verify", "full"]] {
-        let all: Vec<&str> = ["publish", "--to", "release", "dist"].iter().chain(words).copied().collect();
-        assert!(project.run(&all).exits(2).stderr.contains("cannot be used with"), "{words:?}");
+    for words in [
+        &["--notes", "notes.md"][..],
+        &["--slow"],
+        &["--allow-published"],
+        &["--verify", "full"],
+    ] {
+        let all: Vec<&str> = ["publish", "--to", "release", "dist"]
+            .iter()
+            .chain(words)
+            .copied()
+            .collect();
+        assert!(
+            project
+                .run(&all)
+                .exits(2)
+                .stderr
+                .contains("cannot be used with"),
+            "{words:?}"
+        );
     }
 }
 
@@ -415,8 +680,15 @@ fn what_is_said_of_github_is_refused_for_a_folder() {
 fn fails(rules: &[&str], more: &[&str], exit: i32, code: &str) -> String {
     let (project, server) = (project(&[CP311]), server(rules));
     let outcome = publish(&project, &server, more, exit);
-    assert!(outcome.stderr.contains(&format!("error[{code} ")), "{rules:?}: {}", outcome.stderr);
-    assert!(releases(&server).iter().all(|release| release.draft), "{rules:?}");
+    assert!(
+        outcome.stderr.contains(&format!("error[{code} ")),
+        "{rules:?}: {}",
+        outcome.stderr
+    );
+    assert!(
+        releases(&server).iter().all(|release| release.draft),
+        "{rules:?}"
+    );
     outcome.stderr
 }
 
@@ -432,14 +704,23 @@ fn what_github_refuses_is_told_with_what_to_do() {
     let elsewhere = fails(&["upload#1=elsewhere:307"], &[], 3, "G108");
     assert!(elsewhere.contains("--uploads-host"), "{elsewhere}");
     let unread = fails(&["list-releases=no-right"], &[], 3, "G104");
-    assert!(unread.contains("contents: read") && !unread.contains("contents: write"), "{unread}");
+    assert!(
+        unread.contains("contents: read") && !unread.contains("contents: write"),
+        "{unread}"
+    );
     fails(&["upload#1=wrong-name"], &[], 3, "G110");
     let damaged = fails(&["upload#1=short"], &[], 3, "G117");
-    assert!(damaged.contains("and it was sent as") && damaged.contains("run the same command again"), "{damaged}");
+    assert!(
+        damaged.contains("and it was sent as") && damaged.contains("run the same command again"),
+        "{damaged}"
+    );
     let (project, server) = (project(&[CP311]), server(&[]));
     let stranger = project.env("GITHUB_TOKEN", "");
     let told = publish(&stranger, &server, &[], 3).stderr;
-    assert!(told.contains("error[G103 bad-token]") && told.contains("--token-file"), "{told}");
+    assert!(
+        told.contains("error[G103 bad-token]") && told.contains("--token-file"),
+        "{told}"
+    );
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
 
@@ -447,7 +728,17 @@ fn what_github_refuses_is_told_with_what_to_do() {
 fn nobody_who_answers_over_tls_is_told_at_once() {
     let (project, server) = (project(&[CP311]), server(&[]));
     let url = server.url().replace("http:", "https:");
-    let words = ["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "v1", "--api-url", &url];
+    let words = [
+        "publish",
+        "--dist",
+        "dist",
+        "--repo",
+        "me/wheels",
+        "--tag",
+        "v1",
+        "--api-url",
+        &url,
+    ];
     let told = project.run(&words).exits(3).stderr;
     assert!(told.contains("error[G107 no-answer]"), "{told}");
 }
@@ -456,7 +747,11 @@ fn nobody_who_answers_over_tls_is_told_at_once() {
 fn addresses_and_repositories_that_are_none_are_bad_command_lines() {
     let project = project(&[CP311]);
     let run = |words: &[&str]| {
-        let all: Vec<&str> = ["publish", "--dist", "dist", "--tag", "v1"].iter().chain(words).copied().collect();
+        let all: Vec<&str> = ["publish", "--dist", "dist", "--tag", "v1"]
+            .iter()
+            .chain(words)
+            .copied()
+            .collect();
         let told = project.run(&all).exits(2).stderr;
         assert!(told.contains("error[G111 bad-github-address]"), "{told}");
     };
@@ -472,12 +767,23 @@ fn files_that_github_would_not_take_and_too_many_at_once_are_refused_before_anyt
     let empty = project(&[]).file("dist/a-1.tar.gz", "");
     let told = publish(&empty, &server, &[], 1).stderr;
     assert!(told.contains("error[G112 file-not-taken]"), "{told}");
-    let many = (0..451).fold(project(&[]), |project, at| project.source_distribution(&format!("dist/a-{at}.tar.gz")));
+    let many = (0..451).fold(project(&[]), |project, at| {
+        project.source_distribution(&format!("dist/a-{at}.tar.gz"))
+    });
     let told = publish(&many, &server, &[], 1).stderr;
-    assert!(told.contains("error[G113 too-many-calls]") && told.contains("--slow"), "{told}");
+    assert!(
+        told.contains("error[G113 too-many-calls]") && told.contains("--slow"),
+        "{told}"
+    );
     assert_eq!(writes(&server), 0);
     let no_listing = project(&[CP311]).file("state.json", "7");
-    let told = publish(&no_listing, &server, &["--dry-run", "--state", "state.json"], 1).stderr;
+    let told = publish(
+        &no_listing,
+        &server,
+        &["--dry-run", "--state", "state.json"],
+        1,
+    )
+    .stderr;
     assert!(told.contains("error[G114 not-a-listing]"), "{told}");
 }
 
@@ -502,8 +808,14 @@ fn a_file_that_is_gone_or_another_when_its_turn_comes_leaves_a_draft() {
         let (project, server) = (project(&[CP311]), server(&["create-release=hold-after"]));
         let words = arguments(&server, &[]);
         let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        server.wait_held(Duration::from_secs(30)).expect("the draft is made");
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        server
+            .wait_held(Duration::from_secs(30))
+            .expect("the draft is made");
         let path = project.path(&format!("dist/{CP311}"));
         match becomes {
             None => std::fs::remove_file(path).unwrap(),
@@ -518,8 +830,16 @@ fn a_file_that_is_gone_or_another_when_its_turn_comes_leaves_a_draft() {
         let told = String::from_utf8_lossy(&done.stderr).into_owned();
         assert_eq!(done.status.code(), Some(3), "{told}");
         assert!(told.contains("error[G109 file-cannot-be-sent]"), "{told}");
-        let [release] = &releases(&server)[..] else { panic!("one release") };
-        assert!(release.draft && !release.assets.iter().any(|asset| asset.is_uploaded && asset.name == CP311));
+        let [release] = &releases(&server)[..] else {
+            panic!("one release")
+        };
+        assert!(
+            release.draft
+                && !release
+                    .assets
+                    .iter()
+                    .any(|asset| asset.is_uploaded && asset.name == CP311)
+        );
     }
 }
 
@@ -529,28 +849,67 @@ fn a_cancelled_job_says_how_it_stands_and_the_next_run_goes_on() {
     let (project, server) = (project(&[CP311]), server(&["create-release=hold-after"]));
     let words = arguments(&server, &[]);
     let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    server.wait_held(Duration::from_secs(30)).expect("the draft is made");
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    server
+        .wait_held(Duration::from_secs(30))
+        .expect("the draft is made");
     let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     server.let_go();
     let done = child.wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&done.stdout).into_owned();
-    assert_eq!(done.status.code(), Some(143), "{told}{}", String::from_utf8_lossy(&done.stderr));
-    assert!(told.contains(&format!("{CP311}  missing")) && told.contains("go on with:"), "{told}");
+    assert_eq!(
+        done.status.code(),
+        Some(143),
+        "{told}{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    assert!(
+        told.contains(&format!("{CP311}  missing")) && told.contains("go on with:"),
+        "{told}"
+    );
     server.github().faults = fake_github::model::Faults::none();
     publish(&project, &server, &[], 0);
-    let [release] = &releases(&server)[..] else { panic!("one release") };
+    let [release] = &releases(&server)[..] else {
+        panic!("one release")
+    };
     assert_eq!((names(release), release.draft), (all(&[CP311]), false));
 }
 
-/// A signal while the server holds a request and never answers: what is said, and the command that it names.
-fn cancelled(rule: &str, signal: rustix::process::Signal, exit: i32) -> (Project, Server, String, String) {
+/// A signal while the server holds a request and never answers: what is said, and the command that
+/// it names.
+fn cancelled(
+    rule: &str,
+    signal: rustix::process::Signal,
+    exit: i32,
+) -> (Project, Server, String, String) {
     let (project, server) = (project(&[CP311]), server(&[rule]));
-    let words = arguments(&server, &["--title", "It's 1", "--verify", "full", "--deadline", "30", "--at-once", "3"]);
+    let words = arguments(
+        &server,
+        &[
+            "--title",
+            "It's 1",
+            "--verify",
+            "full",
+            "--deadline",
+            "30",
+            "--at-once",
+            "3",
+        ],
+    );
     let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    server.wait_held(Duration::from_secs(30)).expect("a request is held");
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    server
+        .wait_held(Duration::from_secs(30))
+        .expect("a request is held");
     let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     let begun = std::time::Instant::now();
     rustix::process::kill_process(pid, signal).unwrap();
@@ -558,9 +917,16 @@ fn cancelled(rule: &str, signal: rustix::process::Signal, exit: i32) -> (Project
     let took = begun.elapsed();
     let told = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
     assert_eq!(done.status.code(), Some(exit), "{rule}: {told}");
-    assert!(took < Duration::from_millis(7500), "{rule}: a cancelled job is killed before {took:?}");
-    let resume =
-        told.split("go on with:\n  ").nth(1).and_then(|rest| rest.lines().next()).unwrap_or_default().to_owned();
+    assert!(
+        took < Duration::from_millis(7500),
+        "{rule}: a cancelled job is killed before {took:?}"
+    );
+    let resume = told
+        .split("go on with:\n  ")
+        .nth(1)
+        .and_then(|rest| rest.lines().next())
+        .unwrap_or_default()
+        .to_owned();
     let expected = format!(
         "rock-matrix publish --dist dist --repo me/wheels --tag v1 --api-url {} --title 'It'\\''s 1' --verify full \
          --deadline 30 --at-once 3",
@@ -587,12 +953,23 @@ fn a_signal_ends_it_in_time_although_the_server_is_silent_and_says_how_to_go_on(
                 let (project, server, told, resume) = cancelled(rule, signal, exit);
                 let is_told = rule.starts_with("list") || told.contains(&format!("{CP311}  "));
                 assert!(is_told, "{rule}: {told}");
-                assert!(releases(&server).iter().all(|release| release.draft), "{rule}");
+                assert!(
+                    releases(&server).iter().all(|release| release.draft),
+                    "{rule}"
+                );
                 // What is said is what is done.
                 let words = shlex::split(&resume).unwrap();
-                project.run(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(0);
-                let [release] = &releases(&server)[..] else { panic!("one release") };
-                assert_eq!((names(release), release.draft), (all(&[CP311]), false), "{rule}");
+                project
+                    .run(&words[1..].iter().map(String::as_str).collect::<Vec<_>>())
+                    .exits(0);
+                let [release] = &releases(&server)[..] else {
+                    panic!("one release")
+                };
+                assert_eq!(
+                    (names(release), release.draft),
+                    (all(&[CP311]), false),
+                    "{rule}"
+                );
                 assert_eq!(release.name.as_deref(), Some("It's 1"));
             });
         }
@@ -605,41 +982,84 @@ fn what_is_sent_when_a_signal_comes_is_settled_and_nothing_else_is_begun() {
     let (project, server) = (project(&[CP311, CP312]), server(&["upload#1=hold-after"]));
     let words = arguments(&server, &["--at-once", "1"]);
     let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    server.wait_held(Duration::from_secs(30)).expect("a file is sent");
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    server
+        .wait_held(Duration::from_secs(30))
+        .expect("a file is sent");
     let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     server.let_go();
     let done = child.wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&done.stdout).into_owned();
     assert_eq!(done.status.code(), Some(143), "{told}");
-    assert_eq!(server.github().ledger.asked(fake_github::model::Operation::Upload), 1, "no other was begun");
-    assert_eq!((told.matches("  there\n").count(), told.matches("  missing\n").count()), (1, 3), "{told}");
+    assert_eq!(
+        server
+            .github()
+            .ledger
+            .asked(fake_github::model::Operation::Upload),
+        1,
+        "no other was begun"
+    );
+    assert_eq!(
+        (
+            told.matches("  there\n").count(),
+            told.matches("  missing\n").count()
+        ),
+        (1, 3),
+        "{told}"
+    );
 }
 
 /// 4.14
 #[test]
 fn subjects_of_an_attestation_are_written_before_anything_is_published() {
     let project = project(&[CP311, CP312]).env("GITHUB_TOKEN", "");
-    let told = project.run(&["publish", "--dist", "dist", "--subjects", "subjects.txt"]).exits(0).stdout;
+    let told = project
+        .run(&["publish", "--dist", "dist", "--subjects", "subjects.txt"])
+        .exits(0)
+        .stdout;
     assert_eq!(told, "subjects.txt\n");
     let text = project.read("subjects.txt");
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[0].ends_with(&format!("  {CP311}")) && lines[1].ends_with(&format!("  {CP312}")), "{text}");
-    assert!(lines.len() == 2 && lines.iter().all(|line| line.find("  ") == Some(64)), "{text}");
+    assert!(
+        lines[0].ends_with(&format!("  {CP311}")) && lines[1].ends_with(&format!("  {CP312}")),
+        "{text}"
+    );
+    assert!(
+        lines.len() == 2 && lines.iter().all(|line| line.find("  ") == Some(64)),
+        "{text}"
+    );
 }
 
 /// 4.14
 #[test]
 fn more_subjects_than_one_attestation_takes_go_into_further_files() {
-    let many = (0..1030).fold(project(&[]), |project, at| project.source_distribution(&format!("dist/a-{at}.tar.gz")));
-    let told = many.run(&["publish", "--dist", "dist", "--subjects", "s/subjects.txt"]).exits(0).stdout;
+    let many = (0..1030).fold(project(&[]), |project, at| {
+        project.source_distribution(&format!("dist/a-{at}.tar.gz"))
+    });
+    let told = many
+        .run(&["publish", "--dist", "dist", "--subjects", "s/subjects.txt"])
+        .exits(0)
+        .stdout;
     assert_eq!(told, "s/subjects.txt\ns/subjects.txt-2\n");
     let count = |path: &str| many.read(path).lines().count();
-    assert_eq!((count("s/subjects.txt"), count("s/subjects.txt-2")), (1024, 6));
+    assert_eq!(
+        (count("s/subjects.txt"), count("s/subjects.txt-2")),
+        (1024, 6)
+    );
     (0..6).for_each(|at| std::fs::remove_file(many.path(&format!("dist/a-{at}.tar.gz"))).unwrap());
-    let told = many.run(&["publish", "--dist", "dist", "--subjects", "s/subjects.txt"]).exits(0).stdout;
-    assert_eq!((told.as_str(), many.has("s/subjects.txt-2")), ("s/subjects.txt\n", false));
+    let told = many
+        .run(&["publish", "--dist", "dist", "--subjects", "s/subjects.txt"])
+        .exits(0)
+        .stdout;
+    assert_eq!(
+        (told.as_str(), many.has("s/subjects.txt-2")),
+        ("s/subjects.txt\n", false)
+    );
 }
 
 /// A draft that has the wheels: to send so many takes the minutes that GitHub's limits ask for.
@@ -658,15 +1078,32 @@ fn has_sent(project: &Project, server: &Server, names: &[&str]) {
         })
     };
     let assets = names.iter().enumerate().map(asset).collect();
-    let release = Release { id: 4999, tag_name: "v1".to_owned(), draft: true, assets, ..Release::default() };
-    server.github().repository_mut("me/wheels").releases.insert(release.id, Arc::new(release));
+    let release = Release {
+        id: 4999,
+        tag_name: "v1".to_owned(),
+        draft: true,
+        assets,
+        ..Release::default()
+    };
+    server
+        .github()
+        .repository_mut("me/wheels")
+        .releases
+        .insert(release.id, Arc::new(release));
 }
 
 /// A wheel that is known is not opened: this one could not be.
 #[test]
 fn a_second_run_of_256_wheels_with_known_digests_opens_none_asks_five_times_and_writes_nothing() {
     let names: Vec<String> = (0..256)
-        .map(|at| format!("flash_attn-2.8.{}+rocm62torch2.5-cp31{}-cp31{}-linux_x86_64.whl", at / 4, at % 4, at % 4))
+        .map(|at| {
+            format!(
+                "flash_attn-2.8.{}+rocm62torch2.5-cp31{}-cp31{}-linux_x86_64.whl",
+                at / 4,
+                at % 4,
+                at % 4
+            )
+        })
         .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let (project, server) = (project(&names), server(&[]));
@@ -677,7 +1114,13 @@ fn a_second_run_of_256_wheels_with_known_digests_opens_none_asks_five_times_and_
         let github = server.github();
         let releases = &github.repository("me/wheels").releases;
         let assets = releases.values().flat_map(|release| &release.assets);
-        assets.clone().find(|asset| asset.name == DOCUMENTS[1]).unwrap().content.clone().unwrap()
+        assets
+            .clone()
+            .find(|asset| asset.name == DOCUMENTS[1])
+            .unwrap()
+            .content
+            .clone()
+            .unwrap()
     };
     let project = project.bytes("manifest.json", &manifest);
     for name in &names {
@@ -689,17 +1132,36 @@ fn a_second_run_of_256_wheels_with_known_digests_opens_none_asks_five_times_and_
     publish(&project, &server, &["--read-all"], 1);
     for known in [&["--known", "manifest.json"][..], &[]] {
         if known.is_empty() {
-            std::fs::rename(project.path("manifest.json"), project.path("dist/rock-manifest.json")).unwrap();
+            std::fs::rename(
+                project.path("manifest.json"),
+                project.path("dist/rock-manifest.json"),
+            )
+            .unwrap();
             let late = std::time::SystemTime::now() + Duration::from_secs(5);
-            let file = std::fs::File::options().append(true).open(project.path("dist/rock-manifest.json")).unwrap();
+            let file = std::fs::File::options()
+                .append(true)
+                .open(project.path("dist/rock-manifest.json"))
+                .unwrap();
             file.set_modified(late).unwrap();
         }
         let asked = server.github().ledger.requests.len();
         let written = writes(&server);
-        let told = publish(&project, &server, &[known, &["--target", "main"]].concat(), 0).stdout;
-        assert!(told.contains("is up to date, nothing written: 258 files"), "{told}");
+        let told = publish(
+            &project,
+            &server,
+            &[known, &["--target", "main"]].concat(),
+            0,
+        )
+        .stdout;
+        assert!(
+            told.contains("is up to date, nothing written: 258 files"),
+            "{told}"
+        );
         let github = server.github();
-        let new: Vec<&str> = github.ledger.requests[asked..].iter().map(|asked| asked.method.as_str()).collect();
+        let new: Vec<&str> = github.ledger.requests[asked..]
+            .iter()
+            .map(|asked| asked.method.as_str())
+            .collect();
         assert_eq!(new, ["GET"; 5], "{:?}", &github.ledger.requests[asked..]);
         assert_eq!(github.ledger.writes(), written);
     }
@@ -717,14 +1179,30 @@ fn a_server_that_tells_the_token_is_not_repeated() {
         "upload#1=echo-token:503",
         "edit-release=echo-token:422",
     ] {
-        for more in [&["-v"][..], &["-v", "--format", "json", "--diagnostics", "json"]] {
+        for more in [
+            &["-v"][..],
+            &["-v", "--format", "json", "--diagnostics", "json"],
+        ] {
             let (project, server) = (project(&[CP311]), server(&[rule]));
             let url = server.url();
-            let words = ["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "v1", "--api-url", &url];
+            let words = [
+                "publish",
+                "--dist",
+                "dist",
+                "--repo",
+                "me/wheels",
+                "--tag",
+                "v1",
+                "--api-url",
+                &url,
+            ];
             let words: Vec<&str> = words.iter().chain(more).copied().collect();
             let done = project.command(&words).output().unwrap();
             let told = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
-            assert!(!told.to_lowercase().contains("writer"), "{rule} {more:?}: {told}");
+            assert!(
+                !told.to_lowercase().contains("writer"),
+                "{rule} {more:?}: {told}"
+            );
             let is_told = done.status.success() || told.contains("Authorization: Bearer ***");
             assert!(is_told, "{rule} {more:?}: {told}");
         }
@@ -734,7 +1212,9 @@ fn a_server_that_tells_the_token_is_not_repeated() {
 /// 4.7
 #[test]
 fn as_many_files_are_sent_at_once_as_was_asked_for() {
-    let names: Vec<String> = (8..14).map(|minor| format!("a-1-cp3{minor}-cp3{minor}-linux_x86_64.whl")).collect();
+    let names: Vec<String> = (8..14)
+        .map(|minor| format!("a-1-cp3{minor}-cp3{minor}-linux_x86_64.whl"))
+        .collect();
     for at_once in [1, 2, 4] {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let (project, server) = (project(&names), server(&["upload=hold-before"]));
@@ -743,7 +1223,11 @@ fn as_many_files_are_sent_at_once_as_was_asked_for() {
         let asked_for = ["--at-once", &*count];
         let words = arguments(&server, if at_once == 2 { &[] } else { &asked_for });
         let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let asked = || server.github().ledger.asked(Operation::Upload);
         let end = Instant::now() + Duration::from_mins(1);
         while asked() < at_once && Instant::now() < end {
@@ -754,7 +1238,12 @@ fn as_many_files_are_sent_at_once_as_was_asked_for() {
         server.github().faults = fake_github::model::Faults::none();
         server.let_go();
         let done = child.wait_with_output().unwrap();
-        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        assert_eq!(
+            done.status.code(),
+            Some(0),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
         assert_eq!(server.github().ledger.complaints, Vec::<String>::new());
     }
 }
@@ -766,7 +1255,11 @@ fn a_job_that_is_cancelled_while_it_reads_ends_at_once() {
         let (project, server) = (project(&[CP311]), server(&[rule]));
         let words = arguments(&server, &[]);
         let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let end = Instant::now() + Duration::from_mins(1);
         while server.github().ledger.requests.is_empty() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(20));
@@ -775,7 +1268,16 @@ fn a_job_that_is_cancelled_while_it_reads_ends_at_once() {
         let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         let done = child.wait_with_output().unwrap();
-        assert_eq!(done.status.code(), Some(143), "{rule}: {}", String::from_utf8_lossy(&done.stderr));
-        assert!(begun.elapsed() < Duration::from_millis(3500), "{rule}: {:?}", begun.elapsed());
+        assert_eq!(
+            done.status.code(),
+            Some(143),
+            "{rule}: {}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+        assert!(
+            begun.elapsed() < Duration::from_millis(3500),
+            "{rule}: {:?}",
+            begun.elapsed()
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Two runs that publish the same release at once, and releases that go while a run works on them: one of them ends it.
-//! Their calls alternate by chance, and lists lag behind.
+//! Two runs that publish the same release at once, and releases that go while a run works on them:
+//! one of them ends it. Their calls alternate by chance, and lists lag behind.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -12,7 +12,8 @@ use crate::support::play::{Files, Play, Stage, run_over};
 use fake_github::model::chance::Chance;
 use fake_github::model::{Github, Listing, Settings};
 
-/// Lets one of several runs go on at a time: whose turn it is, is drawn when each of them has a call to make or has ended.
+/// Lets one of several runs go on at a time: whose turn it is, is drawn when each of them has a
+/// call to make or has ended.
 struct Turns {
     state: Mutex<State>,
     is_changed: Condvar,
@@ -28,8 +29,16 @@ struct State {
 impl Turns {
     fn of(seed: u64, runs: usize) -> Arc<Self> {
         let (waiting, ended) = (vec![false; runs], vec![false; runs]);
-        let state = State { chance: Chance::of(seed), waiting, ended, turn: None };
-        Arc::new(Self { state: Mutex::new(state), is_changed: Condvar::new() })
+        let state = State {
+            chance: Chance::of(seed),
+            waiting,
+            ended,
+            turn: None,
+        };
+        Arc::new(Self {
+            state: Mutex::new(state),
+            is_changed: Condvar::new(),
+        })
     }
 
     fn draw(&self, state: &mut State) {
@@ -49,7 +58,10 @@ impl Turns {
         }
         state.waiting[run] = true;
         self.draw(&mut state);
-        let mut state = self.is_changed.wait_while(state, |state| state.turn != Some(run)).unwrap();
+        let mut state = self
+            .is_changed
+            .wait_while(state, |state| state.turn != Some(run))
+            .unwrap();
         state.waiting[run] = false;
     }
 
@@ -85,7 +97,11 @@ fn both(play: &Arc<Play>, files: &Files, seed: u64) -> [Result<Applied, GithubEr
             let turns = Arc::clone(&turns);
             scope.spawn(move || {
                 let stage = Stage(Arc::clone(play));
-                let client = play.client_over(Arc::new(InTurn { turns: Arc::clone(&turns), run, stage }));
+                let client = play.client_over(Arc::new(InTurn {
+                    turns: Arc::clone(&turns),
+                    run,
+                    stage,
+                }));
                 turns.wait(run);
                 let ended = run_over(&client, files, &files.goal(run as u64), Allowed::default());
                 turns.end(run);
@@ -101,16 +117,39 @@ fn both(play: &Arc<Play>, files: &Files, seed: u64) -> [Result<Applied, GithubEr
 fn of_two_runs_at_once_one_publishes_and_neither_is_at_a_loss() {
     for seed in 0..200 {
         let lag_ms = [0, 600, 3000, 9000][usize::try_from(seed % 4).unwrap()];
-        let listing = if seed % 8 < 4 { Listing::Late(lag_ms) } else { Listing::Flapping(lag_ms) };
+        let listing = if seed % 8 < 4 {
+            Listing::Late(lag_ms)
+        } else {
+            Listing::Flapping(lag_ms)
+        };
         let listing = if lag_ms == 0 { Listing::Fresh } else { listing };
-        let play = Play::of(Github::new(Settings { listing, ..Settings::default() }), seed);
-        let files = Files { at_once: 1 + usize::try_from(seed / 4 % 2).unwrap(), ..Files::of(3, 1) };
-        let ended = both(&play, &files, seed).map(|one| one.map_or_else(End::Failed, |applied| applied.end));
+        let play = Play::of(
+            Github::new(Settings {
+                listing,
+                ..Settings::default()
+            }),
+            seed,
+        );
+        let files = Files {
+            at_once: 1 + usize::try_from(seed / 4 % 2).unwrap(),
+            ..Files::of(3, 1)
+        };
+        let ended = both(&play, &files, seed)
+            .map(|one| one.map_or_else(End::Failed, |applied| applied.end));
         let what = format!("seed {seed}, lag {lag_ms}: {ended:?}");
-        let public: Vec<_> = play.releases().into_iter().filter(|release| !release.draft).collect();
-        let [release] = &public[..] else { panic!("one is public: {what}") };
+        let public: Vec<_> = play
+            .releases()
+            .into_iter()
+            .filter(|release| !release.draft)
+            .collect();
+        let [release] = &public[..] else {
+            panic!("one is public: {what}")
+        };
         assert!(files.are_in(&release.assets, true), "{what}");
-        assert!(ended.iter().any(|end| matches!(end, End::Done(_))), "{what}");
+        assert!(
+            ended.iter().any(|end| matches!(end, End::Done(_))),
+            "{what}"
+        );
         let is_clear = |end: &End| match end {
             End::Done(_) | End::Failed(GithubError::Contested { .. }) => true,
             End::Refused(why) => matches!(why[..], [Refusal::Published { .. }]),
@@ -134,10 +173,20 @@ struct Deleting {
 
 impl Wire for Deleting {
     fn send(&self, request: http::Request<Body>) -> Answering<'_> {
-        let is_upload = request.method() == http::Method::POST && request.uri().path().ends_with("/assets");
+        let is_upload =
+            request.method() == http::Method::POST && request.uri().path().ends_with("/assets");
         let less = |left: usize| left.checked_sub(1);
-        if is_upload && self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok() {
-            self.play.github().repository_mut("me/wheels").releases.clear();
+        if is_upload
+            && self
+                .left
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
+                .is_ok()
+        {
+            self.play
+                .github()
+                .repository_mut("me/wheels")
+                .releases
+                .clear();
         }
         self.stage.send(request)
     }
@@ -147,14 +196,29 @@ impl Wire for Deleting {
 #[test]
 fn a_draft_that_is_deleted_under_way_is_made_once_more_and_not_again_and_again() {
     for (times, lag_ms) in [(1, 0), (1, 3000), (9, 0)] {
-        let play = play(Settings { listing: Listing::Late(lag_ms), ..Settings::default() }, &[]);
+        let play = play(
+            Settings {
+                listing: Listing::Late(lag_ms),
+                ..Settings::default()
+            },
+            &[],
+        );
         let (stage, left) = (Stage(Arc::clone(&play)), AtomicUsize::new(times));
-        let client = play.client_over(Arc::new(Deleting { play: Arc::clone(&play), left, stage }));
-        let files = Files { at_once: 1, ..Files::of(2, 1) };
+        let client = play.client_over(Arc::new(Deleting {
+            play: Arc::clone(&play),
+            left,
+            stage,
+        }));
+        let files = Files {
+            at_once: 1,
+            ..Files::of(2, 1)
+        };
         let applied = run_over(&client, &files, &files.goal(1), Allowed::default()).unwrap();
         match (times, applied.end) {
             (1, End::Done(_)) => {
-                let [release] = &play.releases()[..] else { panic!("one release") };
+                let [release] = &play.releases()[..] else {
+                    panic!("one release")
+                };
                 assert!(!release.draft && files.are_in(&release.assets, true));
             }
             (9, End::Failed(GithubError::Contested { tag })) => {

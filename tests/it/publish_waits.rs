@@ -1,4 +1,5 @@
-//! Publishing to a GitHub that asks to wait, turns away, breaks off: what is sent when, how often, and what is not.
+//! Publishing to a GitHub that asks to wait, turns away, breaks off: what is sent when, how often,
+//! and what is not.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,14 +7,18 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rock_matrix::compat::Compat;
-use rock_matrix::github::{Api, Calls, Client, End, GithubError, Net, Rates, SystemClock, Through, Token};
+use rock_matrix::github::{
+    Api, Calls, Client, End, GithubError, Net, Rates, SystemClock, Through, Token,
+};
 use rock_matrix::names::Digest;
 use rock_matrix::publish::ListedAsset;
 use rock_matrix::publish::remote::Allowed;
 use sha2::{Digest as _, Sha256};
 
 use crate::support::play::{Files, Play};
-use fake_github::model::{Asset, Digests, Github, Listing, Operation, Reached, Release, Request, Rule, Settings};
+use fake_github::model::{
+    Asset, Digests, Github, Listing, Operation, Reached, Release, Request, Rule, Settings,
+};
 use fake_github::server::Server;
 
 pub fn play(settings: Settings, rules: &[&str]) -> Arc<Play> {
@@ -43,12 +48,29 @@ fn an_upload_that_is_asked_to_wait_waits_and_nothing_else_is_sent_meanwhile() {
     ] {
         let play = play(Settings::default(), &[rule]);
         let files = Files::of(5, 1);
-        assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)), "{rule}");
-        assert!((least_s..least_s + 20).contains(&play.seconds()), "{rule}: {} s", play.seconds());
+        assert!(
+            matches!(
+                play.publish(&files, &files.goal(1), Allowed::default()),
+                End::Done(_)
+            ),
+            "{rule}"
+        );
+        assert!(
+            (least_s..least_s + 20).contains(&play.seconds()),
+            "{rule}: {} s",
+            play.seconds()
+        );
         assert_eq!(complaints(&play), Vec::<String>::new(), "{rule}");
-        assert_eq!(asked(&play, Operation::Upload), 7, "{rule}: once more than there are files");
+        assert_eq!(
+            asked(&play, Operation::Upload),
+            7,
+            "{rule}: once more than there are files"
+        );
         let told = play.told.lock().unwrap().join("\n");
-        assert!(told.contains("POST") && !told.contains("not known"), "{rule}: {told}");
+        assert!(
+            told.contains("POST") && !told.contains("not known"),
+            "{rule}: {told}"
+        );
     }
 }
 
@@ -57,33 +79,70 @@ fn an_upload_that_is_asked_to_wait_waits_and_nothing_else_is_sent_meanwhile() {
 fn a_wait_is_told_once_and_of_what_was_sent() {
     let play = play(Settings::default(), &["upload#1=retry-after:429:8"]);
     let files = Files::of(5, 1);
-    assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)));
+    assert!(matches!(
+        play.publish(&files, &files.goal(1), Allowed::default()),
+        End::Done(_)
+    ));
     let told = play.told.lock().unwrap().clone();
     let waits: Vec<&String> = told.iter().filter(|line| line.contains("429")).collect();
-    let first = files.bytes.keys().find(|name| name.contains("a-0")).unwrap();
-    assert!(matches!(&waits[..], [one] if one.contains(first)), "{told:?}");
+    let first = files
+        .bytes
+        .keys()
+        .find(|name| name.contains("a-0"))
+        .unwrap();
+    assert!(
+        matches!(&waits[..], [one] if one.contains(first)),
+        "{told:?}"
+    );
 }
 
 /// 4.16
 #[test]
 fn lines_about_waits_do_not_tell_the_token() {
-    for rule in ["list-releases#1=echo-token:503", "create-release#1=echo-token:502", "upload#1=echo-token:503"] {
+    for rule in [
+        "list-releases#1=echo-token:503",
+        "create-release#1=echo-token:502",
+        "upload#1=echo-token:503",
+    ] {
         let play = play(Settings::default(), &[rule]);
         let files = Files::of(1, 1);
-        assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)), "{rule}");
+        assert!(
+            matches!(
+                play.publish(&files, &files.goal(1), Allowed::default()),
+                End::Done(_)
+            ),
+            "{rule}"
+        );
         let told = play.told.lock().unwrap().join("\n");
-        assert!(told.contains("`Authorization: Bearer ***`") && !told.contains("writer"), "{rule}: {told}");
+        assert!(
+            told.contains("`Authorization: Bearer ***`") && !told.contains("writer"),
+            "{rule}: {told}"
+        );
     }
 }
 
 /// 4.6
 #[test]
 fn calls_that_are_asked_to_wait_hold_uploads_and_reads_as_well() {
-    for rule in ["list-assets#1=retry-after:429:90", "create-release#1=secondary:403", "edit-release#1=limit:403:50"] {
+    for rule in [
+        "list-assets#1=retry-after:429:90",
+        "create-release#1=secondary:403",
+        "edit-release#1=limit:403:50",
+    ] {
         let play = play(Settings::default(), &[rule]);
         let files = Files::of(3, 1);
-        assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)), "{rule}");
-        assert!(play.seconds() >= 50 && complaints(&play).is_empty(), "{rule}: {:?}", complaints(&play));
+        assert!(
+            matches!(
+                play.publish(&files, &files.goal(1), Allowed::default()),
+                End::Done(_)
+            ),
+            "{rule}"
+        );
+        assert!(
+            play.seconds() >= 50 && complaints(&play).is_empty(),
+            "{rule}: {:?}",
+            complaints(&play)
+        );
     }
 }
 
@@ -93,9 +152,18 @@ fn a_limit_that_does_not_end_is_told_as_one_after_few_tries() {
     let play = play(Settings::default(), &["upload=retry-after:429:60"]);
     let files = Files::of(120, 1);
     let end = play.publish(&files, &files.goal(1), Allowed::default());
-    let End::Failed(error @ GithubError::Limited { .. }) = end else { panic!("{end:?}") };
-    assert!(error.to_string().contains("takes no more calls for now"), "{error}");
-    assert!(asked(&play, Operation::Upload) <= 12, "{}", asked(&play, Operation::Upload));
+    let End::Failed(error @ GithubError::Limited { .. }) = end else {
+        panic!("{end:?}")
+    };
+    assert!(
+        error.to_string().contains("takes no more calls for now"),
+        "{error}"
+    );
+    assert!(
+        asked(&play, Operation::Upload) <= 12,
+        "{}",
+        asked(&play, Operation::Upload)
+    );
     assert!(complaints(&play).is_empty());
 }
 
@@ -106,7 +174,10 @@ fn a_token_that_is_refused_ends_all_uploads() {
         let play = play(Settings::default(), &[rule]);
         let files = Files::of(120, 1);
         let end = play.publish(&files, &files.goal(1), Allowed::default());
-        assert!(matches!(end, End::Failed(GithubError::Status { .. })), "{end:?}");
+        assert!(
+            matches!(end, End::Failed(GithubError::Status { .. })),
+            "{end:?}"
+        );
         assert_eq!(asked(&play, Operation::Upload), 1, "{rule}");
     }
 }
@@ -115,9 +186,15 @@ fn a_token_that_is_refused_ends_all_uploads() {
 fn what_arrived_beside_a_final_error_is_known() {
     let play = play(Settings::default(), &["upload#3=bad-credentials"]);
     let files = Files::of(20, 1);
-    let applied = play.run(&files, &files.goal(1), Allowed::default()).unwrap();
+    let applied = play
+        .run(&files, &files.goal(1), Allowed::default())
+        .unwrap();
     assert!(matches!(applied.end, End::Failed(_)));
-    let known: usize = applied.releases.iter().map(|release| release.assets.len()).sum();
+    let known: usize = applied
+        .releases
+        .iter()
+        .map(|release| release.assets.len())
+        .sum();
     assert_eq!((known, asked(&play, Operation::Upload)), (2, 3));
 }
 
@@ -128,10 +205,20 @@ fn uploads_begin_no_faster_than_github_takes_them() {
         let mut play = play(Settings::default().with_real_limits(), &[]);
         Arc::get_mut(&mut play).unwrap().time = Duration::from_hours(hours);
         let files = Files::of(count, 1);
-        assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)), "{count}");
+        assert!(
+            matches!(
+                play.publish(&files, &files.goal(1), Allowed::default()),
+                End::Done(_)
+            ),
+            "{count}"
+        );
         assert_eq!(play.github().ledger.times(Reached::Limited), 0, "{count}");
         let longest_s = if count == 120 { 120 } else { 2 * 3600 };
-        assert!((60..longest_s).contains(&play.seconds()), "{count}: {} s", play.seconds());
+        assert!(
+            (60..longest_s).contains(&play.seconds()),
+            "{count}: {} s",
+            play.seconds()
+        );
     }
 }
 
@@ -142,67 +229,124 @@ fn a_wait_beyond_the_deadline_is_not_begun() {
     Arc::get_mut(&mut play).unwrap().time = Duration::from_mins(5);
     let files = Files::of(5, 1);
     let end = play.publish(&files, &files.goal(1), Allowed::default());
-    let End::Failed(error @ GithubError::Deadline { .. }) = end else { panic!("{end:?}") };
-    assert!(error.to_string().contains("600 seconds would take too long"), "{error}");
+    let End::Failed(error @ GithubError::Deadline { .. }) = end else {
+        panic!("{end:?}")
+    };
+    assert!(
+        error
+            .to_string()
+            .contains("600 seconds would take too long"),
+        "{error}"
+    );
     assert!(play.seconds() < 60);
 }
 
 /// 4.5
 #[test]
 fn only_files_whose_turn_has_come_are_open() {
-    let play = play(Settings::default(), &["upload#9=cut:3", "upload#12=retry-after:429:5"]);
-    let files = Files { at_once: 3, is_read_beside: true, ..Files::of(60, 1) };
-    assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)));
-    assert!((1..=3).contains(&files.most_open()), "{}", files.most_open());
+    let play = play(
+        Settings::default(),
+        &["upload#9=cut:3", "upload#12=retry-after:429:5"],
+    );
+    let files = Files {
+        at_once: 3,
+        is_read_beside: true,
+        ..Files::of(60, 1)
+    };
+    assert!(matches!(
+        play.publish(&files, &files.goal(1), Allowed::default()),
+        End::Done(_)
+    ));
+    assert!(
+        (1..=3).contains(&files.most_open()),
+        "{}",
+        files.most_open()
+    );
 }
 
 #[test]
 fn an_upload_that_is_answered_with_a_page_is_looked_at_and_not_given_up() {
     let play = play(Settings::default(), &["upload#1=garbled"]);
     let files = Files::of(2, 1);
-    assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)));
+    assert!(matches!(
+        play.publish(&files, &files.goal(1), Allowed::default()),
+        End::Done(_)
+    ));
 }
 
 /// 4.3
 #[test]
 fn other_bytes_that_arrive_are_told_with_what_was_sent_and_deleted() {
-    for (rule, told) in [("upload#1=short", " bytes, sha256:"), ("upload#1=wrong-digest", " bytes, sha256:0000")] {
+    for (rule, told) in [
+        ("upload#1=short", " bytes, sha256:"),
+        ("upload#1=wrong-digest", " bytes, sha256:0000"),
+    ] {
         let play = play(Settings::default(), &[rule]);
         let files = Files::of(1, 1);
         let end = play.publish(&files, &files.goal(1), Allowed::default());
-        let End::Incomplete(failed) = end else { panic!("{end:?}") };
+        let End::Incomplete(failed) = end else {
+            panic!("{end:?}")
+        };
         let errors: Vec<_> = failed.values().collect();
-        let [error] = errors[..] else { panic!("{errors:?}") };
-        let GithubError::Damaged { found, .. } = error else { panic!("{error}") };
+        let [error] = errors[..] else {
+            panic!("{errors:?}")
+        };
+        let GithubError::Damaged { found, .. } = error else {
+            panic!("{error}")
+        };
         assert!(found.contains(told), "{error}");
-        assert_eq!(play.releases()[0].assets.len(), 0, "{rule}: nor are its sums sent");
+        assert_eq!(
+            play.releases()[0].assets.len(),
+            0,
+            "{rule}: nor are its sums sent"
+        );
     }
 }
 
 /// The release of another run that was killed right after it made its draft.
 fn killed_after_create(play: &Play) {
-    let request = Request::careful("POST", "https://api.test/repos/me/wheels/releases", "writer");
+    let request = Request::careful(
+        "POST",
+        "https://api.test/repos/me/wheels/releases",
+        "writer",
+    );
     let body = serde_json::json!({
         "tag_name": "v1", "draft": true, "body": "what is new\n<!-- rock-matrix draft nonce0 -->\n",
     });
     let now_ms = play.now_ms.load(Ordering::Relaxed);
-    assert_eq!(play.github().handle(&request.json(&body), now_ms).status, 201);
+    assert_eq!(
+        play.github().handle(&request.json(&body), now_ms).status,
+        201
+    );
 }
 
 /// 4.1
 #[test]
 fn a_draft_that_the_listing_did_not_have_yet_is_seen_before_anything_is_published() {
     for lag_ms in [500, 3000, 20_000] {
-        let play = play(Settings { listing: Listing::Late(lag_ms), ..Settings::default() }, &[]);
+        let play = play(
+            Settings {
+                listing: Listing::Late(lag_ms),
+                ..Settings::default()
+            },
+            &[],
+        );
         killed_after_create(&play);
         play.pass(100);
         let files = Files::of(2, 1);
         let end = play.publish(&files, &files.goal(1), Allowed::default());
         let releases = play.releases();
         let public = releases.iter().filter(|release| !release.draft).count();
-        assert!(releases.len() == 1 || public == 0, "lag {lag_ms}: {end:?} with {} releases", releases.len());
+        assert!(
+            releases.len() == 1 || public == 0,
+            "lag {lag_ms}: {end:?} with {} releases",
+            releases.len()
+        );
         // The draft that it deleted is listed for a while.
-        assert!(lag_ms > 3000 || matches!(end, End::Done(_)), "lag {lag_ms}: {end:?}");
+        assert!(
+            lag_ms > 3000 || matches!(end, End::Done(_)),
+            "lag {lag_ms}: {end:?}"
+        );
     }
 }
 
@@ -211,7 +355,12 @@ pub fn crowd(play: &Play, count: u64) {
     let mut github = play.github();
     let releases = &mut github.repository_mut("me/wheels").releases;
     for at in 0..count {
-        let asset = Asset { id: 900_000 + at, name: format!("other-{at}"), is_uploaded: true, ..Asset::default() };
+        let asset = Asset {
+            id: 900_000 + at,
+            name: format!("other-{at}"),
+            is_uploaded: true,
+            ..Asset::default()
+        };
         let release = Release {
             id: 500_000 + at,
             tag_name: format!("other-{at}"),
@@ -229,16 +378,41 @@ fn releases_of_others_are_listed_page_by_page_and_not_looked_into() {
     let play = play(Settings::default(), &[]);
     crowd(&play, 350);
     let files = Files::of(2, 1);
-    let applied = play.run(&files, &files.goal(1), Allowed::default()).unwrap();
+    let applied = play
+        .run(&files, &files.goal(1), Allowed::default())
+        .unwrap();
     assert!(matches!(applied.end, End::Done(_)), "{:?}", applied.end);
-    assert!(asked(&play, Operation::ListAssets) <= 3, "{}", asked(&play, Operation::ListAssets));
-    assert_eq!(asked(&play, Operation::ListReleases) % 4, 0, "four pages each time");
+    assert!(
+        asked(&play, Operation::ListAssets) <= 3,
+        "{}",
+        asked(&play, Operation::ListAssets)
+    );
+    assert_eq!(
+        asked(&play, Operation::ListReleases) % 4,
+        0,
+        "four pages each time"
+    );
     assert_eq!(applied.releases.len(), 351);
-    let others = applied.releases.iter().filter(|release| release.tag_name != "v1");
-    assert_eq!(others.filter(|release| release.body.is_some() || !release.assets.is_empty()).count(), 0);
+    let others = applied
+        .releases
+        .iter()
+        .filter(|release| release.tag_name != "v1");
+    assert_eq!(
+        others
+            .filter(|release| release.body.is_some() || !release.assets.is_empty())
+            .count(),
+        0
+    );
     let before = play.github().ledger.requests.len();
-    assert!(matches!(play.publish(&files, &files.goal(2), Allowed::default()), End::Done(_)));
-    assert_eq!(play.github().ledger.requests.len() - before, 5, "four pages of releases, one of assets");
+    assert!(matches!(
+        play.publish(&files, &files.goal(2), Allowed::default()),
+        End::Done(_)
+    ));
+    assert_eq!(
+        play.github().ledger.requests.len() - before,
+        5,
+        "four pages of releases, one of assets"
+    );
 }
 
 /// 4.11
@@ -248,7 +422,9 @@ fn a_listing_is_followed_for_fifty_pages_and_to_no_other_host() {
     crowd(&crowded, 5001);
     let files = Files::of(1, 1);
     let end = crowded.publish(&files, &files.goal(1), Allowed::default());
-    let End::Failed(GithubError::Malformed { reason, .. }) = end else { panic!("{end:?}") };
+    let End::Failed(GithubError::Malformed { reason, .. }) = end else {
+        panic!("{end:?}")
+    };
     assert!(reason.contains("50 pages"), "{reason}");
     let led = play(Settings::default(), &["list-releases#2=next-elsewhere"]);
     crowd(&led, 350);
@@ -270,8 +446,16 @@ fn with_asset(play: &Play, bytes: &[u8]) -> u64 {
         content: Some(Arc::from(bytes)),
         ..Asset::default()
     };
-    let release = Release { id: 7, tag_name: "v1".to_owned(), assets: vec![Arc::new(asset)], ..Release::default() };
-    play.github().repository_mut("me/wheels").releases.insert(7, Arc::new(release));
+    let release = Release {
+        id: 7,
+        tag_name: "v1".to_owned(),
+        assets: vec![Arc::new(asset)],
+        ..Release::default()
+    };
+    play.github()
+        .repository_mut("me/wheels")
+        .releases
+        .insert(7, Arc::new(release));
     77
 }
 
@@ -286,30 +470,61 @@ fn a_download_that_fails_begins_again_and_the_other_host_sees_no_token() {
         "storage#1=mute:3",
         "storage#2=mute:0",
     ] {
-        let play = play(Settings { digests: Digests::Null, ..Settings::default() }, &[rule]);
+        let play = play(
+            Settings {
+                digests: Digests::Null,
+                ..Settings::default()
+            },
+            &[rule],
+        );
         let id = with_asset(&play, b"some bytes");
-        assert_eq!(play.client().hash(id), Ok((Digest::new(Sha256::digest(b"some bytes").into()), 10)), "{rule}");
-        assert_eq!((complaints(&play).len(), play.github().ledger.leaks), (0, 0), "{rule}");
+        assert_eq!(
+            play.client().hash(id),
+            Ok((Digest::new(Sha256::digest(b"some bytes").into()), 10)),
+            "{rule}"
+        );
+        assert_eq!(
+            (complaints(&play).len(), play.github().ledger.leaks),
+            (0, 0),
+            "{rule}"
+        );
     }
     let play = play(Settings::default(), &["storage=503"]);
     let id = with_asset(&play, b"some bytes");
     let error = play.client().hash(id).unwrap_err();
-    assert!(matches!(&error, GithubError::NoAnswer { reason, .. } if reason.contains("503")), "{error}");
+    assert!(
+        matches!(&error, GithubError::NoAnswer { reason, .. } if reason.contains("503")),
+        "{error}"
+    );
     assert_eq!(asked(&play, Operation::GetAsset), 6);
 }
 
 #[test]
 fn a_document_of_another_size_or_without_end_is_not_taken() {
     const MOST: u64 = 4096;
-    let listed = |id, size| ListedAsset { id, name: "a".to_owned(), size, ..ListedAsset::default() };
+    let listed = |id, size| ListedAsset {
+        id,
+        name: "a".to_owned(),
+        size,
+        ..ListedAsset::default()
+    };
     let fair = play(Settings::default(), &[]);
     let id = with_asset(&fair, b"some bytes");
-    assert_eq!(fair.client().document(&listed(id, 10), MOST), Ok(b"some bytes".to_vec()));
-    assert!(matches!(fair.client().document(&listed(id, 9), MOST), Err(GithubError::Malformed { .. })));
+    assert_eq!(
+        fair.client().document(&listed(id, 10), MOST),
+        Ok(b"some bytes".to_vec())
+    );
+    assert!(matches!(
+        fair.client().document(&listed(id, 9), MOST),
+        Err(GithubError::Malformed { .. })
+    ));
     let long = play(Settings::default(), &[]);
     let id = with_asset(&long, &vec![7; 4097]);
     let error = long.client().document(&listed(id, 4097), MOST).unwrap_err();
-    assert!(error.to_string().contains("longer than it may be"), "{error}");
+    assert!(
+        error.to_string().contains("longer than it may be"),
+        "{error}"
+    );
 }
 
 /// A client over sockets with this much time.
@@ -352,8 +567,13 @@ fn what_stalls_ends_with_the_deadline() {
 fn files_go_with_their_type_and_their_exact_length() {
     let play = play(Settings::default(), &[]);
     let mut files = Files::of(1, 1);
-    files.bytes.insert("rock-manifest.json".to_owned(), b"{}".to_vec());
-    assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)));
+    files
+        .bytes
+        .insert("rock-manifest.json".to_owned(), b"{}".to_vec());
+    assert!(matches!(
+        play.publish(&files, &files.goal(1), Allowed::default()),
+        End::Done(_)
+    ));
     let github = play.github();
     let sent: BTreeSet<(String, u64)> = github
         .ledger
@@ -361,23 +581,58 @@ fn files_go_with_their_type_and_their_exact_length() {
         .iter()
         .filter(|asked| asked.operation == Operation::Upload)
         .map(|asked| {
-            let header = |name: &str| asked.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+            let header = |name: &str| {
+                asked
+                    .headers
+                    .iter()
+                    .find(|(key, _)| key == name)
+                    .map(|(_, value)| value.clone())
+            };
             assert_eq!(header("transfer-encoding"), None);
-            (header("content-type").unwrap(), header("content-length").unwrap().parse().unwrap())
+            (
+                header("content-type").unwrap(),
+                header("content-length").unwrap().parse().unwrap(),
+            )
         })
         .collect();
-    let wanted = [("application/json", 2), ("application/octet-stream", 12), ("text/plain", 9)];
-    assert_eq!(sent, wanted.map(|(kind, size)| (kind.to_owned(), size)).into_iter().collect());
+    let wanted = [
+        ("application/json", 2),
+        ("application/octet-stream", 12),
+        ("text/plain", 9),
+    ];
+    assert_eq!(
+        sent,
+        wanted
+            .map(|(kind, size)| (kind.to_owned(), size))
+            .into_iter()
+            .collect()
+    );
 }
 
 /// 4.7
 #[test]
 fn a_release_that_takes_no_more_files_is_told_once_and_gets_no_other() {
-    let play = play(Settings { assets_per_release: 4, ..Settings::default() }, &[]);
+    let play = play(
+        Settings {
+            assets_per_release: 4,
+            ..Settings::default()
+        },
+        &[],
+    );
     let files = Files::of(12, 1);
     let end = play.publish(&files, &files.goal(1), Allowed::default());
-    let End::Failed(GithubError::Status { status: 422, message, .. }) = &end else { panic!("{end:?}") };
+    let End::Failed(GithubError::Status {
+        status: 422,
+        message,
+        ..
+    }) = &end
+    else {
+        panic!("{end:?}")
+    };
     assert!(message.contains("file_count limited to 4"), "{message}");
     let asked = asked(&play, Operation::Upload);
-    assert!((5..=6).contains(&asked), "{asked}: as many more as are sent at once");
+    assert!(
+        (5..=6).contains(&asked),
+        "{asked}: as many more as are sent at once"
+    );
 }

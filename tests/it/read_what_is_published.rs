@@ -1,4 +1,5 @@
-//! Commands read what is published in one way: from GitHub as it is, from its saved answer, from a manifest, from folders.
+//! Commands read what is published in one way: from GitHub as it is, from its saved answer, from a
+//! manifest, from folders.
 
 use std::sync::Arc;
 
@@ -10,8 +11,17 @@ const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\n
                       python: [\"3.10\", \"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\n\
                       gfx: [gfx942]\n";
 const CP311: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-manylinux_2_28_x86_64.whl";
-const MACHINE: [&str; 9] =
-    ["--only-given", "--python", "3.11", "--torch", "2.5", "--rocm", "6.2", "--platform", "linux_x86_64"];
+const MACHINE: [&str; 9] = [
+    "--only-given",
+    "--python",
+    "3.11",
+    "--torch",
+    "2.5",
+    "--rocm",
+    "6.2",
+    "--platform",
+    "linux_x86_64",
+];
 
 pub fn server(settings: Settings, rules: &[&str]) -> Server {
     let server = Server::start(Github::new(settings));
@@ -63,9 +73,14 @@ fn project() -> Project {
 
 fn run(project: &Project, server: &Server, words: &[&str], exit: i32) -> Outcome {
     let url = server.url();
-    let outcome = project.run(&[words, &["--api-url", &url]].concat()).exits(exit);
+    let outcome = project
+        .run(&[words, &["--api-url", &url]].concat())
+        .exits(exit);
     for token in ["reader", "writer"] {
-        assert!(!outcome.stderr.contains(token) && !outcome.stdout.contains(token), "the token is told");
+        assert!(
+            !outcome.stderr.contains(token) && !outcome.stdout.contains(token),
+            "the token is told"
+        );
     }
     assert_eq!(server.github().ledger.leaks, 0, "the token went elsewhere");
     assert_eq!(server.github().ledger.complaints, Vec::<String>::new());
@@ -73,7 +88,19 @@ fn run(project: &Project, server: &Server, words: &[&str], exit: i32) -> Outcome
 }
 
 fn jobs(project: &Project, server: &Server, exit: i32) -> Outcome {
-    run(project, server, &["plan", "m.yaml", "--format", "json", "--published", "me/wheels"], exit)
+    run(
+        project,
+        server,
+        &[
+            "plan",
+            "m.yaml",
+            "--format",
+            "json",
+            "--published",
+            "me/wheels",
+        ],
+        exit,
+    )
 }
 
 #[test]
@@ -81,11 +108,19 @@ fn a_public_repository_is_read_without_a_token_and_drafts_are_not_published() {
     let server = server(Settings::default(), &[]);
     let whole = jobs(&project(), &server, 0).json();
     add(&server, "v1", &[CP311, "notes.txt"], false);
-    add(&server, "v2", &["flash_attn-2.8.3+rocm62torch2.5-cp310-cp310-linux_x86_64.whl"], true);
+    add(
+        &server,
+        "v2",
+        &["flash_attn-2.8.3+rocm62torch2.5-cp310-cp310-linux_x86_64.whl"],
+        true,
+    );
     // A token that may write sees the draft, and its wheels are still to be built.
     for token in ["", "writer"] {
         let rest = jobs(&project().env("GITHUB_TOKEN", token), &server, 0).json();
-        let (all, left) = (whole["jobs"].as_array().unwrap().len(), rest["jobs"].as_array().unwrap().len());
+        let (all, left) = (
+            whole["jobs"].as_array().unwrap().len(),
+            rest["jobs"].as_array().unwrap().len(),
+        );
         assert_eq!((all, left), (2, 1), "{rest}");
         assert_eq!(rest["published"].as_array().unwrap().len(), 1);
     }
@@ -96,7 +131,13 @@ fn a_plan_leaves_out_what_is_published_whatever_repair_and_build_tags_made_of_it
     let server = server(Settings::default(), &[]);
     let told = |name: &str| {
         let project = project().file("names.json", &serde_json::json!([name]).to_string());
-        run(&project, &server, &["plan", "m.yaml", "--published", "names.json"], 0).stdout
+        run(
+            &project,
+            &server,
+            &["plan", "m.yaml", "--published", "names.json"],
+            0,
+        )
+        .stdout
     };
     for same in [
         "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
@@ -117,19 +158,36 @@ fn a_plan_leaves_out_what_is_published_whatever_repair_and_build_tags_made_of_it
         "flash_other-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
     ] {
         let plan = told(other);
-        assert!(plan.contains(", 2 jobs, ") && !plan.contains("published already"), "{other}: {plan}");
+        assert!(
+            plan.contains(", 2 jobs, ") && !plan.contains("published already"),
+            "{other}: {plan}"
+        );
     }
 }
 
 #[test]
 fn what_is_read_live_is_what_was_saved_and_what_the_manifest_says() {
     let server = server(Settings::default(), &[]);
-    let project = project().env("GITHUB_TOKEN", "writer").bytes(&format!("dist/{CP311}"), &Wheel::named(CP311).bytes());
+    let project = project()
+        .env("GITHUB_TOKEN", "writer")
+        .bytes(&format!("dist/{CP311}"), &Wheel::named(CP311).bytes());
     let plan = ["plan", "m.yaml", "--format", "json", "--out", "plan.json"];
     project.run(&plan).exits(0);
     let url = server.url();
-    let publish = ["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "v1", "--api-url", &url];
-    project.run(&[&publish[..], &["--plan", "plan.json", "--allow-missing"]].concat()).exits(0);
+    let publish = [
+        "publish",
+        "--dist",
+        "dist",
+        "--repo",
+        "me/wheels",
+        "--tag",
+        "v1",
+        "--api-url",
+        &url,
+    ];
+    project
+        .run(&[&publish[..], &["--plan", "plan.json", "--allow-missing"]].concat())
+        .exits(0);
     let saved: String = ureq::get(format!("{url}/repos/me/wheels/releases"))
         .header("user-agent", "a-test")
         .header("accept", "application/json")
@@ -139,48 +197,117 @@ fn what_is_read_live_is_what_was_saved_and_what_the_manifest_says() {
         .body_mut()
         .read_to_string()
         .unwrap();
-    project.run(&["publish", "--to", "folder", "dist", "--plan", "plan.json", "--allow-missing"]).exits(0);
+    project
+        .run(&[
+            "publish",
+            "--to",
+            "folder",
+            "dist",
+            "--plan",
+            "plan.json",
+            "--allow-missing",
+        ])
+        .exits(0);
     let project = project.file("releases.json", &saved);
     let found = |place: &[&str]| {
-        let given: Vec<&str> = place.iter().flat_map(|place| ["--published", place]).collect();
-        run(&project, &server, &[&["pick", "--format", "json"][..], &given, &MACHINE, &["--gfx", "gfx942"]].concat(), 0)
-            .json()
+        let given: Vec<&str> = place
+            .iter()
+            .flat_map(|place| ["--published", place])
+            .collect();
+        run(
+            &project,
+            &server,
+            &[
+                &["pick", "--format", "json"][..],
+                &given,
+                &MACHINE,
+                &["--gfx", "gfx942"],
+            ]
+            .concat(),
+            0,
+        )
+        .json()
     };
     let live = found(&["me/wheels"]);
-    let is_gfx_known = |found: &serde_json::Value| !found["wheel"]["notes"].to_string().contains("which GPUs");
+    let is_gfx_known =
+        |found: &serde_json::Value| !found["wheel"]["notes"].to_string().contains("which GPUs");
     assert!(is_gfx_known(&live), "{live}");
     assert_eq!(found(&["releases.json", "folder/rock-manifest.json"]), live);
-    assert!(!is_gfx_known(&found(&["releases.json"])), "names do not say the GPUs");
+    assert!(
+        !is_gfx_known(&found(&["releases.json"])),
+        "names do not say the GPUs"
+    );
     let mut local = found(&["folder"]);
-    assert!(local["wheel"]["url"].as_str().unwrap().starts_with("file://"), "{local}");
+    assert!(
+        local["wheel"]["url"]
+            .as_str()
+            .unwrap()
+            .starts_with("file://"),
+        "{local}"
+    );
     for key in ["url", "install", "install_from_nothing", "release"] {
         local["wheel"][key] = live["wheel"][key].clone();
     }
     assert_eq!(local, live);
-    let table = |place: &str| run(&project, &server, &["report", "packages", "--published", place], 0).stdout;
-    assert!(table("me/wheels").contains("| none |"), "{}", table("me/wheels"));
+    let table = |place: &str| {
+        run(
+            &project,
+            &server,
+            &["report", "packages", "--published", place],
+            0,
+        )
+        .stdout
+    };
+    assert!(
+        table("me/wheels").contains("| none |"),
+        "{}",
+        table("me/wheels")
+    );
     // A token from a file does as well, and without one the manifest comes from where people click.
     let stranger = Project::new().file("token", "reader\n");
-    let words = [&["pick", "--published", "me/wheels", "--gfx", "gfx942"][..], &MACHINE].concat();
-    let told = run(&stranger, &server, &[&words[..], &["--token-file", "token"]].concat(), 0).stdout;
+    let words = [
+        &["pick", "--published", "me/wheels", "--gfx", "gfx942"][..],
+        &MACHINE,
+    ]
+    .concat();
+    let told = run(
+        &stranger,
+        &server,
+        &[&words[..], &["--token-file", "token"]].concat(),
+        0,
+    )
+    .stdout;
     assert_eq!(run(&stranger, &server, &words, 0).stdout, told);
     assert!(told.contains("%2Brocm62torch2.5"), "{told}");
 }
 
 #[test]
 fn every_page_is_read_of_releases_and_of_the_assets_of_one() {
-    let settings = Settings { listed_assets: 100, ..Settings::default() };
+    let settings = Settings {
+        listed_assets: 100,
+        ..Settings::default()
+    };
     let server = server(settings, &[]);
-    let other: Vec<String> = (0..249).map(|at| format!("other-{at}-py3-none-any.whl")).collect();
+    let other: Vec<String> = (0..249)
+        .map(|at| format!("other-{at}-py3-none-any.whl"))
+        .collect();
     let names: Vec<&str> = other.iter().map(String::as_str).chain([CP311]).collect();
     add(&server, "v0", &names, false);
     for number in 1..250 {
         add(&server, &format!("v{number}"), &[], false);
     }
     let rest = jobs(&project(), &server, 0).json();
-    assert_eq!(rest["published"].as_array().map(Vec::len), Some(1), "{rest}");
+    assert_eq!(
+        rest["published"].as_array().map(Vec::len),
+        Some(1),
+        "{rest}"
+    );
     assert_eq!(rest["jobs"].as_array().map(Vec::len), Some(1));
-    assert_eq!(server.github().ledger.requests.len(), 3 + 3, "pages of 100 of 250 releases and of 250 assets");
+    assert_eq!(
+        server.github().ledger.requests.len(),
+        3 + 3,
+        "pages of 100 of 250 releases and of 250 assets"
+    );
 }
 
 #[test]
@@ -190,52 +317,102 @@ fn only_the_newest_manifests_are_fetched_and_that_is_told() {
     for tag in ["v1", "v2", "v3"] {
         add(&server, tag, &[CP311, "rock-manifest.json"], false);
     }
-    let words = [&["pick", "--published", "me/wheels", "--most-manifests", "0"][..], &MACHINE].concat();
+    let words = [
+        &["pick", "--published", "me/wheels", "--most-manifests", "0"][..],
+        &MACHINE,
+    ]
+    .concat();
     let told = run(&project, &server, &words, 0).stderr;
-    assert!(told.contains("me/wheels has 3 releases with a rock-manifest.json; the newest 0 are fetched"), "{told}");
+    assert!(
+        told.contains(
+            "me/wheels has 3 releases with a rock-manifest.json; the newest 0 are fetched"
+        ),
+        "{told}"
+    );
     assert_eq!(server.github().ledger.requests.len(), 1);
 }
 
 #[test]
 fn a_manifest_that_is_none_is_told_and_the_names_are_read() {
     let server = server(Settings::default(), &[]);
-    let project = project().env("GITHUB_TOKEN", "writer").bytes(&format!("dist/{CP311}"), &Wheel::named(CP311).bytes());
+    let project = project()
+        .env("GITHUB_TOKEN", "writer")
+        .bytes(&format!("dist/{CP311}"), &Wheel::named(CP311).bytes());
     add(&server, "v1", &[CP311, "rock-manifest.json"], false);
     {
         let mut github = server.github();
-        let release = github.repository_mut("me/wheels").releases.values_mut().next().unwrap();
+        let release = github
+            .repository_mut("me/wheels")
+            .releases
+            .values_mut()
+            .next()
+            .unwrap();
         let asset = Arc::make_mut(&mut Arc::make_mut(release).assets[1]);
         asset.content = Some(Arc::from(&b"{}"[..]));
         asset.size_bytes = 2;
     }
-    let told = run(&project, &server, &[&["pick", "--published", "me/wheels"][..], &MACHINE].concat(), 0);
-    assert!(told.stderr.contains("warning[G010 bad-manifest]"), "{}", told.stderr);
+    let told = run(
+        &project,
+        &server,
+        &[&["pick", "--published", "me/wheels"][..], &MACHINE].concat(),
+        0,
+    );
+    assert!(
+        told.stderr.contains("warning[G010 bad-manifest]"),
+        "{}",
+        told.stderr
+    );
     assert!(told.stdout.starts_with(CP311), "{}", told.stdout);
 }
 
 #[test]
 fn a_limit_is_waited_for_and_one_beyond_the_deadline_is_told() {
-    let passing = server(Settings::default(), &["list-releases#1=retry-after:429:1", "list-releases#2=503"]);
+    let passing = server(
+        Settings::default(),
+        &["list-releases#1=retry-after:429:1", "list-releases#2=503"],
+    );
     add(&passing, "v1", &[CP311], false);
     let rest = jobs(&project(), &passing, 0).json();
     assert_eq!(rest["published"].as_array().map(Vec::len), Some(1));
     let limited = server(Settings::default(), &["list-releases=limit:403:3000"]);
     let told = jobs(&project(), &limited, 3).stderr;
-    assert!(told.contains("error[G107 no-answer]") && told.contains("60 calls an hour"), "{told}");
+    assert!(
+        told.contains("error[G107 no-answer]") && told.contains("60 calls an hour"),
+        "{told}"
+    );
     let told = jobs(&project().env("GITHUB_TOKEN", "reader"), &limited, 3).stderr;
-    assert!(told.contains("error[G107 no-answer]") && !told.contains("60 calls an hour"), "{told}");
+    assert!(
+        told.contains("error[G107 no-answer]") && !told.contains("60 calls an hour"),
+        "{told}"
+    );
 }
 
 #[test]
 fn what_cannot_be_read_is_told_with_what_helps() {
     let missing = server(Settings::default(), &[]);
-    let told = run(&project(), &missing, &["plan", "m.yaml", "--published", "me/weels"], 3).stderr;
-    assert!(told.contains("error[G105 not-on-github]") && told.contains("neither a file nor a folder"), "{told}");
+    let told = run(
+        &project(),
+        &missing,
+        &["plan", "m.yaml", "--published", "me/weels"],
+        3,
+    )
+    .stderr;
+    assert!(
+        told.contains("error[G105 not-on-github]") && told.contains("neither a file nor a folder"),
+        "{told}"
+    );
     assert!(told.contains("private repository needs a token"), "{told}");
     let told = jobs(&project().env("GITHUB_TOKEN", "nobody"), &missing, 3).stderr;
-    assert!(told.contains("error[G103 bad-token]") && told.contains("what is public needs none"), "{told}");
+    assert!(
+        told.contains("error[G103 bad-token]") && told.contains("what is public needs none"),
+        "{told}"
+    );
     let garbled = server(Settings::default(), &["list-releases=garbled"]);
-    assert!(jobs(&project(), &garbled, 3).stderr.contains("error[G106 call-refused]"));
+    assert!(
+        jobs(&project(), &garbled, 3)
+            .stderr
+            .contains("error[G106 call-refused]")
+    );
     let elsewhere = server(Settings::default(), &["list-releases=next-elsewhere"]);
     for number in 0..101 {
         add(&elsewhere, &format!("v{number}"), &[], false);
@@ -252,11 +429,25 @@ fn what_is_called_so_is_the_file_or_folder_and_a_missing_json_is_no_repository()
         .bytes(&format!("me/dist/{CP311}"), &Wheel::named(CP311).bytes())
         .file("me/list", &format!("[\"{CP311}\"]"));
     let plan = |place: &str, exit: i32| {
-        run(&project, &server, &["plan", "m.yaml", "--format", "json", "--published", place], exit)
+        run(
+            &project,
+            &server,
+            &["plan", "m.yaml", "--format", "json", "--published", place],
+            exit,
+        )
     };
-    assert!(plan("me/wheels", 1).stderr.contains("error[G114 not-a-listing]"), "it is a folder without wheels");
+    assert!(
+        plan("me/wheels", 1)
+            .stderr
+            .contains("error[G114 not-a-listing]"),
+        "it is a folder without wheels"
+    );
     for place in ["me/dist", "me/list"] {
-        assert_eq!(plan(place, 0).json()["published"].as_array().map(Vec::len), Some(1), "{place}");
+        assert_eq!(
+            plan(place, 0).json()["published"].as_array().map(Vec::len),
+            Some(1),
+            "{place}"
+        );
     }
     assert!(plan("me/gone.json", 1).stderr.contains("me/gone.json"));
     assert_eq!(server.github().ledger.requests.len(), 0);
@@ -266,19 +457,52 @@ fn what_is_called_so_is_the_file_or_folder_and_a_missing_json_is_no_repository()
 fn manifests_are_fetched_of_releases_whose_wheels_a_plan_is_compared_with() {
     let server = server(Settings::default(), &[]);
     let kernels = crate::support::bundle::hip_bundle(&[("gfx942", 0x4c)], 512);
-    let compiled = Wheel::named(CP311).file("flash_attn/kernels.hipfb", kernels).bytes();
+    let compiled = Wheel::named(CP311)
+        .file("flash_attn/kernels.hipfb", kernels)
+        .bytes();
     let project = project()
         .env("GITHUB_TOKEN", "writer")
-        .file("other.yaml", &MATRIX.replace("[gfx942]", "[gfx90a, gfx942]"))
+        .file(
+            "other.yaml",
+            &MATRIX.replace("[gfx942]", "[gfx90a, gfx942]"),
+        )
         .bytes(&format!("dist/{CP311}"), &compiled);
     let url = server.url();
-    project.run(&["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "v1", "--api-url", &url]).exits(0);
-    let told = |matrix: &str| run(&project, &server, &["plan", matrix, "--published", "me/wheels"], 0).stderr;
+    project
+        .run(&[
+            "publish",
+            "--dist",
+            "dist",
+            "--repo",
+            "me/wheels",
+            "--tag",
+            "v1",
+            "--api-url",
+            &url,
+        ])
+        .exits(0);
+    let told = |matrix: &str| {
+        run(
+            &project,
+            &server,
+            &["plan", matrix, "--published", "me/wheels"],
+            0,
+        )
+        .stderr
+    };
     let warned = told("other.yaml");
-    let expect =
-        format!("warning[G023 planned-target-missing]: the published `{CP311}` of release `v1` has no code for gfx90a");
+    let expect = format!(
+        "warning[G023 planned-target-missing]: the published `{CP311}` of release `v1` has no code for gfx90a"
+    );
     assert!(warned.contains(&expect), "{warned}");
     crate::support::appears("G023", &warned, &told("m.yaml"));
-    let missing = ["report", "missing", "--plan", "other.yaml", "--published", "me/wheels"];
+    let missing = [
+        "report",
+        "missing",
+        "--plan",
+        "other.yaml",
+        "--published",
+        "me/wheels",
+    ];
     assert!(run(&project, &server, &missing, 1).stderr.contains(&expect));
 }

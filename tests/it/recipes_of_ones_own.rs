@@ -11,25 +11,61 @@ const RECIPE: &str = "recipe: 1\nname: mine\nversion-from: build\nsources: {mine
 fn stages(project: &Project, files: &[&str]) -> Vec<String> {
     let words = [&["render", "recipe"], files, &["--engine", "local"]].concat();
     let said = project.run(&words).exits(0).stdout;
-    said.lines().filter_map(|line| line.trim().strip_prefix("- stage: ")).map(str::to_owned).collect()
+    said.lines()
+        .filter_map(|line| line.trim().strip_prefix("- stage: "))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Each fault is searched for in the file, but only as far as faults are shown.
 #[test]
 fn sixty_thousand_faults_of_a_recipe_take_seconds() {
-    let edits: String = (0..60_000).map(|n| format!("  - {{file: a, find: b, replace: '\\q{n:06}'}}\n")).collect();
-    let recipe = format!("recipe: 1\nname: mine\nsteps:\n  - {{stage: build, argv: [make]}}\nedits:\n{edits}");
-    let project = Project::new().file("mine.yaml", &recipe).file("m.yaml", "version: 1\n");
-    let bounds = Bounds { address_mib: 2048, peak_mib: 512, cpu_s: 30 };
-    let stderr = bounded(&project, bounds, &["render", "recipe", "mine.yaml", "m.yaml"], 1).stderr;
-    assert!(stderr.contains("mine.yaml:6:") && stderr.contains("59002 more faults are not shown"), "{stderr}");
+    let edits: String = (0..60_000)
+        .map(|n| format!("  - {{file: a, find: b, replace: '\\q{n:06}'}}\n"))
+        .collect();
+    let recipe = format!(
+        "recipe: 1\nname: mine\nsteps:\n  - {{stage: build, argv: [make]}}\nedits:\n{edits}"
+    );
+    let project = Project::new()
+        .file("mine.yaml", &recipe)
+        .file("m.yaml", "version: 1\n");
+    let bounds = Bounds {
+        address_mib: 2048,
+        peak_mib: 512,
+        cpu_s: 30,
+    };
+    let stderr = bounded(
+        &project,
+        bounds,
+        &["render", "recipe", "mine.yaml", "m.yaml"],
+        1,
+    )
+    .stderr;
+    assert!(
+        stderr.contains("mine.yaml:6:") && stderr.contains("59002 more faults are not shown"),
+        "{stderr}"
+    );
 }
 
 #[test]
 fn a_recipe_beside_the_matrix_file_is_put_together_with_the_shipped_one_that_it_uses() {
-    let project = Project::new().file("mine.yaml", RECIPE).file("m.yaml", MATRIX).file("own/mine.yaml", RECIPE);
+    let project = Project::new()
+        .file("mine.yaml", RECIPE)
+        .file("m.yaml", MATRIX)
+        .file("own/mine.yaml", RECIPE);
     let found = stages(&project, &["mine.yaml", "m.yaml"]);
-    assert_eq!(found, ["fetch-mine", "rocm-cache", "rocm", "facts-rocm", "facts-rocm-2", "build", "record"]);
+    assert_eq!(
+        found,
+        [
+            "fetch-mine",
+            "rocm-cache",
+            "rocm",
+            "facts-rocm",
+            "facts-rocm-2",
+            "build",
+            "record"
+        ]
+    );
     assert_eq!(stages(&project, &["m.yaml", "--recipes", "own"]), found);
 }
 
@@ -37,19 +73,44 @@ fn a_recipe_beside_the_matrix_file_is_put_together_with_the_shipped_one_that_it_
 #[test]
 fn a_chain_of_operators_in_a_recipe_is_refused_with_a_diagnostic() {
     for chain in ["-".repeat(20_000), "not ".repeat(16_000)] {
-        let recipe = RECIPE.replace("argv: [make]", &format!("argv: [make, \"{{{{ {chain}1 }}}}\"]"));
-        let project = Project::new().file("mine.yaml", &recipe).file("m.yaml", MATRIX);
-        let said = project.run(&["render", "recipe", "mine.yaml", "m.yaml", "--engine", "local"]).exits(1).stderr;
+        let recipe = RECIPE.replace(
+            "argv: [make]",
+            &format!("argv: [make, \"{{{{ {chain}1 }}}}\"]"),
+        );
+        let project = Project::new()
+            .file("mine.yaml", &recipe)
+            .file("m.yaml", MATRIX);
+        let said = project
+            .run(&[
+                "render",
+                "recipe",
+                "mine.yaml",
+                "m.yaml",
+                "--engine",
+                "local",
+            ])
+            .exits(1)
+            .stderr;
         let shown: String = said.chars().take(2000).collect();
-        assert!(said.starts_with("error[B") && said.contains("an expression has more than 150 operators"), "{shown}");
+        assert!(
+            said.starts_with("error[B")
+                && said.contains("an expression has more than 150 operators"),
+            "{shown}"
+        );
     }
 }
 
 #[test]
 fn what_a_recipe_uses_may_stand_beside_it() {
     let used = "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: rocm, argv: [\"true\"]}\n";
-    let project = Project::new().file("mine.yaml", RECIPE).file("rocm-sdk.yaml", used).file("m.yaml", MATRIX);
-    assert_eq!(stages(&project, &["mine.yaml", "rocm-sdk.yaml", "m.yaml"]), ["fetch-mine", "rocm", "build"]);
+    let project = Project::new()
+        .file("mine.yaml", RECIPE)
+        .file("rocm-sdk.yaml", used)
+        .file("m.yaml", MATRIX);
+    assert_eq!(
+        stages(&project, &["mine.yaml", "rocm-sdk.yaml", "m.yaml"]),
+        ["fetch-mine", "rocm", "build"]
+    );
 }
 
 #[test]
@@ -57,27 +118,59 @@ fn a_shipped_recipe_that_no_longer_fits_what_it_uses_is_told() {
     // `torch-environment` has facts that are asked beside the stage `rocm`.
     let used = "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: sdk, argv: [\"true\"]}\n";
     let matrix = MATRIX.replace("mine", "torchaudio");
-    let project = Project::new().file("rocm-sdk.yaml", used).file("m.yaml", &matrix);
-    let told = project.run(&["check", "rocm-sdk.yaml", "m.yaml"]).exits(1).stderr;
-    assert!(told.contains("is asked beside `rocm`, which is no stage"), "{told}");
+    let project = Project::new()
+        .file("rocm-sdk.yaml", used)
+        .file("m.yaml", &matrix);
+    let told = project
+        .run(&["check", "rocm-sdk.yaml", "m.yaml"])
+        .exits(1)
+        .stderr;
+    assert!(
+        told.contains("is asked beside `rocm`, which is no stage"),
+        "{told}"
+    );
 }
 
 #[test]
 fn programs_beside_the_jobs_own_python_come_before_those_of_the_machine() {
     let matrix = MATRIX.replace("python-from: host", "python-from: uv");
-    let project = Project::new().file("mine.yaml", RECIPE).file("m.yaml", &matrix);
-    let said = project.run(&["render", "recipe", "mine.yaml", "m.yaml", "--engine", "local"]).exits(0).stdout;
+    let project = Project::new()
+        .file("mine.yaml", RECIPE)
+        .file("m.yaml", &matrix);
+    let said = project
+        .run(&[
+            "render",
+            "recipe",
+            "mine.yaml",
+            "m.yaml",
+            "--engine",
+            "local",
+        ])
+        .exits(0)
+        .stdout;
     let build = said.split("stage: build\n").nth(1).unwrap();
-    assert!(build.contains("prepend: '${ROCK_FACT_sdk_bin}:${ROCK_FOLDER}/venv/bin'"), "{build}");
+    assert!(
+        build.contains("prepend: '${ROCK_FACT_sdk_bin}:${ROCK_FOLDER}/venv/bin'"),
+        "{build}"
+    );
 }
 
 #[test]
 fn a_branch_that_is_not_the_default_one_is_checked_out() {
-    let project = Project::new().file("upstream/word", "main\n").file("m.yaml", MATRIX);
+    let project = Project::new()
+        .file("upstream/word", "main\n")
+        .file("m.yaml", MATRIX);
     let git = |words: &[&str]| {
         let mut git = std::process::Command::new("git");
         let as_somebody = ["-c", "user.name=x", "-c", "user.email=x@example.org"];
-        assert!(git.current_dir(project.path("upstream")).args(as_somebody).args(words).status().unwrap().success());
+        assert!(
+            git.current_dir(project.path("upstream"))
+                .args(as_somebody)
+                .args(words)
+                .status()
+                .unwrap()
+                .success()
+        );
     };
     git(&["init", "--quiet", "--initial-branch=main"]);
     git(&["add", "--all"]);
@@ -92,7 +185,16 @@ fn a_branch_that_is_not_the_default_one_is_checked_out() {
         project.path("upstream").display()
     );
     let project = project.file("mine.yaml", &recipe);
-    project.run(&["build", "--all", "--matrix", "m.yaml", "--matrix", "mine.yaml"]).exits(0);
+    project
+        .run(&[
+            "build",
+            "--all",
+            "--matrix",
+            "m.yaml",
+            "--matrix",
+            "mine.yaml",
+        ])
+        .exits(0);
 }
 
 #[test]
@@ -105,14 +207,26 @@ fn one_folder_of_a_repository_is_checked_out_alone() {
     let git = |words: &[&str]| {
         let mut git = std::process::Command::new("git");
         let as_somebody = ["-c", "user.name=x", "-c", "user.email=x@example.org"];
-        let output = git.current_dir(project.path("upstream")).args(as_somebody).args(words).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = git
+            .current_dir(project.path("upstream"))
+            .args(as_somebody)
+            .args(words)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     git(&["init", "--quiet", "--initial-branch=main"]);
     git(&["add", "--all"]);
     git(&["commit", "--quiet", "--message", "one"]);
-    let (commit, upstream) = (git(&["rev-parse", "HEAD"]), project.path("upstream").display().to_string());
+    let (commit, upstream) = (
+        git(&["rev-parse", "HEAD"]),
+        project.path("upstream").display().to_string(),
+    );
     let recipe = |folder: &str, reference: &str| {
         format!(
             "recipe: 1\nname: mine\nversion-from: build\nleaves: tree\nsources:\n  mine: {{git: \"{upstream}\", ref: {reference}, \
@@ -122,15 +236,42 @@ fn one_folder_of_a_repository_is_checked_out_alone() {
     };
     let project = project.file("mine.yaml", &recipe("projects/mine", "main"));
     for reference in ["main", &commit] {
-        std::fs::write(project.path("mine.yaml"), recipe("projects/mine", reference)).unwrap();
-        project.run(&["build", "--all", "--matrix", "m.yaml", "--matrix", "mine.yaml"]).exits(0);
-        let found = project.files().into_iter().find(|file| file.ends_with("/found")).unwrap();
-        assert_eq!(project.read(&found), "./projects/mine/deep/word\n./top\n", "{reference}");
+        std::fs::write(
+            project.path("mine.yaml"),
+            recipe("projects/mine", reference),
+        )
+        .unwrap();
+        project
+            .run(&[
+                "build",
+                "--all",
+                "--matrix",
+                "m.yaml",
+                "--matrix",
+                "mine.yaml",
+            ])
+            .exits(0);
+        let found = project
+            .files()
+            .into_iter()
+            .find(|file| file.ends_with("/found"))
+            .unwrap();
+        assert_eq!(
+            project.read(&found),
+            "./projects/mine/deep/word\n./top\n",
+            "{reference}"
+        );
     }
     for folder in ["../other", "/etc", "--stdin"] {
         std::fs::write(project.path("mine.yaml"), recipe(folder, "main")).unwrap();
-        let told = project.run(&["check", "mine.yaml", "m.yaml"]).exits(1).stderr;
-        assert!(told.contains(&format!("`{folder}` is no folder of a repository")), "{told}");
+        let told = project
+            .run(&["check", "mine.yaml", "m.yaml"])
+            .exits(1)
+            .stderr;
+        assert!(
+            told.contains(&format!("`{folder}` is no folder of a repository")),
+            "{told}"
+        );
     }
 }
 
@@ -142,26 +283,70 @@ fn keys_of_another_kind_of_source_are_refused() {
         )
     };
     for (keys, reason) in [
-        ("path: tree, sparse: folder", "source `mine`: `sparse` has an effect beside `git` alone"),
-        ("sdist: \"mine==1\", submodules: true", "source `mine`: `submodules` has an effect beside `git` alone"),
-        ("path: tree, checkout: [--no-hipify]", "source `mine`: `checkout` has an effect beside `project` alone"),
+        (
+            "path: tree, sparse: folder",
+            "source `mine`: `sparse` has an effect beside `git` alone",
+        ),
+        (
+            "sdist: \"mine==1\", submodules: true",
+            "source `mine`: `submodules` has an effect beside `git` alone",
+        ),
+        (
+            "path: tree, checkout: [--no-hipify]",
+            "source `mine`: `checkout` has an effect beside `project` alone",
+        ),
     ] {
-        let project = Project::new().file("mine.yaml", &recipe(keys)).file("m.yaml", MATRIX);
-        let told = project.run(&["check", "mine.yaml", "m.yaml"]).exits(1).stderr;
-        assert!(told.contains(reason) && told.contains("help: take it out"), "{told}");
+        let project = Project::new()
+            .file("mine.yaml", &recipe(keys))
+            .file("m.yaml", MATRIX);
+        let told = project
+            .run(&["check", "mine.yaml", "m.yaml"])
+            .exits(1)
+            .stderr;
+        assert!(
+            told.contains(reason) && told.contains("help: take it out"),
+            "{told}"
+        );
     }
 }
 
 #[test]
 fn the_example_of_a_new_package_is_two_yaml_files() {
     let project = Project::new()
-        .file("xerv-crayon.yaml", include_str!("../../examples/new-package/xerv-crayon.yaml"))
-        .file("matrix.yaml", include_str!("../../examples/new-package/matrix.yaml"));
-    project.run(&["check", "xerv-crayon.yaml", "matrix.yaml"]).exits(0);
-    let planned = project.run(&["plan", "xerv-crayon.yaml", "matrix.yaml"]).exits(0).stdout;
-    assert!(planned.contains("xerv_crayon-5.7.16+rocm52-cp311-cp311-linux_x86_64.whl  gfx90a gfx1030"), "{planned}");
-    let rendered = project.run(&["render", "recipe", "xerv-crayon.yaml", "matrix.yaml", "--engine", "local"]).exits(0);
-    assert!(rendered.stdout.contains("--offload-arch=gfx90a"), "{}", rendered.stdout);
+        .file(
+            "xerv-crayon.yaml",
+            include_str!("../../examples/new-package/xerv-crayon.yaml"),
+        )
+        .file(
+            "matrix.yaml",
+            include_str!("../../examples/new-package/matrix.yaml"),
+        );
+    project
+        .run(&["check", "xerv-crayon.yaml", "matrix.yaml"])
+        .exits(0);
+    let planned = project
+        .run(&["plan", "xerv-crayon.yaml", "matrix.yaml"])
+        .exits(0)
+        .stdout;
+    assert!(
+        planned.contains("xerv_crayon-5.7.16+rocm52-cp311-cp311-linux_x86_64.whl  gfx90a gfx1030"),
+        "{planned}"
+    );
+    let rendered = project
+        .run(&[
+            "render",
+            "recipe",
+            "xerv-crayon.yaml",
+            "matrix.yaml",
+            "--engine",
+            "local",
+        ])
+        .exits(0);
+    assert!(
+        rendered.stdout.contains("--offload-arch=gfx90a"),
+        "{}",
+        rendered.stdout
+    );
 }
 
 /// What a value has that Python's `re` would take for a group or a character stays as it is.
@@ -170,10 +355,25 @@ fn values_in_replacements_of_edits_are_literal() {
     let recipe = "recipe: 1\nname: mine\nversion-from: build\nleaves: tree\nvars: {value: '\\1\\n\\x41\\'}\nsources: {mine: {path: tree}}\nedits:\n  \
                   - {file: src/mine/a.txt, find: '(o)(?P<rest>l)d(x)?', replace: '\\1{{ vars.value }}0\\g<rest>\\t\\g<0>\\3\\n\\\\'}\nsteps:\n  \
                   - {stage: build, argv: [cp, src/mine/a.txt, result]}\n";
-    let project = Project::new().file("mine.yaml", recipe).file("m.yaml", MATRIX).file("tree/a.txt", "an old\n");
-    project.run(&["build", "--all", "--matrix", "m.yaml", "--matrix", "mine.yaml"]).exits(0);
+    let project = Project::new()
+        .file("mine.yaml", recipe)
+        .file("m.yaml", MATRIX)
+        .file("tree/a.txt", "an old\n");
+    project
+        .run(&[
+            "build",
+            "--all",
+            "--matrix",
+            "m.yaml",
+            "--matrix",
+            "mine.yaml",
+        ])
+        .exits(0);
     let files = project.files();
-    let edited = files.iter().find(|file| file.ends_with("src/mine/a.txt")).unwrap();
+    let edited = files
+        .iter()
+        .find(|file| file.ends_with("src/mine/a.txt"))
+        .unwrap();
     assert_eq!(project.read(edited), "an o\\1\\n\\x41\\0l\told\n\\\n");
 }
 
@@ -186,9 +386,18 @@ fn replacements_of_edits_with_other_escapes_are_refused() {
     };
     let mut told = String::new();
     for replace in [r"\x41", r"a\d", r"\0", r"\123", r"\{{ vars.value }}"] {
-        let project = Project::new().file("mine.yaml", &recipe(replace)).file("m.yaml", MATRIX);
-        let said = project.run(&["check", "mine.yaml", "m.yaml"]).exits(1).stderr;
-        told.extend(said.split("\n\n").filter(|one| one.starts_with("error[B080")).map(|one| format!("{one}\n\n")));
+        let project = Project::new()
+            .file("mine.yaml", &recipe(replace))
+            .file("m.yaml", MATRIX);
+        let said = project
+            .run(&["check", "mine.yaml", "m.yaml"])
+            .exits(1)
+            .stderr;
+        told.extend(
+            said.split("\n\n")
+                .filter(|one| one.starts_with("error[B080"))
+                .map(|one| format!("{one}\n\n")),
+        );
     }
     insta::assert_snapshot!(told, @r"
     error[B080 bad-replacement]: `\x` is not an escape of a replacement
@@ -238,7 +447,9 @@ fn replacements_of_edits_with_other_escapes_are_refused() {
 fn a_variable_that_the_recipe_requires_is_missed_by_check() {
     let matrix = "version: 1\ndistribution: ext\nrecipe: hip-extension\naxes: {ext: [\"1.0\"], python: [\"3.11\"], rocm: [\"6.2\"]}\n\
         gfx: [gfx90a]\ntorch-from: host\npython-from: host\n";
-    let project = Project::new().file("m.yaml", matrix).file("project/setup.py", "");
+    let project = Project::new()
+        .file("m.yaml", matrix)
+        .file("project/setup.py", "");
     insta::assert_snapshot!(project.run(&["check", "m.yaml"]).exits(1).stderr, @r"
     error[P070 missing-variable]: the recipe `hip-extension` needs the variable `source`, which is not set
      --> m.yaml:3:9
@@ -258,9 +469,13 @@ fn a_variable_that_the_recipe_requires_is_missed_by_check() {
     };
     with("vars: {source: project}\n").exits(0);
     with("include: [{axes: {python: \"3.11\"}, set: {vars: {source: project}}}]\n").exits(0);
-    let rows = "rows:\n  - {ext: \"1.0\", python: \"3.12\", rocm: \"6.2\", vars: {source: project}}\n";
+    let rows =
+        "rows:\n  - {ext: \"1.0\", python: \"3.12\", rocm: \"6.2\", vars: {source: project}}\n";
     let said = with(rows).exits(1).stderr;
-    assert!(said.contains("1 of 2 jobs lack it, such as `ext-1.0-rocm6.2-py3.11`"), "{said}");
+    assert!(
+        said.contains("1 of 2 jobs lack it, such as `ext-1.0-rocm6.2-py3.11`"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -290,7 +505,9 @@ fn a_recipe_of_ones_own_requires_variables_too() {
 fn variables_of_a_recipe_are_shown_with_meaning_and_default() {
     let recipe = "# Builds mine. With care.\nrecipe: 1\nname: mine\nversion-from: build\nrequires: [rocm]\nrequired-vars: [tree]\nvars:\n  # Where it is:\n  # a folder.\n  tree: \"\"\n  # How hard.\n  level: \"3\"\nsteps:\n  - {use: small}\n  - {stage: build, argv: [make]}\n";
     let used = "# Small.\nrecipe: 1\nname: small\nvars:\n  # Of the small one.\n  size: \"1\"\nsteps:\n  - {stage: small, argv: [make]}\n";
-    let project = Project::new().file("own/mine.yaml", recipe).file("own/small.yaml", used);
+    let project = Project::new()
+        .file("own/mine.yaml", recipe)
+        .file("own/small.yaml", used);
     let run = |words: &[&str]| project.run(&[&["recipe"], words, &["--recipes", "own"]].concat());
     insta::assert_snapshot!(run(&["show", "mine"]).exits(0).stdout, @r"
     mine
@@ -312,8 +529,16 @@ fn variables_of_a_recipe_are_shown_with_meaning_and_default() {
     {"version":1,"recipe":{"name":"mine","about":"Builds mine. With care.","requires":["rocm"],"backends":[],"variables":[{"name":"tree","meaning":"Where it is: a folder.","default":"","required":true},{"name":"level","meaning":"How hard.","default":"3","required":false},{"name":"size","meaning":"Of the small one.","default":"1","required":false}],"stages":["small","build"]}}
     "#);
     let listed = run(&["list"]).exits(0).stdout;
-    assert!(listed.lines().any(|line| line == "mine               Builds mine"), "{listed}");
-    assert!(listed.lines().any(|line| line.starts_with("flash-attn  ")), "{listed}");
+    assert!(
+        listed
+            .lines()
+            .any(|line| line == "mine               Builds mine"),
+        "{listed}"
+    );
+    assert!(
+        listed.lines().any(|line| line.starts_with("flash-attn  ")),
+        "{listed}"
+    );
     insta::assert_snapshot!(run(&["show", "mime"]).exits(2).stderr, @r"
     error[P015 unknown-recipe]: there is no recipe `mime`; did you mean `mine`?
     help: `rock-matrix recipe list` shows all of them; `--recipes DIR` adds your own

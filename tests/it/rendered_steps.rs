@@ -1,4 +1,5 @@
-//! What steps of rendered workflows do, run as a runner runs them, with programs that only note what they are asked.
+//! What steps of rendered workflows do, run as a runner runs them, with programs that only note
+//! what they are asked.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -14,30 +15,58 @@ fn workflow(fields: &str) -> Value {
         "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.7.4.post1\"]\n  python: [\"3.11\"]\n  \
          torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n{fields}"
     );
-    let text = Project::new().file("matrices/m.yaml", &matrix).run(&["render", "workflow"]).exits(0).stdout;
+    let text = Project::new()
+        .file("matrices/m.yaml", &matrix)
+        .run(&["render", "workflow"])
+        .exits(0)
+        .stdout;
     serde_yaml::from_str(&text).unwrap()
 }
 
 fn step<'w>(workflow: &'w Value, job: &str, name: &str) -> Option<(usize, &'w Value)> {
     let steps = workflow["jobs"][job]["steps"].as_array().unwrap();
-    steps.iter().enumerate().find(|(_, step)| step["name"] == name)
+    steps
+        .iter()
+        .enumerate()
+        .find(|(_, step)| step["name"] == name)
 }
 
 /// A folder with these programs, each a script of bash.
 fn with_tools(tools: &[(&str, &str)]) -> Project {
     let project = Project::new().file("checkout/readme.md", "wheels\n");
     tools.iter().fold(project, |project, (name, script)| {
-        let project = project.file(&format!("tools/{name}"), &format!("#!/bin/bash\n{script}\n"));
-        std::fs::set_permissions(project.path(&format!("tools/{name}")), PermissionsExt::from_mode(0o755)).unwrap();
+        let project = project.file(
+            &format!("tools/{name}"),
+            &format!("#!/bin/bash\n{script}\n"),
+        );
+        std::fs::set_permissions(
+            project.path(&format!("tools/{name}")),
+            PermissionsExt::from_mode(0o755),
+        )
+        .unwrap();
         project
     })
 }
 
 fn run(project: &Project, step: &Value, variables: &[(&str, &str)]) -> Output {
-    let program = Path::new(env!("CARGO_BIN_EXE_rock-matrix")).parent().unwrap();
-    let path = format!("{}:{}:{}", project.path("tools").display(), program.display(), std::env::var("PATH").unwrap());
+    let program = Path::new(env!("CARGO_BIN_EXE_rock-matrix"))
+        .parent()
+        .unwrap();
+    let path = format!(
+        "{}:{}:{}",
+        project.path("tools").display(),
+        program.display(),
+        std::env::var("PATH").unwrap()
+    );
     Command::new("bash")
-        .args(["--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"].as_str().unwrap()])
+        .args([
+            "--noprofile",
+            "--norc",
+            "-eo",
+            "pipefail",
+            "-c",
+            step["run"].as_str().unwrap(),
+        ])
         .current_dir(project.path("checkout"))
         .env("PATH", path)
         .env("CALLS", project.path("calls"))
@@ -50,20 +79,39 @@ fn run(project: &Project, step: &Value, variables: &[(&str, &str)]) -> Output {
 /// A tag that cannot be published ends the run before anything is built.
 #[test]
 fn the_plan_of_a_tag_checks_what_publishing_needs() {
-    for (fields, attest) in [("", "auto"), ("release: {attest: on}\n", "on"), ("release: {attest: off}\n", "off")] {
+    for (fields, attest) in [
+        ("", "auto"),
+        ("release: {attest: on}\n", "on"),
+        ("release: {attest: off}\n", "off"),
+    ] {
         let workflow = workflow(fields);
         let (at, check) = step(&workflow, "plan", "Check what publishing needs").unwrap();
         assert!(
-            step(&workflow, "plan", "Plan").unwrap().0 < at && at < step(&workflow, "plan", "Keep the plan").unwrap().0
+            step(&workflow, "plan", "Plan").unwrap().0 < at
+                && at < step(&workflow, "plan", "Keep the plan").unwrap().0
         );
         assert_eq!(check["if"], "startsWith(github.ref, 'refs/tags/')");
-        assert_eq!(workflow["jobs"]["plan"]["permissions"], json!({"actions": "read", "contents": "read"}));
-        let words = shlex::split(&check["run"].as_str().unwrap().replace("$GITHUB_REPOSITORY", "me/wheels")).unwrap();
-        let matches = rock_matrix::cli::command().try_get_matches_from(words).unwrap();
+        assert_eq!(
+            workflow["jobs"]["plan"]["permissions"],
+            json!({"actions": "read", "contents": "read"})
+        );
+        let words = shlex::split(
+            &check["run"]
+                .as_str()
+                .unwrap()
+                .replace("$GITHUB_REPOSITORY", "me/wheels"),
+        )
+        .unwrap();
+        let matches = rock_matrix::cli::command()
+            .try_get_matches_from(words)
+            .unwrap();
         let (_, release) = matches.subcommand().unwrap();
         let (name, preflight) = release.subcommand().unwrap();
         let value = |name: &str| preflight.get_one::<String>(name).unwrap().as_str();
-        assert_eq!((name, value("attest"), value("environment")), ("preflight", attest, "release"));
+        assert_eq!(
+            (name, value("attest"), value("environment")),
+            ("preflight", attest, "release")
+        );
         assert!(preflight.get_flag("read_only"));
     }
 }
@@ -77,11 +125,19 @@ fn an_enterprise_server_ends_the_plan_with_a_reason() {
     for server in ["https://github.com", "https://octo.ghe.com"] {
         assert!(ran(server).status.success(), "{server}");
     }
-    for server in ["https://github.example.com", "https://github.com.example.com", "https://ghe.com"] {
+    for server in [
+        "https://github.example.com",
+        "https://github.com.example.com",
+        "https://ghe.com",
+    ] {
         let ran = ran(server);
         let said = String::from_utf8(ran.stdout).unwrap();
-        let expected = format!("::error title=G361 enterprise-server::{server} is a GitHub Enterprise Server");
-        assert!(!ran.status.success() && said.starts_with(&expected), "{said}");
+        let expected =
+            format!("::error title=G361 enterprise-server::{server} is a GitHub Enterprise Server");
+        assert!(
+            !ran.status.success() && said.starts_with(&expected),
+            "{said}"
+        );
     }
 }
 
@@ -90,17 +146,29 @@ fn an_enterprise_server_ends_the_plan_with_a_reason() {
 fn files_are_attested_where_the_matrix_file_says_so() {
     let published = |fields: &str| {
         let workflow = workflow(fields);
-        let rights: Vec<String> =
-            workflow["jobs"]["publish"]["permissions"].as_object().unwrap().keys().cloned().collect();
+        let rights: Vec<String> = workflow["jobs"]["publish"]["permissions"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect();
         let attest = step(&workflow, "publish", "Attest").map(|(_, step)| step["if"].clone());
         let text = workflow["jobs"]["publish"].to_string();
         (rights, attest, text.contains("subjects.txt"))
     };
-    let signing = ["contents", "id-token", "attestations"].map(str::to_owned).to_vec();
+    let signing = ["contents", "id-token", "attestations"]
+        .map(str::to_owned)
+        .to_vec();
     let unless_private = Value::from("github.event.repository.visibility != 'private'");
     assert_eq!(published(""), (signing.clone(), Some(unless_private), true));
-    assert_eq!(published("release: {attest: on}\n"), (signing, Some(Value::Null), true));
-    assert_eq!(published("release: {attest: off}\n"), (vec!["contents".to_owned()], None, false));
+    assert_eq!(
+        published("release: {attest: on}\n"),
+        (signing, Some(Value::Null), true)
+    );
+    assert_eq!(
+        published("release: {attest: off}\n"),
+        (vec!["contents".to_owned()], None, false)
+    );
 }
 
 /// Notes say how to verify attestations exactly where the step before the publish makes some.
@@ -113,11 +181,19 @@ fn notes_follow_the_attestations_of_the_workflow() {
         let options = options.lines().next().unwrap();
         (options.trim().to_owned(), notes["env"]["ATTEST"].clone())
     };
-    let options = |when: &str| format!("--repo \"$GITHUB_REPOSITORY\" --attest {when} --out notes.md");
-    let visible = Value::from("${{ github.event.repository.visibility == 'private' && 'off' || 'on' }}");
+    let options =
+        |when: &str| format!("--repo \"$GITHUB_REPOSITORY\" --attest {when} --out notes.md");
+    let visible =
+        Value::from("${{ github.event.repository.visibility == 'private' && 'off' || 'on' }}");
     assert_eq!(noted(""), (options("\"$ATTEST\""), visible));
-    assert_eq!(noted("release: {attest: on}\n"), (options("on"), Value::Null));
-    assert_eq!(noted("release: {attest: off}\n"), (options("off"), Value::Null));
+    assert_eq!(
+        noted("release: {attest: on}\n"),
+        (options("on"), Value::Null)
+    );
+    assert_eq!(
+        noted("release: {attest: off}\n"),
+        (options("off"), Value::Null)
+    );
 }
 
 /// Containers write as root, so that the checkout of the next leg could not remove what one left.
@@ -126,7 +202,10 @@ fn leftovers_of_a_killed_leg_are_removed_before_the_checkout() {
     let workflow = workflow("runner: self-hosted\ntest: {runner: mi300x}\n");
     for job in ["build", "gpu-test"] {
         let (clean, step_of_it) = step(&workflow, job, "Remove what a killed leg left").unwrap();
-        assert!(clean < step(&workflow, job, "Check out").unwrap().0, "{job}");
+        assert!(
+            clean < step(&workflow, job, "Check out").unwrap().0,
+            "{job}"
+        );
         assert_eq!(step_of_it["if"], "runner.environment == 'self-hosted'");
     }
     let (_, clean) = step(&workflow, "build", "Remove what a killed leg left").unwrap();
@@ -135,7 +214,9 @@ fn leftovers_of_a_killed_leg_are_removed_before_the_checkout() {
     let refusing = [("docker", docker), ("rm", "exit 1"), ("sudo", "exit 1")];
     let project = with_tools(&refusing).file("checkout/.rock/job/build.json", "{}");
     assert!(run(&project, clean, &[]).status.success());
-    let calls = project.read("calls").replace(project.path("checkout").to_str().unwrap(), "[HERE]");
+    let calls = project
+        .read("calls")
+        .replace(project.path("checkout").to_str().unwrap(), "[HERE]");
     insta::assert_snapshot!(calls, @r"
     ps --all --quiet --filter volume=[HERE]/.rock/job
     rm --force c1
@@ -167,6 +248,15 @@ fn older_caches_of_a_leg_are_deleted_and_the_newest_stays() {
     let ran = run(&project, &caches["steps"][0], &[]);
     assert!(ran.status.success(), "{ran:?}");
     let calls = project.read("calls");
-    let deleted: Vec<&str> = calls.lines().filter(|line| line.starts_with("cache delete")).collect();
-    assert_eq!(deleted, ["cache delete 7 --repo me/wheels", "cache delete 6 --repo me/wheels"]);
+    let deleted: Vec<&str> = calls
+        .lines()
+        .filter(|line| line.starts_with("cache delete"))
+        .collect();
+    assert_eq!(
+        deleted,
+        [
+            "cache delete 7 --repo me/wheels",
+            "cache delete 6 --repo me/wheels"
+        ]
+    );
 }

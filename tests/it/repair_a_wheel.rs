@@ -24,16 +24,31 @@ pub fn wheel(library: &Library) -> Wheel {
 
 /// A project with a wheel, and a folder `root` that stands for a machine with libraries in `/opt`.
 pub fn project(wheel: &Wheel, libraries: &[(&str, &Library)]) -> Project {
-    let project = Project::new().bytes(wheel.name(), &wheel.bytes()).file("root/etc/ld.so.conf", "/opt\n");
-    libraries
-        .iter()
-        .fold(project, |project, (name, library)| project.bytes(&format!("root/opt/{name}"), &library.build()))
+    let project = Project::new()
+        .bytes(wheel.name(), &wheel.bytes())
+        .file("root/etc/ld.so.conf", "/opt\n");
+    libraries.iter().fold(project, |project, (name, library)| {
+        project.bytes(&format!("root/opt/{name}"), &library.build())
+    })
 }
 
 /// Repairs the wheel; tells the plan and the members of the result.
 #[track_caller]
 pub fn repaired(project: &Project, more: &[&str]) -> (Value, Vec<(String, Vec<u8>)>) {
-    let arguments = [&["wheel", "repair", NAME, "--json", "--sysroot", "root", "-w", "out"], more].concat();
+    let arguments = [
+        &[
+            "wheel",
+            "repair",
+            NAME,
+            "--json",
+            "--sysroot",
+            "root",
+            "-w",
+            "out",
+        ],
+        more,
+    ]
+    .concat();
     let run = project.run(&arguments).exits(0);
     let plan: Value = serde_json::from_str(&run.stdout).unwrap();
     let members = members_of(&project.path(plan["wheel"].as_str().unwrap()));
@@ -53,115 +68,243 @@ pub fn members_of(wheel: &Path) -> Vec<(String, Vec<u8>)> {
 
 pub fn member<'m>(members: &'m [(String, Vec<u8>)], name: &str) -> &'m [u8] {
     let found = members.iter().find(|(other, _)| other == name);
-    &found.unwrap_or_else(|| panic!("{name} in {:?}", members.iter().map(|(name, _)| name).collect::<Vec<_>>())).1
+    &found
+        .unwrap_or_else(|| {
+            panic!(
+                "{name} in {:?}",
+                members.iter().map(|(name, _)| name).collect::<Vec<_>>()
+            )
+        })
+        .1
 }
 
 /// The dynamic entries as readelf prints them.
 fn dynamic(bytes: &[u8]) -> String {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), bytes).unwrap();
-    let output = Command::new("readelf").arg("-dW").arg(file.path()).output().unwrap();
-    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new("readelf")
+        .arg("-dW")
+        .arg(file.path())
+        .output()
+        .unwrap();
+    assert!(
+        output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
 /// A text without the hashes and sizes of libraries, which differ by the linker that made them.
 fn without_sums(text: &str) -> String {
-    let text = regex::Regex::new("-[0-9a-f]{8}").unwrap().replace_all(text, "-HASH").into_owned();
-    regex::Regex::new("[0-9]+\\.[0-9] kB").unwrap().replace_all(&text, "SIZE").into_owned()
+    let text = regex::Regex::new("-[0-9a-f]{8}")
+        .unwrap()
+        .replace_all(text, "-HASH")
+        .into_owned();
+    regex::Regex::new("[0-9]+\\.[0-9] kB")
+        .unwrap()
+        .replace_all(&text, "SIZE")
+        .into_owned()
 }
 
 #[test]
 fn a_library_of_the_machine_comes_along_under_a_name_of_its_own() {
     let deep = Library::new().soname("libdeep.so.2").runpath("/opt");
-    let host = Library::new().soname("libhost.so.1").needs("libdeep.so.2", &[]).exports("of_libhost_so_1");
+    let host = Library::new()
+        .soname("libhost.so.1")
+        .needs("libdeep.so.2", &[])
+        .exports("of_libhost_so_1");
     let project = project(
-        &wheel(&Library::extension("_demo").linked(LIBC).needs("libhost.so.1", &[])),
+        &wheel(
+            &Library::extension("_demo")
+                .linked(LIBC)
+                .needs("libhost.so.1", &[]),
+        ),
         &[("libhost.so.1", &host), ("libdeep.so.2", &deep)],
     );
     let (plan, members) = repaired(&project, &[]);
-    let grafts: Vec<&str> =
-        plan["grafts"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap()).collect();
+    let grafts: Vec<&str> = plan["grafts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["path"].as_str().unwrap())
+        .collect();
     assert_eq!(grafts.len(), 2, "{plan:#}");
-    assert!(grafts[0].starts_with("demo.libs/libdeep-") && grafts[0].ends_with(".so.2"), "{grafts:?}");
+    assert!(
+        grafts[0].starts_with("demo.libs/libdeep-") && grafts[0].ends_with(".so.2"),
+        "{grafts:?}"
+    );
     let own = dynamic(member(&members, "demo/_demo.so"));
     let host_name = grafts[1].rsplit('/').next().unwrap();
-    assert!(own.contains(host_name) && !own.contains("[libhost.so.1]"), "{own}");
-    assert!(own.contains("(RPATH)") && own.contains("[$ORIGIN/../demo.libs]"), "{own}");
+    assert!(
+        own.contains(host_name) && !own.contains("[libhost.so.1]"),
+        "{own}"
+    );
+    assert!(
+        own.contains("(RPATH)") && own.contains("[$ORIGIN/../demo.libs]"),
+        "{own}"
+    );
     let along = dynamic(member(&members, grafts[1]));
-    assert!(along.contains(&format!("Library soname: [{host_name}]")) && along.contains("[$ORIGIN]"), "{along}");
-    assert!(!dynamic(member(&members, grafts[0])).contains("PATH"), "it needs no neighbour");
+    assert!(
+        along.contains(&format!("Library soname: [{host_name}]")) && along.contains("[$ORIGIN]"),
+        "{along}"
+    );
+    assert!(
+        !dynamic(member(&members, grafts[0])).contains("PATH"),
+        "it needs no neighbour"
+    );
 }
 
 #[test]
 fn what_came_along_stands_in_a_bill_and_the_result_is_a_sound_wheel() {
-    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
-    let library = extension().needs("libhost.so.1", &[]).needs("libamdhip64.so.6", &[]);
+    let host = Library::new()
+        .soname("libhost.so.1")
+        .exports("of_libhost_so_1");
+    let library = extension()
+        .needs("libhost.so.1", &[])
+        .needs("libamdhip64.so.6", &[]);
     let project = project(&wheel(&library), &[("libhost.so.1.2", &host)]);
     std::os::unix::fs::symlink("libhost.so.1.2", project.path("root/opt/libhost.so.1")).unwrap();
     let (plan, members) = repaired(&project, &["--exclude-preset", "rocm"]);
-    let bill: Value =
-        serde_json::from_slice(member(&members, "demo-1.0.dist-info/sboms/rock-matrix.cdx.json")).unwrap();
+    let bill: Value = serde_json::from_slice(member(
+        &members,
+        "demo-1.0.dist-info/sboms/rock-matrix.cdx.json",
+    ))
+    .unwrap();
     assert_eq!(bill["bomFormat"], "CycloneDX");
     assert_eq!(bill["components"][0]["name"], "libhost.so.1.2");
-    let digest =
-        |bytes: &[u8]| sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let digest = |bytes: &[u8]| {
+        sha2::Sha256::digest(bytes)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+    };
     let along = member(&members, plan["grafts"][0]["path"].as_str().unwrap());
-    assert_eq!(bill["components"][0]["hashes"][0]["content"], digest(along), "the file that is in the wheel");
+    assert_eq!(
+        bill["components"][0]["hashes"][0]["content"],
+        digest(along),
+        "the file that is in the wheel"
+    );
     let ancestor = &bill["components"][0]["pedigree"]["ancestors"][0];
-    assert_eq!(ancestor["hashes"][0]["content"], plan["grafts"][0]["sha256"], "the file that it was made of");
+    assert_eq!(
+        ancestor["hashes"][0]["content"], plan["grafts"][0]["sha256"],
+        "the file that it was made of"
+    );
     assert_eq!(
         bill["components"][1],
         serde_json::json!({"type": "library", "name": "libamdhip64.so.6", "scope": "excluded"})
     );
     let name = plan["wheel"].as_str().unwrap();
-    assert!(name.ends_with("manylinux2014_x86_64.manylinux_2_17_x86_64.whl"), "{name}");
+    assert!(
+        name.ends_with("manylinux2014_x86_64.manylinux_2_17_x86_64.whl"),
+        "{name}"
+    );
     assert_eq!(members.last().unwrap().0, "demo-1.0.dist-info/RECORD");
     project.run(&["wheel", "verify", name]).exits(0);
-    let shown =
-        project.run(&["wheel", "show", name, "--json", "--sysroot", "root", "--exclude-preset", "rocm"]).exits(0);
-    assert_eq!(serde_json::from_str::<Value>(&shown.stdout).unwrap()["overall_tag"], "manylinux_2_17_x86_64");
+    let shown = project
+        .run(&[
+            "wheel",
+            "show",
+            name,
+            "--json",
+            "--sysroot",
+            "root",
+            "--exclude-preset",
+            "rocm",
+        ])
+        .exits(0);
+    assert_eq!(
+        serde_json::from_str::<Value>(&shown.stdout).unwrap()["overall_tag"],
+        "manylinux_2_17_x86_64"
+    );
 }
 
 #[test]
 fn the_bill_says_which_library_needs_which() {
     let deep = Library::new().soname("libdeep.so.2");
-    let host = Library::new().soname("libhost.so.1").needs("libdeep.so.2", &[]);
+    let host = Library::new()
+        .soname("libhost.so.1")
+        .needs("libdeep.so.2", &[]);
     let host = |more: &Library| {
-        let project = project(&wheel(more), &[("libhost.so.1", &host), ("libdeep.so.2", &deep)]);
+        let project = project(
+            &wheel(more),
+            &[("libhost.so.1", &host), ("libdeep.so.2", &deep)],
+        );
         let (_, members) = repaired(&project, &[]);
-        let bill: Value =
-            serde_json::from_slice(member(&members, "demo-1.0.dist-info/sboms/rock-matrix.cdx.json")).unwrap();
+        let bill: Value = serde_json::from_slice(member(
+            &members,
+            "demo-1.0.dist-info/sboms/rock-matrix.cdx.json",
+        ))
+        .unwrap();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let entry = |one: &Value| {
-            (text(&one["ref"]), one["dependsOn"].as_array().unwrap().iter().map(text).collect::<Vec<_>>().join(" "))
+            (
+                text(&one["ref"]),
+                one["dependsOn"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(text)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            )
         };
-        let entries: Vec<(String, String)> = bill["dependencies"].as_array().unwrap().iter().map(entry).collect();
-        entries.into_iter().map(|(one, other)| (without_sums(&one), without_sums(&other))).collect::<Vec<_>>()
+        let entries: Vec<(String, String)> = bill["dependencies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(entry)
+            .collect();
+        entries
+            .into_iter()
+            .map(|(one, other)| (without_sums(&one), without_sums(&other)))
+            .collect::<Vec<_>>()
     };
     let pair = |one: &str, other: &str| (one.to_owned(), other.to_owned());
-    let (root, deep, mid) =
-        ("pkg:pypi/demo@1.0", "file:demo.libs/libdeep-HASH.so.2", "file:demo.libs/libhost-HASH.so.1");
+    let (root, deep, mid) = (
+        "pkg:pypi/demo@1.0",
+        "file:demo.libs/libdeep-HASH.so.2",
+        "file:demo.libs/libhost-HASH.so.1",
+    );
     let library = extension().needs("libhost.so.1", &[]);
-    assert_eq!(host(&library), [pair(root, mid), pair(deep, ""), pair(mid, deep)]);
+    assert_eq!(
+        host(&library),
+        [pair(root, mid), pair(deep, ""), pair(mid, deep)]
+    );
     let both = library.needs("libdeep.so.2", &[]);
     assert_eq!(host(&both)[0], pair(root, &format!("{deep} {mid}")));
 }
 
 #[test]
 fn two_runs_give_the_same_bytes_and_the_second_says_that_it_is_there() {
-    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
-    let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)]);
+    let host = Library::new()
+        .soname("libhost.so.1")
+        .exports("of_libhost_so_1");
+    let project = project(
+        &wheel(&extension().needs("libhost.so.1", &[])),
+        &[("libhost.so.1", &host)],
+    );
     let (first, _) = repaired(&project, &[]);
     let (second, _) = repaired(&project, &[]);
-    assert_eq!((&first["written"], &second["written"]), (&true.into(), &false.into()));
+    assert_eq!(
+        (&first["written"], &second["written"]),
+        (&true.into(), &false.into())
+    );
     let elsewhere = |epoch: &str, folder: &str| {
         let arguments = ["wheel", "repair", NAME, "--sysroot", "root", "-w", folder];
-        let output = project.command(&arguments).env("SOURCE_DATE_EPOCH", epoch).output().unwrap();
+        let output = project
+            .command(&arguments)
+            .env("SOURCE_DATE_EPOCH", epoch)
+            .output()
+            .unwrap();
         let out = String::from_utf8(output.stdout).unwrap();
         std::fs::read(project.path(out.trim())).unwrap()
     };
-    assert_eq!(elsewhere("1700000001", "a"), elsewhere("1700000000", "b"), "zip has two-second steps");
+    assert_eq!(
+        elsewhere("1700000001", "a"),
+        elsewhere("1700000000", "b"),
+        "zip has two-second steps"
+    );
     assert_ne!(elsewhere("1700000000", "c"), elsewhere("1600000000", "d"));
 }
 
@@ -179,16 +322,39 @@ fn the_presets_match_versioned_names_and_nothing_of_them_comes_along() {
     assert_eq!(plan["grafts"], serde_json::json!([]));
     assert_eq!(
         plan["excluded"],
-        serde_json::json!(["libamdhip64.so.7", "libc10_hip.so", "libhipblaslt.so.1", "libtorch_cpu.so"])
+        serde_json::json!([
+            "libamdhip64.so.7",
+            "libc10_hip.so",
+            "libhipblaslt.so.1",
+            "libtorch_cpu.so"
+        ])
     );
-    assert_eq!(member(&members, "demo/_demo.so"), library.build(), "not a byte of it changes");
+    assert_eq!(
+        member(&members, "demo/_demo.so"),
+        library.build(),
+        "not a byte of it changes"
+    );
 }
 
 #[test]
 fn a_library_that_would_come_along_is_refused_where_none_may() {
     let host = Library::new().soname("libhost.so.1");
-    let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)]);
-    let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "--no-graft", "-w", "out"]).exits(1);
+    let project = project(
+        &wheel(&extension().needs("libhost.so.1", &[])),
+        &[("libhost.so.1", &host)],
+    );
+    let run = project
+        .run(&[
+            "wheel",
+            "repair",
+            NAME,
+            "--sysroot",
+            "root",
+            "--no-graft",
+            "-w",
+            "out",
+        ])
+        .exits(1);
     insta::assert_snapshot!(run.stderr, @r"
     error[W073 grafts-forbidden]: 1 library would come along: libhost.so.1
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
@@ -196,14 +362,34 @@ fn a_library_that_would_come_along_is_refused_where_none_may() {
     ");
     assert!(!project.path("out").exists());
     project
-        .run(&["wheel", "repair", NAME, "--sysroot", "root", "--no-graft", "--exclude", "libhost*", "-w", "out"])
+        .run(&[
+            "wheel",
+            "repair",
+            NAME,
+            "--sysroot",
+            "root",
+            "--no-graft",
+            "--exclude",
+            "libhost*",
+            "-w",
+            "out",
+        ])
         .exits(0);
 }
 
 #[test]
 fn a_library_that_is_nowhere_is_named_with_who_needs_it() {
-    let project = project(&wheel(&extension().needs("libgone.so.1", &[]).needs("libaway.so.2", &[])), &[]);
-    let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"]).exits(1);
+    let project = project(
+        &wheel(
+            &extension()
+                .needs("libgone.so.1", &[])
+                .needs("libaway.so.2", &[]),
+        ),
+        &[],
+    );
+    let run = project
+        .run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"])
+        .exits(1);
     insta::assert_snapshot!(run.stderr, @r"
     error[W072 library-not-found]: `libaway.so.2` is found nowhere, and demo/_demo.so needs it
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
@@ -218,11 +404,18 @@ fn a_library_that_is_nowhere_is_named_with_who_needs_it() {
 #[test]
 fn a_damaged_library_is_no_wheel_without_libraries() {
     let name = "demo-1.0-py3-none-any.whl";
-    let damaged = Wheel::named(name).file("demo/broken.so", b"\x7fELF\x02\x01\x01 and no more".to_vec());
+    let damaged = Wheel::named(name).file(
+        "demo/broken.so",
+        b"\x7fELF\x02\x01\x01 and no more".to_vec(),
+    );
     let project = Project::new().bytes(name, &damaged.bytes());
     for command in ["repair", "check"] {
         let run = project.run(&["wheel", command, name]).exits(1);
-        assert!(run.stderr.contains("error[E001 damaged-elf]"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("error[E001 damaged-elf]"),
+            "{}",
+            run.stderr
+        );
     }
     assert!(!project.path("wheelhouse").exists());
 }
@@ -232,22 +425,38 @@ fn a_damaged_library_is_no_wheel_without_libraries() {
 fn a_wheel_with_nothing_but_libraries_for_another_machine_or_c_library_is_refused() {
     let mut arm = extension().build();
     arm[18] = 183;
-    let musl = Library::extension("_demo").needs("libc.musl-x86_64.so.1", &[]).build();
+    let musl = Library::extension("_demo")
+        .needs("libc.musl-x86_64.so.1", &[])
+        .build();
     let named = NAME.replace("linux_x86_64", "manylinux_2_17_x86_64");
-    for (name, library, code) in [(NAME, arm, "E003 other-architecture"), (named.as_str(), musl, "E004 other-libc")] {
+    for (name, library, code) in [
+        (NAME, arm, "E003 other-architecture"),
+        (named.as_str(), musl, "E004 other-libc"),
+    ] {
         let alone = Wheel::named(name).executable("demo/_demo.so", library.clone());
-        let beside =
-            Wheel::named(name).executable("demo/_demo.so", library).executable("x/_demo.so", extension().build());
+        let beside = Wheel::named(name)
+            .executable("demo/_demo.so", library)
+            .executable("x/_demo.so", extension().build());
         for command in ["repair", "check"] {
             let run = |wheel: &Wheel, exit: i32| {
                 let project = Project::new().bytes(name, &wheel.bytes());
-                let told = project.run(&["wheel", command, name, "--no-host-libs"]).exits(exit).stderr;
-                assert!(exit == 0 || project.files() == [name], "{:?}", project.files());
+                let told = project
+                    .run(&["wheel", command, name, "--no-host-libs"])
+                    .exits(exit)
+                    .stderr;
+                assert!(
+                    exit == 0 || project.files() == [name],
+                    "{:?}",
+                    project.files()
+                );
                 told
             };
             assert!(run(&alone, 1).contains(&format!("error[{code}]")));
             let told = run(&beside, 0);
-            assert!(command == "repair" || told.contains(&format!("warning[{code}]")), "{told}");
+            assert!(
+                command == "repair" || told.contains(&format!("warning[{code}]")),
+                "{told}"
+            );
         }
     }
 }
@@ -257,13 +466,29 @@ fn a_wheel_with_nothing_but_libraries_for_another_machine_or_c_library_is_refuse
 fn a_platform_out_of_reach_is_refused_with_the_file_and_the_symbol() {
     let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.2.5", "GLIBC_2.32"]);
     let project = project(&wheel(&library), &[]);
-    let plat = |plat: &str| project.run(&["wheel", "repair", NAME, "--no-host-libs", "--plat", plat, "-w", "out"]);
+    let plat = |plat: &str| {
+        project.run(&[
+            "wheel",
+            "repair",
+            NAME,
+            "--no-host-libs",
+            "--plat",
+            plat,
+            "-w",
+            "out",
+        ])
+    };
     insta::assert_snapshot!(plat("manylinux_2_28_x86_64").exits(1).stderr, @r"
     error[W071 platform-out-of-reach]: `manylinux_2_28_x86_64` is out of reach: `demo/_demo.so` needs GLIBC_2.32, which it does not have
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
     help: build in an older image, or repair for `manylinux_2_34_x86_64`
     ");
-    assert!(plat("manylinux_3_1_x86_64").exits(1).stderr.starts_with("error[W070 unknown-platform]"));
+    assert!(
+        plat("manylinux_3_1_x86_64")
+            .exits(1)
+            .stderr
+            .starts_with("error[W070 unknown-platform]")
+    );
     plat("manylinux_2_34_x86_64").exits(0);
 }
 
@@ -271,43 +496,99 @@ fn a_platform_out_of_reach_is_refused_with_the_file_and_the_symbol() {
 fn a_platform_older_than_wanted_is_named_too_unless_only_the_wanted_one_is() {
     let project = project(&wheel(&extension()), &[]);
     let tags = |more: &[&str]| repaired(&project, more).0["platform_tags"].clone();
-    let both = serde_json::json!(["manylinux2014_x86_64", "manylinux_2_17_x86_64", "manylinux_2_28_x86_64"]);
+    let both = serde_json::json!([
+        "manylinux2014_x86_64",
+        "manylinux_2_17_x86_64",
+        "manylinux_2_28_x86_64"
+    ]);
     assert_eq!(tags(&["--plat", "manylinux_2_28_x86_64"]), both);
-    assert_eq!(tags(&["--plat", "manylinux_2_28_x86_64", "--only-plat"]), serde_json::json!(["manylinux_2_28_x86_64"]));
-    assert_eq!(tags(&["--no-update-tags"]), serde_json::json!(["linux_x86_64"]));
+    assert_eq!(
+        tags(&["--plat", "manylinux_2_28_x86_64", "--only-plat"]),
+        serde_json::json!(["manylinux_2_28_x86_64"])
+    );
+    assert_eq!(
+        tags(&["--no-update-tags"]),
+        serde_json::json!(["linux_x86_64"])
+    );
 }
 
 #[test]
 fn a_false_claim_is_dropped_and_a_true_one_stays() {
     let name = "demo-1.0-cp312-cp312-manylinux_2_24_x86_64.manylinux_2_38_x86_64.whl";
     let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.34"]);
-    let project = Project::new().bytes(name, &Wheel::named(name).executable("demo/_demo.so", library.build()).bytes());
-    let run = project.run(&["wheel", "repair", name, "--no-host-libs", "-w", "out"]).exits(0);
-    assert_eq!(run.stdout, "out/demo-1.0-cp312-cp312-manylinux_2_34_x86_64.manylinux_2_38_x86_64.whl\n");
+    let project = Project::new().bytes(
+        name,
+        &Wheel::named(name)
+            .executable("demo/_demo.so", library.build())
+            .bytes(),
+    );
+    let run = project
+        .run(&["wheel", "repair", name, "--no-host-libs", "-w", "out"])
+        .exits(0);
+    assert_eq!(
+        run.stdout,
+        "out/demo-1.0-cp312-cp312-manylinux_2_34_x86_64.manylinux_2_38_x86_64.whl\n"
+    );
     assert!(
-        run.stderr.starts_with("warning[R101 false-platform-tag]: the name claims `manylinux_2_24_x86_64`"),
+        run.stderr.starts_with(
+            "warning[R101 false-platform-tag]: the name claims `manylinux_2_24_x86_64`"
+        ),
         "{}",
         run.stderr
     );
-    let kept = project.run(&["wheel", "repair", name, "--no-host-libs", "-w", "out", "--keep-claimed-tags"]).exits(0);
-    assert!(kept.stdout.contains("manylinux_2_24_x86_64"), "{}", kept.stdout);
+    let kept = project
+        .run(&[
+            "wheel",
+            "repair",
+            name,
+            "--no-host-libs",
+            "-w",
+            "out",
+            "--keep-claimed-tags",
+        ])
+        .exits(0);
+    assert!(
+        kept.stdout.contains("manylinux_2_24_x86_64"),
+        "{}",
+        kept.stdout
+    );
 }
 
 /// Tags of systems that are not judged stay, unless a platform is asked for.
 #[test]
 fn claims_for_another_processor_or_c_library_are_dropped_wherever_they_stand() {
-    let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.17"]).build();
+    let library = Library::extension("_demo")
+        .needs(LIBC, &["GLIBC_2.17"])
+        .build();
     let with = |claims: &str, more: &[&str]| {
         let name = format!("demo-1.0-cp312-cp312-{claims}.whl");
         let wheel = Wheel::named(&name).executable("demo/_demo.so", library.clone());
         let project = Project::new().bytes(&name, &wheel.bytes());
-        let run = project.run(&[&["wheel", "repair", &name, "--no-host-libs", "-w", "out"], more].concat()).exits(0);
-        let new = run.stdout.trim().rsplit('-').next().unwrap_or_default().to_owned();
-        (new, run.stderr.lines().next().unwrap_or_default().to_owned())
+        let run = project
+            .run(
+                &[
+                    &["wheel", "repair", &name, "--no-host-libs", "-w", "out"],
+                    more,
+                ]
+                .concat(),
+            )
+            .exits(0);
+        let new = run
+            .stdout
+            .trim()
+            .rsplit('-')
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        (
+            new,
+            run.stderr.lines().next().unwrap_or_default().to_owned(),
+        )
     };
     let is = |claims: &str| with(claims, &[]);
     let told = |claim: &str, whose: &str| {
-        let told = format!("the name claims `{claim}`, and its libraries are for {whose}; it was dropped");
+        let told =
+            format!("the name claims `{claim}`, and its libraries are for {whose}; it was dropped");
         (
             "manylinux2014_x86_64.manylinux_2_17_x86_64.whl".to_owned(),
             format!("warning[R101 false-platform-tag]: {told}"),
@@ -318,19 +599,30 @@ fn claims_for_another_processor_or_c_library_are_dropped_wherever_they_stand() {
         assert_eq!(is(&format!("{claim}.{own}")), told(claim, "x86_64"));
         assert_eq!(is(&format!("{own}.{claim}")), told(claim, "x86_64"));
     }
-    for foreign in
-        ["macosx_11_0_arm64", "win_amd64", "android_21_x86_64", "ios_13_0_arm64_iphoneos", "freebsd_14_x86_64"]
-    {
+    for foreign in [
+        "macosx_11_0_arm64",
+        "win_amd64",
+        "android_21_x86_64",
+        "ios_13_0_arm64_iphoneos",
+        "freebsd_14_x86_64",
+    ] {
         let claims = format!("{own}.{foreign}");
         let (tags, said) = is(&claims);
         assert!(tags.contains(foreign) && tags.contains(own), "{tags}");
-        assert_eq!(said, format!("demo-1.0-cp312-cp312-{claims}.whl keeps tags that are not judged: {foreign}"));
+        assert_eq!(
+            said,
+            format!("demo-1.0-cp312-cp312-{claims}.whl keeps tags that are not judged: {foreign}")
+        );
         let (tags, said) = with(&claims, &["--plat", own]);
         assert_eq!(tags, "manylinux2014_x86_64.manylinux_2_17_x86_64.whl");
-        let dropped = format!("the name claims `{foreign}`, and `{own}` is asked for; it was dropped");
+        let dropped =
+            format!("the name claims `{foreign}`, and `{own}` is asked for; it was dropped");
         assert_eq!(said, format!("warning[R101 false-platform-tag]: {dropped}"));
     }
-    assert_eq!(is(&format!("musllinux_1_2_x86_64.{own}")), told("musllinux_1_2_x86_64", "manylinux"));
+    assert_eq!(
+        is(&format!("musllinux_1_2_x86_64.{own}")),
+        told("musllinux_1_2_x86_64", "manylinux")
+    );
 }
 
 #[test]
@@ -339,7 +631,9 @@ fn claims_of_both_c_libraries_stay_where_no_file_needs_one() {
         let name = "demo-1.0-py3-none-manylinux_2_5_x86_64.musllinux_1_1_x86_64.whl";
         let wheel = Wheel::named(name).executable("demo/free.so", library.build());
         let project = Project::new().bytes(name, &wheel.bytes());
-        let run = project.run(&["wheel", "repair", name, "--no-host-libs", "-w", "out"]).exits(0);
+        let run = project
+            .run(&["wheel", "repair", name, "--no-host-libs", "-w", "out"])
+            .exits(0);
         (run.stdout.contains(".musllinux_1_1_x86_64.whl"), run.stderr)
     };
     let (stays, told) = is(&Library::new());
@@ -353,17 +647,26 @@ fn a_layout_that_no_loader_takes_is_told_though_nothing_changes_in_it() {
     let said = |align: Option<u64>| {
         let mut bytes = extension().build();
         let table = usize::try_from(u64::from_le_bytes(bytes[32..40].try_into().unwrap())).unwrap();
-        let load = (0..20).map(|entry| table + 56 * entry).find(|at| bytes[*at] == 1).unwrap();
+        let load = (0..20)
+            .map(|entry| table + 56 * entry)
+            .find(|at| bytes[*at] == 1)
+            .unwrap();
         if let Some(align) = align {
             bytes[load + 48..load + 56].copy_from_slice(&align.to_le_bytes());
         }
         let project = project(&Wheel::named(NAME).executable("demo/_demo.so", bytes), &[]);
-        project.run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"]).exits(0).stderr
+        project
+            .run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"])
+            .exits(0)
+            .stderr
     };
     let (told, well) = (said(Some(0x1001)), said(None));
     assert_eq!(well, "");
     appears("R131", &told, &well);
-    assert!(told.starts_with("warning[R131 damaged-layout]") && told.contains("it stays as it was"), "{told}");
+    assert!(
+        told.starts_with("warning[R131 damaged-layout]") && told.contains("it stays as it was"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -371,33 +674,59 @@ fn a_wheel_without_libraries_is_copied_and_nothing_fails() {
     let name = "demo-1.0-py3-none-any.whl";
     let bytes = Wheel::named(name).bytes();
     let project = Project::new().bytes(name, &bytes);
-    let run = project.run(&["wheel", "repair", name, "-w", "out"]).exits(0);
+    let run = project
+        .run(&["wheel", "repair", name, "-w", "out"])
+        .exits(0);
     assert_eq!(run.stdout, "out/demo-1.0-py3-none-any.whl\n");
-    assert_eq!(std::fs::read(project.path("out/demo-1.0-py3-none-any.whl")).unwrap(), bytes);
+    assert_eq!(
+        std::fs::read(project.path("out/demo-1.0-py3-none-any.whl")).unwrap(),
+        bytes
+    );
 }
 
 #[test]
 fn pythons_library_is_needed_no_longer() {
     let library = extension().needs("libpython3.12.so.1.0", &[]);
     let project = project(&wheel(&library), &[]);
-    let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"]).exits(0);
-    assert!(run.stderr.starts_with("warning[E006 needs-libpython]"), "{}", run.stderr);
+    let run = project
+        .run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"])
+        .exits(0);
+    assert!(
+        run.stderr.starts_with("warning[E006 needs-libpython]"),
+        "{}",
+        run.stderr
+    );
     let (plan, members) = repaired(&project, &[]);
-    assert_eq!(plan["edits"][0]["remove_needed"], serde_json::json!(["libpython3.12.so.1.0"]));
+    assert_eq!(
+        plan["edits"][0]["remove_needed"],
+        serde_json::json!(["libpython3.12.so.1.0"])
+    );
     assert!(!dynamic(member(&members, "demo/_demo.so")).contains("libpython"));
 }
 
 #[test]
 fn a_program_among_the_scripts_moves_into_the_wheel_when_it_needs_libraries() {
-    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
-    let program = Library::program().needs("libhost.so.1", &[]).needs(LIBC, &["GLIBC_2.17"]).build();
+    let host = Library::new()
+        .soname("libhost.so.1")
+        .exports("of_libhost_so_1");
+    let program = Library::program()
+        .needs("libhost.so.1", &[])
+        .needs(LIBC, &["GLIBC_2.17"])
+        .build();
     let wheel = Wheel::named(NAME).executable("demo-1.0.data/scripts/tool", program);
     let project = project(&wheel, &[("libhost.so.1", &host)]);
     let (plan, members) = repaired(&project, &[]);
-    assert_eq!(plan["moved"], serde_json::json!({"demo-1.0.data/scripts/tool": "demo.scripts/tool"}));
+    assert_eq!(
+        plan["moved"],
+        serde_json::json!({"demo-1.0.data/scripts/tool": "demo.scripts/tool"})
+    );
     assert!(dynamic(member(&members, "demo.scripts/tool")).contains("[$ORIGIN/../demo.libs]"));
-    let script = String::from_utf8(member(&members, "demo-1.0.data/scripts/tool").to_vec()).unwrap();
-    assert!(script.starts_with("#!python\n") && script.contains("\"demo.scripts\", \"tool\""), "{script}");
+    let script =
+        String::from_utf8(member(&members, "demo-1.0.data/scripts/tool").to_vec()).unwrap();
+    assert!(
+        script.starts_with("#!python\n") && script.contains("\"demo.scripts\", \"tool\""),
+        "{script}"
+    );
 }
 
 #[test]
@@ -407,7 +736,8 @@ fn search_paths_of_the_builder_are_dropped_on_demand() {
     let (plan, members) = repaired(&project, &["--fix-rpath"]);
     assert_eq!(plan["edits"][0]["rpath"], "$ORIGIN/../more");
     assert!(
-        dynamic(member(&members, "demo/_demo.so")).contains("(RUNPATH)            Library runpath: [$ORIGIN/../more]")
+        dynamic(member(&members, "demo/_demo.so"))
+            .contains("(RUNPATH)            Library runpath: [$ORIGIN/../more]")
     );
     std::fs::remove_dir_all(project.path("out")).unwrap();
     assert_eq!(repaired(&project, &[]).0["edits"], serde_json::json!([]));
@@ -415,17 +745,29 @@ fn search_paths_of_the_builder_are_dropped_on_demand() {
 
 #[test]
 fn stripping_drops_what_no_loader_needs() {
-    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1").flag("-g");
-    let library = Library::extension("_demo").linked(LIBC).needs("libhost.so.1", &[]).flag("-g");
+    let host = Library::new()
+        .soname("libhost.so.1")
+        .exports("of_libhost_so_1")
+        .flag("-g");
+    let library = Library::extension("_demo")
+        .linked(LIBC)
+        .needs("libhost.so.1", &[])
+        .flag("-g");
     let project = project(&wheel(&library), &[("libhost.so.1", &host)]);
     let (_, members) = repaired(&project, &["--strip"]);
     let stripped = member(&members, "demo/_demo.so");
     let file = project.path("stripped.so");
     std::fs::write(&file, stripped).unwrap();
-    let output = Command::new("readelf").args(["-SW"]).arg(&file).output().unwrap();
+    let output = Command::new("readelf")
+        .args(["-SW"])
+        .arg(&file)
+        .output()
+        .unwrap();
     let sections = String::from_utf8(output.stdout).unwrap();
     assert!(
-        sections.contains(".dynsym") && !sections.contains(".debug") && !sections.contains(".symtab"),
+        sections.contains(".dynsym")
+            && !sections.contains(".debug")
+            && !sections.contains(".symtab"),
         "{sections}"
     );
 }
@@ -433,8 +775,22 @@ fn stripping_drops_what_no_loader_needs() {
 #[test]
 fn a_dry_run_tells_what_would_be_done_and_writes_nothing() {
     let host = Library::new().soname("libhost.so.1");
-    let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)]);
-    let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "--dry-run", "-w", "out"]).exits(0);
+    let project = project(
+        &wheel(&extension().needs("libhost.so.1", &[])),
+        &[("libhost.so.1", &host)],
+    );
+    let run = project
+        .run(&[
+            "wheel",
+            "repair",
+            NAME,
+            "--sysroot",
+            "root",
+            "--dry-run",
+            "-w",
+            "out",
+        ])
+        .exits(0);
     insta::assert_snapshot!(without_sums(&run.stdout), @r"
     graft  /opt/libhost.so.1 as demo.libs/libhost-HASH.so.1, SIZE
     edit   demo/_demo.so
@@ -448,54 +804,113 @@ fn a_dry_run_tells_what_would_be_done_and_writes_nothing() {
 #[test]
 fn a_library_without_a_hash_gets_one_and_is_told() {
     let bare = wheel(&extension()).edit("RECORD", |text| {
-        let bare =
-            |line: &str| if line.contains("_demo.so") { "demo/_demo.so,,\n".to_owned() } else { format!("{line}\n") };
+        let bare = |line: &str| {
+            if line.contains("_demo.so") {
+                "demo/_demo.so,,\n".to_owned()
+            } else {
+                format!("{line}\n")
+            }
+        };
         text.lines().map(bare).collect()
     });
-    let run = project(&bare, &[]).run(&["wheel", "repair", NAME, "--no-host-libs", "-w", "out"]).exits(0);
-    assert!(run.stderr.starts_with("warning[W024 weak-record-hash]: RECORD has no hash of it"), "{}", run.stderr);
+    let run = project(&bare, &[])
+        .run(&["wheel", "repair", NAME, "--no-host-libs", "-w", "out"])
+        .exits(0);
+    assert!(
+        run.stderr
+            .starts_with("warning[W024 weak-record-hash]: RECORD has no hash of it"),
+        "{}",
+        run.stderr
+    );
     let project = project(&bare, &[]);
     let (plan, _) = repaired(&project, &[]);
-    project.run(&["wheel", "verify", plan["wheel"].as_str().unwrap()]).exits(0);
+    project
+        .run(&["wheel", "verify", plan["wheel"].as_str().unwrap()])
+        .exits(0);
 }
 
 #[test]
 fn a_label_is_set_in_the_same_go() {
     let project = project(&wheel(&extension()), &[]);
     let (plan, members) = repaired(&project, &["--relabel", "rocm62"]);
-    assert_eq!(plan["wheel"], "out/demo-1.0+rocm62-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.whl");
+    assert_eq!(
+        plan["wheel"],
+        "out/demo-1.0+rocm62-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    );
     assert!(
         String::from_utf8_lossy(member(&members, "demo-1.0+rocm62.dist-info/METADATA"))
             .contains("Version: 1.0+rocm62\n")
     );
-    project.run(&["wheel", "verify", plan["wheel"].as_str().unwrap()]).exits(0);
+    project
+        .run(&["wheel", "verify", plan["wheel"].as_str().unwrap()])
+        .exits(0);
 }
 
 #[test]
 fn a_pattern_that_left_nothing_out_is_told() {
     let project = project(&wheel(&extension().needs("libamdhip64.so.6", &[])), &[]);
-    let arguments =
-        ["wheel", "repair", NAME, "--no-host-libs", "--exclude", "libamdhip64.so", "--exclude", "libamd*", "-w", "out"];
+    let arguments = [
+        "wheel",
+        "repair",
+        NAME,
+        "--no-host-libs",
+        "--exclude",
+        "libamdhip64.so",
+        "--exclude",
+        "libamd*",
+        "-w",
+        "out",
+    ];
     let run = project.run(&arguments).exits(0);
     insta::assert_snapshot!(run.stderr, @r"
     warning[W031 unmatched-exclude]: `--exclude libamdhip64.so` left nothing out
     help: patterns match whole names: end them with `.so*`
     ");
-    for (pattern, help) in
-        [("liblzma*", "no library that is needed has such a name"), ("", "an empty pattern matches nothing")]
-    {
-        let arguments =
-            ["wheel", "repair", NAME, "--no-host-libs", "--exclude", "libamd*", "--exclude", pattern, "-w", "o2"];
+    for (pattern, help) in [
+        ("liblzma*", "no library that is needed has such a name"),
+        ("", "an empty pattern matches nothing"),
+    ] {
+        let arguments = [
+            "wheel",
+            "repair",
+            NAME,
+            "--no-host-libs",
+            "--exclude",
+            "libamd*",
+            "--exclude",
+            pattern,
+            "-w",
+            "o2",
+        ];
         let told = project.run(&arguments).exits(0).stderr;
-        assert!(told.contains("[W031 ") && told.contains(help), "{pattern}: {told}");
+        assert!(
+            told.contains("[W031 ") && told.contains(help),
+            "{pattern}: {told}"
+        );
     }
 }
 
 #[test]
 fn a_pattern_that_left_a_library_out_by_its_path_is_not_idle() {
-    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
-    let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)]);
-    let arguments = ["wheel", "repair", NAME, "--sysroot", "root", "--exclude", "/opt/*", "--no-graft", "-w", "out"];
+    let host = Library::new()
+        .soname("libhost.so.1")
+        .exports("of_libhost_so_1");
+    let project = project(
+        &wheel(&extension().needs("libhost.so.1", &[])),
+        &[("libhost.so.1", &host)],
+    );
+    let arguments = [
+        "wheel",
+        "repair",
+        NAME,
+        "--sysroot",
+        "root",
+        "--exclude",
+        "/opt/*",
+        "--no-graft",
+        "-w",
+        "out",
+    ];
     assert_eq!(project.run(&arguments).exits(0).stderr, "");
 }
 
@@ -504,44 +919,77 @@ fn a_library_with_a_layout_that_cannot_be_changed_is_refused_and_nothing_is_writ
     let mut bytes = extension().needs("libhost.so.1", &[]).build();
     // The first loaded segment claims to lie where nothing fits its alignment.
     let table = usize::try_from(u64::from_le_bytes(bytes[32..40].try_into().unwrap())).unwrap();
-    let load = (0..20).map(|entry| table + 56 * entry).find(|at| bytes[*at] == 1).unwrap();
+    let load = (0..20)
+        .map(|entry| table + 56 * entry)
+        .find(|at| bytes[*at] == 1)
+        .unwrap();
     bytes[load + 48..load + 56].copy_from_slice(&0x1001_u64.to_le_bytes());
     let host = Library::new().soname("libhost.so.1");
-    let project = project(&Wheel::named(NAME).executable("demo/_demo.so", bytes), &[("libhost.so.1", &host)]);
-    let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"]).exits(1);
-    assert!(run.stderr.starts_with("error[E007 uneditable-elf]: it cannot be changed safely"), "{}", run.stderr);
+    let project = project(
+        &Wheel::named(NAME).executable("demo/_demo.so", bytes),
+        &[("libhost.so.1", &host)],
+    );
+    let run = project
+        .run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"])
+        .exits(1);
+    assert!(
+        run.stderr
+            .starts_with("error[E007 uneditable-elf]: it cannot be changed safely"),
+        "{}",
+        run.stderr
+    );
     assert!(!project.path("out").exists());
 }
 
 #[test]
 fn a_result_that_is_not_as_planned_is_no_result() {
     // Another entry makes the search path longer than any that is read.
-    let folders: Vec<String> = (0..2850).map(|number| format!("$ORIGIN/{number:014}")).collect();
-    let library = extension().needs("libhost.so.1", &[]).runpath(&folders.join(":")[..65_500]);
+    let folders: Vec<String> = (0..2850)
+        .map(|number| format!("$ORIGIN/{number:014}"))
+        .collect();
+    let library = extension()
+        .needs("libhost.so.1", &[])
+        .runpath(&folders.join(":")[..65_500]);
     let host = Library::new().soname("libhost.so.1");
     let roomy = project(&wheel(&library), &[("libhost.so.1", &host)]);
     let arguments = ["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"];
     let well = roomy.said(&arguments);
-    let library = extension().needs("libhost.so.1", &[]).runpath(&folders.join(":")[..65_530]);
+    let library = extension()
+        .needs("libhost.so.1", &[])
+        .runpath(&folders.join(":")[..65_530]);
     let project = project(&wheel(&library), &[("libhost.so.1", &host)]);
     let run = project.run(&arguments).exits(1);
     appears("W074", &run.stderr, &well);
     assert_eq!(roomy.run(&arguments).exits(0).stderr, well);
     let first = run.stderr.lines().next().unwrap_or_default();
-    assert!(first.starts_with("error[W074 unsound-result]: it cannot be read: its search path has 655"), "{first}");
+    assert!(
+        first.starts_with("error[W074 unsound-result]: it cannot be read: its search path has 655"),
+        "{first}"
+    );
     assert!(!project.path("out").exists());
 }
 
 #[test]
 fn what_came_along_is_found_from_where_files_of_data_are_installed() {
-    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
+    let host = Library::new()
+        .soname("libhost.so.1")
+        .exports("of_libhost_so_1");
     let library = extension().needs("libhost.so.1", &[]);
-    let wheel = Wheel::named(NAME).executable("demo-1.0.data/platlib/demo/_demo.so", library.build());
+    let wheel =
+        Wheel::named(NAME).executable("demo-1.0.data/platlib/demo/_demo.so", library.build());
     let project = project(&wheel, &[("libhost.so.1", &host)]);
     let (plan, members) = repaired(&project, &["--relabel", "rocm62"]);
-    assert!(dynamic(member(&members, "demo-1.0+rocm62.data/platlib/demo/_demo.so")).contains("[$ORIGIN/../demo.libs]"));
+    assert!(
+        dynamic(member(
+            &members,
+            "demo-1.0+rocm62.data/platlib/demo/_demo.so"
+        ))
+        .contains("[$ORIGIN/../demo.libs]")
+    );
     let name = plan["wheel"].as_str().unwrap();
-    let shown = project.run(&["wheel", "show", name, "--json", "--no-host-libs"]).exits(0);
+    let shown = project
+        .run(&["wheel", "show", name, "--json", "--no-host-libs"])
+        .exits(0);
     let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
     assert_eq!(
         (&shown["overall_tag"], &shown["external_libs"]),
@@ -551,11 +999,16 @@ fn what_came_along_is_found_from_where_files_of_data_are_installed() {
 
 #[test]
 fn a_file_that_has_a_library_beside_it_keeps_that_one() {
-    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
+    let host = Library::new()
+        .soname("libhost.so.1")
+        .exports("of_libhost_so_1");
     let beside = extension().needs("libhost.so.1", &[]).runpath("$ORIGIN");
     let wheel = wheel(&extension().needs("libhost.so.1", &[]))
         .executable("demo/own/_own.so", beside.build())
-        .executable("demo/own/libhost.so.1", host.clone().needs(LIBC, &["GLIBC_2.17"]).build());
+        .executable(
+            "demo/own/libhost.so.1",
+            host.clone().needs(LIBC, &["GLIBC_2.17"]).build(),
+        );
     let (plan, members) = repaired(&project(&wheel, &[("libhost.so.1", &host)]), &[]);
     assert_eq!(plan["edits"].as_array().unwrap().len(), 1, "{plan:#}");
     assert_eq!(member(&members, "demo/own/_own.so"), beside.build());
@@ -563,49 +1016,100 @@ fn a_file_that_has_a_library_beside_it_keeps_that_one() {
 
 #[test]
 fn entries_that_lead_into_the_wheel_stay_before_the_folder_of_libraries_each_once() {
-    let library = extension().needs("libhost.so.1", &[]).runpath("/opt/rocm/lib:$ORIGIN/../more:$ORIGIN/../../up:");
+    let library = extension()
+        .needs("libhost.so.1", &[])
+        .runpath("/opt/rocm/lib:$ORIGIN/../more:$ORIGIN/../../up:");
     let host = Library::new().soname("libhost.so.1");
     let (plan, members) = repaired(&project(&wheel(&library), &[("libhost.so.1", &host)]), &[]);
-    assert_eq!(plan["edits"][0]["rpath"], "$ORIGIN/../more:$ORIGIN/../demo.libs");
-    assert!(!dynamic(member(&members, "demo/_demo.so")).contains("RUNPATH"), "the environment would come first");
+    assert_eq!(
+        plan["edits"][0]["rpath"],
+        "$ORIGIN/../more:$ORIGIN/../demo.libs"
+    );
+    assert!(
+        !dynamic(member(&members, "demo/_demo.so")).contains("RUNPATH"),
+        "the environment would come first"
+    );
 }
 
 #[test]
 fn two_names_of_one_library_come_along_once() {
-    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1").exports("of_libhost_so");
-    let library = extension().needs("libhost.so.1", &[]).needs("libhost.so", &[]);
+    let host = Library::new()
+        .soname("libhost.so.1")
+        .exports("of_libhost_so_1")
+        .exports("of_libhost_so");
+    let library = extension()
+        .needs("libhost.so.1", &[])
+        .needs("libhost.so", &[]);
     let project = project(&wheel(&library), &[("libhost.so.1.2", &host)]);
     for link in ["libhost.so", "libhost.so.1"] {
         std::os::unix::fs::symlink("libhost.so.1.2", project.path("root/opt").join(link)).unwrap();
     }
-    std::process::Command::new("chmod").arg("400").arg(project.path("root/opt/libhost.so.1.2")).status().unwrap();
+    std::process::Command::new("chmod")
+        .arg("400")
+        .arg(project.path("root/opt/libhost.so.1.2"))
+        .status()
+        .unwrap();
     let (plan, _) = repaired(&project, &[]);
     assert_eq!(plan["grafts"].as_array().unwrap().len(), 1, "{plan:#}");
-    assert_eq!(plan["grafts"][0]["needed_as"], serde_json::json!(["libhost.so", "libhost.so.1"]));
+    assert_eq!(
+        plan["grafts"][0]["needed_as"],
+        serde_json::json!(["libhost.so", "libhost.so.1"])
+    );
     let file = std::fs::File::open(project.path(plan["wheel"].as_str().unwrap())).unwrap();
     let mut archive = zip::ZipArchive::new(file).unwrap();
-    let graft = archive.by_name(plan["grafts"][0]["path"].as_str().unwrap()).unwrap();
+    let graft = archive
+        .by_name(plan["grafts"][0]["path"].as_str().unwrap())
+        .unwrap();
     assert_eq!(graft.unix_mode(), Some(0o100_755), "its owner may write it");
 }
 
 #[test]
 fn an_older_platform_is_not_worth_a_library_more_unless_it_is_the_one_wanted() {
-    let expat = Library::new().soname("libexpat.so.1").exports("of_libexpat_so_1");
-    let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.2.5"]).needs("libexpat.so.1", &[]);
+    let expat = Library::new()
+        .soname("libexpat.so.1")
+        .exports("of_libexpat_so_1");
+    let library = Library::extension("_demo")
+        .needs(LIBC, &["GLIBC_2.2.5"])
+        .needs("libexpat.so.1", &[]);
     let project = project(&wheel(&library), &[("libexpat.so.1", &expat)]);
     let (plan, _) = repaired(&project, &[]);
-    assert_eq!((&plan["grafts"], &plan["platform_tags"][0]), (&serde_json::json!([]), &"manylinux2010_x86_64".into()));
+    assert_eq!(
+        (&plan["grafts"], &plan["platform_tags"][0]),
+        (&serde_json::json!([]), &"manylinux2010_x86_64".into())
+    );
     let (plan, _) = repaired(&project, &["--plat", "manylinux1_x86_64"]);
-    assert_eq!(plan["grafts"][0]["needed_as"], serde_json::json!(["libexpat.so.1"]));
-    assert_eq!(plan["platform_tags"], serde_json::json!(["manylinux1_x86_64", "manylinux_2_5_x86_64"]));
+    assert_eq!(
+        plan["grafts"][0]["needed_as"],
+        serde_json::json!(["libexpat.so.1"])
+    );
+    assert_eq!(
+        plan["platform_tags"],
+        serde_json::json!(["manylinux1_x86_64", "manylinux_2_5_x86_64"])
+    );
 }
 
 #[test]
 fn symbols_and_processors_that_a_platform_lacks_are_named_when_it_is_refused() {
     let refused = |library: &Library| {
         let project = project(&wheel(library), &[]);
-        let arguments = ["wheel", "repair", NAME, "--no-host-libs", "--plat", "manylinux_2_17_x86_64", "-w", "out"];
-        project.run(&arguments).exits(1).stderr.lines().next().unwrap_or_default().to_owned()
+        let arguments = [
+            "wheel",
+            "repair",
+            NAME,
+            "--no-host-libs",
+            "--plat",
+            "manylinux_2_17_x86_64",
+            "-w",
+            "out",
+        ];
+        project
+            .run(&arguments)
+            .exits(1)
+            .stderr
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
     };
     assert_eq!(
         refused(&extension().undefined("__cxa_thread_atexit_impl")),
@@ -623,15 +1127,32 @@ fn symbols_and_processors_that_a_platform_lacks_are_named_when_it_is_refused() {
 fn a_wheel_for_any_platform_that_holds_a_library_is_for_its_platform_afterwards() {
     let name = "demo-1.0-py3-none-any.whl";
     let wheel = Wheel::named(name).executable("demo/_demo.so", extension().build());
-    let wheel = wheel.edit("WHEEL", |text| text.replace("Purelib: false", "Purelib: true"));
+    let wheel = wheel.edit("WHEEL", |text| {
+        text.replace("Purelib: false", "Purelib: true")
+    });
     let project = Project::new().bytes(name, &wheel.bytes());
-    let run = project.run(&["wheel", "repair", name, "--no-host-libs", "-w", "out"]).exits(0);
-    assert_eq!(run.stdout, "out/demo-1.0-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl\n");
+    let run = project
+        .run(&["wheel", "repair", name, "--no-host-libs", "-w", "out"])
+        .exits(0);
+    assert_eq!(
+        run.stdout,
+        "out/demo-1.0-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl\n"
+    );
     let members = members_of(&project.path(run.stdout.trim()));
     let text = String::from_utf8_lossy(member(&members, "demo-1.0.dist-info/WHEEL")).into_owned();
-    let lines = |start: &str| text.lines().filter(|line| line.starts_with(start)).collect::<Vec<_>>();
+    let lines = |start: &str| {
+        text.lines()
+            .filter(|line| line.starts_with(start))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(lines("Root-Is-Purelib"), ["Root-Is-Purelib: false"]);
-    assert_eq!(lines("Tag"), ["Tag: py3-none-manylinux2014_x86_64", "Tag: py3-none-manylinux_2_17_x86_64"]);
+    assert_eq!(
+        lines("Tag"),
+        [
+            "Tag: py3-none-manylinux2014_x86_64",
+            "Tag: py3-none-manylinux_2_17_x86_64"
+        ]
+    );
 }
 
 #[test]
@@ -639,16 +1160,42 @@ fn several_wheels_are_repaired_in_one_go_with_patterns_of_a_file_and_the_environ
     let other = "other-2.0-cp312-cp312-linux_x86_64.whl";
     let library = extension().needs("libamdhip64.so.6", &[]);
     let project = project(&wheel(&library), &[])
-        .bytes(other, &Wheel::named(other).executable("other/_demo.so", library.build()).bytes())
+        .bytes(
+            other,
+            &Wheel::named(other)
+                .executable("other/_demo.so", library.build())
+                .bytes(),
+        )
         .file("leave.txt", "# comes with ROCm\n\nlibamdhip64*\n");
-    let arguments = ["wheel", "repair", NAME, other, "--exclude-file", "leave.txt", "--no-host-libs", "-w", "out"];
+    let arguments = [
+        "wheel",
+        "repair",
+        NAME,
+        other,
+        "--exclude-file",
+        "leave.txt",
+        "--no-host-libs",
+        "-w",
+        "out",
+    ];
     let with = |name: &str, value: &str| {
-        let output = project.command(&arguments).args(["--jobs", "1", "--force"]).env(name, value).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+        let output = project
+            .command(&arguments)
+            .args(["--jobs", "1", "--force"])
+            .env(name, value)
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+        )
     };
     let (exit, out) = with("AUDITWHEEL_PLAT", "manylinux_2_28_x86_64");
     let tags = "manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64";
-    assert_eq!(out, format!("out/demo-1.0-cp312-cp312-{tags}.whl\nout/other-2.0-cp312-cp312-{tags}.whl\n"));
+    assert_eq!(
+        out,
+        format!("out/demo-1.0-cp312-cp312-{tags}.whl\nout/other-2.0-cp312-cp312-{tags}.whl\n")
+    );
     assert_eq!(exit, Some(0));
     assert_eq!(with("AUDITWHEEL_PLAT", "manylinux_2_12_x86_64").0, Some(1));
     assert_eq!(with("AUDITWHEEL_ZIP_COMPRESSION_LEVEL", "10").0, Some(2));
@@ -656,10 +1203,19 @@ fn several_wheels_are_repaired_in_one_go_with_patterns_of_a_file_and_the_environ
 
 #[test]
 fn copies_of_a_library_that_nothing_names_are_dropped_on_demand() {
-    let chain = Library::new().soname("libx.so.1").linked(LIBC).exports("of_libx_so_1").build();
-    let library = Library::extension("_demo").linked(LIBC).needs("libx.so.1", &[]).runpath("$ORIGIN");
+    let chain = Library::new()
+        .soname("libx.so.1")
+        .linked(LIBC)
+        .exports("of_libx_so_1")
+        .build();
+    let library = Library::extension("_demo")
+        .linked(LIBC)
+        .needs("libx.so.1", &[])
+        .runpath("$ORIGIN");
     let all = ["demo/libx.so", "demo/libx.so.1", "demo/libx.so.1.2.3"];
-    let built = all.iter().fold(wheel(&library), |wheel, path| wheel.executable(path, chain.clone()));
+    let built = all.iter().fold(wheel(&library), |wheel, path| {
+        wheel.executable(path, chain.clone())
+    });
     let left = |members: &[(String, Vec<u8>)]| -> Vec<String> {
         let names = members.iter().map(|(name, _)| name.clone());
         names.filter(|name| name.starts_with("demo/libx")).collect()
@@ -667,16 +1223,25 @@ fn copies_of_a_library_that_nothing_names_are_dropped_on_demand() {
     let repaired_with = |wheel: &Wheel, more: &[&str]| {
         let project = project(wheel, &[]);
         let (plan, members) = repaired(&project, more);
-        project.run(&["wheel", "verify", plan["wheel"].as_str().unwrap()]).exits(0);
+        project
+            .run(&["wheel", "verify", plan["wheel"].as_str().unwrap()])
+            .exits(0);
         (project, plan, members)
     };
     assert_eq!(left(&repaired_with(&built, &[]).2), all);
     let (project, plan, members) = repaired_with(&built, &["--dedup-sonames"]);
     assert_eq!(left(&members), ["demo/libx.so.1"]);
     let same = "demo/libx.so.1";
-    assert_eq!(plan["dropped"], serde_json::json!({"demo/libx.so": same, "demo/libx.so.1.2.3": same}));
+    assert_eq!(
+        plan["dropped"],
+        serde_json::json!({"demo/libx.so": same, "demo/libx.so.1.2.3": same})
+    );
     assert_loads(&project, &members);
-    let kept = repaired_with(&built, &["--dedup-sonames", "--keep-copy", "*.so.1.2.3", "--strip"]).2;
+    let kept = repaired_with(
+        &built,
+        &["--dedup-sonames", "--keep-copy", "*.so.1.2.3", "--strip"],
+    )
+    .2;
     assert_eq!(left(&kept), ["demo/libx.so.1", "demo/libx.so.1.2.3"]);
     // A file that loads it by another of its names is seen.
     let loader = "import ctypes\nctypes.CDLL(__file__[:-9] + 'libx.so')\n";
@@ -693,16 +1258,40 @@ fn of_copies_without_a_name_of_their_own_one_stays() {
         .executable("more/_demo.so", extension().build());
     let project = project(&built, &[]);
     let (plan, members) = repaired(&project, &["--dedup-sonames"]);
-    assert_eq!(plan["dropped"], serde_json::json!({"more/libother.so": "demo/libone.so"}));
-    assert!(members.iter().any(|(name, _)| name == "more/_demo.so"), "extension modules are found by their own names");
-    let text = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "--dedup-sonames", "--dry-run"]).exits(0);
-    assert!(text.stdout.contains("drop   more/libother.so, the same as demo/libone.so\n"), "{}", text.stdout);
+    assert_eq!(
+        plan["dropped"],
+        serde_json::json!({"more/libother.so": "demo/libone.so"})
+    );
+    assert!(
+        members.iter().any(|(name, _)| name == "more/_demo.so"),
+        "extension modules are found by their own names"
+    );
+    let text = project
+        .run(&[
+            "wheel",
+            "repair",
+            NAME,
+            "--sysroot",
+            "root",
+            "--dedup-sonames",
+            "--dry-run",
+        ])
+        .exits(0);
+    assert!(
+        text.stdout
+            .contains("drop   more/libother.so, the same as demo/libone.so\n"),
+        "{}",
+        text.stdout
+    );
 }
 
 #[test]
 fn every_library_that_comes_along_is_told_and_the_runtime_of_rocm_is_warned_of() {
     let host = Library::new().soname("libamdhip64.so.7");
-    let project = project(&wheel(&extension().needs("libamdhip64.so.7", &[])), &[("libamdhip64.so.7", &host)]);
+    let project = project(
+        &wheel(&extension().needs("libamdhip64.so.7", &[])),
+        &[("libamdhip64.so.7", &host)],
+    );
     let plain = ["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"];
     let arguments = [&plain[..], &["--exclude-preset", "none"]].concat();
     let told = project.run(&arguments).exits(0).stderr;
@@ -712,33 +1301,70 @@ fn every_library_that_comes_along_is_told_and_the_runtime_of_rocm_is_warned_of()
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
     help: leave it to ROCm itself: repair without `--exclude-preset`, or name `rocm` there
     ");
-    let dry = project.run(&[&arguments[..], &["--dry-run"]].concat()).exits(0);
-    assert!(dry.stderr.starts_with("warning[R111 vendored-rocm]"), "{}", dry.stderr);
+    let dry = project
+        .run(&[&arguments[..], &["--dry-run"]].concat())
+        .exits(0);
+    assert!(
+        dry.stderr.starts_with("warning[R111 vendored-rocm]"),
+        "{}",
+        dry.stderr
+    );
     let (plan, _) = repaired(&project, &["--exclude-preset", "none"]);
-    assert_eq!((&plan["findings"][0]["code"], &plan["findings"][0]["severity"]), (&"R111".into(), &"warning".into()));
+    assert_eq!(
+        (
+            &plan["findings"][0]["code"],
+            &plan["findings"][0]["severity"]
+        ),
+        (&"R111".into(), &"warning".into())
+    );
     assert!(plan["grafts"][0]["size"].as_u64().unwrap() > 1000);
     let excluded = project.run(&[&plain[..], &["--force"]].concat()).exits(0);
     assert_eq!(excluded.stderr, "");
-    let unknown = project.run(&[&plain[..], &["--exclude-preset", "none,rocm"]].concat()).exits(2).stderr;
-    assert!(unknown.contains("there is no preset `none`") && unknown.contains("`none` alone for no set"), "{unknown}");
+    let unknown = project
+        .run(&[&plain[..], &["--exclude-preset", "none,rocm"]].concat())
+        .exits(2)
+        .stderr;
+    assert!(
+        unknown.contains("there is no preset `none`")
+            && unknown.contains("`none` alone for no set"),
+        "{unknown}"
+    );
 }
 
 /// A process must hold one copy of these, so they come along only where that is asked for.
 #[test]
 fn libraries_of_rocm_torch_and_cuda_stay_outside_by_default() {
-    let names = ["libamdhip64.so.7", "libtorch_cpu.so", "libcudart.so.12", "libhost.so.1"];
+    let names = [
+        "libamdhip64.so.7",
+        "libtorch_cpu.so",
+        "libcudart.so.12",
+        "libhost.so.1",
+    ];
     let libraries = names.map(|name| (name, Library::new().soname(name)));
-    let all = names.iter().fold(extension(), |library, name| library.needs(name, &[]));
-    let project = project(&wheel(&all), &libraries.each_ref().map(|(name, library)| (*name, library)));
+    let all = names
+        .iter()
+        .fold(extension(), |library, name| library.needs(name, &[]));
+    let project = project(
+        &wheel(&all),
+        &libraries.each_ref().map(|(name, library)| (*name, library)),
+    );
     let along = |more: &[&str]| {
         let (plan, _) = repaired(&project, &[more, &["--force"]].concat());
-        plan["grafts"].as_array().unwrap().iter().map(|graft| graft["needed_as"].to_string()).collect::<String>()
+        plan["grafts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|graft| graft["needed_as"].to_string())
+            .collect::<String>()
     };
     assert_eq!(along(&[]), r#"["libhost.so.1"]"#);
     let all = along(&["--exclude-preset", "none"]);
     assert!(names.iter().all(|name| all.contains(name)), "{all}");
     let but_torch = along(&["--exclude-preset", "torch"]);
-    assert!(but_torch.contains("libamdhip64") && !but_torch.contains("libtorch"), "{but_torch}");
+    assert!(
+        but_torch.contains("libamdhip64") && !but_torch.contains("libtorch"),
+        "{but_torch}"
+    );
 }
 
 #[test]
@@ -746,24 +1372,48 @@ fn a_wheel_without_libraries_takes_label_time_and_platform() {
     let name = "demo-1.0-py3-none-any.whl";
     let project = Project::new().bytes(name, &Wheel::named(name).bytes());
     let out = |more: &[&str]| {
-        let run = project.run(&[&["wheel", "repair", name, "-w", "out"], more].concat()).exits(0);
+        let run = project
+            .run(&[&["wheel", "repair", name, "-w", "out"], more].concat())
+            .exits(0);
         run.stdout.trim().to_owned()
     };
     let labelled = out(&["--relabel", "rocm62"]);
     assert_eq!(labelled, "out/demo-1.0+rocm62-py3-none-any.whl");
     project.run(&["wheel", "verify", &labelled]).exits(0);
-    assert_eq!(out(&["--plat", "manylinux_2_28_x86_64"]), "out/demo-1.0-py3-none-any.whl", "it runs there, too");
+    assert_eq!(
+        out(&["--plat", "manylinux_2_28_x86_64"]),
+        "out/demo-1.0-py3-none-any.whl",
+        "it runs there, too"
+    );
     let command = ["wheel", "repair", name, "-w", "timed"];
-    assert!(project.command(&command).env("SOURCE_DATE_EPOCH", "1700000000").output().unwrap().status.success());
-    let (plain, timed) = (project.path(&format!("out/{name}")), project.path(&format!("timed/{name}")));
+    assert!(
+        project
+            .command(&command)
+            .env("SOURCE_DATE_EPOCH", "1700000000")
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+    let (plain, timed) = (
+        project.path(&format!("out/{name}")),
+        project.path(&format!("timed/{name}")),
+    );
     assert_ne!(std::fs::read(plain).unwrap(), std::fs::read(timed).unwrap());
     let bound = name.replace("any", "linux_x86_64");
     let other = Project::new().bytes(&bound, &Wheel::named(&bound).bytes());
-    let repaired = |plat: &str| other.run(&["wheel", "repair", &bound, "-w", "out", "--plat", plat]);
+    let repaired =
+        |plat: &str| other.run(&["wheel", "repair", &bound, "-w", "out", "--plat", plat]);
     let run = repaired("manylinux_2_28_x86_64").exits(0);
-    assert_eq!(run.stdout, "out/demo-1.0-py3-none-manylinux_2_28_x86_64.whl\n");
+    assert_eq!(
+        run.stdout,
+        "out/demo-1.0-py3-none-manylinux_2_28_x86_64.whl\n"
+    );
     let unknown = repaired("manylinux_9_1_x86_64").exits(1).stderr;
-    assert!(unknown.starts_with("error[W070 unknown-platform]") && unknown.contains("known are"), "{unknown}");
+    assert!(
+        unknown.starts_with("error[W070 unknown-platform]") && unknown.contains("known are"),
+        "{unknown}"
+    );
 }
 
 #[test]
@@ -776,49 +1426,86 @@ fn a_platform_of_a_file_of_policies_is_known_to_wheels_without_libraries() {
     };
     let policies = format!("[{}, {}]", policy("linux", 0), policy("manylinux_2_99", 50));
     let name = "demo-1.0-py3-none-linux_x86_64.whl";
-    let project = Project::new().bytes(name, &Wheel::named(name).bytes()).file("policies.json", &policies);
+    let project = Project::new()
+        .bytes(name, &Wheel::named(name).bytes())
+        .file("policies.json", &policies);
     let run = |plat: &str| {
-        project.run(&["wheel", "repair", name, "-w", "out", "--plat", plat, "--policy-file", "policies.json"])
+        project.run(&[
+            "wheel",
+            "repair",
+            name,
+            "-w",
+            "out",
+            "--plat",
+            plat,
+            "--policy-file",
+            "policies.json",
+        ])
     };
     let made = run("manylinux_2_99_x86_64").exits(0).stdout;
     assert_eq!(made, "out/demo-1.0-py3-none-manylinux_2_99_x86_64.whl\n");
     let unknown = run("manylinux_2_28_x86_64").exits(1).stderr;
-    assert!(unknown.contains("known are manylinux_2_99_x86_64, linux_x86_64"), "{unknown}");
+    assert!(
+        unknown.contains("known are manylinux_2_99_x86_64, linux_x86_64"),
+        "{unknown}"
+    );
 }
 
 #[test]
 fn a_repaired_wheel_is_left_as_it_is_where_it_lies() {
-    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
-    let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)]);
+    let host = Library::new()
+        .soname("libhost.so.1")
+        .exports("of_libhost_so_1");
+    let project = project(
+        &wheel(&extension().needs("libhost.so.1", &[])),
+        &[("libhost.so.1", &host)],
+    );
     let (plan, _) = repaired(&project, &[]);
     let name = plan["wheel"].as_str().unwrap();
     let bytes = std::fs::read(project.path(name)).unwrap();
-    let again = |more: &[&str]| project.run(&[&["wheel", "repair", name, "-w", "out"], more].concat());
+    let again =
+        |more: &[&str]| project.run(&[&["wheel", "repair", name, "-w", "out"], more].concat());
     let run = again(&["--sysroot", "root"]).exits(0);
     assert_eq!(run.stdout, format!("{name}\n"));
-    assert_eq!(run.stderr, format!("{name} needs nothing: it is left as it is\n"));
+    assert_eq!(
+        run.stderr,
+        format!("{name} needs nothing: it is left as it is\n")
+    );
     assert_eq!(std::fs::read(project.path(name)).unwrap(), bytes);
     for dry in [
         &["--sysroot", "root", "--recompress", "-z", "0"][..],
         &["--sysroot", "root", "--recompress", "-z", "0", "--dry-run"],
     ] {
         let run = again(dry).exits(1);
-        assert!(run.stderr.starts_with("error[W062 output-is-input]"), "{}", run.stderr);
+        assert!(
+            run.stderr.starts_with("error[W062 output-is-input]"),
+            "{}",
+            run.stderr
+        );
     }
     assert_eq!(std::fs::read(project.path(name)).unwrap(), bytes);
 }
 
 #[test]
 fn a_wheel_is_repaired_again_over_what_an_earlier_repair_left() {
-    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
-    let more = Library::new().soname("libmore.so.1").exports("of_libmore_so_1");
+    let host = Library::new()
+        .soname("libhost.so.1")
+        .exports("of_libhost_so_1");
+    let more = Library::new()
+        .soname("libmore.so.1")
+        .exports("of_libmore_so_1");
     let libraries = [("libhost.so.1", &host), ("libmore.so.1", &more)];
-    let library = extension().needs("libhost.so.1", &[]).needs("libmore.so.1", &[]);
+    let library = extension()
+        .needs("libhost.so.1", &[])
+        .needs("libmore.so.1", &[]);
     let first = project(&wheel(&library), &libraries);
     let (plan, members) = repaired(&first, &[]);
     let path = plan["grafts"][0]["path"].as_str().unwrap();
     // A file of another build, beside a library that came along before and is the same.
-    let program = Library::program().needs("libhost.so.1", &[]).needs(LIBC, &["GLIBC_2.17"]).build();
+    let program = Library::program()
+        .needs("libhost.so.1", &[])
+        .needs(LIBC, &["GLIBC_2.17"])
+        .build();
     let bill = "demo-1.0.dist-info/sboms/rock-matrix.cdx.json";
     let again = wheel(&library)
         .executable(path, member(&members, path).to_vec())
@@ -827,40 +1514,83 @@ fn a_wheel_is_repaired_again_over_what_an_earlier_repair_left() {
         .file(bill, b"{}".to_vec());
     let second = project(&again, &libraries);
     let (plan, members) = repaired(&second, &[]);
-    assert_eq!((&plan["grafts"][0]["present"], &plan["grafts"][1]["present"]), (&true.into(), &false.into()));
-    assert_eq!(plan["moved"], serde_json::json!({"demo-1.0.data/scripts/tool": "demo.scripts/tool-2"}));
+    assert_eq!(
+        (&plan["grafts"][0]["present"], &plan["grafts"][1]["present"]),
+        (&true.into(), &false.into())
+    );
+    assert_eq!(
+        plan["moved"],
+        serde_json::json!({"demo-1.0.data/scripts/tool": "demo.scripts/tool-2"})
+    );
     assert_eq!(member(&members, bill), b"{}");
     member(&members, "demo-1.0.dist-info/sboms/rock-matrix-2.cdx.json");
-    second.run(&["wheel", "verify", plan["wheel"].as_str().unwrap()]).exits(0);
+    second
+        .run(&["wheel", "verify", plan["wheel"].as_str().unwrap()])
+        .exits(0);
 }
 
 #[test]
 fn what_another_repair_left_under_the_name_of_a_library_gives_way_to_it() {
-    let more = Library::new().soname("libmore.so.1").exports("of_libmore_so_1");
-    let host = Library::new().soname("libhost.so.1").needs("libmore.so.1", &[]).exports("of_libhost_so_1");
+    let more = Library::new()
+        .soname("libmore.so.1")
+        .exports("of_libmore_so_1");
+    let host = Library::new()
+        .soname("libhost.so.1")
+        .needs("libmore.so.1", &[])
+        .exports("of_libhost_so_1");
     let libraries = [("libhost.so.1", &host), ("libmore.so.1", &more)];
-    let library = Library::extension("_demo").linked(LIBC).needs("libhost.so.1", &[]);
+    let library = Library::extension("_demo")
+        .linked(LIBC)
+        .needs("libhost.so.1", &[]);
     let first = project(&wheel(&library), &libraries);
     let (plan, members) = repaired(&first, &[]);
     let path = plan["grafts"][0]["path"].as_str().unwrap();
     assert!(path.starts_with("demo.libs/libhost-"), "{path}");
-    // As another program would have left it, with needs and a search path of its own; and what is no library at all.
+    // As another program would have left it, with needs and a search path of its own; and what is
+    // no library at all.
     let soname = path.rsplit_once('/').unwrap().1;
-    let other = Library::new().soname(soname).needs("libmore.so.1", &[]).runpath("/opt").exports("of_libhost_so_1");
-    let user = Library::new().needs(soname, &[]).runpath("$ORIGIN/../demo.libs");
+    let other = Library::new()
+        .soname(soname)
+        .needs("libmore.so.1", &[])
+        .runpath("/opt")
+        .exports("of_libhost_so_1");
+    let user = Library::new()
+        .needs(soname, &[])
+        .runpath("$ORIGIN/../demo.libs");
     for there in [other.build(), b"text".to_vec()] {
-        for more in [&[][..], &["--strip"], &["--fix-rpath"], &["--dedup-sonames"]] {
+        for more in [
+            &[][..],
+            &["--strip"],
+            &["--fix-rpath"],
+            &["--dedup-sonames"],
+        ] {
             let again = wheel(&library).executable(path, there.clone());
             let is_library = there != b"text";
-            let again = if is_library { again.executable("demo/libuser.so", user.build()) } else { again };
+            let again = if is_library {
+                again.executable("demo/libuser.so", user.build())
+            } else {
+                again
+            };
             let second = project(&again, &libraries);
-            let arguments = [&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"], more].concat();
-            let dry = second.run(&[&arguments[..], &["--dry-run"]].concat()).exits(0);
-            assert!(dry.stdout.contains(", in the place of another file\n"), "{}", dry.stdout);
+            let arguments = [
+                &["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"],
+                more,
+            ]
+            .concat();
+            let dry = second
+                .run(&[&arguments[..], &["--dry-run"]].concat())
+                .exits(0);
+            assert!(
+                dry.stdout.contains(", in the place of another file\n"),
+                "{}",
+                dry.stdout
+            );
             let said = second.run(&arguments).exits(0).stderr;
-            let told =
-                "warning[W075 graft-replaces-member]: the library that comes along under this name has other bytes";
-            assert!(said.contains(told) && said.contains(&format!("--> {NAME}: {path}\n")), "{more:?}: {said}");
+            let told = "warning[W075 graft-replaces-member]: the library that comes along under this name has other bytes";
+            assert!(
+                said.contains(told) && said.contains(&format!("--> {NAME}: {path}\n")),
+                "{more:?}: {said}"
+            );
             let (plan, new) = repaired(&second, more);
             assert_eq!(plan["grafts"][0]["replaces"], true);
             assert_eq!(new.iter().filter(|(name, _)| name == path).count(), 1);
@@ -879,10 +1609,29 @@ fn a_label_that_the_contents_contradict_is_told() {
     let library = extension().needs("libamdhip64.so.7", &[]);
     let wheel = wheel(&library).file("demo/__init__.py", b"__version__ = \"1.0\"\n".to_vec());
     let project = project(&wheel, &[]);
-    let arguments = ["wheel", "repair", NAME, "--no-host-libs", "--exclude-preset", "rocm", "-w", "out", "--relabel"];
-    let told = project.run(&[&arguments[..], &["rocm62"]].concat()).exits(0).stderr;
-    assert!(told.contains("[R125 ") && told.contains("[W056 ") && told.contains("warning"), "{told}");
-    let told = project.run(&[&arguments[..], &["rocm71"]].concat()).exits(0).stderr;
+    let arguments = [
+        "wheel",
+        "repair",
+        NAME,
+        "--no-host-libs",
+        "--exclude-preset",
+        "rocm",
+        "-w",
+        "out",
+        "--relabel",
+    ];
+    let told = project
+        .run(&[&arguments[..], &["rocm62"]].concat())
+        .exits(0)
+        .stderr;
+    assert!(
+        told.contains("[R125 ") && told.contains("[W056 ") && told.contains("warning"),
+        "{told}"
+    );
+    let told = project
+        .run(&[&arguments[..], &["rocm71"]].concat())
+        .exits(0)
+        .stderr;
     assert!(!told.contains("[R125 "), "{told}");
 }
 
@@ -896,7 +1645,10 @@ fn what_check_finds_in_a_search_path_repair_drops() {
     let (before, after) = (check(NAME), check(plan["wheel"].as_str().unwrap()));
     appears("R110", &before, &after);
     appears("R114", &before, &after);
-    assert!(before.contains("names `$ORIGINAL/x` and 1 more like it, below the folder"), "{before}");
+    assert!(
+        before.contains("names `$ORIGINAL/x` and 1 more like it, below the folder"),
+        "{before}"
+    );
 }
 
 #[test]
@@ -906,33 +1658,82 @@ fn an_allowed_search_path_stays_and_a_cleared_one_is_told() {
     assert_eq!(plan["edits"][0]["rpath"], "/opt/rocm/lib");
     let (plan, _) = repaired(&project, &["--fix-rpath", "--force"]);
     assert_eq!(plan["edits"][0]["rpath"], "");
-    let arguments = ["wheel", "repair", NAME, "--no-host-libs", "--fix-rpath", "--dry-run", "-w", "other"];
+    let arguments = [
+        "wheel",
+        "repair",
+        NAME,
+        "--no-host-libs",
+        "--fix-rpath",
+        "--dry-run",
+        "-w",
+        "other",
+    ];
     let run = project.run(&arguments).exits(0);
-    assert!(run.stdout.contains("         searches no folder of its own any longer\n"), "{}", run.stdout);
+    assert!(
+        run.stdout
+            .contains("         searches no folder of its own any longer\n"),
+        "{}",
+        run.stdout
+    );
 }
 
 #[test]
 fn an_idle_pattern_is_told_by_all_that_judge_and_not_where_it_was_never_tried() {
     let project = project(&wheel(&extension()), &[]).bytes("torn-1.0-py3-none-any.whl", b"no zip");
     for command in ["show", "check", "repair"] {
-        let run = |wheel: &str| project.said(&["wheel", command, wheel, "--no-host-libs", "--exclude", "libx*"]);
+        let run = |wheel: &str| {
+            project.said(&[
+                "wheel",
+                command,
+                wheel,
+                "--no-host-libs",
+                "--exclude",
+                "libx*",
+            ])
+        };
         assert!(run(NAME).contains("[W031 unmatched-exclude]"), "{command}");
-        assert!(!run("torn-1.0-py3-none-any.whl").contains("W031"), "{command}");
+        assert!(
+            !run("torn-1.0-py3-none-any.whl").contains("W031"),
+            "{command}"
+        );
     }
 }
 
 #[test]
 fn a_dry_run_fails_where_the_run_would() {
     let host = Library::new().soname("libhost.so.1");
-    let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)]);
+    let project = project(
+        &wheel(&extension().needs("libhost.so.1", &[])),
+        &[("libhost.so.1", &host)],
+    );
     let run = |more: &[&str]| {
-        project.run(&[&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out", "--dry-run"], more].concat())
+        project.run(
+            &[
+                &[
+                    "wheel",
+                    "repair",
+                    NAME,
+                    "--sysroot",
+                    "root",
+                    "-w",
+                    "out",
+                    "--dry-run",
+                ],
+                more,
+            ]
+            .concat(),
+        )
     };
     let name = run(&[]).exits(0).stdout.lines().last().unwrap().to_owned();
     repaired(&project, &[]);
     run(&[]).exits(0);
     std::fs::write(project.path(&name), b"another").unwrap();
-    assert!(run(&[]).exits(1).stderr.starts_with("error[W061 output-exists]"));
+    assert!(
+        run(&[])
+            .exits(1)
+            .stderr
+            .starts_with("error[W061 output-exists]")
+    );
     run(&["--force"]).exits(0);
     assert_eq!(std::fs::read(project.path(&name)).unwrap(), b"another");
 }
@@ -941,28 +1742,66 @@ fn a_dry_run_fails_where_the_run_would() {
 fn a_pipe_or_a_folder_where_the_result_would_lie_is_left_and_not_waited_for() {
     let host = Library::new().soname("libhost.so.1");
     let pure = Wheel::named("pure-1.0-py3-none-any.whl").bytes();
-    let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)])
-        .bytes("pure-1.0-py3-none-any.whl", &pure);
+    let project = project(
+        &wheel(&extension().needs("libhost.so.1", &[])),
+        &[("libhost.so.1", &host)],
+    )
+    .bytes("pure-1.0-py3-none-any.whl", &pure);
     for wheel in [NAME, "pure-1.0-py3-none-any.whl"] {
-        let whole = project.run(&["wheel", "repair", wheel, "--sysroot", "root", "-w", "out", "--dry-run", "--json"]);
+        let whole = project.run(&[
+            "wheel",
+            "repair",
+            wheel,
+            "--sysroot",
+            "root",
+            "-w",
+            "out",
+            "--dry-run",
+            "--json",
+        ]);
         let told: Value = serde_json::from_str(&whole.exits(0).stdout).unwrap();
         let name = told["wheel"].as_str().unwrap().to_owned();
         let place = project.path(&name);
         std::fs::create_dir_all(place.parent().unwrap()).unwrap();
         for kind in ["a pipe", "a folder"] {
             if kind == "a pipe" {
-                assert!(Command::new("mkfifo").arg(&place).status().unwrap().success());
+                assert!(
+                    Command::new("mkfifo")
+                        .arg(&place)
+                        .status()
+                        .unwrap()
+                        .success()
+                );
             } else {
                 std::fs::create_dir(&place).unwrap();
             }
-            for more in [&[][..], &["--dry-run"], &["--force"], &["--force", "--dry-run"]] {
-                let arguments = [&["wheel", "repair", wheel, "--sysroot", "root", "-w", "out"], more].concat();
+            for more in [
+                &[][..],
+                &["--dry-run"],
+                &["--force"],
+                &["--force", "--dry-run"],
+            ] {
+                let arguments = [
+                    &["wheel", "repair", wheel, "--sysroot", "root", "-w", "out"],
+                    more,
+                ]
+                .concat();
                 let said = project.run(&arguments).exits(3).stderr;
-                let fault = format!("cannot write `{name}`: it is {kind}, not a file\nhelp: move it away");
+                let fault =
+                    format!("cannot write `{name}`: it is {kind}, not a file\nhelp: move it away");
                 assert!(said.contains(&fault), "{kind} {more:?}: {said}");
             }
-            assert_eq!(std::fs::read_dir(project.path("out")).unwrap().count(), 1, "{kind}");
-            if kind == "a pipe" { std::fs::remove_file(&place) } else { std::fs::remove_dir(&place) }.unwrap();
+            assert_eq!(
+                std::fs::read_dir(project.path("out")).unwrap().count(),
+                1,
+                "{kind}"
+            );
+            if kind == "a pipe" {
+                std::fs::remove_file(&place)
+            } else {
+                std::fs::remove_dir(&place)
+            }
+            .unwrap();
         }
     }
 }
@@ -971,41 +1810,88 @@ fn a_pipe_or_a_folder_where_the_result_would_lie_is_left_and_not_waited_for() {
 fn a_false_claim_that_is_kept_is_told() {
     let name = "demo-1.0-cp312-cp312-manylinux_2_24_x86_64.whl";
     let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.34"]);
-    let project = Project::new().bytes(name, &Wheel::named(name).executable("demo/_demo.so", library.build()).bytes());
+    let project = Project::new().bytes(
+        name,
+        &Wheel::named(name)
+            .executable("demo/_demo.so", library.build())
+            .bytes(),
+    );
     for option in ["--keep-claimed-tags", "--no-update-tags"] {
-        let run = project.run(&["wheel", "repair", name, "--no-host-libs", "-w", "out", option]).exits(0);
+        let run = project
+            .run(&[
+                "wheel",
+                "repair",
+                name,
+                "--no-host-libs",
+                "-w",
+                "out",
+                option,
+            ])
+            .exits(0);
         let told = "warning[R101 false-platform-tag]: the name claims `manylinux_2_24_x86_64`";
-        assert!(run.stderr.starts_with(told) && run.stderr.contains("it stays"), "{}", run.stderr);
+        assert!(
+            run.stderr.starts_with(told) && run.stderr.contains("it stays"),
+            "{}",
+            run.stderr
+        );
     }
 }
 
 #[test]
 fn a_wheel_that_fails_has_its_line_of_json() {
     let project = project(&wheel(&extension().needs("libgone.so.1", &[])), &[]);
-    let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "--json"]).exits(1);
+    let run = project
+        .run(&["wheel", "repair", NAME, "--sysroot", "root", "--json"])
+        .exits(1);
     let told: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!((&told["input"], &told["findings"][0]["code"]), (&NAME.into(), &"W072".into()));
-    assert!(told["error"].as_str().unwrap().contains("libgone.so.1"), "{told}");
+    assert_eq!(
+        (&told["input"], &told["findings"][0]["code"]),
+        (&NAME.into(), &"W072".into())
+    );
+    assert!(
+        told["error"].as_str().unwrap().contains("libgone.so.1"),
+        "{told}"
+    );
 }
 
 #[test]
 fn a_folder_of_libraries_lies_in_the_wheel() {
     let project = project(&wheel(&extension()), &[]);
     for ending in ["../x", "/../../x", "", "/", "a/./b"] {
-        let run = project.run(&["wheel", "repair", NAME, "--no-host-libs", "-L", ending]).exits(2);
+        let run = project
+            .run(&["wheel", "repair", NAME, "--no-host-libs", "-L", ending])
+            .exits(2);
         assert!(run.stderr.contains("--lib-sdir"), "{}", run.stderr);
     }
-    project.run(&["wheel", "repair", NAME, "--no-host-libs", "-L", "/lib"]).exits(0);
+    project
+        .run(&["wheel", "repair", NAME, "--no-host-libs", "-L", "/lib"])
+        .exits(0);
 }
 
 #[test]
 fn a_musl_wheel_without_a_claim_is_repaired_for_the_platform_that_is_wanted() {
-    let musl = Library::extension("_demo").needs("libc.musl-x86_64.so.1", &[]).build();
+    let musl = Library::extension("_demo")
+        .needs("libc.musl-x86_64.so.1", &[])
+        .build();
     let bytes = Wheel::named(NAME).executable("demo/_demo.so", musl).bytes();
     let project = Project::new().bytes(NAME, &bytes);
-    let plat = |plat: &str| project.run(&["wheel", "repair", NAME, "--no-host-libs", "-w", "out", "--plat", plat]);
+    let plat = |plat: &str| {
+        project.run(&[
+            "wheel",
+            "repair",
+            NAME,
+            "--no-host-libs",
+            "-w",
+            "out",
+            "--plat",
+            plat,
+        ])
+    };
     let run = plat("musllinux_1_1_x86_64").exits(0);
-    assert_eq!(run.stdout, "out/demo-1.0-cp312-cp312-musllinux_1_1_x86_64.whl\n");
+    assert_eq!(
+        run.stdout,
+        "out/demo-1.0-cp312-cp312-musllinux_1_1_x86_64.whl\n"
+    );
     plat("musllinux_1_2_x86_64").exits(0);
 }
 
@@ -1013,7 +1899,10 @@ fn a_musl_wheel_without_a_claim_is_repaired_for_the_platform_that_is_wanted() {
 fn without_a_wanted_platform_none_is_complained_of() {
     let refused = |library: &Library| {
         let project = project(&wheel(library), &[]);
-        project.run(&["wheel", "repair", NAME, "--no-host-libs", "-w", "out"]).exits(1).stderr
+        project
+            .run(&["wheel", "repair", NAME, "--no-host-libs", "-w", "out"])
+            .exits(1)
+            .stderr
     };
     insta::assert_snapshot!(refused(&Library::extension("_demo").needs(LIBC, &["GLIBC_2.99"])), @r"
     error[W071 platform-out-of-reach]: no platform is in reach: `demo/_demo.so` needs GLIBC_2.99, which none of them has
@@ -1031,17 +1920,42 @@ fn without_a_wanted_platform_none_is_complained_of() {
 fn folders_to_search_that_are_not_there_are_told() {
     let project = project(&wheel(&extension()), &[]);
     let run = |option: &str| project.run(&["wheel", "repair", NAME, option, "gone", "-w", "out"]);
-    assert!(run("--sysroot").exits(1).stderr.contains("cannot read `gone`: there is no such folder"));
-    assert!(run("--ldpaths").exits(0).stderr.contains("gone`: there is no such folder"));
+    assert!(
+        run("--sysroot")
+            .exits(1)
+            .stderr
+            .contains("cannot read `gone`: there is no such folder")
+    );
+    assert!(
+        run("--ldpaths")
+            .exits(0)
+            .stderr
+            .contains("gone`: there is no such folder")
+    );
 }
 
 #[test]
 fn each_folder_of_ldpaths_that_is_not_there_is_warned_of_by_all_that_judge_and_no_other() {
-    let project = project(&wheel(&extension()), &[("libhost.so.1", &Library::new().soname("libhost.so.1"))]);
+    let project = project(
+        &wheel(&extension()),
+        &[("libhost.so.1", &Library::new().soname("libhost.so.1"))],
+    );
     for command in ["show", "check", "repair"] {
         let said = |folders: &str| {
-            let arguments = ["wheel", command, NAME, "--sysroot", "root", "--ldpaths", folders];
-            let more: &[&str] = if command == "repair" { &["--dry-run"] } else { &[] };
+            let arguments = [
+                "wheel",
+                command,
+                NAME,
+                "--sysroot",
+                "root",
+                "--ldpaths",
+                folders,
+            ];
+            let more: &[&str] = if command == "repair" {
+                &["--dry-run"]
+            } else {
+                &[]
+            };
             project.run(&[&arguments, more].concat()).exits(0).stderr
         };
         assert_eq!(said("/opt"), "", "{command}");

@@ -17,7 +17,10 @@ use fake_github::server::Server;
 
 /// A server that records what arrives, with uploads and stored bytes on hosts of their own.
 fn recording_server() -> Server {
-    let settings = Settings { uploads_base: "http://uploads.test".to_owned(), ..Settings::default() };
+    let settings = Settings {
+        uploads_base: "http://uploads.test".to_owned(),
+        ..Settings::default()
+    };
     let server = Server::start(Github::new(settings));
     server.record();
     server
@@ -31,11 +34,18 @@ fn client(server: &Server) -> Client {
     let uploads = server.github().settings.uploads_base.clone();
     let uploads = uploads.strip_prefix("http://").unwrap().parse().unwrap();
     let calls = Calls {
-        api: server.url().parse::<Api>().unwrap().with_uploads(&[uploads]),
+        api: server
+            .url()
+            .parse::<Api>()
+            .unwrap()
+            .with_uploads(&[uploads]),
         token: Token::new("writer"),
         wire: network(),
         clock: Arc::new(SystemClock::default()),
-        rates: Rates { between_writes: Duration::ZERO, ..Rates::of(&Compat::embedded()) },
+        rates: Rates {
+            between_writes: Duration::ZERO,
+            ..Rates::of(&Compat::embedded())
+        },
         time: Duration::from_mins(1),
         stop: Box::new(|| false),
         on_wait: Box::new(|_, _, _| {}),
@@ -43,22 +53,33 @@ fn client(server: &Server) -> Client {
     Client::new("me/wheels".parse().unwrap(), calls).unwrap()
 }
 
-/// The requests of every connection: a head with the bytes that it announces, and nothing between two of them.
+/// The requests of every connection: a head with the bytes that it announces, and nothing between
+/// two of them.
 fn requests(server: &Server) -> Vec<String> {
     let mut requests = Vec::new();
     for connection in server.recorded() {
         let mut rest = connection.bytes.as_slice();
         while !rest.is_empty() {
-            let end = rest.windows(4).position(|four| four == b"\r\n\r\n").expect("the end of a head") + 4;
+            let end = rest
+                .windows(4)
+                .position(|four| four == b"\r\n\r\n")
+                .expect("the end of a head")
+                + 4;
             let mut head = String::from_utf8(rest[..end].to_vec()).unwrap();
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "));
             let length: usize = length.map_or(0, |length| length.parse().unwrap());
             let body = String::from_utf8_lossy(&rest[end..end + length]).into_owned();
             // The address of stored bytes is signed, another way each time.
             if let (Some(from), Some(to)) = (head.find("?se="), head.find(" HTTP/1.1")) {
                 head.replace_range(from..to, "?SIGNED");
             }
-            requests.push(format!("[{}]\n{}{body}", connection.base, head.replace("\r\n", "\n")));
+            requests.push(format!(
+                "[{}]\n{}{body}",
+                connection.base,
+                head.replace("\r\n", "\n")
+            ));
             rest = &rest[end + length..];
         }
     }
@@ -68,21 +89,34 @@ fn requests(server: &Server) -> Vec<String> {
 /// The requests in their order, with the hosts called after what they are.
 fn shown(server: &Server) -> String {
     let settings = server.github().settings.clone();
-    let hosts = [(settings.api_base, "api"), (settings.uploads_base, "uploads"), (settings.storage_base, "storage")];
+    let hosts = [
+        (settings.api_base, "api"),
+        (settings.uploads_base, "uploads"),
+        (settings.storage_base, "storage"),
+    ];
     let mut text = requests(server).join("\n");
     for (base, name) in &hosts {
-        text = text.replace(base, name).replace(base.trim_start_matches("http://"), name);
+        text = text
+            .replace(base, name)
+            .replace(base.trim_start_matches("http://"), name);
     }
-    text.replace(concat!("rock-matrix/", env!("CARGO_PKG_VERSION")), "rock-matrix/VERSION")
+    text.replace(
+        concat!("rock-matrix/", env!("CARGO_PKG_VERSION")),
+        "rock-matrix/VERSION",
+    )
 }
 
-/// Every request that has a body tells its length, none is sent in chunks, and the token stays with the API and uploads.
+/// Every request that has a body tells its length, none is sent in chunks, and the token stays with
+/// the API and uploads.
 #[test]
 fn requests_send_their_length_and_never_chunks() {
     let server = recording_server();
     let client = client(&server);
-    let description =
-        Description { title: Some("A".to_owned()), body: Some("é\n".to_owned()), ..Description::default() };
+    let description = Description {
+        title: Some("A".to_owned()),
+        body: Some("é\n".to_owned()),
+        ..Description::default()
+    };
     let draft = client.create("v1", &description).unwrap();
     let bytes = b"the bytes of a wheel";
     let upload = Upload {
@@ -97,10 +131,15 @@ fn requests_send_their_length_and_never_chunks() {
     let asset = sent[0].clone().unwrap().unwrap();
     client.releases(|_| true).unwrap();
     client.release(draft.id).unwrap();
-    assert_eq!(client.hash(asset.id), Ok((Digest::new(Sha256::digest(bytes).into()), 20)));
+    assert_eq!(
+        client.hash(asset.id),
+        Ok((Digest::new(Sha256::digest(bytes).into()), 20))
+    );
     client.rename(asset.id, "b.whl").unwrap();
     client.delete_asset(asset.id).unwrap();
-    client.update(draft.id, &serde_json::json!({"draft": false})).unwrap();
+    client
+        .update(draft.id, &serde_json::json!({"draft": false}))
+        .unwrap();
     assert_eq!(server.github().ledger.leaks, 0);
     insta::assert_snapshot!(shown(&server), @r#"
     [api]
@@ -193,15 +232,23 @@ fn requests_send_their_length_and_never_chunks() {
     "#);
 }
 
-/// A request that expects a body and has none says that it is 0 bytes long; one that expects none says nothing.
+/// A request that expects a body and has none says that it is 0 bytes long; one that expects none
+/// says nothing.
 #[test]
 fn bodyless_writes_send_a_length_of_zero() {
     let server = recording_server();
     let network = network();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     for method in ["POST", "PUT", "PATCH", "DELETE", "GET"] {
-        let request = http::Request::builder().method(method).uri(format!("{}/{method}", server.url()));
-        runtime.block_on(network.send(request.body(whole("")).unwrap())).unwrap();
+        let request = http::Request::builder()
+            .method(method)
+            .uri(format!("{}/{method}", server.url()));
+        runtime
+            .block_on(network.send(request.body(whole("")).unwrap()))
+            .unwrap();
     }
     let lengths: BTreeMap<String, bool> = requests(&server)
         .iter()
@@ -211,17 +258,38 @@ fn bodyless_writes_send_a_length_of_zero() {
             (method.to_owned(), request.contains("content-length: 0\n"))
         })
         .collect();
-    let wanted = [("DELETE", false), ("GET", false), ("PATCH", true), ("POST", true), ("PUT", true)];
-    assert_eq!(lengths, wanted.map(|(method, is_told)| (method.to_owned(), is_told)).into_iter().collect());
+    let wanted = [
+        ("DELETE", false),
+        ("GET", false),
+        ("PATCH", true),
+        ("POST", true),
+        ("PUT", true),
+    ];
+    assert_eq!(
+        lengths,
+        wanted
+            .map(|(method, is_told)| (method.to_owned(), is_told))
+            .into_iter()
+            .collect()
+    );
 }
 
 /// A body that is shorter or longer than its announced length is not sent at all.
 #[test]
 fn a_wrongly_announced_length_is_not_sent() {
     let server = recording_server();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let request = http::Request::post(server.url()).header("content-length", "4").body(whole("12345")).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let request = http::Request::post(server.url())
+        .header("content-length", "4")
+        .body(whole("12345"))
+        .unwrap();
     let error = runtime.block_on(network().send(request)).unwrap_err();
-    assert_eq!(error.reason, "a body of 5 bytes was announced with the length \"4\"");
+    assert_eq!(
+        error.reason,
+        "a body of 5 bytes was announced with the length \"4\""
+    );
     assert_eq!(requests(&server), Vec::<String>::new());
 }

@@ -7,8 +7,7 @@ use std::time::{Duration, SystemTime};
 use crate::support::toy::{Harbour, JOB, Toy};
 
 /// Compiles what changed, by make and the C compiler, and takes a wheel where that succeeds.
-const MAKE: &str =
-    "set -e; make -C src/code 2>&1; mkdir -p dist; src/code/app >dist/answer; cp \"$WHEELS\"/*.whl dist/";
+const MAKE: &str = "set -e; make -C src/code 2>&1; mkdir -p dist; src/code/app >dist/answer; cp \"$WHEELS\"/*.whl dist/";
 
 const MAKEFILE: &str = "OBJECTS = $(patsubst %.c,%.o,$(wildcard *.c))
 app: $(OBJECTS)
@@ -27,7 +26,9 @@ fn broken() -> Toy {
 /// Adds a source to a toy, with the Python of this machine to copy it and a record that needs none.
 fn with_source(toy: Toy, path: &str) -> Toy {
     let sources = format!("sources:\n  code: {{path: \"{path}\"}}\nsteps:");
-    let toy = toy.recipe("steps:", &sources).recipe("\n  record: {torch: [unused]}", "");
+    let toy = toy
+        .recipe("steps:", &sources)
+        .recipe("\n  record: {torch: [unused]}", "");
     toy.write("code/Makefile", MAKEFILE.as_bytes());
     toy.write("code/answer.h", b"int answer(void);\n");
     toy.write(
@@ -42,7 +43,8 @@ fn with_source(toy: Toy, path: &str) -> Toy {
 
 /// A Python that copies sources and passes the smoke test, which has no package to import.
 fn real_python(toy: &Toy) {
-    let script = "#!/bin/bash\ncase $2 in *\"Makes the target the same\"*) exec python3 \"$@\" ;; esac\n";
+    let script =
+        "#!/bin/bash\ncase $2 in *\"Makes the target the same\"*) exec python3 \"$@\" ;; esac\n";
     toy.write("python", script.as_bytes());
 }
 
@@ -68,7 +70,10 @@ fn a_fixed_source_is_built_by_the_suggested_command() {
     assert_eq!(toy.text("dist/answer"), "42");
     toy.write("code/other.c", b"int answer(void) { return 43; }\n");
     let (_, stderr) = toy.build(0, &["--continue", "build"]);
-    assert!(stderr.contains("the build resumes at `fetch-code`: its source is not what was copied\n"), "{stderr}");
+    assert!(
+        stderr.contains("the build resumes at `fetch-code`: its source is not what was copied\n"),
+        "{stderr}"
+    );
     assert_eq!(toy.text("dist/answer"), "43");
 }
 
@@ -86,12 +91,22 @@ fn only_what_changed_is_copied_and_compiled_again() {
     touch(&toy.path("code/main.c"), SystemTime::now());
     toy.build(0, &["--continue", "auto"]);
     assert_eq!(compiled(&toy), "");
-    assert!(toy.text("logs/build.log").contains("src/code is "), "{}", toy.text("logs/build.log"));
+    assert!(
+        toy.text("logs/build.log").contains("src/code is "),
+        "{}",
+        toy.text("logs/build.log")
+    );
     // Another content with an older time, as of a file that is taken from a backup.
     toy.write("code/other.c", b"int answer(void) { return 43; }\n");
-    touch(&toy.path("code/other.c"), SystemTime::now() - Duration::from_hours(24));
+    touch(
+        &toy.path("code/other.c"),
+        SystemTime::now() - Duration::from_hours(24),
+    );
     toy.build(0, &["--continue", "auto"]);
-    assert_eq!((compiled(&toy).as_str(), toy.text("dist/answer").as_str()), ("other.c", "43"));
+    assert_eq!(
+        (compiled(&toy).as_str(), toy.text("dist/answer").as_str()),
+        ("other.c", "43")
+    );
     // A header that both include.
     toy.write("code/answer.h", b"int answer(void);\nint more;\n");
     toy.build(0, &["--continue", "build"]);
@@ -99,7 +114,12 @@ fn only_what_changed_is_copied_and_compiled_again() {
 }
 
 fn touch(path: &Path, time: SystemTime) {
-    std::fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+    std::fs::File::options()
+        .write(true)
+        .open(path)
+        .unwrap()
+        .set_modified(time)
+        .unwrap();
 }
 
 #[test]
@@ -109,7 +129,10 @@ fn what_the_source_no_longer_has_is_removed() {
     toy.write("code/old/a.txt", b"old");
     toy.write("code/kind", b"a file");
     toy.build(0, &[]);
-    toy.write(&format!(".rock/{JOB}/src/code/old/made.txt"), b"made by the build");
+    toy.write(
+        &format!(".rock/{JOB}/src/code/old/made.txt"),
+        b"made by the build",
+    );
     for name in ["unused.c", "old/a.txt", "kind"] {
         std::fs::remove_file(toy.path("code").join(name)).unwrap();
     }
@@ -120,7 +143,10 @@ fn what_the_source_no_longer_has_is_removed() {
     assert_eq!(compiled(&toy), "added.c");
     let has = |name: &str| toy.job("src/code").join(name).exists();
     assert!(!has("unused.c") && !has("old/a.txt"), "they are gone");
-    assert!(has("old/made.txt") && has("unused.o") && has("kind/inside"), "what the build made stays");
+    assert!(
+        has("old/made.txt") && has("unused.o") && has("kind/inside"),
+        "what the build made stays"
+    );
 }
 
 /// A stage that is passed over on request is still one that changed.
@@ -144,14 +170,26 @@ fn links_among_copied_files_are_not_followed() {
     toy.write("canary/text", b"mine\n");
     for name in ["data", "src-code.copied"] {
         let place = toy.job("src/code").join(name);
-        let place = if name == "data" { place } else { toy.job("src/code.copied") };
+        let place = if name == "data" {
+            place
+        } else {
+            toy.job("src/code.copied")
+        };
         let _ = std::fs::remove_dir_all(&place);
         let _ = std::fs::remove_file(&place);
-        let target = if name == "data" { "canary" } else { "canary/text" };
+        let target = if name == "data" {
+            "canary"
+        } else {
+            "canary/text"
+        };
         std::os::unix::fs::symlink(toy.path(target), &place).unwrap();
         toy.write("code/data/text", format!("two {name}\n").as_bytes());
         toy.build(0, &["--continue", "auto"]);
-        assert_eq!(std::fs::read_to_string(toy.path("canary/text")).unwrap(), "mine\n", "{name}");
+        assert_eq!(
+            std::fs::read_to_string(toy.path("canary/text")).unwrap(),
+            "mine\n",
+            "{name}"
+        );
         assert_eq!(toy.text("src/code/data/text"), format!("two {name}\n"));
     }
 }
@@ -165,7 +203,10 @@ fn releases_and_environments_in_the_source_are_not_copied() {
     toy.write("code/release/toy-1.0-py3-none-any.whl", b"wheel");
     toy.write("code/tools/venv/pyvenv.cfg", b"home = /usr/bin\n");
     let (_, stderr) = toy.build(0, &["--continue", "auto"]);
-    assert!(!stderr.contains("fetch-code"), "nothing of it is a source: {stderr}");
+    assert!(
+        !stderr.contains("fetch-code"),
+        "nothing of it is a source: {stderr}"
+    );
     let (_, stderr) = toy.build(0, &[]);
     assert!(stderr.contains("fetch-code: done"), "{stderr}");
     assert!(!toy.job("src/code/release").exists() && !toy.job("src/code/tools/venv").exists());
@@ -179,7 +220,9 @@ fn a_fixed_source_is_built_in_a_container_too() {
     let harbour = Harbour { toy };
     let (_, stderr) = harbour.build(4, &[]);
     assert!(stderr.contains("other.c"), "{stderr}");
-    harbour.toy.write("code/other.c", b"int answer(void) { return 42; }\n");
+    harbour
+        .toy
+        .write("code/other.c", b"int answer(void) { return 42; }\n");
     harbour.build(0, &["--continue", "build"]);
     assert_eq!(harbour.toy.text("dist/answer"), "42");
     assert_eq!(compiled(&harbour.toy), "main.c other.c other.c unused.c");
@@ -187,8 +230,17 @@ fn a_fixed_source_is_built_in_a_container_too() {
 
 #[track_caller]
 fn git(folder: &Path, words: &[&str]) {
-    let done = Command::new("git").arg("-C").arg(folder).args(words).output().unwrap();
-    assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    let done = Command::new("git")
+        .arg("-C")
+        .arg(folder)
+        .args(words)
+        .output()
+        .unwrap();
+    assert!(
+        done.status.success(),
+        "{words:?}: {}",
+        String::from_utf8_lossy(&done.stderr)
+    );
 }
 
 /// The package is in the folder where the program is called: the most common case.
@@ -208,7 +260,12 @@ fn the_folder_of_the_matrix_file_is_a_source() {
     git(&toy.folder, &["add", "-f", "data/kept.bin"]);
     toy.build(0, &[]);
     let has = |name: &str| toy.job("src/code").join(name).exists();
-    for name in ["code/main.c", "data/kept.bin", "recipes/toy.yaml", ".gitignore"] {
+    for name in [
+        "code/main.c",
+        "data/kept.bin",
+        "recipes/toy.yaml",
+        ".gitignore",
+    ] {
         assert!(has(name), "{name}");
     }
     for name in [
@@ -233,8 +290,14 @@ fn the_folder_of_the_matrix_file_is_a_source() {
     assert!(stderr.contains("4 stages were done before"), "{stderr}");
     toy.build(0, &["--out", "code/wheels"]);
     toy.build(0, &["--out", "code/wheels"]);
-    assert!(!has("code/wheels"), "wheels of an earlier build are no sources");
-    let output = toy.command(&["plan", "matrices/toy.yaml"]).output().unwrap();
+    assert!(
+        !has("code/wheels"),
+        "wheels of an earlier build are no sources"
+    );
+    let output = toy
+        .command(&["plan", "matrices/toy.yaml"])
+        .output()
+        .unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
     let note = "note: source `code` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, releases, \
                 virtual environments and what git ignores\n";

@@ -30,12 +30,17 @@ fn project() -> Project {
 
 /// Every file that a run may have made, but for the artifacts.
 fn files(project: &Project) -> BTreeMap<String, Vec<u8>> {
-    let paths = project.files().into_iter().filter(|path| !path.starts_with("artifacts/"));
-    paths.map(|path| (path.clone(), std::fs::read(project.path(&path)).unwrap())).collect()
+    let paths = project
+        .files()
+        .into_iter()
+        .filter(|path| !path.starts_with("artifacts/"));
+    paths
+        .map(|path| (path.clone(), std::fs::read(project.path(&path)).unwrap()))
+        .collect()
 }
 
-/// Commands that work in threads give the same output and the same files where no other thread can be started, and where
-/// one or two can.
+/// Commands that work in threads give the same output and the same files where no other thread can
+/// be started, and where one or two can.
 #[test]
 fn commands_work_in_one_thread_where_no_other_starts() {
     let commands: [&[&str]; 11] = [
@@ -43,12 +48,29 @@ fn commands_work_in_one_thread_where_no_other_starts() {
         &["wheel", "show", LARGE, "--no-host-libs"],
         &["wheel", "verify", SMALL],
         &["wheel", "verify", LARGE],
-        &["wheel", "repair", SMALL, "--no-host-libs", "--recompress", "-w", "fixed"],
+        &[
+            "wheel",
+            "repair",
+            SMALL,
+            "--no-host-libs",
+            "--recompress",
+            "-w",
+            "fixed",
+        ],
         &["plan", "m.yaml", "--format", "json"],
         &["render", "script", "m.yaml", "--out", "scripts/"],
         &["index", "build", "dist"],
         &["publish", "dist", "--to", "release", "--tag", "v1"],
-        &["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "sdk", "--version", "7.10.0"],
+        &[
+            "sdk",
+            "build",
+            "--artifact-dir",
+            "artifacts",
+            "--dest-dir",
+            "sdk",
+            "--version",
+            "7.10.0",
+        ],
         &["sdk", "verify", "sdk/dist"],
     ];
     let free = project();
@@ -57,7 +79,11 @@ fn commands_work_in_one_thread_where_no_other_starts() {
         let limited = project();
         for (arguments, expected) in commands.iter().zip(&expected) {
             let outcome = limited.run_in_threads(limit, arguments).exits(0);
-            assert_eq!(&outcome.stdout, expected, "{limit}: {arguments:?}\n{}", outcome.stderr);
+            assert_eq!(
+                &outcome.stdout, expected,
+                "{limit}: {arguments:?}\n{}",
+                outcome.stderr
+            );
         }
         assert!(files(&limited) == files(&free), "{limit}");
     }
@@ -66,12 +92,23 @@ fn commands_work_in_one_thread_where_no_other_starts() {
 /// A compressed tree is read and written without threads, with the same bytes.
 #[test]
 fn xz_is_read_and_written_in_one_thread() {
-    let make = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "sdk", "--devel-tarball-compression"];
+    let make = [
+        "sdk",
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--dest-dir",
+        "sdk",
+        "--devel-tarball-compression",
+    ];
     let verify = ["sdk", "verify", "sdk/dist"];
     let (free, limited) = (project(), project());
     for arguments in [&make[..], &verify] {
         let expected = free.run(arguments).exits(0).stdout;
-        assert_eq!(limited.run_in_threads(1, arguments).exits(0).stdout, expected);
+        assert_eq!(
+            limited.run_in_threads(1, arguments).exits(0).stdout,
+            expected
+        );
     }
     assert!(files(&limited) == files(&free));
 }
@@ -83,11 +120,23 @@ fn host_names_are_resolved_in_one_thread() {
     let address = served.url().replace("127.0.0.1", "localhost");
     let project = project().env("GITHUB_TOKEN", "none");
     let file = format!("dist/{RELEASED}");
-    let publish = ["publish", &file, "--repo", "o/r", "--tag", "v1", "--api-url", &address];
+    let publish = [
+        "publish",
+        &file,
+        "--repo",
+        "o/r",
+        "--tag",
+        "v1",
+        "--api-url",
+        &address,
+    ];
     for arguments in [&publish[..], &["compat", "refresh", "--from", &address]] {
         let said = project.run_in_threads(1, arguments).exits(3).stderr;
         let asked = served.asked();
-        assert!(!said.contains("panicked") && !asked.is_empty(), "{asked:?}\n{said}");
+        assert!(
+            !said.contains("panicked") && !asked.is_empty(),
+            "{asked:?}\n{said}"
+        );
     }
 }
 
@@ -95,7 +144,10 @@ fn host_names_are_resolved_in_one_thread() {
 #[test]
 fn no_program_is_started_whose_output_nothing_can_read() {
     let project = Project::new();
-    let said = project.run_in_threads(1, &["source", "checkout", "torch"]).exits(3).stderr;
+    let said = project
+        .run_in_threads(1, &["source", "checkout", "torch"])
+        .exits(3)
+        .stderr;
     insta::assert_snapshot!(said, @r"
     error[C018 no-git]: cannot start `git`: Resource temporarily unavailable (os error 11)
     help: see that the program can be run

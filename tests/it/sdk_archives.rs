@@ -11,16 +11,31 @@ use crate::support::artifacts::{Artifacts, append, append_other, compressed};
 use crate::support::{Outcome, Project};
 
 fn build(project: &Project, code: i32) -> Outcome {
-    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0", "--strict"];
+    let words = [
+        "sdk",
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--dest-dir",
+        "out",
+        "--version",
+        "7.10.0",
+        "--strict",
+    ];
     project.run(&words).exits(code)
 }
 
 /// The digests of all packages of a project.
 fn packages(project: &Project) -> BTreeMap<String, String> {
-    let files = std::fs::read_dir(project.path("out/dist")).unwrap().map(|entry| {
-        let path = entry.unwrap().path();
-        (path.file_name().unwrap().to_string_lossy().into_owned(), sum(&path))
-    });
+    let files = std::fs::read_dir(project.path("out/dist"))
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            (
+                path.file_name().unwrap().to_string_lossy().into_owned(),
+                sum(&path),
+            )
+        });
     files.collect()
 }
 
@@ -54,9 +69,16 @@ fn packages_of_archives_are_those_of_folders_byte_for_byte() {
         artifacts.pack(compression);
         build(&project, 0);
         assert_eq!(packages(&project), wanted, "{compression:?}");
-        let left = std::fs::read_dir(project.path("out")).unwrap().map(|entry| entry.unwrap().file_name());
+        let left = std::fs::read_dir(project.path("out"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name());
         assert_eq!(left.collect::<Vec<_>>(), ["dist"], "nothing is unpacked");
-        let plan = |project: &Project| project.run(&["sdk", "plan", "--artifact-dir", "artifacts"]).exits(0).stdout;
+        let plan = |project: &Project| {
+            project
+                .run(&["sdk", "plan", "--artifact-dir", "artifacts"])
+                .exits(0)
+                .stdout
+        };
         assert_eq!(plan(&project), plan(&folders));
     }
 }
@@ -82,10 +104,16 @@ fn a_folder_comes_before_archives_of_its_name_and_zstd_before_xz() {
     artifacts.pack(Compression::Zstd);
     std::fs::write(folder.join("blas_lib_generic.tar.xz"), b"nothing").unwrap();
     let archive = folder.join("blas_lib_generic.tar.zst");
-    std::fs::write(folder.join("blas_lib_generic.tar.zst.sha256sum"), format!("{}  x.tar.zst\n", sum(&archive)))
-        .unwrap();
-    std::fs::write(folder.join("blas_dev_generic.tar.zst.sha256sum"), sum(&folder.join("blas_dev_generic.tar.zst")))
-        .unwrap();
+    std::fs::write(
+        folder.join("blas_lib_generic.tar.zst.sha256sum"),
+        format!("{}  x.tar.zst\n", sum(&archive)),
+    )
+    .unwrap();
+    std::fs::write(
+        folder.join("blas_dev_generic.tar.zst.sha256sum"),
+        sum(&folder.join("blas_dev_generic.tar.zst")),
+    )
+    .unwrap();
     build(&project, 0);
     assert_eq!(packages(&project), wanted);
 }
@@ -99,22 +127,53 @@ fn archives_that_are_cut_off_damaged_or_other_ones_are_all_told_and_nothing_is_w
     let cut = folder.join("blas_lib_generic.tar.zst");
     let bytes = std::fs::read(&cut).unwrap();
     std::fs::write(&cut, &bytes[..bytes.len() - 3]).unwrap();
-    std::fs::write(folder.join("core-hip_lib_generic.tar.zst.sha256sum"), "0".repeat(64)).unwrap();
-    artifacts.archive("rand_lib_generic", None, |tar| append(tar, "rand/stage/lib/a", b"a"));
+    std::fs::write(
+        folder.join("core-hip_lib_generic.tar.zst.sha256sum"),
+        "0".repeat(64),
+    )
+    .unwrap();
+    artifacts.archive("rand_lib_generic", None, |tar| {
+        append(tar, "rand/stage/lib/a", b"a")
+    });
     artifacts.archive("rpp_lib_generic", None, |_| ());
     std::fs::write(folder.join("fft_lib_generic.tar.xz"), b"").unwrap();
     // Whole, as far as zstd can say, and no tar.
-    std::fs::write(folder.join("rccl_lib_generic.tar.zst"), compressed(&[7; 5000], Compression::Zstd)).unwrap();
+    std::fs::write(
+        folder.join("rccl_lib_generic.tar.zst"),
+        compressed(&[7; 5000], Compression::Zstd),
+    )
+    .unwrap();
     let said = build(&project, 1).stderr;
     for (name, why) in [
-        ("blas_lib_generic.tar.zst", "the archive is damaged or cut off"),
-        ("core-hip_lib_generic.tar.zst.sha256sum", "the archive is not the one that was published: its SHA-256 is"),
-        ("rand_lib_generic.tar.zst", "its first member is not `artifact_manifest.txt`"),
-        ("rpp_lib_generic.tar.zst", "its first member is not `artifact_manifest.txt`"),
-        ("fft_lib_generic.tar.xz", "the archive is damaged or cut off"),
-        ("rccl_lib_generic.tar.zst", "the archive is damaged or cut off"),
+        (
+            "blas_lib_generic.tar.zst",
+            "the archive is damaged or cut off",
+        ),
+        (
+            "core-hip_lib_generic.tar.zst.sha256sum",
+            "the archive is not the one that was published: its SHA-256 is",
+        ),
+        (
+            "rand_lib_generic.tar.zst",
+            "its first member is not `artifact_manifest.txt`",
+        ),
+        (
+            "rpp_lib_generic.tar.zst",
+            "its first member is not `artifact_manifest.txt`",
+        ),
+        (
+            "fft_lib_generic.tar.xz",
+            "the archive is damaged or cut off",
+        ),
+        (
+            "rccl_lib_generic.tar.zst",
+            "the archive is damaged or cut off",
+        ),
     ] {
-        assert!(said.contains(why) && said.contains(&format!("artifacts/{name}")), "{name}: {said}");
+        assert!(
+            said.contains(why) && said.contains(&format!("artifacts/{name}")),
+            "{name}: {said}"
+        );
     }
     assert_eq!(said.matches("[S002 bad-artifact]").count(), 6, "{said}");
     assert!(!project.has("out"), "{:?}", project.files());
@@ -130,7 +189,12 @@ fn members_that_no_package_can_hold_are_all_told() {
         append(tar, "rand/stage/lib/../../../../up", b"x");
         append(tar, "elsewhere/file", b"x");
         append_other(tar, tar::EntryType::Char, "rand/stage/dev", "");
-        append_other(tar, tar::EntryType::Link, "rand/stage/again", "rand/stage/behind");
+        append_other(
+            tar,
+            tar::EntryType::Link,
+            "rand/stage/again",
+            "rand/stage/behind",
+        );
         append(tar, "rand/stage/behind", b"x");
         let mut header = tar::Header::new_gnu();
         header.as_mut_bytes()[..14].copy_from_slice(b"rand/stage/\xff\xfe!");
@@ -167,7 +231,12 @@ fn another_name_of_a_path_that_leads_out_is_refused() {
         });
         let said = build(&project, 1).stderr;
         assert!(said.contains("[S002 bad-artifact]"), "{said}");
-        assert!(said.contains(&format!("it is another name of `{other}`, which leads out of the artifact")), "{said}");
+        assert!(
+            said.contains(&format!(
+                "it is another name of `{other}`, which leads out of the artifact"
+            )),
+            "{said}"
+        );
         assert!(!project.has("out"));
     }
 }
@@ -178,13 +247,22 @@ fn another_name_of_a_file_holds_what_the_file_holds() {
     let artifacts = Artifacts::split(&project);
     artifacts.archive("rand_lib_generic", Some("rand/stage\n\n"), |tar| {
         append(tar, "rand/stage/lib/data", b"one content");
-        append_other(tar, tar::EntryType::Link, "rand/stage/lib/same", "rand/stage/lib/data");
+        append_other(
+            tar,
+            tar::EntryType::Link,
+            "rand/stage/lib/same",
+            "rand/stage/lib/data",
+        );
     });
     build(&project, 0);
-    let wheel = std::fs::read(project.path("out/dist/rocm_sdk_libraries-7.10.0-py3-none-linux_x86_64.whl")).unwrap();
+    let wheel =
+        std::fs::read(project.path("out/dist/rocm_sdk_libraries-7.10.0-py3-none-linux_x86_64.whl"))
+            .unwrap();
     let mut wheel = zip::ZipArchive::new(std::io::Cursor::new(wheel)).unwrap();
     for name in ["data", "same"] {
-        let member = wheel.by_name(&format!("_rocm_sdk_libraries/lib/{name}")).unwrap();
+        let member = wheel
+            .by_name(&format!("_rocm_sdk_libraries/lib/{name}"))
+            .unwrap();
         assert_eq!(std::io::read_to_string(member).unwrap(), "one content");
     }
 }

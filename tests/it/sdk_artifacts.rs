@@ -8,8 +8,17 @@ use crate::support::artifacts::{Artifacts, append, append_other};
 use crate::support::{Outcome, Project};
 
 fn build(project: &Project, code: i32) -> Outcome {
-    let words =
-        ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0", "--overwrite"];
+    let words = [
+        "sdk",
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--dest-dir",
+        "out",
+        "--version",
+        "7.10.0",
+        "--overwrite",
+    ];
     project.run(&words).exits(code)
 }
 
@@ -44,30 +53,71 @@ fn artifacts_that_are_there_twice_are_told_with_what_is_taken() {
     let folder = project.path("artifacts");
     std::fs::write(folder.join("blas_lib_generic.tar.xz"), b"nothing").unwrap();
     let said = build(&project, 0).stderr;
-    assert!(said.starts_with("warning[S014 artifact-twice]: `blas_lib_generic` is there in several forms"), "{said}");
-    assert!(said.contains("`blas_lib_generic` is taken, and not `blas_lib_generic.tar.xz`"), "{said}");
+    assert!(
+        said.starts_with(
+            "warning[S014 artifact-twice]: `blas_lib_generic` is there in several forms"
+        ),
+        "{said}"
+    );
+    assert!(
+        said.contains("`blas_lib_generic` is taken, and not `blas_lib_generic.tar.xz`"),
+        "{said}"
+    );
     artifacts.pack(Compression::Zstd);
-    for name in ["base_run", "blas_dev", "core-hip_dev", "core-hip_lib", "core-hip_run"] {
+    for name in [
+        "base_run",
+        "blas_dev",
+        "core-hip_dev",
+        "core-hip_lib",
+        "core-hip_run",
+    ] {
         std::fs::write(folder.join(format!("{name}_generic.tar.xz")), b"nothing").unwrap();
     }
     let said = build(&project, 0).stderr;
-    assert!(said.starts_with("warning[S014 artifact-twice]: 6 artifacts are there in several forms"), "{said}");
-    assert!(said.contains("`blas_lib_generic.tar.zst` is taken, and not `blas_lib_generic.tar.xz`"), "{said}");
+    assert!(
+        said.starts_with("warning[S014 artifact-twice]: 6 artifacts are there in several forms"),
+        "{said}"
+    );
+    assert!(
+        said.contains("`blas_lib_generic.tar.zst` is taken, and not `blas_lib_generic.tar.xz`"),
+        "{said}"
+    );
 }
 
 #[test]
 fn artifacts_of_several_builds_are_told_as_far_as_they_tell_it() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
-    let archive = |target: &str| format!("blas_lib_{target}/blas/stage/.kpack/blas_lib_{target}.kpack");
-    let size = |target: &str| project.path("artifacts").join(archive(target)).metadata().unwrap().len();
+    let archive =
+        |target: &str| format!("blas_lib_{target}/blas/stage/.kpack/blas_lib_{target}.kpack");
+    let size = |target: &str| {
+        project
+            .path("artifacts")
+            .join(archive(target))
+            .metadata()
+            .unwrap()
+            .len()
+    };
     let beside = "blas_lib_generic/blas/stage/.kpack/blas_lib.kpm";
-    let (one, other) = (("gfx942", "blas_lib_gfx942.kpack"), ("gfx1100", "blas_lib_gfx1100.kpack"));
+    let (one, other) = (
+        ("gfx942", "blas_lib_gfx942.kpack"),
+        ("gfx1100", "blas_lib_gfx1100.kpack"),
+    );
     let absent = ("gfx1201", "blas_lib_gfx1201.kpack", 1);
-    let right = [(one.0, one.1, size("gfx942")), (other.0, other.1, size("gfx1100")), absent];
+    let right = [
+        (one.0, one.1, size("gfx942")),
+        (other.0, other.1, size("gfx1100")),
+        absent,
+    ];
     artifacts.file(beside, &list(&right));
-    assert!(!build(&project, 0).stderr.contains("S015"), "all is of one build");
-    artifacts.file(beside, &list(&[(one.0, one.1, size("gfx942") + 1), right[1]]));
+    assert!(
+        !build(&project, 0).stderr.contains("S015"),
+        "all is of one build"
+    );
+    artifacts.file(
+        beside,
+        &list(&[(one.0, one.1, size("gfx942") + 1), right[1]]),
+    );
     artifacts.file("base_run_generic/base/stage/.info/version", b"7.11.0\n");
     let said = build(&project, 0).stderr;
     let mut expected = String::new();
@@ -80,7 +130,11 @@ fn artifacts_of_several_builds_are_told_as_far_as_they_tell_it() {
         (
             "blas_lib_gfx942",
             &archive("gfx942"),
-            format!("it has {0} bytes, and `{beside}` knows one of {1}", size("gfx942"), size("gfx942") + 1),
+            format!(
+                "it has {0} bytes, and `{beside}` knows one of {1}",
+                size("gfx942"),
+                size("gfx942") + 1
+            ),
         ),
     ] {
         let _ = write!(
@@ -95,21 +149,35 @@ fn artifacts_of_several_builds_are_told_as_far_as_they_tell_it() {
     }
     assert_eq!(said.matches("S015").count(), 2, "{said}");
     artifacts.pack(Compression::Zstd);
-    assert_eq!(build(&project, 0).stderr.matches("S015").count(), 2, "also of archives");
+    assert_eq!(
+        build(&project, 0).stderr.matches("S015").count(),
+        2,
+        "also of archives"
+    );
 }
 
 /// The folder that a manifest lists may be anything, and what lies behind a link anywhere.
 #[test]
 fn a_folder_of_an_artifact_that_is_a_link_is_told_and_not_followed() {
     for link in ["rand", "rand/stage"] {
-        let project = Project::new().file("outside/stage/lib/secret", "secret").file("outside/lib/secret", "secret");
+        let project = Project::new()
+            .file("outside/stage/lib/secret", "secret")
+            .file("outside/lib/secret", "secret");
         Artifacts::split(&project).file("rand_lib_generic/rand/stage/lib/x", b"x");
         let place = project.path("artifacts/rand_lib_generic").join(link);
         std::fs::remove_dir_all(&place).unwrap();
         std::os::unix::fs::symlink(project.path("outside"), &place).unwrap();
         let said = build(&project, 1).stderr;
-        assert!(said.starts_with("error[S002 bad-artifact]: the manifest lists a folder behind this link"), "{said}");
-        assert!(said.contains(&format!("artifacts/rand_lib_generic/{link}\n")), "{said}");
+        assert!(
+            said.starts_with(
+                "error[S002 bad-artifact]: the manifest lists a folder behind this link"
+            ),
+            "{said}"
+        );
+        assert!(
+            said.contains(&format!("artifacts/rand_lib_generic/{link}\n")),
+            "{said}"
+        );
         assert!(!project.has("out/dist"));
     }
 }
@@ -121,7 +189,8 @@ fn a_file_below_a_link_of_an_archive_is_refused_as_it_is_where_it_is_unpacked() 
         let project = Project::new();
         let artifacts = Artifacts::split(&project);
         artifacts.archive("rand_lib_generic", Some("rand/stage\n"), |tar| {
-            let link = |tar: &mut _| append_other(tar, tar::EntryType::Symlink, "rand/stage/lib", "lib64");
+            let link =
+                |tar: &mut _| append_other(tar, tar::EntryType::Symlink, "rand/stage/lib", "lib64");
             if is_link_first {
                 link(tar);
             }
@@ -133,15 +202,31 @@ fn a_file_below_a_link_of_an_archive_is_refused_as_it_is_where_it_is_unpacked() 
         });
         let said = build(&project, 1).stderr;
         assert!(
-            said.starts_with("error[S002 bad-artifact]: it lies below `rand/stage/lib`, which is no folder"),
+            said.starts_with(
+                "error[S002 bad-artifact]: it lies below `rand/stage/lib`, which is no folder"
+            ),
             "{said}"
         );
-        assert!(said.contains("rand_lib_generic.tar.zst/rand/stage/lib/deep/x"), "{said}");
+        assert!(
+            said.contains("rand_lib_generic.tar.zst/rand/stage/lib/deep/x"),
+            "{said}"
+        );
         assert!(!project.has("out/dist"));
         artifacts.publish("staging", "123-linux");
-        let fetch = ["sdk", "fetch", "--run-id", "123", "--local-staging", "staging", "--extract"];
+        let fetch = [
+            "sdk",
+            "fetch",
+            "--run-id",
+            "123",
+            "--local-staging",
+            "staging",
+            "--extract",
+        ];
         let code = project.command(&fetch).output().unwrap().status.code();
         assert!(code == Some(1) || code == Some(3), "{code:?}");
-        assert!(!project.has("artifacts/rand_lib_generic"), "nothing of it is there");
+        assert!(
+            !project.has("artifacts/rand_lib_generic"),
+            "nothing of it is there"
+        );
     }
 }

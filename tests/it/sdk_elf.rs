@@ -1,5 +1,5 @@
-//! Libraries and programs of both linkers, also with program headers where splitting off the code for GPUs moves them,
-//! on their way into packages of the SDK: they load and run from there.
+//! Libraries and programs of both linkers, also with program headers where splitting off the code
+//! for GPUs moves them, on their way into packages of the SDK: they load and run from there.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,26 @@ use crate::support::Project;
 use crate::support::artifacts::Artifacts;
 use crate::support::linked::{find_lld, headers_at_end, linked_by, run, warnings};
 
-const LIBRARY: &str =
-    "static int kept = 2; int lib(int); int answer(void) { return 40 + kept; } int lib(int n) { return n; }";
+const LIBRARY: &str = "static int kept = 2; int lib(int); int answer(void) { return 40 + kept; } int lib(int n) { return n; }";
 const PROGRAM: &str = "#include <stdio.h>\nint main(int n, char **v) { printf(\"%d %s\\n\", n, v[n - 1]); return 0; }";
 
 /// What `cc` makes of a source.
 fn compiled(folder: &Path, source: &str, words: &[&str]) -> Vec<u8> {
     std::fs::write(folder.join("source.c"), source).unwrap();
-    run(Command::new("cc").current_dir(folder).args(["-O1", "-o", "made", "source.c"]).args(words));
+    run(Command::new("cc")
+        .current_dir(folder)
+        .args(["-O1", "-o", "made", "source.c"])
+        .args(words));
     std::fs::read(folder.join("made")).unwrap()
 }
 
 /// How the linkers of this machine are asked for.
 fn linkers(folder: &Path) -> Vec<Vec<String>> {
     let lld = find_lld("libraries of lld in packages of the SDK");
-    [vec![]].into_iter().chain(lld.map(|lld| linked_by(&lld, &folder.join("linker")))).collect()
+    [vec![]]
+        .into_iter()
+        .chain(lld.map(|lld| linked_by(&lld, &folder.join("linker"))))
+        .collect()
 }
 
 /// The core package with these files, unpacked.
@@ -35,11 +40,23 @@ fn unpacked(files: &BTreeMap<String, Vec<u8>>) -> (Project, PathBuf) {
     for (path, bytes) in files {
         artifacts.executable(&format!("core-hip_lib_generic/hip/stage/{path}"), bytes);
     }
-    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
+    let words = [
+        "sdk",
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--dest-dir",
+        "out",
+        "--version",
+        "7.10.0",
+    ];
     project.run(&words).exits(0);
     let site = project.path("site");
     let wheel = project.path("out/dist/rocm_sdk_core-7.10.0-py3-none-linux_x86_64.whl");
-    run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(&site));
+    run(Command::new("python3")
+        .args(["-m", "zipfile", "-e"])
+        .arg(wheel)
+        .arg(&site));
     let root = site.join("_rocm_sdk_core");
     for path in files.keys() {
         // Python's unpacker does not keep permissions; installers do.
@@ -50,28 +67,45 @@ fn unpacked(files: &BTreeMap<String, Vec<u8>>) -> (Project, PathBuf) {
 
 fn loads(path: &Path) {
     let script = "import ctypes, sys; assert ctypes.CDLL(sys.argv[1]).answer() == 42";
-    run(Command::new("python3").args(["-c", script]).arg(path).env("LD_BIND_NOW", "1"));
+    run(Command::new("python3")
+        .args(["-c", script])
+        .arg(path)
+        .env("LD_BIND_NOW", "1"));
 }
 
-/// TK8, TU13: whatever linked them and wherever their program headers are, libraries load from the package.
+/// TK8, TU13: whatever linked them and wherever their program headers are, libraries load from the
+/// package.
 #[test]
 fn libraries_of_both_linkers_and_split_ones_load_from_the_package() {
     let folder = tempfile::tempdir().unwrap();
     let mut files = BTreeMap::new();
     for (number, linker) in linkers(folder.path()).iter().enumerate() {
-        for (kind, more) in [("bare", vec![]), ("path", vec!["-Wl,-rpath,$ORIGIN/llvm/lib", "-Wl,--enable-new-dtags"])]
-        {
+        for (kind, more) in [
+            ("bare", vec![]),
+            (
+                "path",
+                vec!["-Wl,-rpath,$ORIGIN/llvm/lib", "-Wl,--enable-new-dtags"],
+            ),
+        ] {
             let name = |form: &str| format!("lib{kind}{number}{form}.so.1");
             let make = |form: &str| {
                 let soname = format!("-Wl,-soname,{}", name(form));
                 let mut words = vec!["-shared", "-fPIC", soname.as_str()];
-                words.extend(linker.iter().map(String::as_str).chain(more.iter().copied()));
+                words.extend(
+                    linker
+                        .iter()
+                        .map(String::as_str)
+                        .chain(more.iter().copied()),
+                );
                 compiled(folder.path(), LIBRARY, &words)
             };
             files.insert(format!("lib/{}", name("")), make(""));
             for (spare, gap) in [(0, 0), (0, 0x20_0000), (5, 0), (5, 0x20_0000)] {
                 let form = format!("s{spare}g{gap}");
-                files.insert(format!("lib/{}", name(&form)), headers_at_end(&make(&form), spare, gap));
+                files.insert(
+                    format!("lib/{}", name(&form)),
+                    headers_at_end(&make(&form), spare, gap),
+                );
             }
         }
     }
@@ -79,7 +113,10 @@ fn libraries_of_both_linkers_and_split_ones_load_from_the_package() {
     for (path, before) in &files {
         let after = std::fs::read(root.join(path)).unwrap();
         assert_eq!(verify(&after), [], "{path}");
-        assert!(after.len() > before.len() && warnings(&root.join(path)).is_empty(), "{path}");
+        assert!(
+            after.len() > before.len() && warnings(&root.join(path)).is_empty(),
+            "{path}"
+        );
         loads(&root.join(path));
     }
 }
@@ -100,7 +137,10 @@ fn no_name_changes_that_shares_its_end_with_a_search_path() {
         "-lm",
     ];
     let library = compiled(folder.path(), LIBRARY, &words);
-    assert!(!library.windows(5).any(|window| window == b"\0lib\0"), "one string is the end of the other");
+    assert!(
+        !library.windows(5).any(|window| window == b"\0lib\0"),
+        "one string is the end of the other"
+    );
     let elf = Elf::read(&library).unwrap();
     let strings = elf.strings(&library).unwrap();
     let told = |tag| elf.texts(&strings, tag).unwrap();
@@ -109,13 +149,26 @@ fn no_name_changes_that_shares_its_end_with_a_search_path() {
     let before = folder.path().join("before.so");
     std::fs::write(&before, &library).unwrap();
     let (_project, root) = unpacked(&[(path.clone(), library.clone())].into());
-    let symbols = |file: &Path| run(Command::new("readelf").arg("--dyn-syms").arg("-W").arg(file));
+    let symbols = |file: &Path| {
+        run(Command::new("readelf")
+            .arg("--dyn-syms")
+            .arg("-W")
+            .arg(file))
+    };
     let dynamic = |file: &Path| -> Vec<String> {
         let all = run(Command::new("readelf").arg("-dW").arg(file));
-        let named = all.lines().filter(|line| line.contains("(NEEDED)") || line.contains("(SONAME)"));
-        named.map(|line| line.split_once('[').unwrap().1.to_owned()).collect()
+        let named = all
+            .lines()
+            .filter(|line| line.contains("(NEEDED)") || line.contains("(SONAME)"));
+        named
+            .map(|line| line.split_once('[').unwrap().1.to_owned())
+            .collect()
     };
-    assert!(symbols(&before).lines().any(|line| line.ends_with(" lib")), "{}", symbols(&before));
+    assert!(
+        symbols(&before).lines().any(|line| line.ends_with(" lib")),
+        "{}",
+        symbols(&before)
+    );
     assert_eq!(symbols(&root.join(&path)), symbols(&before));
     assert_eq!(dynamic(&root.join(&path)), dynamic(&before));
     assert!(dynamic(&before).len() >= 2);
@@ -137,7 +190,10 @@ fn programs_run_from_the_package_and_keep_what_old_kernels_need() {
             words.extend(linker.iter().map(String::as_str));
             let program = compiled(folder.path(), PROGRAM, &words);
             for spare in [0, 3] {
-                files.insert(format!("bin/{kind}{number}moved{spare}"), headers_at_end(&program, spare, 0));
+                files.insert(
+                    format!("bin/{kind}{number}moved{spare}"),
+                    headers_at_end(&program, spare, 0),
+                );
             }
             files.insert(format!("bin/{kind}{number}"), program);
         }
@@ -146,7 +202,13 @@ fn programs_run_from_the_package_and_keep_what_old_kernels_need() {
     let first = |elf: &Elf| *elf.loads().next().unwrap();
     for (path, before) in &files {
         let file = root.join(path);
-        assert_eq!(run(Command::new(&file).args(["is", "well"]).env("LD_BIND_NOW", "1")), "3 well\n", "{path}");
+        assert_eq!(
+            run(Command::new(&file)
+                .args(["is", "well"])
+                .env("LD_BIND_NOW", "1")),
+            "3 well\n",
+            "{path}"
+        );
         let (before, bytes) = (Elf::read(before).unwrap(), std::fs::read(&file).unwrap());
         let after = Elf::read(&bytes).unwrap();
         assert_eq!(verify(&bytes), [], "{path}");
@@ -155,7 +217,11 @@ fn programs_run_from_the_package_and_keep_what_old_kernels_need() {
         let lowest = |elf: &Elf| elf.loads().map(|load: &Segment| load.address).min();
         assert_eq!(lowest(&after), lowest(&before), "{path}");
         let headers = after.segment(segment_type::PHDR).unwrap();
-        assert_eq!(headers.address - first(&after).address, headers.offset, "{path}");
+        assert_eq!(
+            headers.address - first(&after).address,
+            headers.offset,
+            "{path}"
+        );
     }
 }
 
@@ -171,34 +237,74 @@ fn libraries_of_32_bits_are_packed_as_they_are() {
 
 fn plain_library() -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
-    compiled(folder.path(), LIBRARY, &["-shared", "-fPIC", "-Wl,-soname,lib32.so.1"])
+    compiled(
+        folder.path(),
+        LIBRARY,
+        &["-shared", "-fPIC", "-Wl,-soname,lib32.so.1"],
+    )
 }
 
-/// `sdk rpath` alone does what a build does: entries behind those that are there, as an RPATH, and twice is once.
+/// `sdk rpath` alone does what a build does: entries behind those that are there, as an RPATH, and
+/// twice is once.
 #[test]
 fn search_paths_are_told_and_changed_and_files_stay_what_they_are() {
     let folder = tempfile::tempdir().unwrap();
-    let words = ["-shared", "-fPIC", "-Wl,-soname,liba.so.1", "-Wl,-rpath,$ORIGIN/x", "-Wl,--enable-new-dtags"];
+    let words = [
+        "-shared",
+        "-fPIC",
+        "-Wl,-soname,liba.so.1",
+        "-Wl,-rpath,$ORIGIN/x",
+        "-Wl,--enable-new-dtags",
+    ];
     let library = headers_at_end(&compiled(folder.path(), LIBRARY, &words), 0, 0x20_0000);
-    let project = Project::new().bytes("lib/liba.so.1", &library).bytes("lib/notes.txt", b"no library");
+    let project = Project::new()
+        .bytes("lib/liba.so.1", &library)
+        .bytes("lib/notes.txt", b"no library");
     let path = project.path("lib/liba.so.1");
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     std::os::unix::fs::symlink("liba.so.1", project.path("lib/liba.so")).unwrap();
-    let said = |more: &[&str]| project.run(&[&["sdk", "rpath"], more].concat()).exits(0).stdout;
-    assert_eq!(said(&["lib/liba.so.1"]), "lib/liba.so.1: RUNPATH $ORIGIN/x\n");
-    assert!(std::fs::read(&path).unwrap() == library, "asking changes nothing");
-    assert_eq!(said(&["--force", "lib/liba.so"]), "lib/liba.so: RPATH $ORIGIN/x (changed)\n");
+    let said = |more: &[&str]| {
+        project
+            .run(&[&["sdk", "rpath"], more].concat())
+            .exits(0)
+            .stdout
+    };
+    assert_eq!(
+        said(&["lib/liba.so.1"]),
+        "lib/liba.so.1: RUNPATH $ORIGIN/x\n"
+    );
+    assert!(
+        std::fs::read(&path).unwrap() == library,
+        "asking changes nothing"
+    );
+    assert_eq!(
+        said(&["--force", "lib/liba.so"]),
+        "lib/liba.so: RPATH $ORIGIN/x (changed)\n"
+    );
     let more = ["--add", "$ORIGIN/y", "--add", "$ORIGIN/x", "lib/liba.so.1"];
-    assert_eq!(said(&more), "lib/liba.so.1: RPATH $ORIGIN/x:$ORIGIN/y (changed)\n");
+    assert_eq!(
+        said(&more),
+        "lib/liba.so.1: RPATH $ORIGIN/x:$ORIGIN/y (changed)\n"
+    );
     let once = std::fs::read(&path).unwrap();
     assert_eq!(said(&more), "lib/liba.so.1: RPATH $ORIGIN/x:$ORIGIN/y\n");
     assert!(std::fs::read(&path).unwrap() == once);
     assert!(project.path("lib/liba.so").is_symlink() && verify(&once).is_empty());
-    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions());
+    let mode =
+        std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o755);
     loads(&path);
     let told = project
-        .run(&["sdk", "rpath", "--set", "/opt/a", "--format", "json", "lib/liba.so.1", "lib/notes.txt"])
+        .run(&[
+            "sdk",
+            "rpath",
+            "--set",
+            "/opt/a",
+            "--format",
+            "json",
+            "lib/liba.so.1",
+            "lib/notes.txt",
+        ])
         .exits(1);
     assert!(
         told.stderr.contains("[E007 uneditable-elf]") && told.stderr.contains("it is no ELF file"),
@@ -206,14 +312,23 @@ fn search_paths_are_told_and_changed_and_files_stay_what_they_are() {
         told.stderr
     );
     let json: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
-    assert_eq!((&json["files"][0]["rpath"], &json["files"][0]["changed"]), (&"/opt/a".into(), &true.into()));
+    assert_eq!(
+        (&json["files"][0]["rpath"], &json["files"][0]["changed"]),
+        (&"/opt/a".into(), &true.into())
+    );
     assert_eq!(project.read("lib/notes.txt"), "no library");
     for (words, reason) in [
-        (["--set", "/opt/a::/opt/b"], "the folder that a program is started in"),
+        (
+            ["--set", "/opt/a::/opt/b"],
+            "the folder that a program is started in",
+        ),
         (["--add", ""], "the folder that a program is started in"),
         (["--add", "/opt/a:/opt/b"], "one folder, without colons"),
     ] {
-        let said = project.run(&[&["sdk", "rpath"][..], &words, &["lib/liba.so.1"]].concat()).exits(2).stderr;
+        let said = project
+            .run(&[&["sdk", "rpath"][..], &words, &["lib/liba.so.1"]].concat())
+            .exits(2)
+            .stderr;
         assert!(said.contains(reason), "{said}");
     }
 }

@@ -1,5 +1,5 @@
-//! Making packages of the SDK, ended from outside: a kill, Ctrl-C, a full disk. The output folder holds the old packages
-//! or the new ones, and nothing is left of what was begun.
+//! Making packages of the SDK, ended from outside: a kill, Ctrl-C, a full disk. The output folder
+//! holds the old packages or the new ones, and nothing is left of what was begun.
 
 use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt as _;
@@ -32,35 +32,63 @@ fn large(project: &Project) -> Artifacts<'_> {
     let artifacts = Artifacts::split(project);
     artifacts.file("blas_lib_generic/blas/stage/lib/large.dat", b"");
     let path = project.path("artifacts/blas_lib_generic/blas/stage/lib/large.dat");
-    std::fs::File::options().write(true).open(path).unwrap().set_len(192 << 20).unwrap();
+    std::fs::File::options()
+        .write(true)
+        .open(path)
+        .unwrap()
+        .set_len(192 << 20)
+        .unwrap();
     artifacts
 }
 
 /// The size and the beginning of each package: enough to tell old ones from new ones.
 fn packages(project: &Project) -> BTreeMap<String, u64> {
-    let listed = std::fs::read_dir(project.path("out/dist")).into_iter().flatten().map(Result::unwrap);
-    listed.map(|file| (file.file_name().into_string().unwrap(), file.metadata().unwrap().len())).collect()
+    let listed = std::fs::read_dir(project.path("out/dist"))
+        .into_iter()
+        .flatten()
+        .map(Result::unwrap);
+    listed
+        .map(|file| {
+            (
+                file.file_name().into_string().unwrap(),
+                file.metadata().unwrap().len(),
+            )
+        })
+        .collect()
 }
 
 /// What is in the folder that packages are written to.
 fn beside(project: &Project) -> Vec<String> {
     let listed = std::fs::read_dir(project.path("out")).into_iter().flatten();
-    let mut names: Vec<String> = listed.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = listed
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
 
-/// Begins a build, and sends it a signal once `is_time` of the folder that is under way, or has taken that long.
+/// Begins a build, and sends it a signal once `is_time` of the folder that is under way, or has
+/// taken that long.
 fn ended(project: &Project, signal: &str, is_time: impl Fn(&Path) -> bool) -> Option<i32> {
     let begun = project.path(BEGUN);
-    let mut child: Child =
-        project.command(&BUILD).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn().unwrap();
+    let mut child: Child = project
+        .command(&BUILD)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .unwrap();
     let started = Instant::now();
-    while !is_time(&begun) && child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_mins(1) {
+    while !is_time(&begun)
+        && child.try_wait().unwrap().is_none()
+        && started.elapsed() < Duration::from_mins(1)
+    {
         std::thread::yield_now();
     }
-    let sent =
-        Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).stderr(Stdio::null()).status();
+    let sent = Command::new("kill")
+        .args([&format!("-{signal}"), &child.id().to_string()])
+        .stderr(Stdio::null())
+        .status();
     sent.unwrap();
     child.wait().unwrap().code()
 }
@@ -80,7 +108,9 @@ type Moment = (&'static str, fn(&Path) -> bool);
 const MOMENTS: [Moment; 4] = [
     ("at once", |_| true),
     ("when the folder is there", |begun| begun.is_dir()),
-    ("after the first package", |begun| has(begun, "rocm_sdk_core")),
+    ("after the first package", |begun| {
+        has(begun, "rocm_sdk_core")
+    }),
     ("in the large package", |begun| has(begun, "rocm_profiler")),
 ];
 
@@ -94,14 +124,21 @@ fn a_build_that_is_killed_leaves_the_old_packages_and_the_next_one_is_right() {
         let after = packages(&project);
         assert!(after == before || after.len() == 7, "{moment}: {after:?}");
         project.run(&BUILD).exits(0);
-        assert_eq!((packages(&project).len(), beside(&project)), (7, vec!["dist".to_owned()]), "{moment}");
+        assert_eq!(
+            (packages(&project).len(), beside(&project)),
+            (7, vec!["dist".to_owned()]),
+            "{moment}"
+        );
     }
     // Nor when it was about to remove the old packages, which the new ones have taken the place of.
     let wanted = packages(&project);
     std::fs::create_dir(project.path(BEGUN)).unwrap();
     std::fs::write(project.path(BEGUN).join("rocm-7.9.0.tar.gz"), b"old").unwrap();
     project.run(&BUILD).exits(0);
-    assert_eq!((packages(&project), beside(&project)), (wanted, vec!["dist".to_owned()]));
+    assert_eq!(
+        (packages(&project), beside(&project)),
+        (wanted, vec!["dist".to_owned()])
+    );
     project.run(&["sdk", "verify", "out/dist"]).exits(0);
 }
 
@@ -120,7 +157,10 @@ fn a_build_that_is_interrupted_takes_away_what_it_began() {
     let before = packages(&project);
     assert_eq!(before.len(), 7);
     assert_eq!(ended(&project, "INT", MOMENTS[3].1), Some(130));
-    assert_eq!((packages(&project), beside(&project)), (before, vec!["dist".to_owned()]));
+    assert_eq!(
+        (packages(&project), beside(&project)),
+        (before, vec!["dist".to_owned()])
+    );
 }
 
 #[test]
@@ -129,15 +169,27 @@ fn a_disk_that_takes_no_more_is_told_and_nothing_is_half_written() {
     large(&project);
     // In a large member, in a member that is copied as it is, and in the tree to build against.
     for (kib, more) in [(20_000, &[][..]), (16, &[]), (16, &["--wheel-compression"])] {
-        let said = project.run_limited(kib, &[&BUILD, more].concat()).exits(3).stderr;
-        assert!(said.starts_with("error[H021 cannot-write-file]: cannot write `"), "{said}");
-        assert!(said.contains("File too large") && said.contains("help: lift the limit of this shell"), "{said}");
+        let said = project
+            .run_limited(kib, &[&BUILD, more].concat())
+            .exits(3)
+            .stderr;
+        assert!(
+            said.starts_with("error[H021 cannot-write-file]: cannot write `"),
+            "{said}"
+        );
+        assert!(
+            said.contains("File too large") && said.contains("help: lift the limit of this shell"),
+            "{said}"
+        );
         assert_eq!(beside(&project), [""; 0], "{kib}");
     }
     project.run(&BUILD).exits(0);
     let before = packages(&project);
     project.run_limited(16, &BUILD).exits(3);
-    assert_eq!((packages(&project), beside(&project)), (before, vec!["dist".to_owned()]));
+    assert_eq!(
+        (packages(&project), beside(&project)),
+        (before, vec!["dist".to_owned()])
+    );
 }
 
 #[test]
@@ -154,7 +206,11 @@ fn a_disk_that_cannot_keep_what_archives_hold_is_told_before_anything_is_written
     artifacts.file("blas_lib_generic/blas/stage/lib/noise.dat", &noise);
     artifacts.pack(Compression::Zstd);
     let said = project.run_limited(1000, &BUILD).exits(3).stderr;
-    assert!(said.contains("error[H021 cannot-write-file]: cannot write to `") && said.contains("help: lift"), "{said}");
+    assert!(
+        said.contains("error[H021 cannot-write-file]: cannot write to `")
+            && said.contains("help: lift"),
+        "{said}"
+    );
     assert!(!project.has("out"));
     project.run(&BUILD).exits(0);
 }

@@ -1,4 +1,5 @@
-//! Artifacts of a run, fetched from a folder that is laid out as a bucket is, and from a bucket on loopback.
+//! Artifacts of a run, fetched from a folder that is laid out as a bucket is, and from a bucket on
+//! loopback.
 
 use std::path::Path;
 
@@ -9,19 +10,42 @@ use crate::support::artifacts::{Artifacts, append, append_other};
 use crate::support::{Outcome, Project, Served};
 
 fn fetch(project: &Project, more: &[&str], code: i32) -> Outcome {
-    project.run(&[&["sdk", "fetch", "--run-id", "123", "--local-staging", "staging"], more].concat()).exits(code)
+    project
+        .run(
+            &[
+                &[
+                    "sdk",
+                    "fetch",
+                    "--run-id",
+                    "123",
+                    "--local-staging",
+                    "staging",
+                ],
+                more,
+            ]
+            .concat(),
+        )
+        .exits(code)
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
 
 fn sum(path: &Path) -> String {
     let digest = Sha256::digest(std::fs::read(path).unwrap());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "  archive\n"
+    digest
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<String>()
+        + "  archive\n"
 }
 
 /// TK28: by name, by base target, and of two archives the one that is read faster.
@@ -31,26 +55,70 @@ fn what_is_asked_for_is_fetched_and_packages_are_made_of_it() {
     let artifacts = Artifacts::split(&project);
     artifacts.file("blas_lib_gfx942:xnack+/blas/stage/lib/extra.co", b"x");
     let staged = artifacts.publish("staging", "123-linux");
-    std::fs::write(staged.join("blas_lib_generic.tar.xz"), b"the other form, which is slower to read").unwrap();
+    std::fs::write(
+        staged.join("blas_lib_generic.tar.xz"),
+        b"the other form, which is slower to read",
+    )
+    .unwrap();
     std::fs::write(staged.join("index.html"), b"no artifact").unwrap();
     let said = fetch(
         &project,
-        &["--amdgpu-targets", "gfx942", "--exclude", "^rocprofiler-c", "--exclude-components", "test"],
+        &[
+            "--amdgpu-targets",
+            "gfx942",
+            "--exclude",
+            "^rocprofiler-c",
+            "--exclude-components",
+            "test",
+        ],
         0,
     );
     let fetched = names(&project.path("artifacts"));
-    assert!(fetched.contains(&"blas_lib_generic.tar.zst".to_owned()), "{fetched:?}");
-    assert!(fetched.contains(&"blas_lib_gfx942:xnack+.tar.zst".to_owned()), "{fetched:?}");
+    assert!(
+        fetched.contains(&"blas_lib_generic.tar.zst".to_owned()),
+        "{fetched:?}"
+    );
+    assert!(
+        fetched.contains(&"blas_lib_gfx942:xnack+.tar.zst".to_owned()),
+        "{fetched:?}"
+    );
     for not in ["gfx1100", "rocprofiler-compute", "_test_", ".xz", "index"] {
-        assert!(!fetched.iter().any(|name| name.contains(not)), "{not}: {fetched:?}");
+        assert!(
+            !fetched.iter().any(|name| name.contains(not)),
+            "{not}: {fetched:?}"
+        );
     }
     assert_eq!(said.stdout.lines().count(), fetched.len());
     // A second run finds all of it, and a pattern is looked for anywhere in a name.
-    let planned = fetch(&project, &["blas_lib_gen", "^core-hip_dev", "--dry-run", "--format", "json"], 0).json();
-    let planned: Vec<&str> =
-        planned["artifacts"].as_array().unwrap().iter().map(|one| one["artifact"].as_str().unwrap()).collect();
+    let planned = fetch(
+        &project,
+        &[
+            "blas_lib_gen",
+            "^core-hip_dev",
+            "--dry-run",
+            "--format",
+            "json",
+        ],
+        0,
+    )
+    .json();
+    let planned: Vec<&str> = planned["artifacts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["artifact"].as_str().unwrap())
+        .collect();
     assert_eq!(planned, ["blas_lib_generic", "core-hip_dev_generic"]);
-    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
+    let words = [
+        "sdk",
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--dest-dir",
+        "out",
+        "--version",
+        "7.10.0",
+    ];
     project.run(&words).exits(0);
     assert!(project.has("out/dist/rocm_sdk_device_gfx942-7.10.0-py3-none-linux_x86_64.whl"));
 }
@@ -61,33 +129,63 @@ fn an_archive_that_its_digest_does_not_vouch_for_is_not_kept() {
     let project = Project::new();
     let staged = Artifacts::split(&project).publish("staging", "123-linux");
     let good = staged.join("blas_lib_generic.tar.zst");
-    std::fs::write(staged.join("blas_lib_generic.tar.zst.sha256sum"), sum(&good)).unwrap();
-    std::fs::write(staged.join("blas_dev_generic.tar.zst.sha256sum"), sum(&good)).unwrap();
+    std::fs::write(
+        staged.join("blas_lib_generic.tar.zst.sha256sum"),
+        sum(&good),
+    )
+    .unwrap();
+    std::fs::write(
+        staged.join("blas_dev_generic.tar.zst.sha256sum"),
+        sum(&good),
+    )
+    .unwrap();
     std::fs::write(staged.join("base_run_generic.tar.zst.sha256sum"), "nothing").unwrap();
     let said = fetch(&project, &["^blas_(lib|dev)_gen", "^base_run"], 1).stderr;
     assert_eq!(said.matches("[S002 bad-artifact]").count(), 2, "{said}");
-    assert!(said.contains("blas_dev_generic.tar.zst") && said.contains("and not the one beside it"), "{said}");
+    assert!(
+        said.contains("blas_dev_generic.tar.zst") && said.contains("and not the one beside it"),
+        "{said}"
+    );
     assert!(said.contains("`nothing` is no SHA-256 digest"), "{said}");
-    let with_sum = ["blas_lib_generic.tar.zst", "blas_lib_generic.tar.zst.sha256sum"];
+    let with_sum = [
+        "blas_lib_generic.tar.zst",
+        "blas_lib_generic.tar.zst.sha256sum",
+    ];
     assert_eq!(names(&project.path("artifacts")), with_sum);
     // What is there and whole stays; what somebody changed is fetched anew.
     let path = project.path("artifacts/blas_lib_generic.tar.zst");
     let before = std::fs::metadata(&path).unwrap().modified().unwrap();
     fetch(&project, &["^blas_lib_gen"], 0);
-    assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), before);
+    assert_eq!(
+        std::fs::metadata(&path).unwrap().modified().unwrap(),
+        before
+    );
     std::fs::write(&path, b"changed").unwrap();
     fetch(&project, &["^blas_lib_gen"], 0);
     assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&good).unwrap());
-    // The digest that it was checked by lies beside it, for whoever reads it, and none does that is of another one.
+    // The digest that it was checked by lies beside it, for whoever reads it, and none does that is
+    // of another one.
     let beside = project.path("artifacts/blas_lib_generic.tar.zst.sha256sum");
     let said = std::fs::read_to_string(&beside).unwrap();
-    assert_eq!(said, sum(&good).replace("archive", "blas_lib_generic.tar.zst"));
+    assert_eq!(
+        said,
+        sum(&good).replace("archive", "blas_lib_generic.tar.zst")
+    );
     std::fs::copy(staged.join("blas_dev_generic.tar.zst"), &path).unwrap();
-    let plan = project.run(&["sdk", "plan", "--artifact-dir", "artifacts"]).exits(1);
-    assert!(plan.stderr.contains("not the one that was published"), "{}", plan.stderr);
+    let plan = project
+        .run(&["sdk", "plan", "--artifact-dir", "artifacts"])
+        .exits(1);
+    assert!(
+        plan.stderr.contains("not the one that was published"),
+        "{}",
+        plan.stderr
+    );
     std::fs::remove_file(staged.join("blas_lib_generic.tar.zst.sha256sum")).unwrap();
     fetch(&project, &["^blas_lib_gen"], 0);
-    assert_eq!(names(&project.path("artifacts")), ["blas_lib_generic.tar.zst"]);
+    assert_eq!(
+        names(&project.path("artifacts")),
+        ["blas_lib_generic.tar.zst"]
+    );
 }
 
 /// TK28: nothing is written outside of an artifact, or half of one.
@@ -100,16 +198,24 @@ fn an_archive_that_leads_out_of_its_folder_is_not_unpacked() {
         ("leads out of the artifact, to `../../../..`", |tar| {
             append_other(tar, tar::EntryType::Symlink, "r/stage/l", "../../../..");
         }),
-        ("is a device", |tar| append_other(tar, tar::EntryType::Char, "r/stage/null", "")),
-        ("../again", |tar| append_other(tar, tar::EntryType::Link, "r/stage/h", "../again")),
+        ("is a device", |tar| {
+            append_other(tar, tar::EntryType::Char, "r/stage/null", "")
+        }),
+        ("../again", |tar| {
+            append_other(tar, tar::EntryType::Link, "r/stage/h", "../again")
+        }),
         ("the member `/r/stage/good` leads out", |tar| {
             append_other(tar, tar::EntryType::Link, "r/stage/h", "/r/stage/good");
         }),
         ("the member `r/../r/stage/good` leads out", |tar| {
             append_other(tar, tar::EntryType::Link, "r/stage/h", "r/../r/stage/good");
         }),
-        (r"`r/stage/a\u{1b}[31m` has a control character", |tar| append(tar, "r/stage/a\u{1b}[31m", b"x")),
-        (r"`a\nb` has a control character", |tar| append_other(tar, tar::EntryType::Link, "r/stage/h", "a\nb")),
+        (r"`r/stage/a\u{1b}[31m` has a control character", |tar| {
+            append(tar, "r/stage/a\u{1b}[31m", b"x")
+        }),
+        (r"`a\nb` has a control character", |tar| {
+            append_other(tar, tar::EntryType::Link, "r/stage/h", "a\nb")
+        }),
     ];
     for (why, attack) in attacks {
         let project = Project::new();
@@ -120,8 +226,15 @@ fn an_archive_that_leads_out_of_its_folder_is_not_unpacked() {
         });
         artifacts.publish("staging", "123-linux");
         let said = fetch(&project, &["rand", "--extract"], 1).stderr;
-        assert!(said.contains("[S002 bad-artifact]") && said.contains(why), "{why}: {said}");
-        assert_eq!(names(&project.path("artifacts")), ["rand_lib_generic.tar.zst"], "{why}");
+        assert!(
+            said.contains("[S002 bad-artifact]") && said.contains(why),
+            "{why}: {said}"
+        );
+        assert_eq!(
+            names(&project.path("artifacts")),
+            ["rand_lib_generic.tar.zst"],
+            "{why}"
+        );
     }
 }
 
@@ -135,20 +248,61 @@ fn archives_are_unpacked_into_folders_of_their_own_or_one_tree() {
     fetch(&project, &["--extract", "--delete-after-extract"], 0);
     let listed = names(&project.path("artifacts"));
     assert!(
-        listed.len() > 10 && listed.iter().all(|name| !name.contains(".tar.") && !name.starts_with('.')),
+        listed.len() > 10
+            && listed
+                .iter()
+                .all(|name| !name.contains(".tar.") && !name.starts_with('.')),
         "{listed:?}"
     );
-    let text = std::fs::read_link(project.path("artifacts/core-hip_lib_generic/hip/stage/lib/libamdhip64.so")).unwrap();
+    let text = std::fs::read_link(
+        project.path("artifacts/core-hip_lib_generic/hip/stage/lib/libamdhip64.so"),
+    )
+    .unwrap();
     assert_eq!(text.to_str(), Some("libamdhip64.so.7"));
-    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
+    let words = [
+        "sdk",
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--dest-dir",
+        "out",
+        "--version",
+        "7.10.0",
+    ];
     project.run(&words).exits(0);
-    fetch(&project, &["--layout", "manager", "--output-dir", "managed", "--extract", "^blas_lib"], 0);
+    fetch(
+        &project,
+        &[
+            "--layout",
+            "manager",
+            "--output-dir",
+            "managed",
+            "--extract",
+            "^blas_lib",
+        ],
+        0,
+    );
     assert_eq!(names(&project.path("managed/artifacts")).len(), 3);
     assert_eq!(names(&project.path("managed/.download_cache")).len(), 3);
-    fetch(&project, &["--flatten", "--output-dir", "tree", "--delete-after-extract"], 0);
-    assert_eq!(project.read("tree/include/hip/hip_runtime.h"), "#pragma once\n");
+    fetch(
+        &project,
+        &[
+            "--flatten",
+            "--output-dir",
+            "tree",
+            "--delete-after-extract",
+        ],
+        0,
+    );
+    assert_eq!(
+        project.read("tree/include/hip/hip_runtime.h"),
+        "#pragma once\n"
+    );
     assert_eq!(project.read("tree/.info/version"), "7.10.0\n");
-    assert!(!project.has("tree/artifact_manifest.txt") && project.path("tree/lib/libamdhip64.so").is_symlink());
+    assert!(
+        !project.has("tree/artifact_manifest.txt")
+            && project.path("tree/lib/libamdhip64.so").is_symlink()
+    );
 }
 
 #[test]
@@ -160,7 +314,11 @@ fn a_bucket_is_listed_and_names_are_asked_for_as_addresses_have_them() {
     let name = "blas_lib_gfx942:xnack+.tar.zst";
     let size = std::fs::metadata(staged.join(name)).unwrap().len();
     // A server of files has names as they come.
-    std::fs::rename(staged.join(name), staged.join("blas_lib_gfx942%3Axnack+.tar.zst")).unwrap();
+    std::fs::rename(
+        staged.join(name),
+        staged.join("blas_lib_gfx942%3Axnack+.tar.zst"),
+    )
+    .unwrap();
     let listing = format!(
         "<ListBucketResult><Contents><Key>123-linux/{name}</Key><Size>{size}</Size></Contents>\
          <Contents><Key>123-linux/logs/x_lib_generic.tar.zst</Key><Size>1</Size></Contents></ListBucketResult>"
@@ -169,15 +327,30 @@ fn a_bucket_is_listed_and_names_are_asked_for_as_addresses_have_them() {
     let served = Served::folder(&project.path("bucket"));
     let url = served.url();
     let run = |more: &[&str], code| {
-        project.run(&[&["sdk", "fetch", "--run-id", "123", "--bucket", &url], more].concat()).exits(code)
+        project
+            .run(&[&["sdk", "fetch", "--run-id", "123", "--bucket", &url], more].concat())
+            .exits(code)
     };
     run(&[], 0);
-    assert_eq!(served.asked(), ["/?list-type=2&prefix=123-linux%2F", "/123-linux/blas_lib_gfx942%3Axnack%2B.tar.zst"]);
+    assert_eq!(
+        served.asked(),
+        [
+            "/?list-type=2&prefix=123-linux%2F",
+            "/123-linux/blas_lib_gfx942%3Axnack%2B.tar.zst"
+        ]
+    );
     assert_eq!(names(&project.path("artifacts")), [name]);
     // A run of another repository has a folder of that.
     let said = run(&["--run-github-repo", "me/rocm"], 1);
-    assert_eq!(served.asked(), ["/?list-type=2&prefix=me-rocm%2F123-linux%2F"]);
-    assert!(said.stderr.contains("[S001 no-artifact]") && said.stderr.contains("me-rocm/123-linux"), "{}", said.stderr);
+    assert_eq!(
+        served.asked(),
+        ["/?list-type=2&prefix=me-rocm%2F123-linux%2F"]
+    );
+    assert!(
+        said.stderr.contains("[S001 no-artifact]") && said.stderr.contains("me-rocm/123-linux"),
+        "{}",
+        said.stderr
+    );
 }
 
 #[test]
@@ -185,18 +358,36 @@ fn what_cannot_be_asked_for_is_told_before_anything_is_fetched() {
     let project = Project::new();
     Artifacts::new(&project, true).publish("staging", "123-linux");
     for (more, why) in [
-        (["(", "--dry-run"].as_slice(), "`(` is no regular expression"),
-        (&["--expand-family-to-targets", "--amdgpu-families", "gfx12"], "there is no family `gfx12`"),
-        (&["^nothing"], "none of the 1 artifacts of the run is wanted"),
+        (
+            ["(", "--dry-run"].as_slice(),
+            "`(` is no regular expression",
+        ),
+        (
+            &["--expand-family-to-targets", "--amdgpu-families", "gfx12"],
+            "there is no family `gfx12`",
+        ),
+        (
+            &["^nothing"],
+            "none of the 1 artifacts of the run is wanted",
+        ),
         (&["--run-id", "7"], "there is nothing of run 7 in"),
-        (&["--release-type", "weekly"], "nothing is known of releases of the kind `weekly`"),
+        (
+            &["--release-type", "weekly"],
+            "nothing is known of releases of the kind `weekly`",
+        ),
     ] {
         let said = if more[0] == "--run-id" {
-            project.run(&[&["sdk", "fetch", "--local-staging", "staging"], more].concat()).exits(1)
+            project
+                .run(&[&["sdk", "fetch", "--local-staging", "staging"], more].concat())
+                .exits(1)
         } else {
             fetch(&project, more, 1)
         };
-        assert!(said.stderr.contains(why) && said.stderr.contains("help:"), "{why}: {}", said.stderr);
+        assert!(
+            said.stderr.contains(why) && said.stderr.contains("help:"),
+            "{why}: {}",
+            said.stderr
+        );
     }
     let said = project.run(&["sdk", "fetch", "--run-id", "../x"]).exits(2);
     assert!(said.stderr.contains("runs are numbered"), "{}", said.stderr);
@@ -230,12 +421,20 @@ fn nothing_is_written_through_a_link_of_this_run_or_of_one_before() {
     };
     assert!(story(&below, &["rand", "--extract"], 3).contains("nothing is written through one"));
     // What somebody put there himself.
-    let project = Project::new().bytes("o/x/planted", b"theirs").bytes("o/d/e/keep", b"");
+    let project = Project::new()
+        .bytes("o/x/planted", b"theirs")
+        .bytes("o/d/e/keep", b"");
     std::os::unix::fs::symlink("../../x", project.path("o/d/e/lib")).unwrap();
     let artifacts = Artifacts::new(&project, true);
-    artifacts.archive("rand_lib_generic", Some("s/stage\n"), |tar| append(tar, "s/stage/lib/planted", b"ours"));
+    artifacts.archive("rand_lib_generic", Some("s/stage\n"), |tar| {
+        append(tar, "s/stage/lib/planted", b"ours")
+    });
     artifacts.publish("staging", "123-linux");
-    assert!(fetch(&project, &flat, 3).stderr.contains("nothing is written through one"));
+    assert!(
+        fetch(&project, &flat, 3)
+            .stderr
+            .contains("nothing is written through one")
+    );
     assert_eq!(project.read("o/x/planted"), "theirs");
 }
 
@@ -243,8 +442,16 @@ fn nothing_is_written_through_a_link_of_this_run_or_of_one_before() {
 #[test]
 fn an_archive_that_does_not_say_what_it_holds_is_not_unpacked() {
     for (manifest, path, why) in [
-        (None, "s/stage/a", "its first member is not `artifact_manifest.txt`"),
-        (Some("other/stage\n"), "s/stage/a", "`s/stage/a` is below none of the folders that the manifest lists"),
+        (
+            None,
+            "s/stage/a",
+            "its first member is not `artifact_manifest.txt`",
+        ),
+        (
+            Some("other/stage\n"),
+            "s/stage/a",
+            "`s/stage/a` is below none of the folders that the manifest lists",
+        ),
         (None, "", "its first member is not `artifact_manifest.txt`"),
     ] {
         for way in ["--flatten", "--extract"] {
@@ -257,7 +464,10 @@ fn an_archive_that_does_not_say_what_it_holds_is_not_unpacked() {
             });
             artifacts.publish("staging", "123-linux");
             let said = fetch(&project, &["rand", way], 1).stderr;
-            assert!(said.contains("[S002 bad-artifact]") && said.contains(why), "{way} {why}: {said}");
+            assert!(
+                said.contains("[S002 bad-artifact]") && said.contains(why),
+                "{way} {why}: {said}"
+            );
             assert!(
                 !project.has("artifacts/s")
                     && !project.has("artifacts/a")
@@ -269,11 +479,20 @@ fn an_archive_that_does_not_say_what_it_holds_is_not_unpacked() {
 
 #[test]
 fn what_the_command_line_does_not_say_variables_do_unless_they_are_empty() {
-    const NAMES: [&str; 5] =
-        ["THEROCK_RUN_ID", "THEROCK_PLATFORM", "RELEASE_TYPE", "GITHUB_REPOSITORY", "THEROCK_LOCAL_STAGING_DIR"];
+    const NAMES: [&str; 5] = [
+        "THEROCK_RUN_ID",
+        "THEROCK_PLATFORM",
+        "RELEASE_TYPE",
+        "GITHUB_REPOSITORY",
+        "THEROCK_LOCAL_STAGING_DIR",
+    ];
     let run = |values: [&str; 5], more: &[&str], code: i32| {
-        let project =
-            NAMES.into_iter().zip(values).fold(Project::new(), |project, (name, value)| project.env(name, value));
+        let project = NAMES
+            .into_iter()
+            .zip(values)
+            .fold(Project::new(), |project, (name, value)| {
+                project.env(name, value)
+            });
         for run in ["123-linux", "me-rocm/7-windows"] {
             Artifacts::new(&project, true).publish("staging", run);
         }
@@ -281,17 +500,34 @@ fn what_the_command_line_does_not_say_variables_do_unless_they_are_empty() {
     };
     let staging = ["--local-staging", "staging"];
     let all = [["--run-id", "123", "--dry-run"].as_slice(), &staging].concat();
-    assert_eq!(run([""; 5], &all, 0).stdout, "artifacts/base_lib_generic.tar.zst\n");
-    let said = run(["7", "windows", "nightly", "me/rocm", "staging"], &["--dry-run", "--extract"], 1).stderr;
-    assert!(said.contains("there is nothing of run 7 in `staging/7-windows/`"), "{said}");
+    assert_eq!(
+        run([""; 5], &all, 0).stdout,
+        "artifacts/base_lib_generic.tar.zst\n"
+    );
+    let said = run(
+        ["7", "windows", "nightly", "me/rocm", "staging"],
+        &["--dry-run", "--extract"],
+        1,
+    )
+    .stderr;
+    assert!(
+        said.contains("there is nothing of run 7 in `staging/7-windows/`"),
+        "{said}"
+    );
     let ways: [(&[&str], &str); 3] = [
         (&["--extract"], "artifacts/base_lib_generic\n"),
-        (&["--extract", "--layout", "manager"], "artifacts/artifacts/base_lib_generic\n"),
+        (
+            &["--extract", "--layout", "manager"],
+            "artifacts/artifacts/base_lib_generic\n",
+        ),
         (&["--flatten"], "artifacts\n"),
     ];
     for (way, path) in ways {
         let more = [["--dry-run"].as_slice(), way].concat();
-        assert_eq!(run(["7", "windows", "ci", "me/rocm", "staging"], &more, 0).stdout, path);
+        assert_eq!(
+            run(["7", "windows", "ci", "me/rocm", "staging"], &more, 0).stdout,
+            path
+        );
     }
     // The command line comes first.
     run(
@@ -299,11 +535,16 @@ fn what_the_command_line_does_not_say_variables_do_unless_they_are_empty() {
         &[&all[..], &["--platform", "linux", "--release-type", "dev"]].concat(),
         0,
     );
-    for (id, platform, why) in
-        [("", "", "no run is named"), ("../x", "linux", "runs are numbered"), ("7", "mac", "it is none of linux")]
-    {
+    for (id, platform, why) in [
+        ("", "", "no run is named"),
+        ("../x", "linux", "runs are numbered"),
+        ("7", "mac", "it is none of linux"),
+    ] {
         let said = run([id, platform, "", "", ""], &staging, 2).stderr;
-        assert!(said.contains(why) && said.contains("[S001 no-artifact]"), "{why}: {said}");
+        assert!(
+            said.contains(why) && said.contains("[S001 no-artifact]"),
+            "{why}: {said}"
+        );
     }
 }
 
@@ -315,9 +556,15 @@ fn links_that_lead_out_by_way_of_others_are_not_unpacked() {
     artifacts.archive("rand_lib_generic", Some("r/stage\n"), |tar| {
         append(tar, "r/stage/deep/er/file", b"x");
         append_other(tar, tar::EntryType::Symlink, "r/stage/deep/er/up", "../..");
-        append_other(tar, tar::EntryType::Symlink, "r/stage/out", "deep/er/up/../../../outside");
+        append_other(
+            tar,
+            tar::EntryType::Symlink,
+            "r/stage/out",
+            "deep/er/up/../../../outside",
+        );
     });
-    // Two artifacts that are fine each by itself, and lead out of the tree that both are unpacked into.
+    // Two artifacts that are fine each by itself, and lead out of the tree that both are unpacked
+    // into.
     artifacts.archive("fft_lib_generic", Some("r/stage\n"), |tar| {
         append_other(tar, tar::EntryType::Symlink, "r/stage/a/b", "..");
     });
@@ -326,9 +573,21 @@ fn links_that_lead_out_by_way_of_others_are_not_unpacked() {
     });
     artifacts.publish("staging", "123-linux");
     let alone = fetch(&project, &["rand", "--extract"], 1).stderr;
-    assert_eq!(names(&project.path("artifacts")), ["rand_lib_generic.tar.zst"]);
-    let together = fetch(&project, &["fft", "blas", "--flatten", "--output-dir", "tree"], 1).stderr;
-    assert!(!project.has("tree/c") && !project.has("tree/a"), "{:?}", project.files());
+    assert_eq!(
+        names(&project.path("artifacts")),
+        ["rand_lib_generic.tar.zst"]
+    );
+    let together = fetch(
+        &project,
+        &["fft", "blas", "--flatten", "--output-dir", "tree"],
+        1,
+    )
+    .stderr;
+    assert!(
+        !project.has("tree/c") && !project.has("tree/a"),
+        "{:?}",
+        project.files()
+    );
     insta::assert_snapshot!(alone + &together, @r"
     error[S002 bad-artifact]: the link `r/stage/out` leads out of the artifact, to `deep/er/up/../../../outside`, through other links
     --> artifacts/rand_lib_generic.tar.zst
@@ -340,7 +599,8 @@ fn links_that_lead_out_by_way_of_others_are_not_unpacked() {
     ");
 }
 
-/// The same two artifacts, one by each run: whichever comes second is refused, and the tree stays as it was.
+/// The same two artifacts, one by each run: whichever comes second is refused, and the tree stays
+/// as it was.
 #[test]
 fn links_that_lead_out_with_those_of_an_earlier_run_are_refused() {
     for [first, second] in [["fft", "blas"], ["blas", "fft"]] {
@@ -353,7 +613,9 @@ fn links_that_lead_out_with_those_of_an_earlier_run_are_refused() {
             append_other(tar, tar::EntryType::Symlink, "r/stage/c", "a/b/../outside");
         });
         artifacts.publish("staging", "123-linux");
-        let run = |name: &str, code: i32| fetch(&project, &[name, "--flatten", "--output-dir", "tree"], code).stderr;
+        let run = |name: &str, code: i32| {
+            fetch(&project, &[name, "--flatten", "--output-dir", "tree"], code).stderr
+        };
         run(first, 0);
         let said = run(second, 1);
         let told = "\
@@ -363,7 +625,10 @@ help: remove it and fetch it again
 ";
         assert_eq!(said.trim_end(), told.trim_end());
         assert_eq!(
-            (project.path("tree/a/b").is_symlink(), project.path("tree/c").is_symlink()),
+            (
+                project.path("tree/a/b").is_symlink(),
+                project.path("tree/c").is_symlink()
+            ),
             (first == "fft", first == "blas")
         );
         // Once the first is gone, the second is fine by itself.
@@ -385,11 +650,28 @@ fn a_target_with_features_gets_the_artifacts_of_its_base() {
     for asked in [
         &["--amdgpu-targets", "gfx942:xnack+"][..],
         &["--artifact-group", "gfx942:xnack+"],
-        &["--amdgpu-families", "gfx942:xnack-", "--expand-family-to-targets"],
+        &[
+            "--amdgpu-families",
+            "gfx942:xnack-",
+            "--expand-family-to-targets",
+        ],
     ] {
-        let said = fetch(&project, &[&["blas", "--dry-run", "--format", "json"], asked].concat(), 0).json();
-        let names: Vec<&str> =
-            said["artifacts"].as_array().unwrap().iter().map(|one| one["artifact"].as_str().unwrap()).collect();
-        assert_eq!(names, ["blas_lib_gfx942", "blas_lib_gfx942:xnack+"], "{asked:?}");
+        let said = fetch(
+            &project,
+            &[&["blas", "--dry-run", "--format", "json"], asked].concat(),
+            0,
+        )
+        .json();
+        let names: Vec<&str> = said["artifacts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["artifact"].as_str().unwrap())
+            .collect();
+        assert_eq!(
+            names,
+            ["blas_lib_gfx942", "blas_lib_gfx942:xnack+"],
+            "{asked:?}"
+        );
     }
 }

@@ -15,12 +15,21 @@ use crate::support::{Project, Served};
 /// A member that takes a while to write, and next to nothing packed.
 const LARGE_BYTES: usize = 96 << 20;
 
-const FETCH: [&str; 6] = ["sdk", "fetch", "--run-id", "123", "--local-staging", "staging"];
+const FETCH: [&str; 6] = [
+    "sdk",
+    "fetch",
+    "--run-id",
+    "123",
+    "--local-staging",
+    "staging",
+];
 
 /// A run with three artifacts, the second of them large.
 fn staged(project: &Project) {
     let artifacts = Artifacts::new(project, true);
-    artifacts.archive("fft_lib_generic", Some("s/stage\n"), |tar| append(tar, "s/stage/lib/first", b"fft"));
+    artifacts.archive("fft_lib_generic", Some("s/stage\n"), |tar| {
+        append(tar, "s/stage/lib/first", b"fft")
+    });
     artifacts.archive("rand_lib_generic", Some("s/stage\n"), |tar| {
         append(tar, "s/stage/large", &vec![0; LARGE_BYTES]);
         append(tar, "s/stage/lib/second", b"rand");
@@ -29,8 +38,12 @@ fn staged(project: &Project) {
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -42,9 +55,17 @@ fn fetch(project: &Project, more: &[&str], code: i32) -> String {
 /// Starts a run, and waits until something is below this path.
 fn begun(project: &Project, more: &[&str], path: &str) -> Child {
     let words = [&FETCH, more].concat();
-    let mut child = project.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = project
+        .command(&words)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     while names(&project.path(path)).is_empty() {
-        assert!(child.try_wait().unwrap().is_none(), "it ended before `{path}` was there");
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "it ended before `{path}` was there"
+        );
         std::thread::yield_now();
     }
     child
@@ -52,7 +73,13 @@ fn begun(project: &Project, more: &[&str], path: &str) -> Child {
 
 /// Sends a signal by its name.
 fn signal(name: &str, child: &Child) {
-    assert!(Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args(["-s", name, &child.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 fn killed(mut child: Child) {
@@ -60,27 +87,62 @@ fn killed(mut child: Child) {
     assert!(!child.wait().unwrap().success());
 }
 
-/// TK28: what a killed run leaves is no artifact, and goes with the next run, whatever that fetches.
+/// TK28: what a killed run leaves is no artifact, and goes with the next run, whatever that
+/// fetches.
 #[test]
 fn a_run_that_is_killed_while_it_unpacks_leaves_nothing_for_good() {
     let project = Project::new();
     staged(&project);
     let hidden = ".rand_lib_generic.rock-new";
-    killed(begun(&project, &["--extract"], &format!("artifacts/{hidden}")));
+    killed(begun(
+        &project,
+        &["--extract"],
+        &format!("artifacts/{hidden}"),
+    ));
     let left = names(&project.path("artifacts"));
-    assert!(left.iter().any(|name| name == hidden) && !project.has("artifacts/rand_lib_generic"), "{left:?}");
+    assert!(
+        left.iter().any(|name| name == hidden) && !project.has("artifacts/rand_lib_generic"),
+        "{left:?}"
+    );
     // Beside all other artifacts, it is none.
-    std::fs::rename(project.path("artifacts").join(hidden), project.path("aside")).unwrap();
+    std::fs::rename(
+        project.path("artifacts").join(hidden),
+        project.path("aside"),
+    )
+    .unwrap();
     fetch(&project, &["--extract"], 0);
-    std::fs::rename(project.path("aside"), project.path("artifacts").join(hidden)).unwrap();
-    let plan = project.run(&["sdk", "plan", "--artifact-dir", "artifacts", "--format", "json"]).exits(1);
-    assert!(plan.stderr.contains("rocm-profiler") && !plan.stderr.contains("rock-new"), "{}", plan.stderr);
+    std::fs::rename(
+        project.path("aside"),
+        project.path("artifacts").join(hidden),
+    )
+    .unwrap();
+    let plan = project
+        .run(&[
+            "sdk",
+            "plan",
+            "--artifact-dir",
+            "artifacts",
+            "--format",
+            "json",
+        ])
+        .exits(1);
+    assert!(
+        plan.stderr.contains("rocm-profiler") && !plan.stderr.contains("rock-new"),
+        "{}",
+        plan.stderr
+    );
     fetch(&project, &["^base"], 0);
     let left = names(&project.path("artifacts"));
     assert!(left.iter().all(|name| !name.starts_with('.')), "{left:?}");
     fetch(&project, &["--extract", "--delete-after-extract"], 0);
-    assert_eq!(names(&project.path("artifacts")), ["base_lib_generic", "fft_lib_generic", "rand_lib_generic"]);
-    assert_eq!(project.read("artifacts/rand_lib_generic/s/stage/lib/second"), "rand");
+    assert_eq!(
+        names(&project.path("artifacts")),
+        ["base_lib_generic", "fft_lib_generic", "rand_lib_generic"]
+    );
+    assert_eq!(
+        project.read("artifacts/rand_lib_generic/s/stage/lib/second"),
+        "rand"
+    );
 }
 
 #[test]
@@ -88,13 +150,24 @@ fn two_runs_into_one_folder_come_one_after_the_other() {
     let project = Project::new();
     staged(&project);
     for (way, path) in [
-        (["--extract", "--delete-after-extract"], "artifacts/.rand_lib_generic.rock-new"),
-        (["--flatten", "--delete-after-extract"], "artifacts/.tree.rock-new/rand_lib_generic"),
+        (
+            ["--extract", "--delete-after-extract"],
+            "artifacts/.rand_lib_generic.rock-new",
+        ),
+        (
+            ["--flatten", "--delete-after-extract"],
+            "artifacts/.tree.rock-new/rand_lib_generic",
+        ),
     ] {
         let first = begun(&project, &way, path);
         signal("STOP", &first);
         let words = [&FETCH, way.as_slice()].concat();
-        let mut second = project.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut second = project
+            .command(&words)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut lines = BufReader::new(second.stderr.take().unwrap()).lines();
         let said = lines.next().unwrap().unwrap();
         assert!(said.contains("waiting for another run to end"), "{said}");
@@ -103,16 +176,26 @@ fn two_runs_into_one_folder_come_one_after_the_other() {
         assert_eq!(lines.count(), 0);
         assert!(second.wait().unwrap().success());
         let left = names(&project.path("artifacts"));
-        assert!(left.iter().all(|name| !name.starts_with('.') && !name.contains(".tar")), "{left:?}");
+        assert!(
+            left.iter()
+                .all(|name| !name.starts_with('.') && !name.contains(".tar")),
+            "{left:?}"
+        );
     }
-    assert_eq!(project.read("artifacts/rand_lib_generic/s/stage/lib/second"), "rand");
+    assert_eq!(
+        project.read("artifacts/rand_lib_generic/s/stage/lib/second"),
+        "rand"
+    );
     assert_eq!(project.read("artifacts/lib/second"), "rand");
 }
 
-/// TK28: one archive of several that is damaged, a disk that is full, a kill: the tree is as it was.
+/// TK28: one archive of several that is damaged, a disk that is full, a kill: the tree is as it
+/// was.
 #[test]
 fn one_tree_comes_as_a_whole_or_stays_as_it_was() {
-    let project = Project::new().bytes("tree/lib/first", b"old").bytes("tree/lib/mine", b"mine");
+    let project = Project::new()
+        .bytes("tree/lib/first", b"old")
+        .bytes("tree/lib/mine", b"mine");
     staged(&project);
     let flat = ["--flatten", "--output-dir", "tree", "--layout", "manager"];
     let damaged = project.path("staging/123-linux/sparse_lib_generic.tar.zst");
@@ -125,10 +208,16 @@ fn one_tree_comes_as_a_whole_or_stays_as_it_was() {
         names(&project.path("tree"))
     };
     let said = fetch(&project, &flat, 1);
-    assert!(said.contains("[S002 bad-artifact]") && said.contains("damaged or cut off"), "{said}");
+    assert!(
+        said.contains("[S002 bad-artifact]") && said.contains("damaged or cut off"),
+        "{said}"
+    );
     assert_eq!(as_it_was(), [".download_cache", "lib"]);
     std::fs::remove_file(damaged).unwrap();
-    let said = project.run_limited(1024, &[&FETCH, &flat[..]].concat()).exits(3).stderr;
+    let said = project
+        .run_limited(1024, &[&FETCH, &flat[..]].concat())
+        .exits(3)
+        .stderr;
     assert!(said.contains("cannot write"), "{said}");
     assert_eq!(as_it_was(), [".download_cache", "lib"]);
     let in_the_way = project.path("tree/share");
@@ -137,13 +226,29 @@ fn one_tree_comes_as_a_whole_or_stays_as_it_was() {
     assert!(said.contains("a file is where a folder belongs"), "{said}");
     assert_eq!(as_it_was(), [".download_cache", "lib", "share"]);
     std::fs::remove_file(in_the_way).unwrap();
-    killed(begun(&project, &flat, "tree/.tree.rock-new/rand_lib_generic"));
+    killed(begun(
+        &project,
+        &flat,
+        "tree/.tree.rock-new/rand_lib_generic",
+    ));
     assert_eq!(as_it_was(), [".download_cache", ".tree.rock-new", "lib"]);
     let said = project.run(&[&FETCH, flat.as_slice()].concat()).exits(0);
     assert_eq!(said.stdout, "tree\n");
-    assert_eq!(names(&project.path("tree")), [".download_cache", "large", "lib", "share"]);
-    assert_eq!(names(&project.path("tree/lib")), ["first", "mine", "second"]);
-    assert_eq!((project.read("tree/lib/first"), project.read("tree/lib/mine")), ("fft".into(), "mine".into()));
+    assert_eq!(
+        names(&project.path("tree")),
+        [".download_cache", "large", "lib", "share"]
+    );
+    assert_eq!(
+        names(&project.path("tree/lib")),
+        ["first", "mine", "second"]
+    );
+    assert_eq!(
+        (
+            project.read("tree/lib/first"),
+            project.read("tree/lib/mine")
+        ),
+        ("fft".into(), "mine".into())
+    );
 }
 
 /// What is unpacked from the archive that is published is not fetched and unpacked again.
@@ -155,67 +260,130 @@ fn what_was_unpacked_stays_as_long_as_the_same_archive_is_published() {
     let staged = project.path("staging/123-linux");
     let publish = |name: &str| {
         let archive = staged.join(format!("{name}.tar.zst"));
-        std::fs::write(staged.join(format!("{name}.tar.zst.sha256sum")), hex(&std::fs::read(archive).unwrap()))
-            .unwrap();
+        std::fs::write(
+            staged.join(format!("{name}.tar.zst.sha256sum")),
+            hex(&std::fs::read(archive).unwrap()),
+        )
+        .unwrap();
     };
     publish("fft_lib_generic");
     let inode = |path: &str| std::fs::metadata(project.path(path)).unwrap().ino();
-    let only = ["_lib_", "--exclude", "^base|^rand", "--extract", "--verbose"];
+    let only = [
+        "_lib_",
+        "--exclude",
+        "^base|^rand",
+        "--extract",
+        "--verbose",
+    ];
     let apart = [only.as_slice(), &["--delete-after-extract"]].concat();
     let said = fetch(&project, &apart, 0);
-    assert!(said.contains("unpacked artifacts/fft_lib_generic\n"), "{said}");
+    assert!(
+        said.contains("unpacked artifacts/fft_lib_generic\n"),
+        "{said}"
+    );
     assert_eq!(names(&project.path("artifacts")), ["fft_lib_generic"]);
-    assert_eq!(names(&project.path("artifacts/fft_lib_generic")), [".archive.sha256sum", "artifact_manifest.txt", "s"]);
+    assert_eq!(
+        names(&project.path("artifacts/fft_lib_generic")),
+        [".archive.sha256sum", "artifact_manifest.txt", "s"]
+    );
     let before = inode("artifacts/fft_lib_generic");
     // Nobody asks for the archive.
     let hidden = project.path("hidden");
     std::fs::rename(staged.join("fft_lib_generic.tar.zst"), &hidden).unwrap();
-    std::fs::write(staged.join("fft_lib_generic.tar.zst"), std::fs::read(&hidden).unwrap()).unwrap();
+    std::fs::write(
+        staged.join("fft_lib_generic.tar.zst"),
+        std::fs::read(&hidden).unwrap(),
+    )
+    .unwrap();
     let said = fetch(&project, &apart, 0);
-    assert!(said.contains("there already: artifacts/fft_lib_generic\n") && !said.contains("fetched"), "{said}");
-    assert_eq!((inode("artifacts/fft_lib_generic"), names(&project.path("artifacts")).len()), (before, 1));
+    assert!(
+        said.contains("there already: artifacts/fft_lib_generic\n") && !said.contains("fetched"),
+        "{said}"
+    );
+    assert_eq!(
+        (
+            inode("artifacts/fft_lib_generic"),
+            names(&project.path("artifacts")).len()
+        ),
+        (before, 1)
+    );
     // Who wants the archive too gets it, and the folder stays.
     let said = fetch(&project, &only, 0);
-    assert!(said.contains("fetched artifacts/fft_lib_generic.tar.zst"), "{said}");
-    assert!(said.contains("there already: artifacts/fft_lib_generic\n"), "{said}");
+    assert!(
+        said.contains("fetched artifacts/fft_lib_generic.tar.zst"),
+        "{said}"
+    );
+    assert!(
+        said.contains("there already: artifacts/fft_lib_generic\n"),
+        "{said}"
+    );
     assert_eq!(inode("artifacts/fft_lib_generic"), before);
     assert_eq!(names(&project.path("artifacts")).len(), 3);
     // Another archive takes its place.
     let artifacts = Artifacts::new(&project, true);
-    let other = artifacts.archive("fft_lib_generic", Some("s/stage\n"), |tar| append(tar, "s/stage/lib/other", b"x"));
+    let other = artifacts.archive("fft_lib_generic", Some("s/stage\n"), |tar| {
+        append(tar, "s/stage/lib/other", b"x")
+    });
     std::fs::rename(other, staged.join("fft_lib_generic.tar.zst")).unwrap();
     publish("fft_lib_generic");
     fetch(&project, &apart, 0);
-    assert_eq!(names(&project.path("artifacts/fft_lib_generic/s/stage/lib")), ["other"]);
+    assert_eq!(
+        names(&project.path("artifacts/fft_lib_generic/s/stage/lib")),
+        ["other"]
+    );
     // Packages are made of such folders, and what says where they come from goes into none.
-    let plan = project.run(&["sdk", "plan", "--artifact-dir", "artifacts", "--format", "json"]).exits(1);
+    let plan = project
+        .run(&[
+            "sdk",
+            "plan",
+            "--artifact-dir",
+            "artifacts",
+            "--format",
+            "json",
+        ])
+        .exits(1);
     assert!(!plan.stderr.contains("sha256sum"), "{}", plan.stderr);
 }
 
 fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
-/// TK28: a page or an archive that breaks off, ends too early or has other bytes is asked for again, from where it broke where
-/// the server can; what is not there is not.
+/// TK28: a page or an archive that breaks off, ends too early or has other bytes is asked for
+/// again, from where it broke where the server can; what is not there is not.
 #[test]
 fn what_comes_wrong_is_asked_for_again() {
     let bytes: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
     let sum = hex(&bytes);
     let listed = |names: &[&str]| {
         let each = names.iter().map(|name| {
-            let size = if name.ends_with("sum") { sum.len() } else { bytes.len() };
+            let size = if name.ends_with("sum") {
+                sum.len()
+            } else {
+                bytes.len()
+            };
             format!("<Contents><Key>123-linux/{name}</Key><Size>{size}</Size></Contents>")
         });
         each.collect::<String>()
     };
     let first = format!(
         "<ListBucketResult>{}<NextContinuationToken>two</NextContinuationToken></ListBucketResult>",
-        listed(&["a_lib_generic.tar.zst", "b_lib_generic.tar.zst", "d_lib_generic.tar.zst"])
+        listed(&[
+            "a_lib_generic.tar.zst",
+            "b_lib_generic.tar.zst",
+            "d_lib_generic.tar.zst"
+        ])
     );
     let second = format!(
         "<ListBucketResult>{}</ListBucketResult>",
-        listed(&["c_lib_generic.tar.zst", "c_lib_generic.tar.zst.sha256sum", "e_lib_generic.tar.zst"])
+        listed(&[
+            "c_lib_generic.tar.zst",
+            "c_lib_generic.tar.zst.sha256sum",
+            "e_lib_generic.tar.zst"
+        ])
     );
     let seen = Mutex::new(Vec::<String>::new());
     let (body, text) = (bytes.clone(), sum);
@@ -234,46 +402,84 @@ fn what_comes_wrong_is_asked_for_again() {
             ("?list-type=2&prefix=123-linux%2F&continuation-token=two", 1) => {
                 answer("200 OK", "", &second.as_bytes()[..90])
             }
-            ("?list-type=2&prefix=123-linux%2F&continuation-token=two", _) => answer("200 OK", "", second.as_bytes()),
+            ("?list-type=2&prefix=123-linux%2F&continuation-token=two", _) => {
+                answer("200 OK", "", second.as_bytes())
+            }
             ("a_lib_generic.tar.zst", 1) => broken(),
             ("a_lib_generic.tar.zst", _) => {
                 assert_eq!(asked.header("if-range"), Some("\"v1\""));
-                let from = asked.header("range").unwrap().strip_prefix("bytes=").unwrap().strip_suffix('-').unwrap();
-                let range = format!("Content-Range: bytes {from}-{}/{}\r\n", body.len() - 1, body.len());
-                answer("206 Partial Content", &range, &body[from.parse().unwrap()..])
+                let from = asked
+                    .header("range")
+                    .unwrap()
+                    .strip_prefix("bytes=")
+                    .unwrap()
+                    .strip_suffix('-')
+                    .unwrap();
+                let range = format!(
+                    "Content-Range: bytes {from}-{}/{}\r\n",
+                    body.len() - 1,
+                    body.len()
+                );
+                answer(
+                    "206 Partial Content",
+                    &range,
+                    &body[from.parse().unwrap()..],
+                )
             }
             ("b_lib_generic.tar.zst", 1) => answer("200 OK", "", &body[..70_000]),
             ("c_lib_generic.tar.zst", 1) => answer("200 OK", "", &vec![b'x'; body.len()]),
             ("c_lib_generic.tar.zst.sha256sum", _) => answer("200 OK", "", text.as_bytes()),
             // Here the rest is not to be had, and the file is another one by then.
             ("e_lib_generic.tar.zst", 1) => broken(),
-            ("b_lib_generic.tar.zst" | "c_lib_generic.tar.zst" | "e_lib_generic.tar.zst", _) => whole(),
+            ("b_lib_generic.tar.zst" | "c_lib_generic.tar.zst" | "e_lib_generic.tar.zst", _) => {
+                whole()
+            }
             _ => answer("404 Not Found", "", b""),
         }
     });
     let project = Project::new();
     let url = served.url();
     let run = |more: &[&str], code| {
-        project.run(&[&["sdk", "fetch", "--run-id", "123", "--bucket", &url], more].concat()).exits(code).stderr
+        project
+            .run(&[&["sdk", "fetch", "--run-id", "123", "--bucket", &url], more].concat())
+            .exits(code)
+            .stderr
     };
     run(&["--exclude", "^d"], 0);
     for name in ["a", "b", "c", "e"] {
-        let fetched = std::fs::read(project.path(&format!("artifacts/{name}_lib_generic.tar.zst"))).unwrap();
+        let fetched =
+            std::fs::read(project.path(&format!("artifacts/{name}_lib_generic.tar.zst"))).unwrap();
         assert!(fetched == bytes, "{name}: {} bytes", fetched.len());
     }
     assert_eq!(names(&project.path("artifacts")).len(), 5);
     let asked = |name: &str, all: &[String]| all.iter().filter(|path| path.contains(name)).count();
     let all = served.asked();
-    for (name, times) in [("prefix", 4), ("a_lib", 2), ("b_lib", 2), ("zst.sha", 1), ("c_lib", 3), ("e_lib", 3)] {
+    for (name, times) in [
+        ("prefix", 4),
+        ("a_lib", 2),
+        ("b_lib", 2),
+        ("zst.sha", 1),
+        ("c_lib", 3),
+        ("e_lib", 3),
+    ] {
         assert_eq!(asked(name, &all), times, "{name}: {all:?}");
     }
     let said = run(&["^d"], 3);
-    assert!(said.contains("[K004 cannot-fetch]") && said.contains("answers 404"), "{said}");
+    assert!(
+        said.contains("[K004 cannot-fetch]") && said.contains("answers 404"),
+        "{said}"
+    );
     assert_eq!(asked("d_lib", &served.asked()), 1);
     // Nor is a bucket that is not there; what then helps is another place.
     let other = format!("{url}/none");
-    let said = project.run(&["sdk", "fetch", "--run-id", "7", "--bucket", &other]).exits(3).stderr;
-    assert!(said.contains("`--local-staging`") && said.contains("`--release-type`"), "{said}");
+    let said = project
+        .run(&["sdk", "fetch", "--run-id", "7", "--bucket", &other])
+        .exits(3)
+        .stderr;
+    assert!(
+        said.contains("`--local-staging`") && said.contains("`--release-type`"),
+        "{said}"
+    );
     assert_eq!(served.asked().len(), 1);
 }
 
@@ -282,29 +488,55 @@ fn an_archive_is_unpacked_while_another_is_on_its_way() {
     let project = Project::new();
     let artifacts = Artifacts::new(&project, true);
     for name in ["fft_lib_generic", "rand_lib_generic"] {
-        artifacts.archive(name, Some("s/stage\n"), |tar| append(tar, "s/stage/lib/file", name.as_bytes()));
+        artifacts.archive(name, Some("s/stage\n"), |tar| {
+            append(tar, "s/stage/lib/file", name.as_bytes())
+        });
     }
     let staged = artifacts.publish("bucket", "123-linux");
     let size = |name: &str| std::fs::metadata(staged.join(name)).unwrap().len();
-    let each = ["fft_lib_generic.tar.zst", "rand_lib_generic.tar.zst"]
-        .map(|name| format!("<Contents><Key>123-linux/{name}</Key><Size>{}</Size></Contents>", size(name)));
+    let each = ["fft_lib_generic.tar.zst", "rand_lib_generic.tar.zst"].map(|name| {
+        format!(
+            "<Contents><Key>123-linux/{name}</Key><Size>{}</Size></Contents>",
+            size(name)
+        )
+    });
     let listing = format!("<ListBucketResult>{}</ListBucketResult>", each.concat());
     let unpacked = project.path("artifacts/fft_lib_generic/s/stage/lib/file");
     let staged = staged.clone();
-    let served = Served::answering(move |asked: &Request| match asked.path.rsplit('/').next().unwrap() {
-        name if name.starts_with('?') => answer("200 OK", "", listing.as_bytes()),
-        "rand_lib_generic.tar.zst" => {
-            let patience = Instant::now() + Duration::from_secs(30);
-            while !unpacked.is_file() {
-                if Instant::now() > patience {
-                    return answer("404 Not Found", "", b"");
+    let served =
+        Served::answering(
+            move |asked: &Request| match asked.path.rsplit('/').next().unwrap() {
+                name if name.starts_with('?') => answer("200 OK", "", listing.as_bytes()),
+                "rand_lib_generic.tar.zst" => {
+                    let patience = Instant::now() + Duration::from_secs(30);
+                    while !unpacked.is_file() {
+                        if Instant::now() > patience {
+                            return answer("404 Not Found", "", b"");
+                        }
+                        std::thread::yield_now();
+                    }
+                    answer(
+                        "200 OK",
+                        "",
+                        &std::fs::read(staged.join("rand_lib_generic.tar.zst")).unwrap(),
+                    )
                 }
-                std::thread::yield_now();
-            }
-            answer("200 OK", "", &std::fs::read(staged.join("rand_lib_generic.tar.zst")).unwrap())
-        }
-        name => answer("200 OK", "", &std::fs::read(staged.join(name)).unwrap()),
-    });
-    project.run(&["sdk", "fetch", "--run-id", "123", "--bucket", &served.url(), "--extract"]).exits(0);
-    assert_eq!(project.read("artifacts/rand_lib_generic/s/stage/lib/file"), "rand_lib_generic");
+                name => answer("200 OK", "", &std::fs::read(staged.join(name)).unwrap()),
+            },
+        );
+    project
+        .run(&[
+            "sdk",
+            "fetch",
+            "--run-id",
+            "123",
+            "--bucket",
+            &served.url(),
+            "--extract",
+        ])
+        .exits(0);
+    assert_eq!(
+        project.read("artifacts/rand_lib_generic/s/stage/lib/file"),
+        "rand_lib_generic"
+    );
 }

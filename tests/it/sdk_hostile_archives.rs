@@ -1,4 +1,5 @@
-//! Archives of artifacts that a few kB make ask for all the memory of a machine, or whose links lead out of them.
+//! Archives of artifacts that a few kB make ask for all the memory of a machine, or whose links
+//! lead out of them.
 
 use rock_matrix::archive::Compression;
 
@@ -8,7 +9,8 @@ use crate::support::rewritten::rewrite;
 
 type Builder = tar::Builder<Vec<u8>>;
 
-/// As much memory as any command may ask the system for here, in kB: less than what one archive asks for in vain.
+/// As much memory as any command may ask the system for here, in kB: less than what one archive
+/// asks for in vain.
 const ADDRESS_KIB: &str = "1500000";
 
 /// Adds a header of this kind with a content of zeros, which compress to nothing.
@@ -18,7 +20,8 @@ fn append_zeros(tar: &mut Builder, kind: u8, mib: u64) {
     header.set_entry_type(tar::EntryType::new(kind));
     header.set_size(mib << 20);
     header.set_cksum();
-    tar.append(&header, std::io::Read::take(std::io::repeat(0), mib << 20)).unwrap();
+    tar.append(&header, std::io::Read::take(std::io::repeat(0), mib << 20))
+        .unwrap();
 }
 
 /// Adds empty files of one path: no system could hold as many.
@@ -37,15 +40,38 @@ fn append_many(tar: &mut Builder, count: u32) {
 fn run(project: &Project, words: &[&str]) -> (Option<i32>, String) {
     let script = format!("ulimit -v {ADDRESS_KIB}; exec \"$0\" \"$@\"");
     let mut command = std::process::Command::new("bash");
-    command.args(["-c", &script, env!("CARGO_BIN_EXE_rock-matrix")]).args(words);
+    command
+        .args(["-c", &script, env!("CARGO_BIN_EXE_rock-matrix")])
+        .args(words);
     let done = command.current_dir(project.root()).output().unwrap();
     let said = String::from_utf8(done.stderr).unwrap();
-    (done.status.code(), said.replace(project.root().to_str().unwrap(), "[ROOT]"))
+    (
+        done.status.code(),
+        said.replace(project.root().to_str().unwrap(), "[ROOT]"),
+    )
 }
 
 const PLAN: &[&str] = &["sdk", "plan", "--artifact-dir", "artifacts"];
-const BUILD: &[&str] = &["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
-const FETCH: &[&str] = &["sdk", "fetch", "--run-id", "123", "--local-staging", "staging", "rand", "--extract"];
+const BUILD: &[&str] = &[
+    "sdk",
+    "build",
+    "--artifact-dir",
+    "artifacts",
+    "--dest-dir",
+    "out",
+    "--version",
+    "7.10.0",
+];
+const FETCH: &[&str] = &[
+    "sdk",
+    "fetch",
+    "--run-id",
+    "123",
+    "--local-staging",
+    "staging",
+    "rand",
+    "--extract",
+];
 
 /// What each command says of an archive with these members.
 fn said(fill: impl FnOnce(&mut Builder)) -> String {
@@ -54,7 +80,11 @@ fn said(fill: impl FnOnce(&mut Builder)) -> String {
     artifacts.archive("rand_lib_generic", Some("r/stage\n"), fill);
     std::fs::create_dir_all(project.path("staging/123-linux")).unwrap();
     let archive = "rand_lib_generic.tar.zst";
-    std::fs::copy(project.path("artifacts").join(archive), project.path("staging/123-linux").join(archive)).unwrap();
+    std::fs::copy(
+        project.path("artifacts").join(archive),
+        project.path("staging/123-linux").join(archive),
+    )
+    .unwrap();
     let before = project.files();
     let of = |words| {
         let (code, said) = run(&project, words);
@@ -68,10 +98,15 @@ fn said(fill: impl FnOnce(&mut Builder)) -> String {
     let fetched = of(FETCH);
     let left = project.files();
     assert_eq!(
-        left.iter().filter(|file| file.starts_with("artifacts/")).collect::<Vec<_>>(),
+        left.iter()
+            .filter(|file| file.starts_with("artifacts/"))
+            .collect::<Vec<_>>(),
         ["artifacts/rand_lib_generic.tar.zst"]
     );
-    assert_eq!(fetched.replace("[ROOT]/", ""), planned.replace("[ROOT]/", ""));
+    assert_eq!(
+        fetched.replace("[ROOT]/", ""),
+        planned.replace("[ROOT]/", "")
+    );
     planned
 }
 
@@ -108,7 +143,9 @@ fn archives_that_ask_for_all_memory_are_refused() {
 fn archives_with_more_members_than_any_are_refused() {
     let project = Project::new();
     let artifacts = Artifacts::new(&project, true);
-    artifacts.archive("rand_lib_generic", Some("r/stage\n"), |tar| append_many(tar, 250_001));
+    artifacts.archive("rand_lib_generic", Some("r/stage\n"), |tar| {
+        append_many(tar, 250_001)
+    });
     let (code, said) = run(&project, PLAN);
     assert_eq!(code, Some(1), "{said}");
     insta::assert_snapshot!(said, @r"
@@ -118,7 +155,8 @@ fn archives_with_more_members_than_any_are_refused() {
     ");
 }
 
-/// Folders within folders of a manifest make one member many entries, and members that no package can hold as many faults.
+/// Folders within folders of a manifest make one member many entries, and members that no package
+/// can hold as many faults.
 #[test]
 fn manifests_and_faults_without_end_are_refused() {
     let project = Project::new();
@@ -131,7 +169,8 @@ fn manifests_and_faults_without_end_are_refused() {
             header.set_entry_type(tar::EntryType::Regular);
             header.set_size(0);
             header.set_mode(0o644);
-            tar.append_data(&mut header, path, std::io::empty()).unwrap();
+            tar.append_data(&mut header, path, std::io::empty())
+                .unwrap();
         }
     });
     artifacts.archive("rccl_lib_generic", Some("r/stage\n"), |tar| {
@@ -149,7 +188,8 @@ fn manifests_and_faults_without_end_are_refused() {
     assert_eq!(said.matches("[S002 bad-artifact]").count(), 1001);
 }
 
-/// The tree to build against is an archive in its wheel, and the chooser among packages one of sources.
+/// The tree to build against is an archive in its wheel, and the chooser among packages one of
+/// sources.
 #[test]
 fn archives_in_packages_that_ask_for_all_memory_are_refused() {
     let project = Project::new();
@@ -166,14 +206,28 @@ fn archives_in_packages_that_ask_for_all_memory_are_refused() {
     append_zeros(&mut tar, b'x', 64);
     let mut sources = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut sources, &tar.into_inner().unwrap()).unwrap();
-    std::fs::write(project.path("out/dist/rocm-7.10.0.tar.gz"), sources.finish().unwrap()).unwrap();
+    std::fs::write(
+        project.path("out/dist/rocm-7.10.0.tar.gz"),
+        sources.finish().unwrap(),
+    )
+    .unwrap();
     let faults = |said: String| {
-        let lines = said.lines().filter(|line| line.contains("S041") || line.contains("S043"));
+        let lines = said
+            .lines()
+            .filter(|line| line.contains("S041") || line.contains("S043"));
         lines.map(|line| format!("{line}\n")).collect::<String>()
     };
-    let (verified, alone) =
-        (run(&project, &["sdk", "verify", "out/dist"]), run(&project, &["wheel", "check", "--profile", "sdk", wheel]));
-    assert_eq!((verified.0, alone.0), (Some(1), Some(1)), "{}{}", verified.1, alone.1);
+    let (verified, alone) = (
+        run(&project, &["sdk", "verify", "out/dist"]),
+        run(&project, &["wheel", "check", "--profile", "sdk", wheel]),
+    );
+    assert_eq!(
+        (verified.0, alone.0),
+        (Some(1), Some(1)),
+        "{}{}",
+        verified.1,
+        alone.1
+    );
     insta::assert_snapshot!(faults(verified.1) + &faults(alone.1), @r"
     error[S041 sdk-devel-tree]: the archive cannot be read: a path of 67108864 bytes at byte 0 of the unpacked archive; at most 4096 are read
     error[S041 sdk-devel-tree]: the tree has no `_rocm_sdk_devel/__init__.py`, by which it is known to be whole
@@ -188,7 +242,9 @@ fn archives_in_packages_that_ask_for_all_memory_are_refused() {
 fn archives_with_a_window_beyond_the_limit_are_refused() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
-    let path = artifacts.archive("rand_lib_generic", Some("r/stage\n"), |tar| append(tar, "r/stage/file", b""));
+    let path = artifacts.archive("rand_lib_generic", Some("r/stage\n"), |tar| {
+        append(tar, "r/stage/file", b"")
+    });
     let tar = zstd::decode_all(&*std::fs::read(&path).unwrap()).unwrap();
     let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
     std::io::Write::write_all(&mut encoder, &tar).unwrap();
@@ -227,16 +283,33 @@ fn archives_with_sparse_files_are_refused_and_global_headers_accepted() {
     append(&mut tar, "artifact_manifest.txt", b"r/stage\n");
     append(&mut tar, "r/stage/lib/data", b"content");
     let path = project.path("artifacts/rand_lib_generic.tar.zst");
-    std::fs::write(&path, compressed(&tar.into_inner().unwrap(), Compression::Zstd)).unwrap();
+    std::fs::write(
+        &path,
+        compressed(&tar.into_inner().unwrap(), Compression::Zstd),
+    )
+    .unwrap();
     let planned = project.run(PLAN).exits(0).stdout;
     assert!(planned.contains("rocm-sdk-libraries: 2 files"), "{planned}");
     artifacts.archive("fft_lib_generic", Some("r/stage\n"), |tar| {
-        tar.append_pax_extensions([("GNU.sparse.major", b"1".as_slice()), ("GNU.sparse.minor", b"0")]).unwrap();
+        tar.append_pax_extensions([
+            ("GNU.sparse.major", b"1".as_slice()),
+            ("GNU.sparse.minor", b"0"),
+        ])
+        .unwrap();
         append(tar, "r/stage/sparse", b"1\n0\n4\ndata");
     });
     let said = project.run(PLAN).exits(1).stderr;
     artifacts.publish("staging", "123-linux");
-    let fetch = ["sdk", "fetch", "--run-id", "123", "--local-staging", "staging", "fft", "--extract"];
+    let fetch = [
+        "sdk",
+        "fetch",
+        "--run-id",
+        "123",
+        "--local-staging",
+        "staging",
+        "fft",
+        "--extract",
+    ];
     let fetched = project.run(&fetch).exits(1).stderr;
     insta::assert_snapshot!(said + &fetched, @r"
     error[S002 bad-artifact]: it is a sparse file, which no package can hold

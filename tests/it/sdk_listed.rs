@@ -1,5 +1,5 @@
-//! What of an artifact counts: what its manifest lists is there, what is there is listed, and names are such that
-//! installers take them.
+//! What of an artifact counts: what its manifest lists is there, what is there is listed, and names
+//! are such that installers take them.
 
 use std::os::unix::fs::symlink;
 
@@ -11,8 +11,17 @@ use crate::support::{Outcome, Project};
 const CORE: &str = "artifacts/core-hip_lib_generic";
 
 fn build(project: &Project, code: i32) -> Outcome {
-    let words =
-        ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0", "--overwrite"];
+    let words = [
+        "sdk",
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--dest-dir",
+        "out",
+        "--version",
+        "7.10.0",
+        "--overwrite",
+    ];
     project.run(&words).exits(code)
 }
 
@@ -36,9 +45,13 @@ fn folders_that_a_manifest_lists_need_not_be_there() {
     std::fs::write(project.path(CORE).join(".DS_Store"), b"x").unwrap();
     assert_eq!(build(&project, 0).stderr, "");
     assert!(has_core(&project));
-    artifacts.archive("rand_lib_generic", Some("\u{feff}rand/stage\nnothing/stage\n"), |tar| {
-        append(tar, "rand/stage/lib/a", b"a");
-    });
+    artifacts.archive(
+        "rand_lib_generic",
+        Some("\u{feff}rand/stage\nnothing/stage\n"),
+        |tar| {
+            append(tar, "rand/stage/lib/a", b"a");
+        },
+    );
     assert_eq!(build(&project, 0).stderr, "");
 }
 
@@ -49,7 +62,10 @@ fn what_a_manifest_does_not_list_is_told_once_of_folders_and_archives_alike() {
     manifest(&project, "hip/stagee\n");
     let said = build(&project, 1).stderr;
     let why = "error[S002 bad-artifact]: it is below none of the folders that the manifest lists\n";
-    assert!(said.starts_with(why) && said.contains("core-hip_lib_generic/hip/stage\n"), "{said}");
+    assert!(
+        said.starts_with(why) && said.contains("core-hip_lib_generic/hip/stage\n"),
+        "{said}"
+    );
     assert_eq!(said.matches("S002").count(), 1, "{said}");
     assert!(!project.has("out"));
     manifest(&project, "hip/stage\n");
@@ -58,7 +74,10 @@ fn what_a_manifest_does_not_list_is_told_once_of_folders_and_archives_alike() {
         append(tar, "rand/stage/lib/b", b"b");
     });
     let said = build(&project, 1).stderr;
-    assert!(said.starts_with(why) && said.contains("rand_lib_generic.tar.zst/rand/stage/lib/a\n"), "{said}");
+    assert!(
+        said.starts_with(why) && said.contains("rand_lib_generic.tar.zst/rand/stage/lib/a\n"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -69,7 +88,11 @@ fn a_manifest_that_cannot_be_looked_at_is_told_and_the_artifact_not_passed_over(
     std::fs::remove_file(&manifest).unwrap();
     symlink("artifact_manifest.txt", &manifest).unwrap();
     let said = build(&project, 1).stderr;
-    assert!(said.contains("cannot-read-file") && said.contains("core-hip_lib_generic/artifact_manifest.txt"), "{said}");
+    assert!(
+        said.contains("cannot-read-file")
+            && said.contains("core-hip_lib_generic/artifact_manifest.txt"),
+        "{said}"
+    );
     assert!(!project.has("out"));
 }
 
@@ -77,18 +100,38 @@ fn a_manifest_that_cannot_be_looked_at_is_told_and_the_artifact_not_passed_over(
 fn a_folder_of_artifacts_that_is_not_there_is_told_as_that() {
     let project = Project::new();
     for command in ["plan", "build"] {
-        let words = ["sdk", command, "--artifact-dir", "nope", "--dest-dir", "out"];
-        let words = if command == "plan" { &words[..4] } else { &words };
+        let words = [
+            "sdk",
+            command,
+            "--artifact-dir",
+            "nope",
+            "--dest-dir",
+            "out",
+        ];
+        let words = if command == "plan" {
+            &words[..4]
+        } else {
+            &words
+        };
         let said = project.run(words).exits(1).stderr;
-        assert!(said.starts_with("error[S001 no-artifact]: there is no such folder\n"), "{said}");
+        assert!(
+            said.starts_with("error[S001 no-artifact]: there is no such folder\n"),
+            "{said}"
+        );
     }
 }
 
 #[test]
 fn names_that_installers_cannot_list_are_refused_with_the_file_of_the_artifact() {
     for (name, why) in [
-        ("new\nline", "a control character or a line break, which installers cannot list"),
-        ("next\u{85}line", "a control character or a line break, which installers cannot list"),
+        (
+            "new\nline",
+            "a control character or a line break, which installers cannot list",
+        ),
+        (
+            "next\u{85}line",
+            "a control character or a line break, which installers cannot list",
+        ),
         ("back\\slash", "a backslash, which wheels cannot hold"),
     ] {
         for is_packed in [false, true] {
@@ -99,12 +142,21 @@ fn names_that_installers_cannot_list_are_refused_with_the_file_of_the_artifact()
                 artifacts.pack(Compression::Zstd);
             }
             let said = build(&project, 1).stderr;
-            assert!(said.starts_with(&format!("error[S002 bad-artifact]: its name has {why}\n")), "{said}");
+            assert!(
+                said.starts_with(&format!("error[S002 bad-artifact]: its name has {why}\n")),
+                "{said}"
+            );
             let ending = if is_packed { ".tar.zst" } else { "" };
             let place = format!("artifacts/blas_lib_generic{ending}/blas/stage/lib/");
-            assert!(said.contains(&place) && said.contains("help: rename it in the build that made it"), "{said}");
+            assert!(
+                said.contains(&place) && said.contains("help: rename it in the build that made it"),
+                "{said}"
+            );
             assert!(!project.has("out"));
-            let planned = project.run(&["sdk", "plan", "--artifact-dir", "artifacts"]).exits(1).stderr;
+            let planned = project
+                .run(&["sdk", "plan", "--artifact-dir", "artifacts"])
+                .exits(1)
+                .stderr;
             assert_eq!(planned, said);
         }
     }

@@ -11,8 +11,17 @@ use crate::support::rewritten::{Members, members};
 use crate::support::{Outcome, Project};
 
 fn build(project: &Project, more: &[&str], code: i32) -> Outcome {
-    let words =
-        ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0", "--overwrite"];
+    let words = [
+        "sdk",
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--dest-dir",
+        "out",
+        "--version",
+        "7.10.0",
+        "--overwrite",
+    ];
     project.run(&[&words, more].concat()).exits(code)
 }
 
@@ -34,10 +43,22 @@ fn unpack(wheel: Members, site: &Path) {
 fn other_names_of_libraries_are_there_where_they_are_asked_for() {
     let project = Project::new();
     Artifacts::split(&project);
-    build(&project, &["--runtime-alias", "lib/libamdhip64.so", "--runtime-alias", "lib/libhip*.so"], 0);
+    build(
+        &project,
+        &[
+            "--runtime-alias",
+            "lib/libamdhip64.so",
+            "--runtime-alias",
+            "lib/libhip*.so",
+        ],
+        0,
+    );
     project.run(&["sdk", "verify", "out/dist"]).exits(0);
     let core = wheel(&project, "rocm_sdk_core");
-    let names: Vec<&str> = core.keys().filter_map(|name| name.strip_prefix("_rocm_sdk_core/lib/libamdhip64")).collect();
+    let names: Vec<&str> = core
+        .keys()
+        .filter_map(|name| name.strip_prefix("_rocm_sdk_core/lib/libamdhip64"))
+        .collect();
     assert_eq!(names, [".so", ".so.7"], "the others stay out");
     let alias = &core["_rocm_sdk_core/lib/libamdhip64.so"].0;
     assert!(alias.len() < 1024, "{} bytes", alias.len());
@@ -50,15 +71,29 @@ fn other_names_of_libraries_are_there_where_they_are_asked_for() {
                 loaded = {line.split()[-1] for line in open('/proc/self/maps') if 'libamdhip64' in line}\n\
                 print(alias.answer(), address(alias) == address(library), len(loaded))";
     let path = site.join("_rocm_sdk_core/lib/libamdhip64.so");
-    let done = Command::new("python3").args(["-c", code]).arg(path).output().unwrap();
-    let (said, why) = (String::from_utf8(done.stdout).unwrap(), String::from_utf8_lossy(&done.stderr).into_owned());
+    let done = Command::new("python3")
+        .args(["-c", code])
+        .arg(path)
+        .output()
+        .unwrap();
+    let (said, why) = (
+        String::from_utf8(done.stdout).unwrap(),
+        String::from_utf8_lossy(&done.stderr).into_owned(),
+    );
     assert_eq!(said, "42 True 2\n", "{why}");
     // What is linked is to need the library.
-    let tree = wheel(&project, "rocm_sdk_devel")["rocm_sdk_devel/_devel.tar"].0.clone();
+    let tree = wheel(&project, "rocm_sdk_devel")["rocm_sdk_devel/_devel.tar"]
+        .0
+        .clone();
     let mut tree = tar::Archive::new(tree.as_slice());
     let mut entries = tree.entries().unwrap().map(Result::unwrap);
-    let link = entries.find(|entry| entry.path().unwrap().ends_with("lib/libamdhip64.so")).unwrap();
-    assert_eq!(link.link_name().unwrap().unwrap().to_str(), Some("libamdhip64.so.7"));
+    let link = entries
+        .find(|entry| entry.path().unwrap().ends_with("lib/libamdhip64.so"))
+        .unwrap();
+    assert_eq!(
+        link.link_name().unwrap().unwrap().to_str(),
+        Some("libamdhip64.so.7")
+    );
 }
 
 /// TU6: every other name that is left out is in the plan.
@@ -67,29 +102,64 @@ fn the_plan_lists_other_names_of_libraries_whether_they_are_left_out_or_not() {
     let project = Project::new();
     Artifacts::split(&project);
     let plan = |more: &[&str]| {
-        let words = ["sdk", "plan", "--artifact-dir", "artifacts", "--format", "json"];
+        let words = [
+            "sdk",
+            "plan",
+            "--artifact-dir",
+            "artifacts",
+            "--format",
+            "json",
+        ];
         let plan = project.run(&[&words, more].concat()).exits(0);
         let lines = plan.json()["files"].as_array().unwrap().clone();
         let of = |line: &serde_json::Value| {
             let text = |key: &str| line[key].as_str().unwrap().to_owned();
-            let is_of = text("path").starts_with("lib/libamdhip64.so") && text("package") == "rocm-sdk-core";
+            let is_of = text("path").starts_with("lib/libamdhip64.so")
+                && text("package") == "rocm-sdk-core";
             is_of.then(|| format!("{} {}: {}", text("action"), text("path"), text("reason")))
         };
-        let mut lines: Vec<String> = lines.iter().filter_map(of).filter(|line| !line.starts_with("search")).collect();
+        let mut lines: Vec<String> = lines
+            .iter()
+            .filter_map(of)
+            .filter(|line| !line.starts_with("search"))
+            .collect();
         lines.sort();
         (lines, plan.stderr)
     };
-    let left_out = |name: &str| format!("drop lib/{name}: loaders ask for it as libamdhip64.so.7, which is there");
+    let left_out = |name: &str| {
+        format!("drop lib/{name}: loaders ask for it as libamdhip64.so.7, which is there")
+    };
     let (lines, said) = plan(&[]);
-    assert_eq!((lines, said.as_str()), (vec![left_out("libamdhip64.so.7.1.0"), left_out("libamdhip64.so")], ""));
-    let (lines, said) = plan(&["--runtime-alias", "**/*hip64.so", "--runtime-alias", "lib/libhsa*.so"]);
+    assert_eq!(
+        (lines, said.as_str()),
+        (
+            vec![left_out("libamdhip64.so.7.1.0"), left_out("libamdhip64.so")],
+            ""
+        )
+    );
+    let (lines, said) = plan(&[
+        "--runtime-alias",
+        "**/*hip64.so",
+        "--runtime-alias",
+        "lib/libhsa*.so",
+    ]);
     let opened = "alias lib/libamdhip64.so: a library that opens libamdhip64.so.7".to_owned();
     assert_eq!(lines, [opened, left_out("libamdhip64.so.7.1.0")]);
-    assert!(said.starts_with("warning[S013 no-such-alias]: no library has another name that matches `lib/libhsa*.so`"));
-    let words = ["sdk", "plan", "--artifact-dir", "artifacts", "--runtime-alias", "lib/["];
+    assert!(said.starts_with(
+        "warning[S013 no-such-alias]: no library has another name that matches `lib/libhsa*.so`"
+    ));
+    let words = [
+        "sdk",
+        "plan",
+        "--artifact-dir",
+        "artifacts",
+        "--runtime-alias",
+        "lib/[",
+    ];
     let said = project.run(&words).exits(1).stderr;
     assert!(
-        said.starts_with("error[W032 bad-pattern]: it is no glob: ") && said.contains("--runtime-alias lib/["),
+        said.starts_with("error[W032 bad-pattern]: it is no glob: ")
+            && said.contains("--runtime-alias lib/["),
         "{said}"
     );
 }
@@ -108,14 +178,24 @@ fn the_time_of_members_is_what_the_option_says_whatever_the_environment_does() {
     build(&project, &["--source-date-epoch", "1000000000"], 0);
     assert!((sum(name), sum("rocm-7.10.0.tar.gz")) == of_environment);
     let said = build(&project, &["--source-date-epoch", "today"], 1).stderr;
-    assert!(said.contains("bad-source-date") && said.contains("`today`"), "{said}");
+    assert!(
+        said.contains("bad-source-date") && said.contains("`today`"),
+        "{said}"
+    );
     // Installers make wheels of the sources, and those say no time before 1980 or after 2107.
     for (said, is) in [("1", 315_532_800), ("99999999999999", 4_354_819_198)] {
         build(&project, &["--source-date-epoch", said], 0);
         let packed = sum("rocm-7.10.0.tar.gz");
         let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice()));
-        let times: Vec<u64> = archive.entries().unwrap().map(|one| one.unwrap().header().mtime().unwrap()).collect();
-        assert!(times.len() > 5 && times.iter().all(|time| *time == is), "{times:?}");
+        let times: Vec<u64> = archive
+            .entries()
+            .unwrap()
+            .map(|one| one.unwrap().header().mtime().unwrap())
+            .collect();
+        assert!(
+            times.len() > 5 && times.iter().all(|time| *time == is),
+            "{times:?}"
+        );
     }
 }
 
@@ -124,18 +204,31 @@ fn the_time_of_members_is_what_the_option_says_whatever_the_environment_does() {
 fn a_manifest_of_a_build_that_is_a_list_says_nothing() {
     for text in ["[]", "[\"7.10.0\", {}]"] {
         let project = Project::new();
-        Artifacts::split(&project)
-            .file("base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json", text.as_bytes());
+        Artifacts::split(&project).file(
+            "base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json",
+            text.as_bytes(),
+        );
         let said = build(&project, &[], 1).stderr;
-        assert!(said.contains("error[S003 no-sdk-manifest]: the manifest of the build is none"), "{said}");
+        assert!(
+            said.contains("error[S003 no-sdk-manifest]: the manifest of the build is none"),
+            "{said}"
+        );
     }
 }
 
 #[test]
 fn a_family_of_no_name_is_none() {
     for words in ["", " ;,"] {
-        let said = Project::new().run(&["sdk", "targets", "--family", words]).exits(1).stderr;
-        assert!(said.starts_with(&format!("error[S009 missing-targets]: there is no family `{words}`")), "{said}");
+        let said = Project::new()
+            .run(&["sdk", "targets", "--family", words])
+            .exits(1)
+            .stderr;
+        assert!(
+            said.starts_with(&format!(
+                "error[S009 missing-targets]: there is no family `{words}`"
+            )),
+            "{said}"
+        );
     }
 }
 
@@ -145,14 +238,37 @@ fn a_build_without_packages_tells_what_is_wrong_and_writes_nothing() {
     Artifacts::split(&project);
     let said = build(&project, &["--no-build-packages", "--format", "json"], 0);
     assert_eq!(said.json()["files"], serde_json::json!([]));
-    let said = build(&project, &["--no-build-packages", "--linux-amdgpu-families", "gfx110X-dgpu"], 1).stderr;
-    assert!(said.contains("error[S009 missing-targets]: there are no artifacts for gfx1101, gfx1102"), "{said}");
+    let said = build(
+        &project,
+        &[
+            "--no-build-packages",
+            "--linux-amdgpu-families",
+            "gfx110X-dgpu",
+        ],
+        1,
+    )
+    .stderr;
+    assert!(
+        said.contains("error[S009 missing-targets]: there are no artifacts for gfx1101, gfx1102"),
+        "{said}"
+    );
     assert!(!project.has("out"));
     build(&project, &["--no-build-packages", "--build-packages"], 0);
     assert!(project.has("out/dist"));
     // Nor does it matter what is there.
-    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.11.0"];
-    project.run(&[&words[..], &["--no-build-packages"]].concat()).exits(0);
+    let words = [
+        "sdk",
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--dest-dir",
+        "out",
+        "--version",
+        "7.11.0",
+    ];
+    project
+        .run(&[&words[..], &["--no-build-packages"]].concat())
+        .exits(0);
     project.run(&words).exits(1);
 }
 
@@ -162,20 +278,48 @@ fn packages_that_another_run_put_there_meanwhile_are_not_replaced_unasked() {
     Artifacts::split(&project);
     std::fs::create_dir_all(project.path("out")).unwrap();
     let first = FolderLock::take(&project.path("out"), || ()).unwrap();
-    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
-    let mut second = project.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let words = [
+        "sdk",
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--dest-dir",
+        "out",
+        "--version",
+        "7.10.0",
+    ];
+    let mut second = project
+        .command(&words)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut lines = BufReader::new(second.stderr.take().unwrap()).lines();
-    assert!(lines.next().unwrap().unwrap().contains("waiting for another run to end"));
+    assert!(
+        lines
+            .next()
+            .unwrap()
+            .unwrap()
+            .contains("waiting for another run to end")
+    );
     std::fs::create_dir(project.path("out/dist")).unwrap();
     std::fs::write(project.path("out/dist/rocm-1.0.tar.gz"), b"first").unwrap();
     drop(first);
     let said: Vec<String> = lines.map(Result::unwrap).collect();
-    assert!(said[0].starts_with("error[S011 sdk-output-exists]"), "{said:?}");
+    assert!(
+        said[0].starts_with("error[S011 sdk-output-exists]"),
+        "{said:?}"
+    );
     assert_eq!(second.wait().unwrap().code(), Some(1));
-    let left: Vec<_> =
-        std::fs::read_dir(project.path("out/dist")).unwrap().map(|one| one.unwrap().file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(project.path("out/dist"))
+        .unwrap()
+        .map(|one| one.unwrap().file_name())
+        .collect();
     assert_eq!(left, ["rocm-1.0.tar.gz"]);
-    let left: Vec<_> = std::fs::read_dir(project.path("out")).unwrap().map(|one| one.unwrap().file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(project.path("out"))
+        .unwrap()
+        .map(|one| one.unwrap().file_name())
+        .collect();
     assert_eq!(left, ["dist"]);
 }
 
@@ -187,8 +331,14 @@ fn by_families(project: &Project) {
         std::fs::remove_dir_all(project.path(&format!("artifacts/blas_lib_{target}"))).unwrap();
     }
     for family in ["gfx94X-dcgpu", "gfx110X-all"] {
-        artifacts.file(&format!("blas_lib_{family}/blas/stage/lib/rocblas/library/{family}.co"), b"code");
-        artifacts.file(&format!("blas_dev_{family}/blas/stage/include/{family}.h"), b"");
+        artifacts.file(
+            &format!("blas_lib_{family}/blas/stage/lib/rocblas/library/{family}.co"),
+            b"code",
+        );
+        artifacts.file(
+            &format!("blas_dev_{family}/blas/stage/include/{family}.h"),
+            b"",
+        );
     }
 }
 
@@ -196,25 +346,53 @@ fn by_families(project: &Project) {
 fn one_of_several_families_is_made_as_if_there_were_no_other() {
     let project = Project::new();
     by_families(&project);
-    let asked = |more: &[&str], code| build(&project, &[&["--mode", "legacy"], more].concat(), code);
+    let asked =
+        |more: &[&str], code| build(&project, &[&["--mode", "legacy"], more].concat(), code);
     let made = asked(&["--linux-amdgpu-families", "gfx94X-dcgpu"], 0).stdout;
-    let names: Vec<&str> = made.lines().filter_map(|line| line.strip_prefix("out/dist/")).collect();
+    let names: Vec<&str> = made
+        .lines()
+        .filter_map(|line| line.strip_prefix("out/dist/"))
+        .collect();
     let wheel = |name: &str| format!("{name}-7.10.0-py3-none-linux_x86_64.whl");
-    let wheels = ["rocm_profiler", "rocm_sdk_core", "rocm_sdk_devel", "rocm_sdk_libraries_gfx94x_dcgpu"].map(wheel);
+    let wheels = [
+        "rocm_profiler",
+        "rocm_sdk_core",
+        "rocm_sdk_devel",
+        "rocm_sdk_libraries_gfx94x_dcgpu",
+    ]
+    .map(wheel);
     assert_eq!(names[0], "rocm-7.10.0.tar.gz");
     assert_eq!(names[1..], wheels);
-    assert_eq!(project.run(&["sdk", "verify", "out/dist"]).exits(0).stderr, "");
+    assert_eq!(
+        project.run(&["sdk", "verify", "out/dist"]).exits(0).stderr,
+        ""
+    );
     // Also where the other system is asked for others, or alone.
-    let both = ["--linux-amdgpu-families", "gfx94X-dcgpu", "--windows-amdgpu-families", "gfx94X-dcgpu,gfx1151"];
+    let both = [
+        "--linux-amdgpu-families",
+        "gfx94X-dcgpu",
+        "--windows-amdgpu-families",
+        "gfx94X-dcgpu,gfx1151",
+    ];
     for families in [&both[..], &both[2..]] {
         asked(families, 0);
-        assert_eq!(project.run(&["sdk", "verify", "out/dist"]).exits(0).stderr, "", "{families:?}");
+        assert_eq!(
+            project.run(&["sdk", "verify", "out/dist"]).exits(0).stderr,
+            "",
+            "{families:?}"
+        );
     }
     let said = asked(&["--linux-amdgpu-families", "gfx94X-dcgpu,gfx1151"], 1).stderr;
     let there = "there are some for gfx110X-all, gfx94X-dcgpu";
-    assert!(said.contains("there are no artifacts for gfx1151") && said.contains(there), "{said}");
+    assert!(
+        said.contains("there are no artifacts for gfx1151") && said.contains(there),
+        "{said}"
+    );
     let said = asked(&["--windows-amdgpu-families", "bogus"], 1).stderr;
-    assert!(said.contains("error[S009 missing-targets]: there is no family `bogus`"), "{said}");
+    assert!(
+        said.contains("error[S009 missing-targets]: there is no family `bogus`"),
+        "{said}"
+    );
     assert!(said.contains("--windows-amdgpu-families bogus"), "{said}");
 }
 
@@ -224,20 +402,45 @@ fn families_can_be_those_of_a_checkout() {
     let declared = "therock_add_amdgpu_target(gfx942 \"MI300X\" FAMILY dcgpu-all)\n\
                     therock_add_amdgpu_target(gfx7777 \"MI9000\" FAMILY dcgpu-all gfx777X-all # soon\n  \
                     EXCLUDE_TARGET_PROJECTS hipSPARSELt)\n";
-    let project = Project::new().file("targets.cmake", declared).file("empty.cmake", "project(x)\n");
+    let project = Project::new()
+        .file("targets.cmake", declared)
+        .file("empty.cmake", "project(x)\n");
     let artifacts = Artifacts::split(&project);
-    let asked = ["--linux-amdgpu-families", "gfx777X-all", "--targets-file", "targets.cmake"];
+    let asked = [
+        "--linux-amdgpu-families",
+        "gfx777X-all",
+        "--targets-file",
+        "targets.cmake",
+    ];
     let said = build(&project, &asked, 1).stderr;
-    assert!(said.starts_with("error[S009 missing-targets]: there are no artifacts for gfx7777"), "{said}");
-    artifacts.file("blas_lib_gfx7777/blas/stage/lib/rocblas/library/K.co", b"code");
+    assert!(
+        said.starts_with("error[S009 missing-targets]: there are no artifacts for gfx7777"),
+        "{said}"
+    );
+    artifacts.file(
+        "blas_lib_gfx7777/blas/stage/lib/rocblas/library/K.co",
+        b"code",
+    );
     build(&project, &asked, 0);
     assert!(project.has("out/dist/rocm_sdk_device_gfx7777-7.10.0-py3-none-linux_x86_64.whl"));
     let said = build(&project, &asked[..2], 1).stderr;
-    assert!(said.contains("there is no family `gfx777X-all`"), "the facts do not know it: {said}");
-    let told = project.run(&["sdk", "targets", "--targets-file", "targets.cmake"]).exits(0).stdout;
+    assert!(
+        said.contains("there is no family `gfx777X-all`"),
+        "the facts do not know it: {said}"
+    );
+    let told = project
+        .run(&["sdk", "targets", "--targets-file", "targets.cmake"])
+        .exits(0)
+        .stdout;
     assert_eq!(told, "dcgpu-all: gfx942 gfx7777\ngfx777X-all: gfx7777\n");
-    let said = project.run(&["sdk", "targets", "--targets-file", "empty.cmake"]).exits(1).stderr;
-    assert!(said.starts_with("error[S009 missing-targets]: it declares no GPU target"), "{said}");
+    let said = project
+        .run(&["sdk", "targets", "--targets-file", "empty.cmake"])
+        .exits(1)
+        .stderr;
+    assert!(
+        said.starts_with("error[S009 missing-targets]: it declares no GPU target"),
+        "{said}"
+    );
 }
 
 /// What earlier tools did, and what is wrong with it, is told by `sdk verify`.
@@ -246,7 +449,9 @@ fn packages_for_one_target_have_the_module_of_the_libraries_only_where_it_is_ask
     let project = Project::new();
     Artifacts::split(&project);
     build(&project, &["--device-init-compat"], 0);
-    assert!(wheel(&project, "rocm_sdk_device_gfx942").contains_key("_rocm_sdk_libraries/__init__.py"));
+    assert!(
+        wheel(&project, "rocm_sdk_device_gfx942").contains_key("_rocm_sdk_libraries/__init__.py")
+    );
     let said = project.run(&["sdk", "verify", "out/dist"]).exits(1).stderr;
     assert!(said.contains("error[S033 path-of-two]"), "{said}");
 }
@@ -265,13 +470,21 @@ fn the_tree_to_build_against_has_no_link_to_what_no_package_has() {
     }
     artifacts.windows(&["gfx942", "gfx1100"]);
     // Profilers are not made for Windows, and tests are in no package that is run from.
-    artifacts.file("rocprofiler-systems_dev_generic/p/stage/include/rocprofiler-systems/a.h", b"a");
+    artifacts.file(
+        "rocprofiler-systems_dev_generic/p/stage/include/rocprofiler-systems/a.h",
+        b"a",
+    );
     artifacts.link("blas_dev_generic/blas/stage/lib/libgone.so", "libgone.so.1");
     build(&project, &["--platform", "windows"], 0);
     project.run(&["sdk", "verify", "out/dist"]).exits(0);
     let names = |folder: &str, name: &str| -> Vec<String> {
-        let wheel = members(&project.path(&format!("out/dist/{name}-7.10.0-py3-none-win_amd64.whl")));
-        wheel.keys().filter_map(|path| path.strip_prefix(&format!("{folder}/"))).map(str::to_owned).collect()
+        let wheel =
+            members(&project.path(&format!("out/dist/{name}-7.10.0-py3-none-win_amd64.whl")));
+        wheel
+            .keys()
+            .filter_map(|path| path.strip_prefix(&format!("{folder}/")))
+            .map(str::to_owned)
+            .collect()
     };
     let mut owned = names("_rocm_sdk_core", "rocm_sdk_core");
     owned.extend(names("_rocm_sdk_libraries", "rocm_sdk_libraries"));
@@ -280,7 +493,13 @@ fn the_tree_to_build_against_has_no_link_to_what_no_package_has() {
     let (mut paths, mut links) = (Vec::new(), Vec::new());
     for entry in tree.entries().unwrap() {
         let entry = entry.unwrap();
-        let path = entry.path().unwrap().strip_prefix("_rocm_sdk_devel").unwrap().display().to_string();
+        let path = entry
+            .path()
+            .unwrap()
+            .strip_prefix("_rocm_sdk_devel")
+            .unwrap()
+            .display()
+            .to_string();
         if let Some(text) = entry.link_name().unwrap() {
             links.push((path.clone(), text.display().to_string()));
         }
@@ -290,15 +509,19 @@ fn the_tree_to_build_against_has_no_link_to_what_no_package_has() {
     for (path, text) in links {
         let beside = Path::new(&path).with_file_name(&text);
         let is_there = match text.split_once("/_rocm_sdk_") {
-            Some((_, below)) => owned.iter().any(|known| below.split_once('/').unwrap().1 == known),
-            None => paths.iter().any(|known| Path::new(known) == beside || known == text.trim_end_matches('/')),
+            Some((_, below)) => owned
+                .iter()
+                .any(|known| below.split_once('/').unwrap().1 == known),
+            None => paths
+                .iter()
+                .any(|known| Path::new(known) == beside || known == text.trim_end_matches('/')),
         };
         assert!(is_there, "{path} leads to {text}");
     }
 }
 
-/// TU8: installers keep the wheel that they built of `rocm`, with the GPU of that day in it. Its page says so, and what is
-/// asked for by name does not depend on it.
+/// TU8: installers keep the wheel that they built of `rocm`, with the GPU of that day in it. Its
+/// page says so, and what is asked for by name does not depend on it.
 #[test]
 fn extras_that_name_a_gpu_are_the_same_on_every_machine() {
     let project = Project::new();
@@ -307,13 +530,23 @@ fn extras_that_name_a_gpu_are_the_same_on_every_machine() {
     let packed = std::fs::read(project.path("out/dist/rocm-7.10.0.tar.gz")).unwrap();
     let text = |name: &str| {
         let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice()));
-        let found = archive.entries().unwrap().map(Result::unwrap).find(|entry| entry.path().unwrap().ends_with(name));
+        let found = archive
+            .entries()
+            .unwrap()
+            .map(Result::unwrap)
+            .find(|entry| entry.path().unwrap().ends_with(name));
         std::io::read_to_string(found.unwrap()).unwrap()
     };
     let about = text("PKG-INFO");
     for extra in ["device-gfx942", "device-gfx1100", "device-all"] {
-        assert!(about.contains(&format!("\nProvides-Extra: {extra}\n")), "{about}");
+        assert!(
+            about.contains(&format!("\nProvides-Extra: {extra}\n")),
+            "{about}"
+        );
     }
     let page = text("README.md");
-    assert!(page.contains("remove `rocm` from the installer's cache"), "{page}");
+    assert!(
+        page.contains("remove `rocm` from the installer's cache"),
+        "{page}"
+    );
 }

@@ -12,7 +12,16 @@ use crate::support::rewritten::{Members, members};
 use crate::support::{Outcome, Project};
 
 pub fn build(project: &Project, more: &[&str], code: i32) -> Outcome {
-    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
+    let words = [
+        "sdk",
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--dest-dir",
+        "out",
+        "--version",
+        "7.10.0",
+    ];
     let outcome = project.run(&[&words, more].concat()).exits(code);
     if code == 0 {
         // Whatever the story, packages that were made keep their promises.
@@ -28,17 +37,35 @@ pub fn wheel(project: &Project, name: &str) -> Members {
 
 /// Paths of a folder of a wheel, below it.
 fn below(wheel: &Members, folder: &str) -> Vec<String> {
-    wheel.keys().filter_map(|name| name.strip_prefix(&format!("{folder}/"))).map(str::to_owned).collect()
+    wheel
+        .keys()
+        .filter_map(|name| name.strip_prefix(&format!("{folder}/")))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The members of the tree to build against: path and text of the link, in order.
 pub fn devel(project: &Project) -> Vec<(String, Option<String>)> {
-    let tar = wheel(project, "rocm_sdk_devel")["rocm_sdk_devel/_devel.tar"].0.clone();
+    let tar = wheel(project, "rocm_sdk_devel")["rocm_sdk_devel/_devel.tar"]
+        .0
+        .clone();
     let mut archive = tar::Archive::new(Cursor::new(tar));
     let entries = archive.entries().unwrap().map(|entry| {
         let entry = entry.unwrap();
-        let path = entry.path().unwrap().strip_prefix("_rocm_sdk_devel").unwrap().display().to_string();
-        (path, entry.link_name().unwrap().map(|link| link.display().to_string()))
+        let path = entry
+            .path()
+            .unwrap()
+            .strip_prefix("_rocm_sdk_devel")
+            .unwrap()
+            .display()
+            .to_string();
+        (
+            path,
+            entry
+                .link_name()
+                .unwrap()
+                .map(|link| link.display().to_string()),
+        )
     });
     entries.collect()
 }
@@ -67,8 +94,10 @@ fn a_split_build_gives_one_package_a_kind_and_one_a_target() {
         "rocm_sdk_device_gfx942",
         "rocm_sdk_libraries",
     ];
-    let mut expected: Vec<String> =
-        wheels.iter().map(|name| format!("out/dist/{name}-7.10.0-py3-none-linux_x86_64.whl")).collect();
+    let mut expected: Vec<String> = wheels
+        .iter()
+        .map(|name| format!("out/dist/{name}-7.10.0-py3-none-linux_x86_64.whl"))
+        .collect();
     expected.push("out/dist/rocm-7.10.0.tar.gz".to_owned());
     expected.sort();
     assert_eq!(said.lines().collect::<Vec<_>>(), expected);
@@ -77,19 +106,25 @@ fn a_split_build_gives_one_package_a_kind_and_one_a_target() {
     }
 }
 
-/// TK3: a library is packed once, under the name that loaders ask for; other names are links to build against.
+/// TK3: a library is packed once, under the name that loaders ask for; other names are links to
+/// build against.
 #[test]
 fn a_library_is_packed_under_the_name_that_loaders_ask_for() {
     let project = Project::new();
     Artifacts::split(&project);
     build(&project, &[], 0);
     let core = wheel(&project, "rocm_sdk_core");
-    let libraries: Vec<String> =
-        below(&core, "_rocm_sdk_core").into_iter().filter(|path| path.contains("libamdhip64")).collect();
+    let libraries: Vec<String> = below(&core, "_rocm_sdk_core")
+        .into_iter()
+        .filter(|path| path.contains("libamdhip64"))
+        .collect();
     assert_eq!(libraries, ["lib/libamdhip64.so.7"]);
     let links: BTreeMap<String, Option<String>> = devel(&project).into_iter().collect();
     let link = |path: &str| links[path].clone().unwrap_or_default();
-    assert_eq!(link("lib/libamdhip64.so.7"), "../../_rocm_sdk_core/lib/libamdhip64.so.7");
+    assert_eq!(
+        link("lib/libamdhip64.so.7"),
+        "../../_rocm_sdk_core/lib/libamdhip64.so.7"
+    );
     assert_eq!(link("lib/libamdhip64.so.7.1.0"), "libamdhip64.so.7");
     assert_eq!(link("lib/libamdhip64.so"), "libamdhip64.so.7");
 }
@@ -101,10 +136,16 @@ fn a_library_without_a_soname_is_there_under_each_name() {
     let artifacts = Artifacts::split(&project);
     let bare = crate::support::elf::Library::new().exports("f").build();
     artifacts.executable("core-hip_lib_generic/hip/stage/lib/libbare.so.1", bare);
-    artifacts.link("core-hip_lib_generic/hip/stage/lib/libbare.so", "libbare.so.1");
+    artifacts.link(
+        "core-hip_lib_generic/hip/stage/lib/libbare.so",
+        "libbare.so.1",
+    );
     build(&project, &[], 0);
     let core = wheel(&project, "rocm_sdk_core");
-    assert_eq!(core["_rocm_sdk_core/lib/libbare.so"], core["_rocm_sdk_core/lib/libbare.so.1"]);
+    assert_eq!(
+        core["_rocm_sdk_core/lib/libbare.so"],
+        core["_rocm_sdk_core/lib/libbare.so.1"]
+    );
 }
 
 /// TK6: what becomes of links that no wheel can hold.
@@ -114,7 +155,10 @@ fn links_to_folders_and_to_other_artifacts_are_only_in_the_tree_to_build_against
     let artifacts = Artifacts::split(&project);
     artifacts.link("base_run_generic/base/stage/bin/gone", "../nowhere");
     artifacts.link("base_run_generic/base/stage/bin/self", "self");
-    artifacts.link("base_run_generic/base/stage/bin/out", "../../../../../../outside");
+    artifacts.link(
+        "base_run_generic/base/stage/bin/out",
+        "../../../../../../outside",
+    );
     let said = build(&project, &[], 0).stderr;
     assert!(
         said.contains("warning[S006 link-to-nowhere]")
@@ -128,11 +172,17 @@ fn links_to_folders_and_to_other_artifacts_are_only_in_the_tree_to_build_against
     }
     let links: BTreeMap<String, Option<String>> = devel(&project).into_iter().collect();
     assert_eq!(links["llvm"].as_deref(), Some("lib/llvm"));
-    assert_eq!(links["bin/amdclang"].as_deref(), Some("../lib/llvm/bin/clang"));
+    assert_eq!(
+        links["bin/amdclang"].as_deref(),
+        Some("../lib/llvm/bin/clang")
+    );
     for path in ["bin/gone", "bin/self", "bin/out"] {
         assert!(!links.contains_key(path), "{path}");
     }
-    let plan = project.run(&["sdk", "plan", "--artifact-dir", "artifacts"]).exits(0).stdout;
+    let plan = project
+        .run(&["sdk", "plan", "--artifact-dir", "artifacts"])
+        .exits(0)
+        .stdout;
     for line in [
         "llvm of rocm-sdk-core: a link to a folder",
         "bin/amdclang of rocm-sdk-core: a link to nothing in its artifact",
@@ -183,13 +233,25 @@ fn links_to_programs_run_them_under_their_own_name() {
         let path = site.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, bytes).unwrap();
-        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode))
+            .unwrap();
     }
     let run = |site: &Path, program: &Path| {
         let done = Command::new(program).arg("-v").output().unwrap();
-        let real = site.canonicalize().unwrap().join("_rocm_sdk_core/lib/llvm/bin/clang-23");
-        assert_eq!(done.status.code(), Some(7), "{}", String::from_utf8_lossy(&done.stderr));
-        assert_eq!(String::from_utf8(done.stdout).unwrap(), format!("{}\n{}\n-v\n", real.display(), program.display()));
+        let real = site
+            .canonicalize()
+            .unwrap()
+            .join("_rocm_sdk_core/lib/llvm/bin/clang-23");
+        assert_eq!(
+            done.status.code(),
+            Some(7),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+        assert_eq!(
+            String::from_utf8(done.stdout).unwrap(),
+            format!("{}\n{}\n-v\n", real.display(), program.display())
+        );
     };
     let bin = "_rocm_sdk_core/lib/llvm/bin/clang++";
     run(&site, &site.join(bin));
@@ -208,14 +270,20 @@ fn links_to_programs_run_them_under_their_own_name() {
     run(&moved, &moved.join(bin));
 }
 
-/// TK11, TU2: a device package has its code, the list of its files for the tree to build against, and no module.
+/// TK11, TU2: a device package has its code, the list of its files for the tree to build against,
+/// and no module.
 #[test]
 fn a_device_package_lists_its_files_for_the_tree_to_build_against() {
     let project = Project::new();
     Artifacts::split(&project);
     build(&project, &[], 0);
     let device = wheel(&project, "rocm_sdk_device_gfx942");
-    let text = String::from_utf8(device["_rocm_sdk_libraries/.devel_links/gfx942.json"].0.clone()).unwrap();
+    let text = String::from_utf8(
+        device["_rocm_sdk_libraries/.devel_links/gfx942.json"]
+            .0
+            .clone(),
+    )
+    .unwrap();
     let links: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(
         links["links"][0],
@@ -225,27 +293,48 @@ fn a_device_package_lists_its_files_for_the_tree_to_build_against() {
         })
     );
     assert!(device.contains_key("_rocm_sdk_libraries/lib/rocblas/library/Kernels_gfx942.co"));
-    assert!(!device.contains_key("_rocm_sdk_libraries/__init__.py"), "libraries have it");
-    let metadata = String::from_utf8(device["rocm_sdk_device_gfx942-7.10.0.dist-info/METADATA"].0.clone()).unwrap();
-    assert!(metadata.contains("\nRequires-Dist: rocm-sdk-libraries==7.10.0\n"), "{metadata}");
+    assert!(
+        !device.contains_key("_rocm_sdk_libraries/__init__.py"),
+        "libraries have it"
+    );
+    let metadata = String::from_utf8(
+        device["rocm_sdk_device_gfx942-7.10.0.dist-info/METADATA"]
+            .0
+            .clone(),
+    )
+    .unwrap();
+    assert!(
+        metadata.contains("\nRequires-Dist: rocm-sdk-libraries==7.10.0\n"),
+        "{metadata}"
+    );
 }
 
-/// TK12: code for a target with and without a feature goes into one package, whose name has no colon.
+/// TK12: code for a target with and without a feature goes into one package, whose name has no
+/// colon.
 #[test]
 fn features_of_a_target_go_into_its_package() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
-    artifacts.file("blas_lib_gfx942:xnack+/blas/stage/lib/rocblas/library/Kernels_xnack.co", b"x");
+    artifacts.file(
+        "blas_lib_gfx942:xnack+/blas/stage/lib/rocblas/library/Kernels_xnack.co",
+        b"x",
+    );
     let made = build(&project, &[], 0).stdout;
     assert!(!made.contains(':'), "{made}");
     let device = wheel(&project, "rocm_sdk_device_gfx942");
     for file in ["Kernels_gfx942.co", "Kernels_xnack.co"] {
-        assert!(device.contains_key(&format!("_rocm_sdk_libraries/lib/rocblas/library/{file}")), "{file}");
+        assert!(
+            device.contains_key(&format!("_rocm_sdk_libraries/lib/rocblas/library/{file}")),
+            "{file}"
+        );
     }
     for (name, (bytes, _)) in &device {
         assert!(!name.contains(':'), "{name}");
         if name.contains(".devel_links/") || name.contains(".dist-info/") {
-            assert!(!String::from_utf8_lossy(bytes).contains("gfx942:"), "{name}");
+            assert!(
+                !String::from_utf8_lossy(bytes).contains("gfx942:"),
+                "{name}"
+            );
         }
     }
 }
@@ -255,11 +344,24 @@ fn features_of_a_target_go_into_its_package() {
 fn a_target_without_artifacts_stops_the_build_before_anything_is_written() {
     let project = Project::new();
     Artifacts::split(&project);
-    let said = build(&project, &["--linux-amdgpu-families", "gfx94X-dcgpu,gfx110X-dgpu"], 1).stderr;
-    assert!(said.starts_with("error[S009 missing-targets]: there are no artifacts for gfx1101, gfx1102"), "{said}");
+    let said = build(
+        &project,
+        &["--linux-amdgpu-families", "gfx94X-dcgpu,gfx110X-dgpu"],
+        1,
+    )
+    .stderr;
+    assert!(
+        said.starts_with(
+            "error[S009 missing-targets]: there are no artifacts for gfx1101, gfx1102"
+        ),
+        "{said}"
+    );
     assert!(!project.has("out/dist"), "nothing is written");
     let said = build(&project, &["--linux-amdgpu-families", "gfx94"], 1).stderr;
-    assert!(said.contains("there is no family `gfx94`") && said.contains("gfx94X-dcgpu"), "{said}");
+    assert!(
+        said.contains("there is no family `gfx94`") && said.contains("gfx94X-dcgpu"),
+        "{said}"
+    );
 }
 
 /// TK15: without the manifest of the build nobody knows how packages are to be made.
@@ -267,14 +369,19 @@ fn a_target_without_artifacts_stops_the_build_before_anything_is_written() {
 fn the_manifest_of_the_build_says_how_packages_are_made() {
     let project = Project::new();
     Artifacts::split(&project);
-    let manifest = "artifacts/base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json";
+    let manifest =
+        "artifacts/base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json";
     std::fs::remove_file(project.path(manifest)).unwrap();
     let said = build(&project, &[], 1).stderr;
-    assert!(said.starts_with("error[S003 no-sdk-manifest]") && said.contains(manifest), "{said}");
+    assert!(
+        said.starts_with("error[S003 no-sdk-manifest]") && said.contains(manifest),
+        "{said}"
+    );
     build(&project, &["--mode", "kpack"], 0);
 }
 
-/// TK21: what cannot be written to stays what it is, but for that; scripts keep their first line and may be run.
+/// TK21: what cannot be written to stays what it is, but for that; scripts keep their first line
+/// and may be run.
 #[test]
 fn modes_are_those_of_the_artifact_with_the_owner_allowed_to_write() {
     let project = Project::new();
@@ -285,7 +392,10 @@ fn modes_are_those_of_the_artifact_with_the_owner_allowed_to_write() {
     build(&project, &[], 0);
     let core = wheel(&project, "rocm_sdk_core");
     assert_eq!(core["_rocm_sdk_core/share/read-only"].1, 0o644);
-    assert_eq!(core["_rocm_sdk_core/bin/hipcc"], (b"#!/bin/sh\necho hipcc\n".to_vec(), 0o755));
+    assert_eq!(
+        core["_rocm_sdk_core/bin/hipcc"],
+        (b"#!/bin/sh\necho hipcc\n".to_vec(), 0o755)
+    );
 }
 
 /// TK22: a name that would break out of Python sources is no artifact.
@@ -295,7 +405,11 @@ fn a_folder_with_a_hostile_name_is_told_and_left_out() {
     let artifacts = Artifacts::split(&project);
     artifacts.file("x_lib_gfx9');import os#/blas/stage/lib/a.co", b"x");
     let said = build(&project, &[], 0).stderr;
-    assert!(said.contains("warning[S002 bad-artifact]") && said.contains("is no family and no gfx target"), "{said}");
+    assert!(
+        said.contains("warning[S002 bad-artifact]")
+            && said.contains("is no family and no gfx target"),
+        "{said}"
+    );
 }
 
 /// TK23: neither the number of threads nor the order of folders on the disk shows.
@@ -308,7 +422,12 @@ fn two_builds_make_the_same_bytes() {
         let listed = std::fs::read_dir(project.path("out/dist")).unwrap();
         listed
             .map(|file| file.unwrap())
-            .map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap()))
+            .map(|file| {
+                (
+                    file.file_name().into_string().unwrap(),
+                    std::fs::read(file.path()).unwrap(),
+                )
+            })
             .collect()
     };
     let first = files();
@@ -323,7 +442,10 @@ fn two_builds_make_the_same_bytes() {
 /// Copies a tree, each folder's last entry first.
 fn copy_backwards(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
-    let mut entries: Vec<_> = std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap()).collect();
+    let mut entries: Vec<_> = std::fs::read_dir(from)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .collect();
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.file_name()));
     for entry in entries {
         let (path, target) = (entry.path(), to.join(entry.file_name()));
@@ -370,10 +492,14 @@ fn the_profiler_takes_its_own_files_and_short_names_of_its_libraries() {
         ]
     );
     for part in ["systems_lib", "compute_run"] {
-        std::fs::remove_dir_all(project.path(&format!("artifacts/rocprofiler-{part}_generic"))).unwrap();
+        std::fs::remove_dir_all(project.path(&format!("artifacts/rocprofiler-{part}_generic")))
+            .unwrap();
     }
     let said = build(&project, &["--overwrite"], 1).stderr;
-    assert!(said.contains("no artifact feeds the package `rocm-profiler`"), "{said}");
+    assert!(
+        said.contains("no artifact feeds the package `rocm-profiler`"),
+        "{said}"
+    );
 }
 
 /// TK20: a package that nothing feeds, and a folder without artifacts.
@@ -381,7 +507,10 @@ fn the_profiler_takes_its_own_files_and_short_names_of_its_libraries() {
 fn a_folder_without_artifacts_is_told() {
     let project = Project::new().file("artifacts/readme", "");
     let said = build(&project, &[], 1).stderr;
-    assert!(said.starts_with("error[S001 no-artifact]: there is no artifact in the folder"), "{said}");
+    assert!(
+        said.starts_with("error[S001 no-artifact]: there is no artifact in the folder"),
+        "{said}"
+    );
     assert!(!project.has("out"));
 }
 
@@ -394,9 +523,19 @@ fn the_first_of_two_artifacts_with_one_path_is_taken_and_the_other_told() {
     artifacts.file("base_run_generic/base/stage/share/other", b"of base");
     artifacts.file("hipify_run_generic/hipify/stage/share/other", b"of hipify");
     let said = build(&project, &[], 0).stderr;
-    assert_eq!(said.matches("warning[S004 overlapping-files]").count(), 1, "{said}");
-    assert!(said.contains("`share/other`") && said.contains("taken is base_run_generic"), "{said}");
-    assert_eq!(wheel(&project, "rocm_sdk_core")["_rocm_sdk_core/share/other"].0, b"of base");
+    assert_eq!(
+        said.matches("warning[S004 overlapping-files]").count(),
+        1,
+        "{said}"
+    );
+    assert!(
+        said.contains("`share/other`") && said.contains("taken is base_run_generic"),
+        "{said}"
+    );
+    assert_eq!(
+        wheel(&project, "rocm_sdk_core")["_rocm_sdk_core/share/other"].0,
+        b"of base"
+    );
     let said = build(&project, &["--strict", "--overwrite"], 1).stderr;
     assert!(said.contains("error[S004 overlapping-files]"), "{said}");
 }
@@ -409,9 +548,19 @@ fn a_path_that_is_a_file_here_and_a_folder_there_is_refused() {
     artifacts.file("hipify_run_generic/hipify/stage/share/x/y", b"in a folder");
     artifacts.file("hipify_run_generic/hipify/stage/share/x/z", b"in a folder");
     let said = build(&project, &[], 1).stderr;
-    assert!(said.contains("error[S005 file-and-folder]: `share/x` is a file and a folder"), "{said}");
-    assert!(said.contains("the folder is of hipify_run_generic/hipify/stage/share/x/y"), "{said}");
-    assert_eq!(said.matches("error[").count(), 1, "however much the folder holds: {said}");
+    assert!(
+        said.contains("error[S005 file-and-folder]: `share/x` is a file and a folder"),
+        "{said}"
+    );
+    assert!(
+        said.contains("the folder is of hipify_run_generic/hipify/stage/share/x/y"),
+        "{said}"
+    );
+    assert_eq!(
+        said.matches("error[").count(),
+        1,
+        "however much the folder holds: {said}"
+    );
     assert!(!project.has("out/dist"));
 }
 
@@ -422,10 +571,16 @@ fn names_that_differ_only_in_case_are_told_and_refused_for_windows() {
     artifacts.file("base_run_generic/base/stage/share/Readme", b"a");
     artifacts.file("base_run_generic/base/stage/share/README", b"b");
     let said = build(&project, &[], 0).stderr;
-    assert!(said.contains("warning[S007 case-clash]: `share/README` and `share/Readme`"), "{said}");
+    assert!(
+        said.contains("warning[S007 case-clash]: `share/README` and `share/Readme`"),
+        "{said}"
+    );
     let said = build(&project, &["--platform", "windows", "--overwrite"], 1).stderr;
     assert!(said.contains("error[S007 case-clash]"), "{said}");
-    assert!(said.contains("error[S012 program-link]"), "no program stands for another on Windows: {said}");
+    assert!(
+        said.contains("error[S012 program-link]"),
+        "no program stands for another on Windows: {said}"
+    );
 }
 
 #[test]
@@ -433,17 +588,37 @@ fn a_mode_that_is_not_that_of_the_build_is_told() {
     let project = Project::new();
     Artifacts::split(&project);
     let said = build(&project, &["--mode", "legacy"], 0).stderr;
-    assert!(said.starts_with("warning[S008 other-sdk-mode]: the manifest of the build says kpack"), "{said}");
+    assert!(
+        said.starts_with("warning[S008 other-sdk-mode]: the manifest of the build says kpack"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_version_that_installers_write_otherwise_is_refused() {
     let project = Project::new();
     Artifacts::split(&project);
-    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version"];
-    for (version, help) in [("7.10.0-rc1", "give `--version 7.10.0rc1`"), ("latest", "give one such as `7.10.0`")] {
-        let said = project.run(&[&words[..], &[version]].concat()).exits(1).stderr;
-        assert!(said.starts_with("error[S010 bad-sdk-version]") && said.contains(help), "{said}");
+    let words = [
+        "sdk",
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--dest-dir",
+        "out",
+        "--version",
+    ];
+    for (version, help) in [
+        ("7.10.0-rc1", "give `--version 7.10.0rc1`"),
+        ("latest", "give one such as `7.10.0`"),
+    ] {
+        let said = project
+            .run(&[&words[..], &[version]].concat())
+            .exits(1)
+            .stderr;
+        assert!(
+            said.starts_with("error[S010 bad-sdk-version]") && said.contains(help),
+            "{said}"
+        );
     }
 }
 
@@ -457,21 +632,35 @@ fn static_programs_and_code_for_gpus_keep_their_bytes() {
     code[18..20].copy_from_slice(&224_u16.to_le_bytes());
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("p.c"), "int main(void) { return 0; }\n").unwrap();
-    let made = Command::new("cc").current_dir(folder.path()).args(["-static", "p.c", "-o", "p"]).status().unwrap();
+    let made = Command::new("cc")
+        .current_dir(folder.path())
+        .args(["-static", "p.c", "-o", "p"])
+        .status()
+        .unwrap();
     assert!(made.success());
     let program = std::fs::read(folder.path().join("p")).unwrap();
     artifacts.executable("base_run_generic/base/stage/lib/kernel.so", &code);
     artifacts.executable("base_run_generic/base/stage/bin/static", &program);
     artifacts.file("base_run_generic/base/stage/lib/libx.a", b"!<arch>\n");
-    artifacts.file("base_run_generic/base/stage/lib/libtext.so", b"INPUT(libx.so.1)\n");
+    artifacts.file(
+        "base_run_generic/base/stage/lib/libtext.so",
+        b"INPUT(libx.so.1)\n",
+    );
     build(&project, &[], 0);
     let core = wheel(&project, "rocm_sdk_core");
-    assert!(core["_rocm_sdk_core/lib/kernel.so"].0 == code && core["_rocm_sdk_core/bin/static"].0 == program);
+    assert!(
+        core["_rocm_sdk_core/lib/kernel.so"].0 == code
+            && core["_rocm_sdk_core/bin/static"].0 == program
+    );
     assert_eq!(core["_rocm_sdk_core/lib/libx.a"].0, b"!<arch>\n");
-    assert_eq!(core["_rocm_sdk_core/lib/libtext.so"].0, b"INPUT(libx.so.1)\n");
+    assert_eq!(
+        core["_rocm_sdk_core/lib/libtext.so"].0,
+        b"INPUT(libx.so.1)\n"
+    );
 }
 
-/// TK2, TU7: a package of libraries for each family, and for each a selector and a tree to build against of its own.
+/// TK2, TU7: a package of libraries for each family, and for each a selector and a tree to build
+/// against of its own.
 #[test]
 fn a_build_by_families_gives_each_its_libraries_and_its_tree() {
     let project = Project::new();
@@ -480,9 +669,13 @@ fn a_build_by_families_gives_each_its_libraries_and_its_tree() {
         std::fs::remove_dir_all(project.path(&format!("artifacts/blas_lib_{target}"))).unwrap();
     }
     for family in ["gfx94X-dcgpu", "gfx110X-all"] {
-        artifacts.file(&format!("blas_lib_{family}/blas/stage/lib/rocblas/library/{family}.co"), b"code");
+        artifacts.file(
+            &format!("blas_lib_{family}/blas/stage/lib/rocblas/library/{family}.co"),
+            b"code",
+        );
     }
-    let manifest = "artifacts/base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json";
+    let manifest =
+        "artifacts/base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json";
     std::fs::write(project.path(manifest), "{\"flags\": {}}").unwrap();
     let made = build(&project, &[], 0).stdout;
     for file in [
@@ -494,16 +687,27 @@ fn a_build_by_families_gives_each_its_libraries_and_its_tree() {
         assert!(made.lines().any(|line| line == file), "{file}\n{made}");
     }
     let libraries = wheel(&project, "rocm_sdk_libraries_gfx94x_dcgpu");
-    assert!(libraries.contains_key("_rocm_sdk_libraries_gfx94X_dcgpu/lib/rocblas/library/gfx94X-dcgpu.co"));
-    assert!(libraries.contains_key("rocm_sdk_libraries_gfx94X_dcgpu/__init__.py"), "a name that can be imported");
+    assert!(
+        libraries
+            .contains_key("_rocm_sdk_libraries_gfx94X_dcgpu/lib/rocblas/library/gfx94X-dcgpu.co")
+    );
+    assert!(
+        libraries.contains_key("rocm_sdk_libraries_gfx94X_dcgpu/__init__.py"),
+        "a name that can be imported"
+    );
     let metadata = &libraries["rocm_sdk_libraries_gfx94x_dcgpu-7.10.0.dist-info/METADATA"].0;
-    assert!(String::from_utf8_lossy(metadata).contains("\nName: rocm-sdk-libraries-gfx94X-dcgpu\n"));
+    assert!(
+        String::from_utf8_lossy(metadata).contains("\nName: rocm-sdk-libraries-gfx94X-dcgpu\n")
+    );
     for family in ["gfx94X-dcgpu", "gfx110X-all"] {
-        let texts = selector(&std::fs::read(project.path(&format!("out/dist/{family}/rocm-7.10.0.tar.gz"))).unwrap());
+        let texts = selector(
+            &std::fs::read(project.path(&format!("out/dist/{family}/rocm-7.10.0.tar.gz"))).unwrap(),
+        );
         let told = &texts["rocm-7.10.0/src/rocm_sdk/_dist_info.py"];
-        for line in
-            [format!("DEFAULT_TARGET_FAMILY = \"{family}\""), format!("AVAILABLE_TARGET_FAMILIES = [\"{family}\"]")]
-        {
+        for line in [
+            format!("DEFAULT_TARGET_FAMILY = \"{family}\""),
+            format!("AVAILABLE_TARGET_FAMILIES = [\"{family}\"]"),
+        ] {
             assert!(told.lines().any(|found| found == line), "{line}: {told}");
         }
     }
@@ -515,13 +719,24 @@ fn the_stub_is_made_of_the_source_beside_it() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sdk/stub");
     let folder = tempfile::tempdir().unwrap();
     let run = |program: &str, words: &[&str]| {
-        let done = Command::new(program).current_dir(folder.path()).args(words).output();
-        let done = done.unwrap_or_else(|_| panic!("{program}, which the linker of Rust comes with"));
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let done = Command::new(program)
+            .current_dir(folder.path())
+            .args(words)
+            .output();
+        let done =
+            done.unwrap_or_else(|_| panic!("{program}, which the linker of Rust comes with"));
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
     };
     let source = root.join("x86_64.S").display().to_string();
     run("as", &["--64", &source, "-o", "stub.o"]);
-    run("objcopy", &["-O", "binary", "-j", ".text", "stub.o", "stub.bin"]);
+    run(
+        "objcopy",
+        &["-O", "binary", "-j", ".text", "stub.o", "stub.bin"],
+    );
     let made = std::fs::read(folder.path().join("stub.bin")).unwrap();
     assert!(made == std::fs::read(root.join("x86_64.bin")).unwrap());
 }
@@ -532,11 +747,18 @@ fn the_commands_of_the_page_run() {
     let project = Project::new().copy("matrices/rocm-sdk.yaml", "matrices/rocm-sdk.yaml");
     let project = project.env("THEROCK_LOCAL_STAGING_DIR", "staging");
     Artifacts::split(&project).publish("staging", "18456789012-linux");
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/sdk-packages.md")).unwrap();
-    let commands: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("$ rock-matrix ")).collect();
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/sdk-packages.md"))
+            .unwrap();
+    let commands: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("$ rock-matrix "))
+        .collect();
     assert!(commands.len() >= 5, "{commands:?}");
     for command in commands {
-        project.run(&command.split_whitespace().collect::<Vec<_>>()).exits(0);
+        project
+            .run(&command.split_whitespace().collect::<Vec<_>>())
+            .exits(0);
     }
 }
 
@@ -552,11 +774,16 @@ fn selector(packed: &[u8]) -> BTreeMap<String, String> {
     archive.entries().unwrap().map(text).collect()
 }
 
-/// TK13, TK20, TU9: the source distribution knows the targets of both platforms, whichever of them made it.
+/// TK13, TK20, TU9: the source distribution knows the targets of both platforms, whichever of them
+/// made it.
 #[test]
 fn both_platforms_make_the_same_source_distribution_of_the_targets_of_both() {
-    let families =
-        ["--linux-amdgpu-families", "gfx94X-dcgpu,gfx110X-dgpu", "--windows-amdgpu-families", "gfx110X-dgpu"];
+    let families = [
+        "--linux-amdgpu-families",
+        "gfx94X-dcgpu,gfx110X-dgpu",
+        "--windows-amdgpu-families",
+        "gfx110X-dgpu",
+    ];
     let sdist = |platform: &str, targets: &[&str]| {
         let project = Project::new();
         let artifacts = Artifacts::split(&project);
@@ -564,7 +791,10 @@ fn both_platforms_make_the_same_source_distribution_of_the_targets_of_both() {
             std::fs::remove_dir_all(project.path(&format!("artifacts/blas_lib_{target}"))).unwrap();
         }
         for target in targets {
-            artifacts.file(&format!("blas_lib_{target}/blas/stage/lib/{target}.co"), target.as_bytes());
+            artifacts.file(
+                &format!("blas_lib_{target}/blas/stage/lib/{target}.co"),
+                target.as_bytes(),
+            );
         }
         if platform == "windows" {
             artifacts.windows(&[]);
@@ -577,9 +807,18 @@ fn both_platforms_make_the_same_source_distribution_of_the_targets_of_both() {
         ] {
             std::fs::remove_file(project.path("artifacts").join(link)).unwrap();
         }
-        let made = build(&project, &[&families[..], &["--platform", platform]].concat(), 0).stdout;
+        let made = build(
+            &project,
+            &[&families[..], &["--platform", platform]].concat(),
+            0,
+        )
+        .stdout;
         // There is no profiler for Windows, whatever artifacts there are.
-        assert_eq!(made.contains("rocm_profiler"), platform == "linux", "{made}");
+        assert_eq!(
+            made.contains("rocm_profiler"),
+            platform == "linux",
+            "{made}"
+        );
         std::fs::read(project.path("out/dist/rocm-7.10.0.tar.gz")).unwrap()
     };
     let linux = sdist("linux", &["gfx942", "gfx1100", "gfx1101", "gfx1102"]);
@@ -611,12 +850,18 @@ fn names_that_files_and_modules_cannot_have_are_refused_before_anything_is_made(
     let project = Project::new();
     Artifacts::split(&project);
     let said = build(&project, &["--version-suffix", "x y"], 2).stderr;
-    assert!(said.contains("names of modules have letters, digits and `_`"), "{said}");
+    assert!(
+        said.contains("names of modules have letters, digits and `_`"),
+        "{said}"
+    );
     for tag in ["../../x y", "linux\nx86_64", "Linux"] {
         let project = Project::new().env("ROCM_SDK_WHEEL_PLATFORM_TAG", tag);
         Artifacts::split(&project);
         let said = build(&project, &[], 1).stderr;
-        assert!(said.contains("is no platform tag") && said.contains("ROCM_SDK_WHEEL_PLATFORM_TAG"), "{said}");
+        assert!(
+            said.contains("is no platform tag") && said.contains("ROCM_SDK_WHEEL_PLATFORM_TAG"),
+            "{said}"
+        );
         assert!(!project.has("out"));
     }
 }
@@ -626,13 +871,24 @@ fn names_that_files_and_modules_cannot_have_are_refused_before_anything_is_made(
 fn a_family_without_artifacts_is_missed_in_a_build_that_is_not_split() {
     let project = Project::new();
     let artifacts = Artifacts::new(&project, false);
-    artifacts.executable("blas_lib_gfx94X-dcgpu/blas/stage/lib/libhipblas.so.3", library("libhipblas.so.3"));
+    artifacts.executable(
+        "blas_lib_gfx94X-dcgpu/blas/stage/lib/libhipblas.so.3",
+        library("libhipblas.so.3"),
+    );
     artifacts.executable(
         "rocprofiler-compute_run_generic/p/stage/libexec/rocprofiler-compute/rocprof-compute",
         b"#!/bin/sh\n",
     );
-    let said = build(&project, &["--linux-amdgpu-families", "gfx94X-dcgpu,gfx110X-all"], 1).stderr;
-    assert!(said.contains("there are no artifacts for gfx110X-all"), "{said}");
+    let said = build(
+        &project,
+        &["--linux-amdgpu-families", "gfx94X-dcgpu,gfx110X-all"],
+        1,
+    )
+    .stderr;
+    assert!(
+        said.contains("there are no artifacts for gfx110X-all"),
+        "{said}"
+    );
     assert!(!project.has("out/dist"));
     build(&project, &["--linux-amdgpu-families", "gfx94X-dcgpu"], 0);
 }

@@ -1,58 +1,148 @@
-//! The versions of a build, as a workflow asks for them: each is one that installers take as it stands.
+//! The versions of a build, as a workflow asks for them: each is one that installers take as it
+//! stands.
 
 use crate::support::Project;
 
 const SHA: &str = "0123456789ABCDEF0123456789abcdef01234567";
 
 fn wheel(project: &Project, more: &[&str]) -> String {
-    let told = project.run(&[&["sdk", "version", "--format", "json"], more].concat()).exits(0).json();
+    let told = project
+        .run(&[&["sdk", "version", "--format", "json"], more].concat())
+        .exits(0)
+        .json();
     told["wheel"].as_str().unwrap().to_owned()
 }
 
 #[test]
 fn versions_of_wheels_are_written_as_installers_write_them() {
     let project = Project::new();
-    let dev =
-        |sha: &str| wheel(&project, &["--release-type", "dev", "--base", "7.10.0", "--date", "20251120", "--sha", sha]);
+    let dev = |sha: &str| {
+        wheel(
+            &project,
+            &[
+                "--release-type",
+                "dev",
+                "--base",
+                "7.10.0",
+                "--date",
+                "20251120",
+                "--sha",
+                sha,
+            ],
+        )
+    };
     assert_eq!(dev(SHA), format!("7.10.0.dev0+{}", SHA.to_lowercase()));
     assert_eq!(dev("01234567"), "7.10.0.dev0+1234567", "a number");
     let suffix = |text: &str| wheel(&project, &["--base", "7.10.0", "--custom-suffix", text]);
-    assert_eq!([suffix(".dev0+Mine-1"), suffix(".rc1")], ["7.10.0.dev0+mine.1", "7.10.0rc1"]);
+    assert_eq!(
+        [suffix(".dev0+Mine-1"), suffix(".rc1")],
+        ["7.10.0.dev0+mine.1", "7.10.0rc1"]
+    );
     // The build takes it.
-    let leap = ["--release-type", "nightly", "--base", "7.10.0", "--date", "20240229"];
+    let leap = [
+        "--release-type",
+        "nightly",
+        "--base",
+        "7.10.0",
+        "--date",
+        "20240229",
+    ];
     assert_eq!(wheel(&project, &leap), "7.10.0a20240229");
 }
 
 #[test]
 fn what_no_version_can_be_made_of_is_refused_with_the_word() {
     let project = Project::new();
-    let nightly = ["--release-type", "nightly", "--base", "7.10.0", "--date", "20251120"];
-    let dev = ["--release-type", "dev", "--base", "7.10.0", "--date", "20251120"];
+    let nightly = [
+        "--release-type",
+        "nightly",
+        "--base",
+        "7.10.0",
+        "--date",
+        "20251120",
+    ];
+    let dev = [
+        "--release-type",
+        "dev",
+        "--base",
+        "7.10.0",
+        "--date",
+        "20251120",
+    ];
     for (words, more, why) in [
-        (&nightly[..2], &["--base", "foo"][..], "`foo` is no version such as 7.10.0"),
-        (&nightly[..2], &["--base", "7.010.0"], "`7.010.0` is no version such as 7.10.0"),
-        (&nightly[..4], &["--date", "20250231"], "`20250231` is no day such as 20251120"),
-        (&nightly[..4], &["--date", "19000229"], "`19000229` is no day such as 20251120"),
+        (
+            &nightly[..2],
+            &["--base", "foo"][..],
+            "`foo` is no version such as 7.10.0",
+        ),
+        (
+            &nightly[..2],
+            &["--base", "7.010.0"],
+            "`7.010.0` is no version such as 7.10.0",
+        ),
+        (
+            &nightly[..4],
+            &["--date", "20250231"],
+            "`20250231` is no day such as 20251120",
+        ),
+        (
+            &nightly[..4],
+            &["--date", "19000229"],
+            "`19000229` is no day such as 20251120",
+        ),
         (&dev, &["--sha", ""], "`` is no hash of a commit"),
-        (&dev, &["--sha", "abc def"], "`abc def` is no hash of a commit"),
-        (&nightly[2..4], &["--custom-suffix", ".a", "--prerelease-version", "2"], "cannot be used with"),
+        (
+            &dev,
+            &["--sha", "abc def"],
+            "`abc def` is no hash of a commit",
+        ),
+        (
+            &nightly[2..4],
+            &["--custom-suffix", ".a", "--prerelease-version", "2"],
+            "cannot be used with",
+        ),
     ] {
-        let said = project.run(&[&["sdk", "version"], words, more].concat()).exits(2).stderr;
+        let said = project
+            .run(&[&["sdk", "version"], words, more].concat())
+            .exits(2)
+            .stderr;
         assert!(said.contains(why), "{why}: {said}");
     }
-    let words = ["sdk", "version", "--base", "7.10.0", "--custom-suffix", ".mine"];
+    let words = [
+        "sdk",
+        "version",
+        "--base",
+        "7.10.0",
+        "--custom-suffix",
+        ".mine",
+    ];
     let said = project.run(&words).exits(1).stderr;
-    assert!(said.starts_with("error[S010 bad-sdk-version]") && said.contains("--custom-suffix .mine"), "{said}");
+    assert!(
+        said.starts_with("error[S010 bad-sdk-version]") && said.contains("--custom-suffix .mine"),
+        "{said}"
+    );
     let project = Project::new().env("GITHUB_SHA", "main");
-    let said = project.run(&[&["sdk", "version"], &dev[..]].concat()).exits(1).stderr;
-    assert!(said.contains("`main` is no hash of a commit") && said.contains("GITHUB_SHA"), "{said}");
-    assert!(wheel(&project, &nightly).starts_with("7.10.0a"), "which needs none");
+    let said = project
+        .run(&[&["sdk", "version"], &dev[..]].concat())
+        .exits(1)
+        .stderr;
+    assert!(
+        said.contains("`main` is no hash of a commit") && said.contains("GITHUB_SHA"),
+        "{said}"
+    );
+    assert!(
+        wheel(&project, &nightly).starts_with("7.10.0a"),
+        "which needs none"
+    );
 }
 
 #[test]
 fn a_file_that_says_no_version_is_told_with_its_place() {
     for (text, why) in [
-        ("{\"rocm-version\": \"\"}", "`` is no version such as 7.10.0"),
+        (
+            "{\"rocm-version\": \"\"}",
+            "`` is no version such as 7.10.0",
+        ),
         ("{}", "it does not say `rocm-version`"),
         ("[\"7.10.0\", {}]", "it does not say versions: "),
         (
@@ -61,12 +151,24 @@ fn a_file_that_says_no_version_is_told_with_its_place() {
         ),
     ] {
         let project = Project::new().file("version.json", text);
-        let said = project.run(&["sdk", "version", "--release-type", "nightly"]).exits(1).stderr;
-        assert!(said.starts_with("error[S010 bad-sdk-version]: ") && said.contains(why), "{said}");
-        assert!(said.contains("--> version.json\n") && said.contains("help: "), "{said}");
+        let said = project
+            .run(&["sdk", "version", "--release-type", "nightly"])
+            .exits(1)
+            .stderr;
+        assert!(
+            said.starts_with("error[S010 bad-sdk-version]: ") && said.contains(why),
+            "{said}"
+        );
+        assert!(
+            said.contains("--> version.json\n") && said.contains("help: "),
+            "{said}"
+        );
     }
     // Git knows no commit there, and what two words ask for is told once.
     let words = ["sdk", "version", "--release-type", "ci", "--base", "7.10.0"];
     let said = Project::new().run(&words).exits(1).stderr;
-    assert!(said.contains("help: give `--sha`, or run it in a checkout\n"), "{said}");
+    assert!(
+        said.contains("help: give `--sha`, or run it in a checkout\n"),
+        "{said}"
+    );
 }

@@ -1,4 +1,5 @@
-//! Wheels that are the same for several values of an axis: planned once, and picked by what is in them.
+//! Wheels that are the same for several values of an axis: planned once, and picked by what is in
+//! them.
 
 use serde_json::{Value, json};
 
@@ -10,12 +11,23 @@ const AXES: &str = "axes:\n  flash-attn: [\"2.7.4.post1\"]\n  python: [\"3.11\",
 fn plan(collapse: &str) -> Vec<Value> {
     let text = format!("version: 1\ndistribution: flash-attn\n{collapse}{AXES}");
     let project = Project::new().file("m.yaml", &text);
-    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
-    plan["jobs"].as_array().unwrap().iter().filter(|job| job["backend"] == "triton").cloned().collect()
+    let plan = project
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0)
+        .json();
+    plan["jobs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|job| job["backend"] == "triton")
+        .cloned()
+        .collect()
 }
 
 fn wheels(jobs: &[Value]) -> Vec<&str> {
-    jobs.iter().map(|job| job["wheel"].as_str().unwrap()).collect()
+    jobs.iter()
+        .map(|job| job["wheel"].as_str().unwrap())
+        .collect()
 }
 
 #[test]
@@ -38,10 +50,17 @@ fn a_matrix_file_says_which_axes_share_a_wheel() {
         ]
     );
     let of_both = plan("collapse: [torch, rocm]\n");
-    assert_eq!(wheels(&of_both), ["flash_attn-2.7.4.post1+triton-py3-none-any.whl"]);
-    let covers = json!({"python": ["3.11", "3.10"], "torch": ["2.5.1", "2.6.0"], "rocm": ["6.2", "6.2.4"]});
+    assert_eq!(
+        wheels(&of_both),
+        ["flash_attn-2.7.4.post1+triton-py3-none-any.whl"]
+    );
+    let covers =
+        json!({"python": ["3.11", "3.10"], "torch": ["2.5.1", "2.6.0"], "rocm": ["6.2", "6.2.4"]});
     assert_eq!(of_both[0]["covers"], covers);
-    assert_eq!(of_both[0]["axes"]["python"], "3.10", "it is built with the lowest Python");
+    assert_eq!(
+        of_both[0]["axes"]["python"], "3.10",
+        "it is built with the lowest Python"
+    );
     assert_eq!(of_both[0]["id"], "flash-attn-2.7.4.post1-triton");
 }
 
@@ -52,7 +71,11 @@ fn what_cannot_share_a_wheel_is_refused() {
             "version: 1\ndistribution: flash-attn\n{collapse}{}",
             AXES.replace("  rocm: [\"6.2\", \"6.2.4\"]\n", "")
         );
-        Project::new().file("m.yaml", &text).run(&["check", "m.yaml"]).exits(1).stderr
+        Project::new()
+            .file("m.yaml", &text)
+            .run(&["check", "m.yaml"])
+            .exits(1)
+            .stderr
     };
     let gfx = told("collapse: [gfx]\n");
     assert!(
@@ -62,12 +85,23 @@ fn what_cannot_share_a_wheel_is_refused() {
         "{gfx}"
     );
     let banana = told("collapse: [banana]\n");
-    assert!(banana.contains("`banana`") && !banana.contains("P091"), "{banana}");
+    assert!(
+        banana.contains("`banana`") && !banana.contains("P091"),
+        "{banana}"
+    );
     let text = "version: 1\ndistribution: demo\nrecipe: demo\ncollapse: [torch]\naxes:\n  demo: [\"1.0\"]\n  python: [\"3.12\"]\n";
     let recipe = "recipe: 1\nname: demo\nbackends:\n  default: {collapsible: [torch], tag: py3-none-any}\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
-    let project = Project::new().file("m.yaml", text).file("r/demo.yaml", recipe);
-    let none = project.run(&["check", "m.yaml", "--recipes", "r"]).exits(1).stderr;
-    assert!(none.contains("error[P091 cannot-collapse]: there is no axis `torch` to collapse"), "{none}");
+    let project = Project::new()
+        .file("m.yaml", text)
+        .file("r/demo.yaml", recipe);
+    let none = project
+        .run(&["check", "m.yaml", "--recipes", "r"])
+        .exits(1)
+        .stderr;
+    assert!(
+        none.contains("error[P091 cannot-collapse]: there is no axis `torch` to collapse"),
+        "{none}"
+    );
 }
 
 #[test]
@@ -78,13 +112,26 @@ fn a_recipe_collapses_all_axes_that_it_names() {
             "recipe: 1\nname: demo\nbackends:\n  default: {{collapse: {collapse}, tag: py3-none-any, device-code: false}}\nsteps:\n  - {{stage: build, argv: [\"true\"]}}\n"
         )
     };
-    let project = Project::new().file("m.yaml", text).file("r/demo.yaml", &recipe("[python, torch]"));
-    let plan = project.run(&["plan", "m.yaml", "--recipes", "r", "--format", "json"]).exits(0).json();
+    let project = Project::new()
+        .file("m.yaml", text)
+        .file("r/demo.yaml", &recipe("[python, torch]"));
+    let plan = project
+        .run(&["plan", "m.yaml", "--recipes", "r", "--format", "json"])
+        .exits(0)
+        .json();
     let jobs = plan["jobs"].as_array().unwrap();
     assert_eq!(wheels(jobs), ["demo-1.0+rocm63-py3-none-any.whl"]);
-    assert_eq!(jobs[0]["covers"], json!({"python": ["3.12", "3.10"], "torch": ["2.8.0", "2.7.1"]}));
-    let project = Project::new().file("m.yaml", text).file("r/demo.yaml", &recipe("[python, banana]"));
-    let told = project.run(&["check", "m.yaml", "--recipes", "r"]).exits(1).stderr;
+    assert_eq!(
+        jobs[0]["covers"],
+        json!({"python": ["3.12", "3.10"], "torch": ["2.8.0", "2.7.1"]})
+    );
+    let project = Project::new()
+        .file("m.yaml", text)
+        .file("r/demo.yaml", &recipe("[python, banana]"));
+    let told = project
+        .run(&["check", "m.yaml", "--recipes", "r"])
+        .exits(1)
+        .stderr;
     assert!(told.contains("`banana`"), "{told}");
 }
 
@@ -99,8 +146,18 @@ fn picked(wheel: &str, code: i32) -> crate::support::Outcome {
             "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z"}],
     });
     let project = Project::new().file("releases.json", &json!([release]).to_string());
-    let words =
-        ["pick", "--published", "releases.json", "--only-given", "--python", "3.12", "--torch", "2.8", "--rocm", "7.0"];
+    let words = [
+        "pick",
+        "--published",
+        "releases.json",
+        "--only-given",
+        "--python",
+        "3.12",
+        "--torch",
+        "2.8",
+        "--rocm",
+        "7.0",
+    ];
     project.run(&words).exits(code)
 }
 
@@ -112,8 +169,19 @@ fn a_wheel_without_compiled_code_is_not_refused_for_its_torch() {
         "flash_attn-2.7.4.post1+triton-py3-none-any.whl",
     ] {
         let said = picked(wheel, 0);
-        assert!(said.stdout.contains(&wheel.replace('+', "%2B")), "{}", said.stdout);
+        assert!(
+            said.stdout.contains(&wheel.replace('+', "%2B")),
+            "{}",
+            said.stdout
+        );
     }
-    let compiled = picked("flash_attn-2.7.4.post1+rocm62torch2.5-cp312-cp312-linux_x86_64.whl", 1);
-    assert!(compiled.stderr.contains("C++ symbols change"), "{}", compiled.stderr);
+    let compiled = picked(
+        "flash_attn-2.7.4.post1+rocm62torch2.5-cp312-cp312-linux_x86_64.whl",
+        1,
+    );
+    assert!(
+        compiled.stderr.contains("C++ symbols change"),
+        "{}",
+        compiled.stderr
+    );
 }

@@ -1,4 +1,5 @@
-//! A build of torch whose wheels are split, by a stand-in for rocm-kpack that is called as the real one is.
+//! A build of torch whose wheels are split, by a stand-in for rocm-kpack that is called as the real
+//! one is.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +7,8 @@ use serde_json::json;
 
 use crate::support::Family;
 
-/// Takes the arguments of `rocm_kpack.tools.split_python_wheels`, and leaves a host wheel and a device wheel for each bundle
-/// of the variable SPLIT, with METADATA as the real one writes it.
+/// Takes the arguments of `rocm_kpack.tools.split_python_wheels`, and leaves a host wheel and a
+/// device wheel for each bundle of the variable SPLIT, with METADATA as the real one writes it.
 const SPLITTER: &str = r#"
 import argparse, os, re, sys, zipfile
 
@@ -62,8 +63,13 @@ fn family(vars: &str) -> Family {
     let family = Family::new();
     let empty: (&str, &[u8]) = ("tools/__init__.py", b"");
     let kpack = json!({"name": "rocm-kpack", "module": "rocm_kpack", "version": "0.1.0"});
-    family.tree("systems/shared/kpack", &kpack, &[empty, ("tools/split_python_wheels.py", SPLITTER.as_bytes())]);
-    let bootstrap = json!({"name": "rocm-bootstrap", "module": "rocm_bootstrap", "version": "0.1.0"});
+    family.tree(
+        "systems/shared/kpack",
+        &kpack,
+        &[empty, ("tools/split_python_wheels.py", SPLITTER.as_bytes())],
+    );
+    let bootstrap =
+        json!({"name": "rocm-bootstrap", "module": "rocm_bootstrap", "version": "0.1.0"});
     family.tree("systems/python/rocm-bootstrap", &bootstrap, &[]);
     let house = family.path("house").display().to_string();
     let vars = format!(
@@ -81,7 +87,10 @@ fn torch_is_split_into_a_host_wheel_and_device_wheels() {
         family.ended(code, command.env("SPLIT", split).output().unwrap())
     };
     build("gfx942 gfx1201", 0);
-    let cp = format!("cp{0}-cp{0}-linux_x86_64.whl", family.python.replace('.', ""));
+    let cp = format!(
+        "cp{0}-cp{0}-linux_x86_64.whl",
+        family.python.replace('.', "")
+    );
     let names = [
         "amd_torch_device_gfx1201-2.9.0",
         "amd_torch_device_gfx942-2.9.0",
@@ -92,9 +101,16 @@ fn torch_is_split_into_a_host_wheel_and_device_wheels() {
         "torchvision-0.24.0",
     ];
     let wheels = family.wheels();
-    assert_eq!(wheels.keys().cloned().collect::<Vec<_>>(), names.map(|name| format!("{name}+rocm7.14.0-{cp}")));
-    let device = String::from_utf8_lossy(&wheels[&format!("{}+rocm7.14.0-{cp}", names[1])]).into_owned();
-    assert!(device.contains("Requires-Dist: rocm-sdk-device-gfx942 == 7.14.0\n"), "{device}");
+    assert_eq!(
+        wheels.keys().cloned().collect::<Vec<_>>(),
+        names.map(|name| format!("{name}+rocm7.14.0-{cp}"))
+    );
+    let device =
+        String::from_utf8_lossy(&wheels[&format!("{}+rocm7.14.0-{cp}", names[1])]).into_owned();
+    assert!(
+        device.contains("Requires-Dist: rocm-sdk-device-gfx942 == 7.14.0\n"),
+        "{device}"
+    );
 }
 
 #[test]
@@ -103,7 +119,9 @@ fn a_device_wheel_that_is_planned_and_not_left_fails_the_build() {
     let mut command = family.command(&["build", "--all"]);
     let (_, stderr) = family.ended(1, command.env("SPLIT", "gfx942").output().unwrap());
     assert!(
-        stderr.contains("error[B053 output-missing]: the build left 5 wheels for `split/*/*.whl`, not 7"),
+        stderr.contains(
+            "error[B053 output-missing]: the build left 5 wheels for `split/*/*.whl`, not 7"
+        ),
         "{stderr}"
     );
 }
@@ -113,25 +131,50 @@ fn bundles_of_kernels_of_aotriton_are_planned() {
     let family = family("");
     let planned = |vars: &str, code: i32| {
         let text = std::fs::read_to_string(family.path("m.yaml")).unwrap();
-        family.write("n.yaml", text.replace("split-device: \"on\"", &format!("split-device: \"on\"{vars}")));
-        family.project.run(&["plan", "n.yaml", "--format", "json"]).exits(code)
+        family.write(
+            "n.yaml",
+            text.replace(
+                "split-device: \"on\"",
+                &format!("split-device: \"on\"{vars}"),
+            ),
+        );
+        family
+            .project
+            .run(&["plan", "n.yaml", "--format", "json"])
+            .exits(code)
     };
     let plan = planned(", device-bundles: gfx110x gfx12-0", 0).json();
-    let wheels = plan["jobs"][0]["wheels"].as_array().unwrap().iter().map(|one| one.as_str().unwrap());
+    let wheels = plan["jobs"][0]["wheels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one.as_str().unwrap());
     let bundles: Vec<&str> = wheels.filter(|one| one.contains("device_gfx1")).collect();
-    let cp = format!("cp{0}-cp{0}-linux_x86_64.whl", family.python.replace('.', ""));
+    let cp = format!(
+        "cp{0}-cp{0}-linux_x86_64.whl",
+        family.python.replace('.', "")
+    );
     let expected = [
         "amd_torch_device_gfx1201",
         "amd_torch_device_gfx110x",
         "amd_torch_device_gfx12_0",
         "amd_torchvision_device_gfx1201",
     ];
-    assert_eq!(bundles, expected.map(|name| format!("{name}-*+rocm7.14.0-{cp}")));
+    assert_eq!(
+        bundles,
+        expected.map(|name| format!("{name}-*+rocm7.14.0-{cp}"))
+    );
     // Nobody waits for hours to be told so.
     let text = std::fs::read_to_string(family.path("m.yaml")).unwrap();
-    family.write("m.yaml", text.replace("triton: \"off\"", "flash-attention: \"on\""));
+    family.write(
+        "m.yaml",
+        text.replace("triton: \"off\"", "flash-attention: \"on\""),
+    );
     let (_, stderr) = family.build(1, &[]);
-    assert!(stderr.contains("the splitter leaves a device wheel for each bundle of AOTriton's kernels"), "{stderr}");
+    assert!(
+        stderr.contains("the splitter leaves a device wheel for each bundle of AOTriton's kernels"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -139,13 +182,24 @@ fn bundles_that_no_wheel_is_made_for_are_refused() {
     let refused = |split: &str, vars: &str, reason: &str| {
         let family = family("");
         let text = std::fs::read_to_string(family.path("m.yaml")).unwrap();
-        let text = text.replace("split-device: \"on\"", &format!("split-device: \"{split}\", {vars}"));
+        let text = text.replace(
+            "split-device: \"on\"",
+            &format!("split-device: \"{split}\", {vars}"),
+        );
         family.write("m.yaml", text.replace("triton: \"off\", ", ""));
         let (_, stderr) = family.build(1, &[]);
         assert!(stderr.contains(reason), "{stderr}");
     };
-    refused("on", "device-bundles: gfx12-0, flash-attention: \"off\"", "`device-bundles: gfx12-0` has no effect");
-    refused("off", "device-bundles: gfx12-0, flash-attention: \"on\"", "`device-bundles: gfx12-0` has no effect");
+    refused(
+        "on",
+        "device-bundles: gfx12-0, flash-attention: \"off\"",
+        "`device-bundles: gfx12-0` has no effect",
+    );
+    refused(
+        "off",
+        "device-bundles: gfx12-0, flash-attention: \"on\"",
+        "`device-bundles: gfx12-0` has no effect",
+    );
     refused(
         "on",
         "device-bundles: gfx110x gfx12-0 gfx9-0, flash-attention: \"on\"",
@@ -161,13 +215,37 @@ fn bundles_that_no_wheel_is_made_for_are_refused() {
 #[test]
 fn planned_device_wheels_have_the_prefix_of_the_facts() {
     let family = family("");
-    let plan = family.project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
-    let planned = plan["jobs"][0]["wheels"].as_array().unwrap().iter().map(|one| one.as_str().unwrap());
+    let plan = family
+        .project
+        .run(&["plan", "m.yaml", "--format", "json"])
+        .exits(0)
+        .json();
+    let planned = plan["jobs"][0]["wheels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one.as_str().unwrap());
     let prefixes: BTreeSet<String> = planned
         .filter(|name| name.starts_with("amd_"))
-        .map(|name| name.split('-').next().unwrap().rsplit_once('_').unwrap().0.replace('_', "-"))
+        .map(|name| {
+            name.split('-')
+                .next()
+                .unwrap()
+                .rsplit_once('_')
+                .unwrap()
+                .0
+                .replace('_', "-")
+        })
         .collect();
-    let facts = family.project.run(&["compat", "list", "device-wheels", "--format", "json"]).exits(0).json();
-    let devices = facts.as_array().unwrap().iter().map(|row| row["device"].as_str().unwrap().to_owned());
+    let facts = family
+        .project
+        .run(&["compat", "list", "device-wheels", "--format", "json"])
+        .exits(0)
+        .json();
+    let devices = facts
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["device"].as_str().unwrap().to_owned());
     assert_eq!(prefixes, devices.collect());
 }

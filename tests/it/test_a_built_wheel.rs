@@ -11,18 +11,30 @@ fn build_test_works_by_itself_and_keeps_the_folder() {
     let stages = |toy: &Toy| {
         let record = toy.record();
         let stages = record["stages"].as_array().unwrap().iter();
-        stages.map(|stage| format!("{} {}", stage["stage"], stage["state"])).collect::<Vec<_>>()
+        stages
+            .map(|stage| format!("{} {}", stage["stage"], stage["state"]))
+            .collect::<Vec<_>>()
     };
     let built = stages(&toy);
     let (_, stderr) = toy.build(0, &["--test", "dist"]);
     assert!(stderr.contains("smoke-test: done"), "{stderr}");
-    assert_eq!(toy.text("order"), "prepare\nbuilt\n", "nothing was removed and nothing built");
+    assert_eq!(
+        toy.text("order"),
+        "prepare\nbuilt\n",
+        "nothing was removed and nothing built"
+    );
     assert_eq!(stages(&toy), built);
 
     let (_, stderr) = toy.build(0, &["--test", "dist"]);
-    assert!(stderr.contains("smoke-test: done"), "a test is run again: {stderr}");
+    assert!(
+        stderr.contains("smoke-test: done"),
+        "a test is run again: {stderr}"
+    );
     let (_, stderr) = toy.build(0, &["--continue", "auto"]);
-    assert!(!stderr.contains("] build"), "the build is still done: {stderr}");
+    assert!(
+        !stderr.contains("] build"),
+        "the build is still done: {stderr}"
+    );
 }
 
 #[test]
@@ -36,7 +48,10 @@ fn build_test_leaves_the_wheel_of_the_build() {
     let _ = toy.build(0, &["--test", foreign.to_str().unwrap()]);
     assert_eq!(std::fs::read(toy.job("dist").join(WHEEL)).unwrap(), built);
     let (_, stderr) = toy.build(0, &["--continue", "auto"]);
-    assert!(stderr.contains("smoke-test: done") && !stderr.contains("] build"), "{stderr}");
+    assert!(
+        stderr.contains("smoke-test: done") && !stderr.contains("] build"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -50,7 +65,10 @@ fn a_wheel_of_another_name_takes_the_place_of_the_one_that_was_tested() {
     let _ = toy.build(0, &["--test", "dist"]);
     assert!(!other.exists() && tested.join(WHEEL).exists());
     let _ = toy.build(0, &["--test", tested.to_str().unwrap()]);
-    assert!(tested.join(WHEEL).exists(), "a wheel that is where it belongs stays");
+    assert!(
+        tested.join(WHEEL).exists(),
+        "a wheel that is where it belongs stays"
+    );
 }
 
 #[test]
@@ -58,15 +76,22 @@ fn a_folder_without_the_wheel_leaves_that_of_the_build() {
     let toy = Toy::building(TAKE);
     let _ = toy.build(0, &[]);
     let (_, stderr) = toy.build(1, &["--test", "recipes"]);
-    assert!(stderr.contains("`recipes` has 0 wheels of the job"), "{stderr}");
+    assert!(
+        stderr.contains("`recipes` has 0 wheels of the job"),
+        "{stderr}"
+    );
     let (_, stderr) = toy.build(1, &["--test", "nowhere"]);
-    assert!(stderr.contains("the folder `nowhere` of `--test` is not there"), "{stderr}");
+    assert!(
+        stderr.contains("the folder `nowhere` of `--test` is not there"),
+        "{stderr}"
+    );
     assert!(toy.job("dist").join(WHEEL).exists());
 }
 
 #[test]
 fn a_wheel_is_tested_in_the_folder_of_its_distribution() {
-    let toy = Toy::building("mkdir -p dist/toy; cp \"$WHEELS\"/*.whl dist/toy/").recipe("dist/*.whl", "dist/*/*.whl");
+    let toy = Toy::building("mkdir -p dist/toy; cp \"$WHEELS\"/*.whl dist/toy/")
+        .recipe("dist/*.whl", "dist/*/*.whl");
     let _ = toy.build(0, &[]);
     let _ = toy.build(0, &["--test", "dist"]);
     assert!(toy.job("tested/dist/toy").join(WHEEL).exists() && !toy.job("tested/dist/*").exists());

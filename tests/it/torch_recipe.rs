@@ -6,14 +6,21 @@ pub(crate) fn project(more: &str, vars: &str) -> Project {
     let matrix = format!(
         "version: 1\ndistribution: torch\nrecipe: torch\naxes: {{python: [\"3.12\"], torch-ref: [release/2.12], rocm: [\"7.14.0\"]}}\n\
          unknown: lenient\ntorch-from: host\npython-from: host\n{}{more}vars: {{{vars}}}\n",
-        if more.contains("gfx:") { "" } else { "gfx: [gfx942]\n" }
+        if more.contains("gfx:") {
+            ""
+        } else {
+            "gfx: [gfx942]\n"
+        }
     );
     Project::new().file("m.yaml", &matrix)
 }
 
 /// The stages as `render recipe` prints them.
 pub(crate) fn stages(more: &str, vars: &str) -> serde_json::Value {
-    let said = project(more, vars).run(&["render", "recipe", "m.yaml", "--engine", "local"]).exits(0).stdout;
+    let said = project(more, vars)
+        .run(&["render", "recipe", "m.yaml", "--engine", "local"])
+        .exits(0)
+        .stdout;
     let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
     whole["steps"]
         .as_array()
@@ -24,15 +31,31 @@ pub(crate) fn stages(more: &str, vars: &str) -> serde_json::Value {
 }
 
 pub(crate) fn words(step: &serde_json::Value) -> String {
-    step["argv"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect::<Vec<_>>().join(" ")
+    step["argv"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|word| word.as_str().unwrap())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[test]
 fn the_recipe_of_torch_builds_in_the_order_that_the_wheels_need() {
-    let said = project("", "").run(&["render", "recipe", "m.yaml", "--engine", "local"]).exits(0).stdout;
-    let stages: Vec<&str> = said.lines().filter_map(|line| line.trim().strip_prefix("- stage: ")).collect();
-    let at =
-        |stage: &str| stages.iter().position(|known| *known == stage).unwrap_or_else(|| panic!("{stage}: {stages:?}"));
+    let said = project("", "")
+        .run(&["render", "recipe", "m.yaml", "--engine", "local"])
+        .exits(0)
+        .stdout;
+    let stages: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- stage: "))
+        .collect();
+    let at = |stage: &str| {
+        stages
+            .iter()
+            .position(|known| *known == stage)
+            .unwrap_or_else(|| panic!("{stage}: {stages:?}"))
+    };
     let order = [
         "fetch-torch",
         "fetch-triton",
@@ -46,7 +69,10 @@ fn the_recipe_of_torch_builds_in_the_order_that_the_wheels_need() {
         "vision",
         "apex",
     ];
-    assert!(order.windows(2).all(|pair| at(pair[0]) < at(pair[1])), "{stages:?}");
+    assert!(
+        order.windows(2).all(|pair| at(pair[0]) < at(pair[1])),
+        "{stages:?}"
+    );
 }
 
 /// TB9, TB10
@@ -61,21 +87,43 @@ fn the_environment_of_torch_names_the_sdk_the_targets_and_what_it_requires() {
     let both = "rocm[libraries]==${ROCK_FACT_sdk}|${ROCK_FACT_triton_requirement}";
     assert_eq!(torch["PYTORCH_EXTRA_INSTALL_REQUIREMENTS"], both);
     let without = stages("", "triton: \"off\", flash-attention: \"off\"");
-    assert_eq!(without["torch"]["env"]["PYTORCH_EXTRA_INSTALL_REQUIREMENTS"], "rocm[libraries]==${ROCK_FACT_sdk}");
+    assert_eq!(
+        without["torch"]["env"]["PYTORCH_EXTRA_INSTALL_REQUIREMENTS"],
+        "rocm[libraries]==${ROCK_FACT_sdk}"
+    );
     assert!(without["triton"].is_null());
 }
 
 #[test]
 fn a_container_is_preceded_by_the_checkouts_that_it_builds() {
-    let said = project("", "").run(&["render", "docker", "m.yaml", "--image", "example.org/build:1"]).exits(0).stdout;
-    let line = said.lines().find(|line| line.contains("checked out by")).unwrap();
-    for word in
-        ["(mkdir -p .rock/", " && rock-matrix source checkout triton --checkout-dir src/triton --torch-dir src/torch"]
-    {
+    let said = project("", "")
+        .run(&[
+            "render",
+            "docker",
+            "m.yaml",
+            "--image",
+            "example.org/build:1",
+        ])
+        .exits(0)
+        .stdout;
+    let line = said
+        .lines()
+        .find(|line| line.contains("checked out by"))
+        .unwrap();
+    for word in [
+        "(mkdir -p .rock/",
+        " && rock-matrix source checkout triton --checkout-dir src/triton --torch-dir src/torch",
+    ] {
         assert!(line.contains(word), "{line}");
     }
-    let script = project("", "").run(&["render", "script", "m.yaml", "--engine", "docker"]).exits(0).stdout;
-    assert!(!script.contains("source checkout"), "a container has no program of ours");
+    let script = project("", "")
+        .run(&["render", "script", "m.yaml", "--engine", "docker"])
+        .exits(0)
+        .stdout;
+    assert!(
+        !script.contains("source checkout"),
+        "a container has no program of ours"
+    );
 }
 
 /// TB1: an SDK that nobody names is any that there is, as upstream has it.
@@ -83,10 +131,23 @@ fn a_container_is_preceded_by_the_checkouts_that_it_builds() {
 fn an_sdk_without_a_version_is_any_above_1_0() {
     let matrix = "version: 1\ndistribution: rocm\nrecipe: rocm-sdk\naxes: {python: [\"3.12\"]}\nunknown: lenient\n\
                   torch-from: host\npython-from: host\ngfx: [gfx942]\n";
-    let said = Project::new().file("m.yaml", matrix).run(&RENDER).exits(0).stdout;
+    let said = Project::new()
+        .file("m.yaml", matrix)
+        .run(&RENDER)
+        .exits(0)
+        .stdout;
     let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
-    let rocm = whole["steps"].as_array().unwrap().iter().find(|step| step["stage"] == "rocm").unwrap().clone();
-    assert!(words(&rocm).ends_with(" -m pip install --force-reinstall --pre rocm[libraries,devel]>1.0"), "{rocm}");
+    let rocm = whole["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|step| step["stage"] == "rocm")
+        .unwrap()
+        .clone();
+    assert!(
+        words(&rocm).ends_with(" -m pip install --force-reinstall --pre rocm[libraries,devel]>1.0"),
+        "{rocm}"
+    );
 }
 
 /// TB1
@@ -94,9 +155,14 @@ fn an_sdk_without_a_version_is_any_above_1_0() {
 fn the_installation_of_the_sdk_is_one_call_of_pip() {
     let pip = |vars: &str| {
         let argv = words(&stages("", vars)["rocm"]);
-        argv.split_once(" -m ").map(|(_, rest)| rest.to_owned()).unwrap()
+        argv.split_once(" -m ")
+            .map(|(_, rest)| rest.to_owned())
+            .unwrap()
     };
-    assert_eq!(pip(""), "pip install --force-reinstall --pre rocm[libraries,devel]==7.14.0");
+    assert_eq!(
+        pip(""),
+        "pip install --force-reinstall --pre rocm[libraries,devel]==7.14.0"
+    );
     assert_eq!(
         pip(
             "rocm-index: 'https://example.org/v2/gfx94X/', pip-cache-dir: /tmp/pip, pre: \"off\", rocm-extras: device-gfx942"
@@ -112,25 +178,37 @@ fn the_installation_of_the_sdk_is_one_call_of_pip() {
 /// TB2
 #[test]
 fn an_index_and_a_page_of_links_are_not_given_together() {
-    let told = project("", "rocm-index: 'https://example.org/', rocm-find-links: /srv")
-        .run(&["render", "recipe", "m.yaml"])
-        .exits(1)
-        .stderr;
-    assert!(told.contains("`rocm-index` and `rocm-find-links` are both given"), "{told}");
+    let told = project(
+        "",
+        "rocm-index: 'https://example.org/', rocm-find-links: /srv",
+    )
+    .run(&["render", "recipe", "m.yaml"])
+    .exits(1)
+    .stderr;
+    assert!(
+        told.contains("`rocm-index` and `rocm-find-links` are both given"),
+        "{told}"
+    );
 }
 
-/// TM8: the layout of an index that the matrix file names is where pip looks, with the extras of its device code.
+/// TM8: the layout of an index that the matrix file names is where pip looks, with the extras of
+/// its device code.
 #[test]
 fn the_sdk_is_installed_from_the_index_of_the_matrix_file() {
     let pip = |indexes: &str, vars: &str| {
         let argv = words(&stages(&format!("indexes: {{{indexes}}}\n"), vars)["rocm"]);
-        argv.split_once("--pre ").map(|(_, rest)| rest.to_owned()).unwrap()
+        argv.split_once("--pre ")
+            .map(|(_, rest)| rest.to_owned())
+            .unwrap()
     };
     let of_matrix = "rocm: whl-multi-arch, base: 'https://example.org'";
     let expected = "--index-url https://example.org/whl-multi-arch/ rocm[libraries,devel,device-gfx942]==7.14.0";
     assert_eq!(pip(of_matrix, ""), expected);
     assert_eq!(
-        pip(of_matrix, "rocm-find-links: /srv/wheels, rocm-extras: device-gfx1151"),
+        pip(
+            of_matrix,
+            "rocm-find-links: /srv/wheels, rocm-extras: device-gfx1151"
+        ),
         "--find-links /srv/wheels rocm[libraries,devel,device-gfx1151]==7.14.0"
     );
     assert_eq!(
@@ -139,13 +217,22 @@ fn the_sdk_is_installed_from_the_index_of_the_matrix_file() {
     );
 }
 
-/// A branch that AMD keeps is checked out of AMD's repository, with its pins, patches and environment.
+/// A branch that AMD keeps is checked out of AMD's repository, with its pins, patches and
+/// environment.
 #[test]
 fn a_branch_of_the_facts_brings_its_sources_along() {
     let checkout = |vars: &str, stage: &str| words(&stages("", vars)[stage]);
-    for stage in ["fetch-torch", "fetch-torchaudio", "fetch-torchvision", "fetch-apex"] {
+    for stage in [
+        "fetch-torch",
+        "fetch-torchaudio",
+        "fetch-torchvision",
+        "fetch-apex",
+    ] {
         let argv = checkout("", stage);
-        assert!(argv.contains(" --preset rocm-2.12 --platform linux"), "{argv}");
+        assert!(
+            argv.contains(" --preset rocm-2.12 --platform linux"),
+            "{argv}"
+        );
     }
     let other = "torch-ref: my/branch";
     let matrix = |reference: &str, more: &str| {
@@ -156,31 +243,58 @@ fn a_branch_of_the_facts_brings_its_sources_along() {
         Project::new().file("m.yaml", &text)
     };
     let said = matrix(other, "").run(&RENDER).exits(0).stdout;
-    assert!(!said.contains("--preset"), "a branch that the facts do not know has none");
-    let old = matrix("torch-ref: release/2.7", "").run(&RENDER).exits(0).stdout;
-    assert!(old.contains("rocm-2.7") && old.contains("USE_FLASH_ATTENTION: 'OFF'"), "the row says that it is off");
-    let told = matrix(other, ", preset: rocm-0.1").run(&RENDER).exits(1).stderr;
+    assert!(
+        !said.contains("--preset"),
+        "a branch that the facts do not know has none"
+    );
+    let old = matrix("torch-ref: release/2.7", "")
+        .run(&RENDER)
+        .exits(0)
+        .stdout;
+    assert!(
+        old.contains("rocm-2.7") && old.contains("USE_FLASH_ATTENTION: 'OFF'"),
+        "the row says that it is off"
+    );
+    let told = matrix(other, ", preset: rocm-0.1")
+        .run(&RENDER)
+        .exits(1)
+        .stderr;
     assert!(told.contains("there is no preset `rocm-0.1`"), "{told}");
 }
 
 /// TB1
 #[test]
 fn a_version_of_the_sdk_without_an_operator_is_told() {
-    let told = project("", "rocm-sdk-version: '7.14.0'").run(&["render", "recipe", "m.yaml"]).exits(1).stderr;
-    assert!(told.contains("`rocm-sdk-version: 7.14.0` has no operator"), "{told}");
+    let told = project("", "rocm-sdk-version: '7.14.0'")
+        .run(&["render", "recipe", "m.yaml"])
+        .exits(1)
+        .stderr;
+    assert!(
+        told.contains("`rocm-sdk-version: 7.14.0` has no operator"),
+        "{told}"
+    );
 }
 
 #[test]
 fn a_switch_is_on_or_off() {
-    let told = project("", "audio: yes").run(&["check", "m.yaml"]).exits(1).stderr;
-    assert!(told.contains("`audio: yes` is neither on nor off"), "{told}");
+    let told = project("", "audio: yes")
+        .run(&["check", "m.yaml"])
+        .exits(1)
+        .stderr;
+    assert!(
+        told.contains("`audio: yes` is neither on nor off"),
+        "{told}"
+    );
 }
 
 /// TB14
 #[test]
 fn flash_attention_goes_by_word_triton_and_targets() {
     let decided = |gfx: &str, vars: &str| {
-        stages(&format!("gfx: [{gfx}]\n"), vars)["torch"]["env"]["USE_FLASH_ATTENTION"].as_str().unwrap().to_owned()
+        stages(&format!("gfx: [{gfx}]\n"), vars)["torch"]["env"]["USE_FLASH_ATTENTION"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     for (gfx, vars, expected) in [
         ("gfx942", "", "ON"),
@@ -202,15 +316,28 @@ fn flash_attention_goes_by_word_triton_and_targets() {
 /// TB18
 #[test]
 fn flash_attention_without_triton_is_refused_before_anything_runs() {
-    let told =
-        project("", "flash-attention: \"on\", triton: \"off\"").run(&["render", "recipe", "m.yaml"]).exits(1).stderr;
-    assert!(told.contains("flash attention needs Triton on Linux"), "{told}");
+    let told = project("", "flash-attention: \"on\", triton: \"off\"")
+        .run(&["render", "recipe", "m.yaml"])
+        .exits(1)
+        .stderr;
+    assert!(
+        told.contains("flash attention needs Triton on Linux"),
+        "{told}"
+    );
 }
 
 /// A project with one job of AOTriton or CK.
 fn attention(recipe: &str, version: &str, gfx: &str, vars: &str) -> Project {
-    let axis = if recipe == "aotriton" { format!("aotriton: [\"{version}\"], ") } else { String::new() };
-    let distribution = if recipe == "ck" { "composable-kernel" } else { recipe };
+    let axis = if recipe == "aotriton" {
+        format!("aotriton: [\"{version}\"], ")
+    } else {
+        String::new()
+    };
+    let distribution = if recipe == "ck" {
+        "composable-kernel"
+    } else {
+        recipe
+    };
     let matrix = format!(
         "version: 1\ndistribution: {distribution}\nrecipe: {recipe}\naxes: {{{axis}rocm: [\"7.14.0\"]}}\nrunner: self-hosted\nunknown: lenient\n\
          torch-from: host\npython-from: host\ngfx: [{gfx}]\nvars: {{{vars}}}\n"
@@ -222,15 +349,26 @@ const RENDER: [&str; 5] = ["render", "recipe", "m.yaml", "--engine", "local"];
 
 /// The command that configures it.
 fn configured(recipe: &str, version: &str, gfx: &str, vars: &str) -> String {
-    let said = attention(recipe, version, gfx, vars).run(&RENDER).exits(0).stdout;
+    let said = attention(recipe, version, gfx, vars)
+        .run(&RENDER)
+        .exits(0)
+        .stdout;
     let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
     let steps = whole["steps"].as_array().unwrap();
-    words(steps.iter().find(|step| step["stage"] == "configure").unwrap())
+    words(
+        steps
+            .iter()
+            .find(|step| step["stage"] == "configure")
+            .unwrap(),
+    )
 }
 
 /// What is said of a job that is refused.
 fn refused(recipe: &str, version: &str, gfx: &str, vars: &str) -> String {
-    attention(recipe, version, gfx, vars).run(&RENDER).exits(1).stderr
+    attention(recipe, version, gfx, vars)
+        .run(&RENDER)
+        .exits(1)
+        .stderr
 }
 
 /// TA3
@@ -238,20 +376,36 @@ fn refused(recipe: &str, version: &str, gfx: &str, vars: &str) -> String {
 fn aotriton_is_told_its_targets_by_the_variable_and_the_names_of_its_version() {
     let has = |version: &str, gfx: &str, word: &str| {
         let argv = configured("aotriton", version, gfx, "");
-        assert!(argv.split(' ').any(|found| found == word), "{version}: {argv}");
+        assert!(
+            argv.split(' ').any(|found| found == word),
+            "{version}: {argv}"
+        );
     };
     has("0.9.2", "gfx1100", "-DTARGET_GPUS=Navi31");
     has("0.10.0", "gfx1151", "-DAOTRITON_TARGET_ARCH=gfx1151");
     has("0.13.0", "gfx1151", "-DAOTRITON_TARGET_ARCH=gfx1151");
-    has("0.13.0", "gfx942, gfx1250", "-DAOTRITON_TARGET_ARCH=gfx942;gfx1250");
+    has(
+        "0.13.0",
+        "gfx942, gfx1250",
+        "-DAOTRITON_TARGET_ARCH=gfx942;gfx1250",
+    );
     has("0.10.0", "gfx942, gfx1250", "-DAOTRITON_TARGET_ARCH=gfx942");
     has("0.13.0", "gfx942", "-DAOTRITON_GPU_BUILD_TIMEOUT=0");
     let told = refused("aotriton", "0.6.0", "gfx90a", "");
-    assert!(told.contains("nothing is known of how AOTriton 0.6.0 is told its targets"), "{told}");
+    assert!(
+        told.contains("nothing is known of how AOTriton 0.6.0 is told its targets"),
+        "{told}"
+    );
     let told = refused("aotriton", "0.9.2", "gfx1151", "");
-    assert!(told.contains("AOTriton 0.9.2 has no kernels for gfx1151"), "{told}");
+    assert!(
+        told.contains("AOTriton 0.9.2 has no kernels for gfx1151"),
+        "{told}"
+    );
     let told = refused("aotriton", "0.13.0", "gfx906", "");
-    assert!(told.contains("AOTriton 0.13.0 has no kernels for gfx906"), "{told}");
+    assert!(
+        told.contains("AOTriton 0.13.0 has no kernels for gfx906"),
+        "{told}"
+    );
 }
 
 /// TA3: without targets AOTriton would be built for all it knows, for days.
@@ -260,24 +414,47 @@ fn aotriton_without_targets_is_refused() {
     let told = refused("aotriton", "0.13.0", "", "");
     assert!(told.contains("`gfx` lists no targets"), "{told}");
     let told = refused("aotriton", "0.13.0", "gfx942", "rocm-arch: caller");
-    assert!(told.contains("no gfx targets are named, and AOTriton's own default is all of them"), "{told}");
-    let told = attention("aotriton", "0.13.0", "gfx942", "rocm-arch: caller").env("PYTORCH_ROCM_ARCH", " ; ,");
-    assert!(told.run(&RENDER).exits(1).stderr.contains("no gfx targets are named"));
+    assert!(
+        told.contains("no gfx targets are named, and AOTriton's own default is all of them"),
+        "{told}"
+    );
+    let told = attention("aotriton", "0.13.0", "gfx942", "rocm-arch: caller")
+        .env("PYTORCH_ROCM_ARCH", " ; ,");
+    assert!(
+        told.run(&RENDER)
+            .exits(1)
+            .stderr
+            .contains("no gfx targets are named")
+    );
 }
 
-/// TA3: a version that the facts do not list is told its targets as the newest listed one is, and that is said.
+/// TA3: a version that the facts do not list is told its targets as the newest listed one is, and
+/// that is said.
 #[test]
 fn a_newer_aotriton_than_any_that_is_known_is_warned_of() {
     let warned = |version: &str| {
         let project = attention("aotriton", version, "gfx1151", "");
-        assert!(configured("aotriton", version, "gfx1151", "").contains("-DAOTRITON_TARGET_ARCH=gfx1151"));
-        assert_eq!(project.run(&["check", "m.yaml"]).exits(0).stderr.contains("B013"), version != "0.14.0");
+        assert!(
+            configured("aotriton", version, "gfx1151", "")
+                .contains("-DAOTRITON_TARGET_ARCH=gfx1151")
+        );
+        assert_eq!(
+            project
+                .run(&["check", "m.yaml"])
+                .exits(0)
+                .stderr
+                .contains("B013"),
+            version != "0.14.0"
+        );
         project.run(&RENDER).exits(0).stderr
     };
     let told = warned("0.99.1");
     let message = "warning[B013 warned-by-recipe]: nobody has looked how AOTriton 0.99.1 is told its targets; it is told them as 0.14 is\n";
     assert!(told.contains(message), "{told}");
-    assert!(told.contains("help: compare AOTRITON_TARGET_ARCH in its CMakeLists.txt with gfx90a,"), "{told}");
+    assert!(
+        told.contains("help: compare AOTRITON_TARGET_ARCH in its CMakeLists.txt with gfx90a,"),
+        "{told}"
+    );
     assert!(!warned("0.14.0").contains("B013"));
 }
 
@@ -285,7 +462,11 @@ fn a_newer_aotriton_than_any_that_is_known_is_warned_of() {
 #[test]
 fn ck_is_configured_for_its_prefix_and_targets() {
     let argv = configured("ck", "", "gfx1151", "prefix: /srv/ck");
-    for word in ["-DCMAKE_INSTALL_PREFIX=/srv/ck", "-DGPU_TARGETS=gfx1151", "-DBUILD_DEV=OFF"] {
+    for word in [
+        "-DCMAKE_INSTALL_PREFIX=/srv/ck",
+        "-DGPU_TARGETS=gfx1151",
+        "-DBUILD_DEV=OFF",
+    ] {
         assert!(argv.split(' ').any(|found| found == word), "{argv}");
     }
     assert!(!argv.contains("BUILD_MHA_LIB"), "{argv}");
@@ -293,18 +474,34 @@ fn ck_is_configured_for_its_prefix_and_targets() {
     assert!(told.contains("did you mean `prefix`?"), "{told}");
 }
 
-/// TA13: the prefix is looked for in this order, and a dry run shows the one that a build would take.
+/// TA13: the prefix is looked for in this order, and a dry run shows the one that a build would
+/// take.
 #[test]
 fn the_prefix_of_ck_is_the_first_that_is_said() {
     let dry = ["build", "--all", "--matrix", "m.yaml", "--dry-run"];
     let shown = |vars: &str, variables: &[(&str, &str)]| {
         let project = attention("ck", "", "gfx942", vars);
-        let project = variables.iter().fold(project, |project, (name, value)| project.env(name, value));
+        let project = variables
+            .iter()
+            .fold(project, |project, (name, value)| project.env(name, value));
         let said = project.run(&dry).exits(0).stdout;
-        let at = said.find("-DCMAKE_INSTALL_PREFIX=").unwrap_or_else(|| panic!("{said}"));
-        said[at..].split_whitespace().next().unwrap().rsplit_once('=').unwrap().1.to_owned()
+        let at = said
+            .find("-DCMAKE_INSTALL_PREFIX=")
+            .unwrap_or_else(|| panic!("{said}"));
+        said[at..]
+            .split_whitespace()
+            .next()
+            .unwrap()
+            .rsplit_once('=')
+            .unwrap()
+            .1
+            .to_owned()
     };
-    let all = [("CK_INSTALL_PREFIX", "/srv/ck"), ("ROCM_PATH", "/srv/rocm"), ("CONDA_PREFIX", "/srv/conda")];
+    let all = [
+        ("CK_INSTALL_PREFIX", "/srv/ck"),
+        ("ROCM_PATH", "/srv/rocm"),
+        ("CONDA_PREFIX", "/srv/conda"),
+    ];
     assert_eq!(shown("prefix: build-ck", &all), "build-ck");
     for (number, (_, first)) in all.iter().enumerate() {
         assert_eq!(shown("", &all[number..]), *first);
@@ -316,19 +513,45 @@ fn the_prefix_of_ck_is_the_first_that_is_said() {
 #[test]
 fn the_attention_library_of_ck_is_refused_where_cmake_would_leave_it_out() {
     let told = refused("ck", "", "gfx1151", "mha: \"on\"");
-    assert!(told.contains("CK has no attention library for gfx1151"), "{told}");
+    assert!(
+        told.contains("CK has no attention library for gfx1151"),
+        "{told}"
+    );
     assert!(configured("ck", "", "gfx90a", "mha: \"on\"").contains("-DBUILD_MHA_LIB=ON"));
 }
 
-/// The stages of a job of torch that a build passes over and those that it runs, from a word of `--continue` on.
+/// The stages of a job of torch that a build passes over and those that it runs, from a word of
+/// `--continue` on.
 fn continued(word: &str) -> (Vec<String>, Vec<String>) {
-    let said =
-        project("", "").run(&["build", "--all", "--matrix", "m.yaml", "--dry-run", "--continue", word]).exits(0).stdout;
-    let numbered = said.lines().filter_map(|line| line.strip_prefix("   ")?.split_once(' '));
-    let steps = numbered.filter(|(number, _)| number.split_once('/').is_some_and(|(at, _)| at.parse::<u32>().is_ok()));
+    let said = project("", "")
+        .run(&[
+            "build",
+            "--all",
+            "--matrix",
+            "m.yaml",
+            "--dry-run",
+            "--continue",
+            word,
+        ])
+        .exits(0)
+        .stdout;
+    let numbered = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("   ")?.split_once(' '));
+    let steps = numbered.filter(|(number, _)| {
+        number
+            .split_once('/')
+            .is_some_and(|(at, _)| at.parse::<u32>().is_ok())
+    });
     let stages = steps.map(|(_, stage)| stage.to_owned());
-    let (over, run): (Vec<String>, Vec<String>) = stages.partition(|stage| stage.ends_with("  passed over"));
-    (over.iter().map(|stage| stage.replace("  passed over", "")).collect(), run)
+    let (over, run): (Vec<String>, Vec<String>) =
+        stages.partition(|stage| stage.ends_with("  passed over"));
+    (
+        over.iter()
+            .map(|stage| stage.replace("  passed over", ""))
+            .collect(),
+        run,
+    )
 }
 
 /// TA6: each of the seven words, and what is before it is passed over.
@@ -347,7 +570,10 @@ fn a_build_of_torch_goes_on_at_seven_points() {
     ];
     for (word, last_over, first_run) in points {
         let (over, run) = continued(word);
-        let ends = (over.last().map_or("", String::as_str), run.first().map_or("", String::as_str));
+        let ends = (
+            over.last().map_or("", String::as_str),
+            run.first().map_or("", String::as_str),
+        );
         assert_eq!(ends, (last_over, first_run), "{word}: {all:?}");
         assert_eq!([over, run].concat(), all, "{word}");
     }
@@ -356,15 +582,30 @@ fn a_build_of_torch_goes_on_at_seven_points() {
 /// TA6
 #[test]
 fn a_word_that_is_neither_stage_nor_point_is_a_fault_of_the_command_line() {
-    let run =
-        |word: &str| project("", "").run(&["build", "--all", "--matrix", "m.yaml", "--dry-run", "--continue", word]);
+    let run = |word: &str| {
+        project("", "").run(&[
+            "build",
+            "--all",
+            "--matrix",
+            "m.yaml",
+            "--dry-run",
+            "--continue",
+            word,
+        ])
+    };
     let told = run("pytroch").exits(2).stderr;
-    assert!(told.contains("error[B058 unknown-stage]: the build has no stage `pytroch`\n"), "{told}");
+    assert!(
+        told.contains("error[B058 unknown-stage]: the build has no stage `pytroch`\n"),
+        "{told}"
+    );
     assert!(
         told.contains("= note: its stages are venv, checkout, rocm, triton, pytorch, audio, vision, fetch-torch, "),
         "{told}"
     );
-    assert!(told.contains("help: did you mean `--continue pytorch`?\n"), "{told}");
+    assert!(
+        told.contains("help: did you mean `--continue pytorch`?\n"),
+        "{told}"
+    );
     let without = project("", "triton: \"off\"").run(&[
         "build",
         "--all",
@@ -375,7 +616,10 @@ fn a_word_that_is_neither_stage_nor_point_is_a_fault_of_the_command_line() {
         "triton",
     ]);
     assert!(
-        without.exits(0).stdout.contains("facts-rocm-2  passed over\n"),
+        without
+            .exits(0)
+            .stdout
+            .contains("facts-rocm-2  passed over\n"),
         "without Triton its point is that of torch"
     );
 }

@@ -30,13 +30,35 @@ struct Job {
 fn steps() -> &'static [Vec<String>] {
     static STEPS: OnceLock<Vec<Vec<String>>> = OnceLock::new();
     STEPS.get_or_init(|| {
-        let project = Project::new().file("m.yaml", MATRIX).file("mine.yaml", RECIPE);
-        let said = project.run(&["render", "recipe", "mine.yaml", "m.yaml", "--engine", "local"]).exits(0).stdout;
+        let project = Project::new()
+            .file("m.yaml", MATRIX)
+            .file("mine.yaml", RECIPE);
+        let said = project
+            .run(&[
+                "render",
+                "recipe",
+                "mine.yaml",
+                "m.yaml",
+                "--engine",
+                "local",
+            ])
+            .exits(0)
+            .stdout;
         let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
         let words = |step: &serde_json::Value| {
-            step["argv"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+            step["argv"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|word| word.as_str().unwrap().to_owned())
+                .collect()
         };
-        whole["steps"].as_array().unwrap().iter().map(words).collect()
+        whole["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(words)
+            .collect()
     })
 }
 
@@ -45,7 +67,10 @@ fn python() -> &'static str {
     static PYTHON: OnceLock<String> = OnceLock::new();
     PYTHON.get_or_init(|| {
         let words = ["-c", "import sys; print(sys.executable)"];
-        String::from_utf8(Command::new("python3").args(words).output().unwrap().stdout).unwrap().trim().to_owned()
+        String::from_utf8(Command::new("python3").args(words).output().unwrap().stdout)
+            .unwrap()
+            .trim()
+            .to_owned()
     })
 }
 
@@ -71,11 +96,16 @@ impl Job {
 
     /// Runs a step in the job's folder, with its program changed.
     fn run_program(&self, step: usize, change: &dyn Fn(&str) -> String) -> Output {
-        let [_, option, program, rest @ ..] = &steps()[step][..] else { panic!("{:?}", steps()) };
+        let [_, option, program, rest @ ..] = &steps()[step][..] else {
+            panic!("{:?}", steps())
+        };
         let program = change(program);
         let mut command = Command::new(python());
         let caller = self.project.root().to_str().unwrap();
-        command.args([option, &program]).args(rest.iter().map(|word| word.replace("${ROCK_CALLER}", caller)));
+        command.args([option, &program]).args(
+            rest.iter()
+                .map(|word| word.replace("${ROCK_CALLER}", caller)),
+        );
         command.current_dir(self.project.path("job"));
         command.output().unwrap()
     }
@@ -92,7 +122,11 @@ impl Job {
         let output = self.run(0, before);
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert_eq!(self.left(), ["src/", "src/other/", "src/other/setup.py 644 old"], "{said}");
+        assert_eq!(
+            self.left(),
+            ["src/", "src/other/", "src/other/setup.py 644 old"],
+            "{said}"
+        );
         assert_eq!(self.project.read("victim"), "old", "{said}");
         assert!(!self.project.has("evil"), "{said}");
         said.replace(self.project.root().to_str().unwrap(), "[ROOT]")
@@ -104,13 +138,19 @@ fn list(folder: &Path, above: &str, found: &mut Vec<String>) {
         let path = entry.unwrap().path();
         let name = format!("{above}{}", path.file_name().unwrap().to_str().unwrap());
         if path.is_symlink() {
-            found.push(format!("{name} -> {}", std::fs::read_link(&path).unwrap().display()));
+            found.push(format!(
+                "{name} -> {}",
+                std::fs::read_link(&path).unwrap().display()
+            ));
         } else if path.is_dir() {
             found.push(format!("{name}/"));
             list(&path, &format!("{name}/"), found);
         } else {
             let mode = path.metadata().unwrap().permissions().mode() & 0o7777;
-            found.push(format!("{name} {mode:o} {}", std::fs::read_to_string(&path).unwrap()));
+            found.push(format!(
+                "{name} {mode:o} {}",
+                std::fs::read_to_string(&path).unwrap()
+            ));
         }
     }
 }
@@ -139,10 +179,13 @@ fn long_folder(builder: &mut Builder, path: &str) {
     let mut header = tar::Header::new_gnu();
     header.set_entry_type(tar::EntryType::Directory);
     header.set_size(0);
-    builder.append_data(&mut header, path, std::io::empty()).unwrap();
+    builder
+        .append_data(&mut header, path, std::io::empty())
+        .unwrap();
 }
 
-/// Links that stay in the archive's folder are kept and followed; the rest is as tarfile's filter `data` has it.
+/// Links that stay in the archive's folder are kept and followed; the rest is as tarfile's filter
+/// `data` has it.
 #[test]
 fn what_stays_in_the_top_folder_of_a_source_archive_is_kept() {
     let mut seen = Vec::new();
@@ -162,7 +205,11 @@ fn what_stays_in_the_top_folder_of_a_source_archive_is_kept() {
             append(tar, "mine-1.0/replaced", b"new");
         });
         let output = job.run(0, before);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         seen.push(job.left().join("\n"));
     }
     assert_eq!(seen[0], seen[1]);
@@ -186,7 +233,9 @@ fn what_stays_in_the_top_folder_of_a_source_archive_is_kept() {
 
 #[test]
 fn source_archives_that_lead_out_of_the_job_are_refused_by_every_python() {
-    let out = |kind, text: &'static str| move |tar: &mut Builder| append_other(tar, kind, "mine/passwd", text);
+    let out = |kind, text: &'static str| {
+        move |tar: &mut Builder| append_other(tar, kind, "mine/passwd", text)
+    };
     let mut said = Vec::new();
     for before in ["", WITHOUT_FILTERS] {
         let refuse = |fill: &dyn Fn(&mut Builder)| {
@@ -259,8 +308,8 @@ fn source_archives_that_lead_out_of_the_job_are_refused_by_every_python() {
     ");
 }
 
-/// Each name is short, and what it leads to is longer than the system takes: whoever asks for the real path in one piece
-/// gets none (CVE-2025-4517).
+/// Each name is short, and what it leads to is longer than the system takes: whoever asks for the
+/// real path in one piece gets none (CVE-2025-4517).
 #[test]
 fn a_chain_of_links_longer_than_paths_may_be_is_refused() {
     let folder = "d".repeat(240);
@@ -275,7 +324,11 @@ fn a_chain_of_links_longer_than_paths_may_be_is_refused() {
             }
             let up = format!("{steps}/{}", "l".repeat(254));
             long_link(tar, &up, &"../".repeat(16));
-            long_link(tar, "mine/out", &format!("{}/../../../../victim", &up["mine/".len()..]));
+            long_link(
+                tar,
+                "mine/out",
+                &format!("{}/../../../../victim", &up["mine/".len()..]),
+            );
             append(tar, "mine/out", b"x");
         });
         let said = job.refused(before);
@@ -291,8 +344,22 @@ fn a_build_ends_at_a_source_archive_that_leads_out_of_it() {
         append(tar, "mine/out", b"x");
     });
     std::fs::create_dir(job.project.path("tree")).unwrap();
-    let said = job.project.run(&["build", "--all", "--matrix", "m.yaml", "--matrix", "mine.yaml"]).exits(4).stderr;
-    assert!(said.contains("member 'mine/out' leads out of the archive's top folder"), "{said}");
+    let said = job
+        .project
+        .run(&[
+            "build",
+            "--all",
+            "--matrix",
+            "m.yaml",
+            "--matrix",
+            "mine.yaml",
+        ])
+        .exits(4)
+        .stderr;
+    assert!(
+        said.contains("member 'mine/out' leads out of the archive's top folder"),
+        "{said}"
+    );
     assert_eq!(job.project.read("victim"), "old");
 }
 
@@ -302,7 +369,8 @@ fn edits_do_not_follow_links_of_sources_out_of_the_job() {
     let job = Job::new(|tar| append(tar, "mine/x", b""));
     let tree = job.project.path("job/src/mine");
     std::fs::create_dir_all(&tree).unwrap();
-    let symlink = |text: &str, name: &str| std::os::unix::fs::symlink(text, tree.join(name)).unwrap();
+    let symlink =
+        |text: &str, name: &str| std::os::unix::fs::symlink(text, tree.join(name)).unwrap();
     symlink("../../../victim", "setup.py");
     symlink("../../..", "made");
     symlink("../../../out", "gone");
@@ -323,7 +391,8 @@ fn edits_do_not_follow_links_of_sources_out_of_the_job() {
     ");
 }
 
-/// A name that only a step can find out may hold `..`: behind a link it leads elsewhere than its text.
+/// A name that only a step can find out may hold `..`: behind a link it leads elsewhere than its
+/// text.
 #[test]
 fn edits_use_the_path_that_was_checked() {
     let job = Job::new(|tar| append(tar, "mine/x", b""));
@@ -339,7 +408,13 @@ fn edits_use_the_path_that_was_checked() {
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         said += &String::from_utf8(output.stderr).unwrap();
     }
-    assert_eq!([job.project.read("job/src/file"), job.project.read("out/file")], ["old", "old"]);
+    assert_eq!(
+        [
+            job.project.read("job/src/file"),
+            job.project.read("out/file")
+        ],
+        ["old", "old"]
+    );
     insta::assert_snapshot!(said.replace(job.project.root().canonicalize().unwrap().to_str().unwrap(), "[ROOT]"), @r"
     src/link/../file: a link leads to [ROOT]/out/file, out of the job's folder; the sources are not edited there
     src/link/../file: a link leads to [ROOT]/out/file, out of the job's folder; the sources are not written there
@@ -348,7 +423,9 @@ fn edits_use_the_path_that_was_checked() {
     // Of a link with a slash behind it, the link is removed.
     let output = job.run(4, &with("src/link/"));
     assert!(output.status.success(), "{output:?}");
-    assert!(!job.project.path("job/src/link").is_symlink() && job.project.path("out/below").is_dir());
+    assert!(
+        !job.project.path("job/src/link").is_symlink() && job.project.path("out/below").is_dir()
+    );
 }
 
 /// A header of any kind with a content and the right sum.
@@ -378,10 +455,19 @@ fn large_headers_of_source_archives_are_refused() {
             append(tar, "mine/last", b"x");
         });
         let output = job.run(0, "");
-        assert_eq!(output.status.success(), job.project.has("job/src/mine/last"));
-        let said =
-            if output.status.success() { "unpacked\n".into() } else { String::from_utf8(output.stderr).unwrap() };
-        let short = said.replace(job.project.root().canonicalize().unwrap().to_str().unwrap(), "[ROOT]");
+        assert_eq!(
+            output.status.success(),
+            job.project.has("job/src/mine/last")
+        );
+        let said = if output.status.success() {
+            "unpacked\n".into()
+        } else {
+            String::from_utf8(output.stderr).unwrap()
+        };
+        let short = said.replace(
+            job.project.root().canonicalize().unwrap().to_str().unwrap(),
+            "[ROOT]",
+        );
         short.replace(&"n".repeat(8), "")
     };
     let all = [
@@ -396,7 +482,13 @@ fn large_headers_of_source_archives_are_refused() {
         said(&|tar| raw(tar, b'L', &[b'n'; 4097])),
         said(&|tar| raw(tar, b'L', &[b'n'; 4098])),
         said(&|tar| raw(tar, b'K', &[b'n'; 4098])),
-        said(&|tar| raw(tar, b'x', format!("5007 path={}\n", "n".repeat(4996)).as_bytes())),
+        said(&|tar| {
+            raw(
+                tar,
+                b'x',
+                format!("5007 path={}\n", "n".repeat(4996)).as_bytes(),
+            )
+        }),
         said(&|tar| (0..100).for_each(|_| raw(tar, b'g', b""))),
         said(&|tar| (0..101).for_each(|_| raw(tar, b'g', b""))),
         said(&|tar| (0..1000).for_each(|_| raw(tar, b'x', b""))),
@@ -404,7 +496,11 @@ fn large_headers_of_source_archives_are_refused() {
         said(&|tar| raw(tar, b'S', b"")),
         said(&|tar| raw(tar, b'x', b"11 size=-9\n")),
         said(&|tar| tar.get_mut().extend([7; 512])),
-        said(&|tar| [b'L', b'K'].iter().for_each(|kind| raw(tar, *kind, b"mine/last\0"))),
+        said(&|tar| {
+            [b'L', b'K']
+                .iter()
+                .for_each(|kind| raw(tar, *kind, b"mine/last\0"))
+        }),
         said(&|tar| (0..2).for_each(|_| raw(tar, b'L', b"mine/long\0"))),
         said(&|tar| (0..2).for_each(|_| raw(tar, b'K', b"mine/long\0"))),
     ];
@@ -433,7 +529,8 @@ fn large_headers_of_source_archives_are_refused() {
     ");
 }
 
-/// Members are counted with their names; here the limits are small, since those of the program take seconds to reach.
+/// Members are counted with their names; here the limits are small, since those of the program take
+/// seconds to reach.
 #[test]
 fn members_and_names_of_source_archives_are_limited() {
     let job = |count: usize, name: &str| {
@@ -451,20 +548,44 @@ fn members_and_names_of_source_archives_are_limited() {
     let refused = |limit: &str, small: &str, count| refused_with(limit, small, count, "/");
     assert!(!refused("MOST_MEMBERS = 250000", "MOST_MEMBERS = 3", 3));
     assert!(refused("MOST_MEMBERS = 250000", "MOST_MEMBERS = 3", 4));
-    assert!(!refused("MOST_NAME_BYTES = 64 << 20", "MOST_NAME_BYTES = 18", 3));
-    assert!(refused("MOST_NAME_BYTES = 64 << 20", "MOST_NAME_BYTES = 18", 4));
+    assert!(!refused(
+        "MOST_NAME_BYTES = 64 << 20",
+        "MOST_NAME_BYTES = 18",
+        3
+    ));
+    assert!(refused(
+        "MOST_NAME_BYTES = 64 << 20",
+        "MOST_NAME_BYTES = 18",
+        4
+    ));
     // Bytes, not characters.
-    assert!(!refused_with("MOST_NAME_BYTES = 64 << 20", "MOST_NAME_BYTES = 24", 3, "/\u{e4}"));
-    assert!(refused_with("MOST_NAME_BYTES = 64 << 20", "MOST_NAME_BYTES = 23", 3, "/\u{e4}"));
+    assert!(!refused_with(
+        "MOST_NAME_BYTES = 64 << 20",
+        "MOST_NAME_BYTES = 24",
+        3,
+        "/\u{e4}"
+    ));
+    assert!(refused_with(
+        "MOST_NAME_BYTES = 64 << 20",
+        "MOST_NAME_BYTES = 23",
+        3,
+        "/\u{e4}"
+    ));
 }
 
-/// The limits are methods that tarfile calls: a Python that has none of that name would not call them.
+/// The limits are methods that tarfile calls: a Python that has none of that name would not call
+/// them.
 #[test]
 fn a_python_without_the_overridden_methods_is_refused() {
     let job = Job::new(|tar| append(tar, "mine/setup.py", b"new"));
     let before = "import tarfile\ndel tarfile.TarInfo._proc_member\n";
     let said = job.refused(before);
-    let version = said.split("Python ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap().to_owned();
+    let version = said
+        .split("Python ")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next())
+        .unwrap()
+        .to_owned();
     assert!(version.starts_with("3."), "{said}");
     insta::assert_snapshot!(said.replace(&version, "3.x"), @"tarfile of Python 3.x has no TarInfo._proc_member, which limits what it reads; use another Python");
 }
@@ -474,8 +595,13 @@ fn a_python_without_the_overridden_methods_is_refused() {
 fn sources_are_not_unpacked_or_copied_through_links_of_the_job() {
     let job = Job::new(|tar| append(tar, "mine/setup.py", b"new"));
     let folder = job.project.path("job");
-    let symlink = |text: &str, name: &str| std::os::unix::fs::symlink(text, folder.join(name)).unwrap();
-    for (name, kept) in [("out/mine/setup.py", "kept"), ("out/own/file", "kept"), ("tree/file", "new")] {
+    let symlink =
+        |text: &str, name: &str| std::os::unix::fs::symlink(text, folder.join(name)).unwrap();
+    for (name, kept) in [
+        ("out/mine/setup.py", "kept"),
+        ("out/own/file", "kept"),
+        ("tree/file", "new"),
+    ] {
         let path = job.project.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, kept).unwrap();
@@ -487,7 +613,11 @@ fn sources_are_not_unpacked_or_copied_through_links_of_the_job() {
     symlink("../../out/own/file", "src/own.copied");
     for step in [0, 1] {
         let output = job.run(step, "");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
     // What was copied is noted with its times.
     let note = folder.join("src/own.copied");
@@ -513,7 +643,10 @@ fn sources_are_not_unpacked_or_copied_through_links_of_the_job() {
         assert_eq!(output.status.code(), Some(1));
         said += &String::from_utf8(output.stderr).unwrap();
     }
-    assert_eq!(job.project.read("out/mine/setup.py") + &job.project.read("out/own/file"), "keptkept");
+    assert_eq!(
+        job.project.read("out/mine/setup.py") + &job.project.read("out/own/file"),
+        "keptkept"
+    );
     assert!(!job.project.has("out/mine.unpacking"));
     insta::assert_snapshot!(said.replace(job.project.root().canonicalize().unwrap().to_str().unwrap(), "[ROOT]"), @r"
     src/mine: a link leads to [ROOT]/out/mine, out of the job's folder; nothing is unpacked there

@@ -22,7 +22,9 @@ fn has_gpu() -> bool {
 /// Whether the machine that the tests run on has ROCm where it is looked for first.
 fn has_rocm() -> bool {
     let installed = std::fs::read_dir("/opt").into_iter().flatten().flatten();
-    installed.into_iter().any(|one| one.file_name().to_string_lossy().starts_with("rocm"))
+    installed
+        .into_iter()
+        .any(|one| one.file_name().to_string_lossy().starts_with("rocm"))
 }
 
 #[test]
@@ -55,7 +57,9 @@ fn without_a_gpu_and_a_fallback_gfx_of_this_machine_is_an_error() {
         let _ = writeln!(std::io::stderr(), "skipped: this machine has a GPU of AMD");
         return;
     }
-    let said = project(&format!("{AXES}gfx: [host]\n")).run(&["plan"]).exits(1);
+    let said = project(&format!("{AXES}gfx: [host]\n"))
+        .run(&["plan"])
+        .exits(1);
     insta::assert_snapshot!(said.stderr, @r"
     error[P027 host-without-gpu]: `gfx: [host]` asks for this machine's GPUs, and it has none
      --> matrices/own.yaml:8:6
@@ -69,7 +73,9 @@ fn without_a_gpu_and_a_fallback_gfx_of_this_machine_is_an_error() {
 
 #[test]
 fn a_fallback_for_named_targets_is_an_error() {
-    let said = project(&format!("{AXES}gfx: [gfx942]\ngfx-fallback: [gfx90a]\n")).run(&["check"]).exits(1);
+    let said = project(&format!("{AXES}gfx: [gfx942]\ngfx-fallback: [gfx90a]\n"))
+        .run(&["check"])
+        .exits(1);
     insta::assert_snapshot!(said.stderr, @r"
     error[M037 bad-gfx]: `gfx-fallback` has no effect, because `gfx` does not ask for this machine's GPUs
      --> matrices/own.yaml:9:16
@@ -91,7 +97,11 @@ fn rocm_of_this_machine_is_the_one_of_hipconfig() {
     }
     let lines = "axes: {own: [\"1.0\"], python: [\"3.11\"], rocm: [host]}\ngfx: [gfx90a]\n";
     let project = project(lines).file("bin/hipconfig", "#!/bin/sh\necho 5.2.21153-0\n");
-    std::fs::set_permissions(project.path("bin/hipconfig"), PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(
+        project.path("bin/hipconfig"),
+        PermissionsExt::from_mode(0o755),
+    )
+    .unwrap();
     std::fs::create_dir(project.path("empty")).unwrap();
     let path = |project: Project, folder: &str| {
         let folder = project.path(folder).display().to_string();
@@ -104,13 +114,28 @@ fn rocm_of_this_machine_is_the_one_of_hipconfig() {
       own-1.0+rocm52-cp311-cp311-linux_x86_64.whl  gfx90a
     note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, releases, virtual environments and what git ignores
     ");
-    let pick = ["pick", "--published", "dist", "--gfx", "RX 7900 XTX, mi300x mi210", "--python", "3.11"];
+    let pick = [
+        "pick",
+        "--published",
+        "dist",
+        "--gfx",
+        "RX 7900 XTX, mi300x mi210",
+        "--python",
+        "3.11",
+    ];
     let wheel = "own-1.0+rocm52-cp311-cp311-linux_x86_64.whl";
     std::fs::create_dir(project.path("dist")).unwrap();
-    std::fs::write(project.path("dist").join(wheel), Wheel::named(wheel).bytes()).unwrap();
+    std::fs::write(
+        project.path("dist").join(wheel),
+        Wheel::named(wheel).bytes(),
+    )
+    .unwrap();
     let said = project.command(&pick).output().unwrap();
     let said = String::from_utf8(said.stderr).unwrap();
-    assert!(said.contains("ROCm 5.2, gfx1100 and gfx90a and gfx942"), "{said}");
+    assert!(
+        said.contains("ROCm 5.2, gfx1100 and gfx90a and gfx942"),
+        "{said}"
+    );
     // The workflow would ask a runner of GitHub.
     let said = project.run(&["render", "workflow"]).exits(0);
     insta::assert_snapshot!(said.stderr, @r#"

@@ -7,7 +7,10 @@ use crate::support::{Project, Wheel};
 const NAME: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 
 fn sound() -> Wheel {
-    Wheel::named(NAME).executable("flash_attn_2_cuda.so", vec![7; 50_000]).requires("torch").requires("einops")
+    Wheel::named(NAME)
+        .executable("flash_attn_2_cuda.so", vec![7; 50_000])
+        .requires("torch")
+        .requires("einops")
 }
 
 /// What is said of a wheel with one thing wrong.
@@ -18,7 +21,10 @@ fn said(wheel: &Wheel) -> String {
 
 #[track_caller]
 fn said_of(name: &str, bytes: &[u8]) -> String {
-    let run = Project::new().bytes(name, bytes).run(&["wheel", "verify", name]).exits(1);
+    let run = Project::new()
+        .bytes(name, bytes)
+        .run(&["wheel", "verify", name])
+        .exits(1);
     assert!(run.stdout.starts_with("failed "), "{}", run.stdout);
     run.stderr
 }
@@ -26,8 +32,15 @@ fn said_of(name: &str, bytes: &[u8]) -> String {
 /// Asserts that exactly these codes are given.
 #[track_caller]
 fn codes(text: &str, expect: &[&str]) {
-    let found: Vec<&str> =
-        text.lines().filter_map(|line| line.split_once('[')?.1.split_once("]: ").map(|(code, _)| code)).collect();
+    let found: Vec<&str> = text
+        .lines()
+        .filter_map(|line| {
+            line.split_once('[')?
+                .1
+                .split_once("]: ")
+                .map(|(code, _)| code)
+        })
+        .collect();
     assert_eq!(found, expect, "{text}");
 }
 
@@ -35,18 +48,33 @@ fn codes(text: &str, expect: &[&str]) {
 fn a_sound_wheel_is_ok_and_says_so() {
     let project = Project::new().bytes(NAME, &sound().bytes());
     let done = project.run(&["wheel", "verify", NAME]).exits(0);
-    assert_eq!((done.stdout, done.stderr), (format!("ok     {NAME}\n"), String::new()));
+    assert_eq!(
+        (done.stdout, done.stderr),
+        (format!("ok     {NAME}\n"), String::new())
+    );
 }
 
 /// W5
 #[test]
 fn five_broken_wheels_have_five_messages() {
-    let name = said(&sound().edit("METADATA", |text| text.replace("flash-attn", "flash-attn-3")));
-    let label = said(&sound().edit("METADATA", |text| text.replace("Version: 2.8.3+rocm62torch2.5", "Version: 2.8.3")));
+    let name = said(&sound().edit("METADATA", |text| {
+        text.replace("flash-attn", "flash-attn-3")
+    }));
+    let label = said(&sound().edit("METADATA", |text| {
+        text.replace("Version: 2.8.3+rocm62torch2.5", "Version: 2.8.3")
+    }));
     let torch = said(&Wheel::named(NAME).requires("torch==2.6.0"));
-    let tag = said(&sound().edit("WHEEL", |text| text.replace("linux_x86_64", "manylinux_2_28_x86_64")));
-    let says_true = sound().edit("WHEEL", |text| text.replace("Purelib: false", "Purelib: true"));
-    let purelib = Project::new().bytes(NAME, &says_true.bytes()).run(&["wheel", "verify", NAME]).exits(0).stderr;
+    let tag = said(&sound().edit("WHEEL", |text| {
+        text.replace("linux_x86_64", "manylinux_2_28_x86_64")
+    }));
+    let says_true = sound().edit("WHEEL", |text| {
+        text.replace("Purelib: false", "Purelib: true")
+    });
+    let purelib = Project::new()
+        .bytes(NAME, &says_true.bytes())
+        .run(&["wheel", "verify", NAME])
+        .exits(0)
+        .stderr;
     insta::assert_snapshot!([name, label, torch, tag, purelib].concat(), @r"
     error[W050 name-mismatch]: METADATA says `Name: flash-attn-3`, and the file is named after `flash_attn`
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA
@@ -70,14 +98,26 @@ fn five_broken_wheels_have_five_messages() {
 /// W5
 #[test]
 fn torch_may_be_unpinned_absent_or_pinned_as_the_label_says() {
-    for requirement in
-        ["torch", "torch==2.5.1", "torch==2.5.1+rocm6.2", "torch (>=2.4,<2.6)", "einops", "torch==2.4; extra == 'old'"]
-    {
+    for requirement in [
+        "torch",
+        "torch==2.5.1",
+        "torch==2.5.1+rocm6.2",
+        "torch (>=2.4,<2.6)",
+        "einops",
+        "torch==2.4; extra == 'old'",
+    ] {
         let project = Project::new().bytes(NAME, &Wheel::named(NAME).requires(requirement).bytes());
         project.run(&["wheel", "verify", NAME]).exits(0);
     }
-    for requirement in ["torch==2.4.1", "torch>=2.6", "torch @ https://example.invalid/torch.whl"] {
-        codes(&said(&Wheel::named(NAME).requires(requirement)), &["W052 torch-requirement"]);
+    for requirement in [
+        "torch==2.4.1",
+        "torch>=2.6",
+        "torch @ https://example.invalid/torch.whl",
+    ] {
+        codes(
+            &said(&Wheel::named(NAME).requires(requirement)),
+            &["W052 torch-requirement"],
+        );
     }
 }
 
@@ -85,9 +125,16 @@ fn torch_may_be_unpinned_absent_or_pinned_as_the_label_says() {
 fn every_fault_of_a_wheel_is_told_in_one_run() {
     let wheel = Wheel::named(NAME)
         .requires("torch==2.6.0")
-        .edit("METADATA", |text| text.replace("Metadata-Version: 2.1\n", ""))
-        .edit("WHEEL", |text| text.replace("Wheel-Version: 1.0", "Wheel-Version: 2.0").replace("linux", "any"))
-        .edit("RECORD", |text| text.replace("flash_attn/__init__.py,", "gone.py,"));
+        .edit("METADATA", |text| {
+            text.replace("Metadata-Version: 2.1\n", "")
+        })
+        .edit("WHEEL", |text| {
+            text.replace("Wheel-Version: 1.0", "Wheel-Version: 2.0")
+                .replace("linux", "any")
+        })
+        .edit("RECORD", |text| {
+            text.replace("flash_attn/__init__.py,", "gone.py,")
+        });
     codes(
         &said(&wheel),
         &[
@@ -104,32 +151,78 @@ fn every_fault_of_a_wheel_is_told_in_one_run() {
 /// The help of W024 works when it is followed, also for a wheel that needs no other change.
 #[test]
 fn repair_writes_hashes_into_a_weak_record() {
-    let weak = Wheel::named("pure-1.0-py3-none-any.whl").edit("RECORD", |text| text.replacen("sha256=", "md5=", 1));
+    let weak = Wheel::named("pure-1.0-py3-none-any.whl")
+        .edit("RECORD", |text| text.replacen("sha256=", "md5=", 1));
     let project = Project::new().bytes("pure-1.0-py3-none-any.whl", &weak.bytes());
-    let said = project.run(&["wheel", "verify", "pure-1.0-py3-none-any.whl"]).exits(1).stderr;
+    let said = project
+        .run(&["wheel", "verify", "pure-1.0-py3-none-any.whl"])
+        .exits(1)
+        .stderr;
     assert!(said.contains("error[W024 weak-record-hash]"), "{said}");
-    project.run(&["wheel", "repair", "pure-1.0-py3-none-any.whl", "-w", "out"]).exits(0);
-    project.run(&["wheel", "verify", "out/pure-1.0-py3-none-any.whl"]).exits(0);
-    project.run(&["wheel", "repair", "pure-1.0-py3-none-any.whl", "-w", "kept", "--trust-record"]).exits(0);
-    project.run(&["wheel", "verify", "kept/pure-1.0-py3-none-any.whl"]).exits(1);
+    project
+        .run(&["wheel", "repair", "pure-1.0-py3-none-any.whl", "-w", "out"])
+        .exits(0);
+    project
+        .run(&["wheel", "verify", "out/pure-1.0-py3-none-any.whl"])
+        .exits(0);
+    project
+        .run(&[
+            "wheel",
+            "repair",
+            "pure-1.0-py3-none-any.whl",
+            "-w",
+            "kept",
+            "--trust-record",
+        ])
+        .exits(0);
+    project
+        .run(&["wheel", "verify", "kept/pure-1.0-py3-none-any.whl"])
+        .exits(1);
 }
 
 #[test]
 fn record_is_held_against_the_bytes() {
-    let check = |edit: fn(String) -> String, expect: &[&str]| codes(&said(&sound().edit("RECORD", edit)), expect);
-    check(|text| text.replacen("sha256=", "sha256=A", 1), &["W022 record-mismatch"]);
-    check(|text| text.replace(",50000", ",50001"), &["W022 record-mismatch"]);
-    check(|text| text.replacen("sha256=", "md5=", 1), &["W024 weak-record-hash"]);
-    check(|text| text + "flash_attn/x.py,sha256=x,1\n", &["W021 record-names-no-member"]);
-    check(|text| text.clone() + text.lines().next().unwrap() + "\n", &["W023 bad-record"]);
+    let check = |edit: fn(String) -> String, expect: &[&str]| {
+        codes(&said(&sound().edit("RECORD", edit)), expect)
+    };
+    check(
+        |text| text.replacen("sha256=", "sha256=A", 1),
+        &["W022 record-mismatch"],
+    );
+    check(
+        |text| text.replace(",50000", ",50001"),
+        &["W022 record-mismatch"],
+    );
+    check(
+        |text| text.replacen("sha256=", "md5=", 1),
+        &["W024 weak-record-hash"],
+    );
+    check(
+        |text| text + "flash_attn/x.py,sha256=x,1\n",
+        &["W021 record-names-no-member"],
+    );
+    check(
+        |text| text.clone() + text.lines().next().unwrap() + "\n",
+        &["W023 bad-record"],
+    );
     check(|text| text + "a,b\n", &["W023 bad-record"]);
-    check(|text| text.lines().skip(1).map(|line| format!("{line}\n")).collect(), &["W020 member-not-in-record"]);
+    check(
+        |text| {
+            text.lines()
+                .skip(1)
+                .map(|line| format!("{line}\n"))
+                .collect()
+        },
+        &["W020 member-not-in-record"],
+    );
 }
 
 #[test]
 fn stronger_hashes_and_two_spaces_and_crlf_are_fine() {
     let wheel = sound()
-        .edit("WHEEL", |text| text.replace("Tag: ", "Tag:  ").replace('\n', "\r\n"))
+        .edit("WHEEL", |text| {
+            text.replace("Tag: ", "Tag:  ").replace('\n', "\r\n")
+        })
         .edit("METADATA", |text| text.trim_end().to_owned());
     let project = Project::new().bytes(NAME, &wheel.bytes());
     project.run(&["wheel", "verify", NAME]).exits(0);
@@ -137,11 +230,19 @@ fn stronger_hashes_and_two_spaces_and_crlf_are_fine() {
 
 #[test]
 fn two_dist_info_folders_none_or_a_misnamed_one_are_told() {
-    codes(&said(&sound().file("other-1.dist-info/METADATA", "")), &["W014 dist-info-folder"]);
+    codes(
+        &said(&sound().file("other-1.dist-info/METADATA", "")),
+        &["W014 dist-info-folder"],
+    );
     let other = NAME.replace("flash_attn-", "flash_attn_3-");
-    codes(&said_of(&other, &sound().bytes()), &["W014 dist-info-folder", "W050 name-mismatch"]);
+    codes(
+        &said_of(&other, &sound().bytes()),
+        &["W014 dist-info-folder", "W050 name-mismatch"],
+    );
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    writer.start_file("a.py", zip::write::SimpleFileOptions::default()).unwrap();
+    writer
+        .start_file("a.py", zip::write::SimpleFileOptions::default())
+        .unwrap();
     let bytes = writer.finish().unwrap().into_inner();
     codes(&said_of(NAME, &bytes), &["W014 dist-info-folder"]);
 }
@@ -149,7 +250,11 @@ fn two_dist_info_folders_none_or_a_misnamed_one_are_told() {
 #[test]
 fn a_folder_that_ends_twice_in_dist_info_is_misnamed() {
     let archive = RawZip::read(&sound().bytes()).with(|archive| {
-        let twice = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(".dist-info", ".dist-info.dist-info").into();
+        let twice = |bytes: &[u8]| {
+            String::from_utf8_lossy(bytes)
+                .replace(".dist-info", ".dist-info.dist-info")
+                .into()
+        };
         for member in &mut archive.members {
             member.name = twice(&member.name);
             if member.name.ends_with(b"RECORD") {
@@ -163,16 +268,29 @@ fn a_folder_that_ends_twice_in_dist_info_is_misnamed() {
 #[test]
 fn each_missing_file_of_dist_info_is_named() {
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    writer.start_file("x-1.dist-info/METADATA", zip::write::SimpleFileOptions::default()).unwrap();
+    writer
+        .start_file(
+            "x-1.dist-info/METADATA",
+            zip::write::SimpleFileOptions::default(),
+        )
+        .unwrap();
     let bytes = writer.finish().unwrap().into_inner();
     let told = said_of("x-1-py3-none-any.whl", &bytes);
-    codes(&told, &["W015 missing-dist-info-file", "W015 missing-dist-info-file"]);
-    assert!(told.contains("`x-1.dist-info/WHEEL` is missing") && told.contains("`x-1.dist-info/RECORD` is missing"));
+    codes(
+        &told,
+        &["W015 missing-dist-info-file", "W015 missing-dist-info-file"],
+    );
+    assert!(
+        told.contains("`x-1.dist-info/WHEEL` is missing")
+            && told.contains("`x-1.dist-info/RECORD` is missing")
+    );
 }
 
 #[test]
 fn names_that_differ_in_case_are_a_warning() {
-    let wheel = sound().file("flash_attn/a.py", "").file("flash_attn/A.py", "");
+    let wheel = sound()
+        .file("flash_attn/a.py", "")
+        .file("flash_attn/A.py", "");
     let project = Project::new().bytes(NAME, &wheel.bytes());
     let done = project.run(&["wheel", "verify", NAME]).exits(0);
     assert_eq!(done.stdout, format!("ok     {NAME}, 1 warning\n"));
@@ -182,11 +300,29 @@ fn names_that_differ_in_case_are_a_warning() {
 #[test]
 fn json_gives_one_line_a_wheel() {
     let broken = "x-1-py3-none-any.whl";
-    let project = Project::new().bytes(NAME, &sound().bytes()).file(broken, "no zip");
-    let done = project.run(&["wheel", "verify", NAME, broken, "missing-1-py3-none-any.whl", "--json"]).exits(1);
-    let lines: Vec<serde_json::Value> = done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let project = Project::new()
+        .bytes(NAME, &sound().bytes())
+        .file(broken, "no zip");
+    let done = project
+        .run(&[
+            "wheel",
+            "verify",
+            NAME,
+            broken,
+            "missing-1-py3-none-any.whl",
+            "--json",
+        ])
+        .exits(1);
+    let lines: Vec<serde_json::Value> = done
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(lines.len(), 3);
-    assert_eq!((&lines[0]["ok"], &lines[0]["findings"]), (&true.into(), &serde_json::json!([])));
+    assert_eq!(
+        (&lines[0]["ok"], &lines[0]["findings"]),
+        (&true.into(), &serde_json::json!([]))
+    );
     let finding = &lines[1]["findings"][0];
     assert_eq!(
         (&finding["code"], &finding["name"], &finding["severity"]),
@@ -201,7 +337,11 @@ pub const END: &[u8] = b"PK\x05\x06";
 
 /// Bytes of a wheel with some put over, counted from the first header of a kind.
 pub fn patched(bytes: &[u8], kind: &[u8], at: usize, with: &[u8]) -> Vec<u8> {
-    let start = bytes.windows(kind.len()).position(|window| window == kind).unwrap() + at;
+    let start = bytes
+        .windows(kind.len())
+        .position(|window| window == kind)
+        .unwrap()
+        + at;
     let mut patched = bytes.to_vec();
     patched[start..start + with.len()].copy_from_slice(with);
     patched
@@ -216,12 +356,24 @@ fn every_kind_of_hostile_container_is_refused_with_its_code() {
     check(&patched(&bytes, END, 16, &[1]), "W002 damaged-zip");
     check(&patched(&bytes, CENTRAL, 8, &[1]), "W003 encrypted-member");
     check(&patched(&bytes, END, 4, &[1]), "W004 multi-disk-zip");
-    check(&patched(&bytes, CENTRAL, 10, &[14]), "W005 unsupported-compression");
-    check(&patched(&bytes, CENTRAL, 46, b"/"), "W006 unsafe-member-name");
+    check(
+        &patched(&bytes, CENTRAL, 10, &[14]),
+        "W005 unsupported-compression",
+    );
+    check(
+        &patched(&bytes, CENTRAL, 46, b"/"),
+        "W006 unsafe-member-name",
+    );
     check(&patched(&bytes, LOCAL, 30, b"k"), "W008 headers-differ");
-    check(&patched(&bytes, CENTRAL, 40, &[0xff, 0xa1]), "W010 symlink-member");
+    check(
+        &patched(&bytes, CENTRAL, 40, &[0xff, 0xa1]),
+        "W010 symlink-member",
+    );
     // The first data byte of the first member.
-    check(&patched(&bytes, LOCAL, 30 + "flash_attn/__init__.py".len(), &[0xff]), "W012 corrupt-member");
+    check(
+        &patched(&bytes, LOCAL, 30 + "flash_attn/__init__.py".len(), &[0xff]),
+        "W012 corrupt-member",
+    );
     check(&duplicate(), "W007 duplicate-member");
     check(&overlapping(), "W009 overlapping-members");
 }
@@ -229,7 +381,8 @@ fn every_kind_of_hostile_container_is_refused_with_its_code() {
 fn two_members(first: &str, second: &str) -> Vec<u8> {
     use std::io::Write;
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    let options =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
     for name in [first, second] {
         writer.start_file(name, options).unwrap();
         writer.write_all(b"12345678").unwrap();
@@ -253,7 +406,8 @@ pub fn duplicate() -> Vec<u8> {
 /// Both entries of the table point to the first member.
 pub fn overlapping() -> Vec<u8> {
     let bytes = two_members("a.py", "a.py.");
-    // The first member's data is made to reach over the second one's header, in both of its headers.
+    // The first member's data is made to reach over the second one's header, in both of its
+    // headers.
     let long = u32::try_from(8 + 10).unwrap().to_le_bytes();
     let sizes = [long, long].concat();
     patched(&patched(&bytes, LOCAL, 18, &sizes), CENTRAL, 20, &sizes)
@@ -262,15 +416,23 @@ pub fn overlapping() -> Vec<u8> {
 #[test]
 fn a_zip64_field_with_extra_data_is_reported() {
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    writer.start_file("a.py", zip::write::SimpleFileOptions::default()).unwrap();
+    writer
+        .start_file("a.py", zip::write::SimpleFileOptions::default())
+        .unwrap();
     let bytes = writer.finish().unwrap().into_inner();
-    let central = bytes.windows(4).position(|window| window == CENTRAL).unwrap();
+    let central = bytes
+        .windows(4)
+        .position(|window| window == CENTRAL)
+        .unwrap();
     let end = bytes.windows(4).position(|window| window == END).unwrap();
     let mut long = bytes[..central + 50].to_vec();
     long[central + 30] = 12;
     long.extend([1, 0, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
     long.extend(patched(&bytes[end..], END, 12, &[62]));
-    codes(&said_of("a-1-py3-none-any.whl", &long), &["W014 dist-info-folder", "W013 inexact-zip64-field"]);
+    codes(
+        &said_of("a-1-py3-none-any.whl", &long),
+        &["W014 dist-info-folder", "W013 inexact-zip64-field"],
+    );
 }
 
 #[test]
@@ -286,8 +448,12 @@ fn ten_thousand_findings_of_one_kind_are_counted_not_listed() {
     for number in 0..200 {
         wheel = wheel.file(&format!("flash_attn/m{number}.py"), "");
     }
-    let wheel =
-        wheel.edit("RECORD", |text| text.lines().filter(|l| !l.contains("/m")).map(|l| format!("{l}\n")).collect());
+    let wheel = wheel.edit("RECORD", |text| {
+        text.lines()
+            .filter(|l| !l.contains("/m"))
+            .map(|l| format!("{l}\n"))
+            .collect()
+    });
     let told = said(&wheel);
     assert_eq!(told.matches("error[W020").count(), 51);
     assert!(told.contains("150 more findings of this kind"), "{told}");
@@ -296,7 +462,10 @@ fn ten_thousand_findings_of_one_kind_are_counted_not_listed() {
 /// W5
 #[test]
 fn what_verify_says_of_metadata_is_said_before_a_label_a_tag_and_an_index_too() {
-    for wheel in [sound().header("Version: 9"), sound().header("Author: Jos\u{e9}").in_latin_1()] {
+    for wheel in [
+        sound().header("Version: 9"),
+        sound().header("Author: Jos\u{e9}").in_latin_1(),
+    ] {
         let project = Project::new().bytes(&format!("dist/{NAME}"), &wheel.bytes());
         let file = format!("dist/{NAME}");
         for command in [
@@ -305,7 +474,10 @@ fn what_verify_says_of_metadata_is_said_before_a_label_a_tag_and_an_index_too() 
             &["index", "build", "dist"],
         ] {
             let said = project.run(command).exits(1).stderr;
-            assert!(said.starts_with("error[W055 bad-wheel-header]"), "{command:?}: {said}");
+            assert!(
+                said.starts_with("error[W055 bad-wheel-header]"),
+                "{command:?}: {said}"
+            );
         }
         assert_eq!(project.files(), [file]);
     }
@@ -316,7 +488,10 @@ fn a_header_that_stands_twice_or_text_of_another_encoding_is_told() {
     let twice = sound().header("Version: 9").header("Name: other");
     let told = said(&twice);
     codes(&told, &["W055 bad-wheel-header", "W055 bad-wheel-header"]);
-    assert!(told.contains("`Version` stands there twice, `2.8.3+rocm62torch2.5` and `9`"), "{told}");
+    assert!(
+        told.contains("`Version` stands there twice, `2.8.3+rocm62torch2.5` and `9`"),
+        "{told}"
+    );
     let told = said(&sound().header("Author: Jos\u{e9}").in_latin_1());
     codes(&told, &["W055 bad-wheel-header"]);
     assert!(told.contains("the text is not UTF-8"), "{told}");
@@ -327,7 +502,9 @@ fn a_header_that_stands_twice_or_text_of_another_encoding_is_told() {
 fn metadata_of_an_unknown_major_version_is_refused() {
     let of = |version: &str| {
         let line = format!("Metadata-Version: {version}\n");
-        sound().edit("METADATA", move |text| text.replacen("Metadata-Version: 2.1\n", &line, 1))
+        sound().edit("METADATA", move |text| {
+            text.replacen("Metadata-Version: 2.1\n", &line, 1)
+        })
     };
     insta::assert_snapshot!(["3.0", "2", "two.one"].map(|version| said(&of(version))).concat(), @r"
     error[W055 bad-wheel-header]: `Metadata-Version: 3.0` is not 1.x or 2.x
@@ -341,21 +518,31 @@ fn metadata_of_an_unknown_major_version_is_refused() {
     ");
     // wheel before 0.31 wrote 2.0, which was never accepted.
     for version in ["1.0", "2.0", "2.6", "2.10"] {
-        Project::new().bytes(NAME, &of(version).bytes()).run(&["wheel", "verify", NAME]).exits(0);
+        Project::new()
+            .bytes(NAME, &of(version).bytes())
+            .run(&["wheel", "verify", NAME])
+            .exits(0);
     }
 }
 
-/// Of two files of one path, pip leaves the last of the archive, and uv the one of the scheme that it lists last.
+/// Of two files of one path, pip leaves the last of the archive, and uv the one of the scheme that
+/// it lists last.
 #[test]
 fn files_that_are_installed_at_one_path_are_refused() {
     let with = |paths: &[&str]| {
-        paths
-            .iter()
-            .fold(sound(), |wheel, path| wheel.file(&path.replace("DATA", "flash_attn-2.8.3+rocm62torch2.5.data"), "x"))
+        paths.iter().fold(sound(), |wheel, path| {
+            wheel.file(
+                &path.replace("DATA", "flash_attn-2.8.3+rocm62torch2.5.data"),
+                "x",
+            )
+        })
     };
     let refused = [
         with(&["DATA/purelib/flash_attn_2_cuda.so"]),
-        with(&["DATA/purelib/flash_attn/a.py", "DATA/platlib/flash_attn/a.py"]),
+        with(&[
+            "DATA/purelib/flash_attn/a.py",
+            "DATA/platlib/flash_attn/a.py",
+        ]),
         with(&["DATA/scripts/run", "DATA/data/bin/run"]),
         with(&["DATA/platlib/flash_attn_2_cuda.so/a.py"]),
         with(&["flash_attn/__init__.py", "DATA/purelib/flash_attn"]),
@@ -377,19 +564,40 @@ fn files_that_are_installed_at_one_path_are_refused() {
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn/__init__.py
     ");
     for paths in [
-        &["DATA/purelib/flash_attn/a.py", "DATA/platlib/flash_attn/b.py", "flash_attn/c.py"][..],
-        &["DATA/scripts/run", "DATA/data/run", "run", "DATA/headers/run"],
+        &[
+            "DATA/purelib/flash_attn/a.py",
+            "DATA/platlib/flash_attn/b.py",
+            "flash_attn/c.py",
+        ][..],
+        &[
+            "DATA/scripts/run",
+            "DATA/data/run",
+            "run",
+            "DATA/headers/run",
+        ],
     ] {
-        Project::new().bytes(NAME, &with(paths).bytes()).run(&["wheel", "verify", NAME]).exits(0);
+        Project::new()
+            .bytes(NAME, &with(paths).bytes())
+            .run(&["wheel", "verify", NAME])
+            .exits(0);
     }
 }
 
 #[test]
 fn a_library_that_no_loader_reads_fails_and_data_that_begins_like_one_is_a_remark() {
     let library = Library::extension("_demo").build();
-    codes(&said(&sound().executable("flash_attn/m.so", &library[..1000])), &["E001 damaged-elf"]);
-    codes(&said(&sound().executable("flash_attn/m.so", b"\x7fELF".repeat(9))), &["E001 damaged-elf"]);
+    codes(
+        &said(&sound().executable("flash_attn/m.so", &library[..1000])),
+        &["E001 damaged-elf"],
+    );
+    codes(
+        &said(&sound().executable("flash_attn/m.so", b"\x7fELF".repeat(9))),
+        &["E001 damaged-elf"],
+    );
     let data = sound().file("flash_attn/m.bin", &library[..1000]);
-    let told = Project::new().bytes(NAME, &data.bytes()).run(&["wheel", "verify", NAME]).exits(0);
+    let told = Project::new()
+        .bytes(NAME, &data.bytes())
+        .run(&["wheel", "verify", NAME])
+        .exits(0);
     assert!(told.stdout.starts_with("ok "), "{}", told.stdout);
 }

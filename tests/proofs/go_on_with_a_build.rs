@@ -9,10 +9,15 @@ use crate::support::toy::{Toy, WHEEL};
 fn fragile() -> Toy {
     let toy = Toy::building("true");
     let stage = |name: &str, more: &str| {
-        let kill =
-            |when: &str| format!("[ -e {name}-{when} ] || {{ touch {name}-{when}; kill -KILL $PPID; sleep 60; }}");
+        let kill = |when: &str| {
+            format!(
+                "[ -e {name}-{when} ] || {{ touch {name}-{when}; kill -KILL $PPID; sleep 60; }}"
+            )
+        };
         let (before, after) = (kill("before"), kill("after"));
-        format!("  - stage: {name}\n    {more}\n    argv: [bash, -c, \"{before}; echo {name} >>order; {after}\"]\n")
+        format!(
+            "  - stage: {name}\n    {more}\n    argv: [bash, -c, \"{before}; echo {name} >>order; {after}\"]\n"
+        )
     };
     let stages = [
         stage("fetch", "env: {}"),
@@ -29,34 +34,64 @@ fn fragile() -> Toy {
     toy
 }
 
-/// TB25: steps that end the builder, each before its work and after it: every run begins with the stage that was cut.
+/// TB25: steps that end the builder, each before its work and after it: every run begins with the
+/// stage that was cut.
 #[test]
 fn a_killed_build_goes_on_at_its_stage_and_a_changed_input_at_the_first_that_takes_it() {
     let toy = fragile();
-    for (stage, number) in [("fetch", 1), ("fetch", 1), ("compile", 2), ("compile", 2), ("link", 3), ("link", 3)] {
-        let output = toy.start(&["--continue", "auto"]).wait_with_output().unwrap();
+    for (stage, number) in [
+        ("fetch", 1),
+        ("fetch", 1),
+        ("compile", 2),
+        ("compile", 2),
+        ("link", 3),
+        ("link", 3),
+    ] {
+        let output = toy
+            .start(&["--continue", "auto"])
+            .wait_with_output()
+            .unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.signal(), Some(9), "{stderr}");
         let last = stderr.lines().rfind(|line| line.starts_with('[')).unwrap();
         assert_eq!(last, format!("[{number}/5] {stage}"));
     }
     toy.build(0, &["--continue", "auto"]);
-    let twice = ["fetch", "fetch", "compile", "compile", "link", "link", "pack"];
+    let twice = [
+        "fetch", "fetch", "compile", "compile", "link", "link", "pack",
+    ];
     assert_eq!(toy.text("order").lines().collect::<Vec<_>>(), twice);
     assert!(toy.path("dist").join(WHEEL).exists());
     let matrix = std::fs::read_to_string(toy.path("matrices/toy.yaml")).unwrap();
-    toy.write("matrices/toy.yaml", matrix.replace("vars: {", "vars: {flavour: sweet, ").as_bytes());
+    toy.write(
+        "matrices/toy.yaml",
+        matrix
+            .replace("vars: {", "vars: {flavour: sweet, ")
+            .as_bytes(),
+    );
     let (_, stderr) = toy.build(0, &["--continue", "auto"]);
     assert!(stderr.starts_with("[2/5] compile\n"), "{stderr}");
-    assert_eq!(toy.text("order").lines().skip(twice.len()).collect::<Vec<_>>(), ["compile", "link", "pack"]);
+    assert_eq!(
+        toy.text("order")
+            .lines()
+            .skip(twice.len())
+            .collect::<Vec<_>>(),
+        ["compile", "link", "pack"]
+    );
 }
 
-/// TB25: in whatever stage the builder is killed, the next run begins with that stage, and the wheels are the same.
+/// TB25: in whatever stage the builder is killed, the next run begins with that stage, and the
+/// wheels are the same.
 #[test]
 fn a_build_that_is_killed_in_every_stage_leaves_the_same_wheels() {
     let family = Family::new();
     let house = family.path("house").display().to_string();
-    let vars = |python: &str| format!("rocm-find-links: {house}, python: {}", family.path(python).display());
+    let vars = |python: &str| {
+        format!(
+            "rocm-find-links: {house}, python: {}",
+            family.path(python).display()
+        )
+    };
     family.matrix("torch", &vars("venv/bin/python"), "");
     family.build(0, &[]);
     let undisturbed = family.wheels();
@@ -70,11 +105,21 @@ fn a_build_that_is_killed_in_every_stage_leaves_the_same_wheels() {
     loop {
         // Before the work is done and after it in turn.
         let when = if killed % 2 == 0 { "after" } else { "before" };
-        let output = family.command(&["build", "--all", "--continue", "auto"]).env("WHEN", when).output().unwrap();
+        let output = family
+            .command(&["build", "--all", "--continue", "auto"])
+            .env("WHEN", when)
+            .output()
+            .unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        let begun = stderr.lines().find_map(|line| line.strip_prefix('[')).unwrap_or_else(|| panic!("{stderr}"));
+        let begun = stderr
+            .lines()
+            .find_map(|line| line.strip_prefix('['))
+            .unwrap_or_else(|| panic!("{stderr}"));
         let first = killed.max(1);
-        assert!(begun.starts_with(&format!("{first}/{}] {}", stages.len(), stages[first - 1])), "{stderr}");
+        assert!(
+            begun.starts_with(&format!("{first}/{}] {}", stages.len(), stages[first - 1])),
+            "{stderr}"
+        );
         if output.status.signal().is_none() {
             family.ended(0, output);
             break;
@@ -85,5 +130,9 @@ fn a_build_that_is_killed_in_every_stage_leaves_the_same_wheels() {
     let all = std::fs::read_to_string(family.path("killed")).unwrap();
     assert_eq!(all.lines().collect::<Vec<_>>(), stages);
     assert_eq!(family.stages(), stages);
-    assert!(family.wheels() == undisturbed, "other wheels came of it: {:?}", family.wheels().keys());
+    assert!(
+        family.wheels() == undisturbed,
+        "other wheels came of it: {:?}",
+        family.wheels().keys()
+    );
 }

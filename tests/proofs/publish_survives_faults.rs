@@ -1,5 +1,6 @@
-//! Publishing to a GitHub on its bad days: whatever goes wrong, a run ends with all of it published, or with a draft and
-//! an error, and the next run goes on. No sockets and no waiting: the clock is part of the play.
+//! Publishing to a GitHub on its bad days: whatever goes wrong, a run ends with all of it
+//! published, or with a draft and an error, and the next run goes on. No sockets and no waiting:
+//! the clock is part of the play.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use fake_github::model::{Asset, Digests, Faults, Github, Listing, Reached, Relea
 
 /// How many sequences of faults are played.
 const SEQUENCES: u64 = 10_000;
-/// Assets that others left in a release which has room for a few more: the rest goes to a second one.
+/// Assets that others left in a release which has room for a few more: the rest goes to a second
+/// one.
 const FULL: u64 = 986;
 
 /// What the sequences came to.
@@ -43,7 +45,8 @@ struct Sequence {
     play: Arc<Play>,
     files: Files,
     lag_ms: u64,
-    /// Whether files without a digest are fetched and hashed: bytes that GitHub lost are only seen so.
+    /// Whether files without a digest are fetched and hashed: bytes that GitHub lost are only seen
+    /// so.
     is_full: bool,
     runs: u64,
     /// Whether others made the draft that the files go to.
@@ -70,16 +73,26 @@ impl Sequence {
                 (_, 0) => Listing::Late(lag_ms),
                 _ => Listing::Flapping(lag_ms),
             },
-            digests: chance.one(&[Digests::Told, Digests::Told, Digests::Null, Digests::Late(5000)]),
+            digests: chance.one(&[
+                Digests::Told,
+                Digests::Told,
+                Digests::Null,
+                Digests::Late(5000),
+            ]),
             clock_skew_ms: chance.one(&[0, 0, 600_000, -600_000]),
             ..Settings::default()
         };
         let mut github = Github::new(settings);
         let repository = github.repository_mut("me/wheels");
         repository.has_immutable_releases = chance.below(2) == 0;
-        let mut add = |release: Release| drop(repository.releases.insert(release.id, Arc::new(release)));
+        let mut add =
+            |release: Release| drop(repository.releases.insert(release.id, Arc::new(release)));
         for at in 0..chance.one(&[0, 0, 2, 120]) {
-            add(Release { id: 400_000 + at, tag_name: format!("other-{at}"), ..Release::default() });
+            add(Release {
+                id: 400_000 + at,
+                tag_name: format!("other-{at}"),
+                ..Release::default()
+            });
         }
         if chance.below(50) == 0 {
             let asset = |at: u64| Asset {
@@ -91,35 +104,83 @@ impl Sequence {
                 ..Asset::default()
             };
             let assets = (0..FULL).map(|at| Arc::new(asset(at))).collect();
-            add(Release { id: 499_999, tag_name: "v1".to_owned(), draft: true, assets, ..Release::default() });
-            add(Release { id: FOREIGN_SECOND, tag_name: "v1-2".to_owned(), ..Release::default() });
+            add(Release {
+                id: 499_999,
+                tag_name: "v1".to_owned(),
+                draft: true,
+                assets,
+                ..Release::default()
+            });
+            add(Release {
+                id: FOREIGN_SECOND,
+                tag_name: "v1-2".to_owned(),
+                ..Release::default()
+            });
         }
         let per_mille = chance.one(&[0, 50, 150, 300, 500]);
         github.faults = Faults::random(chance.number(), per_mille);
-        let is_spilling = github.repository("me/wheels").releases.contains_key(&499_999);
+        let is_spilling = github
+            .repository("me/wheels")
+            .releases
+            .contains_key(&499_999);
         let files = Files::of(if is_spilling { 20 } else { 1 + chance.below(5) }, seed);
-        let files = Files { at_once: usize::try_from(1 + chance.below(4)).unwrap(), ..files };
+        let files = Files {
+            at_once: usize::try_from(1 + chance.below(4)).unwrap(),
+            ..files
+        };
         let is_full = chance.below(2) == 0;
         let play = Play::of(github, seed);
         let (has_foreign_draft, tally) = (is_spilling, Tally::default());
-        Self { seed, chance, play, files, lag_ms, is_full, runs: 0, has_foreign_draft, has_changed: false, tally }
+        Self {
+            seed,
+            chance,
+            play,
+            files,
+            lag_ms,
+            is_full,
+            runs: 0,
+            has_foreign_draft,
+            has_changed: false,
+            tally,
+        }
     }
 
     /// All that is known, for a sequence that fails.
     fn fail(&self, what: &str) -> ! {
         let github = self.play.github();
-        let mut text = format!("sequence {0} (again: ROCK_SEQUENCE={0}): {what}\n", self.seed);
+        let mut text = format!(
+            "sequence {0} (again: ROCK_SEQUENCE={0}): {what}\n",
+            self.seed
+        );
         for request in &github.ledger.requests {
-            let line = (request.at_ms % 100_000_000, request.status, &request.method, &request.url, request.fault);
+            let line = (
+                request.at_ms % 100_000_000,
+                request.status,
+                &request.method,
+                &request.url,
+                request.fault,
+            );
             text.push_str(&format!("{line:?}\n"));
         }
-        for release in github.repository("me/wheels").releases.values().filter(|release| !is_foreign(release)) {
+        for release in github
+            .repository("me/wheels")
+            .releases
+            .values()
+            .filter(|release| !is_foreign(release))
+        {
             text.push_str(&format!(
                 "release {} {} draft: {} {:?}\n",
                 release.id, release.tag_name, release.draft, release.body
             ));
-            for asset in release.assets.iter().filter(|asset| !asset.name.starts_with("of-others")) {
-                text.push_str(&format!("  {} {} uploaded: {}\n", asset.id, asset.name, asset.is_uploaded));
+            for asset in release
+                .assets
+                .iter()
+                .filter(|asset| !asset.name.starts_with("of-others"))
+            {
+                text.push_str(&format!(
+                    "  {} {} uploaded: {}\n",
+                    asset.id, asset.name, asset.is_uploaded
+                ));
             }
         }
         panic!("{text}{}", github.ledger.replay())
@@ -129,25 +190,41 @@ impl Sequence {
     fn own(&self) -> (Vec<Arc<Release>>, Vec<Arc<Asset>>) {
         let mut releases = self.play.releases();
         releases.retain(|release| !is_foreign(release));
-        let assets = releases.iter().flat_map(|release| release.assets.iter().cloned());
+        let assets = releases
+            .iter()
+            .flat_map(|release| release.assets.iter().cloned());
         let assets = assets.filter(|asset| !asset.name.starts_with("of-others"));
         // Old bytes that GitHub stored under another name cannot be told from what others brought.
-        let is_renamed = |asset: &Asset| !asset.name.contains("x86_64.whl") || !asset.name.contains('+');
-        let is_left = |asset: &Asset| is_renamed(asset) && !asset.name.contains(".tmp-") && asset.name != "SHA256SUMS";
+        let is_renamed =
+            |asset: &Asset| !asset.name.contains("x86_64.whl") || !asset.name.contains('+');
+        let is_left = |asset: &Asset| {
+            is_renamed(asset) && !asset.name.contains(".tmp-") && asset.name != "SHA256SUMS"
+        };
         let assets = assets.filter(|asset| !self.has_changed || !is_left(asset));
         // Nor can what GitHub stored under another name and would not show.
         let requests = self.play.github().ledger.requests.clone();
         let is_hidden = |asset: &Asset| {
             let end = format!("/{}", asset.id);
-            let is_of = |url: &str| url.split('?').next().is_some_and(|path| path.ends_with(&end));
-            requests.iter().any(|request| request.status == 404 && request.method == "GET" && is_of(&request.url))
+            let is_of = |url: &str| {
+                url.split('?')
+                    .next()
+                    .is_some_and(|path| path.ends_with(&end))
+            };
+            requests.iter().any(|request| {
+                request.status == 404 && request.method == "GET" && is_of(&request.url)
+            })
         };
-        let assets = assets.filter(|asset| self.files.bytes.contains_key(&asset.name) || !is_hidden(asset)).collect();
+        let assets = assets
+            .filter(|asset| self.files.bytes.contains_key(&asset.name) || !is_hidden(asset))
+            .collect();
         (releases, assets)
     }
 
     fn is_public(&self) -> bool {
-        self.own().0.iter().any(|release| release.tag_name == "v1" && !release.draft)
+        self.own()
+            .0
+            .iter()
+            .any(|release| release.tag_name == "v1" && !release.draft)
     }
 
     /// One run, and what holds after it, however it ended.
@@ -155,7 +232,9 @@ impl Sequence {
         self.play.github().ledger.requests.clear();
         self.play.told.lock().unwrap().clear();
         self.runs += 1;
-        let end = self.play.publish(&self.files, &self.files.goal(self.runs), allowed);
+        let end = self
+            .play
+            .publish(&self.files, &self.files.goal(self.runs), allowed);
         let told = format!("{end:?} {}", self.play.told.lock().unwrap().join(" "));
         if told.contains("writer") {
             self.fail(&format!("the token is told: {told}"));
@@ -167,18 +246,30 @@ impl Sequence {
     fn check(&self, end: &End) {
         let (releases, assets) = self.own();
         let requests = self.play.github().ledger.requests.clone();
-        let faults = requests.iter().filter(|request| request.fault.is_some()).count();
+        let faults = requests
+            .iter()
+            .filter(|request| request.fault.is_some())
+            .count();
         // Three pages of releases, or ten of assets, each time that is looked.
         let pages = if self.files.bytes.len() > 20 { 16 } else { 4 };
         let most = self.files.bytes.len() * 4 + pages * (12 + 4 * faults);
         if requests.len() > most {
-            self.fail(&format!("{} requests with {faults} faults, and not {most}", requests.len()));
+            self.fail(&format!(
+                "{} requests with {faults} faults, and not {most}",
+                requests.len()
+            ));
         }
-        let after = requests.iter().skip_while(|request| request.status != 401).skip(1);
+        let after = requests
+            .iter()
+            .skip_while(|request| request.status != 401)
+            .skip(1);
         if after.into_iter().any(|request| request.method == "POST") {
             self.fail("something is made after a 401");
         }
-        let public = releases.iter().filter(|release| release.tag_name == "v1" && !release.draft).count();
+        let public = releases
+            .iter()
+            .filter(|release| release.tag_name == "v1" && !release.draft)
+            .count();
         if public > 1 {
             self.fail("two public releases of one tag");
         }
@@ -190,20 +281,36 @@ impl Sequence {
         }
     }
 
-    /// Runs among faults, three times if need be, and then without any. `check` looks at each state between.
+    /// Runs among faults, three times if need be, and then without any. `check` looks at each state
+    /// between.
     fn reach(&mut self, allowed: Allowed, is_changing: bool, check: impl Fn(&Self)) {
         for run in 0..4 {
             if run == 3 {
                 self.play.github().faults = Faults::none();
             }
-            // Files of the drafts that runs made are replaced without a flag; in a draft of others they are not.
+            // Files of the drafts that runs made are replaced without a flag; in a draft of others
+            // they are not.
             let is_in_foreign = self.has_foreign_draft && (is_changing || run == 3);
-            let allowed = Allowed { replace: allowed.replace || is_in_foreign, ..allowed };
+            let allowed = Allowed {
+                replace: allowed.replace || is_in_foreign,
+                ..allowed
+            };
             let end = self.run(allowed);
             check(self);
-            let word: String = format!("{end:?}").chars().take_while(|letter| letter.is_alphabetic()).collect();
-            let what = if allowed.published { "a public release, run" } else { "run" };
-            *self.tally.ends.entry(format!("{what} {run}: {word}")).or_default() += 1;
+            let word: String = format!("{end:?}")
+                .chars()
+                .take_while(|letter| letter.is_alphabetic())
+                .collect();
+            let what = if allowed.published {
+                "a public release, run"
+            } else {
+                "run"
+            };
+            *self
+                .tally
+                .ends
+                .entry(format!("{what} {run}: {word}"))
+                .or_default() += 1;
             // People look at what went wrong before they go on, for a moment or for an hour.
             let pause_ms = self.chance.one(&[self.lag_ms + 1, 30_000, 3_700_000]);
             self.play.pass(pause_ms);
@@ -213,7 +320,10 @@ impl Sequence {
                 _ => {}
             }
             // What is public in part is not changed without being asked for.
-            if is_changing && self.chance.below(3) == 0 && self.own().0.iter().all(|release| release.draft) {
+            if is_changing
+                && self.chance.below(3) == 0
+                && self.own().0.iter().all(|release| release.draft)
+            {
                 self.change();
             }
         }
@@ -223,18 +333,38 @@ impl Sequence {
     fn change(&mut self) {
         self.has_changed = true;
         let number = self.chance.below(1000);
-        let first = self.files.bytes.keys().find(|name| name.contains("cp311")).unwrap().clone();
-        self.files.bytes.insert(first, format!("built again {number}").into_bytes());
-        let added = format!("b-{}+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl", self.chance.below(3));
-        self.files.bytes.insert(added, format!("added {number}").into_bytes());
-        self.files.bytes.insert("SHA256SUMS".to_owned(), format!("new sums {number}").into_bytes());
+        let first = self
+            .files
+            .bytes
+            .keys()
+            .find(|name| name.contains("cp311"))
+            .unwrap()
+            .clone();
+        self.files
+            .bytes
+            .insert(first, format!("built again {number}").into_bytes());
+        let added = format!(
+            "b-{}+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl",
+            self.chance.below(3)
+        );
+        self.files
+            .bytes
+            .insert(added, format!("added {number}").into_bytes());
+        self.files.bytes.insert(
+            "SHA256SUMS".to_owned(),
+            format!("new sums {number}").into_bytes(),
+        );
     }
 }
 
 /// Publishes among faults, and perhaps changes what is public.
 fn play(seed: u64) -> Tally {
     let mut it = Sequence::of(seed);
-    let allowed = Allowed { clean_duplicates: true, fetch_to_verify: it.is_full, ..Allowed::default() };
+    let allowed = Allowed {
+        clean_duplicates: true,
+        fetch_to_verify: it.is_full,
+        ..Allowed::default()
+    };
     let is_changing = it.chance.below(4) == 0;
     it.reach(allowed, is_changing, |it| {
         let (_, assets) = it.own();
@@ -242,12 +372,20 @@ fn play(seed: u64) -> Tally {
             it.fail("a public release is not whole");
         }
     });
-    let is_immutable = it.play.github().repository("me/wheels").has_immutable_releases;
+    let is_immutable = it
+        .play
+        .github()
+        .repository("me/wheels")
+        .has_immutable_releases;
     if it.chance.below(3) == 0 {
         let before: Vec<String> = it.files.bytes.keys().cloned().collect();
         let faults = Faults::random(it.chance.number(), it.chance.one(&[50, 150, 300]));
         it.change();
-        let allowed = Allowed { replace: true, published: true, ..allowed };
+        let allowed = Allowed {
+            replace: true,
+            published: true,
+            ..allowed
+        };
         if is_immutable {
             let end = it.run(allowed);
             // Without a digest, other bytes of the same size are not seen.
@@ -262,7 +400,9 @@ fn play(seed: u64) -> Tally {
             let (_, assets) = it.own();
             let is_there = |name: &String| {
                 let waits = format!("{name}.tmp-");
-                assets.iter().any(|a| a.is_uploaded && (a.name == *name || a.name.starts_with(&waits)))
+                assets
+                    .iter()
+                    .any(|a| a.is_uploaded && (a.name == *name || a.name.starts_with(&waits)))
             };
             if !before.iter().all(is_there) {
                 it.fail("a file that was public is gone");
@@ -270,13 +410,19 @@ fn play(seed: u64) -> Tally {
         });
     }
     let (releases, _) = it.own();
-    let firsts = releases.iter().filter(|release| release.tag_name == "v1").count();
+    let firsts = releases
+        .iter()
+        .filter(|release| release.tag_name == "v1")
+        .count();
     if firsts != 1 || releases.iter().any(|release| release.draft) {
         it.fail(&format!("{} releases of one tag", releases.len()));
     }
     let github = it.play.github();
     if !github.ledger.complaints.is_empty() || github.ledger.leaks > 0 {
-        let what = format!("{:?}, {} leaks", github.ledger.complaints, github.ledger.leaks);
+        let what = format!(
+            "{:?}, {} leaks",
+            github.ledger.complaints, github.ledger.leaks
+        );
         drop(github);
         it.fail(&what);
     }
@@ -286,10 +432,15 @@ fn play(seed: u64) -> Tally {
     let before = it.play.github().ledger.writes();
     if it.is_full {
         // Once more: nothing is written.
-        let again = it.run(Allowed { fetch_to_verify: true, ..Allowed::default() });
+        let again = it.run(Allowed {
+            fetch_to_verify: true,
+            ..Allowed::default()
+        });
         let after = it.play.github().ledger.writes();
         if !matches!(again, End::Done(_)) || after != 0 {
-            it.fail(&format!("a second run wrote {after} times after {before} and ended with {again:?}"));
+            it.fail(&format!(
+                "a second run wrote {after} times after {before} and ended with {again:?}"
+            ));
         }
     }
     it.tally
@@ -297,12 +448,16 @@ fn play(seed: u64) -> Tally {
 
 /// 4.10
 #[test]
-fn whatever_goes_wrong_a_release_is_whole_and_public_or_a_draft_with_an_error_and_the_next_run_ends_it() {
+fn whatever_goes_wrong_a_release_is_whole_and_public_or_a_draft_with_an_error_and_the_next_run_ends_it()
+ {
     if let Ok(only) = std::env::var("ROCK_SEQUENCE") {
         play(only.parse().unwrap());
         return;
     }
-    let tally = (0..SEQUENCES).into_par_iter().map(play).reduce(Tally::default, Tally::with);
+    let tally = (0..SEQUENCES)
+        .into_par_iter()
+        .map(play)
+        .reduce(Tally::default, Tally::with);
     // Read by `--nocapture`: how often each state was reached.
     std::io::Write::write_all(&mut std::io::stderr(), format!("{tally:#?}\n").as_bytes()).unwrap();
     for end in [
@@ -314,6 +469,10 @@ fn whatever_goes_wrong_a_release_is_whole_and_public_or_a_draft_with_an_error_an
         "a public release, run 0: Failed",
         "a public release, run 1: Done",
     ] {
-        assert!(tally.ends.get(end).is_some_and(|count| *count >= 50), "{end}: {:?}", tally.ends);
+        assert!(
+            tally.ends.get(end).is_some_and(|count| *count >= 50),
+            "{end}: {:?}",
+            tally.ends
+        );
     }
 }

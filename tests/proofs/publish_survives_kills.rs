@@ -1,5 +1,6 @@
-//! A publish that is killed, anywhere: SIGKILL hits the real program while the server holds one of its requests, so that
-//! it is known what was done and what was not. The next run always ends right.
+//! A publish that is killed, anywhere: SIGKILL hits the real program while the server holds one of
+//! its requests, so that it is known what was done and what was not. The next run always ends
+//! right.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Child, Stdio};
@@ -20,7 +21,8 @@ const WHEELS: [&str; 2] = [
     "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
     "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl",
 ];
-/// Larger than what two sockets on loopback hold, so that a server that stops reading has not all of it.
+/// Larger than what two sockets on loopback hold, so that a server that stops reading has not all
+/// of it.
 const LARGE: (&str, usize) = ("large-1.tar.gz", 24 << 20);
 const DOCUMENTS: [&str; 2] = ["SHA256SUMS", "rock-manifest.json"];
 /// How often a run is killed in each state, at least.
@@ -47,7 +49,8 @@ enum Before {
     Locking,
 }
 
-/// A state to be killed in: its name, what is there before, the arguments, and the request that is held.
+/// A state to be killed in: its name, what is there before, the arguments, and the request that is
+/// held.
 struct State {
     name: &'static str,
     before: Before,
@@ -61,7 +64,12 @@ const fn state(
     more: &'static [&'static str],
     rules: &'static [&'static str],
 ) -> State {
-    State { name, before, more, rules }
+    State {
+        name,
+        before,
+        more,
+        rules,
+    }
 }
 
 const REPLACE: &[&str] = &["--replace", "--allow-published"];
@@ -70,17 +78,72 @@ const CLEAN: &[&str] = &["--clean-duplicates"];
 
 /// Where a rule has no number, each kill takes another of the first requests of that kind.
 const STATES: [State; 40] = [
-    state("the releases are asked for", Before::Nothing, &[], &["list-releases#1=hold-before"]),
-    state("the releases are listed, unheard", Before::Nothing, &[], &["list-releases#1=hold-after"]),
-    state("the tag is looked up, unheard", Before::Nothing, &[], &["tag-ref#1=hold-after"]),
-    state("a draft is asked for", Before::Nothing, &[], &["create-release#1=hold-before"]),
-    state("a draft is made, unheard", Before::Nothing, &[], &["create-release#1=hold-after"]),
-    state("a limit asks to wait, the draft is not made", Before::Nothing, &[], &["create-release=retry-after:429:600"]),
-    state("an empty duplicate is to be deleted", Before::TwoDrafts, CLEAN, &["delete-release#1=hold-before"]),
-    state("an empty duplicate is deleted, unheard", Before::TwoDrafts, CLEAN, &["delete-release#1=hold-after"]),
-    state("a file is to be sent", Before::Nothing, &[], &["upload=hold-before"]),
-    state("a file is half sent", Before::Nothing, &[], &["upload#3=hold-upload:1000000"]),
-    state("a file is sent, unheard", Before::Nothing, &[], &["upload=hold-after"]),
+    state(
+        "the releases are asked for",
+        Before::Nothing,
+        &[],
+        &["list-releases#1=hold-before"],
+    ),
+    state(
+        "the releases are listed, unheard",
+        Before::Nothing,
+        &[],
+        &["list-releases#1=hold-after"],
+    ),
+    state(
+        "the tag is looked up, unheard",
+        Before::Nothing,
+        &[],
+        &["tag-ref#1=hold-after"],
+    ),
+    state(
+        "a draft is asked for",
+        Before::Nothing,
+        &[],
+        &["create-release#1=hold-before"],
+    ),
+    state(
+        "a draft is made, unheard",
+        Before::Nothing,
+        &[],
+        &["create-release#1=hold-after"],
+    ),
+    state(
+        "a limit asks to wait, the draft is not made",
+        Before::Nothing,
+        &[],
+        &["create-release=retry-after:429:600"],
+    ),
+    state(
+        "an empty duplicate is to be deleted",
+        Before::TwoDrafts,
+        CLEAN,
+        &["delete-release#1=hold-before"],
+    ),
+    state(
+        "an empty duplicate is deleted, unheard",
+        Before::TwoDrafts,
+        CLEAN,
+        &["delete-release#1=hold-after"],
+    ),
+    state(
+        "a file is to be sent",
+        Before::Nothing,
+        &[],
+        &["upload=hold-before"],
+    ),
+    state(
+        "a file is half sent",
+        Before::Nothing,
+        &[],
+        &["upload#3=hold-upload:1000000"],
+    ),
+    state(
+        "a file is sent, unheard",
+        Before::Nothing,
+        &[],
+        &["upload=hold-after"],
+    ),
     state(
         "an upload was cut, it is to be looked again",
         Before::Nothing,
@@ -93,60 +156,222 @@ const STATES: [State; 40] = [
         &[],
         &["upload=cut:100", "list-releases#3=hold-after"],
     ),
-    state("an upload broke without a trace", Before::Nothing, &[], &["upload=lost:100", "list-releases#3=hold-after"]),
-    state("a beginning is to be deleted", Before::Nothing, &[], &["upload=cut:100", "delete-asset#1=hold-before"]),
-    state("a beginning is deleted, unheard", Before::Nothing, &[], &["upload=cut:100", "delete-asset#1=hold-after"]),
-    state("a file is to be sent again", Before::Nothing, &[], &["upload#1=cut:100", "upload#5=hold-before"]),
-    state("a file is sent again, unheard", Before::Nothing, &[], &["upload#1=cut:100", "upload#5=hold-after"]),
-    state("all is sent and to be listed", Before::Nothing, &[], &["list-assets#2=hold-before"]),
-    state("all is sent and listed, unheard", Before::Nothing, &[], &["list-assets#2=hold-after"]),
-    state("a digest is asked for", Before::DraftWithoutDigests, FULL, &["get-asset=hold-before"]),
-    state("a file is fetched and hashed", Before::DraftWithoutDigests, FULL, &["storage=hold-after"]),
-    state("it is to be published", Before::Nothing, &[], &["edit-release#1=hold-before"]),
-    state("it is published, unheard", Before::Nothing, &[], &["edit-release#1=hold-after"]),
-    state("it is published and locked, unheard", Before::Locking, &[], &["edit-release#1=hold-after"]),
-    state("other bytes in its own draft are to be deleted", Before::DraftOfOther, &[], &["delete-asset#1=hold-before"]),
-    state("other bytes in its own draft are deleted", Before::DraftOfOther, &[], &["delete-asset#1=hold-after"]),
-    state("other bytes in a draft are to be deleted", Before::DraftOfOther, REPLACE, &["delete-asset#1=hold-before"]),
-    state("other bytes in a draft are deleted, unheard", Before::DraftOfOther, REPLACE, &["delete-asset#1=hold-after"]),
-    state("the right bytes are to be sent to a draft", Before::DraftOfOther, REPLACE, &["upload#1=hold-before"]),
-    state("what is to replace is to be sent", Before::PublishedOther, REPLACE, &["upload=hold-before"]),
-    state("what is to replace is sent, unheard", Before::PublishedOther, REPLACE, &["upload=hold-after"]),
-    state("the old is to be deleted", Before::PublishedOther, REPLACE, &["delete-asset=hold-before"]),
-    state("the old is deleted, unheard", Before::PublishedOther, REPLACE, &["delete-asset=hold-after"]),
-    state("the new is to be renamed", Before::PublishedOther, REPLACE, &["edit-asset=hold-before"]),
-    state("the new is renamed, unheard", Before::PublishedOther, REPLACE, &["edit-asset=hold-after"]),
-    state("a second release is asked for", Before::FullDraft, &[], &["create-release#1=hold-before"]),
-    state("a second release is made, unheard", Before::FullDraft, &[], &["create-release#1=hold-after"]),
-    state("both releases get files", Before::FullDraft, &[], &["upload=hold-after"]),
-    state("the second release is public, the first is not", Before::FullDraft, &[], &["edit-release#1=hold-after"]),
+    state(
+        "an upload broke without a trace",
+        Before::Nothing,
+        &[],
+        &["upload=lost:100", "list-releases#3=hold-after"],
+    ),
+    state(
+        "a beginning is to be deleted",
+        Before::Nothing,
+        &[],
+        &["upload=cut:100", "delete-asset#1=hold-before"],
+    ),
+    state(
+        "a beginning is deleted, unheard",
+        Before::Nothing,
+        &[],
+        &["upload=cut:100", "delete-asset#1=hold-after"],
+    ),
+    state(
+        "a file is to be sent again",
+        Before::Nothing,
+        &[],
+        &["upload#1=cut:100", "upload#5=hold-before"],
+    ),
+    state(
+        "a file is sent again, unheard",
+        Before::Nothing,
+        &[],
+        &["upload#1=cut:100", "upload#5=hold-after"],
+    ),
+    state(
+        "all is sent and to be listed",
+        Before::Nothing,
+        &[],
+        &["list-assets#2=hold-before"],
+    ),
+    state(
+        "all is sent and listed, unheard",
+        Before::Nothing,
+        &[],
+        &["list-assets#2=hold-after"],
+    ),
+    state(
+        "a digest is asked for",
+        Before::DraftWithoutDigests,
+        FULL,
+        &["get-asset=hold-before"],
+    ),
+    state(
+        "a file is fetched and hashed",
+        Before::DraftWithoutDigests,
+        FULL,
+        &["storage=hold-after"],
+    ),
+    state(
+        "it is to be published",
+        Before::Nothing,
+        &[],
+        &["edit-release#1=hold-before"],
+    ),
+    state(
+        "it is published, unheard",
+        Before::Nothing,
+        &[],
+        &["edit-release#1=hold-after"],
+    ),
+    state(
+        "it is published and locked, unheard",
+        Before::Locking,
+        &[],
+        &["edit-release#1=hold-after"],
+    ),
+    state(
+        "other bytes in its own draft are to be deleted",
+        Before::DraftOfOther,
+        &[],
+        &["delete-asset#1=hold-before"],
+    ),
+    state(
+        "other bytes in its own draft are deleted",
+        Before::DraftOfOther,
+        &[],
+        &["delete-asset#1=hold-after"],
+    ),
+    state(
+        "other bytes in a draft are to be deleted",
+        Before::DraftOfOther,
+        REPLACE,
+        &["delete-asset#1=hold-before"],
+    ),
+    state(
+        "other bytes in a draft are deleted, unheard",
+        Before::DraftOfOther,
+        REPLACE,
+        &["delete-asset#1=hold-after"],
+    ),
+    state(
+        "the right bytes are to be sent to a draft",
+        Before::DraftOfOther,
+        REPLACE,
+        &["upload#1=hold-before"],
+    ),
+    state(
+        "what is to replace is to be sent",
+        Before::PublishedOther,
+        REPLACE,
+        &["upload=hold-before"],
+    ),
+    state(
+        "what is to replace is sent, unheard",
+        Before::PublishedOther,
+        REPLACE,
+        &["upload=hold-after"],
+    ),
+    state(
+        "the old is to be deleted",
+        Before::PublishedOther,
+        REPLACE,
+        &["delete-asset=hold-before"],
+    ),
+    state(
+        "the old is deleted, unheard",
+        Before::PublishedOther,
+        REPLACE,
+        &["delete-asset=hold-after"],
+    ),
+    state(
+        "the new is to be renamed",
+        Before::PublishedOther,
+        REPLACE,
+        &["edit-asset=hold-before"],
+    ),
+    state(
+        "the new is renamed, unheard",
+        Before::PublishedOther,
+        REPLACE,
+        &["edit-asset=hold-after"],
+    ),
+    state(
+        "a second release is asked for",
+        Before::FullDraft,
+        &[],
+        &["create-release#1=hold-before"],
+    ),
+    state(
+        "a second release is made, unheard",
+        Before::FullDraft,
+        &[],
+        &["create-release#1=hold-after"],
+    ),
+    state(
+        "both releases get files",
+        Before::FullDraft,
+        &[],
+        &["upload=hold-after"],
+    ),
+    state(
+        "the second release is public, the first is not",
+        Before::FullDraft,
+        &[],
+        &["edit-release#1=hold-after"],
+    ),
 ];
 
 /// The bytes of a wheel, or of what it was before.
 fn wheel(name: &str, is_other: bool) -> Vec<u8> {
     let wheel = Wheel::named(name);
-    if is_other { wheel.file("flash_attn/old.py", b"1").bytes() } else { wheel.bytes() }
+    if is_other {
+        wheel.file("flash_attn/old.py", b"1").bytes()
+    } else {
+        wheel.bytes()
+    }
 }
 
 fn publish(project: &Project, server: &Server, more: &[&str]) -> Child {
     let url = server.url();
-    let words = ["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "v1", "--api-url", &url];
+    let words = [
+        "publish",
+        "--dist",
+        "dist",
+        "--repo",
+        "me/wheels",
+        "--tag",
+        "v1",
+        "--api-url",
+        &url,
+    ];
     let words: Vec<&str> = words.iter().chain(more).copied().collect();
-    project.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    project
+        .command(&words)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
 }
 
 /// Runs it to the end, which must be this one.
 fn ends(project: &Project, server: &Server, more: &[&str], exit: i32, what: &str) {
     let done = publish(project, server, more).wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert_eq!(done.status.code(), Some(exit), "{what}: {told}\n{}", book(server));
+    assert_eq!(
+        done.status.code(),
+        Some(exit),
+        "{what}: {told}\n{}",
+        book(server)
+    );
 }
 
 /// All requests, for a kill that goes wrong.
 fn book(server: &Server) -> String {
     let github = server.github();
     let line = |asked: &fake_github::model::Logged| {
-        format!("#{} {} {} {} {:?}\n", asked.number, asked.status, asked.method, asked.url, asked.fault)
+        format!(
+            "#{} {} {} {} {:?}\n",
+            asked.number, asked.status, asked.method, asked.url, asked.fault
+        )
     };
     github.ledger.requests.iter().map(line).collect()
 }
@@ -171,7 +396,10 @@ fn fill(server: &Server) {
         assets: (0..998).map(|at| Arc::new(asset(at))).collect(),
         ..Release::default()
     };
-    github.repository_mut("me/wheels").releases.insert(release.id, Arc::new(release));
+    github
+        .repository_mut("me/wheels")
+        .releases
+        .insert(release.id, Arc::new(release));
 }
 
 fn set_scene(before: Before, what: &str) -> (Project, Server) {
@@ -181,11 +409,16 @@ fn set_scene(before: Before, what: &str) -> (Project, Server) {
     }
     settings.keep_bytes = 64 << 20;
     let server = Server::start(Github::new(settings));
-    server.github().repository_mut("me/wheels").has_immutable_releases = before == Before::Locking;
+    server
+        .github()
+        .repository_mut("me/wheels")
+        .has_immutable_releases = before == Before::Locking;
     let project = Project::new().env("GITHUB_TOKEN", "writer");
     let has_other = matches!(before, Before::DraftOfOther | Before::PublishedOther);
     let path = |name: &str| format!("dist/{name}");
-    let mut project = WHEELS.iter().fold(project, |project, name| project.bytes(&path(name), &wheel(name, has_other)));
+    let mut project = WHEELS.iter().fold(project, |project, name| {
+        project.bytes(&path(name), &wheel(name, has_other))
+    });
     match before {
         Before::TwoDrafts => {
             for _ in 0..2 {
@@ -197,7 +430,10 @@ fn set_scene(before: Before, what: &str) -> (Project, Server) {
             }
         }
         Before::DraftOfOther | Before::DraftWithoutDigests => {
-            server.github().faults.add("edit-release=no-right".parse::<Rule>().unwrap());
+            server
+                .github()
+                .faults
+                .add("edit-release=no-right".parse::<Rule>().unwrap());
             ends(&project, &server, &[], 3, what);
         }
         Before::PublishedOther => ends(&project, &server, &[], 0, what),
@@ -214,14 +450,22 @@ fn set_scene(before: Before, what: &str) -> (Project, Server) {
     (project, server)
 }
 
-/// The rules of a state for its kill of this number: where a rule names no request, another one each time.
+/// The rules of a state for its kill of this number: where a rule names no request, another one
+/// each time.
 fn rules(state: &State, kill: usize) -> Vec<Rule> {
     let numbered = |rule: &str| -> Rule {
         let mut rule: Rule = rule.parse().unwrap();
         let is_limit = matches!(rule.fault, fake_github::model::Fault::RetryAfter(..));
-        // A run over a published release replaces one wheel and two documents, one over a full draft sends four files.
-        let kinds = if state.before == Before::PublishedOther { 3 } else { 4 };
-        rule.nth = rule.nth.or_else(|| (!is_limit).then_some(1 + (kill % kinds) as u64));
+        // A run over a published release replaces one wheel and two documents, one over a full
+        // draft sends four files.
+        let kinds = if state.before == Before::PublishedOther {
+            3
+        } else {
+            4
+        };
+        rule.nth = rule
+            .nth
+            .or_else(|| (!is_limit).then_some(1 + (kill % kinds) as u64));
         rule
     };
     state.rules.iter().map(|rule| numbered(rule)).collect()
@@ -233,7 +477,12 @@ fn wait(server: &Server, child: &mut Child, state: &State, what: &str) {
     let is_limit = state.rules[0].contains("retry-after");
     loop {
         let is_there = if is_limit {
-            server.github().ledger.requests.iter().any(|asked| asked.status == 429)
+            server
+                .github()
+                .ledger
+                .requests
+                .iter()
+                .any(|asked| asked.status == 429)
         } else {
             server.wait_held(Duration::from_millis(200)).is_some()
         };
@@ -241,7 +490,11 @@ fn wait(server: &Server, child: &mut Child, state: &State, what: &str) {
             return;
         }
         let ended = child.try_wait().unwrap();
-        assert!(ended.is_none() && Instant::now() < end, "{what}: never reached ({ended:?})\n{}", book(server));
+        assert!(
+            ended.is_none() && Instant::now() < end,
+            "{what}: never reached ({ended:?})\n{}",
+            book(server)
+        );
     }
 }
 
@@ -262,7 +515,13 @@ fn held(releases: &[Arc<Release>], what: &str) -> Files {
 }
 
 fn releases(server: &Server) -> Vec<Arc<Release>> {
-    server.github().repository("me/wheels").releases.values().cloned().collect()
+    server
+        .github()
+        .repository("me/wheels")
+        .releases
+        .values()
+        .cloned()
+        .collect()
 }
 
 fn digest(bytes: &[u8]) -> String {
@@ -273,43 +532,83 @@ fn digest(bytes: &[u8]) -> String {
 fn check_killed(server: &Server, wanted: &Files, before: Before, what: &str) {
     for release in releases(server).iter().filter(|release| !release.draft) {
         let has = |name: &String, digest: &String| {
-            release.assets.iter().any(|asset| asset.name == *name && asset.sha256.as_ref() == Some(digest))
+            release
+                .assets
+                .iter()
+                .any(|asset| asset.name == *name && asset.sha256.as_ref() == Some(digest))
         };
         if before == Before::PublishedOther {
-            // Its own bytes, old ones, or new ones that wait to be renamed: whatever it is, it is there.
+            // Its own bytes, old ones, or new ones that wait to be renamed: whatever it is, it is
+            // there.
             let is_there = |name: &String| {
-                release
-                    .assets
-                    .iter()
-                    .any(|a| a.is_uploaded && (a.name == *name || a.name.starts_with(&format!("{name}.tmp-"))))
+                release.assets.iter().any(|a| {
+                    a.is_uploaded
+                        && (a.name == *name || a.name.starts_with(&format!("{name}.tmp-")))
+                })
             };
-            assert!(wanted.keys().all(is_there), "{what}: a published file is gone");
+            assert!(
+                wanted.keys().all(is_there),
+                "{what}: a published file is gone"
+            );
         } else if release.tag_name == "v1" {
-            assert!(wanted.iter().all(|(name, digest)| has(name, digest)), "{what}: published and not whole");
+            assert!(
+                wanted.iter().all(|(name, digest)| has(name, digest)),
+                "{what}: published and not whole"
+            );
         }
-        assert!(before == Before::PublishedOther || release.assets.iter().all(|asset| asset.is_uploaded), "{what}");
+        assert!(
+            before == Before::PublishedOther
+                || release.assets.iter().all(|asset| asset.is_uploaded),
+            "{what}"
+        );
     }
 }
 
 /// What holds after the next run: all of it is public, under its names, once.
 fn check_ended(server: &Server, wanted: &Files, before: Before, what: &str) {
     let releases = releases(server);
-    let tags: Vec<&str> = releases.iter().map(|release| release.tag_name.as_str()).collect();
-    let expected: &[&str] = if before == Before::FullDraft { &["v1-2", "v1"] } else { &["v1"] };
-    assert_eq!(tags.iter().collect::<BTreeSet<_>>(), expected.iter().collect(), "{what}");
-    assert_eq!((tags.len(), releases.iter().any(|release| release.draft)), (expected.len(), false), "{what}");
+    let tags: Vec<&str> = releases
+        .iter()
+        .map(|release| release.tag_name.as_str())
+        .collect();
+    let expected: &[&str] = if before == Before::FullDraft {
+        &["v1-2", "v1"]
+    } else {
+        &["v1"]
+    };
+    assert_eq!(
+        tags.iter().collect::<BTreeSet<_>>(),
+        expected.iter().collect(),
+        "{what}"
+    );
+    assert_eq!(
+        (tags.len(), releases.iter().any(|release| release.draft)),
+        (expected.len(), false),
+        "{what}"
+    );
     let mut files = held(&releases, what);
-    let sums = releases.iter().flat_map(|release| &release.assets).find(|asset| asset.name == DOCUMENTS[0]).unwrap();
+    let sums = releases
+        .iter()
+        .flat_map(|release| &release.assets)
+        .find(|asset| asset.name == DOCUMENTS[0])
+        .unwrap();
     let sums = String::from_utf8(sums.content.as_ref().unwrap().to_vec()).unwrap();
     for (name, digest) in wanted {
-        assert!(sums.contains(&format!("{digest}  {name}\n")), "{what}: SHA256SUMS tells nothing of {name}");
+        assert!(
+            sums.contains(&format!("{digest}  {name}\n")),
+            "{what}: SHA256SUMS tells nothing of {name}"
+        );
     }
     for document in DOCUMENTS {
         assert!(files.remove(document).is_some(), "{what}: no {document}");
     }
     assert_eq!(files, *wanted, "{what}");
     let github = server.github();
-    assert_eq!((&github.ledger.complaints[..], github.ledger.leaks), (&[][..], 0), "{what}");
+    assert_eq!(
+        (&github.ledger.complaints[..], github.ledger.leaks),
+        (&[][..], 0),
+        "{what}"
+    );
 }
 
 /// Kills one run, and runs it again.
@@ -318,7 +617,12 @@ fn kill(state: &State, number: usize) {
     let (project, server) = set_scene(state.before, &what);
     let mut wanted: Files = WHEELS
         .iter()
-        .map(|name| ((*name).to_owned(), digest(&std::fs::read(project.path(&format!("dist/{name}"))).unwrap())))
+        .map(|name| {
+            (
+                (*name).to_owned(),
+                digest(&std::fs::read(project.path(&format!("dist/{name}"))).unwrap()),
+            )
+        })
         .collect();
     if state.rules[0].contains("hold-upload") {
         let archive = SourceArchive::named(LARGE.0).file("large-1/data", vec![7; LARGE.1]);
@@ -335,8 +639,12 @@ fn kill(state: &State, number: usize) {
     child.wait().unwrap();
     check_killed(&server, &wanted, state.before, &what);
     if state.rules[0].contains("hold-upload") {
-        let is_begun = |release: &Arc<Release>| release.assets.iter().any(|asset| !asset.is_uploaded);
-        assert!(releases(&server).iter().any(is_begun), "{what}: nothing is begun");
+        let is_begun =
+            |release: &Arc<Release>| release.assets.iter().any(|asset| !asset.is_uploaded);
+        assert!(
+            releases(&server).iter().any(is_begun),
+            "{what}: nothing is begun"
+        );
     }
     server.github().faults = Faults::none();
     server.github().forget_asked();
@@ -348,7 +656,10 @@ fn kill(state: &State, number: usize) {
 #[test]
 fn a_publish_that_is_killed_anywhere_is_ended_by_the_next_run() {
     let only = std::env::var("ROCK_KILL").ok();
-    let is_played = |state: &&State| only.as_ref().is_none_or(|word| state.name.contains(word.as_str()));
+    let is_played = |state: &&State| {
+        only.as_ref()
+            .is_none_or(|word| state.name.contains(word.as_str()))
+    };
     let played: Vec<&State> = STATES.iter().filter(is_played).collect();
     let next = AtomicUsize::new(0);
     let counts: Mutex<BTreeMap<&str, usize>> = Mutex::default();

@@ -19,32 +19,55 @@ const FENCES: &[(&str, &str, &[&str])] = &[
         &["github"],
     ),
     (r"\bprocess_wrap::", "process_wrap", &["exec", "sys"]),
-    (r"\bstd::fs\b|\bstd::\{[^}]*\bfs\b", "std::fs", &["exec", "sys"]),
-    (r"\bprocess::Command\b|\bprocess::\{[^}]*\bCommand\b", "std::process::Command", &["exec", "sys"]),
-    (r"\benv::(var|vars|var_os|vars_os|current_dir|temp_dir|set_var)\b", "std::env", &["exec", "sys"]),
+    (
+        r"\bstd::fs\b|\bstd::\{[^}]*\bfs\b",
+        "std::fs",
+        &["exec", "sys"],
+    ),
+    (
+        r"\bprocess::Command\b|\bprocess::\{[^}]*\bCommand\b",
+        "std::process::Command",
+        &["exec", "sys"],
+    ),
+    (
+        r"\benv::(var|vars|var_os|vars_os|current_dir|temp_dir|set_var)\b",
+        "std::env",
+        &["exec", "sys"],
+    ),
     (r"\bSystemTime::now\b", "the clock", &["exec", "sys"]),
-    (r"\bInstant::now\b", "the clock", &["cli", "exec", "fetch", "github", "sys"]),
+    (
+        r"\bInstant::now\b",
+        "the clock",
+        &["cli", "exec", "fetch", "github", "sys"],
+    ),
     (r"\b(print|println|eprint|eprintln)!", "printing", &["cli"]),
     (r"\bstd::net\b", "sockets", &["fetch", "github"]),
 ];
 
 fn fence_faults(file: &SourceFile) -> Vec<String> {
-    let Some(own) = file.module().first().copied() else { return Vec::new() };
+    let Some(own) = file.module().first().copied() else {
+        return Vec::new();
+    };
     let code = file.code();
-    let crossed = FENCES
-        .iter()
-        .filter(|(pattern, _, homes)| !homes.contains(&own) && Regex::new(pattern).unwrap().is_match(&code));
-    crossed.map(|(_, what, homes)| format!("{}: {what} belongs to {}", file.path, homes.join(", "))).collect()
+    let crossed = FENCES.iter().filter(|(pattern, _, homes)| {
+        !homes.contains(&own) && Regex::new(pattern).unwrap().is_match(&code)
+    });
+    crossed
+        .map(|(_, what, homes)| format!("{}: {what} belongs to {}", file.path, homes.join(", ")))
+        .collect()
 }
 
-/// Code that panics where the system permits no further thread: `thread::spawn`, and rayon without `start_threads`. A pool
-/// of its own returns an error instead.
+/// Code that panics where the system permits no further thread: `thread::spawn`, and rayon without
+/// `start_threads`. A pool of its own returns an error instead.
 fn thread_faults(file: &SourceFile) -> Vec<String> {
     let code = file.code();
     let has = |pattern: &str| Regex::new(pattern).unwrap().is_match(&code);
     let mut faults = Vec::new();
     if has(r"\bthread::spawn\(") || (has(r"\bthread::scope\(") && !code.contains("spawn_scoped(")) {
-        faults.push(format!("{}: threads are started by `std::thread::Builder`, which returns an error", file.path));
+        faults.push(format!(
+            "{}: threads are started by `std::thread::Builder`, which returns an error",
+            file.path
+        ));
     }
     if has(r"\brayon::[a-z]") && !code.contains("start_threads()") {
         faults.push(format!("{}: `start_threads` comes before rayon", file.path));
@@ -54,44 +77,111 @@ fn thread_faults(file: &SourceFile) -> Vec<String> {
 
 #[test]
 fn no_thread_is_started_without_handling_its_error() {
-    none("threads", &sources::rust().iter().flat_map(thread_faults).collect::<Vec<_>>());
+    none(
+        "threads",
+        &sources::rust()
+            .iter()
+            .flat_map(thread_faults)
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[test]
 fn a_thread_whose_error_is_lost_is_caught() {
     let caught = |text: &str| !thread_faults(&SourceFile::planted("src/sys/x.rs", text)).is_empty();
-    assert!(caught("std::thread::spawn(x);") && caught("std::thread::scope(|scope| scope.spawn(x));"));
+    assert!(
+        caught("std::thread::spawn(x);") && caught("std::thread::scope(|scope| scope.spawn(x));")
+    );
     assert!(caught("use rayon::prelude::*;") && caught("rayon::join(a, b)"));
-    assert!(!caught("start_threads();\nrayon::join(a, b)") && !caught("rayon::ThreadPoolBuilder::new()"));
-    assert!(!caught("thread::scope(|scope| Builder::new().spawn_scoped(scope, x))"));
+    assert!(
+        !caught("start_threads();\nrayon::join(a, b)")
+            && !caught("rayon::ThreadPoolBuilder::new()")
+    );
+    assert!(!caught(
+        "thread::scope(|scope| Builder::new().spawn_scoped(scope, x))"
+    ));
 }
 
 #[test]
 fn crates_and_effects_stay_behind_their_fences() {
-    none("fences", &sources::rust().iter().flat_map(fence_faults).collect::<Vec<_>>());
+    none(
+        "fences",
+        &sources::rust()
+            .iter()
+            .flat_map(fence_faults)
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[test]
 fn a_crate_or_an_effect_outside_of_its_fence_is_caught() {
     let check = |path: &str, text: &str, expect: &[&str]| {
-        assert_eq!(fence_faults(&SourceFile::planted(path, text)), expect, "{text}");
+        assert_eq!(
+            fence_faults(&SourceFile::planted(path, text)),
+            expect,
+            "{text}"
+        );
     };
-    check("src/plan/json.rs", "use clap::Parser;", &["src/plan/json.rs: clap belongs to cli"]);
-    check("src/render/mod.rs", "use minijinja::Environment;", &["src/render/mod.rs: minijinja belongs to template"]);
-    check("src/config/mod.rs", "serde_yaml::from_str(x)", &["src/config/mod.rs: a YAML crate belongs to yaml"]);
-    check("src/index/mod.rs", "ureq::get(x)", &["src/index/mod.rs: ureq belongs to fetch"]);
-    check("src/elf/x.rs", "use memmap2::Mmap;", &["src/elf/x.rs: memmap2 belongs to bytes"]);
-    check("src/cli/x.rs", "tokio::spawn(x)", &["src/cli/x.rs: octocrab and its stack belongs to github"]);
-    check("src/plan/x.rs", "std::fs::read(p)", &["src/plan/x.rs: std::fs belongs to exec, sys"]);
-    check("src/plan/x.rs", "use std::{fmt, fs};", &["src/plan/x.rs: std::fs belongs to exec, sys"]);
+    check(
+        "src/plan/json.rs",
+        "use clap::Parser;",
+        &["src/plan/json.rs: clap belongs to cli"],
+    );
+    check(
+        "src/render/mod.rs",
+        "use minijinja::Environment;",
+        &["src/render/mod.rs: minijinja belongs to template"],
+    );
+    check(
+        "src/config/mod.rs",
+        "serde_yaml::from_str(x)",
+        &["src/config/mod.rs: a YAML crate belongs to yaml"],
+    );
+    check(
+        "src/index/mod.rs",
+        "ureq::get(x)",
+        &["src/index/mod.rs: ureq belongs to fetch"],
+    );
+    check(
+        "src/elf/x.rs",
+        "use memmap2::Mmap;",
+        &["src/elf/x.rs: memmap2 belongs to bytes"],
+    );
+    check(
+        "src/cli/x.rs",
+        "tokio::spawn(x)",
+        &["src/cli/x.rs: octocrab and its stack belongs to github"],
+    );
+    check(
+        "src/plan/x.rs",
+        "std::fs::read(p)",
+        &["src/plan/x.rs: std::fs belongs to exec, sys"],
+    );
+    check(
+        "src/plan/x.rs",
+        "use std::{fmt, fs};",
+        &["src/plan/x.rs: std::fs belongs to exec, sys"],
+    );
     check(
         "src/recipe/x.rs",
         "use std::process::{Command, Stdio};",
         &["src/recipe/x.rs: std::process::Command belongs to exec, sys"],
     );
-    check("src/host/x.rs", "std::env::var(\"X\")", &["src/host/x.rs: std::env belongs to exec, sys"]);
-    check("src/plan/x.rs", "SystemTime::now()", &["src/plan/x.rs: the clock belongs to exec, sys"]);
-    check("src/plan/x.rs", "println!(\"x\")", &["src/plan/x.rs: printing belongs to cli"]);
+    check(
+        "src/host/x.rs",
+        "std::env::var(\"X\")",
+        &["src/host/x.rs: std::env belongs to exec, sys"],
+    );
+    check(
+        "src/plan/x.rs",
+        "SystemTime::now()",
+        &["src/plan/x.rs: the clock belongs to exec, sys"],
+    );
+    check(
+        "src/plan/x.rs",
+        "println!(\"x\")",
+        &["src/plan/x.rs: printing belongs to cli"],
+    );
     check("src/cli/mod.rs", "use clap::Parser;\n// std::fs", &[]);
     check("src/sys/files.rs", "std::fs::read(p)", &[]);
 }

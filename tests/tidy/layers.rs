@@ -7,7 +7,8 @@ use regex::Regex;
 use crate::none;
 use crate::sources::{self, SourceFile};
 
-/// Layer, module, and the modules of its own layer that it may use. All of the lower layers are free to it.
+/// Layer, module, and the modules of its own layer that it may use. All of the lower layers are
+/// free to it.
 const LAYERS: &[(u8, &str, &[&str])] = &[
     (0, "diagnostic", &[]),
     (0, "yaml", &["diagnostic"]),
@@ -46,27 +47,45 @@ const LAYERS: &[(u8, &str, &[&str])] = &[
 /// Uses of modules that this one may not use, and modules without a layer.
 fn layer_faults(file: &SourceFile) -> Vec<String> {
     let module = file.module();
-    let Some(own) = module.first() else { return Vec::new() };
-    let Some((layer, _, beside)) = row(own) else {
-        return vec![format!("{}: `{own}` has no layer in tests/tidy/layers.rs", file.path)];
+    let Some(own) = module.first() else {
+        return Vec::new();
     };
-    let is_free =
-        |other: &str| other == *own || beside.contains(&other) || row(other).is_some_and(|(lower, ..)| lower < layer);
+    let Some((layer, _, beside)) = row(own) else {
+        return vec![format!(
+            "{}: `{own}` has no layer in tests/tidy/layers.rs",
+            file.path
+        )];
+    };
+    let is_free = |other: &str| {
+        other == *own
+            || beside.contains(&other)
+            || row(other).is_some_and(|(lower, ..)| lower < layer)
+    };
     let used = used_modules(&file.code(), module.len());
-    used.iter().filter(|other| !is_free(other)).map(|other| format!("{}: {own} uses {other}", file.path)).collect()
+    used.iter()
+        .filter(|other| !is_free(other))
+        .map(|other| format!("{}: {own} uses {other}", file.path))
+        .collect()
 }
 
 fn row(module: &str) -> Option<&'static (u8, &'static str, &'static [&'static str])> {
     LAYERS.iter().find(|(_, name, _)| *name == module)
 }
 
-/// The modules that a text names by `crate::X`, `crate::{X, Y::…}`, or by as many `super::` as it is deep.
+/// The modules that a text names by `crate::X`, `crate::{X, Y::…}`, or by as many `super::` as it
+/// is deep.
 fn used_modules(code: &str, depth: usize) -> BTreeSet<String> {
     let mut used = BTreeSet::new();
-    for found in Regex::new(r"\bcrate::([a-z_]+)").unwrap().captures_iter(code) {
+    for found in Regex::new(r"\bcrate::([a-z_]+)")
+        .unwrap()
+        .captures_iter(code)
+    {
         used.insert(found[1].to_owned());
     }
-    for found in Regex::new(r"((?:\bsuper::)+)([a-z_]+)").unwrap().captures_iter(code) {
+    for found in Regex::new(r"((?:\bsuper::)+)([a-z_]+)")
+        .unwrap()
+        .captures_iter(code)
+    {
         if found[1].matches("super::").count() >= depth {
             used.insert(found[2].to_owned());
         }
@@ -93,26 +112,49 @@ fn outer_names(list: &str) -> Vec<String> {
         }
     }
     names.push(word);
-    let first = |name: String| name.trim().split("::").next().unwrap_or_default().trim().to_owned();
-    names.into_iter().map(first).filter(|name| !name.is_empty()).collect()
+    let first = |name: String| {
+        name.trim()
+            .split("::")
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
+    };
+    names
+        .into_iter()
+        .map(first)
+        .filter(|name| !name.is_empty())
+        .collect()
 }
 
 #[test]
 fn modules_use_only_lower_layers_and_the_listed_neighbours() {
-    none("layers", &sources::rust().iter().flat_map(layer_faults).collect::<Vec<_>>());
+    none(
+        "layers",
+        &sources::rust()
+            .iter()
+            .flat_map(layer_faults)
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[test]
 fn every_layer_row_is_a_module() {
     let files = sources::rust();
-    let modules: BTreeSet<&str> = files.iter().filter_map(|file| file.module().first().copied()).collect();
+    let modules: BTreeSet<&str> = files
+        .iter()
+        .filter_map(|file| file.module().first().copied())
+        .collect();
     let rows: BTreeSet<&str> = LAYERS.iter().map(|(_, name, _)| *name).collect();
     assert_eq!(rows, modules);
 }
 
 #[test]
 fn the_table_of_the_architecture_page_is_this_one() {
-    let page = sources::all().into_iter().find(|file| file.path == "ARCHITECTURE.md").expect("ARCHITECTURE.md");
+    let page = sources::all()
+        .into_iter()
+        .find(|file| file.path == "ARCHITECTURE.md")
+        .expect("ARCHITECTURE.md");
     let told: BTreeSet<(u8, String)> = page
         .text
         .lines()
@@ -123,30 +165,71 @@ fn the_table_of_the_architecture_page_is_this_one() {
         })
         .flat_map(|(layer, cell)| {
             let names = Regex::new(r"`([a-z_]+)`").unwrap();
-            names.captures_iter(&cell).map(|found| (layer, found[1].to_owned())).collect::<Vec<_>>()
+            names
+                .captures_iter(&cell)
+                .map(|found| (layer, found[1].to_owned()))
+                .collect::<Vec<_>>()
         })
         .collect();
-    let ours: BTreeSet<(u8, String)> = LAYERS.iter().map(|(layer, name, _)| (*layer, (*name).to_owned())).collect();
+    let ours: BTreeSet<(u8, String)> = LAYERS
+        .iter()
+        .map(|(layer, name, _)| (*layer, (*name).to_owned()))
+        .collect();
     assert_eq!(told, ours);
 }
 
 #[test]
 fn uses_of_higher_layers_are_caught_in_every_spelling() {
     let check = |path: &str, text: &str, expect: &[&str]| {
-        assert_eq!(layer_faults(&SourceFile::planted(path, text)), expect, "{text}");
+        assert_eq!(
+            layer_faults(&SourceFile::planted(path, text)),
+            expect,
+            "{text}"
+        );
     };
-    check("src/plan/json.rs", "use crate::sys::read_text;", &["src/plan/json.rs: plan uses sys"]);
-    check("src/plan/json.rs", "fn f() { crate::exec::run() }", &["src/plan/json.rs: plan uses exec"]);
-    check("src/plan/json.rs", "use crate::{names, cli::{Exit, run}};", &["src/plan/json.rs: plan uses cli"]);
-    check("src/plan/json.rs", "use super::super::recipe;", &["src/plan/json.rs: plan uses recipe"]);
-    check("src/plan/mod.rs", "use super::render;", &["src/plan/mod.rs: plan uses render"]);
-    check("src/matrix/gfx.rs", "use crate::plan::Job;", &["src/matrix/gfx.rs: matrix uses plan"]);
-    check("src/newcomer/mod.rs", "", &["src/newcomer/mod.rs: `newcomer` has no layer in tests/tidy/layers.rs"]);
+    check(
+        "src/plan/json.rs",
+        "use crate::sys::read_text;",
+        &["src/plan/json.rs: plan uses sys"],
+    );
+    check(
+        "src/plan/json.rs",
+        "fn f() { crate::exec::run() }",
+        &["src/plan/json.rs: plan uses exec"],
+    );
+    check(
+        "src/plan/json.rs",
+        "use crate::{names, cli::{Exit, run}};",
+        &["src/plan/json.rs: plan uses cli"],
+    );
+    check(
+        "src/plan/json.rs",
+        "use super::super::recipe;",
+        &["src/plan/json.rs: plan uses recipe"],
+    );
+    check(
+        "src/plan/mod.rs",
+        "use super::render;",
+        &["src/plan/mod.rs: plan uses render"],
+    );
+    check(
+        "src/matrix/gfx.rs",
+        "use crate::plan::Job;",
+        &["src/matrix/gfx.rs: matrix uses plan"],
+    );
+    check(
+        "src/newcomer/mod.rs",
+        "",
+        &["src/newcomer/mod.rs: `newcomer` has no layer in tests/tidy/layers.rs"],
+    );
 }
 
 #[test]
 fn lower_layers_listed_neighbours_and_tests_are_free() {
     let fine = "use crate::{diagnostic, names::Version};\nuse crate::matrix::expand;\nuse super::job;\n\
                 // crate::cli in a comment\n#[cfg(test)]\nmod tests {\n    use crate::sys;\n}\n";
-    assert_eq!(layer_faults(&SourceFile::planted("src/plan/json.rs", fine)), Vec::<String>::new());
+    assert_eq!(
+        layer_faults(&SourceFile::planted("src/plan/json.rs", fine)),
+        Vec::<String>::new()
+    );
 }

@@ -1,7 +1,14 @@
-//! The house rules as tests. Each rule is a function from a text to its faults, and each has a test that plants one.
+//! The house rules as tests. Each rule is a function from a text to its faults, and each has a test
+//! that plants one.
 #![allow(clippy::disallowed_methods, reason = "the tests read the source tree")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot read the tree has failed")]
-#![allow(clippy::case_sensitive_file_extension_comparisons, reason = "the tree has no `.RS`")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot read the tree has failed"
+)]
+#![allow(
+    clippy::case_sensitive_file_extension_comparisons,
+    reason = "the tree has no `.RS`"
+)]
 
 mod action;
 mod docs;
@@ -18,5 +25,10 @@ mod workflows;
 /// Fails with every fault, one a line.
 #[track_caller]
 fn none(rule: &str, faults: &[String]) {
-    assert!(faults.is_empty(), "{rule}: {} faults\n{}", faults.len(), faults.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "{rule}: {} faults\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
 }

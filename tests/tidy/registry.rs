@@ -8,7 +8,9 @@ use crate::sources::{self, SourceFile};
 /// Whether a text names a code by its id, its name, or the name of its constant.
 fn names_code(text: &str, code: &Code) -> bool {
     let constant = code.name.to_uppercase().replace('-', "_");
-    [code.id.to_owned(), constant, format!("\"{}\"", code.name)].iter().any(|word| text.contains(word.as_str()))
+    [code.id.to_owned(), constant, format!("\"{}\"", code.name)]
+        .iter()
+        .any(|word| text.contains(word.as_str()))
 }
 
 /// All tests in one text: unit tests, stories with what they expect, and real stages.
@@ -25,59 +27,100 @@ fn tests(files: &[SourceFile]) -> String {
 }
 
 fn codes_missing_in(text: &str) -> Vec<String> {
-    registry::all().filter(|code| !names_code(text, code)).map(ToString::to_string).collect()
+    registry::all()
+        .filter(|code| !names_code(text, code))
+        .map(ToString::to_string)
+        .collect()
 }
 
 fn templates_missing_in(paths: &[&str], code: &str) -> Vec<String> {
     let is_named = |path: &&&str| {
-        !code
-            .split("include_str!(")
-            .skip(1)
-            .any(|rest| rest.split(')').next().is_some_and(|argument| argument.contains(**path)))
+        !code.split("include_str!(").skip(1).any(|rest| {
+            rest.split(')')
+                .next()
+                .is_some_and(|argument| argument.contains(**path))
+        })
     };
-    paths.iter().filter(is_named).map(|path| format!("{path} is in no include_str!")).collect()
+    paths
+        .iter()
+        .filter(is_named)
+        .map(|path| format!("{path} is in no include_str!"))
+        .collect()
 }
 
 #[test]
 fn every_code_has_a_test() {
-    none("codes without a test", &codes_missing_in(&tests(&sources::all())));
+    none(
+        "codes without a test",
+        &codes_missing_in(&tests(&sources::all())),
+    );
 }
 
 /// Codes of a table that its list leaves out, so that nobody could ask for them.
 fn unlisted_codes(table: &str) -> Vec<String> {
     let constant = regex::Regex::new(r"pub const (\w+): Code\b").unwrap();
-    let names = constant.captures_iter(table).map(|found| found[1].to_owned());
-    names.filter(|name| !table.contains(&format!("    &{name},"))).collect()
+    let names = constant
+        .captures_iter(table)
+        .map(|found| found[1].to_owned());
+    names
+        .filter(|name| !table.contains(&format!("    &{name},")))
+        .collect()
 }
 
 #[test]
 fn every_code_is_in_the_list_of_its_table() {
-    let tables = sources::rust().into_iter().filter(|file| file.path.starts_with("src/diagnostic/registry/"));
-    none("unlisted codes", &tables.flat_map(|file| unlisted_codes(&file.text)).collect::<Vec<_>>());
-    assert_eq!(unlisted_codes("pub const A: Code = x;\npub const B: Code = y;\nALL = [\n    &B,\n]"), ["A"]);
+    let tables = sources::rust()
+        .into_iter()
+        .filter(|file| file.path.starts_with("src/diagnostic/registry/"));
+    none(
+        "unlisted codes",
+        &tables
+            .flat_map(|file| unlisted_codes(&file.text))
+            .collect::<Vec<_>>(),
+    );
+    assert_eq!(
+        unlisted_codes("pub const A: Code = x;\npub const B: Code = y;\nALL = [\n    &B,\n]"),
+        ["A"]
+    );
 }
 
-/// Codes of wheels that no call of `appears` names: it shows a code with a fault, and shows it absent without.
+/// Codes of wheels that no call of `appears` names: it shows a code with a fault, and shows it
+/// absent without.
 fn codes_without_both(text: &str) -> Vec<String> {
     let call = regex::Regex::new(r#"\b(?:appears|edited)\(\s*"([A-Z]\d{3})""#).unwrap();
-    let shown: std::collections::BTreeSet<&str> =
-        call.captures_iter(text).map(|found| found.get(1).expect("the group is no option").as_str()).collect();
-    let is_of_wheels = |code: &&Code| code.id.starts_with(['W', 'E', 'R']) || ["K007", "K008"].contains(&code.id);
-    registry::all().filter(is_of_wheels).filter(|code| !shown.contains(code.id)).map(ToString::to_string).collect()
+    let shown: std::collections::BTreeSet<&str> = call
+        .captures_iter(text)
+        .map(|found| found.get(1).expect("the group is no option").as_str())
+        .collect();
+    let is_of_wheels =
+        |code: &&Code| code.id.starts_with(['W', 'E', 'R']) || ["K007", "K008"].contains(&code.id);
+    registry::all()
+        .filter(is_of_wheels)
+        .filter(|code| !shown.contains(code.id))
+        .map(ToString::to_string)
+        .collect()
 }
 
 #[test]
 fn every_code_of_wheels_is_shown_with_its_fault_and_absent_without() {
-    none("codes that no `appears` shows", &codes_without_both(&tests(&sources::all())));
+    none(
+        "codes that no `appears` shows",
+        &codes_without_both(&tests(&sources::all())),
+    );
 }
 
 /// Codes that nothing gives.
 fn idle_codes(code: &str) -> Vec<String> {
     let is_idle = |entry: &&Code| {
         let constant = entry.name.to_uppercase().replace('-', "_");
-        !regex::Regex::new(&format!(r"\b{constant}\b")).unwrap().is_match(code)
+        !regex::Regex::new(&format!(r"\b{constant}\b"))
+            .unwrap()
+            .is_match(code)
     };
-    registry::all().filter(is_idle).map(|entry| format!("{entry} is given nowhere")).collect()
+    registry::all()
+        .filter(is_idle)
+        .map(|entry| format!("{entry} is given nowhere"))
+        .collect()
 }
 
 #[test]
@@ -93,18 +136,31 @@ fn every_code_is_given_somewhere() {
 
 #[test]
 fn every_code_is_documented() {
-    let page = sources::all().into_iter().find(|file| file.path == "docs/diagnostics.md").expect("docs/diagnostics.md");
-    let missing = registry::all().filter(|code| !page.text.contains(code.id) || !page.text.contains(code.name));
-    none("codes without a document", &missing.map(ToString::to_string).collect::<Vec<_>>());
+    let page = sources::all()
+        .into_iter()
+        .find(|file| file.path == "docs/diagnostics.md")
+        .expect("docs/diagnostics.md");
+    let missing = registry::all()
+        .filter(|code| !page.text.contains(code.id) || !page.text.contains(code.name));
+    none(
+        "codes without a document",
+        &missing.map(ToString::to_string).collect::<Vec<_>>(),
+    );
 }
 
 #[test]
 fn every_template_is_embedded() {
     let files = sources::all();
-    let paths: Vec<&str> =
-        files.iter().map(|file| file.path.as_str()).filter(|path| path.starts_with("templates/")).collect();
-    let code: String =
-        files.iter().filter(|file| file.path.starts_with("src/")).map(|file| file.text.as_str()).collect();
+    let paths: Vec<&str> = files
+        .iter()
+        .map(|file| file.path.as_str())
+        .filter(|path| path.starts_with("templates/"))
+        .collect();
+    let code: String = files
+        .iter()
+        .filter(|file| file.path.starts_with("src/"))
+        .map(|file| file.text.as_str())
+        .collect();
     assert!(!paths.is_empty());
     none("templates", &templates_missing_in(&paths, &code));
 }
@@ -118,7 +174,10 @@ fn a_code_without_a_test_and_a_template_without_a_user_are_caught() {
     assert_eq!(idle_codes("codes::NO_GPU, NO_GPUS").len(), all - 1);
     let of_wheels = codes_without_both("appear(\"W001\"); appears(W001)").len();
     assert!(of_wheels > 60, "{of_wheels}");
-    assert_eq!(codes_without_both("appears(\"W001\", with); edited(\n\"E001\"").len(), of_wheels - 2);
+    assert_eq!(
+        codes_without_both("appears(\"W001\", with); edited(\n\"E001\"").len(),
+        of_wheels - 2
+    );
     let code = "const A: &str = include_str!(\"../../templates/docker/run.j2\");";
     assert!(templates_missing_in(&["templates/docker/run.j2"], code).is_empty());
     assert_eq!(

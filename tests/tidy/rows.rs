@@ -1,4 +1,5 @@
-//! Every row of the tables that say what the program must do has a test whose comment opens with the row's id.
+//! Every row of the tables that say what the program must do has a test whose comment opens with
+//! the row's id.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -8,11 +9,12 @@ use regex::Regex;
 use crate::none;
 use crate::sources;
 
-/// Letters with their numbers: M matrix, D docker, B build, W wheels, P publishing; 4.1 and on are the rules of releases
-/// on GitHub, 6.1 and on what workflows, the action and their makers are compared by; with a T before it, what building
-/// torch from source takes: TS sources, TB builds, TM matrices, TA attention, TD advice; TK packages of the
-/// ROCm SDK, and TU faults that upstream's packages of it have and these must not: by the numbers of their list, with 12
-/// for what is left after uninstalling, and 13 for libraries that are damaged where their program headers are not in
+/// Letters with their numbers: M matrix, D docker, B build, W wheels, P publishing; 4.1 and on are
+/// the rules of releases on GitHub, 6.1 and on what workflows, the action and their makers are
+/// compared by; with a T before it, what building torch from source takes: TS sources, TB builds,
+/// TM matrices, TA attention, TD advice; TK packages of the ROCm SDK, and TU faults that upstream's
+/// packages of it have and these must not: by the numbers of their list, with 12 for what is left
+/// after uninstalling, and 13 for libraries that are damaged where their program headers are not in
 /// front.
 const SERIES: [(&str, &[RangeInclusive<u32>]); 14] = [
     ("M", &[1..=24]),
@@ -31,7 +33,8 @@ const SERIES: [(&str, &[RangeInclusive<u32>]); 14] = [
     ("TU", &[1..=2, 6..=11, 13..=13]),
 ];
 
-/// Rows that tools of others, a server or a clock must judge: stages of `scripts/test`, modules of one, and benchmarks.
+/// Rows that tools of others, a server or a clock must judge: stages of `scripts/test`, modules of
+/// one, and benchmarks.
 const ELSEWHERE: [(&str, &str); 17] = [
     ("6.31", "tests/real/workflow-lint.sh"),
     ("6.32", "tests/real/workflow-lint.sh"),
@@ -54,7 +57,10 @@ const ELSEWHERE: [(&str, &str); 17] = [
 
 fn wanted() -> Vec<String> {
     let numbers = |ranges: &'static [RangeInclusive<u32>]| ranges.iter().cloned().flatten();
-    SERIES.iter().flat_map(|(letter, ranges)| numbers(ranges).map(move |number| format!("{letter}{number}"))).collect()
+    SERIES
+        .iter()
+        .flat_map(|(letter, ranges)| numbers(ranges).map(move |number| format!("{letter}{number}")))
+        .collect()
 }
 
 /// The rows that a doc comment above a test names: `/// M2` or `/// M2, M7: why`.
@@ -66,7 +72,13 @@ fn rows_in(text: &str) -> BTreeSet<String> {
     .unwrap();
     let row = Regex::new(r"(?:T?[A-Z]|[46]\.)\d+").unwrap();
     let lists = comment.captures_iter(text).map(|found| found[1].to_owned());
-    lists.flat_map(|list| row.find_iter(&list).map(|found| found.as_str().to_owned()).collect::<Vec<_>>()).collect()
+    lists
+        .flat_map(|list| {
+            row.find_iter(&list)
+                .map(|found| found.as_str().to_owned())
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 #[test]
@@ -74,16 +86,36 @@ fn every_row_has_its_test() {
     let told: BTreeSet<String> = sources::all()
         .iter()
         .filter(|file| file.path.ends_with(".rs") && file.path != "tests/tidy/rows.rs")
-        .flat_map(|file| rows_in(if file.path.starts_with("src/") { file.tests() } else { file.text.clone() }.as_str()))
+        .flat_map(|file| {
+            rows_in(
+                if file.path.starts_with("src/") {
+                    file.tests()
+                } else {
+                    file.text.clone()
+                }
+                .as_str(),
+            )
+        })
         .collect();
-    none("rows without a test", &wanted().into_iter().filter(|row| !told.contains(row)).collect::<Vec<_>>());
+    none(
+        "rows without a test",
+        &wanted()
+            .into_iter()
+            .filter(|row| !told.contains(row))
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[test]
 fn what_shows_the_other_rows_is_there() {
     let paths: BTreeSet<String> = sources::all().into_iter().map(|file| file.path).collect();
     let missing = ELSEWHERE.iter().filter(|(_, path)| !paths.contains(*path));
-    none("rows that nothing shows", &missing.map(|(row, path)| format!("{row}: {path}")).collect::<Vec<_>>());
+    none(
+        "rows that nothing shows",
+        &missing
+            .map(|(row, path)| format!("{row}: {path}"))
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[test]
@@ -91,5 +123,8 @@ fn a_row_counts_where_its_comment_opens_with_it() {
     let rows = rows_in(
         "    /// M2\n    #[test]\n/// D3, D4: both\n/// of them\n#[cfg(unix)]\n#[test]\n/// see B1\n#[test]\n/// P7, 4.14\n/// 6.9\n#[test]\n/// 6.5\n#[test]\n/// TS9, TB1\n#[test]\n// W5\n/// B2\nfn not_a_test() {}\n",
     );
-    assert_eq!(rows.into_iter().collect::<Vec<_>>(), ["4.14", "6.5", "D3", "D4", "M2", "P7", "TB1", "TS9"]);
+    assert_eq!(
+        rows.into_iter().collect::<Vec<_>>(),
+        ["4.14", "6.5", "D3", "D4", "M2", "P7", "TB1", "TS9"]
+    );
 }

@@ -17,18 +17,35 @@ pub(crate) struct SourceFile {
 impl SourceFile {
     /// A file that is not on disk, for planted faults.
     pub(crate) fn planted(path: &str, text: &str) -> Self {
-        Self { path: path.to_owned(), text: text.to_owned(), is_test: path.ends_with("/tests.rs") }
+        Self {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            is_test: path.ends_with("/tests.rs"),
+        }
     }
 
     /// The text up to its unit tests, without comments: what the program is made of.
     pub(crate) fn code(&self) -> String {
         let lines = self.text.lines().take(self.code_lines());
-        lines.map(|line| if line.trim_start().starts_with("//") { "" } else { line }).collect::<Vec<_>>().join("\n")
+        lines
+            .map(|line| {
+                if line.trim_start().starts_with("//") {
+                    ""
+                } else {
+                    line
+                }
+            })
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     /// The unit tests.
     pub(crate) fn tests(&self) -> String {
-        self.text.lines().skip(self.code_lines()).collect::<Vec<_>>().join("\n")
+        self.text
+            .lines()
+            .skip(self.code_lines())
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     /// How many lines come before the unit tests.
@@ -39,20 +56,31 @@ impl SourceFile {
         let lines: Vec<&str> = self.text.lines().collect();
         let begins_tests = |at: usize| {
             lines[at] == "#[cfg(test)]"
-                && lines
-                    .get(at + 1)
-                    .is_some_and(|next| next.ends_with('{') && (next.starts_with("mod ") || next.starts_with("impl ")))
+                && lines.get(at + 1).is_some_and(|next| {
+                    next.ends_with('{') && (next.starts_with("mod ") || next.starts_with("impl "))
+                })
         };
-        (0..lines.len()).find(|at| begins_tests(*at)).unwrap_or(lines.len())
+        (0..lines.len())
+            .find(|at| begins_tests(*at))
+            .unwrap_or(lines.len())
     }
 
-    /// The module path below the crate: `["plan", "json"]` for `src/plan/json.rs`, empty for the roots of the crate.
+    /// The module path below the crate: `["plan", "json"]` for `src/plan/json.rs`, empty for the
+    /// roots of the crate.
     pub(crate) fn module(&self) -> Vec<&str> {
-        let Some(inner) = self.path.strip_prefix("src/").and_then(|path| path.strip_suffix(".rs")) else {
+        let Some(inner) = self
+            .path
+            .strip_prefix("src/")
+            .and_then(|path| path.strip_suffix(".rs"))
+        else {
             return Vec::new();
         };
         let inner = inner.strip_suffix("/mod").unwrap_or(inner);
-        if ["lib", "main"].contains(&inner) { Vec::new() } else { inner.split('/').collect() }
+        if ["lib", "main"].contains(&inner) {
+            Vec::new()
+        } else {
+            inner.split('/').collect()
+        }
     }
 
     /// Whether it is the root of a module of the crate.
@@ -64,15 +92,27 @@ impl SourceFile {
 /// Every text file that git knows; without git, every file but those that builds make.
 pub(crate) fn all() -> Vec<SourceFile> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let listed = Command::new("git").args(["ls-files", "-z", "--cached"]).current_dir(root).output();
+    let listed = Command::new("git")
+        .args(["ls-files", "-z", "--cached"])
+        .current_dir(root)
+        .output();
     let mut paths: Vec<String> = match listed {
         Ok(output) if output.status.success() && !output.stdout.is_empty() => {
-            String::from_utf8(output.stdout).unwrap().split_terminator('\0').map(str::to_owned).collect()
+            String::from_utf8(output.stdout)
+                .unwrap()
+                .split_terminator('\0')
+                .map(str::to_owned)
+                .collect()
         }
         _ => walk(root),
     };
     paths.sort();
-    let read = |path: String| Some(SourceFile::planted(&path, &std::fs::read_to_string(root.join(&path)).ok()?));
+    let read = |path: String| {
+        Some(SourceFile::planted(
+            &path,
+            &std::fs::read_to_string(root.join(&path)).ok()?,
+        ))
+    };
     let mut files: Vec<SourceFile> = paths.into_iter().filter_map(read).collect();
     let only_for_tests: Vec<String> = files.iter().flat_map(test_modules).collect();
     for file in &mut files {
@@ -91,17 +131,23 @@ fn test_modules(file: &SourceFile) -> Vec<String> {
         _ => file.path.strip_suffix(".rs").unwrap_or(&file.path),
     };
     let lines: Vec<&str> = file.text.lines().collect();
-    let declared = lines.windows(2).filter(|pair| ONLY_FOR_TESTS.contains(&pair[0])).filter_map(|pair| {
-        let declaration = pair[1].strip_prefix("pub ").unwrap_or(pair[1]);
-        declaration.strip_prefix("mod ")?.strip_suffix(';')
-    });
+    let declared = lines
+        .windows(2)
+        .filter(|pair| ONLY_FOR_TESTS.contains(&pair[0]))
+        .filter_map(|pair| {
+            let declaration = pair[1].strip_prefix("pub ").unwrap_or(pair[1]);
+            declaration.strip_prefix("mod ")?.strip_suffix(';')
+        });
     declared.map(|name| format!("{folder}/{name}.rs")).collect()
 }
 
 /// The program's own Rust files.
 pub(crate) fn rust() -> Vec<SourceFile> {
     let is_ours = |path: &str| path.starts_with("src/") || path == "build.rs";
-    all().into_iter().filter(|file| file.path.ends_with(".rs") && is_ours(&file.path)).collect()
+    all()
+        .into_iter()
+        .filter(|file| file.path.ends_with(".rs") && is_ours(&file.path))
+        .collect()
 }
 
 fn walk(root: &Path) -> Vec<String> {
@@ -113,7 +159,12 @@ fn walk(root: &Path) -> Vec<String> {
             if path.is_dir() && !["target", ".git", ".rock"].contains(&name.as_str()) {
                 open.push(path);
             } else if path.is_file() {
-                found.push(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+                found.push(
+                    path.strip_prefix(root)
+                        .unwrap()
+                        .to_string_lossy()
+                        .into_owned(),
+                );
             }
         }
     }
@@ -131,7 +182,10 @@ fn tests_and_comments_are_not_code() {
 
 #[test]
 fn a_module_for_tests_is_no_code() {
-    let file = SourceFile::planted("src/recipe/mod.rs", "#[cfg(test)]\npub mod fixture;\nmod step;\n");
+    let file = SourceFile::planted(
+        "src/recipe/mod.rs",
+        "#[cfg(test)]\npub mod fixture;\nmod step;\n",
+    );
     assert_eq!(test_modules(&file), ["src/recipe/fixture.rs"]);
     let file = SourceFile::planted("src/names/label.rs", "#[cfg(test)]\nmod tests;\n");
     assert_eq!(test_modules(&file), ["src/names/label/tests.rs"]);
@@ -140,5 +194,8 @@ fn a_module_for_tests_is_no_code() {
 #[test]
 fn the_repository_is_found() {
     let paths: Vec<String> = all().into_iter().map(|file| file.path).collect();
-    assert!(paths.contains(&"Cargo.toml".to_owned()) && paths.contains(&"src/lib.rs".to_owned()), "{paths:?}");
+    assert!(
+        paths.contains(&"Cargo.toml".to_owned()) && paths.contains(&"src/lib.rs".to_owned()),
+        "{paths:?}"
+    );
 }

@@ -4,12 +4,18 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
-use fake_github::model::{Digests, FAULTS, Faults, Github, Listing, OPERATIONS, Rule, Settings, TagRuleset};
+use fake_github::model::{
+    Digests, FAULTS, Faults, Github, Listing, OPERATIONS, Rule, Settings, TagRuleset,
+};
 
-/// A GitHub on loopback that has releases and assets, all of GitHub's rules on them, and its bad days.
+/// A GitHub on loopback that has releases and assets, all of GitHub's rules on them, and its bad
+/// days.
 #[derive(Debug, Parser)]
 #[command(name = "fake-github", after_help = after_help())]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 pub struct Arguments {
     /// Port of 127.0.0.1; 0 takes a free one
     #[arg(long, default_value_t = 0)]
@@ -41,7 +47,8 @@ pub struct Arguments {
     /// Uploads have a port of their own, as GitHub's have a host of their own
     #[arg(long)]
     pub uploads_elsewhere: bool,
-    /// What goes wrong, and when; may be given more than once, and the first that fits a request happens
+    /// What goes wrong, and when; may be given more than once, and the first that fits a request
+    /// happens
     #[arg(long, value_name = "[OPERATION][#N]=FAULT")]
     pub fault: Vec<Rule>,
     /// Draw faults from this seed
@@ -60,7 +67,12 @@ pub struct Arguments {
     #[arg(long)]
     pub no_digests: bool,
     /// The clock is that many seconds ahead; negative is behind
-    #[arg(long, value_name = "SECONDS", default_value_t = 0, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 0,
+        allow_hyphen_values = true
+    )]
     pub skew: i64,
     /// Assets that a release may have
     #[arg(long, value_name = "N", default_value_t = 1000)]
@@ -95,8 +107,16 @@ impl Arguments {
     /// When a name is no `OWNER/REPO`.
     pub fn github(&self) -> Result<Github, String> {
         let mut settings = Settings {
-            listing: if self.list_lag == 0 { Listing::Fresh } else { Listing::Late(self.list_lag) },
-            digests: if self.no_digests { Digests::Null } else { Digests::Told },
+            listing: if self.list_lag == 0 {
+                Listing::Fresh
+            } else {
+                Listing::Late(self.list_lag)
+            },
+            digests: if self.no_digests {
+                Digests::Null
+            } else {
+                Digests::Told
+            },
             clock_skew_ms: self.skew.saturating_mul(1000),
             assets_per_release: self.max_assets,
             asset_bytes: self.max_bytes,
@@ -109,13 +129,18 @@ impl Arguments {
         if self.uploads_elsewhere {
             "http://uploads.test".clone_into(&mut settings.uploads_base);
         }
-        for name in [Some(&self.repo), self.renamed_from.as_ref()].into_iter().flatten() {
+        for name in [Some(&self.repo), self.renamed_from.as_ref()]
+            .into_iter()
+            .flatten()
+        {
             if name.split('/').filter(|part| !part.is_empty()).count() != 2 {
                 return Err(format!("`{name}` is no `OWNER/REPO`"));
             }
         }
         let mut github = Github::new(settings);
-        github.faults = self.random.map_or_else(Faults::none, |seed| Faults::random(seed, self.per_mille));
+        github.faults = self
+            .random
+            .map_or_else(Faults::none, |seed| Faults::random(seed, self.per_mille));
         for rule in &self.fault {
             github.faults.add(*rule);
         }
@@ -124,14 +149,18 @@ impl Arguments {
 
     /// Makes the repository, which may be one of another day, what is asked for.
     pub fn set_up(&self, github: &mut Github) {
-        let Some(repository) = github.repositories.values_mut().next() else { return };
+        let Some(repository) = github.repositories.values_mut().next() else {
+            return;
+        };
         repository.full_name.clone_from(&self.repo);
         repository.old_names.extend(self.renamed_from.clone());
         repository.has_immutable_releases = self.immutable;
         repository.is_private = self.private;
         repository.tag_ruleset = self.tag_ruleset.then(TagRuleset::default);
         if let Some(commit) = &self.commit {
-            repository.branches.insert("main".to_owned(), commit.clone());
+            repository
+                .branches
+                .insert("main".to_owned(), commit.clone());
         }
         for tag in &self.tag {
             let main = repository.branches["main"].clone();
@@ -157,7 +186,13 @@ fn after_help() -> String {
     let mut text = "Tokens: `writer` may do everything; `reader` and `reader-pat` may read; `stranger` sees public \
                     repositories alone.\n\nOperations: "
         .to_owned();
-    text.push_str(&OPERATIONS.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(", "));
+    text.push_str(
+        &OPERATIONS
+            .iter()
+            .map(|(_, word)| *word)
+            .collect::<Vec<_>>()
+            .join(", "),
+    );
     text.push_str("\n\nFaults:\n");
     for (fault, what) in FAULTS {
         text.push_str(&format!("  {fault:<20} {what}\n"));

@@ -15,9 +15,15 @@ pub fn load(folder: &Path, github: &mut Github) -> io::Result<()> {
     };
     let object = |sha256: &str| {
         let is_name = sha256.len() == 64 && sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if is_name { fs::read(folder.join("objects").join(sha256)).ok() } else { None }
+        if is_name {
+            fs::read(folder.join("objects").join(sha256)).ok()
+        } else {
+            None
+        }
     };
-    github.restore(&text, object).map_err(|error| io::Error::other(format!("state.json: {error}")))
+    github
+        .restore(&text, object)
+        .map_err(|error| io::Error::other(format!("state.json: {error}")))
 }
 
 /// Writes the state; the text goes in last, and whole.

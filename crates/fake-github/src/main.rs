@@ -4,7 +4,10 @@
 //! cargo run -p fake-github -- --fault 'upload#2=cut:100000'
 //! ```
 #![allow(unreachable_pub, reason = "one program of private modules")]
-#![allow(clippy::disallowed_methods, reason = "not part of the product, which keeps effects in one module")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "not part of the product, which keeps effects in one module"
+)]
 
 mod arguments;
 mod folder;
@@ -41,7 +44,10 @@ fn run(arguments: &Arguments) -> io::Result<()> {
     write!(io::stdout(), "{}", arguments.greeting(&server.url()))?;
     io::stdout().flush()?;
 
-    let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])?;
+    let mut signals = signal_hook::iterator::Signals::new([
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+    ])?;
     let (mut shown, mut saved) = (0, (0, 0));
     loop {
         let is_over = signals.pending().next().is_some();
@@ -50,7 +56,10 @@ fn run(arguments: &Arguments) -> io::Result<()> {
         }
         if let Some(folder) = &arguments.state {
             let github = server.github();
-            let done = (github.ledger.requests.len(), github.ledger.reached.values().sum::<u64>());
+            let done = (
+                github.ledger.requests.len(),
+                github.ledger.reached.values().sum::<u64>(),
+            );
             if done != saved {
                 saved = done;
                 folder::save(folder, &github)?;
@@ -70,8 +79,12 @@ fn run(arguments: &Arguments) -> io::Result<()> {
 fn show(server: &Server, from: usize) -> io::Result<usize> {
     let github = server.github();
     let requests = &github.ledger.requests;
-    let is_settled = |at: usize| requests[at].status != 0 || requests[at].fault.is_some() || at + 1 < requests.len();
-    let to = (from..requests.len()).find(|at| !is_settled(*at)).unwrap_or(requests.len());
+    let is_settled = |at: usize| {
+        requests[at].status != 0 || requests[at].fault.is_some() || at + 1 < requests.len()
+    };
+    let to = (from..requests.len())
+        .find(|at| !is_settled(*at))
+        .unwrap_or(requests.len());
     for logged in &requests[from..to] {
         writeln!(io::stderr(), "{}", line(logged))?;
     }
@@ -80,9 +93,19 @@ fn show(server: &Server, from: usize) -> io::Result<usize> {
 
 fn line(logged: &Logged) -> String {
     let path = logged.url.splitn(4, '/').nth(3).unwrap_or_default();
-    let status = if logged.status == 0 { "---".to_owned() } else { logged.status.to_string() };
-    let fault = logged.fault.map(|fault| format!("  ({fault})")).unwrap_or_default();
-    format!("#{} {status} {} /{path} {} B{fault}", logged.number, logged.method, logged.size_bytes)
+    let status = if logged.status == 0 {
+        "---".to_owned()
+    } else {
+        logged.status.to_string()
+    };
+    let fault = logged
+        .fault
+        .map(|fault| format!("  ({fault})"))
+        .unwrap_or_default();
+    format!(
+        "#{} {status} {} /{path} {} B{fault}",
+        logged.number, logged.method, logged.size_bytes
+    )
 }
 
 /// Says what was reached, and what a client did wrong.
@@ -90,7 +113,12 @@ fn farewell(server: &Server) -> io::Result<()> {
     let github = server.github();
     let ledger = &github.ledger;
     let mut out = io::stderr();
-    writeln!(out, "\n{} requests, {} of them writes", ledger.requests.len(), ledger.writes())?;
+    writeln!(
+        out,
+        "\n{} requests, {} of them writes",
+        ledger.requests.len(),
+        ledger.writes()
+    )?;
     for (state, count) in &ledger.reached {
         writeln!(out, "{count:>6}  {state:?}")?;
     }

@@ -122,7 +122,8 @@ fn pair(first: &[u8], second: &[u8]) -> Vec<u8> {
     [&length.to_le_bytes(), first, second].concat()
 }
 
-/// Files of every class and byte order, libraries and programs, with their program headers at both ends.
+/// Files of every class and byte order, libraries and programs, with their program headers at both
+/// ends.
 const MADE: [[u8; 8]; 10] = [
     [0, 0, 0, 0, 0, 0, 4, 4],
     [0, 1, 0, 0, 0, 0, 8, 4],
@@ -154,7 +155,8 @@ fn compiled(flags: &[&str]) -> io::Result<Vec<u8>> {
     if status.success() { bytes } else { Err(io::ErrorKind::Other.into()) }
 }
 
-/// Bits: a name, a rename, a removal, two for the search path, a long name. What they choose follows.
+/// Bits: a name, a rename, a removal, two for the search path, a long name. What they choose
+/// follows.
 const EDITS: [[u8; 7]; 4] = [
     [0b01_0011, 4, 1, 4, 0, 6, 0],
     [0b01_1000, 2, 0, 0, 0, 5, 0],
@@ -277,7 +279,8 @@ fn archives() -> impl Iterator<Item = Vec<u8>> + use<> {
     [code::kpack(&["gfx942", "gfx1100"], &["blas", "fft"]), code::kpack(&[], &[]), references].into_iter()
 }
 
-/// Archives: empty, small, a whole wheel; with what only other writers write; the text files of a wheel alone.
+/// Archives: empty, small, a whole wheel; with what only other writers write; the text files of a
+/// wheel alone.
 fn wheels(library: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
     let tags = WHEEL.trim_end_matches(".whl").split_once("-cp").map_or("", |(_, tags)| tags);
     let headers = format!("Wheel-Version: 1.0\nGenerator: seeds\nRoot-Is-Purelib: false\nTag: cp{tags}\n");

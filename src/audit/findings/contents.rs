@@ -1,5 +1,5 @@
-//! What a finished wheel must hold and require, by the rows of `wheel-contents`, and whether all that are expected are
-//! there.
+//! What a finished wheel must hold and require, by the rows of `wheel-contents`, and whether all
+//! that are expected are there.
 
 use regex::Regex;
 
@@ -30,7 +30,10 @@ pub struct Expected {
 /// The features that rows know, sorted.
 pub fn features(compat: &Compat) -> Vec<&str> {
     let rows = compat.tables_of(TableGroup::Contents).wheel_contents.iter();
-    let mut known: Vec<&str> = rows.map(|row| row.feature.as_str()).filter(|feature| !feature.is_empty()).collect();
+    let mut known: Vec<&str> = rows
+        .map(|row| row.feature.as_str())
+        .filter(|feature| !feature.is_empty())
+        .collect();
     known.sort_unstable();
     known.dedup();
     known
@@ -44,14 +47,24 @@ impl Expected {
     }
 
     /// The wheels of a distribution, in order.
-    pub fn of<'e>(&'e self, distribution: &'e DistributionName) -> impl Iterator<Item = &'e WheelName> {
+    pub fn of<'e>(
+        &'e self,
+        distribution: &'e DistributionName,
+    ) -> impl Iterator<Item = &'e WheelName> {
         let normal = distribution.normalized();
-        self.names.iter().filter(move |name| project(name) == normal)
+        self.names
+            .iter()
+            .filter(move |name| project(name) == normal)
     }
 
     /// Distributions without a wheel, and those with several.
     pub fn shortfalls(&self, compat: &Compat) -> Vec<Diagnostic> {
-        let platform = self.names.iter().map(system).find(|system| *system == "windows").unwrap_or("linux");
+        let platform = self
+            .names
+            .iter()
+            .map(system)
+            .find(|system| *system == "windows")
+            .unwrap_or("linux");
         let told = |distribution: &DistributionName| {
             let found: Vec<String> = self.of(distribution).map(ToString::to_string).collect();
             match found.as_slice() {
@@ -59,11 +72,13 @@ impl Expected {
                 [_] => None,
                 [first, ..] => {
                     let message = format!("there are {} wheels of {distribution}", found.len());
-                    let told =
-                        found.iter().fold(Diagnostic::new(&wheel_codes::SEVERAL_WHEELS, message), |told, name| {
-                            told.note(format!("`{name}`"))
-                        });
-                    let help = format!("remove what an earlier build left; `{first}` is the first and taken for it");
+                    let told = found.iter().fold(
+                        Diagnostic::new(&wheel_codes::SEVERAL_WHEELS, message),
+                        |told, name| told.note(format!("`{name}`")),
+                    );
+                    let help = format!(
+                        "remove what an earlier build left; `{first}` is the first and taken for it"
+                    );
                     Some(told.help(help))
                 }
             }
@@ -88,7 +103,9 @@ impl Expected {
         let embedding = known_embedding(name, compat);
         let is_inside = says_embedded(name) || embedding.is_some_and(|row| is_embedded(wheel, row));
         let rocm = if is_inside { "inside" } else { "packages" };
-        let is_split = !DeviceWheels::new(wheel.metadata(), compat).distributions.is_empty();
+        let is_split = !DeviceWheels::new(wheel.metadata(), compat)
+            .distributions
+            .is_empty();
         let applies = |row: &&WheelContentRow| {
             row.distribution == own
                 && (row.platform.is_empty() || row.platform == platform)
@@ -96,7 +113,12 @@ impl Expected {
                 && !(row.whole && is_split)
                 && (row.feature.is_empty() || self.features.contains(&row.feature))
         };
-        for row in compat.tables_of(TableGroup::Contents).wheel_contents.iter().filter(applies) {
+        for row in compat
+            .tables_of(TableGroup::Contents)
+            .wheel_contents
+            .iter()
+            .filter(applies)
+        {
             let looking = Looking { shown, wheel, row };
             found.extend(looking.is_too_small(size_bytes));
             found.extend(looking.holds());
@@ -118,9 +140,19 @@ impl Expected {
 /// That there is no wheel of a distribution; a remark where there is none for the platform.
 fn missing(distribution: &DistributionName, platform: &str, compat: &Compat) -> Diagnostic {
     let normal = distribution.normalized();
-    let finding = Diagnostic::new(&wheel_codes::WHEEL_NOT_THERE, format!("there is no wheel of {distribution}"));
-    let absent = |row: &&WheelContentRow| row.absent && row.distribution == normal && row.platform == platform;
-    match compat.tables_of(TableGroup::Contents).wheel_contents.iter().find(absent) {
+    let finding = Diagnostic::new(
+        &wheel_codes::WHEEL_NOT_THERE,
+        format!("there is no wheel of {distribution}"),
+    );
+    let absent = |row: &&WheelContentRow| {
+        row.absent && row.distribution == normal && row.platform == platform
+    };
+    match compat
+        .tables_of(TableGroup::Contents)
+        .wheel_contents
+        .iter()
+        .find(absent)
+    {
         Some(row) => finding.severity(Severity::Note).note(row.reason.clone()),
         None => finding
             .at(Place::Argument("--expect".to_owned()), "")
@@ -137,14 +169,25 @@ struct Looking<'l> {
 
 impl Looking<'_> {
     fn told(&self, code: &'static Code, message: String, member: &str) -> Diagnostic {
-        let place = Place::Member { wheel: self.shown.to_owned(), member: member.to_owned() };
+        let place = Place::Member {
+            wheel: self.shown.to_owned(),
+            member: member.to_owned(),
+        };
         let finding = Diagnostic::new(code, message).at(place, self.row.reason.clone());
-        if self.row.help.is_empty() { finding } else { finding.help(self.row.help.clone()) }
+        if self.row.help.is_empty() {
+            finding
+        } else {
+            finding.help(self.row.help.clone())
+        }
     }
 
     fn bad_pattern(&self, reason: &dyn std::fmt::Display) -> Diagnostic {
-        let message = format!("a row of `wheel-contents` about {}: {reason}", self.row.distribution);
-        Diagnostic::new(&wheel_codes::BAD_PATTERN, message).help("correct the row; `--compat` names its folder")
+        let message = format!(
+            "a row of `wheel-contents` about {}: {reason}",
+            self.row.distribution
+        );
+        Diagnostic::new(&wheel_codes::BAD_PATTERN, message)
+            .help("correct the row; `--compat` names its folder")
     }
 
     fn regex(&self, pattern: &str) -> Result<Regex, Diagnostic> {
@@ -156,7 +199,11 @@ impl Looking<'_> {
         let message = || format!("it has {size_bytes} bytes, and a finished one at least {least}");
         let finding = || Diagnostic::new(&wheel_codes::WHEEL_TOO_SMALL, message());
         let place = Place::File(self.shown.to_owned().into());
-        (size_bytes < least).then(|| finding().at(place, self.row.reason.clone()).help(self.row.help.clone()))
+        (size_bytes < least).then(|| {
+            finding()
+                .at(place, self.row.reason.clone())
+                .help(self.row.help.clone())
+        })
     }
 
     fn holds(&self) -> Vec<Diagnostic> {
@@ -167,7 +214,13 @@ impl Looking<'_> {
             };
             let mut members = self.wheel.archive().members().iter();
             let is_there = members.any(|member| member.size_bytes() > 0 && one.has(member.name()));
-            (!is_there).then(|| self.told(&codes::CONTENT_MISSING, format!("it holds no `{pattern}`"), pattern))
+            (!is_there).then(|| {
+                self.told(
+                    &codes::CONTENT_MISSING,
+                    format!("it holds no `{pattern}`"),
+                    pattern,
+                )
+            })
         };
         self.row.holds.iter().filter_map(lacks).collect()
     }
@@ -176,7 +229,10 @@ impl Looking<'_> {
     fn requirements(&self) -> impl Iterator<Item = String> {
         self.wheel.metadata().all("Requires-Dist").map(|line| {
             let plain = line.split(';').next().unwrap_or_default();
-            plain.chars().filter(|c| !c.is_whitespace() && !matches!(c, '(' | ')')).collect()
+            plain
+                .chars()
+                .filter(|c| !c.is_whitespace() && !matches!(c, '(' | ')'))
+                .collect()
         })
     }
 
@@ -188,7 +244,9 @@ impl Looking<'_> {
             Ok(pattern) => pattern,
             Err(fault) => return Some(fault),
         };
-        let is_there = self.requirements().any(|requirement| pattern.is_match(&requirement));
+        let is_there = self
+            .requirements()
+            .any(|requirement| pattern.is_match(&requirement));
         let metadata = self.wheel.dist_info_path("METADATA");
         let message = || format!("METADATA has no `Requires-Dist` that matches `{pattern}`");
         (!is_there).then(|| self.told(&codes::REQUIREMENT_MISSING, message(), &metadata))
@@ -198,48 +256,82 @@ impl Looking<'_> {
     fn requires_beside(&self, beside: &WheelName, names: &[WheelName]) -> Option<Diagnostic> {
         let own = project(beside);
         let is_one = |requirement: &String| {
-            let Some((name, version)) = requirement.split_once("==") else { return false };
-            let is_own = name.parse::<DistributionName>().is_ok_and(|name| name.normalized() == own);
+            let Some((name, version)) = requirement.split_once("==") else {
+                return false;
+            };
+            let is_own = name
+                .parse::<DistributionName>()
+                .is_ok_and(|name| name.normalized() == own);
             let version = version.parse::<Version>();
             let mut of_it = names.iter().filter(|name| project(name) == own);
             is_own && version.is_ok_and(|version| of_it.any(|name| name.version == version))
         };
         let is_required = self.requirements().any(|requirement| is_one(&requirement));
-        let message = || format!("METADATA does not require `{}`, which lies beside it", beside.requirement());
+        let message = || {
+            format!(
+                "METADATA does not require `{}`, which lies beside it",
+                beside.requirement()
+            )
+        };
         let metadata = self.wheel.dist_info_path("METADATA");
         (!is_required).then(|| self.told(&codes::REQUIREMENT_MISSING, message(), &metadata))
     }
 
     /// What is not there at all is told by other rows.
     fn equals(&self, equal: &EqualRow) -> Result<Option<Diagnostic>, WheelError> {
-        let Some(member) = self.wheel.archive().member(&equal.member) else { return Ok(None) };
+        let Some(member) = self.wheel.archive().member(&equal.member) else {
+            return Ok(None);
+        };
         let (find, requires) = match (self.regex(&equal.find), self.regex(&equal.requires)) {
             (Ok(find), Ok(requires)) => (find, requires),
             (Err(fault), _) | (_, Err(fault)) => return Ok(Some(fault)),
         };
         let content = self.wheel.archive().read(member, LIMIT_BYTES)?;
         let content = String::from_utf8_lossy(&content);
-        let group = |pattern: &Regex, text: &str| Some(pattern.captures(text)?.get(1)?.as_str().to_owned());
-        let told = |message: String| Some(self.told(&codes::CONTENT_DISAGREES, message, &equal.member));
+        let group =
+            |pattern: &Regex, text: &str| Some(pattern.captures(text)?.get(1)?.as_str().to_owned());
+        let told =
+            |message: String| Some(self.told(&codes::CONTENT_DISAGREES, message, &equal.member));
         let Some(written) = group(&find, &content) else {
             return Ok(told(format!("nothing in it matches `{find}`")));
         };
-        let Some(required) = self.requirements().find_map(|requirement| group(&requires, &requirement)) else {
+        let Some(required) = self
+            .requirements()
+            .find_map(|requirement| group(&requires, &requirement))
+        else {
             return Ok(None);
         };
         let (one, other) = (written.parse::<Version>(), required.parse::<Version>());
-        let is_same = written == required || matches!((one, other), (Ok(one), Ok(other)) if one == other);
-        Ok(if is_same { None } else { told(format!("it says `{written}`, and METADATA requires `{required}`")) })
+        let is_same =
+            written == required || matches!((one, other), (Ok(one), Ok(other)) if one == other);
+        Ok(if is_same {
+            None
+        } else {
+            told(format!(
+                "it says `{written}`, and METADATA requires `{required}`"
+            ))
+        })
     }
 }
 
 fn project(name: &WheelName) -> String {
-    name.distribution.parse::<DistributionName>().map_or_else(|_| name.distribution.clone(), |name| name.normalized())
+    name.distribution
+        .parse::<DistributionName>()
+        .map_or_else(|_| name.distribution.clone(), |name| name.normalized())
 }
 
 /// What the rows call the system of a wheel.
 fn system(name: &WheelName) -> &'static str {
-    if name.platform.tags().iter().any(|tag| tag.starts_with("win")) { "windows" } else { "linux" }
+    if name
+        .platform
+        .tags()
+        .iter()
+        .any(|tag| tag.starts_with("win"))
+    {
+        "windows"
+    } else {
+        "linux"
+    }
 }
 
 #[cfg(test)]
@@ -251,9 +343,15 @@ mod tests {
 
     #[test]
     fn the_patterns_of_the_shipped_rows_can_be_read() {
-        for row in &Compat::embedded().tables_of(crate::compat::TableGroup::Contents).wheel_contents {
+        for row in &Compat::embedded()
+            .tables_of(crate::compat::TableGroup::Contents)
+            .wheel_contents
+        {
             Excludes::new(row.holds.iter().map(String::as_str)).unwrap();
-            let equal = row.equal.iter().flat_map(|equal| [&equal.find, &equal.requires]);
+            let equal = row
+                .equal
+                .iter()
+                .flat_map(|equal| [&equal.find, &equal.requires]);
             for pattern in equal.chain([&row.requires]) {
                 Regex::new(pattern).unwrap();
             }

@@ -52,7 +52,8 @@ pub(super) struct Subject<'a> {
     pub allowed_paths: &'a Excludes,
 }
 
-/// Everything that can be said of a wheel's libraries without asking for expectations, or for other wheels.
+/// Everything that can be said of a wheel's libraries without asking for expectations, or for other
+/// wheels.
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     let mut found = tags::findings(subject);
     found.extend(paths::findings(subject));
@@ -87,8 +88,16 @@ impl<'a> Subject<'a> {
         Diagnostic::new(code, message).at(Place::File(self.name.to_string().into()), "")
     }
 
-    fn on_member(&self, code: &'static Code, member: &str, message: impl Into<String>) -> Diagnostic {
-        let place = Place::Member { wheel: self.name.to_string(), member: member.to_owned() };
+    fn on_member(
+        &self,
+        code: &'static Code,
+        member: &str,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        let place = Place::Member {
+            wheel: self.name.to_string(),
+            member: member.to_owned(),
+        };
         Diagnostic::new(code, message).at(place, "")
     }
 
@@ -104,11 +113,19 @@ impl<'a> Subject<'a> {
     /// What the label says, where it has the parts of a label.
     fn label(&self) -> Option<LabelParts> {
         let label = self.name.label()?;
-        LabelParts::parse(&label, &self.compat.rocm_versions()).ok().map(|parsed| parsed.parts)
+        LabelParts::parse(&label, &self.compat.rocm_versions())
+            .ok()
+            .map(|parsed| parsed.parts)
     }
 }
 
 /// The numbers of a version, `GLIBC_2.28` or `2.28`, which compare as versions do.
 pub fn numbers(version: &str) -> Vec<u32> {
-    version.rsplit('_').next().unwrap_or(version).split('.').map(|part| part.parse().unwrap_or_default()).collect()
+    version
+        .rsplit('_')
+        .next()
+        .unwrap_or(version)
+        .split('.')
+        .map(|part| part.parse().unwrap_or_default())
+        .collect()
 }

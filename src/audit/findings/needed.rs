@@ -7,8 +7,8 @@ use crate::audit::search::Entry;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::rocm as codes;
 
-/// One finding for each path, which builds give to many files at once. A path from `$ORIGIN` leads somewhere on every
-/// machine.
+/// One finding for each path, which builds give to many files at once. A path from `$ORIGIN` leads
+/// somewhere on every machine.
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (path, library) in subject.libraries() {

@@ -1,4 +1,5 @@
-//! What repairing a wheel takes: which platform it then is for, which libraries come along, what changes in which file.
+//! What repairing a wheel takes: which platform it then is for, which libraries come along, what
+//! changes in which file.
 
 mod graft;
 mod result;
@@ -86,9 +87,11 @@ pub struct Plan {
     pub moved: BTreeMap<String, String>,
     /// Copies of libraries that are left out, by path, each with the path of the one that stays.
     pub dropped: BTreeMap<String, String>,
-    /// Libraries that come along and that the wheel holds already, by their paths, the same to the byte.
+    /// Libraries that come along and that the wheel holds already, by their paths, the same to the
+    /// byte.
     pub present: BTreeSet<String>,
-    /// Libraries that come along in the place of members of the wheel, by their paths: those have other bytes.
+    /// Libraries that come along in the place of members of the wheel, by their paths: those have
+    /// other bytes.
     pub replaced: BTreeSet<String>,
     /// What a person should know.
     pub findings: Vec<Diagnostic>,
@@ -98,7 +101,11 @@ impl Plan {
     /// Nothing but other platform tags.
     pub fn of_tags(tags: TagSet) -> Self {
         Self {
-            platform: Platform { policy: String::new(), tags, findings: Vec::new() },
+            platform: Platform {
+                policy: String::new(),
+                tags,
+                findings: Vec::new(),
+            },
             folder: String::new(),
             grafts: Vec::new(),
             edits: BTreeMap::new(),
@@ -112,7 +119,10 @@ impl Plan {
 
     /// Whether every file stays as it is.
     pub fn keeps_files(&self) -> bool {
-        self.grafts.is_empty() && self.edits.is_empty() && self.moved.is_empty() && self.dropped.is_empty()
+        self.grafts.is_empty()
+            && self.edits.is_empty()
+            && self.moved.is_empty()
+            && self.dropped.is_empty()
     }
 
     /// Where a library that comes along lies in the wheel.
@@ -122,19 +132,24 @@ impl Plan {
 
     /// The libraries that come along, by their paths in the wheel.
     pub fn graft_paths(&self) -> BTreeSet<String> {
-        self.grafts.iter().map(|graft| self.path_of(graft)).collect()
+        self.grafts
+            .iter()
+            .map(|graft| self.path_of(graft))
+            .collect()
     }
 
-    /// Settles what becomes of members of the wheel that lie where libraries come along: those with the same bytes stay,
-    /// and the others give way. The name of such a file has the start of the SHA-256 of the library that comes along, so
-    /// it is the same library, made otherwise: by another program, with other options, or by hand. What was linked
-    /// against the one fits the other. auditwheel leaves the one that is there, whatever is in it.
+    /// Settles what becomes of members of the wheel that lie where libraries come along: those with
+    /// the same bytes stay, and the others give way. The name of such a file has the start of the
+    /// SHA-256 of the library that comes along, so it is the same library, made otherwise: by
+    /// another program, with other options, or by hand. What was linked against the one fits the
+    /// other. auditwheel leaves the one that is there, whatever is in it.
     pub fn settle(&mut self, name: &WheelName, same: BTreeSet<String>, others: BTreeSet<String>) {
         for path in same.iter().chain(&others) {
             self.edits.remove(path);
             self.dropped.remove(path);
         }
-        self.findings.extend(others.iter().map(|path| graft::replaced(name, path)));
+        self.findings
+            .extend(others.iter().map(|path| graft::replaced(name, path)));
         (self.present, self.replaced) = (same, others);
     }
 
@@ -153,8 +168,9 @@ pub type Digests<'a> = dyn FnMut(&MachineLibrary) -> Result<Fingerprint, Diagnos
 /// Decides what repairing a wheel takes.
 ///
 /// # Errors
-/// When the wanted platform cannot be reached, with the file and symbol in the way, when a library is found nowhere, with
-/// who needs it, and when one that comes along would need two libraries under one name.
+/// When the wanted platform cannot be reached, with the file and symbol in the way, when a library
+/// is found nowhere, with who needs it, and when one that comes along would need two libraries
+/// under one name.
 pub fn plan(
     name: &WheelName,
     files: &[FileFacts],
@@ -168,11 +184,18 @@ pub fn plan(
     let needs = graft::needs(name, files, verdict, &platform.policy)?;
     let (grafts, new_names) = graft::grafts(&needs, digests)?;
     let among = graft::among(name, files, &grafts, &new_names)?;
-    findings.extend(grafts.iter().filter_map(|graft| graft::of_rocm(name, graft, &repair.of_rocm)));
-    let along = |number: usize, needed: &String| new_names.get(&number).and_then(|own| own.get(needed));
+    findings.extend(
+        grafts
+            .iter()
+            .filter_map(|graft| graft::of_rocm(name, graft, &repair.of_rocm)),
+    );
+    let along =
+        |number: usize, needed: &String| new_names.get(&number).and_then(|own| own.get(needed));
     let (mut edits, mut moved) = (BTreeMap::new(), BTreeMap::new());
     for (number, file) in files.iter().enumerate() {
-        let FileKind::Library(library) = &file.kind else { continue };
+        let FileKind::Library(library) = &file.kind else {
+            continue;
+        };
         if !verdict.trees.contains_key(&number) {
             continue;
         }
@@ -196,7 +219,12 @@ pub fn plan(
             _ => file.path.clone(),
         };
         own.rpath = match (leads_out, repair.mends_paths) {
-            (true, _) => SearchPath::Rpath(rpath::with_folder(library, &installed, &folder, &repair.allowed_paths)),
+            (true, _) => SearchPath::Rpath(rpath::with_folder(
+                library,
+                &installed,
+                &folder,
+                &repair.allowed_paths,
+            )),
             (false, true) => rpath::mended(library, &repair.allowed_paths),
             (false, false) => SearchPath::Keep,
         };
@@ -206,5 +234,13 @@ pub fn plan(
     }
     let grafts = graft::with_edits(grafts, among);
     let tags = platform.tags.clone();
-    Ok(Plan { platform, folder, grafts, edits, moved, findings, ..Plan::of_tags(tags) })
+    Ok(Plan {
+        platform,
+        folder,
+        grafts,
+        edits,
+        moved,
+        findings,
+        ..Plan::of_tags(tags)
+    })
 }

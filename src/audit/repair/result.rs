@@ -1,7 +1,8 @@
-//! Whether a repaired wheel is what was planned: all of it is judged again, with every file where it is installed.
+//! Whether a repaired wheel is what was planned: all of it is judged again, with every file where
+//! it is installed.
 //!
-//! In: the report of the old wheel, the plan, and the facts of those members of the new one that are not of the old one.
-//! Out: what is wrong with the new one.
+//! In: the report of the old wheel, the plan, and the facts of those members of the new one that
+//! are not of the old one. Out: what is wrong with the new one.
 //!
 //! **Invariant:** what was not changed is not read again; its facts are those of the old wheel.
 
@@ -40,32 +41,68 @@ impl std::fmt::Debug for Made<'_> {
     }
 }
 
-/// What a repaired wheel falls short of: files are missing or are not as edited, libraries are not found from where they
-/// are installed, or a platform of the name lacks what is needed. Empty for a wheel that is as planned.
+/// What a repaired wheel falls short of: files are missing or are not as edited, libraries are not
+/// found from where they are installed, or a platform of the name lacks what is needed. Empty for a
+/// wheel that is as planned.
 pub fn shortfalls(before: &Report<'_>, plan: &Plan, made: Made<'_>) -> Vec<Diagnostic> {
-    let Some(verdict) = &before.verdict else { return Vec::new() };
-    let mut check = Check { made: made.name, found: Vec::new() };
+    let Some(verdict) = &before.verdict else {
+        return Vec::new();
+    };
+    let mut check = Check {
+        made: made.name,
+        found: Vec::new(),
+    };
     let graft_path = |name: &str| (made.new_path)(&format!("{}/{name}", plan.folder));
-    let fresh: BTreeMap<&str, &FileFacts> = made.files.iter().map(|file| (file.path.as_str(), file)).collect();
+    let fresh: BTreeMap<&str, &FileFacts> = made
+        .files
+        .iter()
+        .map(|file| (file.path.as_str(), file))
+        .collect();
 
-    let edits = |path: &str| plan.edits.get(path).filter(|_| !made.removed.contains(path));
-    let edited = before.libraries().filter_map(|(path, library)| Some(((made.new_path)(path), library, edits(path)?)));
-    let grafted = plan.grafts.iter().map(|graft| (graft_path(&graft.name), &graft.library.library, &graft.edits));
-    let is_new = |path: &str| !plan.present.iter().any(|present| (made.new_path)(present) == path);
+    let edits = |path: &str| {
+        plan.edits
+            .get(path)
+            .filter(|_| !made.removed.contains(path))
+    };
+    let edited = before
+        .libraries()
+        .filter_map(|(path, library)| Some(((made.new_path)(path), library, edits(path)?)));
+    let grafted = plan.grafts.iter().map(|graft| {
+        (
+            graft_path(&graft.name),
+            &graft.library.library,
+            &graft.edits,
+        )
+    });
+    let is_new = |path: &str| {
+        !plan
+            .present
+            .iter()
+            .any(|present| (made.new_path)(present) == path)
+    };
     let grafted = grafted.filter(|(path, ..)| is_new(path));
     for (path, library, edits) in edited.chain(grafted) {
         check.edited(&path, fresh.get(path.as_str()).copied(), library, edits);
     }
 
     let mut files = Vec::new();
-    for file in before.files.iter().filter(|file| !made.removed.contains(&file.path)) {
+    for file in before
+        .files
+        .iter()
+        .filter(|file| !made.removed.contains(&file.path))
+    {
         let path = (made.new_path)(&file.path);
         if fresh.contains_key(path.as_str()) {
             continue;
         }
         match made.archive.member(&path) {
-            Some(member) if (member.size_bytes(), member.crc32()) == (file.size_bytes, file.crc32) => {
-                files.push(FileFacts { path, ..file.clone() });
+            Some(member)
+                if (member.size_bytes(), member.crc32()) == (file.size_bytes, file.crc32) =>
+            {
+                files.push(FileFacts {
+                    path,
+                    ..file.clone()
+                });
             }
             Some(_) => check.tell(&path, "it changed, and was to stay as it was"),
             None => check.tell(&path, "it is lost"),
@@ -73,7 +110,11 @@ pub fn shortfalls(before: &Report<'_>, plan: &Plan, made: Made<'_>) -> Vec<Diagn
     }
     files.extend(made.files);
     files.sort_by(|one, other| one.path.cmp(&other.path));
-    let numbers: BTreeMap<&str, usize> = files.iter().enumerate().map(|(at, file)| (file.path.as_str(), at)).collect();
+    let numbers: BTreeMap<&str, usize> = files
+        .iter()
+        .enumerate()
+        .map(|(at, file)| (file.path.as_str(), at))
+        .collect();
     let considered = select(made.name, &files).considered;
     let after = judge(&files, &considered, verdict.judging);
 
@@ -84,16 +125,27 @@ pub fn shortfalls(before: &Report<'_>, plan: &Plan, made: Made<'_>) -> Vec<Diagn
     let new_names: BTreeMap<&str, &str> = plan
         .grafts
         .iter()
-        .flat_map(|graft| graft.sources.iter().map(|source| (source.as_str(), graft.name.as_str())))
+        .flat_map(|graft| {
+            graft
+                .sources
+                .iter()
+                .map(|source| (source.as_str(), graft.name.as_str()))
+        })
         .collect();
     // What gave way to a library that came along leads where that one does.
     let gives_way = |path: &str| made.removed.contains(path) || plan.replaced.contains(path);
     let stays = |number: usize| !gives_way(&before.files[number].path);
     for (number, tree) in verdict.trees.iter().filter(|(number, _)| stays(**number)) {
         let path = (made.new_path)(&before.files[*number].path);
-        let Some(tree_after) = check.counts(&path, &numbers, &after) else { continue };
-        let beyond = verdict.by_file[number].iter().filter(|one| one.policy.name() == plan.platform.policy);
-        let come_along: BTreeSet<&str> = beyond.flat_map(|one| one.libraries.keys().map(String::as_str)).collect();
+        let Some(tree_after) = check.counts(&path, &numbers, &after) else {
+            continue;
+        };
+        let beyond = verdict.by_file[number]
+            .iter()
+            .filter(|one| one.policy.name() == plan.platform.policy);
+        let come_along: BTreeSet<&str> = beyond
+            .flat_map(|one| one.libraries.keys().map(String::as_str))
+            .collect();
         for (needed, node) in &tree.nodes {
             let (name, target) = match &node.found {
                 Found::Wheel(at) => (needed.as_str(), (made.new_path)(&before.files[*at].path)),
@@ -101,7 +153,10 @@ pub fn shortfalls(before: &Report<'_>, plan: &Plan, made: Made<'_>) -> Vec<Diagn
                     match new_names.get(library.real_path.as_str()) {
                         Some(name) => (*name, graft_path(name)),
                         None => {
-                            check.tell(&path, format!("`{needed}` was to come along, and is not planned to"));
+                            check.tell(
+                                &path,
+                                format!("`{needed}` was to come along, and is not planned to"),
+                            );
                             continue;
                         }
                     }
@@ -110,7 +165,10 @@ pub fn shortfalls(before: &Report<'_>, plan: &Plan, made: Made<'_>) -> Vec<Diagn
             };
             let found = tree_after.nodes.get(name).map(|node| &node.found);
             if !matches!(found, Some(Found::Wheel(at)) if files[*at].path == target) {
-                check.tell(&path, format!("`{name}` is not found in the wheel from where this is installed"));
+                check.tell(
+                    &path,
+                    format!("`{name}` is not found in the wheel from where this is installed"),
+                );
             }
         }
     }
@@ -126,27 +184,46 @@ struct Check<'m> {
 
 impl Check<'_> {
     fn tell(&mut self, path: &str, message: impl Into<String>) {
-        let place = Place::Member { wheel: self.made.to_string(), member: path.to_owned() };
+        let place = Place::Member {
+            wheel: self.made.to_string(),
+            member: path.to_owned(),
+        };
         self.found.push(unsound(message).at(place, ""));
     }
 
     /// A library must be as the edits make it, in everything that loaders and policies go by.
-    fn edited(&mut self, path: &str, made: Option<&FileFacts>, library: &Library, edits: &ElfEdits) {
+    fn edited(
+        &mut self,
+        path: &str,
+        made: Option<&FileFacts>,
+        library: &Library,
+        edits: &ElfEdits,
+    ) {
         match made.map(|file| &file.kind) {
             None => self.tell(path, "it was to change and did not"),
             Some(FileKind::Library(made)) => {
                 let (expected, actual) = (Names::of(library).after(edits), Names::of(made));
                 for (what, expected, actual) in expected.against(&actual) {
-                    self.tell(path, format!("its {what} is {actual}, and {expected} was planned"));
+                    self.tell(
+                        path,
+                        format!("its {what} is {actual}, and {expected} was planned"),
+                    );
                 }
             }
-            Some(FileKind::Damaged(reason)) => self.tell(path, format!("it cannot be read: {reason}")),
+            Some(FileKind::Damaged(reason)) => {
+                self.tell(path, format!("it cannot be read: {reason}"))
+            }
             Some(_) => self.tell(path, "it is no library"),
         }
     }
 
     /// What a library leads to; one that is not there or that nobody would load is told.
-    fn counts<'a>(&mut self, path: &str, numbers: &BTreeMap<&str, usize>, after: &'a Verdict<'_>) -> Option<&'a Tree> {
+    fn counts<'a>(
+        &mut self,
+        path: &str,
+        numbers: &BTreeMap<&str, usize>,
+        after: &'a Verdict<'_>,
+    ) -> Option<&'a Tree> {
         let tree = numbers.get(path).and_then(|number| after.trees.get(number));
         if tree.is_none() {
             self.tell(path, "it is not among the libraries that count");
@@ -164,20 +241,31 @@ impl Check<'_> {
         after: &Verdict<'_>,
     ) {
         for (number, references) in &after.by_file {
-            let beyond = references.iter().filter(|one| one.policy.name() == plan.platform.policy);
-            for name in beyond.flat_map(|one| one.libraries.keys()).filter(|name| !is_libpython(name)) {
-                self.tell(&files[*number].path, format!("`{name}` is needed, and did not come along"));
+            let beyond = references
+                .iter()
+                .filter(|one| one.policy.name() == plan.platform.policy);
+            for name in beyond
+                .flat_map(|one| one.libraries.keys())
+                .filter(|name| !is_libpython(name))
+            {
+                self.tell(
+                    &files[*number].path,
+                    format!("`{name}` is needed, and did not come along"),
+                );
             }
         }
         let policies = after.judging.policies;
         for tag in self.made.platform.tags() {
-            let Some(claimed) = policies.for_tag(tag).filter(|claimed| !claimed.is_linux()) else { continue };
+            let Some(claimed) = policies.for_tag(tag).filter(|claimed| !claimed.is_linux()) else {
+                continue;
+            };
             // What was false before stays only where that was asked for.
-            let was_false =
-                before.name.platform.tags().contains(tag) && claimed.priority() > verdict.reach().priority();
+            let was_false = before.name.platform.tags().contains(tag)
+                && claimed.priority() > verdict.reach().priority();
             if claimed.priority() > after.reach().priority() && !was_false {
                 let message = format!("its name says `{tag}`, which lacks what is needed");
-                self.found.push(unsound(message).at(Place::File(self.made.to_string().into()), ""));
+                self.found
+                    .push(unsound(message).at(Place::File(self.made.to_string().into()), ""));
             }
         }
     }
@@ -200,7 +288,10 @@ struct Names {
 
 impl Names {
     fn of(library: &Library) -> Self {
-        let versions = library.versions.iter().map(|need| (need.library.clone(), need.versions.clone()));
+        let versions = library
+            .versions
+            .iter()
+            .map(|need| (need.library.clone(), need.versions.clone()));
         Self {
             soname: library.soname.clone(),
             needed: library.needed.clone(),
@@ -216,9 +307,12 @@ impl Names {
                 new.clone_into(name);
             }
         };
-        self.needed.retain(|name| !edits.remove_needed.contains(name));
+        self.needed
+            .retain(|name| !edits.remove_needed.contains(name));
         self.needed.iter_mut().for_each(new);
-        self.versions.iter_mut().for_each(|(library, _)| new(library));
+        self.versions
+            .iter_mut()
+            .for_each(|(library, _)| new(library));
         self.soname = edits.soname.clone().or(self.soname);
         (self.rpath, self.runpath) = match &edits.rpath {
             SearchPath::Keep => (self.rpath, self.runpath),
@@ -241,7 +335,10 @@ impl Names {
             ]
         };
         let pairs = texts(self).into_iter().zip(texts(other));
-        pairs.filter(|(one, other)| one.1 != other.1).map(|(one, other)| (one.0, one.1, other.1)).collect()
+        pairs
+            .filter(|(one, other)| one.1 != other.1)
+            .map(|(one, other)| (one.0, one.1, other.1))
+            .collect()
     }
 }
 
@@ -266,7 +363,10 @@ mod tests {
     fn library(needed: &[&str], runpath: Option<&str>) -> Library {
         Library {
             header: Header {
-                format: Format { class: Class::Elf64, endian: Endian::Little },
+                format: Format {
+                    class: Class::Elf64,
+                    endian: Endian::Little,
+                },
                 os_abi: 0,
                 abi_version: 0,
                 kind: 3,
@@ -315,9 +415,16 @@ mod tests {
 
     impl MachineLibraries for Machine {
         fn read(&self, path: &str) -> Option<MachineLibrary> {
-            let library = Library { extension: None, ..library(&["libc.so.6"], None) };
+            let library = Library {
+                extension: None,
+                ..library(&["libc.so.6"], None)
+            };
             let (path, real_path) = (path.to_owned(), path.to_owned());
-            path.ends_with("/libhost.so.1").then_some(MachineLibrary { path, real_path, library })
+            path.ends_with("/libhost.so.1").then_some(MachineLibrary {
+                path,
+                real_path,
+                library,
+            })
         }
 
         fn open(&self, _: &str) -> std::io::Result<Box<dyn ReadAt>> {
@@ -336,12 +443,18 @@ mod tests {
         }
     }
 
-    /// What a result falls short of that differs from what was planned as told: one extension that needs a library of the
-    /// machine, and one that needs a library beside it.
-    fn told(name: &str, change: impl FnOnce(&mut Vec<FileFacts>, &mut Vec<&'static str>)) -> Vec<String> {
+    /// What a result falls short of that differs from what was planned as told: one extension that
+    /// needs a library of the machine, and one that needs a library beside it.
+    fn told(
+        name: &str,
+        change: impl FnOnce(&mut Vec<FileFacts>, &mut Vec<&'static str>),
+    ) -> Vec<String> {
         let policies = Policies::builtin(Family::Manylinux, Arch::X86_64);
         let (known, excludes) = (Known::new(&Machine), Excludes::default());
-        let path = Path { environment: Vec::new(), system: vec!["/opt".to_owned()] };
+        let path = Path {
+            environment: Vec::new(),
+            system: vec!["/opt".to_owned()],
+        };
         let judging = Judging {
             policies: &policies,
             known: &known,
@@ -351,8 +464,14 @@ mod tests {
             is_libc_open: false,
         };
         let files = vec![
-            file("demo/_demo.so", library(&["libhost.so.1", "libc.so.6"], None)),
-            file("demo/_other.so", library(&["libbeside.so", "libc.so.6"], Some("$ORIGIN"))),
+            file(
+                "demo/_demo.so",
+                library(&["libhost.so.1", "libc.so.6"], None),
+            ),
+            file(
+                "demo/_other.so",
+                library(&["libbeside.so", "libc.so.6"], Some("$ORIGIN")),
+            ),
             file("demo/libbeside.so", library(&["libc.so.6"], None)),
         ];
         let verdict = judge(&files, &[0, 1, 2], judging);
@@ -369,15 +488,28 @@ mod tests {
             taken: BTreeSet::new(),
         };
         let plan = plan(&old, &files, &verdict, &how, &mut |_| {
-            Ok(Fingerprint { digest: "0123456789".to_owned(), size_bytes: 1 })
+            Ok(Fingerprint {
+                digest: "0123456789".to_owned(),
+                size_bytes: 1,
+            })
         })
         .unwrap();
-        let FileKind::Library(own) = &files[0].kind else { panic!("it is a library") };
+        let FileKind::Library(own) = &files[0].kind else {
+            panic!("it is a library")
+        };
         let mut made = vec![
             file("demo/_demo.so", edited(own, &plan.edits["demo/_demo.so"])),
-            file(GRAFT, edited(&plan.grafts[0].library.library, &plan.grafts[0].edits)),
+            file(
+                GRAFT,
+                edited(&plan.grafts[0].library.library, &plan.grafts[0].edits),
+            ),
         ];
-        let mut members = vec!["demo/_demo.so", "demo/_other.so", "demo/libbeside.so", GRAFT];
+        let mut members = vec![
+            "demo/_demo.so",
+            "demo/_other.so",
+            "demo/libbeside.so",
+            GRAFT,
+        ];
         change(&mut made, &mut members);
 
         let mut bytes = Vec::new();
@@ -400,7 +532,13 @@ mod tests {
         };
         let name = &name.parse().unwrap();
         let removed = &BTreeSet::new();
-        let made = Made { name, archive: &archive, files: made, removed, new_path: &str::to_owned };
+        let made = Made {
+            name,
+            archive: &archive,
+            files: made,
+            removed,
+            new_path: &str::to_owned,
+        };
         let found = shortfalls(&before, &plan, made);
         assert!(found.iter().all(|one| one.code == &codes::UNSOUND_RESULT));
         found.into_iter().map(|one| one.message).collect()
@@ -418,12 +556,16 @@ mod tests {
         const NEW: &str = "demo-1.0-cp312-cp312-manylinux_2_17_x86_64.whl";
         let none: [&str; 0] = [];
         assert_eq!(told(NEW, |_, _| ()), none);
-        assert_eq!(told("demo-1.0-cp312-cp312-manylinux_2_40_x86_64.whl", |_, _| ()), none);
+        assert_eq!(
+            told("demo-1.0-cp312-cp312-manylinux_2_40_x86_64.whl", |_, _| ()),
+            none
+        );
         assert_eq!(
             told("demo-1.0-cp312-cp312-manylinux_2_12_x86_64.whl", |_, _| ()),
             ["its name says `manylinux_2_12_x86_64`, which lacks what is needed"]
         );
-        let not_found = "`libhost-01234567.so.1` is not found in the wheel from where this is installed";
+        let not_found =
+            "`libhost-01234567.so.1` is not found in the wheel from where this is installed";
         assert_eq!(
             told(NEW, |made, _| drop(made.remove(1))),
             [
@@ -443,10 +585,13 @@ mod tests {
         );
         assert_eq!(
             told(NEW, |made, _| own(made, 0).needed.truncate(1)),
-            ["its NEEDED is [\"libhost-01234567.so.1\"], and [\"libhost-01234567.so.1\", \"libc.so.6\"] was planned"]
+            [
+                "its NEEDED is [\"libhost-01234567.so.1\"], and [\"libhost-01234567.so.1\", \"libc.so.6\"] was planned"
+            ]
         );
         assert_eq!(
-            told(NEW, |_, members| members.retain(|member| *member != "demo/libbeside.so")),
+            told(NEW, |_, members| members
+                .retain(|member| *member != "demo/libbeside.so")),
             [
                 "it is lost",
                 "`libbeside.so` is not found in the wheel from where this is installed",
@@ -459,8 +604,14 @@ mod tests {
         };
         assert_eq!(told(NEW, damaged)[0], "it cannot be read: cut off");
         let newer = |made: &mut Vec<FileFacts>, _: &mut Vec<&str>| {
-            own(made, 1).versions[0].versions.push("GLIBC_2.38".to_owned());
+            own(made, 1).versions[0]
+                .versions
+                .push("GLIBC_2.38".to_owned());
         };
-        assert_eq!(told(NEW, newer).len(), 2, "a version that was not there, and a platform that lacks it");
+        assert_eq!(
+            told(NEW, newer).len(),
+            2,
+            "a version that was not there, and a platform that lacks it"
+        );
     }
 }

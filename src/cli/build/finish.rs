@@ -1,4 +1,5 @@
-//! What follows a build whose stages are all done: find the wheels, check them, copy them out, say so.
+//! What follows a build whose stages are all done: find the wheels, check them, copy them out, say
+//! so.
 
 use super::Args;
 use super::prepare::{Prepared, shown};
@@ -33,7 +34,11 @@ pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &She
         Err(Undelivered::Refused(faults)) => {
             shell.report(&faults);
             let first = faults.into_iter().find(Diagnostic::is_error);
-            (Exit::Fault, Outcome::Refused, first.map(|fault| fault.message))
+            (
+                Exit::Fault,
+                Outcome::Refused,
+                first.map(|fault| fault.message),
+            )
         }
         Err(Undelivered::Machine(fault)) => {
             shell.report(std::slice::from_ref(&fault));
@@ -53,14 +58,25 @@ pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &She
 
 /// Warns of a torch in the build that is not the one of the label.
 fn other_torch(job: &Prepared, built: &Built, shell: &Shell) -> Vec<Diagnostic> {
-    let Ok(compat) = load::compat(shell) else { return Vec::new() };
-    let label = job.job.label.as_ref().and_then(|label| LabelParts::parse(label, &compat.rocm_versions()).ok());
-    let Some(label) = label else { return Vec::new() };
+    let Ok(compat) = load::compat(shell) else {
+        return Vec::new();
+    };
+    let label = job
+        .job
+        .label
+        .as_ref()
+        .and_then(|label| LabelParts::parse(label, &compat.rocm_versions()).ok());
+    let Some(label) = label else {
+        return Vec::new();
+    };
     let found = torch_contradictions(&label.parts, &built.record.used, compat);
-    let Some((first, others)) = found.split_first() else { return Vec::new() };
-    let warning = others
-        .iter()
-        .fold(Diagnostic::new(&codes::TORCH_NOT_OF_LABEL, first.clone()), |warning, other| warning.note(other.clone()));
+    let Some((first, others)) = found.split_first() else {
+        return Vec::new();
+    };
+    let warning = others.iter().fold(
+        Diagnostic::new(&codes::TORCH_NOT_OF_LABEL, first.clone()),
+        |warning, other| warning.note(other.clone()),
+    );
     let help = if job.job.wheels().all(|wheel| wheel.ends_with("-any.whl")) {
         "the wheel has no compiled code, so this leaves no trace in it"
     } else {
@@ -69,8 +85,8 @@ fn other_torch(job: &Prepared, built: &Built, shell: &Shell) -> Vec<Diagnostic> 
     vec![warning.help(help)]
 }
 
-/// Writes what the build took beside its record, and gives the row of it for the summary. A build is not worth less
-/// because this could not be written, so that is a warning.
+/// Writes what the build took beside its record, and gives the row of it for the summary. A build
+/// is not worth less because this could not be written, so that is a warning.
 pub(super) fn measure(job: &Prepared, built: &Built, exit: Exit, shell: &Shell) -> String {
     let record = &built.record;
     let measured = Measurements {
@@ -82,7 +98,10 @@ pub(super) fn measure(job: &Prepared, built: &Built, exit: Exit, shell: &Shell) 
         disk_after_bytes: record.disk_after_bytes.unwrap_or_default(),
         wheel_bytes: record.wheels.iter().map(|wheel| wheel.size_bytes).sum(),
     };
-    if let Err(error) = sys::replace_file(&job.folder.path().join(MEASURED_FILE), measured.to_json().as_bytes()) {
+    if let Err(error) = sys::replace_file(
+        &job.folder.path().join(MEASURED_FILE),
+        measured.to_json().as_bytes(),
+    ) {
         shell.report(&[Diagnostic::from(error).severity(Severity::Warning)]);
     }
     measured.row()
@@ -99,14 +118,24 @@ enum Undelivered {
 impl From<CollectFault> for Undelivered {
     fn from(fault: CollectFault) -> Self {
         let told = Diagnostic::from(&fault);
-        if matches!(fault, CollectFault::File(_)) { Self::Machine(told) } else { Self::Refused(vec![told]) }
+        if matches!(fault, CollectFault::File(_)) {
+            Self::Machine(told)
+        } else {
+            Self::Refused(vec![told])
+        }
     }
 }
 
 fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>, Undelivered> {
     let of_archive = |archive: &str| -> Result<Vec<Collected>, CollectFault> {
         let found = exec::collect(job.folder.path(), &job.build.archive, 1)?;
-        Ok(found.into_iter().map(|found| Collected { name: archive.to_owned(), ..found }).collect())
+        Ok(found
+            .into_iter()
+            .map(|found| Collected {
+                name: archive.to_owned(),
+                ..found
+            })
+            .collect())
     };
     if let Some(archive) = job.job.archive() {
         return Ok(exec::copy_out(&of_archive(archive)?, &args.out)?);
@@ -115,14 +144,19 @@ fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>
     if let Some(sdist) = sdist {
         named_whole(sdist, job)?;
     }
-    let mut wheels = exec::collect(job.folder.path(), &job.build.wheels, job.job.wheels().count())?;
+    let mut wheels = exec::collect(
+        job.folder.path(),
+        &job.build.wheels,
+        job.job.wheels().count(),
+    )?;
     let verified = job.job.gates.contains(&Gate::Verify);
     let label = job.job.label.as_ref().filter(|_| job.build.relabel);
     let repairs = is_repaired(&job.job);
     if label.is_some() || repairs {
         let time = source_date(job, shell)?;
         for found in &mut wheels {
-            // Labelling and repairing write new hashes, which would hide a wrong RECORD of the build.
+            // Labelling and repairing write new hashes, which would hide a wrong RECORD of the
+            // build.
             if verified {
                 verify(found, shell)?;
             }
@@ -135,7 +169,10 @@ fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>
         }
     }
     // A wheel of another name is not delivered under any gates.
-    exec::wheels_match(job.job.wheels().map(String::as_str), wheels.iter().map(|found| found.name.as_str()))?;
+    exec::wheels_match(
+        job.job.wheels().map(String::as_str),
+        wheels.iter().map(|found| found.name.as_str()),
+    )?;
     for found in &wheels {
         if verified {
             verify(found, shell)?;
@@ -152,7 +189,8 @@ fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>
     Ok(exec::copy_out(&files, &args.out)?)
 }
 
-/// Refuses a source distribution of another name than the plan's: its name holds the version that is inside.
+/// Refuses a source distribution of another name than the plan's: its name holds the version that
+/// is inside.
 fn named_whole(expected: &str, job: &Prepared) -> Result<(), CollectFault> {
     match exec::collect(job.folder.path(), &job.build.archive, 1)?.as_slice() {
         [found] if found.name != expected => Err(CollectFault::Name {
@@ -164,21 +202,33 @@ fn named_whole(expected: &str, job: &Prepared) -> Result<(), CollectFault> {
     }
 }
 
-/// Returns the time of all members of a wheel that changes: the one that the steps of the build had.
+/// Returns the time of all members of a wheel that changes: the one that the steps of the build
+/// had.
 fn source_date(job: &Prepared, shell: &Shell) -> Result<DosTime, Undelivered> {
-    let given =
-        source_date_s(shell.environment.get(exec::SOURCE_DATE)).map_err(|fault| Undelivered::Refused(vec![fault]))?;
-    Ok(DosTime::from_epoch_s(given.unwrap_or_else(|| exec::source_date_s(job.folder.path()))))
+    let given = source_date_s(shell.environment.get(exec::SOURCE_DATE))
+        .map_err(|fault| Undelivered::Refused(vec![fault]))?;
+    Ok(DosTime::from_epoch_s(
+        given.unwrap_or_else(|| exec::source_date_s(job.folder.path())),
+    ))
 }
 
-/// Makes a wheel comply with the platform of the matrix file. One that fits none keeps its tag, where none was asked for.
-fn repaired(found: &Collected, job: &Prepared, time: DosTime, shell: &Shell) -> Result<Collected, Undelivered> {
+/// Makes a wheel comply with the platform of the matrix file. One that fits none keeps its tag,
+/// where none was asked for.
+fn repaired(
+    found: &Collected,
+    job: &Prepared,
+    time: DosTime,
+    shell: &Shell,
+) -> Result<Collected, Undelivered> {
     let compat = load::compat(shell).map_err(|_| Undelivered::Refused(Vec::new()))?;
     let folder = job.folder.at(exec::REPAIRED);
-    folder.check().map_err(|error| Undelivered::Machine(error.into()))?;
+    folder
+        .check()
+        .map_err(|error| Undelivered::Machine(error.into()))?;
     let libraries = if job.is_contained() {
         let root = job.folder.at(LIBRARIES_FOLDER);
-        root.check().map_err(|error| Undelivered::Machine(error.into()))?;
+        root.check()
+            .map_err(|error| Undelivered::Machine(error.into()))?;
         BuildLibraries::Below(root.path())
     } else {
         BuildLibraries::Machine
@@ -189,7 +239,13 @@ fn repaired(found: &Collected, job: &Prepared, time: DosTime, shell: &Shell) -> 
         RepairPlatform::Auto | RepairPlatform::Off => None,
     };
     let outside = outside(repair, compat);
-    let how = BuildRepair { platform, outside: &outside, libraries, folder: &folder.path(), time };
+    let how = BuildRepair {
+        platform,
+        outside: &outside,
+        libraries,
+        folder: &folder.path(),
+        time,
+    };
     match repair_built(&found.path, &how, shell) {
         Ok(done) => {
             for line in &done.came_along {
@@ -200,13 +256,19 @@ fn repaired(found: &Collected, job: &Prepared, time: DosTime, shell: &Shell) -> 
             if name != found.name {
                 shell.say(&format!("repaired for {}", done.name.platform));
             }
-            Ok(Collected { path: done.path, name })
+            Ok(Collected {
+                path: done.path,
+                name,
+            })
         }
         Err(faults) => {
-            let is_out_of_reach = |one: &Diagnostic| one.code == &wheel_codes::PLATFORM_OUT_OF_REACH;
+            let is_out_of_reach =
+                |one: &Diagnostic| one.code == &wheel_codes::PLATFORM_OUT_OF_REACH;
             if platform.is_none() && !faults.is_empty() && faults.iter().all(is_out_of_reach) {
-                let soft =
-                    |one: Diagnostic| one.severity(Severity::Warning).note("it keeps the platform tag of the build");
+                let soft = |one: Diagnostic| {
+                    one.severity(Severity::Warning)
+                        .note("it keeps the platform tag of the build")
+                };
                 shell.report(&faults.into_iter().map(soft).collect::<Vec<_>>());
                 return Ok(found.clone());
             }
@@ -214,25 +276,41 @@ fn repaired(found: &Collected, job: &Prepared, time: DosTime, shell: &Shell) -> 
             let refused = Diagnostic::new(&codes::WHEEL_REFUSED, message)
                 .note(format!("the wheel stays at {}", shown(&found.path, shell)))
                 .help("correct what makes the wheel, name libraries that stay outside under `repair: {exclude: […]}`, or set `repair: off`");
-            Err(Undelivered::Refused(faults.into_iter().chain([refused]).collect()))
+            Err(Undelivered::Refused(
+                faults.into_iter().chain([refused]).collect(),
+            ))
         }
     }
 }
 
 /// The wheel under its label, for a build that cannot set it by itself.
-fn labelled(found: &Collected, label: &LocalLabel, job: &Prepared, time: DosTime) -> Result<Collected, Undelivered> {
+fn labelled(
+    found: &Collected,
+    label: &LocalLabel,
+    job: &Prepared,
+    time: DosTime,
+) -> Result<Collected, Undelivered> {
     let (name, file) = open(found)?;
     let refused = |error: WheelError| Undelivered::Refused(vec![error.diagnostic(&found.name)]);
     let wheel = Wheel::open(&file).map_err(refused)?;
     // The label is the plan's: one that the project sets itself gives way.
     let change = wheel::relabel(&wheel, &name, label, ExistingLabel::Replace).map_err(refused)?;
     let name = change.name.to_string();
-    let place = job.folder.at(std::path::Path::new(exec::LABELLED).join(&name));
-    place.check().map_err(|error| Undelivered::Machine(error.into()))?;
+    let place = job
+        .folder
+        .at(std::path::Path::new(exec::LABELLED).join(&name));
+    place
+        .check()
+        .map_err(|error| Undelivered::Machine(error.into()))?;
     let path = place.path();
     sys::save::<Diagnostic>(&path, Existing::Replace, |target| {
-        let options = WriteOptions { time: Some(time), ..WriteOptions::default() };
-        wheel::rewrite(&wheel, &change.edits, &options, target).map(drop).map_err(|e| e.diagnostic(&found.name))
+        let options = WriteOptions {
+            time: Some(time),
+            ..WriteOptions::default()
+        };
+        wheel::rewrite(&wheel, &change.edits, &options, target)
+            .map(drop)
+            .map_err(|e| e.diagnostic(&found.name))
     })
     .map_err(Undelivered::Machine)?;
     Ok(Collected { path, name })
@@ -244,21 +322,36 @@ fn verify(found: &Collected, shell: &Shell) -> Result<(), Undelivered> {
     pass(found, Gate::Verify, wheel::verify(&file, &name), shell)
 }
 
-/// Refuses a wheel whose label, platforms, libraries or code for GPUs are not those of the plan; remarks are shown.
+/// Refuses a wheel whose label, platforms, libraries or code for GPUs are not those of the plan;
+/// remarks are shown.
 fn check(found: &Collected, job: &Job, shell: &Shell) -> Result<(), Undelivered> {
     let (name, file) = open(found)?;
     let compat = load::compat(shell).map_err(|_| Undelivered::Refused(Vec::new()))?;
     let told = match gate(&file, &name, compat, &job.gfx) {
         Ok(told) | Err(told) => told,
     };
-    // A build against the torch of this machine has the label that was asked for, and its record says what was there.
-    let is_asked_for =
-        |one: &Diagnostic| one.code == &rocm_codes::LABEL_NOT_IN_CONTENTS && job.settings.torch_from == TorchFrom::Host;
-    let soft = |one: Diagnostic| if is_asked_for(&one) { one.severity(Severity::Warning) } else { one };
-    pass(found, Gate::Check, told.into_iter().map(soft).collect(), shell)
+    // A build against the torch of this machine has the label that was asked for, and its record
+    // says what was there.
+    let is_asked_for = |one: &Diagnostic| {
+        one.code == &rocm_codes::LABEL_NOT_IN_CONTENTS && job.settings.torch_from == TorchFrom::Host
+    };
+    let soft = |one: Diagnostic| {
+        if is_asked_for(&one) {
+            one.severity(Severity::Warning)
+        } else {
+            one
+        }
+    };
+    pass(
+        found,
+        Gate::Check,
+        told.into_iter().map(soft).collect(),
+        shell,
+    )
 }
 
-/// Refuses a wheel that lacks what finished ones of its distribution hold and require; remarks are shown.
+/// Refuses a wheel that lacks what finished ones of its distribution hold and require; remarks are
+/// shown.
 fn holds_all(found: &Collected, shell: &Shell) -> Result<(), Undelivered> {
     let (name, file) = open(found)?;
     let compat = load::compat(shell).map_err(|_| Undelivered::Refused(Vec::new()))?;
@@ -268,13 +361,22 @@ fn holds_all(found: &Collected, shell: &Shell) -> Result<(), Undelivered> {
     pass(found, Gate::Contents, told, shell)
 }
 
-fn pass(found: &Collected, gate: Gate, mut told: Vec<Diagnostic>, shell: &Shell) -> Result<(), Undelivered> {
+fn pass(
+    found: &Collected,
+    gate: Gate,
+    mut told: Vec<Diagnostic>,
+    shell: &Shell,
+) -> Result<(), Undelivered> {
     let errors = told.iter().filter(|one| one.is_error()).count();
     if errors == 0 {
         shell.report(&told);
         return Ok(());
     }
-    let message = format!("`{}` did not pass the gate `{gate}`: {}", found.name, counted(errors, "fault"));
+    let message = format!(
+        "`{}` did not pass the gate `{gate}`: {}",
+        found.name,
+        counted(errors, "fault")
+    );
     told.push(
         Diagnostic::new(&codes::WHEEL_REFUSED, message)
             .note(format!("the wheel stays at {}", shown(&found.path, shell)))
@@ -284,10 +386,13 @@ fn pass(found: &Collected, gate: Gate, mut told: Vec<Diagnostic>, shell: &Shell)
 }
 
 fn open(found: &Collected) -> Result<(WheelName, PositionalFile), Undelivered> {
-    let file = PositionalFile::open(&found.path).map_err(|error| Undelivered::Machine(error.into()))?;
+    let file =
+        PositionalFile::open(&found.path).map_err(|error| Undelivered::Machine(error.into()))?;
     let bad_name = |error: WheelNameError| {
         let told = Diagnostic::new(&codes::WRONG_WHEEL, error.to_string());
-        Undelivered::Refused(vec![told.help("see `collect: wheels` of the recipe and the log of the build")])
+        Undelivered::Refused(vec![
+            told.help("see `collect: wheels` of the recipe and the log of the build"),
+        ])
     };
     Ok((found.name.parse().map_err(bad_name)?, file))
 }
@@ -296,19 +401,27 @@ fn open(found: &Collected) -> Result<(WheelName, PositionalFile), Undelivered> {
 fn save(job: &Prepared, built: &Built, args: &Args) -> Result<(), sys::FileError> {
     built.record.save(&job.folder.record())?;
     for wheel in &built.record.wheels {
-        built.record.save(&args.out.join(exec::record_name(&wheel.name)))?;
+        built
+            .record
+            .save(&args.out.join(exec::record_name(&wheel.name)))?;
     }
     Ok(())
 }
 
 fn say(wheels: &[BuiltWheel], built: &Built, args: &Args, shell: &Shell) -> Exit {
-    let used: Vec<String> =
-        built.record.used.iter().filter_map(|(name, value)| Some(format!("{name} {}", value.as_ref()?))).collect();
+    let used: Vec<String> = built
+        .record
+        .used
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name} {}", value.as_ref()?)))
+        .collect();
     let took = span(std::time::Duration::from_secs(built.record.seconds));
     match built.passed_over {
         0 => shell.say(&format!("built in {took}")),
         1 => shell.say(&format!("built in {took}; one stage was done before")),
-        stages => shell.say(&format!("built in {took}; {stages} stages were done before")),
+        stages => shell.say(&format!(
+            "built in {took}; {stages} stages were done before"
+        )),
     }
     if !used.is_empty() {
         shell.say(&format!("it used {}", used.join(", ")));

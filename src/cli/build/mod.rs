@@ -59,8 +59,8 @@ pub(super) struct Args {
     /// Build with this recipe and the values of --set, without a matrix file
     #[arg(long, value_name = "NAME", conflicts_with_all = ["words", "all", "job_env", "matrix", "plan"])]
     recipe: Option<String>,
-    /// With --recipe: set an axis, a variable of the recipe, or a key of matrix files, such as `python=3.12`; repeat it for
-    /// further values of an axis
+    /// With --recipe: set an axis, a variable of the recipe, or a key of matrix files, such as
+    /// `python=3.12`; repeat it for further values of an axis
     #[arg(long, value_name = "NAME=VALUE", requires = "recipe", value_parser = super::render::name_and_value)]
     set: Vec<(String, String)>,
     /// The job is that of the workflow's leg, as JSON in this environment variable
@@ -69,7 +69,8 @@ pub(super) struct Args {
     /// Build every job, one after the other
     #[arg(long)]
     all: bool,
-    /// A matrix file; may be given several times [default: those of matrices/ that end in .yaml or .yml]
+    /// A matrix file; may be given several times [default: those of matrices/ that end in .yaml or
+    /// .yml]
     #[arg(long, value_name = "FILE")]
     matrix: Vec<PathBuf>,
     /// A plan saved with `plan --format json`, instead of matrix files
@@ -82,7 +83,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "REF", help_heading = "Where", value_parser = super::jobs::image_name)]
     image: Option<String>,
     /// One more argument of the container, after those of the matrix file
-    #[arg(long, value_name = "ARG", allow_hyphen_values = true, help_heading = "Where")]
+    #[arg(
+        long,
+        value_name = "ARG",
+        allow_hyphen_values = true,
+        help_heading = "Where"
+    )]
     docker_arg: Vec<String>,
     /// The folder that wheels are copied to
     #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
@@ -93,7 +99,8 @@ pub(super) struct Args {
     /// Print every step and touch nothing
     #[arg(long, conflicts_with = "format")]
     dry_run: bool,
-    /// Go on with an earlier build: at this stage, or with `auto` at the first that changed or did not succeed
+    /// Go on with an earlier build: at this stage, or with `auto` at the first that changed or did
+    /// not succeed
     #[arg(long = "continue", value_name = "STAGE|auto")]
     resume: Option<String>,
     /// What a fact of the recipe is, instead of asking for it
@@ -105,10 +112,12 @@ pub(super) struct Args {
     /// Minutes after which the build ends with 124, so that its work can be saved
     #[arg(long, value_name = "MIN", value_parser = clap::value_parser!(u64).range(1..=MOST_MINUTES), help_heading = "Time")]
     cap: Option<u64>,
-    /// When the surrounding job began, in seconds since 1970; the cap counts from there [default: now]
+    /// When the surrounding job began, in seconds since 1970; the cap counts from there [default:
+    /// now]
     #[arg(long, value_name = "SECONDS", requires = "cap", help_heading = "Time")]
     started_at: Option<u64>,
-    /// Seconds that what is stopped gets between SIGTERM and SIGKILL; a second Ctrl-C waits for nothing
+    /// Seconds that what is stopped gets between SIGTERM and SIGKILL; a second Ctrl-C waits for
+    /// nothing
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=3600), help_heading = "Time")]
     grace: u64,
     /// What to print: a line a wheel, or build.json as one line a job
@@ -159,7 +168,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         if let Some(exit) = jobs.iter().find_map(|job| job.cannot_go_on(args, shell)) {
             return exit;
         }
-        let exit = shell.print(&redact_urls(&jobs.iter().map(|job| job.dry_run(args)).collect::<String>()));
+        let exit = shell.print(&redact_urls(
+            &jobs.iter().map(|job| job.dry_run(args)).collect::<String>(),
+        ));
         for job in &jobs {
             points::tell(job, args, shell);
         }
@@ -170,7 +181,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             let mut measured = Vec::new();
             let exit = build_all(&jobs, args, shell, &facts, &mut measured);
             if !measured.is_empty() {
-                shell.summarise_if_it_can_be(|room| table(Measurements::TABLE_HEAD, measured, "build", room));
+                shell.summarise_if_it_can_be(|room| {
+                    table(Measurements::TABLE_HEAD, measured, "build", room)
+                });
             }
             exit
         }
@@ -182,12 +195,25 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 /// The jobs named on the command line.
-fn gather(args: &Args, shell: &Shell, compat: &Compat, sink: &mut Sink) -> Result<Vec<Ready>, Exit> {
+fn gather(
+    args: &Args,
+    shell: &Shell,
+    compat: &Compat,
+    sink: &mut Sink,
+) -> Result<Vec<Ready>, Exit> {
     if let Some(recipe) = &args.recipe {
         return super::jobs::of_recipe(shell, compat, recipe, &args.set, sink);
     }
-    let files = args.matrix.iter().chain(&args.plan).map(|path| path.display().to_string());
-    let leg = args.job_env.as_deref().map(|name| super::jobs::leg_id(name, shell)).transpose();
+    let files = args
+        .matrix
+        .iter()
+        .chain(&args.plan)
+        .map(|path| path.display().to_string());
+    let leg = args
+        .job_env
+        .as_deref()
+        .map(|name| super::jobs::leg_id(name, shell))
+        .transpose();
     let leg = leg.map_err(|fault| {
         sink.push(fault);
         Exit::Fault
@@ -195,9 +221,11 @@ fn gather(args: &Args, shell: &Shell, compat: &Compat, sink: &mut Sink) -> Resul
     let words: Vec<String> = args.words.iter().cloned().chain(leg).chain(files).collect();
     let found = named(shell, compat, &words, sink)?;
     match (args.all, found.by_name) {
-        (true, true) => {
-            Err(misused("build", ErrorKind::ArgumentConflict, "`--all` builds every job; name none beside it"))
-        }
+        (true, true) => Err(misused(
+            "build",
+            ErrorKind::ArgumentConflict,
+            "`--all` builds every job; name none beside it",
+        )),
         (false, false) => Err(misused(
             "build",
             ErrorKind::MissingRequiredArgument,
@@ -210,8 +238,15 @@ fn gather(args: &Args, shell: &Shell, compat: &Compat, sink: &mut Sink) -> Resul
     }
 }
 
-/// Builds one job after the other; the worst exit counts. A signal or the cap ends all. Each adds a row of what it took.
-fn build_all(jobs: &[Prepared], args: &Args, shell: &Shell, facts: &HostFacts, measured: &mut Vec<String>) -> Exit {
+/// Builds one job after the other; the worst exit counts. A signal or the cap ends all. Each adds a
+/// row of what it took.
+fn build_all(
+    jobs: &[Prepared],
+    args: &Args,
+    shell: &Shell,
+    facts: &HostFacts,
+    measured: &mut Vec<String>,
+) -> Exit {
     let signals = match Signals::listen() {
         Ok(signals) => signals,
         Err(error) => {
@@ -223,7 +258,12 @@ fn build_all(jobs: &[Prepared], args: &Args, shell: &Shell, facts: &HostFacts, m
     let (mut worst, mut failed) = (Exit::Done, Vec::new());
     for (number, job) in jobs.iter().enumerate() {
         if jobs.len() > 1 {
-            shell.say(&format!("job {} of {}: {}", number + 1, jobs.len(), job.job.id));
+            shell.say(&format!(
+                "job {} of {}: {}",
+                number + 1,
+                jobs.len(),
+                job.job.id
+            ));
         }
         let exit = build_one(job, args, shell, facts, &signals, &mut runner, measured);
         if matches!(exit, Exit::Interrupted | Exit::Terminated | Exit::Capped) {
@@ -231,33 +271,75 @@ fn build_all(jobs: &[Prepared], args: &Args, shell: &Shell, facts: &HostFacts, m
         }
         if exit != Exit::Done {
             failed.push(job.job.id.as_str());
-            worst = if exit.code() > worst.code() { exit } else { worst };
+            worst = if exit.code() > worst.code() {
+                exit
+            } else {
+                worst
+            };
         }
     }
     if jobs.len() > 1 && !failed.is_empty() {
         let message = format!("{} of {} builds failed", failed.len(), jobs.len());
-        let told = Diagnostic::new(&codes::BUILDS_FAILED, message).note(format!("they are {}", failed.join(", ")));
-        shell.report(&[told.help(format!("fix the causes, then run `{}`", prepare::resume(shell)))]);
+        let told = Diagnostic::new(&codes::BUILDS_FAILED, message)
+            .note(format!("they are {}", failed.join(", ")));
+        shell.report(&[told.help(format!(
+            "fix the causes, then run `{}`",
+            prepare::resume(shell)
+        ))]);
     }
     worst
 }
 
-/// Adds what the facts know of a failed step by its name, its command, its variables and its last words.
-fn with_known_failures(told: Diagnostic, job: &Prepared, end: &BuildEnd, shell: &Shell) -> Diagnostic {
-    let BuildEnd::Failed(fault) = end else { return told };
-    let Ok(compat) = load::compat(shell) else { return told };
-    let step = job.build.steps.iter().find(|step| step.stage == fault.stage);
-    let variables = step.iter().flat_map(|step| &step.env).map(|(name, value)| format!("{name}={value}"));
+/// Adds what the facts know of a failed step by its name, its command, its variables and its last
+/// words.
+fn with_known_failures(
+    told: Diagnostic,
+    job: &Prepared,
+    end: &BuildEnd,
+    shell: &Shell,
+) -> Diagnostic {
+    let BuildEnd::Failed(fault) = end else {
+        return told;
+    };
+    let Ok(compat) = load::compat(shell) else {
+        return told;
+    };
+    let step = job
+        .build
+        .steps
+        .iter()
+        .find(|step| step.stage == fault.stage);
+    let variables = step
+        .iter()
+        .flat_map(|step| &step.env)
+        .map(|(name, value)| format!("{name}={value}"));
     let mut said = vec![fault.stage.clone(), fault.command.clone()];
-    said.extend(variables.chain(fault.output.errors.iter().chain(&fault.output.tail).cloned()));
+    said.extend(
+        variables.chain(
+            fault
+                .output
+                .errors
+                .iter()
+                .chain(&fault.output.tail)
+                .cloned(),
+        ),
+    );
     let known = doctor::known_failures(compat, &said.join("\n"));
     let reason = |row: &KnownFailureRow| {
         let source = compat.cite("run-time.yaml", &row.failure, &row.origin);
         format!("this is known: {} ({source})", row.reason)
     };
-    let help = known.iter().map(|row| row.help.as_str()).unique().join("; ");
+    let help = known
+        .iter()
+        .map(|row| row.help.as_str())
+        .unique()
+        .join("; ");
     let told = known.iter().fold(told, |told, row| told.note(reason(row)));
-    if help.is_empty() { told } else { told.help(format!("{help}, then run `{}`", prepare::resume(shell))) }
+    if help.is_empty() {
+        told
+    } else {
+        told.help(format!("{help}, then run `{}`", prepare::resume(shell)))
+    }
 }
 
 fn build_one(
@@ -269,7 +351,12 @@ fn build_one(
     runner: &mut ProcessRunner,
     measured: &mut Vec<String>,
 ) -> Exit {
-    let wheels = match args.test.as_deref().map(|dist| prepare::wheels_to_test(job, dist)).transpose() {
+    let wheels = match args
+        .test
+        .as_deref()
+        .map(|dist| prepare::wheels_to_test(job, dist))
+        .transpose()
+    {
         Ok(wheels) => wheels.unwrap_or_default(),
         Err(fault) => return shell.report(&[fault]),
     };
@@ -280,8 +367,15 @@ fn build_one(
     let built = exec::build(session, runner, &mut |event| progress.tell(event));
     progress.finish();
     let log = prepare::shown(job.folder.log().as_path(), shell);
-    let (resume, dry_run) = (prepare::resume(shell), repeated(&shell.arguments, &["--format="], &["--dry-run"]));
-    let context = MessageContext { log: &log, resume: &resume, dry_run: &dry_run };
+    let (resume, dry_run) = (
+        prepare::resume(shell),
+        repeated(&shell.arguments, &["--format="], &["--dry-run"]),
+    );
+    let context = MessageContext {
+        log: &log,
+        resume: &resume,
+        dry_run: &dry_run,
+    };
     let mut built = match built {
         Ok(built) => built,
         Err(NotBegun::Open(fault)) => {
@@ -302,16 +396,21 @@ fn build_one(
         }
     };
     if let Some(reason) = &built.unreadable {
-        let message = format!("`{}` cannot be read: {reason}", prepare::shown(&job.folder.record(), shell));
-        shell.report(&[
-            Diagnostic::new(&codes::BAD_BUILD_FILE, message).help("nothing is to be done: it is written anew")
-        ]);
+        let message = format!(
+            "`{}` cannot be read: {reason}",
+            prepare::shown(&job.folder.record(), shell)
+        );
+        shell.report(&[Diagnostic::new(&codes::BAD_BUILD_FILE, message)
+            .help("nothing is to be done: it is written anew")]);
     }
     if let Some(told) = built.end.diagnostic(&context) {
         shell.report(&[with_known_failures(told, job, &built.end, shell)]);
     }
     for (name, counts) in &built.record.figures {
-        let counts: Vec<String> = counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
+        let counts: Vec<String> = counts
+            .iter()
+            .map(|(word, count)| format!("{count} {word}"))
+            .collect();
         shell.say(&format!("{name}: {}", counts.join(", ")));
     }
     let exit = match &built.end {

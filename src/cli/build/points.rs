@@ -6,15 +6,21 @@ use crate::cli::Shell;
 use crate::exec::{Continue, StageState};
 use crate::sys;
 
-/// Says, before a build begins anew, from which points of its recipe it could go on, and what is there for each.
+/// Says, before a build begins anew, from which points of its recipe it could go on, and what is
+/// there for each.
 pub(super) fn tell(job: &Prepared, args: &Args, shell: &Shell) {
     if job.wish(args) != Continue::Fresh || args.test.is_some() {
         return;
     }
-    let Ok(Some(last)) = job.folder.last_record() else { return };
+    let Ok(Some(last)) = job.folder.last_record() else {
+        return;
+    };
     let steps = &job.build.steps;
     let is_done = |(number, stage): &(usize, &crate::exec::StageRecord)| {
-        stage.state == StageState::Done && steps.get(*number).is_some_and(|step| step.stage == stage.stage)
+        stage.state == StageState::Done
+            && steps
+                .get(*number)
+                .is_some_and(|step| step.stage == stage.stage)
     };
     let done = last.stages.iter().enumerate().take_while(is_done).count();
     let found: Vec<String> = job
@@ -36,12 +42,24 @@ pub(super) fn tell(job: &Prepared, args: &Args, shell: &Shell) {
 fn left(job: &Prepared, at: usize) -> String {
     let folder = job.folder.path();
     let sources = job.folder.at("src");
-    let sources = sources.check().and_then(|()| sys::names_in(&sources.path())).unwrap_or_default();
+    let sources = sources
+        .check()
+        .and_then(|()| sys::names_in(&sources.path()))
+        .unwrap_or_default();
     let mut there: Vec<String> = sources.iter().map(|name| format!("src/{name}")).collect();
     for output in job.build.steps[..at].iter().flat_map(|step| &step.outputs) {
         let files = sys::glob(folder, &output.glob).unwrap_or_default();
-        there.extend(files.iter().map(|path| path.strip_prefix(folder).unwrap_or(path).display().to_string()));
+        there.extend(files.iter().map(|path| {
+            path.strip_prefix(folder)
+                .unwrap_or(path)
+                .display()
+                .to_string()
+        }));
     }
     let stage = &job.build.steps[at - 1].stage;
-    if there.is_empty() { format!("`{stage}` is done") } else { format!("`{stage}` is done: {}", there.join(", ")) }
+    if there.is_empty() {
+        format!("`{stage}` is done")
+    } else {
+        format!("`{stage}` is done: {}", there.join(", "))
+    }
 }

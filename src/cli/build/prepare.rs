@@ -13,8 +13,8 @@ use crate::compat::Compat;
 use crate::config::{MATRICES, Platform};
 use crate::diagnostic::{Diagnostic, registry::build as codes, shell_line};
 use crate::exec::{
-    self, Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings, UnknownStage, WheelToTest,
-    first_step,
+    self, Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings,
+    UnknownStage, WheelToTest, first_step,
 };
 use crate::host::{HostFacts, build_memory_bytes, build_threads, device_group_ids};
 use crate::plan::Job;
@@ -65,32 +65,57 @@ pub(super) fn prepare(
     facts: &HostFacts,
 ) -> Result<Prepared, Vec<Diagnostic>> {
     if ready.job.settings.platform == Platform::Windows {
-        let fault = Diagnostic::new(&codes::WINDOWS_JOB, format!("job `{}` is for Windows", ready.job.id));
+        let fault = Diagnostic::new(
+            &codes::WINDOWS_JOB,
+            format!("job `{}` is for Windows", ready.job.id),
+        );
         if let Some(recipe) = &args.recipe {
             let help = format!(
                 "write `recipe: {recipe}` and these settings into a matrix file, and run what `rock-matrix render script` prints of it on a Windows machine"
             );
             return Err(vec![fault.help(help)]);
         }
-        let files = args.matrix.iter().chain(&args.plan).map(|path| path.display().to_string());
-        let files = args.words.iter().filter(|word| is_file_of_jobs(word)).cloned().chain(files);
-        let words = ["rock-matrix", "render", "script"].map(str::to_owned).into_iter();
+        let files = args
+            .matrix
+            .iter()
+            .chain(&args.plan)
+            .map(|path| path.display().to_string());
+        let files = args
+            .words
+            .iter()
+            .filter(|word| is_file_of_jobs(word))
+            .cloned()
+            .chain(files);
+        let words = ["rock-matrix", "render", "script"]
+            .map(str::to_owned)
+            .into_iter();
         let command = shell_line(words.chain(files).chain([ready.job.id.clone()]));
-        return Err(vec![fault.help(format!("run what `{command}` prints on a Windows machine"))]);
+        return Err(vec![
+            fault.help(format!("run what `{command}` prints on a Windows machine")),
+        ]);
     }
     let caller = shell.environment.current_dir.display().to_string();
     let folder = JobFolder::new(&shell.environment.current_dir, &ready.job.id)
         .map_err(|fault| vec![Diagnostic::from(&fault)])?;
     let Some(path) = folder.path().to_str().map(str::to_owned) else {
-        let message = format!("the name of the folder `{}` is not UTF-8", folder.path().display());
-        return Err(vec![Diagnostic::new(&codes::BUILD_FOLDER, message).help("build below a folder whose name is")]);
+        let message = format!(
+            "the name of the folder `{}` is not UTF-8",
+            folder.path().display()
+        );
+        return Err(vec![
+            Diagnostic::new(&codes::BUILD_FOLDER, message)
+                .help("build below a folder whose name is"),
+        ]);
     };
     let mut job = ready.job.clone();
     if args.test.is_some() {
         job.gpu = job.settings.test.gpu;
     }
     let site = match args.engine.container() {
-        None => Site::Host { folder: path.clone(), caller: caller.clone() },
+        None => Site::Host {
+            folder: path.clone(),
+            caller: caller.clone(),
+        },
         Some(_) => Site::Container,
     };
     let given = given(&job, ready, args, shell, compat, &site, folder.path())?;
@@ -105,7 +130,11 @@ pub(super) fn prepare(
     if exec::holds_only_matrix_files(&shell.environment.current_dir.join(MATRICES)) {
         build.leave_out(&format!("{}/{MATRICES}", site.caller()));
     }
-    for step in build.steps.iter_mut().filter(|step| step.timeout_s.is_none()) {
+    for step in build
+        .steps
+        .iter_mut()
+        .filter(|step| step.timeout_s.is_none())
+    {
         step.timeout_s = args.timeout.map(|minutes| minutes * 60);
     }
     if !args.dry_run && args.resume.is_none() && args.test.is_none() {
@@ -117,12 +146,30 @@ pub(super) fn prepare(
     let container_name = container::name(&job.id, &path);
     let containment = match args.engine.container() {
         None => None,
-        Some(engine) => {
-            Some(contained(engine, &job, &mut build, args, (facts, shell), (&path, &caller, &container_name))?)
-        }
+        Some(engine) => Some(contained(
+            engine,
+            &job,
+            &mut build,
+            args,
+            (facts, shell),
+            (&path, &caller, &container_name),
+        )?),
     };
-    let masks = Masks::new(job.settings.secrets.iter().filter_map(|name| shell.environment.get(name)));
-    Ok(Prepared { job, build, folder, containment, caller, container_name, masks })
+    let masks = Masks::new(
+        job.settings
+            .secrets
+            .iter()
+            .filter_map(|name| shell.environment.get(name)),
+    );
+    Ok(Prepared {
+        job,
+        build,
+        folder,
+        containment,
+        caller,
+        container_name,
+        masks,
+    })
 }
 
 /// Returns the wheels of a job in a folder, with the folders that the test looks for them in.
@@ -132,28 +179,58 @@ pub(super) fn prepare(
 pub(super) fn wheels_to_test(job: &Prepared, dist: &Path) -> Result<Vec<WheelToTest>, Diagnostic> {
     if !sys::exists(dist) {
         let message = format!("the folder `{}` of `--test` is not there", dist.display());
-        return Err(Diagnostic::new(&codes::WRONG_WHEEL, message).help("name the folder that the wheel was built into"));
+        return Err(Diagnostic::new(&codes::WRONG_WHEEL, message)
+            .help("name the folder that the wheel was built into"));
     }
     let wheels = sys::files_with_extension(dist, &["whl"]).map_err(Diagnostic::from)?;
-    let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    let name = |path: &Path| {
+        path.file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default()
+            .to_owned()
+    };
     let find = |expected: &String| {
-        let found: Vec<_> = wheels.iter().filter(|path| exec::wheel_matches(expected, &name(path)).is_ok()).collect();
+        let found: Vec<_> = wheels
+            .iter()
+            .filter(|path| exec::wheel_matches(expected, &name(path)).is_ok())
+            .collect();
         let [wheel] = found.as_slice() else {
-            let message = format!("`{}` has {} wheels of the job `{}`", dist.display(), found.len(), job.job.id);
-            let fault = Diagnostic::new(&codes::WRONG_WHEEL, message).note(format!("one is wanted of `{expected}`"));
+            let message = format!(
+                "`{}` has {} wheels of the job `{}`",
+                dist.display(),
+                found.len(),
+                job.job.id
+            );
+            let fault = Diagnostic::new(&codes::WRONG_WHEEL, message)
+                .note(format!("one is wanted of `{expected}`"));
             return Err(fault.help("name the folder that its wheel was built into"));
         };
-        Ok(WheelToTest { path: (*wheel).clone(), folder: place_of(&job.build.wheels, &name(wheel)) })
+        Ok(WheelToTest {
+            path: (*wheel).clone(),
+            folder: place_of(&job.build.wheels, &name(wheel)),
+        })
     };
     job.job.wheels().map(find).collect()
 }
 
-/// Returns the folder, relative to the job's, that a build leaves a wheel of this name in. A folder of the glob that is a
-/// pattern has the name of the distribution, as recipes with several wheels have it.
+/// Returns the folder, relative to the job's, that a build leaves a wheel of this name in. A folder
+/// of the glob that is a pattern has the name of the distribution, as recipes with several wheels
+/// have it.
 fn place_of(glob: &str, wheel: &str) -> PathBuf {
     let distribution = wheel.split('-').next().unwrap_or(wheel);
-    let folders = glob.rsplit_once('/').map_or("", |(folders, _)| folders).split('/');
-    folders.map(|name| if name.contains(['*', '?', '[', '{']) { distribution } else { name }).collect()
+    let folders = glob
+        .rsplit_once('/')
+        .map_or("", |(folders, _)| folders)
+        .split('/');
+    folders
+        .map(|name| {
+            if name.contains(['*', '?', '[', '{']) {
+                distribution
+            } else {
+                name
+            }
+        })
+        .collect()
 }
 
 fn contained(
@@ -164,13 +241,20 @@ fn contained(
     (facts, shell): (&HostFacts, &Shell),
     (folder, caller, name): (&str, &str, &str),
 ) -> Result<Owned, Vec<Diagnostic>> {
-    let (image, told) = container::image(job, args.image.as_deref()).map_err(|fault| vec![fault])?;
+    let (image, told) =
+        container::image(job, args.image.as_deref()).map_err(|fault| vec![fault])?;
     build.warnings.extend(told);
     if folder.contains(':') {
-        let message = format!("`{folder}` holds a colon, which ends the folder's name in `--volume`");
-        return Err(vec![Diagnostic::new(&codes::BUILD_FOLDER, message).help("build below a folder without one")]);
+        let message =
+            format!("`{folder}` holds a colon, which ends the folder's name in `--volume`");
+        return Err(vec![
+            Diagnostic::new(&codes::BUILD_FOLDER, message).help("build below a folder without one"),
+        ]);
     }
-    let devices = Devices::resolve(job.gpu, DEVICE_NODES.iter().all(|node| sys::exists(Path::new(node))));
+    let devices = Devices::resolve(
+        job.gpu,
+        DEVICE_NODES.iter().all(|node| sys::exists(Path::new(node))),
+    );
     let assigned = match devices {
         Devices::Present => exec::assigned_gpu(&args.podinfo_dir).map_err(|fault| vec![fault])?,
         Devices::Absent => None,
@@ -189,21 +273,35 @@ fn contained(
     };
     let argv = container::argv(job, &container);
     let script = render::script(job, build, &Site::Container, GENERATOR);
-    Ok(Owned { engine, image: image.to_owned(), script, argv })
+    Ok(Owned {
+        engine,
+        image: image.to_owned(),
+        script,
+        argv,
+    })
 }
 
-/// Names of the variables that a container gets: those of the build, the proxies of this machine, and, with a GPU, which
-/// of them are visible.
+/// Names of the variables that a container gets: those of the build, the proxies of this machine,
+/// and, with a GPU, which of them are visible.
 fn passed_env(job: &Job, build: &Build, devices: Devices, shell: &Shell) -> Vec<String> {
     let gpu = (devices == Devices::Present).then_some(VISIBLE_GPUS);
-    let of_machine = PROXY_VARIABLES.into_iter().chain(gpu).chain([exec::SOURCE_DATE]);
-    let is_set = |name: &&str| shell.environment.get(name).is_some_and(|value| !value.is_empty());
+    let of_machine = PROXY_VARIABLES
+        .into_iter()
+        .chain(gpu)
+        .chain([exec::SOURCE_DATE]);
+    let is_set = |name: &&str| {
+        shell
+            .environment
+            .get(name)
+            .is_some_and(|value| !value.is_empty())
+    };
     let mut names = container::passed_env(job, build);
     names.extend(of_machine.filter(is_set).map(str::to_owned));
     names
 }
 
-/// Facts given by hand, and the answers to what the recipe asks of this machine. A dry run looks, and starts no process.
+/// Facts given by hand, and the answers to what the recipe asks of this machine. A dry run looks,
+/// and starts no process.
 fn given(
     job: &Job,
     ready: &Ready,
@@ -215,19 +313,32 @@ fn given(
 ) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
     let mut given: BTreeMap<String, String> = args.fact.iter().cloned().collect();
     let fact = |name: &str| ready.recipe.facts.get(name);
-    let is_shown = |name: &str| args.dry_run && fact(name).is_some_and(|fact| fact.stand_in.is_some());
-    let default = |name: &str| fact(name).filter(|_| !is_shown(name)).and_then(|fact| fact.default.clone());
-    let is_looked_at = |question: &Question| !(args.dry_run && matches!(question, Question::Command(_)));
+    let is_shown =
+        |name: &str| args.dry_run && fact(name).is_some_and(|fact| fact.stand_in.is_some());
+    let default = |name: &str| {
+        fact(name)
+            .filter(|_| !is_shown(name))
+            .and_then(|fact| fact.default.clone())
+    };
+    let is_looked_at =
+        |question: &Question| !(args.dry_run && matches!(question, Question::Command(_)));
     let mut found = BTreeMap::new();
-    let open = recipe::questions(job, &ready.recipe, compat, site, &given, &mut |name, question| {
-        if !can_answer(question, site) || !is_looked_at(question) {
-            return None;
-        }
-        // The default too, so that facts which depend on it are asked as well.
-        let answer = answer(question, shell, site, folder).or_else(|| default(name))?;
-        found.insert(name.to_owned(), answer.clone());
-        Some(answer)
-    });
+    let open = recipe::questions(
+        job,
+        &ready.recipe,
+        compat,
+        site,
+        &given,
+        &mut |name, question| {
+            if !can_answer(question, site) || !is_looked_at(question) {
+                return None;
+            }
+            // The default too, so that facts which depend on it are asked as well.
+            let answer = answer(question, shell, site, folder).or_else(|| default(name))?;
+            found.insert(name.to_owned(), answer.clone());
+            Some(answer)
+        },
+    );
     let open = open.map_err(|fault| vec![fault])?;
     given.extend(found);
     if args.dry_run {
@@ -238,15 +349,24 @@ fn given(
         .map(|(name, question)| {
             let why = match question {
                 Question::Command(argv) => format!("`{}` gave none", render::command(argv)),
-                Question::File { path, .. } => format!("`{path}` cannot be read, or holds nothing that matches"),
+                Question::File { path, .. } => {
+                    format!("`{path}` cannot be read, or holds nothing that matches")
+                }
                 Question::FirstPath(paths) => format!("none of `{}` is there", paths.join("`, `")),
                 Question::Variable(name) => format!("the variable `{name}` is not set"),
             };
-            Diagnostic::new(&codes::FACT_UNKNOWN, format!("the fact `{name}` of the recipe has no value: {why}"))
-                .help(format!("give it with `--fact {name}=VALUE`"))
+            Diagnostic::new(
+                &codes::FACT_UNKNOWN,
+                format!("the fact `{name}` of the recipe has no value: {why}"),
+            )
+            .help(format!("give it with `--fact {name}=VALUE`"))
         })
         .collect();
-    if faults.is_empty() { Ok(given) } else { Err(faults) }
+    if faults.is_empty() {
+        Ok(given)
+    } else {
+        Err(faults)
+    }
 }
 
 /// Whether this machine can answer: a command is asked only where the steps run as well.
@@ -266,7 +386,8 @@ fn answer(question: &Question, shell: &Shell, site: &Site, folder: &Path) -> Opt
     match question {
         Question::Command(argv) => {
             let (name, arguments) = argv.split_first()?;
-            let program = sys::find_program(name, environment).or_else(|| name.contains('/').then(|| name.into()))?;
+            let program = sys::find_program(name, environment)
+                .or_else(|| name.contains('/').then(|| name.into()))?;
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
             let said = sys::probe(&program, &arguments, environment, FACT_TIMEOUT);
             said.succeeded.then(|| said.stdout.trim().to_owned())
@@ -289,18 +410,26 @@ pub(super) fn surroundings<'a>(shell: &'a Shell, facts: &HostFacts) -> Surroundi
     Surroundings {
         environment: &shell.environment,
         threads: build_threads(facts),
-        memory_tenths_gib: u32::try_from(build_memory_bytes(facts) / TENTH_OF_GIB).unwrap_or(u32::MAX),
+        memory_tenths_gib: u32::try_from(build_memory_bytes(facts) / TENTH_OF_GIB)
+            .unwrap_or(u32::MAX),
     }
 }
 
 /// Returns the command line that resumes the build of this run.
 pub(super) fn resume(shell: &Shell) -> String {
-    repeated(&shell.arguments, &["--continue=", "--dry-run", "--started-at="], &["--continue", "auto"])
+    repeated(
+        &shell.arguments,
+        &["--continue=", "--dry-run", "--started-at="],
+        &["--continue", "auto"],
+    )
 }
 
 /// A path as the user should read it: from where the program was called.
 pub(super) fn shown(path: &Path, shell: &Shell) -> String {
-    path.strip_prefix(&shell.environment.current_dir).unwrap_or(path).display().to_string()
+    path.strip_prefix(&shell.environment.current_dir)
+        .unwrap_or(path)
+        .display()
+        .to_string()
 }
 
 impl Prepared {
@@ -317,29 +446,54 @@ impl Prepared {
             Some("auto") => Continue::Auto,
             Some(word) => {
                 let point = self.build.points.iter().find(|(name, _)| name == word);
-                Continue::Stage(point.map_or(word, |(_, at)| &self.build.steps[*at].stage).to_owned())
+                Continue::Stage(
+                    point
+                        .map_or(word, |(_, at)| &self.build.steps[*at].stage)
+                        .to_owned(),
+                )
             }
         }
     }
 
     /// What is said of a word that is neither a stage nor a point of the job.
     pub(super) fn unknown(&self, fault: &UnknownStage) -> Diagnostic {
-        let mut known: Vec<String> = self.build.points.iter().map(|(name, _)| name.clone()).collect();
+        let mut known: Vec<String> = self
+            .build
+            .points
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect();
         known.extend(
-            fault.known.iter().filter(|stage| !self.build.points.iter().any(|(name, _)| name == *stage)).cloned(),
+            fault
+                .known
+                .iter()
+                .filter(|stage| !self.build.points.iter().any(|(name, _)| name == *stage))
+                .cloned(),
         );
-        Diagnostic::from(&UnknownStage { stage: fault.stage.clone(), known })
+        Diagnostic::from(&UnknownStage {
+            stage: fault.stage.clone(),
+            known,
+        })
     }
 
     /// What would be run.
     pub(super) fn dry_run(&self, args: &Args) -> String {
-        let command = self.containment.as_ref().map(|owned| render::command(&owned.argv));
+        let command = self
+            .containment
+            .as_ref()
+            .map(|owned| render::command(&owned.argv));
         let docker = command.as_deref().ok_or("none: it builds on this machine");
         let from = match self.wish(args) {
-            Continue::Stage(stage) => self.build.steps.iter().position(|step| step.stage == stage).unwrap_or_default(),
+            Continue::Stage(stage) => self
+                .build
+                .steps
+                .iter()
+                .position(|step| step.stage == stage)
+                .unwrap_or_default(),
             Continue::Fresh | Continue::Auto | Continue::Test => 0,
         };
-        self.masks.hide(&render::dry_run(&self.job, &self.build, docker, from))
+        self.masks
+            .hide(&render::dry_run(&self.job, &self.build, docker, from))
     }
 
     /// The exit, after saying so, where `--continue` names a stage that this job has not.
@@ -351,8 +505,12 @@ impl Prepared {
                 None
             }
             wish => {
-                let stages: Vec<(String, String)> =
-                    self.build.steps.iter().map(|step| (step.stage.clone(), String::new())).collect();
+                let stages: Vec<(String, String)> = self
+                    .build
+                    .steps
+                    .iter()
+                    .map(|step| (step.stage.clone(), String::new()))
+                    .collect();
                 let fault = first_step(&wish, &stages, &[]).err()?;
                 shell.report(&[self.unknown(&fault)]);
                 Some(Exit::Usage)
@@ -372,7 +530,11 @@ impl Prepared {
         let now_s = sys::now_s();
         let job = &self.job;
         let mut record = Record::new(GENERATOR, &job.id, &job.wheel);
-        record.axes = job.axes.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        record.axes = job
+            .axes
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
         record.gfx = job.gfx.iter().map(ToString::to_string).collect();
         args.engine.word().clone_into(&mut record.engine);
         record.image = self.containment.as_ref().map(|owned| owned.image.clone());
@@ -381,7 +543,10 @@ impl Prepared {
             folder: &self.folder,
             wish: self.wish(args),
             steps: &self.build.steps,
-            containment: self.containment.as_ref().map(|owned| self.containment(owned)),
+            containment: self
+                .containment
+                .as_ref()
+                .map(|owned| self.containment(owned)),
             container_name: &self.container_name,
             wheels,
             inputs: self.inputs(shell),
@@ -389,7 +554,9 @@ impl Prepared {
             surroundings,
             limits: Limits {
                 cap: args.cap.map(|minutes| Cap { at_s: minutes * 60 }),
-                used_before_s: args.started_at.map_or(0, |started_s| now_s.saturating_sub(started_s)),
+                used_before_s: args
+                    .started_at
+                    .map_or(0, |started_s| now_s.saturating_sub(started_s)),
                 retry_pause: RETRY_PAUSE,
             },
             masks: &self.masks,
@@ -410,11 +577,13 @@ impl Prepared {
         }
     }
 
-    /// What stages read from outside the folder, listed. A path that cannot be read lists nothing: the stage will say
-    /// so.
+    /// What stages read from outside the folder, listed. A path that cannot be read lists nothing:
+    /// the stage will say so.
     fn inputs(&self, shell: &Shell) -> BTreeMap<String, String> {
         let listing = |step: &Step, path: &String| {
-            let path = path.strip_prefix(CALLER_MOUNT).map_or_else(|| path.clone(), |rest| self.caller.clone() + rest);
+            let path = path
+                .strip_prefix(CALLER_MOUNT)
+                .map_or_else(|| path.clone(), |rest| self.caller.clone() + rest);
             let path = shell.environment.current_dir.join(path);
             let listed = match step.left_out.as_slice() {
                 [] => sys::listing(&path, &mut |_, _| false),
@@ -422,7 +591,17 @@ impl Prepared {
             };
             listed.unwrap_or_default()
         };
-        let read = self.build.steps.iter().filter(|step| !step.inputs.is_empty());
-        read.map(|step| (step.stage.clone(), step.inputs.iter().map(|path| listing(step, path)).collect())).collect()
+        let read = self
+            .build
+            .steps
+            .iter()
+            .filter(|step| !step.inputs.is_empty());
+        read.map(|step| {
+            (
+                step.stage.clone(),
+                step.inputs.iter().map(|path| listing(step, path)).collect(),
+            )
+        })
+        .collect()
     }
 }

@@ -1,5 +1,5 @@
-//! How far a build is: one moving line on a terminal, else a line when a stage begins and ends and a sign of life
-//! between.
+//! How far a build is: one moving line on a terminal, else a line when a stage begins and ends and
+//! a sign of life between.
 
 use std::time::Duration;
 
@@ -24,7 +24,14 @@ impl<'a> Progress<'a> {
     /// Progress for the terminal or the log that `shell` talks to.
     pub(super) fn new(shell: &'a Shell) -> Self {
         let moving = MovingLine::new(shell);
-        Self { shell, moving, last_line: String::new(), last_beat: Duration::ZERO, number: String::new(), group: None }
+        Self {
+            shell,
+            moving,
+            last_line: String::new(),
+            last_beat: Duration::ZERO,
+            number: String::new(),
+            group: None,
+        }
     }
 
     /// Takes one event.
@@ -32,15 +39,21 @@ impl<'a> Progress<'a> {
         match event {
             Event::Replaces(outcome) => {
                 if let Some(word) = unfinished(outcome) {
-                    let text = format!("starting anew: an earlier build {word}, `--continue auto` would go on with it");
+                    let text = format!(
+                        "starting anew: an earlier build {word}, `--continue auto` would go on with it"
+                    );
                     self.line(&text);
                 }
             }
             Event::OtherAnswers { stage } => {
-                self.line(&format!("`{stage}` is run again: what it takes from earlier stages is not what it was"));
+                self.line(&format!(
+                    "`{stage}` is run again: what it takes from earlier stages is not what it was"
+                ));
             }
             Event::SourceChanged { stage } => {
-                self.line(&format!("the build resumes at `{stage}`: its source is not what was copied"));
+                self.line(&format!(
+                    "the build resumes at `{stage}`: its source is not what was copied"
+                ));
             }
             Event::Started { stage, number, of } => {
                 self.number = format!("[{number}/{of}]");
@@ -57,20 +70,31 @@ impl<'a> Progress<'a> {
                 line.clone_into(&mut self.last_line);
             }
             Event::Tick { stage, elapsed } => self.tick(stage, elapsed),
-            Event::Retried { stage, ended } => self.line(&format!("{} {stage}: {ended}, trying again", self.number)),
-            Event::Ended { stage, seconds, state } => {
+            Event::Retried { stage, ended } => {
+                self.line(&format!("{} {stage}: {ended}, trying again", self.number))
+            }
+            Event::Ended {
+                stage,
+                seconds,
+                state,
+            } => {
                 let word = match state {
                     StageState::Done => "done",
                     StageState::Stopped => "stopped",
                     _ => "failed",
                 };
                 self.end();
-                self.line(&format!("{} {stage}: {word} after {}", self.number, span(Duration::from_secs(seconds))));
+                self.line(&format!(
+                    "{} {stage}: {word} after {}",
+                    self.number,
+                    span(Duration::from_secs(seconds))
+                ));
             }
         }
     }
 
-    /// Says that a stage begins. In a workflow its lines are a group, and none of them is a command: the build wrote them.
+    /// Says that a stage begins. In a workflow its lines are a group, and none of them is a
+    /// command: the build wrote them.
     fn begin(&mut self, title: &str) {
         self.end();
         let is_text = self.shell.diagnostics == Format::Human;
@@ -96,13 +120,24 @@ impl<'a> Progress<'a> {
     }
 
     fn tick(&mut self, stage: &str, elapsed: Duration) {
-        self.moving.draw(|| format!("{} {stage}  {}  {}", self.number, span(elapsed), cut(&self.last_line)));
+        self.moving.draw(|| {
+            format!(
+                "{} {stage}  {}  {}",
+                self.number,
+                span(elapsed),
+                cut(&self.last_line)
+            )
+        });
         if !self.moving.is_shown() && elapsed.saturating_sub(self.last_beat) >= HEARTBEAT {
             self.last_beat = elapsed;
             if self.shell.verbosity == Verbosity::Normal {
-                let said =
-                    if self.last_line.is_empty() { String::new() } else { format!(": {}", cut(&self.last_line)) };
-                self.shell.say(&format!("{} {stage}, {}{said}", self.number, span(elapsed)));
+                let said = if self.last_line.is_empty() {
+                    String::new()
+                } else {
+                    format!(": {}", cut(&self.last_line))
+                };
+                self.shell
+                    .say(&format!("{} {stage}, {}{said}", self.number, span(elapsed)));
             }
         }
     }
@@ -139,6 +174,15 @@ mod tests {
     #[test]
     fn spans_are_written_for_people() {
         let words = [7, 60, 725, 3600, 12_059].map(|s| span(Duration::from_secs(s)));
-        assert_eq!(words, ["7 s", "1 min 00 s", "12 min 05 s", "1 h 00 min", "3 h 20 min"]);
+        assert_eq!(
+            words,
+            [
+                "7 s",
+                "1 min 00 s",
+                "12 min 05 s",
+                "1 h 00 min",
+                "3 h 20 min"
+            ]
+        );
     }
 }

@@ -16,11 +16,20 @@ pub(super) enum As {
 /// Prints the targets of families that are divided by semicolons, each once, in the order given.
 pub(super) fn run(compat: &Compat, families: &str, form: As, shell: &Shell) -> Exit {
     let (mut found, mut faults) = (Vec::new(), Vec::new());
-    for family in families.split(';').map(str::trim).filter(|family| !family.is_empty()) {
+    for family in families
+        .split(';')
+        .map(str::trim)
+        .filter(|family| !family.is_empty())
+    {
         match compat.gfx_named(family) {
             Ok(targets) => found.extend(targets.iter().map(ToString::to_string)),
             Err(unknown) => {
-                let known: Vec<&str> = compat.tables().families.iter().map(|row| row.family.as_str()).collect();
+                let known: Vec<&str> = compat
+                    .tables()
+                    .families
+                    .iter()
+                    .map(|row| row.family.as_str())
+                    .collect();
                 let fault = Diagnostic::new(&codes::BAD_GFX, unknown.to_string());
                 let fault = fault.at(Place::Argument(families.to_owned()), "");
                 faults.push(fault.help(format!("the families are {}", known.join(", "))));
@@ -36,6 +45,9 @@ pub(super) fn run(compat: &Compat, families: &str, form: As, shell: &Shell) -> E
         As::Targets => "",
         As::DeviceExtras => "device-",
     };
-    let words: Vec<String> = found.iter().map(|target| format!("{prefix}{target}")).collect();
+    let words: Vec<String> = found
+        .iter()
+        .map(|target| format!("{prefix}{target}"))
+        .collect();
     shell.print(&format!("{}\n", words.join(",")))
 }

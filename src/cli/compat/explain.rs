@@ -57,11 +57,18 @@ pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Sh
     let mut sink = Sink::new();
     let question = read(compat, values, &mut sink);
     let answers: Vec<Answer<'_>> = compat.explain(&question).into_iter().map(view).collect();
-    let overviews = if answers.is_empty() { compat.overviews(&question) } else { Vec::new() };
+    let overviews = if answers.is_empty() {
+        compat.overviews(&question)
+    } else {
+        Vec::new()
+    };
     if answers.is_empty() && overviews.is_empty() && sink.is_empty() {
         sink.push(
-            Diagnostic::new(&codes::BAD_QUESTION, "no compatibility data covers these values")
-                .help("`rock-matrix compat list` shows the tables with the values that are known"),
+            Diagnostic::new(
+                &codes::BAD_QUESTION,
+                "no compatibility data covers these values",
+            )
+            .help("`rock-matrix compat list` shows the tables with the values that are known"),
         );
     }
     if sink.has_errors() {
@@ -71,7 +78,12 @@ pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Sh
     shell.print(&match format {
         Format::Json => {
             let overviews = overviews.iter().map(overview_view).collect();
-            json(&Document { version: 1, answers, overviews, claims })
+            json(&Document {
+                version: 1,
+                answers,
+                overviews,
+                claims,
+            })
         }
         Format::Human => {
             let sources = shell.verbosity >= Verbosity::Verbose;
@@ -84,24 +96,46 @@ fn overview_view<'a>(overview: &'a CompatOverview<'a>) -> OverviewView<'a> {
     let line = |line: &'a OverviewLine<'a>| LineView {
         topic: &line.topic,
         text: &line.text,
-        rows: line.rows.iter().map(|(row, origin)| RowView { row, origin }).collect(),
+        rows: line
+            .rows
+            .iter()
+            .map(|(row, origin)| RowView { row, origin })
+            .collect(),
     };
-    OverviewView { subject: &overview.subject, lines: overview.lines.iter().map(line).collect() }
+    OverviewView {
+        subject: &overview.subject,
+        lines: overview.lines.iter().map(line).collect(),
+    }
 }
 
-/// Prints a block for each value: a column of topics and one of answers, then with `sources` the rows they were read from.
+/// Prints a block for each value: a column of topics and one of answers, then with `sources` the
+/// rows they were read from.
 fn overviews_text(compat: &Compat, overviews: &[CompatOverview<'_>], sources: bool) -> String {
     let mut text = String::new();
     for overview in overviews {
         let _ = writeln!(text, "{}", overview.subject);
-        let width = overview.lines.iter().map(|line| line.topic.len()).max().unwrap_or_default();
+        let width = overview
+            .lines
+            .iter()
+            .map(|line| line.topic.len())
+            .max()
+            .unwrap_or_default();
         let mut before = "";
         for line in &overview.lines {
-            let topic = if line.topic == before { "" } else { &line.topic };
+            let topic = if line.topic == before {
+                ""
+            } else {
+                &line.topic
+            };
             before = &line.topic;
             let _ = writeln!(text, "  {topic:width$}  {}", line.text);
             for (row, origin) in line.rows.iter().filter(|_| sources) {
-                let _ = writeln!(text, "  {:width$}    from {row}: {}", "", compat.read_in(origin));
+                let _ = writeln!(
+                    text,
+                    "  {:width$}    from {row}: {}",
+                    "",
+                    compat.read_in(origin)
+                );
             }
         }
     }
@@ -110,21 +144,46 @@ fn overviews_text(compat: &Compat, overviews: &[CompatOverview<'_>], sources: bo
 
 fn view(answer: crate::compat::Answer<'_>) -> Answer<'_> {
     let (word, because) = match answer.verdict {
-        Verdict::Supported { source } => ("yes", Because { reason: String::new(), hint: String::new(), source }),
+        Verdict::Supported { source } => (
+            "yes",
+            Because {
+                reason: String::new(),
+                hint: String::new(),
+                source,
+            },
+        ),
         Verdict::Unsupported(because) => ("no", because),
         Verdict::Unknown(because) => ("unknown", because),
     };
-    let Because { reason, hint, source } = because;
-    Answer { question: answer.question, word, reason, hint, row: source, origin: answer.origin }
+    let Because {
+        reason,
+        hint,
+        source,
+    } = because;
+    Answer {
+        question: answer.question,
+        word,
+        reason,
+        hint,
+        row: source,
+        origin: answer.origin,
+    }
 }
 
-/// Prints a block for each answer: the verdict with its reason and help, then with `sources` the row and where it was read.
+/// Prints a block for each answer: the verdict with its reason and help, then with `sources` the
+/// row and where it was read.
 fn text(compat: &Compat, answers: &[Answer<'_>], claims: &[&ClaimRow], sources: bool) -> String {
     let mut text = String::new();
     for answer in answers {
         let _ = writeln!(text, "{}: {}", answer.question, answer.word);
-        let read_in = answer.origin.map(|origin| compat.read_in(origin)).unwrap_or_default();
-        let note = answer.origin.map(|origin| origin.note.clone()).unwrap_or_default();
+        let read_in = answer
+            .origin
+            .map(|origin| compat.read_in(origin))
+            .unwrap_or_default();
+        let note = answer
+            .origin
+            .map(|origin| origin.note.clone())
+            .unwrap_or_default();
         for (name, value, is_source) in [
             ("because", &answer.reason, false),
             ("help", &answer.hint, false),
@@ -152,7 +211,9 @@ fn read(compat: &Compat, values: &[String], sink: &mut Sink) -> Question {
     let mut question = Question::default();
     let mut given: Vec<String> = Vec::new();
     for pair in values {
-        let fault = |text: String| Diagnostic::new(&codes::BAD_QUESTION, text).at(Place::Argument(pair.clone()), "");
+        let fault = |text: String| {
+            Diagnostic::new(&codes::BAD_QUESTION, text).at(Place::Argument(pair.clone()), "")
+        };
         let Some((axis, value)) = pair.split_once('=') else {
             sink.push(
                 fault(format!("`{pair}` is not of the form AXIS=VALUE"))
@@ -160,13 +221,19 @@ fn read(compat: &Compat, values: &[String], sink: &mut Sink) -> Question {
             );
             continue;
         };
-        let name = axis.parse::<DistributionName>().map_or_else(|_| axis.to_owned(), |name| name.normalized());
+        let name = axis
+            .parse::<DistributionName>()
+            .map_or_else(|_| axis.to_owned(), |name| name.normalized());
         let is_package = compat.has_package(&name);
         if !is_package && !AXES.contains(&name.as_str()) {
             sink.push(unknown_axis(compat, axis, fault));
             continue;
         }
-        let slot = if is_package { "a package" } else { name.as_str() };
+        let slot = if is_package {
+            "a package"
+        } else {
+            name.as_str()
+        };
         if given.iter().any(|before| before == slot) {
             let help = "ask one question at a time; several gfx targets are joined with `;`";
             sink.push(fault(format!("{slot} is given twice")).help(help));
@@ -178,7 +245,12 @@ fn read(compat: &Compat, values: &[String], sink: &mut Sink) -> Question {
             "rocm" => question.rocm = parsed(value, pair, sink),
             "python" => question.python = parsed(value, pair, sink),
             "backend" => question.backend = Some(value.to_owned()),
-            "gfx" => question.gfx = value.split([';', ',']).flat_map(|word| gfx(compat, word, pair, sink)).collect(),
+            "gfx" => {
+                question.gfx = value
+                    .split([';', ','])
+                    .flat_map(|word| gfx(compat, word, pair, sink))
+                    .collect()
+            }
             _ => question.package = parsed(value, pair, sink).map(|version| (name, version)),
         }
     }
@@ -191,14 +263,21 @@ fn gfx(compat: &Compat, word: &str, pair: &str, sink: &mut Sink) -> Vec<GfxTarge
         sink.push(
             Diagnostic::new(&codes::BAD_QUESTION, unknown.to_string())
                 .at(Place::Argument(pair.to_owned()), "")
-                .help("`rock-matrix compat list products` and `compat list families` show the names"),
+                .help(
+                    "`rock-matrix compat list products` and `compat list families` show the names",
+                ),
         );
         Vec::new()
     })
 }
 
 fn unknown_axis(compat: &Compat, axis: &str, fault: impl Fn(String) -> Diagnostic) -> Diagnostic {
-    let mut packages: Vec<&str> = compat.tables().packages.iter().map(|row| row.package.as_str()).collect();
+    let mut packages: Vec<&str> = compat
+        .tables()
+        .packages
+        .iter()
+        .map(|row| row.package.as_str())
+        .collect();
     packages.dedup();
     let known: Vec<&str> = AXES.into_iter().chain(packages).collect();
     let fault = fault(format!("`{axis}` is nothing that facts speak about"));

@@ -9,8 +9,8 @@ use crate::cli::publish::Connection;
 use crate::cli::{Exit, Format, Shell};
 use crate::compat::Compat;
 
-/// Compare a table with its source: torch with the pages of a package index, what torch requires with PyPI, actions with
-/// their tags on GitHub
+/// Compare a table with its source: torch with the pages of a package index, what torch requires
+/// with PyPI, actions with their tags on GitHub
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -37,10 +37,12 @@ const PYPI: &str = "https://pypi.org";
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct Source {
-    /// The torch table; root of an index laid out as rocm6.2/torch/: a folder of saved pages, or an address
+    /// The torch table; root of an index laid out as rocm6.2/torch/: a folder of saved pages, or an
+    /// address
     #[arg(long, value_name = "DIR|URL")]
     from: Option<String>,
-    /// The table of what releases of torch require, with their metadata on PyPI or another server with its JSON API
+    /// The table of what releases of torch require, with their metadata on PyPI or another server
+    /// with its JSON API
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = PYPI)]
     requirements: Option<String>,
     /// The table of actions, with the tags of their repositories on GitHub
@@ -65,7 +67,11 @@ pub(super) fn run(args: &Args, compat: &Compat, shell: &Shell) -> Exit {
         (None, Some(address)) => requirements::compare(compat, address, shell),
         (None, None) => actions::compare(compat, &args.connection, shell),
     };
-    let Found { differs, document, patch } = match found {
+    let Found {
+        differs,
+        document,
+        patch,
+    } = match found {
         Ok(found) => found,
         Err(exit) => return exit,
     };

@@ -10,7 +10,8 @@ use crate::doctor::attention::{self, Asked, Preference};
 use crate::names::{GfxTarget, Version};
 use crate::sys::{self, HostRoots};
 
-/// Say which library torch's attention takes on a GPU, or judge what a validation script printed there
+/// Say which library torch's attention takes on a GPU, or judge what a validation script printed
+/// there
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Exits with 1 when the log shows that attention does not work as it should there, or cannot be
@@ -23,7 +24,8 @@ Examples:
   rock-matrix doctor attention --log check.log              whether that machine does what it should
   rock-matrix doctor attention --log - --format json        the same of standard input, for programs")]
 pub(super) struct Args {
-    /// The GPUs, by targets, families or products [default: those of this machine's GPUs, or what the log says]
+    /// The GPUs, by targets, families or products [default: those of this machine's GPUs, or what
+    /// the log says]
     #[arg(long, value_name = "TARGETS", value_parser = gfx_words)]
     arch: Option<GfxWords>,
     #[arg(help = "As if TORCH_ROCM_FA_PREFER_CK=1 were set", long)]
@@ -56,8 +58,21 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 fn chosen(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
-    let preference = if args.prefer_ck { Preference::Ck } else { Preference::None };
-    let choice = |gfx: &GfxTarget| attention::choose(compat, &Asked { gfx, torch: args.torch.as_ref(), preference });
+    let preference = if args.prefer_ck {
+        Preference::Ck
+    } else {
+        Preference::None
+    };
+    let choice = |gfx: &GfxTarget| {
+        attention::choose(
+            compat,
+            &Asked {
+                gfx,
+                torch: args.torch.as_ref(),
+                preference,
+            },
+        )
+    };
     let choices: Vec<_> = gfx(args, compat, shell)?.iter().map(choice).collect();
     Ok(shell.print(&match args.format {
         Format::Human => attention::choices_text(compat, &choices),
@@ -70,9 +85,16 @@ fn gfx(args: &Args, compat: &Compat, shell: &Shell) -> Result<Vec<GfxTarget>, Ex
     if let Some(words) = &args.arch {
         return targets(words, "--arch", compat, shell);
     }
-    let found = crate::host::gfx_targets(&sys::host_facts(&HostRoots::default(), &shell.environment, &[]));
+    let found = crate::host::gfx_targets(&sys::host_facts(
+        &HostRoots::default(),
+        &shell.environment,
+        &[],
+    ));
     if found.is_empty() {
-        let fault = Diagnostic::new(&codes::NO_TARGET_NAMED, "this machine has no GPU to answer for");
+        let fault = Diagnostic::new(
+            &codes::NO_TARGET_NAMED,
+            "this machine has no GPU to answer for",
+        );
         return Err(shell.report(&[fault.help("name one with `--arch`, such as `--arch gfx1151`")]));
     }
     Ok(found)
@@ -81,13 +103,22 @@ fn gfx(args: &Args, compat: &Compat, shell: &Shell) -> Result<Vec<GfxTarget>, Ex
 fn judged(log: &Path, args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
     let source = if log == Path::new("-") {
-        let text = load::text(Path::new("/dev/stdin")).map_err(|error| shell.report(&[error.into()]))?;
+        let text =
+            load::text(Path::new("/dev/stdin")).map_err(|error| shell.report(&[error.into()]))?;
         Source::new("standard input", text)
     } else {
         load::source(shell, log)?
     };
-    let named = args.arch.as_ref().map(|words| targets(words, "--arch", compat, shell)).transpose()?;
-    let judgement = attention::judge(compat, &source, named.as_ref().and_then(|named| named.first()));
+    let named = args
+        .arch
+        .as_ref()
+        .map(|words| targets(words, "--arch", compat, shell))
+        .transpose()?;
+    let judgement = attention::judge(
+        compat,
+        &source,
+        named.as_ref().and_then(|named| named.first()),
+    );
     let printed = match args.format {
         Format::Human if judgement.lines.is_empty() => Exit::Done,
         Format::Human => shell.print(&attention::judgement_text(&judgement)),

@@ -5,7 +5,8 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 use super::{
-    BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, known, pages::offers_files, published, withdrawn_in,
+    BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, known, pages::offers_files,
+    published, withdrawn_in,
 };
 use crate::cli::assets::Depth;
 use crate::cli::published::{Manifests, Part, Published};
@@ -25,8 +26,8 @@ pub(super) struct Input {
     pub(super) of_folders: Withdrawn,
 }
 
-/// The wheels and source distributions of a folder whose index lies in `out`, of which there must be some. A wheel whose
-/// label says nothing is left out, which was told of.
+/// The wheels and source distributions of a folder whose index lies in `out`, of which there must
+/// be some. A wheel whose label says nothing is left out, which was told of.
 pub(super) fn of_folder(
     args: &BuildArgs,
     folder: &Path,
@@ -47,9 +48,15 @@ pub(super) fn of_folder(
     }
     let gathered = assets::gather(&files, Depth::List, &known, compat, sink);
     known::tell(&gathered, shell);
-    let assets: Vec<_> = gathered.into_iter().map(|gathered| gathered.asset).collect();
+    let assets: Vec<_> = gathered
+        .into_iter()
+        .map(|gathered| gathered.asset)
+        .collect();
     as_release(&assets, sink);
-    let listed = assets.into_iter().map(|asset| asset.file).filter(IndexFile::is_listed);
+    let listed = assets
+        .into_iter()
+        .map(|asset| asset.file)
+        .filter(IndexFile::is_listed);
     let listed: Vec<IndexFile> = listed.collect();
     if listed.is_empty() && !sink.has_errors() {
         let none = assets::none_in(&folders);
@@ -62,8 +69,9 @@ pub(super) fn of_folder(
     Ok(listed)
 }
 
-/// What is published at the places named, withdrawn where the index of its folder says so, and what of older releases is
-/// passed over for it. `base` is where the files of folders will be served, where that is said.
+/// What is published at the places named, withdrawn where the index of its folder says so, and what
+/// of older releases is passed over for it. `base` is where the files of folders will be served,
+/// where that is said.
 pub(super) fn of_published(
     args: &BuildArgs,
     out: &Path,
@@ -73,16 +81,24 @@ pub(super) fn of_published(
     sink: &mut Sink,
 ) -> Result<Input, Exit> {
     let manifests = Manifests::Newest(args.reading.most_manifests);
-    let mut published: Published<ToldFiles> =
-        published::read_as(&args.published, &args.reading.connection, manifests, shell, sink)?;
+    let mut published: Published<ToldFiles> = published::read_as(
+        &args.published,
+        &args.reading.connection,
+        manifests,
+        shell,
+        sink,
+    )?;
     args.prereleases.leave_out(published.listings_mut(), shell);
     let links_to = |part: &Part<ToldFiles>, folder: &Path| match base {
         Some(Links::Absolute(base)) => Links::Absolute(base.below(part.subfolder())),
         _ => Links::Relative(steps(out, folder)),
     };
-    let (plain, listed): (Vec<&mut Part<_>>, Vec<&mut Part<_>>) =
-        published.parts.iter_mut().partition(|part| part.folder.is_some() && part.manifests.is_empty());
-    // The index of a folder is about the bytes that lie there: a later release may have others of the same name.
+    let (plain, listed): (Vec<&mut Part<_>>, Vec<&mut Part<_>>) = published
+        .parts
+        .iter_mut()
+        .partition(|part| part.folder.is_some() && part.manifests.is_empty());
+    // The index of a folder is about the bytes that lie there: a later release may have others of
+    // the same name.
     let mut of_folders = Withdrawn::default();
     for folder in listed.iter().filter_map(|part| part.folder.as_deref()) {
         of_folders.extend(withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default());
@@ -98,12 +114,22 @@ pub(super) fn of_published(
         .collect();
     let mut files = index_files(places, &compat.rocm_versions(), sink);
     // Folders of wheels without a manifest tell names alone: the wheels are read.
-    for (part, folder) in plain.iter().filter_map(|part| Some((part, part.folder.as_deref()?))) {
-        let origin = Arc::new(Origin { links: links_to(part, folder), tag: String::new() });
+    for (part, folder) in plain
+        .iter()
+        .filter_map(|part| Some((part, part.folder.as_deref()?)))
+    {
+        let origin = Arc::new(Origin {
+            links: links_to(part, folder),
+            tag: String::new(),
+        });
         let mut read = of_folder(args, folder, out, compat, shell, sink)?;
         let withdrawn = withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default();
         carry_over(&withdrawn.whatever_the_bytes(), &mut read);
-        files.extend(read.into_iter().map(|file| IndexFile { origin: Some(origin.clone()), metadata: None, ..file }));
+        files.extend(read.into_iter().map(|file| IndexFile {
+            origin: Some(origin.clone()),
+            metadata: None,
+            ..file
+        }));
     }
     let (mut files, rebuilt) = merged(files, sink);
     for file in &mut files {
@@ -111,26 +137,41 @@ pub(super) fn of_published(
     }
     if files.is_empty() {
         let none = published.no_wheels();
-        sink.push(if offers_files(out) { as_it_is(none, out) } else { none.severity(Severity::Warning) });
+        sink.push(if offers_files(out) {
+            as_it_is(none, out)
+        } else {
+            none.severity(Severity::Warning)
+        });
     }
     carry_over(&of_folders, &mut files);
     // The process ends soon: to free the many small texts one by one would be a tenth of it.
     std::mem::forget(published);
-    Ok(Input { files, rebuilt, of_folders })
+    Ok(Input {
+        files,
+        rebuilt,
+        of_folders,
+    })
 }
 
-/// A folder or list is empty by mistake more often than on purpose: an index that offers files is not emptied for it, and
-/// what it withdraws is not forgotten.
+/// A folder or list is empty by mistake more often than on purpose: an index that offers files is
+/// not emptied for it, and what it withdraws is not forgotten.
 fn as_it_is(none: Diagnostic, out: &Path) -> Diagnostic {
     let out = out.display();
-    none.note(format!("`{out}` is as it was, and lists the files that it listed"))
-        .help(format!("remove `{out}` if nothing is to be offered from now on"))
+    none.note(format!(
+        "`{out}` is as it was, and lists the files that it listed"
+    ))
+    .help(format!(
+        "remove `{out}` if nothing is to be offered from now on"
+    ))
 }
 
 /// Names of the files in a folder beside which their METADATA lies.
 fn sidecars(folder: &Path) -> BTreeSet<String> {
     let names = sys::names_in(folder).unwrap_or_default();
-    names.iter().filter_map(|name| name.strip_suffix(".metadata").map(str::to_owned)).collect()
+    names
+        .iter()
+        .filter_map(|name| name.strip_suffix(".metadata").map(str::to_owned))
+        .collect()
 }
 
 /// The steps from one folder to another.
@@ -141,7 +182,8 @@ pub(super) fn steps(from: &Path, to: &Path) -> Vec<String> {
     up.chain(to[shared..].iter().cloned()).collect()
 }
 
-/// The parts of an absolute path, `.` and `..` taken away, links followed as far as the path exists.
+/// The parts of an absolute path, `.` and `..` taken away, links followed as far as the path
+/// exists.
 pub(super) fn normal(path: &Path) -> Vec<String> {
     let absolute = sys::real_path(path);
     let mut parts = Vec::new();

@@ -40,7 +40,8 @@ enum IndexCommand {
     Build(Box<BuildArgs>),
 }
 
-/// Make the index of a folder of wheels or of what is published: static files, one package index for each ROCm and torch
+/// Make the index of a folder of wheels or of what is published: static files, one package index
+/// for each ROCm and torch
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Writes the pages as one folder, which is replaced as a whole, and beside each wheel of DIR its
@@ -66,7 +67,11 @@ Examples:
       --extra-index-url file://$PWD/dist/simple/rocm6.2-torch2.5/")]
 struct BuildArgs {
     /// Folder that holds wheels and source distributions
-    #[arg(value_name = "DIR", required_unless_present = "published", conflicts_with = "published")]
+    #[arg(
+        value_name = "DIR",
+        required_unless_present = "published",
+        conflicts_with = "published"
+    )]
     folder: Option<PathBuf>,
     #[arg(long, value_name = "FILE|DIR|OWNER/REPO", requires = "out", help = published::HELP)]
     published: Vec<PathBuf>,
@@ -87,8 +92,14 @@ struct BuildArgs {
     no_metadata: bool,
     #[command(flatten)]
     prereleases: Prereleases,
-    /// A rock-manifest.json or SHA256SUMS that tells the digests of the files, which are then not read again
-    #[arg(long, value_name = "FILE", conflicts_with = "published", help_heading = "What is read")]
+    /// A rock-manifest.json or SHA256SUMS that tells the digests of the files, which are then not
+    /// read again
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "published",
+        help_heading = "What is read"
+    )]
     known: Vec<PathBuf>,
     /// Read every file, although a rock-manifest.json beside it tells its digest
     #[arg(long, conflicts_with_all = ["known", "published"], help_heading = "What is read")]
@@ -119,18 +130,30 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let folder = args.folder.as_deref().unwrap_or(Path::new("."));
     let out = args.out.clone().unwrap_or_else(|| folder.join(INDEX));
     let links = match (&args.repo, &args.tag) {
-        (Some(repo), Some(tag)) => publish::release_address(repo, tag, shell, sink).map(Links::Absolute),
+        (Some(repo), Some(tag)) => {
+            publish::release_address(repo, tag, shell, sink).map(Links::Absolute)
+        }
         _ => publish::links(args.base_url.as_deref(), input::steps(&out, folder), sink),
     };
-    let Input { mut files, mut rebuilt, of_folders } = match &args.folder {
+    let Input {
+        mut files,
+        mut rebuilt,
+        of_folders,
+    } = match &args.folder {
         Some(folder) => {
             let files = input::of_folder(args, folder, &out, compat, shell, sink)?;
-            Input { files, rebuilt: Vec::new(), of_folders: Withdrawn::default() }
+            Input {
+                files,
+                rebuilt: Vec::new(),
+                of_folders: Withdrawn::default(),
+            }
         }
         None => input::of_published(args, &out, links.as_ref(), compat, shell, sink)?,
     };
     pages::check_out(&out, args.folder.as_deref(), sink)?;
-    let Some(links) = links.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
+    let Some(links) = links.filter(|_| !sink.has_errors()) else {
+        return Err(Exit::Fault);
+    };
     rules.check(&files, sink)?;
     if args.no_metadata {
         for file in &mut files {
@@ -147,7 +170,11 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     tell_of_names(&before, &files.iter().collect::<Vec<_>>(), shell);
     // What is withdrawn is offered to nobody.
     let is_withdrawn = |file: &&IndexFile| file.yanked != Yanked::No;
-    let names: BTreeSet<&str> = files.iter().filter(is_withdrawn).map(|file| file.name.as_str()).collect();
+    let names: BTreeSet<&str> = files
+        .iter()
+        .filter(is_withdrawn)
+        .map(|file| file.name.as_str())
+        .collect();
     rebuilt.retain(|one| !names.contains(one.name.as_str()));
     sink.extend(rebuilt_warning(&rebuilt));
     sink.extend(label_order(&files));
@@ -188,13 +215,18 @@ struct Document {
 impl Document {
     fn text(&self, format: Format) -> String {
         if format == Format::Json {
-            return serde_json::to_string_pretty(self).expect("a struct of text and numbers serialises") + "\n";
+            return serde_json::to_string_pretty(self)
+                .expect("a struct of text and numbers serialises")
+                + "\n";
         }
         let (index, pages) = (&self.index, self.pages);
         let text = if self.changed {
             format!("wrote {index}: {}\n", counted(pages, "page"))
         } else {
-            format!("{index} is up to date: {}, nothing written\n", counted(pages, "page"))
+            format!(
+                "{index} is up to date: {}, nothing written\n",
+                counted(pages, "page")
+            )
         };
         text + &self.withdrawn.text() + &install_lines(&self.indexes)
     }

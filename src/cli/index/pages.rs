@@ -38,23 +38,38 @@ pub(super) fn present(out: &Path) -> Result<Present, FileError> {
 ///
 /// # Errors
 /// When a page that withdraws something cannot be read: nobody would know what is withdrawn there.
-pub(super) fn withdrawn(index: &Path, present: &Present, sink: &mut Sink) -> Result<Withdrawn, Exit> {
+pub(super) fn withdrawn(
+    index: &Path,
+    present: &Present,
+    sink: &mut Sink,
+) -> Result<Withdrawn, Exit> {
     let mut all = Withdrawn::default();
-    for (name, bytes) in present.iter().filter(|(name, _)| name.ends_with("/index.json")) {
+    for (name, bytes) in present
+        .iter()
+        .filter(|(name, _)| name.ends_with("/index.json"))
+    {
         let found = match bytes {
             // Most pages withdraw nothing, and need no reading for that.
             Some(bytes) if memchr::memmem::find(bytes, b"\"yanked\"").is_none() => continue,
-            Some(bytes) => index::withdrawn_in(&String::from_utf8_lossy(bytes)).map_err(|error| error.to_string()),
-            None => Err(format!("it is not a file of at most {MAX_INDEX_PAGE_BYTES} bytes that can be read")),
+            Some(bytes) => index::withdrawn_in(&String::from_utf8_lossy(bytes))
+                .map_err(|error| error.to_string()),
+            None => Err(format!(
+                "it is not a file of at most {MAX_INDEX_PAGE_BYTES} bytes that can be read"
+            )),
         };
         match found {
             Ok(found) => all.extend(found),
             Err(error) => {
                 let page = index.join(name).display().to_string();
                 sink.push(
-                    Diagnostic::new(&codes::NOT_AN_INDEX, format!("what `{page}` withdraws cannot be read: {error}"))
-                        .at(Place::File(page.into()), "")
-                        .help("restore the page; or remove the index, make it again, and withdraw again"),
+                    Diagnostic::new(
+                        &codes::NOT_AN_INDEX,
+                        format!("what `{page}` withdraws cannot be read: {error}"),
+                    )
+                    .at(Place::File(page.into()), "")
+                    .help(
+                        "restore the page; or remove the index, make it again, and withdraw again",
+                    ),
                 );
                 return Err(Exit::Fault);
             }
@@ -67,8 +82,13 @@ pub(super) fn withdrawn(index: &Path, present: &Present, sink: &mut Sink) -> Res
 ///
 /// # Errors
 /// As [`withdrawn`].
-pub(in crate::cli) fn withdrawn_in(index: &Path, sink: &mut Sink) -> Result<Option<Withdrawn>, Exit> {
-    let Some(present) = present(index).ok().filter(|_| is_index(index)) else { return Ok(None) };
+pub(in crate::cli) fn withdrawn_in(
+    index: &Path,
+    sink: &mut Sink,
+) -> Result<Option<Withdrawn>, Exit> {
+    let Some(present) = present(index).ok().filter(|_| is_index(index)) else {
+        return Ok(None);
+    };
     withdrawn(index, &present, sink).map(Some)
 }
 
@@ -87,29 +107,44 @@ fn is_index(out: &Path) -> bool {
     is_landing(&sys::read_text(&out.join("index.html"), MAX_INDEX_PAGE_BYTES).unwrap_or_default())
 }
 
-/// Writes the METADATA of each wheel of the folder beside it, where it is not there yet, and returns how many were written.
-/// It comes before the pages, which must not name what is not there.
-pub(super) fn write_metadata(files: &[IndexFile], folder: &Path, sink: &mut Sink) -> Result<usize, Exit> {
-    let expected = |file: &IndexFile| Some((folder.join(&file.name), file.metadata.as_ref()?.digest));
+/// Writes the METADATA of each wheel of the folder beside it, where it is not there yet, and
+/// returns how many were written. It comes before the pages, which must not name what is not there.
+pub(super) fn write_metadata(
+    files: &[IndexFile],
+    folder: &Path,
+    sink: &mut Sink,
+) -> Result<usize, Exit> {
+    let expected =
+        |file: &IndexFile| Some((folder.join(&file.name), file.metadata.as_ref()?.digest));
     start_threads();
-    let here = files.par_iter().filter(|file| file.origin.is_none()).filter_map(expected);
-    let written: Result<Vec<bool>, Diagnostic> = here.map(|(wheel, digest)| write_beside(&wheel, digest)).collect();
-    written.map(|all| all.into_iter().filter(|one| *one).count()).map_err(|error| {
-        sink.push(error.note("the index is as it was"));
-        Exit::Machine
-    })
+    let here = files
+        .par_iter()
+        .filter(|file| file.origin.is_none())
+        .filter_map(expected);
+    let written: Result<Vec<bool>, Diagnostic> = here
+        .map(|(wheel, digest)| write_beside(&wheel, digest))
+        .collect();
+    written
+        .map(|all| all.into_iter().filter(|one| *one).count())
+        .map_err(|error| {
+            sink.push(error.note("the index is as it was"));
+            Exit::Machine
+        })
 }
 
-/// Writes the METADATA of a wheel beside it, unless it is there; returns whether it did. A symbolic link is replaced.
+/// Writes the METADATA of a wheel beside it, unless it is there; returns whether it did. A symbolic
+/// link is replaced.
 fn write_beside(wheel: &Path, expected: Digest) -> Result<bool, Diagnostic> {
     let path = metadata_path(wheel);
     let is_there = sys::is_regular_file(&path)
-        && sys::read_bytes(&path, MAX_INDEX_PAGE_BYTES).is_ok_and(|bytes| digest(&bytes) == expected);
+        && sys::read_bytes(&path, MAX_INDEX_PAGE_BYTES)
+            .is_ok_and(|bytes| digest(&bytes) == expected);
     if is_there {
         return Ok(false);
     }
     let source = PositionalFile::open(wheel)?;
-    let bytes = read_metadata(&source).map_err(|error| error.diagnostic(&wheel.display().to_string()))?;
+    let bytes =
+        read_metadata(&source).map_err(|error| error.diagnostic(&wheel.display().to_string()))?;
     if digest(&bytes) != expected {
         let message = format!("`{}` was changed while its index was made", wheel.display());
         return Err(Diagnostic::new(&host::CANNOT_READ_FILE, message).help("run it again"));
@@ -118,8 +153,8 @@ fn write_beside(wheel: &Path, expected: Digest) -> Result<bool, Diagnostic> {
     Ok(true)
 }
 
-/// Puts the pages in place of those that are there, unless they are the same. `folder` is where the wheels lie; METADATA of
-/// wheels that are gone goes from there before the pages that name it.
+/// Puts the pages in place of those that are there, unless they are the same. `folder` is where the
+/// wheels lie; METADATA of wheels that are gone goes from there before the pages that name it.
 pub(super) fn write(
     made: &Repository,
     present: &Present,
@@ -127,14 +162,26 @@ pub(super) fn write(
     swap: FolderSwap,
     sink: &mut Sink,
 ) -> Result<usize, Exit> {
-    let same = |name: &String, bytes: &Vec<u8>| present.get(name).is_some_and(|there| there.as_ref() == Some(bytes));
-    let written = made.pages.iter().filter(|(name, bytes)| !same(name, bytes)).count();
+    let same = |name: &String, bytes: &Vec<u8>| {
+        present
+            .get(name)
+            .is_some_and(|there| there.as_ref() == Some(bytes))
+    };
+    let written = made
+        .pages
+        .iter()
+        .filter(|(name, bytes)| !same(name, bytes))
+        .count();
     if written == 0 && present.len() == made.pages.len() {
         return Ok(0);
     }
     let staging = swap.stage().map_err(|error| in_place(&error, sink))?;
     let stage = |(name, bytes): (&String, &Vec<u8>)| {
-        if same(name, bytes) { staging.keep(name).map(drop) } else { staging.write(name, bytes) }
+        if same(name, bytes) {
+            staging.keep(name).map(drop)
+        } else {
+            staging.write(name, bytes)
+        }
     };
     start_threads();
     let staged: Result<(), FileError> = made.pages.par_iter().try_for_each(stage);
@@ -146,23 +193,38 @@ pub(super) fn write(
     Ok(written.max(1))
 }
 
-/// Removes METADATA beside wheels that are gone. That it is of this program is shown by its digest, which the pages that
-/// are there name; what they do not name, or what was changed since, stays.
+/// Removes METADATA beside wheels that are gone. That it is of this program is shown by its digest,
+/// which the pages that are there name; what they do not name, or what was changed since, stays.
 fn remove_stale(folder: &Path, present: &Present) -> Result<(), FileError> {
     let names = sys::names_in(folder)?;
-    let wheels = names.iter().filter_map(|name| name.strip_suffix(".metadata"));
-    let orphans: Vec<&str> =
-        wheels.filter(|wheel| names.binary_search_by(|name| name.as_str().cmp(wheel)).is_err()).collect();
+    let wheels = names
+        .iter()
+        .filter_map(|name| name.strip_suffix(".metadata"));
+    let orphans: Vec<&str> = wheels
+        .filter(|wheel| {
+            names
+                .binary_search_by(|name| name.as_str().cmp(wheel))
+                .is_err()
+        })
+        .collect();
     if orphans.is_empty() {
         return Ok(());
     }
-    let pages = present.iter().filter(|(name, _)| name.ends_with("/index.json"));
+    let pages = present
+        .iter()
+        .filter(|(name, _)| name.ends_with("/index.json"));
     let texts = pages.filter_map(|(_, bytes)| std::str::from_utf8(bytes.as_ref()?).ok());
-    let ours: BTreeMap<String, Digest> = texts.flat_map(|text| metadata_in(text).unwrap_or_default()).collect();
+    let ours: BTreeMap<String, Digest> = texts
+        .flat_map(|text| metadata_in(text).unwrap_or_default())
+        .collect();
     for wheel in orphans {
-        let Some(expected) = ours.get(wheel) else { continue };
+        let Some(expected) = ours.get(wheel) else {
+            continue;
+        };
         let path = folder.join(format!("{wheel}.metadata"));
-        if sys::read_bytes(&path, MAX_INDEX_PAGE_BYTES).is_ok_and(|bytes| digest(&bytes) == *expected) {
+        if sys::read_bytes(&path, MAX_INDEX_PAGE_BYTES)
+            .is_ok_and(|bytes| digest(&bytes) == *expected)
+        {
             sys::remove(&path)?;
         }
     }
@@ -177,7 +239,9 @@ fn as_it_was(error: FileError, sink: &mut Sink) -> Exit {
 
 /// The folder of the pages is replaced, so it must be new, empty or one that was written before.
 pub(super) fn check_out(out: &Path, folder: Option<&Path>, sink: &mut Sink) -> Result<(), Exit> {
-    let present = sys::tree(out).map_err(|e| machine(e, sink))?.unwrap_or_default();
+    let present = sys::tree(out)
+        .map_err(|e| machine(e, sink))?
+        .unwrap_or_default();
     let is_page = |name: &str| matches!(name.rsplit('/').next(), Some("index.html" | "index.json"));
     let ours = is_index(out) && present.iter().all(|(name, _)| is_page(name));
     let what = if folder.is_some_and(|folder| normal(folder).starts_with(&normal(out))) {

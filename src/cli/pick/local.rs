@@ -16,11 +16,19 @@ use crate::sys::{self, EntryKind};
 const RECORD: &str = "build.json";
 
 /// Prints a line for each distribution of the folder.
-pub(super) fn pick(folder: &Path, args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+pub(super) fn pick(
+    folder: &Path,
+    args: &Args,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Exit, Exit> {
     let wheels = wheels(folder, sink)?;
     if wheels.is_empty() {
         let message = format!("there are no wheels in `{}`", folder.display());
-        sink.push(Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, message).help("build some with `rock-matrix build`"));
+        sink.push(
+            Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, message)
+                .help("build some with `rock-matrix build`"),
+        );
         return Err(Exit::Fault);
     }
     let machine = machine(args, load::compat(shell)?, shell, sink)?;
@@ -33,20 +41,58 @@ pub(super) fn pick(folder: &Path, args: &Args, shell: &Shell, sink: &mut Sink) -
     };
     let found = newest(&wheels, &asked);
     let printed = match args.format {
-        Format::Human => shell.print(&found.wheels.iter().map(|wheel| wheel.install_line() + "\n").collect::<String>()),
+        Format::Human => shell.print(
+            &found
+                .wheels
+                .iter()
+                .map(|wheel| wheel.install_line() + "\n")
+                .collect::<String>(),
+        ),
         Format::Json => shell.print(&document(&found)),
     };
-    let severity = if found.wheels.is_empty() { Severity::Error } else { Severity::Warning };
+    let severity = if found.wheels.is_empty() {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
     for (project, others) in &found.others {
-        let python = asked.python.map(|python| format!(" for Python {python}")).unwrap_or_default();
-        let label = asked.label.as_ref().map(|label| format!(" with the label `{label}`")).unwrap_or_default();
-        let foreign: Vec<&ForeignWheel> = found.foreign.iter().filter(|one| one.project == *project).collect();
-        let list = others.iter().map(|other| format!("`{other}`")).collect::<Vec<_>>().join(", ");
-        let fits = if foreign.is_empty() { "is" } else { "that fits the system is" };
-        let message = format!("no wheel of {project}{python}{label} {fits} in `{}`", folder.display());
+        let python = asked
+            .python
+            .map(|python| format!(" for Python {python}"))
+            .unwrap_or_default();
+        let label = asked
+            .label
+            .as_ref()
+            .map(|label| format!(" with the label `{label}`"))
+            .unwrap_or_default();
+        let foreign: Vec<&ForeignWheel> = found
+            .foreign
+            .iter()
+            .filter(|one| one.project == *project)
+            .collect();
+        let list = others
+            .iter()
+            .map(|other| format!("`{other}`"))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let fits = if foreign.is_empty() {
+            "is"
+        } else {
+            "that fits the system is"
+        };
+        let message = format!(
+            "no wheel of {project}{python}{label} {fits} in `{}`",
+            folder.display()
+        );
         let finding = Diagnostic::new(&codes::NO_WHEEL_FITS, message).severity(severity);
-        let finding = if list.is_empty() { finding } else { finding.note(format!("there are {list}")) };
-        let finding = foreign.iter().fold(finding, |finding, one| finding.note(left_out(one)));
+        let finding = if list.is_empty() {
+            finding
+        } else {
+            finding.note(format!("there are {list}"))
+        };
+        let finding = foreign
+            .iter()
+            .fold(finding, |finding, one| finding.note(left_out(one)));
         sink.push(finding.help(match foreign.first() {
             Some(one) => {
                 let Difference { axis, wheel, .. } = &one.difference;
@@ -55,11 +101,19 @@ pub(super) fn pick(folder: &Path, args: &Args, shell: &Shell, sink: &mut Sink) -
             None => "build it, or ask for another with `--python` and `--label`".to_owned(),
         }));
     }
-    for one in found.foreign.iter().filter(|one| !found.others.contains_key(&one.project)) {
+    for one in found
+        .foreign
+        .iter()
+        .filter(|one| !found.others.contains_key(&one.project))
+    {
         sink.push(Diagnostic::new(&codes::NO_WHEEL_FITS, left_out(one)).severity(Severity::Note));
     }
     if found.wheels.is_empty() && found.others.is_empty() {
-        let message = format!("no wheel of {} is in `{}`", asked.distribution.unwrap_or_default(), folder.display());
+        let message = format!(
+            "no wheel of {} is in `{}`",
+            asked.distribution.unwrap_or_default(),
+            folder.display()
+        );
         sink.push(
             Diagnostic::new(&codes::NO_SUCH_PROJECT, message)
                 .at(Place::Argument("--distribution".to_owned()), "")
@@ -72,7 +126,10 @@ pub(super) fn pick(folder: &Path, args: &Args, shell: &Shell, sink: &mut Sink) -
 /// The wheels of a folder: those that records of builds beside them name, where there are records.
 fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
     if !folder.is_dir() {
-        let fault = Diagnostic::new(&host::CANNOT_READ_FILE, format!("`{}` is no folder", folder.display()));
+        let fault = Diagnostic::new(
+            &host::CANNOT_READ_FILE,
+            format!("`{}` is no folder", folder.display()),
+        );
         sink.push(fault.help("give the folder that a build wrote its wheels into"));
         return Err(Exit::Fault);
     }
@@ -83,26 +140,52 @@ fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
     let root = sys::real_path(folder);
     let (mut wheels, mut recorded) = (Vec::new(), BTreeSet::new());
     for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File) {
-        let Some(file) = entry.path.file_name().and_then(|name| name.to_str()) else { continue };
+        let Some(file) = entry.path.file_name().and_then(|name| name.to_str()) else {
+            continue;
+        };
         if file.ends_with(RECORD) {
             match Record::load(&entry.path) {
-                Ok(record) => recorded.extend(record.into_iter().flat_map(|record| record.wheels).map(|one| one.name)),
+                Ok(record) => recorded.extend(
+                    record
+                        .into_iter()
+                        .flat_map(|record| record.wheels)
+                        .map(|one| one.name),
+                ),
                 Err(reason) => {
                     let message = format!("`{}` is not read: {reason}", entry.path.display());
-                    sink.push(Diagnostic::new(&host::CANNOT_READ_FILE, message).severity(Severity::Warning));
+                    sink.push(
+                        Diagnostic::new(&host::CANNOT_READ_FILE, message)
+                            .severity(Severity::Warning),
+                    );
                 }
             }
         } else if is_wheel_file(file)
             && let Ok(name) = file.parse::<WheelName>()
         {
-            let since = |time: std::time::SystemTime| time.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-            let modified = sys::stamp(&entry.path).map(|(_, time)| since(time).as_nanos()).unwrap_or_default();
+            let since = |time: std::time::SystemTime| {
+                time.duration_since(std::time::UNIX_EPOCH)
+                    .unwrap_or_default()
+            };
+            let modified = sys::stamp(&entry.path)
+                .map(|(_, time)| since(time).as_nanos())
+                .unwrap_or_default();
             let path = root.join(file).display().to_string();
-            wheels.push((file.to_owned(), LocalWheel { name, path, modified }));
+            wheels.push((
+                file.to_owned(),
+                LocalWheel {
+                    name,
+                    path,
+                    modified,
+                },
+            ));
         }
     }
     let is_meant = |file: &String| recorded.is_empty() || recorded.contains(file);
-    Ok(wheels.into_iter().filter(|(file, _)| is_meant(file)).map(|(_, wheel)| wheel).collect())
+    Ok(wheels
+        .into_iter()
+        .filter(|(file, _)| is_meant(file))
+        .map(|(_, wheel)| wheel)
+        .collect())
 }
 
 fn left_out(one: &ForeignWheel<'_>) -> String {

@@ -6,16 +6,25 @@ use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, are, counted, registry::plan as codes};
 use crate::plan::{self, JobView, Plan};
 
-/// Leaves out of a plan what did not fail in a run, and tells of jobs that failed there and are none of the plan.
+/// Leaves out of a plan what did not fail in a run, and tells of jobs that failed there and are
+/// none of the plan.
 ///
 /// # Errors
 /// The exit of the command where the file lists no jobs of a run.
-pub(super) fn keep(plan: &mut Plan, run: &Path, shell: &Shell, sink: &mut Sink) -> Result<(), Exit> {
+pub(super) fn keep(
+    plan: &mut Plan,
+    run: &Path,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<(), Exit> {
     let source = load::source(shell, run)?;
     let place = || Place::File(source.path.clone());
     let mut failed = plan::failed_jobs(&source.text).map_err(|error| {
-        let fault = Diagnostic::new(&codes::BAD_RUN_FILE, format!("`{}`: {error}", source.path)).at(place(), "");
-        sink.push(fault.help("save it with `gh api repos/OWNER/REPO/actions/runs/ID/jobs --paginate > run.json`"));
+        let fault = Diagnostic::new(&codes::BAD_RUN_FILE, format!("`{}`: {error}", source.path))
+            .at(place(), "");
+        sink.push(fault.help(
+            "save it with `gh api repos/OWNER/REPO/actions/runs/ID/jobs --paginate > run.json`",
+        ));
         Exit::Fault
     })?;
     plan.keep_failed(&failed);
@@ -25,8 +34,12 @@ pub(super) fn keep(plan: &mut Plan, run: &Path, shell: &Shell, sink: &mut Sink) 
     if !failed.is_empty() {
         let names: Vec<String> = failed.iter().map(|name| format!("`{name}`")).collect();
         let count = failed.len();
-        let message =
-            format!("{} {} none of this plan: {}", counted(count, "failed job"), are(count), names.join(", "));
+        let message = format!(
+            "{} {} none of this plan: {}",
+            counted(count, "failed job"),
+            are(count),
+            names.join(", ")
+        );
         sink.push(
             Diagnostic::new(&codes::BAD_RUN_FILE, message)
                 .severity(Severity::Warning)
@@ -39,6 +52,10 @@ pub(super) fn keep(plan: &mut Plan, run: &Path, shell: &Shell, sink: &mut Sink) 
 
 /// A plan that has no jobs because none of them failed.
 pub(super) fn none(run: &Path) -> Diagnostic {
-    let message = format!("the plan has no jobs: none of them failed in `{}`", run.display());
-    Diagnostic::new(&codes::EMPTY_PLAN, message).help("plan without `--only-failed` to build all of them again")
+    let message = format!(
+        "the plan has no jobs: none of them failed in `{}`",
+        run.display()
+    );
+    Diagnostic::new(&codes::EMPTY_PLAN, message)
+        .help("plan without `--only-failed` to build all of them again")
 }

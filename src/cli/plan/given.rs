@@ -40,12 +40,19 @@ impl Instead {
                 .map(|(name, values)| (name.clone(), split(values, &[',', ';', ' ', '\t'])))
                 .collect(),
             gfx: self.gfx.as_deref().map(|families| split(families, &[';'])),
-            test_families: self.test_families.as_deref().map(|families| split(families, &[';'])),
+            test_families: self
+                .test_families
+                .as_deref()
+                .map(|families| split(families, &[';'])),
         }
     }
 }
 
 /// The words between these signs; empty ones say nothing.
 fn split(text: &str, by: &[char]) -> Vec<String> {
-    text.split(by).map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    text.split(by)
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }

@@ -21,18 +21,25 @@ pub(super) fn pair(text: &str) -> Result<(String, String), String> {
 /// Replaces products and families among the values of `gfx` by their targets.
 pub(super) fn with_targets(only: &[(String, String)], compat: &Compat) -> Vec<(String, String)> {
     let targets = |(axis, value): &(String, String)| -> Vec<(String, String)> {
-        let named = if axis == GFX { compat.gfx_named(value).ok() } else { None };
+        let named = if axis == GFX {
+            compat.gfx_named(value).ok()
+        } else {
+            None
+        };
         match named {
-            Some(targets) => targets.iter().map(|target| (axis.clone(), target.to_string())).collect(),
+            Some(targets) => targets
+                .iter()
+                .map(|target| (axis.clone(), target.to_string()))
+                .collect(),
             None => vec![(axis.clone(), value.clone())],
         }
     };
     only.iter().flat_map(targets).collect()
 }
 
-/// Leaves out the jobs and the reasons for missing cells that have none of the values of an axis that is named; an empty
-/// value is any. Axes and values that
-/// the matrix files do not have go to the sink.
+/// Leaves out the jobs and the reasons for missing cells that have none of the values of an axis
+/// that is named; an empty value is any. Axes and values that the matrix files do not have go to
+/// the sink.
 pub(super) fn keep(plan: &mut Plan, only: &[(String, String)], sink: &mut Sink) {
     for (axis, value) in only {
         let known = known_values(plan, axis);
@@ -42,7 +49,11 @@ pub(super) fn keep(plan: &mut Plan, only: &[(String, String)], sink: &mut Sink) 
             let message = format!("no matrix file has an axis `{axis}`");
             let message = with_nearest(message, nearest(axis, axes.iter().map(String::as_str)));
             let help = format!("name one of {}", join(&axes));
-            sink.push(Diagnostic::new(&codes::UNKNOWN_JOB, message).at(place(), "").help(help));
+            sink.push(
+                Diagnostic::new(&codes::UNKNOWN_JOB, message)
+                    .at(place(), "")
+                    .help(help),
+            );
         }
         if let Some(known) = known.filter(|known| !value.is_empty() && !known.contains(value)) {
             let message = format!("no matrix file has {axis} `{value}`");
@@ -51,18 +62,33 @@ pub(super) fn keep(plan: &mut Plan, only: &[(String, String)], sink: &mut Sink) 
             } else {
                 format!("name one of {}", join(&known))
             };
-            sink.push(Diagnostic::new(&codes::UNKNOWN_JOB, message).at(place(), "").help(help));
+            sink.push(
+                Diagnostic::new(&codes::UNKNOWN_JOB, message)
+                    .at(place(), "")
+                    .help(help),
+            );
         }
     }
-    let axes: BTreeSet<&str> = only.iter().filter(|(_, value)| !value.is_empty()).map(|(axis, _)| &**axis).collect();
+    let axes: BTreeSet<&str> = only
+        .iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(axis, _)| &**axis)
+        .collect();
     let wanted = |job: JobView<'_>, axis: &str| {
-        let mut values = only.iter().filter(|(of, _)| of == axis).map(|(_, value)| value.as_str());
+        let mut values = only
+            .iter()
+            .filter(|(of, _)| of == axis)
+            .map(|(_, value)| value.as_str());
         values.any(|value| !value.is_empty() && has(job, axis, value))
     };
     plan.keep(|job| axes.iter().all(|axis| wanted(job, axis)));
     // A reason that names no value of an axis is one for all of them.
-    let is_one = |axis: &str, value: &String| only.iter().any(|(of, one)| of == axis && one == value);
-    plan.keep_excluded(|row| axes.iter().all(|axis| row.get(*axis).is_none_or(|value| is_one(axis, value))));
+    let is_one =
+        |axis: &str, value: &String| only.iter().any(|(of, one)| of == axis && one == value);
+    plan.keep_excluded(|row| {
+        axes.iter()
+            .all(|axis| row.get(*axis).is_none_or(|value| is_one(axis, value)))
+    });
 }
 
 /// Whether it is a job of this value: its own, or one that it stands for.
@@ -71,24 +97,48 @@ fn has(job: JobView<'_>, axis: &str, value: &str) -> bool {
         return job.gfx().iter().any(|target| target.to_string() == value);
     }
     job.axes().any(|pair| pair == (axis, value))
-        || job.covers().get(axis).is_some_and(|covered| covered.iter().any(|text| text == value))
+        || job
+            .covers()
+            .get(axis)
+            .is_some_and(|covered| covered.iter().any(|text| text == value))
 }
 
 /// Every value of an axis; `None` where there is no such axis.
 fn known_values(plan: &Plan, axis: &str) -> Option<BTreeSet<String>> {
     if axis == GFX {
-        return Some(plan.jobs().flat_map(|job| job.gfx().iter().map(ToString::to_string)).collect());
+        return Some(
+            plan.jobs()
+                .flat_map(|job| job.gfx().iter().map(ToString::to_string))
+                .collect(),
+        );
     }
-    let columns = || plan.groups.iter().flat_map(|group| group.universe.axes()).filter(|column| column.name == axis);
+    let columns = || {
+        plan.groups
+            .iter()
+            .flat_map(|group| group.universe.axes())
+            .filter(|column| column.name == axis)
+    };
     columns().next()?;
-    Some(columns().flat_map(|column| column.values.iter().flatten()).map(|value| value.text.clone()).collect())
+    Some(
+        columns()
+            .flat_map(|column| column.values.iter().flatten())
+            .map(|value| value.text.clone())
+            .collect(),
+    )
 }
 
 fn axes(plan: &Plan) -> BTreeSet<String> {
     let columns = plan.groups.iter().flat_map(|group| group.universe.axes());
-    columns.map(|column| column.name.clone()).chain([GFX.to_owned()]).collect()
+    columns
+        .map(|column| column.name.clone())
+        .chain([GFX.to_owned()])
+        .collect()
 }
 
 fn join(words: &BTreeSet<String>) -> String {
-    words.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+    words
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

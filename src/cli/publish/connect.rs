@@ -9,8 +9,8 @@ use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::github::{
-    Api, Calls, Client, GithubError, LARGEST_TOKEN_BYTES, LONGEST_DEADLINE_MIN, Net, OnWait, Rates, SystemClock,
-    Through, Token, UploadsHost,
+    Api, Calls, Client, GithubError, LARGEST_TOKEN_BYTES, LONGEST_DEADLINE_MIN, Net, OnWait, Rates,
+    SystemClock, Through, Token, UploadsHost,
 };
 use crate::names::{RepoName, RepoNameError};
 use crate::sys::{self, Signals, StopSignal};
@@ -32,7 +32,8 @@ pub(in crate::cli) struct Connection {
         help_heading = "GitHub"
     )]
     token_file: Option<PathBuf>,
-    /// Minutes that all calls and waits may take together [default: 45 to publish, with --slow 300, and 10 to read]
+    /// Minutes that all calls and waits may take together [default: 45 to publish, with --slow 300,
+    /// and 10 to read]
     #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=LONGEST_DEADLINE_MIN), help_heading = "GitHub")]
     deadline: Option<u64>,
 }
@@ -75,11 +76,14 @@ impl Connection {
         shell: &Shell,
         sink: &mut Sink,
     ) -> Result<Opened, Exit> {
-        let opened = self.api(shell.environment.get("GITHUB_API_URL")).and_then(|api| {
-            let repo: RepoName =
-                repo.parse().map_err(|error: RepoNameError| bad_address(error.to_string(), "--repo"))?;
-            Ok((api.with_uploads(hosts), repo))
-        });
+        let opened = self
+            .api(shell.environment.get("GITHUB_API_URL"))
+            .and_then(|api| {
+                let repo: RepoName = repo
+                    .parse()
+                    .map_err(|error: RepoNameError| bad_address(error.to_string(), "--repo"))?;
+                Ok((api.with_uploads(hosts), repo))
+            });
         let (api, repo) = opened.map_err(|diagnostic| {
             sink.push(diagnostic);
             Exit::Usage
@@ -110,20 +114,32 @@ impl Connection {
             on_wait: telling(shell),
         };
         let client = client(repo.clone(), calls, shell)?;
-        Ok(Opened { repo, api, client, token, stopped })
+        Ok(Opened {
+            repo,
+            api,
+            client,
+            token,
+            stopped,
+        })
     }
 
     /// The API that was chosen: by the option, else by the environment, else GitHub's own.
     fn api(&self, variable: Option<&str>) -> Result<Api, Diagnostic> {
-        let read = |text: &str, at: &str| text.parse::<Api>().map_err(|error| bad_address(error.to_string(), at));
+        let read = |text: &str, at: &str| {
+            text.parse::<Api>()
+                .map_err(|error| bad_address(error.to_string(), at))
+        };
         match (&self.api_url, variable) {
             (Some(text), _) => read(text, "--api-url"),
             (None, None) => Ok(Api::public()),
             (None, Some(text)) => match read(text, "GITHUB_API_URL")? {
                 api if api.is_encrypted() => Ok(api),
                 // A token is sent in plain text only where whoever runs the command says so.
-                _ => Err(bad_address(format!("`{text}` is not encrypted"), "GITHUB_API_URL")
-                    .help(format!("for a server on this machine, name it with `--api-url {text}`"))),
+                _ => Err(
+                    bad_address(format!("`{text}` is not encrypted"), "GITHUB_API_URL").help(
+                        format!("for a server on this machine, name it with `--api-url {text}`"),
+                    ),
+                ),
             },
         }
     }
@@ -134,13 +150,25 @@ impl Connection {
                 .help("it should be one line with the token")
         };
         let Some(path) = &self.token_file else {
-            let set = |name| Some((name, shell.environment.get(name).filter(|text| !text.trim().is_empty())?));
-            let Some((name, text)) = TOKENS.into_iter().find_map(set) else { return Ok(None) };
+            let set = |name| {
+                Some((
+                    name,
+                    shell
+                        .environment
+                        .get(name)
+                        .filter(|text| !text.trim().is_empty())?,
+                ))
+            };
+            let Some((name, text)) = TOKENS.into_iter().find_map(set) else {
+                return Ok(None);
+            };
             return Token::new(text).map(Some).ok_or_else(|| no_token(name));
         };
         let text = sys::read_text(path, LARGEST_TOKEN_BYTES)?;
         shell.mask(text.trim());
-        Token::new(&text).map(Some).ok_or_else(|| no_token(&path.display().to_string()))
+        Token::new(&text)
+            .map(Some)
+            .ok_or_else(|| no_token(&path.display().to_string()))
     }
 }
 
@@ -150,14 +178,20 @@ impl Connection {
 /// The exit of the command, after saying why.
 pub(in crate::cli) fn client(repo: RepoName, calls: Calls, shell: &Shell) -> Result<Client, Exit> {
     Client::new(repo, calls).map_err(|error| {
-        shell.report(&[Diagnostic::new(&codes::NO_ANSWER, format!("nothing can be sent from here: {error}"))]);
+        shell.report(&[Diagnostic::new(
+            &codes::NO_ANSWER,
+            format!("nothing can be sent from here: {error}"),
+        )]);
         Exit::Machine
     })
 }
 
 /// Tells of waits that somebody notices.
 fn telling(shell: &Shell) -> Box<OnWait> {
-    let (is_told, voice) = (shell.verbosity >= crate::cli::Verbosity::Normal, shell.voice());
+    let (is_told, voice) = (
+        shell.verbosity >= crate::cli::Verbosity::Normal,
+        shell.voice(),
+    );
     Box::new(move |call: &str, why: &str, wait: Duration| {
         if is_told && wait >= Duration::from_secs(2) {
             voice.tell(&format!("{call}: {why}; going on in {} s", wait.as_secs()));
@@ -168,7 +202,11 @@ fn telling(shell: &Shell) -> Box<OnWait> {
 impl Opened {
     /// The same, for another repository.
     pub(in crate::cli) fn at(self, repo: RepoName) -> Self {
-        Self { client: self.client.at(repo.clone()), repo, ..self }
+        Self {
+            client: self.client.at(repo.clone()),
+            repo,
+            ..self
+        }
     }
 
     /// Something is to be changed, which nobody may without a token.
@@ -177,8 +215,11 @@ impl Opened {
             return Ok(());
         }
         sink.push(
-            Diagnostic::new(&codes::BAD_TOKEN, format!("there is no token, and without one nothing can be {done}"))
-                .help("set `GITHUB_TOKEN` or `GH_TOKEN`, or name a file with `--token-file`"),
+            Diagnostic::new(
+                &codes::BAD_TOKEN,
+                format!("there is no token, and without one nothing can be {done}"),
+            )
+            .help("set `GITHUB_TOKEN` or `GH_TOKEN`, or name a file with `--token-file`"),
         );
         Err(Exit::Machine)
     }
@@ -191,9 +232,9 @@ impl Opened {
             }
             GithubError::Deadline { .. }
             | GithubError::Limited { .. }
-            | GithubError::Status { status: 403 | 429, .. }
-                if self.token.is_none() =>
-            {
+            | GithubError::Status {
+                status: 403 | 429, ..
+            } if self.token.is_none() => {
                 "give a token in `GITHUB_TOKEN`: without one GitHub answers 60 calls an hour"
             }
             _ => return error.into(),
@@ -214,6 +255,8 @@ fn bad_address(text: String, argument: &str) -> Diagnostic {
 
 impl std::fmt::Debug for Opened {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Opened").field("api", &self.api).finish_non_exhaustive()
+        f.debug_struct("Opened")
+            .field("api", &self.api)
+            .finish_non_exhaustive()
     }
 }

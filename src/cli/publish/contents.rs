@@ -1,4 +1,5 @@
-//! Contents and build records of the files of a release: the torch of their builds and the gfx targets of their code.
+//! Contents and build records of the files of a release: the torch of their builds and the gfx
+//! targets of their code.
 
 use std::collections::BTreeMap;
 
@@ -11,25 +12,40 @@ use crate::publish::built_with_other_torch;
 use crate::sys::{PositionalFile, Room};
 use crate::wheel::Archive;
 
-/// Reports wheels that were built with another torch than their label names, by the `build.json` next to them. Ignores
-/// records of files with other bytes.
+/// Reports wheels that were built with another torch than their label names, by the `build.json`
+/// next to them. Ignores records of files with other bytes.
 pub(super) fn check_torch(files: &[Gathered], args: &Args, compat: &Compat, sink: &mut Sink) {
     let is_allowed = args.allows(&codes::BUILT_WITH_OTHER_TORCH);
     for file in files {
-        let path = file.path.with_file_name(exec::record_name(file.asset.name()));
-        let Ok(Some(record)) = Record::load(&path) else { continue };
+        let path = file
+            .path
+            .with_file_name(exec::record_name(file.asset.name()));
+        let Ok(Some(record)) = Record::load(&path) else {
+            continue;
+        };
         let digest = file.asset.digest.to_string();
-        let is_of_it = record.wheels.iter().any(|wheel| wheel.name == file.asset.name() && wheel.digest == digest);
+        let is_of_it = record
+            .wheels
+            .iter()
+            .any(|wheel| wheel.name == file.asset.name() && wheel.digest == digest);
         if is_of_it {
-            sink.extend(built_with_other_torch(&file.asset, &record.used, is_allowed, compat));
+            sink.extend(built_with_other_torch(
+                &file.asset,
+                &record.used,
+                is_allowed,
+                compat,
+            ));
         }
     }
 }
 
-/// Returns the gfx targets that the wheels hold code for, by name. Wheels for any platform hold none; those whose bytes were
-/// not read are left out, and so are those that cannot be read as wheels, which other checks report.
+/// Returns the gfx targets that the wheels hold code for, by name. Wheels for any platform hold
+/// none; those whose bytes were not read are left out, and so are those that cannot be read as
+/// wheels, which other checks report.
 pub(super) fn gfx_read(files: &[Gathered]) -> BTreeMap<String, Vec<String>> {
-    let Ok(room) = Room::new(None) else { return BTreeMap::new() };
+    let Ok(room) = Room::new(None) else {
+        return BTreeMap::new();
+    };
     let of_file = |file: &Gathered| {
         let wheel = file.asset.wheel()?;
         let name = file.asset.name().to_owned();

@@ -6,7 +6,10 @@ use std::path::PathBuf;
 use super::artifacts::Artifacts;
 use super::contents::{check_torch, gfx_read};
 use super::planned::Planned;
-use super::{Args, Exit, Gathered, Shell, Told, assets, cloned, links, load, named, once, parsed, release_folder};
+use super::{
+    Args, Exit, Gathered, Shell, Told, assets, cloned, links, load, named, once, parsed,
+    release_folder,
+};
 use crate::cli::assets::Depth;
 use crate::cli::index::withdrawn_in;
 use crate::cli::known::Known;
@@ -15,14 +18,24 @@ use crate::cli::withdrawals::tell_of_names;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::carry_over;
 use crate::publish::{
-    Conflict, Difference, INDEX, MissingRule, Particulars, Release, TagName, against_plan, archives_against_plan,
-    as_release, changes, superseded, targets_against_plan,
+    Conflict, Difference, INDEX, MissingRule, Particulars, Release, TagName, against_plan,
+    archives_against_plan, as_release, changes, superseded, targets_against_plan,
 };
 
 /// Publishes into it.
-pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    let tag: Option<TagName> =
-        parsed(args.tag.as_deref(), &codes::BAD_TAG, "--tag", "divide it by `-`, as in `release-1`", sink);
+pub(super) fn publish(
+    args: &Args,
+    mut folder: PathBuf,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Exit, Exit> {
+    let tag: Option<TagName> = parsed(
+        args.tag.as_deref(),
+        &codes::BAD_TAG,
+        "--tag",
+        "divide it by `-`, as in `release-1`",
+        sink,
+    );
     let links = links(args.base_url.as_deref(), vec!["..".to_owned()], sink);
     if let Some(tag) = &tag {
         folder.push(tag.as_str());
@@ -35,10 +48,16 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
     let plan = args.plan.as_deref();
     args.legs.check_plan(plan, planned.digest, sink);
     let artifacts = match &args.artifacts {
-        Some(folder) => Some(Artifacts::open(folder, args.legs.all_reports(&planned.jobs, shell, sink)?, sink)?),
+        Some(folder) => Some(Artifacts::open(
+            folder,
+            args.legs.all_reports(&planned.jobs, shell, sink)?,
+            sink,
+        )?),
         None => None,
     };
-    let files = artifacts.as_ref().map_or_else(|| assets::files(&named(args), sink), Artifacts::assets);
+    let files = artifacts
+        .as_ref()
+        .map_or_else(|| assets::files(&named(args), sink), Artifacts::assets);
     let offered = assets::gather(&files, Depth::Verify, &Known::nothing(), compat, sink);
     if let Some(artifacts) = &artifacts {
         artifacts.check(&planned.jobs, &offered, sink);
@@ -46,16 +65,25 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
     check_torch(&offered, args, compat, sink);
     as_release(&cloned(&offered), sink);
     release_folder::report_enclosing(&folder, sink);
-    let Some(links) = links.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
+    let Some(links) = links.filter(|_| !sink.has_errors()) else {
+        return Err(Exit::Fault);
+    };
 
     let opened = release_folder::open(&folder, compat, args.dry_run, shell, sink)?;
     let offered = once(offered);
     let (kept, gone) = kept(&opened, &offered, args.replace, sink);
     if args.plan.is_some() {
-        let rule = if args.allow_missing { MissingRule::Allow } else { MissingRule::Refuse };
+        let rule = if args.allow_missing {
+            MissingRule::Allow
+        } else {
+            MissingRule::Refuse
+        };
         let names: BTreeSet<&str> = kept.iter().map(|g| g.asset.name()).collect();
         archives_against_plan(&planned.archives, &cloned(&offered), &names, rule, sink);
-        let kept: Vec<_> = kept.iter().filter_map(|g| g.asset.wheel().cloned()).collect();
+        let kept: Vec<_> = kept
+            .iter()
+            .filter_map(|g| g.asset.wheel().cloned())
+            .collect();
         against_plan(&planned.expected, &cloned(&offered), &kept, rule, sink);
     }
     let particulars = Particulars {
@@ -66,38 +94,84 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
         gfx_read: gfx_read(&offered),
         run_time: planned.run_time(offered.iter().chain(&kept)),
     };
-    targets_against_plan(&cloned(&offered), &particulars, args.allows(&codes::PLANNED_TARGET_MISSING), compat, sink);
+    targets_against_plan(
+        &cloned(&offered),
+        &particulars,
+        args.allows(&codes::PLANNED_TARGET_MISSING),
+        compat,
+        sink,
+    );
     let mut all: Vec<Gathered> = offered.into_iter().chain(kept).collect();
     let withdrawn = withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default();
-    carry_over(&withdrawn.clone().whatever_the_bytes(), all.iter_mut().map(|gathered| &mut gathered.asset.file));
-    tell_of_names(&withdrawn, &all.iter().map(|gathered| &gathered.asset.file).collect::<Vec<_>>(), shell);
+    carry_over(
+        &withdrawn.clone().whatever_the_bytes(),
+        all.iter_mut().map(|gathered| &mut gathered.asset.file),
+    );
+    tell_of_names(
+        &withdrawn,
+        &all.iter()
+            .map(|gathered| &gathered.asset.file)
+            .collect::<Vec<_>>(),
+        shell,
+    );
     let before = opened.manifest.as_ref();
-    let release = Release::of(cloned(&all), &particulars, before, &links, compat).map_err(|error| {
-        sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
-        Exit::Fault
-    })?;
-    let difference = if args.replace { Difference::Replace } else { Difference::Refuse };
+    let release =
+        Release::of(cloned(&all), &particulars, before, &links, compat).map_err(|error| {
+            sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
+            Exit::Fault
+        })?;
+    let difference = if args.replace {
+        Difference::Replace
+    } else {
+        Difference::Refuse
+    };
     let made = changes(&release.wanted(), &opened.present(&gone), difference);
-    made.conflicts.iter().for_each(|conflict| sink.push(differs(conflict, &folder)));
+    made.conflicts
+        .iter()
+        .for_each(|conflict| sink.push(differs(conflict, &folder)));
     if !made.steps.is_empty() {
         opened.report_foreign(sink);
     }
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
-    let told = Told { folder: &folder, release: &release, changes: &made, dry_run: args.dry_run, compat };
+    let told = Told {
+        folder: &folder,
+        release: &release,
+        changes: &made,
+        dry_run: args.dry_run,
+        compat,
+    };
     if !made.steps.is_empty() && !args.dry_run {
-        let paths: BTreeMap<&str, &std::path::Path> = all.iter().map(|g| (g.asset.name(), g.path.as_path())).collect();
-        let transfer = if artifacts.is_some() { Transfer::Link } else { Transfer::Copy };
+        let paths: BTreeMap<&str, &std::path::Path> = all
+            .iter()
+            .map(|g| (g.asset.name(), g.path.as_path()))
+            .collect();
+        let transfer = if artifacts.is_some() {
+            Transfer::Link
+        } else {
+            Transfer::Copy
+        };
         opened.apply(&release, &made, &paths, transfer, sink)?;
     }
     Ok(shell.print(&told.text(args.format)))
 }
 
-/// What of the release stays beside what is offered, and the names of the wheels that others take the place of.
-fn kept(opened: &Opened, offered: &[Gathered], replace: bool, sink: &mut Sink) -> (Vec<Gathered>, BTreeSet<String>) {
+/// What of the release stays beside what is offered, and the names of the wheels that others take
+/// the place of.
+fn kept(
+    opened: &Opened,
+    offered: &[Gathered],
+    replace: bool,
+    sink: &mut Sink,
+) -> (Vec<Gathered>, BTreeSet<String>) {
     let names: BTreeSet<&str> = offered.iter().map(|g| g.asset.name()).collect();
-    let mut kept: Vec<Gathered> = opened.assets.iter().filter(|g| !names.contains(g.asset.name())).cloned().collect();
+    let mut kept: Vec<Gathered> = opened
+        .assets
+        .iter()
+        .filter(|g| !names.contains(g.asset.name()))
+        .cloned()
+        .collect();
     let taken = superseded(&cloned(offered), &cloned(&kept));
     opened.report_faults(&names, replace, sink);
     if !replace {
@@ -121,10 +195,18 @@ fn report_taken(taken: &BTreeMap<String, String>, sink: &mut Sink) {
 }
 
 fn differs(conflict: &Conflict, folder: &std::path::Path) -> Diagnostic {
-    let present = conflict.present.map_or_else(|| "unknown".to_owned(), |digest| digest.to_string());
-    Diagnostic::new(&codes::ASSET_DIFFERS, format!("the release has a `{}` with other bytes", conflict.name))
-        .at(Place::File(folder.join(&conflict.name).display().to_string().into()), "")
-        .note(format!("published is {present}"))
-        .note(format!("given is {}", conflict.wanted))
-        .help("give it another version or build tag, or replace it with `--replace`")
+    let present = conflict
+        .present
+        .map_or_else(|| "unknown".to_owned(), |digest| digest.to_string());
+    Diagnostic::new(
+        &codes::ASSET_DIFFERS,
+        format!("the release has a `{}` with other bytes", conflict.name),
+    )
+    .at(
+        Place::File(folder.join(&conflict.name).display().to_string().into()),
+        "",
+    )
+    .note(format!("published is {present}"))
+    .note(format!("given is {}", conflict.wanted))
+    .help("give it another version or build tag, or replace it with `--replace`")
 }

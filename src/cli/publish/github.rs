@@ -26,11 +26,18 @@ pub(super) use options::Options;
 pub(super) use there::saved_listing;
 
 /// Publishes to it.
-pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+pub(super) fn publish(
+    args: &Args,
+    repo: &str,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Exit, Exit> {
     let options = &args.github;
     let offer = Offer::gather(args, shell, sink)?;
     let (minutes, hosts) = (options.minutes(), &options.uploads_host);
-    let opened = args.connection.open_to_send(repo, minutes, hosts, offer.compat, shell, sink)?;
+    let opened = args
+        .connection
+        .open_to_send(repo, minutes, hosts, offer.compat, shell, sink)?;
     if !args.dry_run {
         opened.need_token("published", sink)?;
     }
@@ -40,37 +47,73 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         Some(path) => There::saved(path, sink)?,
         None => There::asked(&opened, &goal, &offer.files, args, sink).map_err(|error| {
             if error == GithubError::Stopped {
-                shell.tell(&format!("stopped before anything was written; go on with:\n  {resume}"));
+                shell.tell(&format!(
+                    "stopped before anything was written; go on with:\n  {resume}"
+                ));
             }
             failed(error, &opened, sink)
         })?,
     };
     let release = decide::decide(args, &offer, &mut goal, &there, sink)?;
 
-    let content = Content { offered: &offer.files, generated: &release.generated };
+    let content = Content {
+        offered: &offer.files,
+        generated: &release.generated,
+    };
     let (applied, rehearsal) = if args.dry_run {
-        rehearse(args, &opened, &goal, there.listed, &content, offer.compat, shell)
-            .map(|(applied, found)| (applied, Some(found)))?
+        rehearse(
+            args,
+            &opened,
+            &goal,
+            there.listed,
+            &content,
+            offer.compat,
+            shell,
+        )
+        .map(|(applied, found)| (applied, Some(found)))?
     } else {
-        (send(args, &opened.client, &goal, there.listed, &content, shell), None)
+        (
+            send(args, &opened.client, &goal, there.listed, &content, shell),
+            None,
+        )
     };
     let wrong = wrongly_known(&offer.files, &applied.end);
-    let resume = if wrong.is_empty() { resume } else { self::resume(&shell.arguments, Reading::All) };
-    let outcome = Outcome { repo, goal: &goal, applied: &applied, rehearsal, resume };
+    let resume = if wrong.is_empty() {
+        resume
+    } else {
+        self::resume(&shell.arguments, Reading::All)
+    };
+    let outcome = Outcome {
+        repo,
+        goal: &goal,
+        applied: &applied,
+        rehearsal,
+        resume,
+    };
     shell.summarise_if_it_can_be(|room| outcome.summary(room));
     let exit = exit(&applied, wrong, outcome.is_begun(), &opened, sink);
     // Addresses come from the server, which knows the token.
     let text = outcome.text(args.format, sink.seen());
-    let without_token = |text: String| opened.token.as_ref().map_or_else(|| text.clone(), |token| token.without(&text));
+    let without_token = |text: String| {
+        opened
+            .token
+            .as_ref()
+            .map_or_else(|| text.clone(), |token| token.without(&text))
+    };
     let told = shell.print(&without_token(text));
     if args.github.github_output {
-        let outputs: Vec<_> = outcome.outputs().into_iter().map(|(name, value)| (name, without_token(value))).collect();
+        let outputs: Vec<_> = outcome
+            .outputs()
+            .into_iter()
+            .map(|(name, value)| (name, without_token(value)))
+            .collect();
         shell.write_outputs(&outputs)?;
     }
     Ok(if exit == Exit::Done { told } else { exit })
 }
 
-/// The exit that an end means; its faults go to the sink, those of files that were known wrongly in other words.
+/// The exit that an end means; its faults go to the sink, those of files that were known wrongly in
+/// other words.
 fn exit(
     applied: &Applied,
     mut wrong: BTreeMap<String, Diagnostic>,
@@ -91,8 +134,9 @@ fn exit(
         }
         End::Failed(error) => failed(error.clone(), opened, sink),
         End::Incomplete(faults) => {
-            let told =
-                |(name, error): (&String, &GithubError)| wrong.remove(name).unwrap_or_else(|| error.clone().into());
+            let told = |(name, error): (&String, &GithubError)| {
+                wrong.remove(name).unwrap_or_else(|| error.clone().into())
+            };
             sink.extend(faults.iter().map(told).collect::<Vec<_>>());
             Exit::Machine
         }

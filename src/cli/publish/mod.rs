@@ -78,7 +78,12 @@ pub(super) struct Args {
     #[command(flatten)]
     legs: legs::LegOptions,
     /// Folder of the release
-    #[arg(long, value_name = "DIR", conflicts_with = "repo", help_heading = "Where")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "repo",
+        help_heading = "Where"
+    )]
     to: Option<PathBuf>,
     /// The repository whose release it is
     #[arg(long, value_name = "OWNER/REPO", help_heading = "Where")]
@@ -92,24 +97,41 @@ pub(super) struct Args {
     /// Publish although the plan has jobs whose wheel is missing
     #[arg(long, requires = "plan", help_heading = "What")]
     allow_missing: bool,
-    /// Report this finding as a note: G130 for wheels built with another torch than their label names, G023 for wheels
-    /// that lack code for targets of the plan
+    /// Report this finding as a note: G130 for wheels built with another torch than their label
+    /// names, G023 for wheels that lack code for targets of the plan
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = allowed, help_heading = "What")]
     allow: Vec<&'static Code>,
     /// Replace files of the release that have other bytes, and wheels that others take the place of
     #[arg(long, help_heading = "What")]
     replace: bool,
-    /// Only write the digests of the files here, as actions/attest takes them, in further files FILE-2, … beyond 1,024
-    #[arg(long, value_name = "FILE", conflicts_with = "dry_run", help_heading = "What")]
+    /// Only write the digests of the files here, as actions/attest takes them, in further files
+    /// FILE-2, … beyond 1,024
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "dry_run",
+        help_heading = "What"
+    )]
     subjects: Option<PathBuf>,
-    /// A rock-manifest.json or SHA256SUMS that tells the digests of the files, which are then not read before they are sent
-    #[arg(long, value_name = "FILE", conflicts_with = "to", help_heading = "What")]
+    /// A rock-manifest.json or SHA256SUMS that tells the digests of the files, which are then not
+    /// read before they are sent
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "to",
+        help_heading = "What"
+    )]
     known: Vec<PathBuf>,
     /// Read every file, whatever --known or a rock-manifest.json next to it says about its digest
     #[arg(long, conflicts_with = "to", help_heading = "What")]
     read_all: bool,
     /// Address below which the release will be served; links are relative without it
-    #[arg(long, value_name = "URL", conflicts_with = "repo", help_heading = "What")]
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with = "repo",
+        help_heading = "What"
+    )]
     base_url: Option<String>,
     #[command(flatten)]
     github: github::Options,
@@ -133,20 +155,31 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
     if args.repo.is_some() && args.tag.is_none() && !args.pruning.prune {
         let text = "`--repo` has many releases: name the tag of this one with `--tag`";
-        return super::misused("publish", clap::error::ErrorKind::MissingRequiredArgument, text);
+        return super::misused(
+            "publish",
+            clap::error::ErrorKind::MissingRequiredArgument,
+            text,
+        );
     }
     if args.legs.is_given() && args.artifacts.is_none() {
         let text = "`--legs-env` is for artifacts: name their folder with `--artifacts`";
-        return super::misused("publish", clap::error::ErrorKind::MissingRequiredArgument, text);
+        return super::misused(
+            "publish",
+            clap::error::ErrorKind::MissingRequiredArgument,
+            text,
+        );
     }
     if let Some(when) = args.github.stray_prerelease(&args.files) {
-        let text = format!("`--prerelease` takes its value after a `=`: write `--prerelease={when}`");
+        let text =
+            format!("`--prerelease` takes its value after a `=`: write `--prerelease={when}`");
         return super::misused("publish", clap::error::ErrorKind::InvalidValue, &text);
     }
     let mut sink = Sink::new();
     let made = match (&args.to, &args.repo) {
         _ if args.subjects.is_some() => subjects::write(args, shell, &mut sink),
-        (None, repo) if args.pruning.prune => prune::prune_releases(args, repo.as_deref(), shell, &mut sink),
+        (None, repo) if args.pruning.prune => {
+            prune::prune_releases(args, repo.as_deref(), shell, &mut sink)
+        }
         (Some(folder), _) => folder::publish(args, folder.clone(), shell, &mut sink),
         (None, Some(repo)) => github::publish(args, repo, shell, &mut sink).inspect_err(|_| {
             if args.format == Format::Json {
@@ -172,9 +205,19 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 /// A finding that `--allow` may name.
 fn allowed(text: &str) -> Result<&'static Code, String> {
-    const CODES: [&Code; 2] = [&codes::BUILT_WITH_OTHER_TORCH, &codes::PLANNED_TARGET_MISSING];
-    let found = CODES.into_iter().find(|code| [code.id, code.name].contains(&text));
-    found.ok_or_else(|| format!("only {} can be allowed here", CODES.map(|code| code.id).join(" and ")))
+    const CODES: [&Code; 2] = [
+        &codes::BUILT_WITH_OTHER_TORCH,
+        &codes::PLANNED_TARGET_MISSING,
+    ];
+    let found = CODES
+        .into_iter()
+        .find(|code| [code.id, code.name].contains(&text));
+    found.ok_or_else(|| {
+        format!(
+            "only {} can be allowed here",
+            CODES.map(|code| code.id).join(" and ")
+        )
+    })
 }
 
 impl Args {
@@ -209,18 +252,27 @@ pub(super) fn links(base_url: Option<&str>, steps: Vec<String>, sink: &mut Sink)
     }
 }
 
-/// The address that an option gives, to which names can be appended; `None` after telling what is wrong with it.
+/// The address that an option gives, to which names can be appended; `None` after telling what is
+/// wrong with it.
 pub(super) fn address(text: Option<&str>, option: &str, sink: &mut Sink) -> Option<BaseUrl> {
     let help = "give the address of the folder, such as `https://example.org/wheels`";
     parsed(text, &codes::BAD_BASE_URL, option, help, sink)
 }
 
-/// The address below which the release of a tag is served by GitHub, or by the server of the workflow that runs this;
-/// `None` after telling what is wrong with it.
-pub(super) fn release_address(repo: &RepoName, tag: &str, shell: &Shell, sink: &mut Sink) -> Option<BaseUrl> {
+/// The address below which the release of a tag is served by GitHub, or by the server of the
+/// workflow that runs this; `None` after telling what is wrong with it.
+pub(super) fn release_address(
+    repo: &RepoName,
+    tag: &str,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Option<BaseUrl> {
     let help = "write it like `v1` or `nightly-20261101`";
     let tag: GitTag = parsed(Some(tag), &codes::BAD_TAG, "--tag", help, sink)?;
-    let server = shell.environment.get("GITHUB_SERVER_URL").filter(|server| !server.is_empty());
+    let server = shell
+        .environment
+        .get("GITHUB_SERVER_URL")
+        .filter(|server| !server.is_empty());
     BaseUrl::of_release(server.unwrap_or(GITHUB), repo, &tag.to_string())
         .map_err(|error| {
             let place = Place::Argument("GITHUB_SERVER_URL".to_owned());
@@ -239,7 +291,8 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
     text?
         .parse()
         .map_err(|error: T::Err| {
-            let fault = Diagnostic::new(code, error.to_string()).at(Place::Argument(argument.to_owned()), "");
+            let fault = Diagnostic::new(code, error.to_string())
+                .at(Place::Argument(argument.to_owned()), "");
             sink.push(fault.help(help));
         })
         .ok()
@@ -247,12 +300,20 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
 
 /// The files that are named as they should be and were left out all the same.
 fn left_out(files: &[PathBuf], gathered: &[Gathered]) -> Vec<LeftOut> {
-    let kept: std::collections::BTreeSet<&std::path::Path> = gathered.iter().map(|g| g.path.as_path()).collect();
-    let others = files.iter().filter(|file| !kept.contains(file.as_path())).filter_map(|file| {
-        let name = file.file_name()?.to_str()?;
-        let can_be_read = name.ends_with(".tar.gz") || (name.parse::<WheelName>().is_ok() && !name.contains('%'));
-        can_be_read.then(|| LeftOut { name: name.to_owned(), shown: file.display().to_string() })
-    });
+    let kept: std::collections::BTreeSet<&std::path::Path> =
+        gathered.iter().map(|g| g.path.as_path()).collect();
+    let others = files
+        .iter()
+        .filter(|file| !kept.contains(file.as_path()))
+        .filter_map(|file| {
+            let name = file.file_name()?.to_str()?;
+            let can_be_read = name.ends_with(".tar.gz")
+                || (name.parse::<WheelName>().is_ok() && !name.contains('%'));
+            can_be_read.then(|| LeftOut {
+                name: name.to_owned(),
+                shown: file.display().to_string(),
+            })
+        });
     others.collect()
 }
 

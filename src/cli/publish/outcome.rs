@@ -93,14 +93,18 @@ pub(super) fn not_begun(repository: &str, tag: &str, told: &[Diagnostic]) -> Str
 }
 
 fn print(document: &Document<'_>) -> String {
-    let mut text = serde_json::to_string_pretty(document).expect("a struct of text and numbers serialises");
+    let mut text =
+        serde_json::to_string_pretty(document).expect("a struct of text and numbers serialises");
     text.push('\n');
     text
 }
 
 /// Diagnostics as objects.
 fn rows(told: &[Diagnostic]) -> Vec<serde_json::Value> {
-    json(told).lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    json(told)
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
 }
 
 impl Outcome<'_> {
@@ -112,12 +116,23 @@ impl Outcome<'_> {
                 version: 1,
                 repository: self.repo,
                 tag: &self.goal.tag,
-                published: if self.rehearsal.is_some() { Some(false) } else { self.is_public() },
-                complete: if self.rehearsal.is_some() { Some(false) } else { self.is_complete() },
+                published: if self.rehearsal.is_some() {
+                    Some(false)
+                } else {
+                    self.is_public()
+                },
+                complete: if self.rehearsal.is_some() {
+                    Some(false)
+                } else {
+                    self.is_complete()
+                },
                 steps: self.applied.steps,
                 diagnostics: rows(told),
                 assets: self.assets().collect(),
-                calls: self.rehearsal.as_ref().map(|found| found.calls.iter().map(call_row).collect()),
+                calls: self
+                    .rehearsal
+                    .as_ref()
+                    .map(|found| found.calls.iter().map(call_row).collect()),
                 requests: self.rehearsal.as_ref().map(|found| found.requests),
                 pauses_s: self.rehearsal.as_ref().map(|found| found.pauses.as_secs()),
                 resume: self.is_open().then_some(self.resume.as_str()),
@@ -132,16 +147,27 @@ impl Outcome<'_> {
         let mut text = String::new();
         if let Some(found) = &self.rehearsal {
             for call in &found.calls {
-                let fields =
-                    if call.method == "PATCH" { format!("  {}", call.fields.join(", ")) } else { String::new() };
-                text.push_str(&format!("{:6} {}  {} bytes{fields}\n", call.method, call.path, call.size_bytes));
+                let fields = if call.method == "PATCH" {
+                    format!("  {}", call.fields.join(", "))
+                } else {
+                    String::new()
+                };
+                text.push_str(&format!(
+                    "{:6} {}  {} bytes{fields}\n",
+                    call.method, call.path, call.size_bytes
+                ));
             }
             return text + &found.words() + "\n";
         }
         if self.is_complete() == Some(true) {
-            let address = self.releases().find_map(|release| release.html_url.as_deref()).unwrap_or(&self.goal.tag);
+            let address = self
+                .releases()
+                .find_map(|release| release.html_url.as_deref())
+                .unwrap_or(&self.goal.tag);
             let did = match (self.applied.steps, self.is_public()) {
-                (_, Some(true)) if self.goal.stays_draft => "is already public, and `--draft` does not unpublish it",
+                (_, Some(true)) if self.goal.stays_draft => {
+                    "is already public, and `--draft` does not unpublish it"
+                }
                 (0, _) => "is up to date, nothing written",
                 (_, Some(false)) => "is a draft, which only its owners see",
                 _ => "is published",
@@ -152,27 +178,50 @@ impl Outcome<'_> {
                 0 => String::new(),
                 others => format!(", beside {others} that stay"),
             };
-            return format!("{address} {did}: {count} files{beside}{}\n", self.unverified());
+            return format!(
+                "{address} {did}: {count} files{beside}{}\n",
+                self.unverified()
+            );
         }
         if self.is_open() {
-            let width = self.goal.assets.iter().map(|wanted| wanted.name.len()).max().unwrap_or_default();
+            let width = self
+                .goal
+                .assets
+                .iter()
+                .map(|wanted| wanted.name.len())
+                .max()
+                .unwrap_or_default();
             for row in self.assets() {
                 text.push_str(&format!("{:width$}  {}\n", row.name, row.state));
             }
             let tag = &self.goal.tag;
             let stands = match (self.first(), self.is_public()) {
-                (None, _) if self.is_open_whether(|step| matches!(step, Step::Create { tag: made } if made == tag)) => {
-                    format!("it is not known whether there is a release {tag}: the call that makes it was under way")
+                (None, _)
+                    if self.is_open_whether(
+                        |step| matches!(step, Step::Create { tag: made } if made == tag),
+                    ) =>
+                {
+                    format!(
+                        "it is not known whether there is a release {tag}: the call that makes it was under way"
+                    )
                 }
                 (None, _) => format!("there is no release {tag}"),
                 (_, None) => {
-                    format!("it is not known whether the release {tag} is public: the call for that was under way")
+                    format!(
+                        "it is not known whether the release {tag} is public: the call for that was under way"
+                    )
                 }
-                (_, Some(false)) => format!("the release {tag} is a draft, which only its owners see"),
+                (_, Some(false)) => {
+                    format!("the release {tag} is a draft, which only its owners see")
+                }
                 (_, Some(true)) if self.is_complete().is_none() => {
-                    format!("the release {tag} is public, and it is not known whether all of it is as it should be")
+                    format!(
+                        "the release {tag} is public, and it is not known whether all of it is as it should be"
+                    )
                 }
-                (_, Some(true)) => format!("the release {tag} is public, and not all of it is as it should be"),
+                (_, Some(true)) => {
+                    format!("the release {tag} is public, and not all of it is as it should be")
+                }
             };
             let go = match &self.applied.end {
                 End::Failed(error) if error.is_final() && *error != GithubError::Stopped => {
@@ -185,7 +234,8 @@ impl Outcome<'_> {
         text
     }
 
-    /// Every file with its size, for the summary of a workflow's job, within `room` bytes; nothing of what was not begun.
+    /// Every file with its size, for the summary of a workflow's job, within `room` bytes; nothing
+    /// of what was not begun.
     pub(super) fn summary(&self, room: usize) -> String {
         if self.rehearsal.is_some() || matches!(self.applied.end, End::Refused(_)) {
             return String::new();
@@ -198,7 +248,14 @@ impl Outcome<'_> {
             (Some(false), Some(true)) => "public, and not complete",
             (_, Some(false)) => "not published",
         };
-        let (tag, total): (_, u64) = (&self.goal.tag, self.goal.assets.iter().map(|wanted| wanted.size_bytes).sum());
+        let (tag, total): (_, u64) = (
+            &self.goal.tag,
+            self.goal
+                .assets
+                .iter()
+                .map(|wanted| wanted.size_bytes)
+                .sum(),
+        );
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         let count = counted(self.goal.assets.len(), "file");
         let head = format!(
@@ -206,26 +263,40 @@ impl Outcome<'_> {
             code(tag),
             mib(total)
         );
-        let rows =
-            self.assets().map(|row| format!("| {} | {} | {} |\n", code(row.name), mib(row.size_bytes), row.state));
+        let rows = self.assets().map(|row| {
+            format!(
+                "| {} | {} | {} |\n",
+                code(row.name),
+                mib(row.size_bytes),
+                row.state
+            )
+        });
         table(&head, rows, "file", room)
     }
 
     /// What is said of files that GitHub tells no digest of.
     fn unverified(&self) -> String {
-        let is_unknown = |wanted: &&Wanted| self.found(wanted).is_some_and(|asset| asset.digest.is_none());
+        let is_unknown = |wanted: &&Wanted| {
+            self.found(wanted)
+                .is_some_and(|asset| asset.digest.is_none())
+        };
         match self.goal.assets.iter().filter(is_unknown).count() {
             0 => String::new(),
-            count => format!(", {count} of them compared by size alone; `--verify full` compares bytes"),
+            count => {
+                format!(", {count} of them compared by size alone; `--verify full` compares bytes")
+            }
         }
     }
 
-    /// Whether all is done; `None` where what was under way at the end may have been the last of it.
+    /// Whether all is done; `None` where what was under way at the end may have been the last of
+    /// it.
     fn is_complete(&self) -> Option<bool> {
         let is_done = matches!(self.applied.end, End::Done(_));
         let may_be = !self.applied.open.is_empty()
             && self.is_public() != Some(false)
-            && self.assets().all(|row| [THERE, UNKNOWN].contains(&row.state));
+            && self
+                .assets()
+                .all(|row| [THERE, UNKNOWN].contains(&row.state));
         if may_be { None } else { Some(is_done) }
     }
 
@@ -236,9 +307,13 @@ impl Outcome<'_> {
 
     /// Whether everybody sees it; `None` where it was being published at the end.
     fn is_public(&self) -> Option<bool> {
-        let Some(first) = self.first() else { return Some(false) };
+        let Some(first) = self.first() else {
+            return Some(false);
+        };
         let is_open = first.draft
-            && self.is_open_whether(|step| matches!(step, Step::Publish { release, .. } if *release == first.id));
+            && self.is_open_whether(
+                |step| matches!(step, Step::Publish { release, .. } if *release == first.id),
+            );
         if is_open { None } else { Some(!first.draft) }
     }
 
@@ -250,23 +325,34 @@ impl Outcome<'_> {
     /// Whether a step that changes this file was under way at the end.
     fn is_unknown(&self, wanted: &Wanted) -> bool {
         self.is_open_whether(|step| match step {
-            Step::Upload { as_name: name, .. } | Step::DeleteAsset { name, .. } | Step::Rename { to: name, .. } => {
-                *name == wanted.name
-            }
+            Step::Upload { as_name: name, .. }
+            | Step::DeleteAsset { name, .. }
+            | Step::Rename { to: name, .. } => *name == wanted.name,
             _ => false,
         })
     }
 
     /// What tells a workflow's step which release it is; none of a release that is not there.
     pub(super) fn outputs(&self) -> Vec<Output> {
-        let Some(release) = self.first().filter(|_| self.rehearsal.is_none()) else { return Vec::new() };
-        let address = release.html_url.iter().map(|address| ("release-url".to_owned(), address.clone()));
-        std::iter::once(("release-id".to_owned(), release.id.to_string())).chain(address).collect()
+        let Some(release) = self.first().filter(|_| self.rehearsal.is_none()) else {
+            return Vec::new();
+        };
+        let address = release
+            .html_url
+            .iter()
+            .map(|address| ("release-url".to_owned(), address.clone()));
+        std::iter::once(("release-id".to_owned(), release.id.to_string()))
+            .chain(address)
+            .collect()
     }
 
     /// The goal's own release, the public one before drafts.
     fn first(&self) -> Option<&ListedRelease> {
-        let own = self.applied.releases.iter().filter(|release| release.tag_name == self.goal.tag);
+        let own = self
+            .applied
+            .releases
+            .iter()
+            .filter(|release| release.tag_name == self.goal.tag);
         own.min_by_key(|release| release.draft)
     }
 
@@ -276,7 +362,9 @@ impl Outcome<'_> {
     }
 
     fn found(&self, wanted: &Wanted) -> Option<&ListedAsset> {
-        self.releases().flat_map(|release| &release.assets).find(|asset| asset.name == wanted.name)
+        self.releases()
+            .flat_map(|release| &release.assets)
+            .find(|asset| asset.name == wanted.name)
     }
 
     fn assets(&self) -> impl Iterator<Item = AssetRow<'_>> {
@@ -288,12 +376,20 @@ impl Outcome<'_> {
                 Some(_) => "other bytes",
                 None => "missing",
             };
-            AssetRow { name: &wanted.name, size_bytes: wanted.size_bytes, sha256: wanted.digest.to_hex(), state }
+            AssetRow {
+                name: &wanted.name,
+                size_bytes: wanted.size_bytes,
+                sha256: wanted.digest.to_hex(),
+                state,
+            }
         })
     }
 
     fn releases(&self) -> impl Iterator<Item = &ListedRelease> {
-        self.applied.releases.iter().filter(|release| self.goal.has(release))
+        self.applied
+            .releases
+            .iter()
+            .filter(|release| self.goal.has(release))
     }
 }
 
@@ -307,14 +403,22 @@ impl Rehearsal {
         let pauses = match self.pauses.as_secs() {
             0 => String::new(),
             seconds @ 1..=119 => format!(", with pauses of {seconds} s that GitHub asks for"),
-            seconds => format!(", with pauses of {} min that GitHub asks for", seconds.div_ceil(60)),
+            seconds => format!(
+                ", with pauses of {} min that GitHub asks for",
+                seconds.div_ceil(60)
+            ),
         };
         format!("{calls}, of about {} requests{pauses}", self.requests)
     }
 }
 
 fn call_row(call: &Recorded) -> CallRow<'_> {
-    CallRow { method: &call.method, path: &call.path, size_bytes: call.size_bytes, fields: &call.fields }
+    CallRow {
+        method: &call.method,
+        path: &call.path,
+        size_bytes: call.size_bytes,
+        fields: &call.fields,
+    }
 }
 
 /// A step in words, while it is taken.

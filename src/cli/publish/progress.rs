@@ -50,7 +50,10 @@ impl Sending {
             .filter(|asset| asset.state == AssetState::Uploaded)
             .map(|asset| (asset.name.as_str(), asset.size))
             .collect();
-        let lacking = goal.assets.iter().filter(|file| there.get(file.name.as_str()) != Some(&file.size_bytes));
+        let lacking = goal
+            .assets
+            .iter()
+            .filter(|file| there.get(file.name.as_str()) != Some(&file.size_bytes));
         let total_bytes = lacking.map(|file| file.size_bytes).sum();
         let view = match shell.verbosity {
             Verbosity::Quiet => View::Nothing,
@@ -65,8 +68,17 @@ impl Sending {
 
     fn with(total_bytes: u64, view: View, clock: Box<dyn Clock>) -> Self {
         let begun = clock.now();
-        let state = Mutex::new(State { told: begun, ..State::default() });
-        Self { total_bytes, view, state, clock, begun }
+        let state = Mutex::new(State {
+            told: begun,
+            ..State::default()
+        });
+        Self {
+            total_bytes,
+            view,
+            state,
+            clock,
+            begun,
+        }
     }
 
     /// A step begins: a file that is sent again counts anew.
@@ -169,9 +181,15 @@ mod tests {
     fn a_log_gets_a_line_each_half_minute_and_a_file_sent_again_counts_anew() {
         let (hand, lines) = (Hand::default(), Arc::new(Mutex::new(Vec::new())));
         let kept = Arc::clone(&lines);
-        let view = View::Lines(Box::new(move |line| kept.lock().unwrap().push(line.to_owned())));
+        let view = View::Lines(Box::new(move |line| {
+            kept.lock().unwrap().push(line.to_owned())
+        }));
         let sending = Sending::with(4 << 30, view, Box::new(hand.clone()));
-        let step = Step::Upload { release: 1, name: "a".into(), as_name: "a".into() };
+        let step = Step::Upload {
+            release: 1,
+            name: "a".into(),
+            as_name: "a".into(),
+        };
         sending.step(&step);
         sending.sent("a", 1 << 30);
         hand.0.store(29, Ordering::Relaxed);

@@ -28,16 +28,31 @@ pub(super) struct Pruning {
     )]
     pub(super) prune: bool,
     /// The tags of releases that may go, such as `nightly-*`
-    #[arg(long, value_name = "GLOB", requires = "prune", help_heading = "Pruning")]
+    #[arg(
+        long,
+        value_name = "GLOB",
+        requires = "prune",
+        help_heading = "Pruning"
+    )]
     tag_glob: Option<TagGlob>,
     /// So many of the newest of these stay
-    #[arg(long, value_name = "COUNT", requires = "prune", help_heading = "Pruning")]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        requires = "prune",
+        help_heading = "Pruning"
+    )]
     keep: Option<usize>,
     /// What is no older than this stays, such as 36h, 30d or 4w; drafts go by this alone
     #[arg(long, value_name = "AGE", requires = "prune", help_heading = "Pruning")]
     older_than: Option<Age>,
     /// Delete them
-    #[arg(long, requires = "prune", conflicts_with = "dry_run", help_heading = "Pruning")]
+    #[arg(
+        long,
+        requires = "prune",
+        conflicts_with = "dry_run",
+        help_heading = "Pruning"
+    )]
     apply: bool,
     /// Delete their tags as well
     #[arg(long, requires = "apply", help_heading = "Pruning")]
@@ -45,7 +60,8 @@ pub(super) struct Pruning {
 }
 
 impl Pruning {
-    /// Whether a part of a rule was given and pruning was not. clap asks for nothing that the files given forbid.
+    /// Whether a part of a rule was given and pruning was not. clap asks for nothing that the files
+    /// given forbid.
     pub(super) fn is_stray(&self) -> bool {
         let has_rule = self.tag_glob.is_some() || self.keep.is_some() || self.older_than.is_some();
         !self.prune && (has_rule || self.apply)
@@ -85,44 +101,89 @@ struct Deleted {
 impl Deleted {
     /// Whether a release is gone, `None` where that is not known.
     fn has(&self, release: u64) -> Option<bool> {
-        if self.open == Some(release) { None } else { Some(self.done.contains(&release)) }
+        if self.open == Some(release) {
+            None
+        } else {
+            Some(self.done.contains(&release))
+        }
     }
 }
 
 /// Prunes a repository, or tells what would go.
-pub(super) fn prune_releases(args: &Args, repo: Option<&str>, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+pub(super) fn prune_releases(
+    args: &Args,
+    repo: Option<&str>,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Exit, Exit> {
     let options = &args.pruning;
-    let missing = |text: &str| misused("publish", clap::error::ErrorKind::MissingRequiredArgument, text);
+    let missing = |text: &str| {
+        misused(
+            "publish",
+            clap::error::ErrorKind::MissingRequiredArgument,
+            text,
+        )
+    };
     let Some(tags) = options.tag_glob.clone() else {
-        return Err(missing("`--prune` deletes nothing without a rule: name the tags with `--tag-glob`"));
+        return Err(missing(
+            "`--prune` deletes nothing without a rule: name the tags with `--tag-glob`",
+        ));
     };
     if options.keep.is_none() && options.older_than.is_none() {
         return Err(missing(
             "`--prune` deletes nothing without a rule: say what stays with `--keep` or `--older-than`",
         ));
     }
-    let rule = PruneRule { tags, keep: options.keep, older_than: options.older_than };
+    let rule = PruneRule {
+        tags,
+        keep: options.keep,
+        older_than: options.older_than,
+    };
     if let Some(path) = &args.github.state {
         // `--state` needs `--dry-run`, which `--apply` excludes.
         let listing = saved_listing(path, sink)?;
         let judged = prune(&listing, &rule, listing.latest(), sys::now_s());
         let repo = repo.or(listing.repository.as_deref()).unwrap_or_default();
-        return Ok(shell.print(&text(args, &judged, &listing, &rule, repo, &Deleted::default())));
+        return Ok(shell.print(&text(
+            args,
+            &judged,
+            &listing,
+            &rule,
+            repo,
+            &Deleted::default(),
+        )));
     }
     let Some(repo) = repo else {
-        return Err(missing("`--prune` needs the repository: name it with `--repo`, or a saved list with `--state`"));
+        return Err(missing(
+            "`--prune` needs the repository: name it with `--repo`, or a saved list with `--state`",
+        ));
     };
-    let opened = args.connection.open(repo, MINUTES, load::compat(shell)?, shell, sink)?;
+    let opened = args
+        .connection
+        .open(repo, MINUTES, load::compat(shell)?, shell, sink)?;
     if options.apply {
         opened.need_token("deleted", sink)?;
     }
     let failed = |error: GithubError, sink: &mut Sink| super::github::failed(error, &opened, sink);
-    let releases = opened.client.listing().map_err(|error| failed(error, sink))?;
-    let latest = opened.client.latest().map_err(|error| failed(error, sink))?;
-    let listing = Listing { repository: Some(repo.to_owned()), releases };
+    let releases = opened
+        .client
+        .listing()
+        .map_err(|error| failed(error, sink))?;
+    let latest = opened
+        .client
+        .latest()
+        .map_err(|error| failed(error, sink))?;
+    let listing = Listing {
+        repository: Some(repo.to_owned()),
+        releases,
+    };
     let judged = prune(&listing, &rule, latest, sys::now_s());
     let mut deleted = Deleted::default();
-    let done = if options.apply { delete(&judged, options, &opened, shell, &mut deleted) } else { Ok(()) };
+    let done = if options.apply {
+        delete(&judged, options, &opened, shell, &mut deleted)
+    } else {
+        Ok(())
+    };
     let printed = shell.print(&text(args, &judged, &listing, &rule, repo, &deleted));
     done.map_or_else(|error| Err(failed(error, sink)), |()| Ok(printed))
 }
@@ -151,12 +212,18 @@ fn delete(
     shell: &Shell,
     deleted: &mut Deleted,
 ) -> Result<(), GithubError> {
-    for one in judged.iter().filter(|one| matches!(one.fate, Fate::Goes(_))) {
+    for one in judged
+        .iter()
+        .filter(|one| matches!(one.fate, Fate::Goes(_)))
+    {
         let release = one.release;
         shell.detail(&format!("deleting {}", release.tag_name));
-        opened.client.delete_release(release.id).inspect_err(|error| {
-            deleted.open = error.leaves_open().then_some(release.id);
-        })?;
+        opened
+            .client
+            .delete_release(release.id)
+            .inspect_err(|error| {
+                deleted.open = error.leaves_open().then_some(release.id);
+            })?;
         deleted.done.push(release.id);
         // The tag of a draft need not exist, and another release may have it.
         if options.delete_tags && !release.draft {
@@ -166,7 +233,13 @@ fn delete(
     Ok(())
 }
 
-fn told(judged: &[Judged<'_>], listing: &Listing, rule: &PruneRule, is_applied: bool, deleted: &Deleted) -> String {
+fn told(
+    judged: &[Judged<'_>],
+    listing: &Listing,
+    rule: &PruneRule,
+    is_applied: bool,
+    deleted: &Deleted,
+) -> String {
     let mut text = String::new();
     let (mut count, mut bytes) = (0_usize, 0);
     for one in judged {
@@ -185,7 +258,11 @@ fn told(judged: &[Judged<'_>], listing: &Listing, rule: &PruneRule, is_applied: 
                     (true, None) => "perhaps deleted",
                     (false, _) => "would delete",
                 };
-                format!("{verb} {}: {files}, {}; {because}\n", release.tag_name, size(weight))
+                format!(
+                    "{verb} {}: {files}, {}; {because}\n",
+                    release.tag_name,
+                    size(weight)
+                )
             }
             Fate::Stays(because) => format!("stays {}: {because}\n", release.tag_name),
         };
@@ -193,7 +270,11 @@ fn told(judged: &[Judged<'_>], listing: &Listing, rule: &PruneRule, is_applied: 
     }
     let others = listing.releases.len() - judged.len();
     if others > 0 {
-        text.push_str(&format!("{} with other tags than `{}`\n", counted(others, "release"), rule.tags));
+        text.push_str(&format!(
+            "{} with other tags than `{}`\n",
+            counted(others, "release"),
+            rule.tags
+        ));
     }
     let (what, weight) = (counted(count, "release"), size(bytes));
     text.push_str(&match (is_applied, count) {
@@ -205,7 +286,12 @@ fn told(judged: &[Judged<'_>], listing: &Listing, rule: &PruneRule, is_applied: 
     text
 }
 
-fn document<'a>(judged: &[Judged<'a>], repo: &'a str, is_applied: bool, deleted: &Deleted) -> Document<'a> {
+fn document<'a>(
+    judged: &[Judged<'a>],
+    repo: &'a str,
+    is_applied: bool,
+    deleted: &Deleted,
+) -> Document<'a> {
     let row = |one: &Judged<'a>| {
         let (goes, because) = match one.fate {
             Fate::Goes(because) => (true, because),
@@ -223,7 +309,12 @@ fn document<'a>(judged: &[Judged<'a>], repo: &'a str, is_applied: bool, deleted:
             because: because.to_string(),
         }
     };
-    Document { version: 1, repository: repo, applied: is_applied, releases: judged.iter().map(row).collect() }
+    Document {
+        version: 1,
+        repository: repo,
+        applied: is_applied,
+        releases: judged.iter().map(row).collect(),
+    }
 }
 
 fn json(document: &Document<'_>) -> String {

@@ -8,10 +8,12 @@ use crate::diagnostic::Sink;
 use crate::publish::{as_github_release, sums};
 use crate::sys;
 
-/// Writes them as `sha256sum` does, so many to a file, and prints the names of the files. Further files that an earlier
-/// run left are removed: what they tell of is not published.
+/// Writes them as `sha256sum` does, so many to a file, and prints the names of the files. Further
+/// files that an earlier run left are removed: what they tell of is not published.
 pub(super) fn write(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    let Some(first) = &args.subjects else { return Ok(Exit::Done) };
+    let Some(first) = &args.subjects else {
+        return Ok(Exit::Done);
+    };
     let compat = load::compat(shell)?;
     let files = assets::files(&named(args), sink);
     let known = super::known(args, &files, shell, sink)?;
@@ -24,9 +26,15 @@ pub(super) fn write(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit,
     offered.sort_by(|one, other| one.asset.name().cmp(other.asset.name()));
     let mut told = String::new();
     let mut parts = 0;
-    for (at, part) in offered.chunks(compat.most("attestation-subjects").max(1)).enumerate() {
+    for (at, part) in offered
+        .chunks(compat.most("attestation-subjects").max(1))
+        .enumerate()
+    {
         let path = nth(first, at);
-        let text = sums(part.iter().map(|gathered| (gathered.asset.name(), gathered.asset.digest)));
+        let text = sums(
+            part.iter()
+                .map(|gathered| (gathered.asset.name(), gathered.asset.digest)),
+        );
         sys::write_if_changed(&path, text.as_bytes()).map_err(|error| {
             sink.push(error.into());
             Exit::Machine
@@ -34,7 +42,10 @@ pub(super) fn write(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit,
         told.push_str(&format!("{}\n", path.display()));
         parts = at + 1;
     }
-    for stale in (parts..).map(|at| nth(first, at)).take_while(|path| sys::is_file(path)) {
+    for stale in (parts..)
+        .map(|at| nth(first, at))
+        .take_while(|path| sys::is_file(path))
+    {
         sys::remove(&stale).map_err(|error| {
             sink.push(error.into());
             Exit::Machine

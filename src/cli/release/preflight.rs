@@ -13,7 +13,9 @@ use crate::diagnostic::{Diagnostic, Sink};
 use crate::github::GithubError;
 use crate::names::RepoName;
 use crate::plan;
-use crate::publish::{CheckOutcome, Listing, Observation, Preflight, PreflightCheck, PreflightRequest, preflight};
+use crate::publish::{
+    CheckOutcome, Listing, Observation, Preflight, PreflightCheck, PreflightRequest, preflight,
+};
 
 /// Minutes that reading may take.
 const MINUTES: u64 = 5;
@@ -132,7 +134,9 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let (observed, asked) = match (&args.state, &args.repo) {
         (Some(path), _) => (saved(path, sink)?, Ok(())),
         (None, Some(repo)) => {
-            let opened = args.connection.open(&repo.to_string(), MINUTES, compat, shell, sink)?;
+            let opened = args
+                .connection
+                .open(&repo.to_string(), MINUTES, compat, shell, sink)?;
             let (observed, fault) = observe(args, &opened);
             let asked = match fault {
                 None => Ok(()),
@@ -156,7 +160,10 @@ fn expected_files(path: &std::path::Path, sink: &mut Sink) -> Result<Vec<String>
     let source = load::read_source(path, sink)?;
     let jobs = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
     let wheels = jobs.iter().flat_map(plan::Job::wheels).cloned();
-    let others = jobs.iter().flat_map(|job| job.archive().into_iter().chain(job.sdist())).map(str::to_owned);
+    let others = jobs
+        .iter()
+        .flat_map(|job| job.archive().into_iter().chain(job.sdist()))
+        .map(str::to_owned);
     let mut names: Vec<String> = wheels.chain(others).collect();
     names.sort_unstable();
     names.dedup();
@@ -169,12 +176,19 @@ fn saved(path: &std::path::Path, sink: &mut Sink) -> Result<Observation, Exit> {
         sink.push(no_listing(&source, &error));
         Exit::Fault
     })?;
-    Ok(Observation { is_offline: true, releases: Some(listing.releases), ..Observation::default() })
+    Ok(Observation {
+        is_offline: true,
+        releases: Some(listing.releases),
+        ..Observation::default()
+    })
 }
 
 /// Asks GitHub for all that is checked. What a failed call would have said stays unknown.
 fn observe(args: &Args, opened: &Opened) -> (Observation, Option<GithubError>) {
-    let mut observed = Observation { is_anonymous: opened.token.is_none(), ..Observation::default() };
+    let mut observed = Observation {
+        is_anonymous: opened.token.is_none(),
+        ..Observation::default()
+    };
     let fault = fill(args, opened, &mut observed).err();
     (observed, fault)
 }
@@ -183,13 +197,19 @@ fn fill(args: &Args, opened: &Opened, observed: &mut Observation) -> Result<(), 
     let client = &opened.client;
     observed.repository = client.repository()?;
     let releases = client.releases(|release| release.tag_name == args.tag)?;
-    let is_published = releases.iter().any(|release| release.tag_name == args.tag && !release.draft);
+    let is_published = releases
+        .iter()
+        .any(|release| release.tag_name == args.tag && !release.draft);
     observed.releases = Some(releases);
     // A text that is no Git tag is not part of a URL.
     if args.tag.parse::<crate::publish::GitTag>().is_ok() {
         observed.tag = Some(client.tag_target(&args.tag, args.target.as_deref(), is_published)?);
     }
-    if observed.tag.as_ref().is_some_and(|tag| tag.commit.is_none()) {
+    if observed
+        .tag
+        .as_ref()
+        .is_some_and(|tag| tag.commit.is_none())
+    {
         observed.tag_rulesets = client.tag_rulesets()?;
     }
     observed.immutable_releases = client.immutable_releases()?;
@@ -200,7 +220,9 @@ fn fill(args: &Args, opened: &Opened, observed: &mut Observation) -> Result<(), 
 }
 
 fn human(found: &Preflight) -> String {
-    let row = |check: &PreflightCheck| format!("{:7}  {:18}  {}\n", check.outcome, check.name, check.detail);
+    let row = |check: &PreflightCheck| {
+        format!("{:7}  {:18}  {}\n", check.outcome, check.name, check.detail)
+    };
     visible_lines(&found.checks.iter().map(row).collect::<String>())
 }
 
@@ -215,7 +237,11 @@ fn document(args: &Args, found: &Preflight, is_complete: bool) -> String {
         version: 1,
         repository: args.repo.as_ref().map(ToString::to_string),
         tag: &args.tag,
-        publishable: is_complete && found.checks.iter().all(|check| check.outcome != CheckOutcome::Failed),
+        publishable: is_complete
+            && found
+                .checks
+                .iter()
+                .all(|check| check.outcome != CheckOutcome::Failed),
         checks: rows.collect(),
         diagnostics: found.faults.iter().map(json_value).collect(),
     };

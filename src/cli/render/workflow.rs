@@ -36,7 +36,8 @@ pub(super) struct Args {
     /// Write to this file instead of stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write nothing; fail where the file differs, and show how [default file: .github/workflows/wheels.yml]
+    /// Write nothing; fail where the file differs, and show how [default file:
+    /// .github/workflows/wheels.yml]
     #[arg(long)]
     check: bool,
 }
@@ -45,7 +46,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
     let mut matrices = load::matrices(shell, compat, &args.files, sink)?;
-    let read = matrices.iter().map(|matrix| Path::new(&*matrix.config.places.source().path));
+    let read = matrices
+        .iter()
+        .map(|matrix| Path::new(&*matrix.config.places.source().path));
     load::spare(shell, args.out.as_deref(), read)?;
     if sink.has_errors() {
         return Err(Exit::Fault);
@@ -54,10 +57,14 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     if files.is_empty() {
         files = without_windows(&mut matrices, sink);
     }
-    let plan = load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+    let plan =
+        load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
     let text = |path: &Path| path.display().to_string();
     let files: Vec<String> = files.iter().map(|path| text(path)).collect();
-    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT));
+    let out = args
+        .out
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(DEFAULT_OUT));
     let (name, facts) = (text(&out), shell.folders.compat.as_deref().map(text));
     let recipes = shell.folders.recipes.as_deref().map(text);
     let sources = sources(&plan, &matrices, compat);
@@ -74,14 +81,20 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         return Ok(shell.print_data(&rendered));
     }
     let present = if sys::exists(&out) {
-        Some(sys::read_text(&out, MAX_WORKFLOW_BYTES).map_err(|error| shell.report(&[error.into()]))?)
+        Some(
+            sys::read_text(&out, MAX_WORKFLOW_BYTES)
+                .map_err(|error| shell.report(&[error.into()]))?,
+        )
     } else {
         None
     };
     if !is_run_by_github(&name) {
         sink.push(
-            Diagnostic::new(&codes::WORKFLOW_ELSEWHERE, format!("GitHub does not run `{name}`"))
-                .help("write it into `.github/workflows`, under a name that ends in `.yml` or `.yaml`"),
+            Diagnostic::new(
+                &codes::WORKFLOW_ELSEWHERE,
+                format!("GitHub does not run `{name}`"),
+            )
+            .help("write it into `.github/workflows`, under a name that ends in `.yml` or `.yaml`"),
         );
     }
     if args.check {
@@ -91,14 +104,22 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     }
 }
 
-/// The files and folders below the working folder that the jobs copy: `path:` sources of their recipes.
+/// The files and folders below the working folder that the jobs copy: `path:` sources of their
+/// recipes.
 pub(in crate::cli) fn sources(plan: &Plan, matrices: &[Matrix], compat: &Compat) -> Vec<String> {
     let mut found = BTreeSet::new();
     let groups = plan.groups.iter().zip(matrices).enumerate();
-    for (number, (group, matrix)) in groups.filter(|(_, (_, matrix))| matrix.recipe.has_sources_of_this_machine()) {
+    for (number, (group, matrix)) in
+        groups.filter(|(_, (_, matrix))| matrix.recipe.has_sources_of_this_machine())
+    {
         for job in group.jobs(number).map(JobView::to_job) {
-            let Ok(build) = recipe::build(&job, &matrix.recipe, compat, &recipe::Site::Container, &BTreeMap::new())
-            else {
+            let Ok(build) = recipe::build(
+                &job,
+                &matrix.recipe,
+                compat,
+                &recipe::Site::Container,
+                &BTreeMap::new(),
+            ) else {
                 continue;
             };
             let copied = build.steps.iter().flat_map(recipe::Step::sources);
@@ -109,26 +130,34 @@ pub(in crate::cli) fn sources(plan: &Plan, matrices: &[Matrix], compat: &Compat)
     found.into_iter().collect()
 }
 
-/// Leaves the files for Windows out of those that were found, saying so, and names the others; none where nothing was left
-/// out, or would be left.
+/// Leaves the files for Windows out of those that were found, saying so, and names the others; none
+/// where nothing was left out, or would be left.
 fn without_windows(matrices: &mut Vec<Matrix>, sink: &mut Sink) -> Vec<PathBuf> {
     let is_windows = |matrix: &Matrix| matrix.config.platform == Platform::Windows;
     if matrices.iter().all(is_windows) || !matrices.iter().any(is_windows) {
         return Vec::new();
     }
     for left_out in matrices.extract_if(.., |matrix| is_windows(matrix)) {
-        let message =
-            format!("`{}` is left out of the workflow: its jobs are for Windows", left_out.config.places.source().path);
+        let message = format!(
+            "`{}` is left out of the workflow: its jobs are for Windows",
+            left_out.config.places.source().path
+        );
         sink.push(render::for_windows(&left_out.config, message).severity(Severity::Note));
     }
-    matrices.iter().map(|matrix| PathBuf::from(&*matrix.config.places.source().path)).collect()
+    matrices
+        .iter()
+        .map(|matrix| PathBuf::from(&*matrix.config.places.source().path))
+        .collect()
 }
 
 /// Whether GitHub looks for workflows there: files of that folder itself with one of two endings.
 fn is_run_by_github(out: &str) -> bool {
     let path = names::without_dots(out).unwrap_or_default();
-    let name = path.strip_prefix(".github/workflows/").filter(|name| !name.contains('/'));
-    name.and_then(|name| name.rsplit_once('.')).is_some_and(|(_, ending)| ["yml", "yaml"].contains(&ending))
+    let name = path
+        .strip_prefix(".github/workflows/")
+        .filter(|name| !name.contains('/'));
+    name.and_then(|name| name.rsplit_once('.'))
+        .is_some_and(|(_, ending)| ["yml", "yaml"].contains(&ending))
 }
 
 fn check(out: &Path, present: Option<&str>, rendered: &str, shell: &Shell) -> Exit {
@@ -148,13 +177,21 @@ fn check(out: &Path, present: Option<&str>, rendered: &str, shell: &Shell) -> Ex
 
 fn write(out: &Path, present: Option<String>, rendered: &str, shell: &Shell) -> Result<Exit, Exit> {
     if present.is_some_and(|text| !text.is_empty() && !text.starts_with(render::FIRST_WORDS)) {
-        let message = format!("`{}` was not rendered by rock-matrix, and it would be lost", out.display());
-        let fault = Diagnostic::new(&codes::NOT_RENDERED, message).help("name another file, or remove this one first");
+        let message = format!(
+            "`{}` was not rendered by rock-matrix, and it would be lost",
+            out.display()
+        );
+        let fault = Diagnostic::new(&codes::NOT_RENDERED, message)
+            .help("name another file, or remove this one first");
         return Err(shell.report(&[fault]));
     }
     match sys::write_if_changed(out, rendered.as_bytes()) {
         Ok(changed) => {
-            shell.say(&format!("{} {}", if changed { "wrote" } else { "unchanged:" }, out.display()));
+            shell.say(&format!(
+                "{} {}",
+                if changed { "wrote" } else { "unchanged:" },
+                out.display()
+            ));
             Ok(Exit::Done)
         }
         Err(error) => {

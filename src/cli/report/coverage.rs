@@ -89,22 +89,39 @@ struct ShareDocument {
 
 impl From<Share> for ShareDocument {
     fn from(share: Share) -> Self {
-        Self { published: share.present, missing: share.missing, percent: share.percent() }
+        Self {
+            published: share.present,
+            missing: share.missing,
+            percent: share.percent(),
+        }
     }
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    let inputs = args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path));
-    args.output.spare(inputs.chain(args.update.as_deref()), shell)?;
+    let inputs = args
+        .listed
+        .paths()
+        .chain(args.plan.iter().map(PathBuf::as_path));
+    args.output
+        .spare(inputs.chain(args.update.as_deref()), shell)?;
     let compat = load::compat(shell)?;
-    let wheels = args.listed.read(&args.connection, Manifests::None, shell, sink)?.wheels(compat, sink);
+    let wheels = args
+        .listed
+        .read(&args.connection, Manifests::None, shell, sink)?
+        .wheels(compat, sink);
     let expected = input::expected(&args.plan, compat, shell, sink)?;
     let found = report::matched(&expected, &wheels);
-    let coverage = report::coverage(&expected, &found, &report::matched_archives(&expected, &wheels));
+    let coverage = report::coverage(
+        &expected,
+        &found,
+        &report::matched_archives(&expected, &wheels),
+    );
     let mut exit = Exit::Done;
     if let Some(path) = &args.update {
-        exit = args.output.change(path, shell, sink, |text| report::updated(text, &coverage))?;
+        exit = args
+            .output
+            .change(path, shell, sink, |text| report::updated(text, &coverage))?;
     }
     if let Some(folder) = &args.heatmap {
         let scheme = match args.scheme {
@@ -114,12 +131,20 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         };
         for heatmap in report::heatmaps(&found) {
             let path = folder.join(format!("coverage-{}.svg", heatmap.distribution));
-            exit = worse(exit, args.output.file(&path, &report::svg(&heatmap, scheme), shell));
+            exit = worse(
+                exit,
+                args.output
+                    .file(&path, &report::svg(&heatmap, scheme), shell),
+            );
         }
     }
     if args.output.out.is_some() || (args.update.is_none() && args.heatmap.is_none()) {
         let text = match args.format {
-            Format::Human => format!("{}\n{}", report::badges(&coverage), report::coverage_table(&coverage)),
+            Format::Human => format!(
+                "{}\n{}",
+                report::badges(&coverage),
+                report::coverage_table(&coverage)
+            ),
             Format::Json => json(&document(&coverage, &wheels)),
         };
         exit = worse(exit, args.output.deliver(&text, shell));
@@ -134,5 +159,10 @@ fn document<'a>(coverage: &'a Coverage, wheels: &'a Wheels) -> Document<'a> {
         share: row.share.into(),
         excluded: row.excluded,
     });
-    Document { version: 1, total: coverage.total.into(), coverage: rows.collect(), unread: input::unread(wheels) }
+    Document {
+        version: 1,
+        total: coverage.total.into(),
+        coverage: rows.collect(),
+        unread: input::unread(wheels),
+    }
 }

@@ -31,7 +31,12 @@ pub(super) struct Args {
     #[arg(long, required = true, value_name = "FILE", help_heading = "Input")]
     plan: Vec<PathBuf>,
     /// The folder with the wheels and archives that were built
-    #[arg(long, value_name = "DIR", required_unless_present = "legs_env", help_heading = "Input")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        required_unless_present = "legs_env",
+        help_heading = "Input"
+    )]
     built: Option<PathBuf>,
     #[command(flatten)]
     legs: LegOptions,
@@ -43,24 +48,51 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    args.output.spare(args.plan.iter().chain(&args.results).map(PathBuf::as_path), shell)?;
+    args.output.spare(
+        args.plan.iter().chain(&args.results).map(PathBuf::as_path),
+        shell,
+    )?;
     let compat = load::compat(shell)?;
     let expected = input::expected(&args.plan, compat, shell, sink)?;
     let outcomes = input::outcomes(&args.results, &expected, shell, sink)?;
     let reported = reported(args, shell, sink)?;
-    let files = args.built.iter().map(|folder| files(folder, shell, sink)).collect::<Result<Vec<_>, Exit>>()?;
+    let files = args
+        .built
+        .iter()
+        .map(|folder| files(folder, shell, sink))
+        .collect::<Result<Vec<_>, Exit>>()?;
     let name = |file: &PathBuf| Some(file.file_name()?.to_str()?.to_owned());
     let names = files.iter().flatten().filter_map(name);
-    let assets = names.map(|name| ListedAsset { name, ..ListedAsset::default() }).collect();
-    let run = ListedRelease { assets, ..ListedRelease::default() };
+    let assets = names
+        .map(|name| ListedAsset {
+            name,
+            ..ListedAsset::default()
+        })
+        .collect();
+    let run = ListedRelease {
+        assets,
+        ..ListedRelease::default()
+    };
     let known_rocm = compat.rocm_versions();
-    let built = Wheels::of([&run], Beside { known_rocm: &known_rocm, ..Beside::default() });
+    let built = Wheels::of(
+        [&run],
+        Beside {
+            known_rocm: &known_rocm,
+            ..Beside::default()
+        },
+    );
     if let Some(folder) = &args.built {
         built.report(&folder.display().to_string(), sink);
     }
     // Two tables and what stands before them are the summary of one step.
     let room = (compat.most("step-summary") / 2).saturating_sub(1024);
-    Ok(args.output.deliver(&text(&report::failures(&expected, &built, &reported, &outcomes), room), shell))
+    Ok(args.output.deliver(
+        &text(
+            &report::failures(&expected, &built, &reported, &outcomes),
+            room,
+        ),
+        shell,
+    ))
 }
 
 /// The jobs whose legs reported an artifact.
@@ -71,7 +103,8 @@ fn reported(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<BTreeSet<Stri
     let mut jobs = Vec::new();
     for path in &args.plan {
         let source = load::read_source(path, sink)?;
-        args.legs.check_plan(Some(path), Some(digest(source.text.as_bytes())), sink);
+        args.legs
+            .check_plan(Some(path), Some(digest(source.text.as_bytes())), sink);
         jobs.extend(plan::read_json(&source, sink).ok_or(Exit::Fault)?);
     }
     let reports = args.legs.reports(&jobs, shell, sink)?;
@@ -82,7 +115,8 @@ fn reported(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<BTreeSet<Stri
 fn files(folder: &Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<PathBuf>, Exit> {
     if !folder.is_dir() {
         let message = format!("there is no folder `{}`", folder.display());
-        let fault = Diagnostic::new(&host::CANNOT_READ_FILE, message).at(Place::Argument("--built".to_owned()), "");
+        let fault = Diagnostic::new(&host::CANNOT_READ_FILE, message)
+            .at(Place::Argument("--built".to_owned()), "");
         sink.push(fault.help("check the name; make the folder if no wheel was built"));
         return Err(Exit::Fault);
     }
@@ -94,9 +128,20 @@ fn text(found: &report::Failures, room: usize) -> String {
     let of_failed = [
         (
             &found.absent,
-            format!("{absent} of the {} {} missing:", counted(found.planned, &format!("planned {noun}")), are(absent)),
+            format!(
+                "{absent} of the {} {} missing:",
+                counted(found.planned, &format!("planned {noun}")),
+                are(absent)
+            ),
         ),
-        (&found.untested, format!("{} {} built and did not pass the test:", counted(untested, noun), are(untested))),
+        (
+            &found.untested,
+            format!(
+                "{} {} built and did not pass the test:",
+                counted(untested, noun),
+                are(untested)
+            ),
+        ),
     ];
     let line = |cells: &[&str]| format!("| {} |\n", cells.join(" | "));
     let head = line(&Failed::head(noun)) + &line(&["---"; 3]);
@@ -104,7 +149,14 @@ fn text(found: &report::Failures, room: usize) -> String {
     let tables: Vec<String> = of_failed
         .into_iter()
         .filter(|(failed, _)| !failed.is_empty())
-        .map(|(failed, title)| table(&format!("{title}\n\n{head}"), failed.iter().map(row), noun, room))
+        .map(|(failed, title)| {
+            table(
+                &format!("{title}\n\n{head}"),
+                failed.iter().map(row),
+                noun,
+                room,
+            )
+        })
         .collect();
     if tables.is_empty() {
         return "No job left a result that says what failed: see the logs of the run.\n".to_owned();

@@ -8,7 +8,9 @@ use crate::cli::published::{self, Manifests, Published};
 use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink, nearest::nearest, registry::release as codes};
+use crate::diagnostic::{
+    Diagnostic, Place, Severity, Sink, nearest::nearest, registry::release as codes,
+};
 use crate::index::BaseUrl;
 use crate::names::{RepoName, RocmVersion, Withdrawn};
 use crate::plan::{self, Options, SavedPlan};
@@ -41,9 +43,14 @@ pub(super) struct Read {
 }
 
 impl Listed {
-    /// The address of the release with this tag in the repository that was named, unless `--base-url` gives another;
-    /// `None` after telling what is wrong with it.
-    pub(super) fn release_address(&self, tag: &str, shell: &Shell, sink: &mut Sink) -> Option<BaseUrl> {
+    /// The address of the release with this tag in the repository that was named, unless
+    /// `--base-url` gives another; `None` after telling what is wrong with it.
+    pub(super) fn release_address(
+        &self,
+        tag: &str,
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> Option<BaseUrl> {
         let repo = self.repo.as_ref().filter(|_| self.base_url.is_none())?;
         publish::release_address(repo, tag, shell, sink)
     }
@@ -64,7 +71,8 @@ impl Listed {
         shell: &Shell,
         sink: &mut Sink,
     ) -> Result<Read, Exit> {
-        self.read_all(connection, manifests, shell, sink).map(|(read, _)| read)
+        self.read_all(connection, manifests, shell, sink)
+            .map(|(read, _)| read)
     }
 
     /// The same, and which of it is withdrawn.
@@ -80,7 +88,10 @@ impl Listed {
         sink: &mut Sink,
     ) -> Result<Read, Exit> {
         let (read, published) = self.read_all(connection, manifests, shell, sink)?;
-        Ok(Read { withdrawn: withdrawals.read(&published, sink)?, ..read })
+        Ok(Read {
+            withdrawn: withdrawals.read(&published, sink)?,
+            ..read
+        })
     }
 
     /// Reads the same, and returns what was read at each place.
@@ -97,7 +108,12 @@ impl Listed {
         let base = publish::address(self.base_url.as_deref(), "--base-url", sink);
         let published = published::read(&self.published, connection, manifests, shell, sink)?;
         let listing = published.listing();
-        let told = || listing.repository.as_deref().and_then(|text| text.parse().ok());
+        let told = || {
+            listing
+                .repository
+                .as_deref()
+                .and_then(|text| text.parse().ok())
+        };
         let read = Read {
             repository: self.repo.clone().or_else(told),
             manifests: published.manifests(),
@@ -128,29 +144,35 @@ impl Read {
 
     /// Whether the file that is offered under this name is withdrawn.
     pub(super) fn is_withdrawn(&self, rebuilt: &Rebuilt) -> bool {
-        self.withdrawn.reason(&rebuilt.name, rebuilt.offered.digest).is_some()
+        self.withdrawn
+            .reason(&rebuilt.name, rebuilt.offered.digest)
+            .is_some()
     }
 
-    /// Of a release in a folder whose files will be served by GitHub: the releases that it becomes there, each with its
-    /// own address. `most_assets` is how many files GitHub takes in one.
-    /// They are served below `--base-url`, else below `address`.
+    /// Of a release in a folder whose files will be served by GitHub: the releases that it becomes
+    /// there, each with its own address. `most_assets` is how many files GitHub takes in one. They
+    /// are served below `--base-url`, else below `address`.
     pub(super) fn deal_out(
         &mut self,
         tag: &str,
         most_assets: usize,
         address: Option<&BaseUrl>,
     ) -> Option<Vec<ListedRelease>> {
-        let of_folder =
-            |release: &&ListedRelease| release.tag_name == tag && release.id == 0 && release.html_url.is_none();
+        let of_folder = |release: &&ListedRelease| {
+            release.tag_name == tag && release.id == 0 && release.html_url.is_none()
+        };
         let release = self.listing.releases.iter().find(of_folder)?;
-        let dealt = crate::report::dealt_out(release, self.base.as_ref().or(address)?, most_assets)?;
+        let dealt =
+            crate::report::dealt_out(release, self.base.as_ref().or(address)?, most_assets)?;
         self.base = None;
         Some(dealt)
     }
 
     /// Whether a manifest tells of the release with this tag.
     pub(super) fn has_manifest_of(&self, tag: &str) -> bool {
-        self.manifests.iter().any(|manifest| manifest.tag.as_deref() == Some(tag))
+        self.manifests
+            .iter()
+            .any(|manifest| manifest.tag.as_deref() == Some(tag))
     }
 
     /// The repository below whose releases the files are served.
@@ -166,8 +188,16 @@ impl Read {
     }
 
     /// The wheels of these releases, drafts or not; tells of names that cannot be read.
-    pub(super) fn wheels_of(&self, releases: &[&ListedRelease], compat: &Compat, sink: &mut Sink) -> Wheels {
-        let wheels = Wheels::of(releases.iter().copied(), self.beside(&compat.rocm_versions()));
+    pub(super) fn wheels_of(
+        &self,
+        releases: &[&ListedRelease],
+        compat: &Compat,
+        sink: &mut Sink,
+    ) -> Wheels {
+        let wheels = Wheels::of(
+            releases.iter().copied(),
+            self.beside(&compat.rocm_versions()),
+        );
         wheels.report(&self.shown, sink);
         wheels
     }
@@ -177,12 +207,21 @@ impl Read {
 ///
 /// # Errors
 /// The exit of the command; why was told or is in the sink.
-pub(super) fn expected(paths: &[PathBuf], compat: &Compat, shell: &Shell, sink: &mut Sink) -> Result<Expected, Exit> {
-    let is_matrix = |path: &&PathBuf| path.extension().is_some_and(|end| end == "yaml" || end == "yml");
+pub(super) fn expected(
+    paths: &[PathBuf],
+    compat: &Compat,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Expected, Exit> {
+    let is_matrix = |path: &&PathBuf| {
+        path.extension()
+            .is_some_and(|end| end == "yaml" || end == "yml")
+    };
     let (matrices, saved): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(is_matrix);
     let mut plan = SavedPlan::default();
     for path in saved {
-        plan = plan.with(plan::read_saved(&load::plan_source(shell, path)?, sink).ok_or(Exit::Fault)?);
+        plan =
+            plan.with(plan::read_saved(&load::plan_source(shell, path)?, sink).ok_or(Exit::Fault)?);
     }
     if !matrices.is_empty() {
         let files: Vec<PathBuf> = matrices.into_iter().cloned().collect();
@@ -190,18 +229,23 @@ pub(super) fn expected(paths: &[PathBuf], compat: &Compat, shell: &Shell, sink: 
         if sink.has_errors() {
             return Err(Exit::Fault);
         }
-        let made = load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+        let made =
+            load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
         plan = plan.with(SavedPlan::of(&made));
     }
     let expected = Expected::of(&plan, &compat.rocm_versions(), sink);
-    if sink.has_errors() { Err(Exit::Fault) } else { Ok(expected) }
+    if sink.has_errors() {
+        Err(Exit::Fault)
+    } else {
+        Ok(expected)
+    }
 }
 
 /// What `--results` takes.
-pub(super) const RESULTS: &str =
-    "What jobs came to: a build.json, a list of such, or a folder that has them below it; can be repeated";
+pub(super) const RESULTS: &str = "What jobs came to: a build.json, a list of such, or a folder that has them below it; can be repeated";
 
-/// Reads what jobs came to. A result of a job that nothing plans is told of: it would explain nothing.
+/// Reads what jobs came to. A result of a job that nothing plans is told of: it would explain
+/// nothing.
 ///
 /// # Errors
 /// The exit of the command; why was told or is in the sink.
@@ -211,25 +255,33 @@ pub(super) fn outcomes(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<Outcomes, Exit> {
-    let planned: BTreeSet<&str> = expected.cells.iter().filter_map(|cell| cell.job.as_deref()).collect();
+    let planned: BTreeSet<&str> = expected
+        .cells
+        .iter()
+        .filter_map(|cell| cell.job.as_deref())
+        .collect();
     let mut outcomes = Outcomes::default();
     for path in paths {
         let files = if sys::is_file(path) || !sys::exists(path) {
             vec![path.clone()]
         } else {
             let folders = sys::folders(path).map_err(|error| shell.report(&[error.into()]))?;
-            let places = std::iter::once(path.clone()).chain(folders).map(|folder| folder.join("build.json"));
+            let places = std::iter::once(path.clone())
+                .chain(folders)
+                .map(|folder| folder.join("build.json"));
             places.filter(|file| sys::is_file(file)).collect()
         };
         for file in files {
             let source = load::source(shell, &file)?;
             let told = |message: String| {
-                Diagnostic::new(&codes::BAD_RESULTS, message).at(Place::File(source.path.clone()), "")
+                Diagnostic::new(&codes::BAD_RESULTS, message)
+                    .at(Place::File(source.path.clone()), "")
             };
             match outcomes.add_json(&source.text) {
                 Ok(jobs) => {
                     for job in jobs.iter().filter(|job| !planned.contains(job.as_str())) {
-                        let unknown = told(format!("the plan has no job `{job}`")).severity(Severity::Warning);
+                        let unknown = told(format!("the plan has no job `{job}`"))
+                            .severity(Severity::Warning);
                         sink.push(unknown.help(match nearest(job, planned.iter().copied()) {
                             Some(near) => format!("did you mean `{near}`?"),
                             None => "give the plan that the results are of".to_owned(),
@@ -240,7 +292,11 @@ pub(super) fn outcomes(
             }
         }
     }
-    if sink.has_errors() { Err(Exit::Fault) } else { Ok(outcomes) }
+    if sink.has_errors() {
+        Err(Exit::Fault)
+    } else {
+        Ok(outcomes)
+    }
 }
 
 /// A file whose name cannot be read, for programs.
@@ -256,11 +312,17 @@ pub(super) fn unread(wheels: &Wheels) -> Vec<UnreadDocument<'_>> {
     wheels
         .unread
         .iter()
-        .map(|unread| UnreadDocument { release: &unread.tag, name: &unread.name, reason: &unread.reason })
+        .map(|unread| UnreadDocument {
+            release: &unread.tag,
+            name: &unread.name,
+            reason: &unread.reason,
+        })
         .collect()
 }
 
 /// A document for programs.
 pub(super) fn json(document: &impl serde::Serialize) -> String {
-    serde_json::to_string_pretty(document).map(|text| text + "\n").unwrap_or_default()
+    serde_json::to_string_pretty(document)
+        .map(|text| text + "\n")
+        .unwrap_or_default()
 }

@@ -25,7 +25,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     job_env: String,
     /// Folder that the build copied its files to
-    #[arg(long, value_name = "DIR", default_value = "dist", help_heading = "Input")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "dist",
+        help_heading = "Input"
+    )]
     dist: PathBuf,
     /// Folder to create; it must be empty or missing
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -45,7 +50,17 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let record = record(&job, shell).map_err(|told| fault(told, Exit::Fault, sink))?;
     let handed = hand_over(&record, &job, &args.dist, &args.out)
         .map_err(|error| (is_of_machine(&error), diagnostic(error, &job, &args.dist)))
-        .map_err(|(is_of_machine, told)| fault(told, if is_of_machine { Exit::Machine } else { Exit::Fault }, sink))?;
+        .map_err(|(is_of_machine, told)| {
+            fault(
+                told,
+                if is_of_machine {
+                    Exit::Machine
+                } else {
+                    Exit::Fault
+                },
+                sink,
+            )
+        })?;
     let text = sums(handed.iter().map(|(name, digest)| (name.as_str(), *digest)));
     let written = sys::write_atomic(&args.out.join(SUMS), text.as_bytes());
     written.map_err(|error| fault(error.into(), Exit::Machine, sink))?;
@@ -58,11 +73,14 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
 /// The record of the job's build.
 fn record(job: &str, shell: &Shell) -> Result<Record, Diagnostic> {
     let nothing = |reason: String| nothing(&reason, job);
-    let folder = JobFolder::new(&shell.environment.current_dir, job).map_err(|error| nothing(error.to_string()))?;
+    let folder = JobFolder::new(&shell.environment.current_dir, job)
+        .map_err(|error| nothing(error.to_string()))?;
     let record = folder.last_record().map_err(nothing)?;
     record.ok_or_else(|| {
         let path = folder.record();
-        let shown = path.strip_prefix(&shell.environment.current_dir).unwrap_or(&path);
+        let shown = path
+            .strip_prefix(&shell.environment.current_dir)
+            .unwrap_or(&path);
         nothing(format!("there is no `{}`", shown.display()))
     })
 }
@@ -82,11 +100,18 @@ fn diagnostic(error: HandoverError, job: &str, dist: &Path) -> Diagnostic {
         HandoverError::File(error) => error.into(),
         HandoverError::Unreported(path) => {
             let shown = path.display().to_string();
-            Diagnostic::new(&codes::UNREPORTED_FILE, format!("the build of `{job}` did not report `{shown}`"))
-                .at(Place::File(shown.into()), "")
-                .help("find out what wrote it: only the build may leave wheels in this folder")
+            Diagnostic::new(
+                &codes::UNREPORTED_FILE,
+                format!("the build of `{job}` did not report `{shown}`"),
+            )
+            .at(Place::File(shown.into()), "")
+            .help("find out what wrote it: only the build may leave wheels in this folder")
         }
-        HandoverError::Changed { ref name, found, ref reported } => {
+        HandoverError::Changed {
+            ref name,
+            found,
+            ref reported,
+        } => {
             let message = format!("`{name}` is not the file that the build of `{job}` left");
             Diagnostic::new(&codes::BUILT_FILE_CHANGED, message)
                 .at(Place::File(dist.join(name).display().to_string().into()), "")
@@ -94,9 +119,11 @@ fn diagnostic(error: HandoverError, job: &str, dist: &Path) -> Diagnostic {
                 .note(format!("the build left {reported}"))
                 .help("find out what changed it since the build; publish nothing of this job until then")
         }
-        HandoverError::NotEmpty(ref out) => Diagnostic::new(&codes::OUTPUT_NOT_EMPTY, error.to_string())
-            .at(Place::File(out.display().to_string().into()), "")
-            .help("name another folder for `--out`, or remove this one"),
+        HandoverError::NotEmpty(ref out) => {
+            Diagnostic::new(&codes::OUTPUT_NOT_EMPTY, error.to_string())
+                .at(Place::File(out.display().to_string().into()), "")
+                .help("name another folder for `--out`, or remove this one")
+        }
         HandoverError::OtherJob(_) | HandoverError::NotDone | HandoverError::Missing(_) => {
             nothing(&error.to_string(), job)
         }

@@ -24,7 +24,8 @@ pub(super) struct Args {
     plan: PathBuf,
     #[command(flatten)]
     legs: LegOptions,
-    /// List the artifact of one job only: the workflow's matrix entry (JSON) in this environment variable
+    /// List the artifact of one job only: the workflow's matrix entry (JSON) in this environment
+    /// variable
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     job_env: Option<String>,
     /// Write the list as `artifacts` to the file that `GITHUB_OUTPUT` names
@@ -35,7 +36,8 @@ pub(super) struct Args {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let source = load::read_source(&args.plan, sink)?;
-    args.legs.check_plan(Some(&args.plan), Some(digest(source.text.as_bytes())), sink);
+    args.legs
+        .check_plan(Some(&args.plan), Some(digest(source.text.as_bytes())), sink);
     let jobs = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
     let reports = match &args.job_env {
         None => args.legs.all_reports(&jobs, shell, sink)?,
@@ -46,7 +48,10 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
             })?;
             let job: Vec<Job> = jobs.iter().filter(|job| job.id == id).cloned().collect();
             let reports = args.legs.reports(&jobs, shell, sink)?;
-            let reports: Vec<LegReport> = reports.into_iter().filter(|report| report.job == id).collect();
+            let reports: Vec<LegReport> = reports
+                .into_iter()
+                .filter(|report| report.job == id)
+                .collect();
             check_all_reported(&reports, &job, sink);
             if reports.is_empty() {
                 return Err(Exit::Fault);
@@ -54,7 +59,10 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
             reports
         }
     };
-    let ids: Vec<String> = reports.iter().map(|report| report.artifact.to_string()).collect();
+    let ids: Vec<String> = reports
+        .iter()
+        .map(|report| report.artifact.to_string())
+        .collect();
     let ids = ids.join(",");
     if args.github_output {
         shell.write_outputs(&[("artifacts".to_owned(), ids)])?;

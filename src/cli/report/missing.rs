@@ -35,7 +35,13 @@ pub(super) struct Args {
     #[arg(long)]
     list: bool,
     /// What to write
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT", conflicts_with = "list")]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "human",
+        value_name = "FORMAT",
+        conflicts_with = "list"
+    )]
     format: Format,
     #[command(flatten)]
     output: Output,
@@ -83,9 +89,16 @@ struct CellDocument<'a> {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    args.output.spare(args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path)), shell)?;
+    args.output.spare(
+        args.listed
+            .paths()
+            .chain(args.plan.iter().map(PathBuf::as_path)),
+        shell,
+    )?;
     let compat = load::compat(shell)?;
-    let (mut read, mut published) = args.listed.read_all(&args.connection, Manifests::None, shell, sink)?;
+    let (mut read, mut published) =
+        args.listed
+            .read_all(&args.connection, Manifests::None, shell, sink)?;
     let mut wheels = read.wheels(compat, sink);
     let expected = input::expected(&args.plan, compat, shell, sink)?;
     let unread = report::unread_targets(&report::matched(&expected, &wheels));
@@ -97,13 +110,23 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     sink.extend(report::target_shortfalls(&found, compat));
     let grids = report::grids(&expected, &found);
     let mut missing = report::listed(&found);
-    let mut share = grids.iter().fold(Share::default(), |share, grid| share.plus(grid.share));
+    let mut share = grids
+        .iter()
+        .fold(Share::default(), |share, grid| share.plus(grid.share));
     let archives = report::matched_archives(&expected, &wheels);
     for found in &archives {
         share.count(found.is_there);
     }
-    let noun = report::called(missing.len(), archives.iter().filter(|found| !found.is_there).count());
-    missing.extend(archives.iter().filter(|found| !found.is_there).map(|found| found.archive.name.text.clone()));
+    let noun = report::called(
+        missing.len(),
+        archives.iter().filter(|found| !found.is_there).count(),
+    );
+    missing.extend(
+        archives
+            .iter()
+            .filter(|found| !found.is_there)
+            .map(|found| found.archive.name.text.clone()),
+    );
     let text = match args.format {
         Format::Json => json(&document(&grids, share, missing.clone(), &wheels)),
         Format::Human if args.list => missing.iter().map(|wheel| format!("{wheel}\n")).collect(),
@@ -116,12 +139,24 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     if share.missing == 0 {
         return Ok(Exit::Done);
     }
-    let (cells, are, files) = (counted(share.total(), "cell"), are(share.missing), counted(missing.len(), noun));
-    shell.say(&format!("{} of {cells} {are} missing, in {files}", share.missing));
+    let (cells, are, files) = (
+        counted(share.total(), "cell"),
+        are(share.missing),
+        counted(missing.len(), noun),
+    );
+    shell.say(&format!(
+        "{} of {cells} {are} missing, in {files}",
+        share.missing
+    ));
     Ok(Exit::Fault)
 }
 
-fn document<'a>(grids: &'a [Grid], share: Share, missing: Vec<String>, wheels: &'a Wheels) -> Document<'a> {
+fn document<'a>(
+    grids: &'a [Grid],
+    share: Share,
+    missing: Vec<String>,
+    wheels: &'a Wheels,
+) -> Document<'a> {
     Document {
         version: 1,
         present: share.present,

@@ -55,22 +55,41 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    let inputs = args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path));
+    let inputs = args
+        .listed
+        .paths()
+        .chain(args.plan.iter().map(PathBuf::as_path));
     let results = args.results.iter().map(PathBuf::as_path);
-    args.output.spare(inputs.chain(results).chain(args.history.as_deref()), shell)?;
+    args.output
+        .spare(inputs.chain(results).chain(args.history.as_deref()), shell)?;
     let compat = load::compat(shell)?;
     let index = publish::address(args.index_url.as_deref(), "--index-url", sink);
-    let mut read =
-        args.listed.read_offered(&args.withdrawals, &args.connection, Manifests::Of(&args.tag), shell, sink)?;
-    // Notes are written before the release is there: what will lie in `TAG-2` is known all the same.
+    let mut read = args.listed.read_offered(
+        &args.withdrawals,
+        &args.connection,
+        Manifests::Of(&args.tag),
+        shell,
+        sink,
+    )?;
+    // Notes are written before the release is there: what will lie in `TAG-2` is known all the
+    // same.
     let address = args.listed.release_address(&args.tag, shell, sink);
     let dealt = read.deal_out(&args.tag, compat.most("release-assets"), address.as_ref());
-    let releases =
-        dealt.as_ref().map_or_else(|| report::release_of(&read.listing, &args.tag), |dealt| dealt.iter().collect());
+    let releases = dealt.as_ref().map_or_else(
+        || report::release_of(&read.listing, &args.tag),
+        |dealt| dealt.iter().collect(),
+    );
     let Some(first) = releases.first() else {
-        let tags = read.listing.releases.iter().map(|release| release.tag_name.as_str());
-        let fault = Diagnostic::new(&codes::UNKNOWN_RELEASE, format!("no release has the tag `{}`", args.tag))
-            .at(Place::Argument("--tag".to_owned()), "");
+        let tags = read
+            .listing
+            .releases
+            .iter()
+            .map(|release| release.tag_name.as_str());
+        let fault = Diagnostic::new(
+            &codes::UNKNOWN_RELEASE,
+            format!("no release has the tag `{}`", args.tag),
+        )
+        .at(Place::Argument("--tag".to_owned()), "");
         sink.push(match nearest(&args.tag, tags) {
             Some(near) => fault.help(format!("did you mean `{near}`?")),
             None => fault.help("save the listing anew, with drafts"),
@@ -89,7 +108,11 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         outcomes: &outcomes,
         index: index.as_ref(),
         compat,
-        repository: read.repository.as_ref().or(own.as_ref()).or(of_base.as_ref()),
+        repository: read
+            .repository
+            .as_ref()
+            .or(own.as_ref())
+            .or(of_base.as_ref()),
         has_manifest: read.has_manifest_of(&args.tag),
         attested: args.attest.as_deref().map(|when| when == "on"),
         most_bytes: compat.most("release-text") as u64,
@@ -97,7 +120,9 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let mut exit = Exit::Done;
     if let Some(history) = &args.history {
         let section = report::history_section(&notes);
-        exit = args.output.change(history, shell, sink, |text| report::with_section(text, &section))?;
+        exit = args.output.change(history, shell, sink, |text| {
+            report::with_section(text, &section)
+        })?;
         if args.output.out.is_none() {
             return Ok(exit);
         }

@@ -8,7 +8,8 @@ use crate::report::MarkerError;
 
 /// Where a document goes.
 ///
-/// Options of a document that name further files are of the group `files`, so that `--check` has something to compare.
+/// Options of a document that name further files are of the group `files`, so that `--check` has
+/// something to compare.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("files").multiple(true))]
 pub(super) struct Output {
@@ -25,7 +26,11 @@ impl Output {
     ///
     /// # Errors
     /// The exit of the command, after saying so.
-    pub(super) fn spare<'a>(&self, inputs: impl Iterator<Item = &'a Path>, shell: &Shell) -> Result<(), Exit> {
+    pub(super) fn spare<'a>(
+        &self,
+        inputs: impl Iterator<Item = &'a Path>,
+        shell: &Shell,
+    ) -> Result<(), Exit> {
         load::spare(shell, self.out.as_deref(), inputs)
     }
 
@@ -39,7 +44,11 @@ impl Output {
 
     /// Writes a file as a whole, or compares it with what is there.
     pub(super) fn file(&self, path: &Path, text: &str, shell: &Shell) -> Exit {
-        if self.check { render::compare(shell, path, text) } else { render::write(shell, path, text) }
+        if self.check {
+            render::compare(shell, path, text)
+        } else {
+            render::write(shell, path, text)
+        }
     }
 
     /// Changes a part of a document that a person keeps, or compares that part.
@@ -54,15 +63,17 @@ impl Output {
         with: impl FnOnce(&str) -> Result<String, MarkerError>,
     ) -> Result<Exit, Exit> {
         let source = load::source(shell, path)?;
-        with(&source.text).map(|text| self.file(path, &text, shell)).map_err(|error| {
-            let message = format!("`{}` cannot be updated: {error}", source.path);
-            sink.push(
-                Diagnostic::new(&codes::NO_MARKER, message)
-                    .at(Place::File(source.path.clone()), "")
-                    .help("add the line where the document is to have it"),
-            );
-            Exit::Fault
-        })
+        with(&source.text)
+            .map(|text| self.file(path, &text, shell))
+            .map_err(|error| {
+                let message = format!("`{}` cannot be updated: {error}", source.path);
+                sink.push(
+                    Diagnostic::new(&codes::NO_MARKER, message)
+                        .at(Place::File(source.path.clone()), "")
+                        .help("add the line where the document is to have it"),
+                );
+                Exit::Fault
+            })
     }
 }
 

@@ -11,7 +11,8 @@ use crate::diagnostic::Sink;
 use crate::publish::rebuilt_warning;
 use crate::report::{self, Wheels};
 
-/// Write the table of packages: every published wheel by platform, distribution and version, with its links
+/// Write the table of packages: every published wheel by platform, distribution and version, with
+/// its links
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -74,8 +75,15 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let compat = load::compat(shell)?;
     // They say what names do not, such as gfx targets.
     let manifests = Manifests::Newest(args.reading.most_manifests);
-    let mut read = args.listed.read_offered(&args.withdrawals, &args.reading.connection, manifests, shell, sink)?;
-    args.prereleases.leave_out(std::iter::once(&mut read.listing), shell);
+    let mut read = args.listed.read_offered(
+        &args.withdrawals,
+        &args.reading.connection,
+        manifests,
+        shell,
+        sink,
+    )?;
+    args.prereleases
+        .leave_out(std::iter::once(&mut read.listing), shell);
     let mut wheels = read.wheels(compat, sink);
     let mut rebuilt = wheels.pass_over_older();
     // What is withdrawn is offered to nobody.
@@ -99,9 +107,15 @@ fn document(wheels: &Wheels) -> Document<'_> {
             git: what.git.as_deref(),
             python: row.pythons.to_string(),
             torch: what.torch_text(),
-            accelerator: accelerator.map(|version| format!("{} {version}", what.accelerator_name())),
+            accelerator: accelerator
+                .map(|version| format!("{} {version}", what.accelerator_name())),
             backend: what.backend.as_deref(),
-            gfx: row.wheels.iter().map(|wheel| wheel.gfx.as_slice()).find(|gfx| !gfx.is_empty()).unwrap_or_default(),
+            gfx: row
+                .wheels
+                .iter()
+                .map(|wheel| wheel.gfx.as_slice())
+                .find(|gfx| !gfx.is_empty())
+                .unwrap_or_default(),
             files: row
                 .wheels
                 .iter()
@@ -116,5 +130,9 @@ fn document(wheels: &Wheels) -> Document<'_> {
                 .collect(),
         }
     });
-    Document { version: 1, packages: rows.collect(), unread: input::unread(wheels) }
+    Document {
+        version: 1,
+        packages: rows.collect(),
+        unread: input::unread(wheels),
+    }
 }

@@ -1,4 +1,5 @@
-//! `report page`: the wheel finder, a page on which people choose what they have and get the line that installs.
+//! `report page`: the wheel finder, a page on which people choose what they have and get the line
+//! that installs.
 
 use std::path::PathBuf;
 
@@ -35,7 +36,8 @@ pub(super) struct Args {
     withdrawals: Withdrawals,
     #[command(flatten)]
     reading: Reading,
-    /// Address below which the files of a manifest or folder are served; without it they lie where it lies
+    /// Address below which the files of a manifest or folder are served; without it they lie where
+    /// it lies
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// Heading of the page
@@ -54,46 +56,87 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
-    args.output.spare(args.published.iter().map(PathBuf::as_path), shell)?;
+    args.output
+        .spare(args.published.iter().map(PathBuf::as_path), shell)?;
     let compat = load::compat(shell)?;
     let manifests = Manifests::Newest(args.reading.most_manifests);
-    let mut published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
+    let mut published = published::read(
+        &args.published,
+        &args.reading.connection,
+        manifests,
+        shell,
+        sink,
+    )?;
     args.prereleases.leave_out(published.listings_mut(), shell);
     let reasons = args.withdrawals.read(&published, sink)?;
     let mut offers = published.all_offers(base.as_ref(), sink);
     // What is withdrawn is offered to nobody.
-    offers.rebuilt.retain(|one| reasons.reason(&one.name, one.offered.digest).is_none());
+    offers
+        .rebuilt
+        .retain(|one| reasons.reason(&one.name, one.offered.digest).is_none());
     sink.extend(rebuilt_warning(&offers.rebuilt));
     let repository = offers.repository.take();
     let offers = offers.into_wheels();
     published::tell_unread(&offers, compat, sink);
-    let (wheels, withdrawn) = pick::split(pick::candidates(offers, compat, PrereleaseMode::IfNecessary), &reasons);
+    let (wheels, withdrawn) = pick::split(
+        pick::candidates(offers, compat, PrereleaseMode::IfNecessary),
+        &reasons,
+    );
     tell_local(&wheels, sink);
     if wheels.is_empty() {
         let none = published.no_wheels().severity(Severity::Warning);
-        sink.push(if withdrawn.is_empty() { none } else { none.note("what is published is withdrawn") });
+        sink.push(if withdrawn.is_empty() {
+            none
+        } else {
+            none.note("what is published is withdrawn")
+        });
     }
     let choices = finder::choices(&wheels, compat);
-    let data = finder::data(&wheels, &Rules::of(compat), &choices, repository.as_deref(), withdrawn.len());
-    let text = finder::page(&finder::Page { title: &args.title, data: &data }).map_err(|error| {
+    let data = finder::data(
+        &wheels,
+        &Rules::of(compat),
+        &choices,
+        repository.as_deref(),
+        withdrawn.len(),
+    );
+    let text = finder::page(&finder::Page {
+        title: &args.title,
+        data: &data,
+    })
+    .map_err(|error| {
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
         Exit::Fault
     })?;
     if args.output.out.is_some() {
-        let left_out = if withdrawn.is_empty() { String::new() } else { format!(", {} withdrawn", withdrawn.len()) };
-        shell.say(&format!("{} on the page{left_out}", counted(wheels.len(), "wheel")));
+        let left_out = if withdrawn.is_empty() {
+            String::new()
+        } else {
+            format!(", {} withdrawn", withdrawn.len())
+        };
+        shell.say(&format!(
+            "{} on the page{left_out}",
+            counted(wheels.len(), "wheel")
+        ));
     }
     Ok(args.output.deliver(&text, shell))
 }
 
 /// A page is deployed; an address of this machine leads nowhere from there.
 fn tell_local(wheels: &[Candidate], sink: &mut Sink) {
-    let local = || wheels.iter().map(|wheel| &wheel.offer).filter(|offer| offer.url.starts_with("file:"));
+    let local = || {
+        wheels
+            .iter()
+            .map(|wheel| &wheel.offer)
+            .filter(|offer| offer.url.starts_with("file:"))
+    };
     let Some(first) = local().next() else { return };
     let count = counted(local().count(), "wheel");
     sink.push(
-        Diagnostic::new(&codes::ADDRESS_OF_THIS_MACHINE, format!("the page links {count} on this machine alone"))
-            .note(format!("`{}` is the first", first.url))
-            .help("give the address below which the files will be served with `--base-url`"),
+        Diagnostic::new(
+            &codes::ADDRESS_OF_THIS_MACHINE,
+            format!("the page links {count} on this machine alone"),
+        )
+        .note(format!("`{}` is the first", first.url))
+        .help("give the address below which the files will be served with `--base-url`"),
     );
 }

@@ -60,7 +60,8 @@ pub(super) struct Args {
     /// Compress the tree to build against by xz, inside its wheel
     #[arg(long, overrides_with = "no_devel_tarball_compression")]
     devel_tarball_compression: bool,
-    /// Leave the tree to build against to the compression of its wheel; this is so unless said otherwise
+    /// Leave the tree to build against to the compression of its wheel; this is so unless said
+    /// otherwise
     #[arg(long, overrides_with = "devel_tarball_compression", hide = true)]
     no_devel_tarball_compression: bool,
     /// How hard to compress, from 1 to 9
@@ -80,7 +81,8 @@ pub(super) struct Args {
         value_name = "SECONDS"
     )]
     source_date_epoch: Option<String>,
-    /// Give packages for one target the `__init__.py` of the libraries, too, as packages of earlier tools have it
+    /// Give packages for one target the `__init__.py` of the libraries, too, as packages of earlier
+    /// tools have it
     #[arg(long)]
     device_init_compat: bool,
     /// Look at the artifacts and at what is asked for, and write nothing
@@ -164,17 +166,34 @@ fn built(
 ) -> Result<Vec<Made>, Failed> {
     let version = args.version(laid)?;
     let gpus = args.gpus(laid, compat)?;
-    let epoch = args.source_date_epoch.as_deref().or(shell.environment.get("SOURCE_DATE_EPOCH"));
-    // Of sources and trees, too: what wheels cannot say is nothing that installers could make wheels of.
+    let epoch = args
+        .source_date_epoch
+        .as_deref()
+        .or(shell.environment.get("SOURCE_DATE_EPOCH"));
+    // Of sources and trees, too: what wheels cannot say is nothing that installers could make
+    // wheels of.
     let time_s = source_date_s(epoch)?.unwrap_or_else(|| DosTime::clamp_epoch_s(0));
     let time = DosTime::from_epoch_s(time_s);
     let platform = args.wanted.platform;
     let mut maker = Maker {
         laid,
         facts: compat.tables_of(TableGroup::Sdk),
-        build: Build { version, mode: laid.made.mode, platform, nonce: args.version_suffix.clone(), gpus },
+        build: Build {
+            version,
+            mode: laid.made.mode,
+            platform,
+            nonce: args.version_suffix.clone(),
+            gpus,
+        },
         tag: platform_tag(shell.environment.get(TAG), platform)?,
-        options: MakeOptions { level: if args.no_wheel_compression { 0 } else { args.compression_level }, time },
+        options: MakeOptions {
+            level: if args.no_wheel_compression {
+                0
+            } else {
+                args.compression_level
+            },
+            time,
+        },
         time_s: time_s.unsigned_abs(),
         compresses_tree: args.devel_tarball_compression,
         inits_devices: args.device_init_compat,
@@ -201,12 +220,18 @@ fn built(
     Ok(made)
 }
 
-/// Makes every package. Trees to build against are made beside the others: each is one file, whose digest one thread
-/// makes alone.
+/// Makes every package. Trees to build against are made beside the others: each is one file, whose
+/// digest one thread makes alone.
 fn all(maker: &Maker<'_>, staging: &Staging, shell: &Shell) -> Result<Vec<Made>, Failed> {
     let laid = maker.laid;
-    let libraries = laid.layout.packages.iter().filter(|package| package.kind == PackageKind::Libraries);
-    let families: Vec<Option<&str>> = libraries.map(|package| package.made_for.as_deref()).collect();
+    let libraries = laid
+        .layout
+        .packages
+        .iter()
+        .filter(|package| package.kind == PackageKind::Libraries);
+    let families: Vec<Option<&str>> = libraries
+        .map(|package| package.made_for.as_deref())
+        .collect();
     let is_apart = families.len() > 1;
     let tree = |tree: &DevelTree| {
         let below = tree.made_for.as_deref().filter(|_| is_apart);
@@ -218,8 +243,19 @@ fn all(maker: &Maker<'_>, staging: &Staging, shell: &Shell) -> Result<Vec<Made>,
     };
     start_threads();
     let (trees, packages) = rayon::join(
-        || laid.devel.iter().map(tree).collect::<Result<Vec<Made>, _>>(),
-        || laid.layout.packages.iter().map(package).collect::<Result<Vec<Made>, _>>(),
+        || {
+            laid.devel
+                .iter()
+                .map(tree)
+                .collect::<Result<Vec<Made>, _>>()
+        },
+        || {
+            laid.layout
+                .packages
+                .iter()
+                .map(package)
+                .collect::<Result<Vec<Made>, _>>()
+        },
     );
     let mut made = match (packages, trees) {
         (Ok(packages), Ok(trees)) => packages.into_iter().chain(trees).collect::<Vec<Made>>(),
@@ -243,23 +279,39 @@ impl Args {
         }
         if self.overwrite {
             let is_link = !sys::is_own_folder(dist);
-            let found = if is_link { Vec::new() } else { sys::walked(dist)? };
-            let found = found.into_iter().map(|one| (one.path, one.kind == sys::WalkedKind::Folder));
-            return sdk::refuse_foreign(dist, is_link, found, compat.tables_of(TableGroup::Sdk)).map_or(Ok(()), Err);
+            let found = if is_link {
+                Vec::new()
+            } else {
+                sys::walked(dist)?
+            };
+            let found = found
+                .into_iter()
+                .map(|one| (one.path, one.kind == sys::WalkedKind::Folder));
+            return sdk::refuse_foreign(dist, is_link, found, compat.tables_of(TableGroup::Sdk))
+                .map_or(Ok(()), Err);
         }
-        Err(Diagnostic::new(&codes::SDK_OUTPUT_EXISTS, "the folder has packages already")
-            .at(Place::File(dist.display().to_string().into()), "")
-            .help("give another folder, or replace it as a whole with `--overwrite`"))
+        Err(
+            Diagnostic::new(&codes::SDK_OUTPUT_EXISTS, "the folder has packages already")
+                .at(Place::File(dist.display().to_string().into()), "")
+                .help("give another folder, or replace it as a whole with `--overwrite`"),
+        )
     }
 }
 
 fn told(args: &Args, shell: &Shell, dist: &Path, made: &[Made]) -> Exit {
     let path = |one: &Made| dist.join(&one.path).display().to_string();
     match args.format {
-        Format::Human => shell.print(&made.iter().map(|one| format!("{}\n", path(one))).collect::<String>()),
+        Format::Human => shell.print(
+            &made
+                .iter()
+                .map(|one| format!("{}\n", path(one)))
+                .collect::<String>(),
+        ),
         Format::Json => {
-            let files: Vec<_> =
-                made.iter().map(|one| json!({"path": path(one), "size_bytes": one.size_bytes})).collect();
+            let files: Vec<_> = made
+                .iter()
+                .map(|one| json!({"path": path(one), "size_bytes": one.size_bytes}))
+                .collect();
             shell.print(&format!("{:#}\n", json!({"version": 1, "files": files})))
         }
     }

@@ -33,12 +33,25 @@ pub(super) type Bytes<'r> = Box<dyn ReadAt + Send + 'r>;
 ///
 /// # Errors
 /// A library that cannot be changed safely, and a file that cannot be read.
-pub(super) fn open_all<'r>(read: &'r Read, contents: &[&Content]) -> Result<Vec<Bytes<'r>>, Vec<Diagnostic>> {
+pub(super) fn open_all<'r>(
+    read: &'r Read,
+    contents: &[&Content],
+) -> Result<Vec<Bytes<'r>>, Vec<Diagnostic>> {
     start_threads();
-    let opened: Vec<Result<Bytes<'_>, Diagnostic>> = contents.par_iter().map(|content| open(read, content)).collect();
+    let opened: Vec<Result<Bytes<'_>, Diagnostic>> = contents
+        .par_iter()
+        .map(|content| open(read, content))
+        .collect();
     let mut faults = Vec::new();
-    let bytes = opened.into_iter().filter_map(|one| one.map_err(|fault| faults.push(fault)).ok()).collect();
-    if faults.is_empty() { Ok(bytes) } else { Err(faults) }
+    let bytes = opened
+        .into_iter()
+        .filter_map(|one| one.map_err(|fault| faults.push(fault)).ok())
+        .collect();
+    if faults.is_empty() {
+        Ok(bytes)
+    } else {
+        Err(faults)
+    }
 }
 
 fn open<'r>(read: &'r Read, content: &Content) -> Result<Bytes<'r>, Diagnostic> {
@@ -46,7 +59,10 @@ fn open<'r>(read: &'r Read, content: &Content) -> Result<Bytes<'r>, Diagnostic> 
         Content::Copy(origin) => closed(read, *origin)?,
         Content::Searching(origin, search) => {
             let file = closed(read, *origin)?;
-            let edits = ElfEdits { rpath: SearchPath::Rpath(search.clone()), ..ElfEdits::default() };
+            let edits = ElfEdits {
+                rpath: SearchPath::Rpath(search.clone()),
+                ..ElfEdits::default()
+            };
             let patch = elf::edit(read.open(*origin)?.as_ref(), &edits).map_err(|error| {
                 Diagnostic::new(&codes::UNEDITABLE_ELF, format!("it cannot be changed safely: {error}"))
                     .at(read.place(*origin), "its search path must lead to the core package")
@@ -65,7 +81,10 @@ fn closed(read: &Read, origin: Origin) -> Result<Bytes<'_>, Diagnostic> {
     if file.size_bytes() == read.size_bytes(origin) {
         return Ok(file);
     }
-    Err(Diagnostic::new(&crate::diagnostic::registry::sdk::BAD_ARTIFACT, "the file changed while it was packed")
-        .at(read.place(origin), "")
-        .help("wait until nothing writes into the folder of artifacts, and run again"))
+    Err(Diagnostic::new(
+        &crate::diagnostic::registry::sdk::BAD_ARTIFACT,
+        "the file changed while it was packed",
+    )
+    .at(read.place(origin), "")
+    .help("wait until nothing writes into the folder of artifacts, and run again"))
 }

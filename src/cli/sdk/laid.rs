@@ -24,9 +24,9 @@ pub(super) struct Laid {
     pub(super) devel: Vec<DevelTree>,
 }
 
-/// Reads the artifacts and lays them out; what must be kept of archives is kept in `room`, and what was found is told.
-/// `Err` is the exit of a command that cannot go on. Where libraries are made for families, only those of `families` are
-/// taken, or all when none is asked for.
+/// Reads the artifacts and lays them out; what must be kept of archives is kept in `room`, and what
+/// was found is told. `Err` is the exit of a command that cannot go on. Where libraries are made
+/// for families, only those of `families` are taken, or all when none is asked for.
 pub(super) fn lay_out(
     wanted: &Wanted,
     (nonce, families): (&str, &BTreeSet<String>),
@@ -34,7 +34,8 @@ pub(super) fn lay_out(
     shell: &Shell,
 ) -> Result<Laid, Exit> {
     let compat = load::compat(shell)?;
-    let (laid, findings) = laid(wanted, (nonce, families), room, compat).map_err(|faults| report(shell, &faults))?;
+    let (laid, findings) =
+        laid(wanted, (nonce, families), room, compat).map_err(|faults| report(shell, &faults))?;
     match shell.report(&findings) {
         Exit::Done => Ok(laid),
         exit => Err(exit),
@@ -69,11 +70,18 @@ fn laid(
     if made.mode == Mode::Legacy {
         read.keep_families(families);
     }
-    findings.extend(mixed::findings(&read, made.version.as_deref()).map_err(|error| one(error.into()))?);
+    findings.extend(
+        mixed::findings(&read, made.version.as_deref()).map_err(|error| one(error.into()))?,
+    );
     let aliases = wanted.runtime_alias.clone();
     findings.extend(sdk::spellings(&read.artifacts, &compat.tables().families));
     let facts = compat.tables_of(TableGroup::Sdk);
-    let wish = Wish { mode: made.mode, platform: wanted.platform, nonce: nonce.to_owned(), aliases };
+    let wish = Wish {
+        mode: made.mode,
+        platform: wanted.platform,
+        nonce: nonce.to_owned(),
+        aliases,
+    };
     let layout = match sdk::lay_out(&read.artifacts, facts, &wish) {
         Ok(layout) => layout,
         Err(faults) => {
@@ -88,11 +96,24 @@ fn laid(
     if findings.iter().any(Diagnostic::is_error) {
         return Err(findings);
     }
-    Ok((Laid { read, made, layout, devel }, findings))
+    Ok((
+        Laid {
+            read,
+            made,
+            layout,
+            devel,
+        },
+        findings,
+    ))
 }
 
-/// Paths that several artifacts have with different bytes. Only files of one size are read, and those in parallel.
-fn overlaps(read: &Read, overlaps: &BTreeSet<Overlap>, is_strict: bool) -> Result<Vec<Diagnostic>, FileError> {
+/// Paths that several artifacts have with different bytes. Only files of one size are read, and
+/// those in parallel.
+fn overlaps(
+    read: &Read,
+    overlaps: &BTreeSet<Overlap>,
+    is_strict: bool,
+) -> Result<Vec<Diagnostic>, FileError> {
     let told = |overlap: &Overlap| {
         let is_other = match overlap.sameness(&read.artifacts) {
             Sameness::Same => false,

@@ -77,12 +77,23 @@ struct Parts<'p> {
 }
 
 impl Maker<'_> {
-    pub(super) fn package(&self, package: &Package, staging: &Staging) -> Result<Made, Vec<Diagnostic>> {
-        let contents: Vec<&Content> = package.files.values().map(|placed| &placed.content).collect();
+    pub(super) fn package(
+        &self,
+        package: &Package,
+        staging: &Staging,
+    ) -> Result<Made, Vec<Diagnostic>> {
+        let contents: Vec<&Content> = package
+            .files
+            .values()
+            .map(|placed| &placed.content)
+            .collect();
         let opened = contents::open_all(&self.laid.read, &contents)?;
         let mut files: BTreeMap<String, File<'_>> = BTreeMap::new();
         for ((path, placed), bytes) in package.files.iter().zip(opened) {
-            files.insert(format!("{}/{path}", package.folder), (bytes, placed.is_executable));
+            files.insert(
+                format!("{}/{path}", package.folder),
+                (bytes, placed.is_executable),
+            );
         }
         if package.kind == PackageKind::Device {
             let target = package.made_for.as_deref().unwrap_or_default();
@@ -92,14 +103,26 @@ impl Maker<'_> {
                 (Box::new(links.into_bytes()), false),
             );
             // pip removes a folder only where it removes a file that lies right in it.
-            files.insert(format!("{}/.device-{target}", package.folder), (Box::new(Vec::new()), false));
+            files.insert(
+                format!("{}/.device-{target}", package.folder),
+                (Box::new(Vec::new()), false),
+            );
         }
         if package.kind != PackageKind::Device || self.inits_devices {
-            files.entry(format!("{}/__init__.py", package.folder)).or_insert_with(|| (Box::new(Vec::new()), false));
+            files
+                .entry(format!("{}/__init__.py", package.folder))
+                .or_insert_with(|| (Box::new(Vec::new()), false));
         }
         let scripts = python::entry_points(package, &self.build, self.facts);
         let made_for = package.made_for.as_deref();
-        let parts = Parts { kind: package.kind, project: &package.distribution, made_for, files, scripts, below: None };
+        let parts = Parts {
+            kind: package.kind,
+            project: &package.distribution,
+            made_for,
+            files,
+            scripts,
+            below: None,
+        };
         self.wheel(parts, staging)
     }
 
@@ -119,7 +142,17 @@ impl Maker<'_> {
             files.insert(path, (Box::new(payload), false));
         }
         let made_for = tree.made_for.as_deref();
-        self.wheel(Parts { kind: PackageKind::Devel, project, made_for, files, scripts: None, below }, staging)
+        self.wheel(
+            Parts {
+                kind: PackageKind::Devel,
+                project,
+                made_for,
+                files,
+                scripts: None,
+                below,
+            },
+            staging,
+        )
     }
 
     /// The tree to build against, as one archive.
@@ -129,32 +162,61 @@ impl Maker<'_> {
             .entries
             .iter()
             .filter_map(|entry| match &entry.kind {
-                DevelKind::File { bytes, search: Some(search), .. } => Some(Content::Searching(*bytes, search.clone())),
-                DevelKind::File { bytes, search: None, .. } => Some(Content::Copy(*bytes)),
+                DevelKind::File {
+                    bytes,
+                    search: Some(search),
+                    ..
+                } => Some(Content::Searching(*bytes, search.clone())),
+                DevelKind::File {
+                    bytes,
+                    search: None,
+                    ..
+                } => Some(Content::Copy(*bytes)),
                 DevelKind::Owned(_) | DevelKind::Link(_) | DevelKind::Folder => None,
             })
             .collect();
-        let mut opened = contents::open_all(&self.laid.read, &contents.iter().collect::<Vec<_>>())?.into_iter();
+        let mut opened =
+            contents::open_all(&self.laid.read, &contents.iter().collect::<Vec<_>>())?.into_iter();
         let mut tar = Tar::new();
         let mut push = |path: &str, kind, mode, content: Option<Box<dyn ReadAt + 't>>| {
             let path = format!("{root}/{path}");
-            tar.push(&archive::Member { path: &path, kind, mode, time_s: self.time_s }, content).map_err(|error| {
+            tar.push(
+                &archive::Member {
+                    path: &path,
+                    kind,
+                    mode,
+                    time_s: self.time_s,
+                },
+                content,
+            )
+            .map_err(|error| {
                 vec![
-                    Diagnostic::new(&codes::BAD_ARTIFACT, format!("`{path}` cannot be in an archive: {error}"))
-                        .help("rename it in the build that made it"),
+                    Diagnostic::new(
+                        &codes::BAD_ARTIFACT,
+                        format!("`{path}` cannot be in an archive: {error}"),
+                    )
+                    .help("rename it in the build that made it"),
                 ]
             })
         };
         // Its extractor wants the files of the root first.
-        push("__init__.py", MemberKind::File, 0o644, Some(Box::new(Vec::new())))?;
+        push(
+            "__init__.py",
+            MemberKind::File,
+            0o644,
+            Some(Box::new(Vec::new())),
+        )?;
         for entry in &tree.entries {
             let path = entry.path.as_str();
             match &entry.kind {
                 DevelKind::Folder => push(path, MemberKind::Folder, 0o755, None)?,
-                DevelKind::Owned(text) | DevelKind::Link(text) => push(path, MemberKind::Link(text), 0o777, None)?,
+                DevelKind::Owned(text) | DevelKind::Link(text) => {
+                    push(path, MemberKind::Link(text), 0o777, None)?
+                }
                 DevelKind::File { is_executable, .. } => {
                     let mode = if *is_executable { 0o755 } else { 0o644 };
-                    let content: Option<Box<dyn ReadAt + 't>> = opened.next().map(|bytes| bytes as Box<dyn ReadAt>);
+                    let content: Option<Box<dyn ReadAt + 't>> =
+                        opened.next().map(|bytes| bytes as Box<dyn ReadAt>);
                     push(path, MemberKind::File, mode, content)?;
                 }
             }
@@ -162,13 +224,16 @@ impl Maker<'_> {
         Ok(tar.finish())
     }
 
-    /// What xz makes of a source, in a file without a name beside the packages: its size must be known before it is
-    /// packed.
+    /// What xz makes of a source, in a file without a name beside the packages: its size must be
+    /// known before it is packed.
     fn compressed(&self, source: &dyn ReadAt) -> Result<Box<dyn ReadAt>, Vec<Diagnostic>> {
         start_threads();
         let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
         let made = self.room.scratch(u64::MAX).and_then(|mut scratch| {
-            let mut target = Stoppable { target: Appended(scratch.as_mut()), signals: &self.signals };
+            let mut target = Stoppable {
+                target: Appended(scratch.as_mut()),
+                signals: &self.signals,
+            };
             archive::xz(source, threads, &mut target)?;
             Ok(scratch as Box<dyn ReadAt>)
         });
@@ -176,23 +241,44 @@ impl Maker<'_> {
     }
 
     fn wheel(&self, parts: Parts<'_>, staging: &Staging) -> Result<Made, Vec<Diagnostic>> {
-        let Parts { kind, project, made_for, mut files, scripts, below } = parts;
+        let Parts {
+            kind,
+            project,
+            made_for,
+            mut files,
+            scripts,
+            below,
+        } = parts;
         for (path, text) in python::modules(kind, project, made_for, &self.build, self.facts) {
             files.insert(path, (Box::new(text.into_bytes()), false));
         }
         let stem = format!("{}-{}", sdk::file_word(project), self.build.version);
         let name = format!("{stem}-py3-none-{}.whl", self.tag);
-        let top: BTreeSet<&str> = files.keys().filter_map(|path| path.split('/').next()).collect();
-        let top: String = top.into_iter().map(|folder| format!("{folder}\n")).collect();
+        let top: BTreeSet<&str> = files
+            .keys()
+            .filter_map(|path| path.split('/').next())
+            .collect();
+        let top: String = top
+            .into_iter()
+            .map(|folder| format!("{folder}\n"))
+            .collect();
         let metadata = python::metadata(kind, project, &self.build, self.facts);
-        // Everything lies beside `rocm_sdk`, which is pure: on systems with two folders it must not go into the other.
+        // Everything lies beside `rocm_sdk`, which is pure: on systems with two folders it must not
+        // go into the other.
         let about = format!(
             "Wheel-Version: 1.0\nGenerator: rock-matrix ({})\nRoot-Is-Purelib: true\nTag: py3-none-{}\n",
             env!("CARGO_PKG_VERSION"),
             self.tag
         );
-        let mut described: Vec<(&str, &[u8])> = vec![("METADATA", metadata.as_bytes()), ("WHEEL", about.as_bytes())];
-        described.extend(scripts.as_ref().map(|text| ("entry_points.txt", text.as_bytes())));
+        let mut described: Vec<(&str, &[u8])> = vec![
+            ("METADATA", metadata.as_bytes()),
+            ("WHEEL", about.as_bytes()),
+        ];
+        described.extend(
+            scripts
+                .as_ref()
+                .map(|text| ("entry_points.txt", text.as_bytes())),
+        );
         described.push(("top_level.txt", top.as_bytes()));
         let path = below.map_or_else(|| name.clone(), |below| format!("{below}/{name}"));
         let place = staging.place(&path).map_err(|error| vec![error.into()])?;
@@ -208,15 +294,23 @@ impl Maker<'_> {
         let meter = Meter::new(total_bytes, &watch);
         let mut size_bytes = 0;
         sys::save::<Diagnostic>(&place, Existing::Replace, |target| {
-            let mut target = Stoppable { target, signals: &self.signals };
+            let mut target = Stoppable {
+                target,
+                signals: &self.signals,
+            };
             let dist_info = format!("{stem}.dist-info");
-            size_bytes =
-                wheel::make(entries, &dist_info, &described, &self.options, &mut target, &meter).map_err(|error| {
-                    match error {
-                        WheelError::Write(error) => FileError::new("write", &place, error).into(),
-                        error => error.diagnostic(&name),
-                    }
-                })?;
+            size_bytes = wheel::make(
+                entries,
+                &dist_info,
+                &described,
+                &self.options,
+                &mut target,
+                &meter,
+            )
+            .map_err(|error| match error {
+                WheelError::Write(error) => FileError::new("write", &place, error).into(),
+                error => error.diagnostic(&name),
+            })?;
             Ok(())
         })
         .map_err(|fault| vec![fault])?;
@@ -224,17 +318,30 @@ impl Maker<'_> {
     }
 
     /// The source distribution of `rocm`, for all GPUs or for one family.
-    pub(super) fn project(&self, family: Option<&str>, staging: &Staging) -> Result<Made, FileError> {
+    pub(super) fn project(
+        &self,
+        family: Option<&str>,
+        staging: &Staging,
+    ) -> Result<Made, FileError> {
         let build = match family {
-            Some(family) => Build { gpus: self.build.gpus.of(family), ..self.build.clone() },
+            Some(family) => Build {
+                gpus: self.build.gpus.of(family),
+                ..self.build.clone()
+            },
             None => self.build.clone(),
         };
         let stem = format!("rocm-{}", build.version);
         let mut tar = Tar::new();
         for (path, text) in python::project(&build, self.facts) {
             let path = format!("{stem}/{path}");
-            let member = archive::Member { path: &path, kind: MemberKind::File, mode: 0o644, time_s: self.time_s };
-            tar.push(&member, Some(Box::new(text.into_bytes()))).map_err(|error| cannot(&path, &error))?;
+            let member = archive::Member {
+                path: &path,
+                kind: MemberKind::File,
+                mode: 0o644,
+                time_s: self.time_s,
+            };
+            tar.push(&member, Some(Box::new(text.into_bytes())))
+                .map_err(|error| cannot(&path, &error))?;
         }
         let file = format!("{stem}.tar.gz");
         let mut gzip = flate2::GzBuilder::new().write(Vec::new(), flate2::Compression::new(9));
@@ -244,10 +351,18 @@ impl Maker<'_> {
         let bytes = gzip.finish().map_err(fault)?;
         let path = family.map_or_else(|| file.clone(), |family| format!("{family}/{file}"));
         staging.write(&path, &bytes)?;
-        Ok(Made { path, size_bytes: bytes.len() as u64 })
+        Ok(Made {
+            path,
+            size_bytes: bytes.len() as u64,
+        })
     }
 }
 
 fn cannot(path: &str, error: &std::io::Error) -> FileError {
-    FileError { action: "write", path: path.into(), reason: error.to_string(), source: None }
+    FileError {
+        action: "write",
+        path: path.into(),
+        reason: error.to_string(),
+        source: None,
+    }
 }

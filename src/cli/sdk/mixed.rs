@@ -16,7 +16,8 @@ const VERSION: &str = ".info/version";
 const ARCHIVES: &str = ".kpack/";
 const LIST: &str = ".kpm";
 
-/// Artifacts that are of another build than others. `version` is what the manifest of the build says.
+/// Artifacts that are of another build than others. `version` is what the manifest of the build
+/// says.
 ///
 /// # Errors
 /// When a file cannot be read.
@@ -34,7 +35,8 @@ pub(super) fn findings(read: &Read, version: Option<&str>) -> Result<Vec<Diagnos
                 && let Some(bytes) = bytes(read, origin, MAX_INSTALLED_VERSION_BYTES)?
                 && let Some(is) = release(&String::from_utf8_lossy(&bytes)).filter(|is| *is != said)
             {
-                let [said, is] = [said, is].map(|numbers| numbers.map(|number| number.to_string()).join("."));
+                let [said, is] =
+                    [said, is].map(|numbers| numbers.map(|number| number.to_string()).join("."));
                 found.push(other_build(
                     read,
                     origin,
@@ -42,7 +44,10 @@ pub(super) fn findings(read: &Read, version: Option<&str>) -> Result<Vec<Diagnos
                 ));
             }
             if one.path.contains(ARCHIVES) {
-                archives.entry((listed.name.name(), one.path.as_str())).or_default().push(origin);
+                archives
+                    .entry((listed.name.name(), one.path.as_str()))
+                    .or_default()
+                    .push(origin);
                 if one.path.ends_with(LIST) {
                     lists.push(origin);
                 }
@@ -51,17 +56,31 @@ pub(super) fn findings(read: &Read, version: Option<&str>) -> Result<Vec<Diagnos
     }
     for list in lists {
         let artifact = &read.artifacts[list.artifact];
-        let folder = artifact.entries[list.entry].path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let Some(bytes) = bytes(read, list, MAX_KPACK_LIST_BYTES)? else { continue };
+        let folder = artifact.entries[list.entry]
+            .path
+            .rsplit_once('/')
+            .map_or("", |(folder, _)| folder);
+        let Some(bytes) = bytes(read, list, MAX_KPACK_LIST_BYTES)? else {
+            continue;
+        };
         // What is no list is of a later form, of which nothing is known.
-        let Ok(known) = KpackList::parse(&bytes) else { continue };
+        let Ok(known) = KpackList::parse(&bytes) else {
+            continue;
+        };
         for (name, size_bytes) in known.sizes_bytes {
             let path = format!("{folder}/{name}");
-            for origin in archives.get(&(artifact.name.name(), path.as_str())).into_iter().flatten() {
+            for origin in archives
+                .get(&(artifact.name.name(), path.as_str()))
+                .into_iter()
+                .flatten()
+            {
                 let is = read.size_bytes(*origin);
-                if read.artifacts[origin.artifact].name.component() == artifact.name.component() && is != size_bytes {
+                if read.artifacts[origin.artifact].name.component() == artifact.name.component()
+                    && is != size_bytes
+                {
                     let list = crate::sdk::shown(&read.artifacts, list);
-                    let message = format!("it has {is} bytes, and `{list}` knows one of {size_bytes}");
+                    let message =
+                        format!("it has {is} bytes, and `{list}` knows one of {size_bytes}");
                     found.push(other_build(read, *origin, &message));
                 }
             }
@@ -72,9 +91,12 @@ pub(super) fn findings(read: &Read, version: Option<&str>) -> Result<Vec<Diagnos
 
 fn other_build(read: &Read, origin: Origin, why: &str) -> Diagnostic {
     let name = &read.artifacts[origin.artifact].name;
-    Diagnostic::new(&codes::MIXED_ARTIFACTS, format!("`{name}` is of another build than other artifacts"))
-        .at(read.place(origin), why)
-        .help("fetch all artifacts of one run")
+    Diagnostic::new(
+        &codes::MIXED_ARTIFACTS,
+        format!("`{name}` is of another build than other artifacts"),
+    )
+    .at(read.place(origin), why)
+    .help("fetch all artifacts of one run")
 }
 
 /// A small file; `None` where it is larger than such files are.
@@ -82,15 +104,23 @@ fn bytes(read: &Read, origin: Origin, most: u64) -> Result<Option<Vec<u8>>, File
     let file = read.open(origin)?;
     let size = file.size_bytes();
     let mut bytes = vec![0; usize::try_from(size.min(most)).unwrap_or(0)];
-    let fault =
-        |error| FileError::new("read", std::path::Path::new(&crate::sdk::shown(&read.artifacts, origin)), error);
+    let fault = |error| {
+        FileError::new(
+            "read",
+            std::path::Path::new(&crate::sdk::shown(&read.artifacts, origin)),
+            error,
+        )
+    };
     file.read_exact_at(&mut bytes, 0).map_err(fault)?;
     Ok((size <= most).then_some(bytes))
 }
 
 /// The first three numbers of a version.
 fn release(text: &str) -> Option<[u32; 3]> {
-    let mut numbers = text.trim().split(['.', '-', '+']).map(|word| word.parse().ok());
+    let mut numbers = text
+        .trim()
+        .split(['.', '-', '+'])
+        .map(|word| word.parse().ok());
     Some([numbers.next()??, numbers.next()??, numbers.next()??])
 }
 

@@ -33,7 +33,12 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let laid = match laid::lay_out(&args.wanted, ("", &BTreeSet::new()), &Room::default(), shell) {
+    let laid = match laid::lay_out(
+        &args.wanted,
+        ("", &BTreeSet::new()),
+        &Room::default(),
+        shell,
+    ) {
         Ok(laid) => laid,
         Err(exit) => return exit,
     };
@@ -55,15 +60,27 @@ struct Line<'l> {
 fn lines(laid: &Laid) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     for package in &laid.layout.packages {
-        let line = |path, action, reason, from| Line { package: &package.distribution, path, action, reason, from };
+        let line = |path, action, reason, from| Line {
+            package: &package.distribution,
+            path,
+            action,
+            reason,
+            from,
+        };
         for (path, placed) in &package.files {
             let (action, reason) = match &placed.content {
-                Content::Copy(bytes) if placed.from != *bytes => {
-                    ("copy", format!("the file that a link leads to, {}", sdk::shown(&laid.read.artifacts, *bytes)))
-                }
+                Content::Copy(bytes) if placed.from != *bytes => (
+                    "copy",
+                    format!(
+                        "the file that a link leads to, {}",
+                        sdk::shown(&laid.read.artifacts, *bytes)
+                    ),
+                ),
                 Content::Copy(_) => ("copy", String::new()),
                 Content::Searching(_, search) => ("search", format!("RPATH {search}")),
-                Content::Alias(alias) => ("alias", format!("a library that opens {}", alias.soname)),
+                Content::Alias(alias) => {
+                    ("alias", format!("a library that opens {}", alias.soname))
+                }
                 Content::Stub { text, .. } => ("stub", format!("a program that runs {text}")),
             };
             lines.push(line(path, action, reason, Some(placed.from)));
@@ -79,15 +96,33 @@ fn lines(laid: &Laid) -> Vec<Line<'_>> {
                 DevelKind::Folder => continue,
                 DevelKind::Owned(text) => ("link", format!("to what runs, {text}"), None),
                 DevelKind::Link(text) => ("link", format!("to {text}"), None),
-                DevelKind::File { bytes, search: Some(search), .. } => {
-                    ("search", format!("RPATH {search}"), Some(*bytes))
-                }
-                DevelKind::File { bytes, search: None, .. } => ("copy", String::new(), Some(*bytes)),
+                DevelKind::File {
+                    bytes,
+                    search: Some(search),
+                    ..
+                } => ("search", format!("RPATH {search}"), Some(*bytes)),
+                DevelKind::File {
+                    bytes,
+                    search: None,
+                    ..
+                } => ("copy", String::new(), Some(*bytes)),
             };
-            lines.push(Line { package, path: &entry.path, action, reason, from });
+            lines.push(Line {
+                package,
+                path: &entry.path,
+                action,
+                reason,
+                from,
+            });
         }
         for (path, (why, from)) in &tree.dropped {
-            lines.push(Line { package, path, action: "drop", reason: reason(why), from: Some(*from) });
+            lines.push(Line {
+                package,
+                path,
+                action: "drop",
+                reason: reason(why),
+                from: Some(*from),
+            });
         }
     }
     lines
@@ -120,18 +155,39 @@ fn document(laid: &Laid) -> Value {
 fn table(laid: &Laid) -> String {
     let mut text = format!("mode {}\n", laid.made.mode.word());
     for package in &laid.layout.packages {
-        let bytes: u64 = package.files.values().map(|placed| size_bytes(laid, &placed.content)).sum();
-        let _ = writeln!(text, "{}: {}, {}", package.distribution, counted(package.files.len(), "file"), size(bytes));
+        let bytes: u64 = package
+            .files
+            .values()
+            .map(|placed| size_bytes(laid, &placed.content))
+            .sum();
+        let _ = writeln!(
+            text,
+            "{}: {}, {}",
+            package.distribution,
+            counted(package.files.len(), "file"),
+            size(bytes)
+        );
     }
     for tree in &laid.devel {
-        let name = tree.made_for.as_ref().map_or_else(String::new, |family| format!(" for {family}"));
-        let count = |is_of: fn(&DevelKind) -> bool| tree.entries.iter().filter(|entry| is_of(&entry.kind)).count();
+        let name = tree
+            .made_for
+            .as_ref()
+            .map_or_else(String::new, |family| format!(" for {family}"));
+        let count = |is_of: fn(&DevelKind) -> bool| {
+            tree.entries
+                .iter()
+                .filter(|entry| is_of(&entry.kind))
+                .count()
+        };
         let files = count(|kind| matches!(kind, DevelKind::File { .. }));
         let links = count(|kind| matches!(kind, DevelKind::Owned(_) | DevelKind::Link(_)));
         let (files, links) = (counted(files, "file"), counted(links, "link"));
         let _ = writeln!(text, "{}{name}: {files}, {links}", tree.distribution);
     }
-    let dropped: Vec<Line<'_>> = lines(laid).into_iter().filter(|line| line.action == "drop").collect();
+    let dropped: Vec<Line<'_>> = lines(laid)
+        .into_iter()
+        .filter(|line| line.action == "drop")
+        .collect();
     if !dropped.is_empty() {
         let _ = writeln!(text, "\nleft out");
     }
@@ -143,13 +199,16 @@ fn table(laid: &Laid) -> String {
 
 /// How many bytes a file has before its search path is changed.
 fn size_bytes(laid: &Laid, content: &Content) -> u64 {
-    let of = |origin: &Origin| match &laid.read.artifacts[origin.artifact].entries[origin.entry].kind {
-        EntryKind::File(facts) => facts.size_bytes,
-        EntryKind::Folder | EntryKind::Link(_) => 0,
-    };
+    let of =
+        |origin: &Origin| match &laid.read.artifacts[origin.artifact].entries[origin.entry].kind {
+            EntryKind::File(facts) => facts.size_bytes,
+            EntryKind::Folder | EntryKind::Link(_) => 0,
+        };
     match content {
         Content::Copy(origin) | Content::Searching(origin, _) => of(origin),
         Content::Alias(alias) => alias.bytes().len() as u64,
-        Content::Stub { machine, text } => stub::stub(*machine, text).map_or(0, |stub| stub.len() as u64),
+        Content::Stub { machine, text } => {
+            stub::stub(*machine, text).map_or(0, |stub| stub.len() as u64)
+        }
     }
 }

@@ -69,7 +69,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
     };
     let printed = shell.print(&text);
-    if faults.is_empty() { printed } else { shell.report(&faults) }
+    if faults.is_empty() {
+        printed
+    } else {
+        shell.report(&faults)
+    }
 }
 
 impl Args {
@@ -84,25 +88,45 @@ impl Args {
         let wanted = match (&self.set, &had) {
             (Some(path), _) => path.clone(),
             (None, _) if !self.add.is_empty() => {
-                let had = had.iter().flat_map(|(_, text)| text.split(':')).filter(|entry| !entry.is_empty());
+                let had = had
+                    .iter()
+                    .flat_map(|(_, text)| text.split(':'))
+                    .filter(|entry| !entry.is_empty());
                 let mut seen = BTreeSet::new();
-                let entries = had.chain(self.add.iter().map(String::as_str)).filter(|entry| seen.insert(*entry));
+                let entries = had
+                    .chain(self.add.iter().map(String::as_str))
+                    .filter(|entry| seen.insert(*entry));
                 entries.collect::<Vec<_>>().join(":")
             }
             (None, Some((_, text))) if self.force => text.clone(),
-            (None, _) => return Ok(Told { path: path.to_owned(), search: had, is_changed: false }),
+            (None, _) => {
+                return Ok(Told {
+                    path: path.to_owned(),
+                    search: had,
+                    is_changed: false,
+                });
+            }
         };
-        let edits = ElfEdits { rpath: SearchPath::Rpath(wanted.clone()), ..ElfEdits::default() };
+        let edits = ElfEdits {
+            rpath: SearchPath::Rpath(wanted.clone()),
+            ..ElfEdits::default()
+        };
         let patch = elf::edit(&file, &edits).map_err(fault)?;
         let is_changed = !patch.is_empty();
         if is_changed {
             let made = Patched::new(&file, &patch);
             let cannot = |error: std::io::Error| FileError::new("write", path, error);
             sys::save::<FileError>(path, Existing::Edit, |target| {
-                std::io::copy(&mut Section::new(&made, 0, made.size_bytes()), target).map(drop).map_err(cannot)
+                std::io::copy(&mut Section::new(&made, 0, made.size_bytes()), target)
+                    .map(drop)
+                    .map_err(cannot)
             })?;
         }
-        Ok(Told { path: path.to_owned(), search: Some(("RPATH", wanted)), is_changed })
+        Ok(Told {
+            path: path.to_owned(),
+            search: Some(("RPATH", wanted)),
+            is_changed,
+        })
     }
 }
 
@@ -112,11 +136,20 @@ impl Told {
             Some((kind, text)) => format!("{kind} {text}"),
             None => "no search path".to_owned(),
         };
-        format!("{}: {search}{}\n", self.path.display(), if self.is_changed { " (changed)" } else { "" })
+        format!(
+            "{}: {search}{}\n",
+            self.path.display(),
+            if self.is_changed { " (changed)" } else { "" }
+        )
     }
 
     fn json(&self) -> serde_json::Value {
-        let of = |wanted: &str| self.search.as_ref().filter(|(kind, _)| *kind == wanted).map(|(_, text)| text);
+        let of = |wanted: &str| {
+            self.search
+                .as_ref()
+                .filter(|(kind, _)| *kind == wanted)
+                .map(|(_, text)| text)
+        };
         json!({
             "path": self.path.display().to_string(),
             "rpath": of("RPATH"),
@@ -137,10 +170,13 @@ fn entry(text: &str) -> Result<String, String> {
 
 /// Reads a search path.
 fn entries(text: &str) -> Result<String, String> {
-    text.split(':').try_for_each(|one| entry(one).map(drop)).map(|()| text.to_owned())
+    text.split(':')
+        .try_for_each(|one| entry(one).map(drop))
+        .map(|()| text.to_owned())
 }
 
-/// The search path that a loader takes: where there is a RUNPATH, it does not look at RPATH (ld.so(8)).
+/// The search path that a loader takes: where there is a RUNPATH, it does not look at RPATH
+/// (ld.so(8)).
 fn search(file: &PositionalFile) -> Result<Option<(&'static str, String)>, ElfError> {
     let elf = Elf::read(file)?;
     let strings = elf.strings(file)?;

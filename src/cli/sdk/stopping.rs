@@ -51,7 +51,12 @@ impl Target for Stoppable<'_, &mut dyn Target> {
     }
 
     fn ahead(&mut self) -> io::Result<Option<Arc<dyn WriteAhead>>> {
-        let ahead = |ahead| -> Arc<dyn WriteAhead> { Arc::new(Ahead { ahead, signals: self.signals.clone() }) };
+        let ahead = |ahead| -> Arc<dyn WriteAhead> {
+            Arc::new(Ahead {
+                ahead,
+                signals: self.signals.clone(),
+            })
+        };
         Ok(self.target.ahead()?.map(ahead))
     }
 
@@ -82,13 +87,19 @@ mod tests {
     fn a_target_takes_all_until_a_signal_comes() {
         let signals = Signals::default();
         let mut made = Vec::new();
-        let mut target = Stoppable { target: &mut made as &mut dyn Target, signals: &signals };
+        let mut target = Stoppable {
+            target: &mut made as &mut dyn Target,
+            signals: &signals,
+        };
         target.write_all(b"ab").unwrap();
         target.copy_from(&b"0cd".to_vec(), 1, 2).unwrap();
         target.rewrite(4, b"A").unwrap();
         signals.raise(StopSignal::Terminate);
         assert!(target.write_all(b"x").is_err() && target.copy_from(&b"x".to_vec(), 0, 1).is_err());
-        assert_eq!((made.as_slice(), STEP_BYTES % 4096), (b"Abcd".as_slice(), 0));
+        assert_eq!(
+            (made.as_slice(), STEP_BYTES % 4096),
+            (b"Abcd".as_slice(), 0)
+        );
     }
 
     #[test]
@@ -96,7 +107,10 @@ mod tests {
         let signals = Signals::default();
         let folder = tempfile::tempdir().unwrap();
         let saved = save::<FileError>(&folder.path().join("x"), Existing::Replace, |target| {
-            let mut target = Stoppable { target, signals: &signals };
+            let mut target = Stoppable {
+                target,
+                signals: &signals,
+            };
             let ahead = target.ahead().unwrap().unwrap();
             ahead.write_at(b"ab", 0).unwrap();
             target.skip(2).unwrap();
@@ -105,6 +119,9 @@ mod tests {
             Ok(())
         });
         assert!(saved.is_ok());
-        assert_eq!(crate::sys::read_text(&folder.path().join("x"), 9).unwrap(), "ab");
+        assert_eq!(
+            crate::sys::read_text(&folder.path().join("x"), 9).unwrap(),
+            "ab"
+        );
     }
 }

@@ -53,9 +53,15 @@ impl FamiliesFrom {
     ///
     /// # Errors
     /// When the file cannot be read, or declares nothing.
-    pub(super) fn read<'c>(&self, compat: &'c Compat) -> Result<Cow<'c, [FamilyRow]>, Vec<Diagnostic>> {
-        let Some(path) = &self.targets_file else { return Ok(Cow::Borrowed(&compat.tables().families)) };
-        let text = sys::read_text(path, sdk::limits::MAX_TARGETS_BYTES).map_err(|error| vec![error.into()])?;
+    pub(super) fn read<'c>(
+        &self,
+        compat: &'c Compat,
+    ) -> Result<Cow<'c, [FamilyRow]>, Vec<Diagnostic>> {
+        let Some(path) = &self.targets_file else {
+            return Ok(Cow::Borrowed(&compat.tables().families));
+        };
+        let text = sys::read_text(path, sdk::limits::MAX_TARGETS_BYTES)
+            .map_err(|error| vec![error.into()])?;
         sdk::declared_families(&text).map(Cow::Owned).map_err(|error| {
             vec![
                 Diagnostic::new(&codes::MISSING_TARGETS, error.to_string())
@@ -79,34 +85,67 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let families: Vec<(String, Vec<String>)> = match &args.family {
         _ if args.detect => {
             let found = sys::topology(Path::new("/")).gpus;
-            vec![("here".to_owned(), found.iter().map(|gpu| gpu.target.to_string()).collect())]
+            vec![(
+                "here".to_owned(),
+                found.iter().map(|gpu| gpu.target.to_string()).collect(),
+            )]
         }
-        None => rows.iter().map(|row| (row.family.clone(), row.members.clone())).collect(),
+        None => rows
+            .iter()
+            .map(|row| (row.family.clone(), row.members.clone()))
+            .collect(),
         Some(words) if sdk::words(words).next().is_none() => {
-            return shell.report(&[unknown_families(std::slice::from_ref(words), &format!("--family {words}"), &rows)]);
+            return shell.report(&[unknown_families(
+                std::slice::from_ref(words),
+                &format!("--family {words}"),
+                &rows,
+            )]);
         }
         Some(words) => match sdk::expand(words, &rows) {
             Ok(targets) => vec![(words.clone(), targets)],
-            Err(unknown) => return shell.report(&[unknown_families(&unknown, &format!("--family {words}"), &rows)]),
+            Err(unknown) => {
+                return shell.report(&[unknown_families(
+                    &unknown,
+                    &format!("--family {words}"),
+                    &rows,
+                )]);
+            }
         },
     };
     match args.format {
         Format::Human => {
-            let line = |(family, targets): &(String, Vec<String>)| format!("{family}: {}\n", targets.join(" "));
+            let line = |(family, targets): &(String, Vec<String>)| {
+                format!("{family}: {}\n", targets.join(" "))
+            };
             shell.print(&families.iter().map(line).collect::<String>())
         }
         Format::Json => {
-            let listed: serde_json::Map<_, _> =
-                families.into_iter().map(|(family, targets)| (family, json!(targets))).collect();
-            shell.print(&format!("{:#}\n", json!({"version": 1, "families": listed})))
+            let listed: serde_json::Map<_, _> = families
+                .into_iter()
+                .map(|(family, targets)| (family, json!(targets)))
+                .collect();
+            shell.print(&format!(
+                "{:#}\n",
+                json!({"version": 1, "families": listed})
+            ))
         }
     }
 }
 
 /// Says that words of an argument are no families.
-pub(super) fn unknown_families(unknown: &[String], argument: &str, rows: &[FamilyRow]) -> Diagnostic {
+pub(super) fn unknown_families(
+    unknown: &[String],
+    argument: &str,
+    rows: &[FamilyRow],
+) -> Diagnostic {
     let known: Vec<&str> = rows.iter().map(|row| row.family.as_str()).collect();
-    Diagnostic::new(&codes::MISSING_TARGETS, format!("there is no family `{}`", unknown.join("`, `")))
-        .at(Place::Argument(argument.to_owned()), "")
-        .help(format!("families are {}; every target is one of its own", known.join(", ")))
+    Diagnostic::new(
+        &codes::MISSING_TARGETS,
+        format!("there is no family `{}`", unknown.join("`, `")),
+    )
+    .at(Place::Argument(argument.to_owned()), "")
+    .help(format!(
+        "families are {}; every target is one of its own",
+        known.join(", ")
+    ))
 }

@@ -33,7 +33,12 @@ Examples:
   rock-matrix sdk version --custom-suffix +mine1 --base 7.10.0")]
 pub(super) struct Args {
     /// What kind of release it is
-    #[arg(long, value_name = "TYPE", required_unless_present = "custom_suffix", conflicts_with = "custom_suffix")]
+    #[arg(
+        long,
+        value_name = "TYPE",
+        required_unless_present = "custom_suffix",
+        conflicts_with = "custom_suffix"
+    )]
     release_type: Option<String>,
     /// Append this to the version of the sources, for all three
     #[arg(long, value_name = "TEXT", conflicts_with = "prerelease_version")]
@@ -90,9 +95,16 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let Versions { wheel, deb, rpm } = &made;
     if shell.environment.get("GITHUB_OUTPUT").is_some() {
-        let names = ["rocm_package_version", "rocm_deb_package_version", "rocm_rpm_package_version"];
-        let outputs: Vec<Output> =
-            names.into_iter().zip([wheel, deb, rpm]).map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let names = [
+            "rocm_package_version",
+            "rocm_deb_package_version",
+            "rocm_rpm_package_version",
+        ];
+        let outputs: Vec<Output> = names
+            .into_iter()
+            .zip([wheel, deb, rpm])
+            .map(|(name, value)| (name.to_owned(), value.clone()))
+            .collect();
         if let Err(exit) = shell.write_outputs(&outputs) {
             return exit;
         }
@@ -106,36 +118,65 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
 }
 
-fn versions(args: &Args, shell: &Shell, rows: &[crate::compat::rows::SdkVersionRow]) -> Result<Versions, Diagnostic> {
+fn versions(
+    args: &Args,
+    shell: &Shell,
+    rows: &[crate::compat::rows::SdkVersionRow],
+) -> Result<Versions, Diagnostic> {
     let file = read(&args.version_file, args.base.is_some())?;
     let of_file = || Place::File(args.version_file.display().to_string().into());
     let base = match (&args.base, file.rocm_version) {
         (Some(base), _) => base.clone(),
-        (None, Some(text)) => release(&text)
-            .map_err(|reason| fault(&reason, "mend `rocm-version`, or give it with `--base`").at(of_file(), ""))?,
+        (None, Some(text)) => release(&text).map_err(|reason| {
+            fault(&reason, "mend `rocm-version`, or give it with `--base`").at(of_file(), "")
+        })?,
         (None, None) => {
-            return Err(fault("it does not say `rocm-version`", "give it with `--base`").at(of_file(), ""));
+            return Err(
+                fault("it does not say `rocm-version`", "give it with `--base`").at(of_file(), ""),
+            );
         }
     };
     if let Some(suffix) = &args.custom_suffix {
         let text = format!("{base}{suffix}");
         let wheel = text.parse::<Version>().map_err(|error| {
-            fault(&error.to_string(), "append one such as `.dev0`, `rc1` or `+mine`")
-                .at(Place::Argument(format!("--custom-suffix {suffix}")), "")
+            fault(
+                &error.to_string(),
+                "append one such as `.dev0`, `rc1` or `+mine`",
+            )
+            .at(Place::Argument(format!("--custom-suffix {suffix}")), "")
         })?;
-        return Ok(Versions { wheel: wheel.normalized(), deb: text.clone(), rpm: text });
+        return Ok(Versions {
+            wheel: wheel.normalized(),
+            deb: text.clone(),
+            rpm: text,
+        });
     }
     let wanted = args.release_type.as_deref().unwrap_or_default();
-    let row = rows.iter().find(|row| row.release_type == wanted).ok_or_else(|| {
-        let known: Vec<&str> = rows.iter().map(|row| row.release_type.as_str()).collect();
-        fault(&format!("there is no kind of release `{wanted}`"), &format!("there are {}", known.join(", ")))
+    let row = rows
+        .iter()
+        .find(|row| row.release_type == wanted)
+        .ok_or_else(|| {
+            let known: Vec<&str> = rows.iter().map(|row| row.release_type.as_str()).collect();
+            fault(
+                &format!("there is no kind of release `{wanted}`"),
+                &format!("there are {}", known.join(", ")),
+            )
             .at(Place::Argument(format!("--release-type {wanted}")), "")
-    })?;
+        })?;
     let takes_number = row.wheel.contains("{number}");
     if args.prerelease_version.is_some() && !takes_number {
-        return Err(fault(&format!("a {wanted} has no number"), "leave out `--prerelease-version`"));
+        return Err(fault(
+            &format!("a {wanted} has no number"),
+            "leave out `--prerelease-version`",
+        ));
     }
-    let of_workflow = || shell.environment.get("GITHUB_SHA").filter(|_| row.wheel.contains("{sha}")).map(commit);
+    let of_workflow = || {
+        shell
+            .environment
+            .get("GITHUB_SHA")
+            .filter(|_| row.wheel.contains("{sha}"))
+            .map(commit)
+    };
     let sha = match args.sha.clone().map(Ok).or_else(of_workflow) {
         Some(sha) => Some(sha.map_err(|reason| {
             fault(&reason, "give it with `--sha`").at(Place::Argument("GITHUB_SHA".to_owned()), "")
@@ -144,13 +185,22 @@ fn versions(args: &Args, shell: &Shell, rows: &[crate::compat::rows::SdkVersionR
         None => None,
     };
     let mut known = BTreeMap::from([("base", base)]);
-    known.insert("date", args.date.clone().unwrap_or_else(|| shell.environment.today().replace('-', "")));
-    known.extend(args.prerelease_version.map(|number| ("number", number.to_string())));
+    known.insert(
+        "date",
+        args.date
+            .clone()
+            .unwrap_or_else(|| shell.environment.today().replace('-', "")),
+    );
+    known.extend(
+        args.prerelease_version
+            .map(|number| ("number", number.to_string())),
+    );
     if !file.release_metadata.base_date.is_empty() {
         known.insert(
             "base-date",
-            day(&file.release_metadata.base_date)
-                .map_err(|reason| fault(&reason, "mend `release-metadata.base-date`").at(of_file(), ""))?,
+            day(&file.release_metadata.base_date).map_err(|reason| {
+                fault(&reason, "mend `release-metadata.base-date`").at(of_file(), "")
+            })?,
         );
     }
     if let Some(sha) = sha {
@@ -160,11 +210,23 @@ fn versions(args: &Args, shell: &Shell, rows: &[crate::compat::rows::SdkVersionR
     let made = version::versions(row, &known).map_err(|missing| {
         let mut help: Vec<&str> = missing.iter().map(|word| how_to_tell(word)).collect();
         help.dedup();
-        fault(&format!("a {wanted} cannot be numbered without {}", missing.join(", ")), &help.join("; "))
+        fault(
+            &format!(
+                "a {wanted} cannot be numbered without {}",
+                missing.join(", ")
+            ),
+            &help.join("; "),
+        )
     })?;
     // A commit of digits alone loses its zeros in front.
-    let wheel = made.wheel.parse::<Version>().map_err(|error| fault(&error.to_string(), "mend the facts"))?;
-    Ok(Versions { wheel: wheel.normalized(), ..made })
+    let wheel = made
+        .wheel
+        .parse::<Version>()
+        .map_err(|error| fault(&error.to_string(), "mend the facts"))?;
+    Ok(Versions {
+        wheel: wheel.normalized(),
+        ..made
+    })
 }
 
 fn how_to_tell(word: &str) -> &'static str {
@@ -181,37 +243,55 @@ fn read(path: &Path, may_be_absent: bool) -> Result<VersionFile, Diagnostic> {
         return Ok(VersionFile::default());
     }
     let text = sys::read_text(path, MAX_VERSION_FILE_BYTES).map_err(|error| {
-        Diagnostic::from(error).help("give the version with `--base`, or the file with `--version-file`")
+        Diagnostic::from(error)
+            .help("give the version with `--base`, or the file with `--version-file`")
     })?;
     super::wanted::object(text.as_bytes()).map_err(|reason| {
-        fault(&format!("it does not say versions: {reason}"), "see `version.json` of ROCm's sources")
-            .at(Place::File(path.display().to_string().into()), "")
+        fault(
+            &format!("it does not say versions: {reason}"),
+            "see `version.json` of ROCm's sources",
+        )
+        .at(Place::File(path.display().to_string().into()), "")
     })
 }
 
 fn head(shell: &Shell) -> Option<String> {
     let git = sys::find_program("git", &shell.environment)?;
     let answer = sys::probe(&git, &["rev-parse", "HEAD"], &shell.environment, ASKED);
-    answer.first_line_of_success().filter(|text| crate::source::is_commit_hash(text))
+    answer
+        .first_line_of_success()
+        .filter(|text| crate::source::is_commit_hash(text))
 }
 
 /// A day as it stands in versions.
 fn day(text: &str) -> Result<String, String> {
-    day_digits(text).filter(|digits| digits == text).ok_or_else(|| format!("`{text}` is no day such as 20251120"))
+    day_digits(text)
+        .filter(|digits| digits == text)
+        .ok_or_else(|| format!("`{text}` is no day such as 20251120"))
 }
 
 /// The version of the sources: numbers alone, as installers write them.
 fn release(text: &str) -> Result<String, String> {
     let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     let normal = text.parse::<Version>().map(|version| version.normalized());
-    let is_release = text.contains('.') && text.split('.').all(is_number) && normal.as_deref() == Ok(text);
-    if is_release { Ok(text.to_owned()) } else { Err(format!("`{text}` is no version such as 7.10.0")) }
+    let is_release =
+        text.contains('.') && text.split('.').all(is_number) && normal.as_deref() == Ok(text);
+    if is_release {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("`{text}` is no version such as 7.10.0"))
+    }
 }
 
 /// A commit by its hash, in small letters; of a short one eight digits are needed.
 fn commit(text: &str) -> Result<String, String> {
-    let is_hash = (8..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_hash { Ok(text.to_ascii_lowercase()) } else { Err(format!("`{text}` is no hash of a commit")) }
+    let is_hash =
+        (8..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hash {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err(format!("`{text}` is no hash of a commit"))
+    }
 }
 
 fn fault(message: &str, help: &str) -> Diagnostic {

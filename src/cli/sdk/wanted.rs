@@ -14,15 +14,29 @@ use crate::sdk::limits::MAX_BUILD_MANIFEST_BYTES;
 
 /// Where the manifest of a build lies: the artifact, its folder, the path in that (ROCm/TheRock,
 /// `build_tools/build_python_packages.py`).
-const BUILD_MANIFEST: [&str; 3] = ["base_lib_generic", "base/aux-overlay/stage", "share/therock/therock_manifest.json"];
+const BUILD_MANIFEST: [&str; 3] = [
+    "base_lib_generic",
+    "base/aux-overlay/stage",
+    "share/therock/therock_manifest.json",
+];
 
 /// Artifacts, and how packages are made of them.
 #[derive(Debug, clap::Args)]
 pub(super) struct Wanted {
-    #[arg(help = "The folder of artifacts: folders or archives named NAME_COMPONENT_GPUS", long, value_name = "DIR")]
+    #[arg(
+        help = "The folder of artifacts: folders or archives named NAME_COMPONENT_GPUS",
+        long,
+        value_name = "DIR"
+    )]
     pub(super) artifact_dir: PathBuf,
     /// How code for GPUs is split from the libraries [default: as the manifest of the build says]
-    #[arg(long, value_enum, default_value = "auto", value_name = "MODE", hide_default_value = true)]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "auto",
+        value_name = "MODE",
+        hide_default_value = true
+    )]
     mode: ModeWord,
     #[arg(help = "What the packages are for", long, default_value = "linux", value_parser = platform, value_name = "PLATFORM")]
     pub(super) platform: Platform,
@@ -32,7 +46,8 @@ pub(super) struct Wanted {
     /// Keep links that lead nowhere in the package to build against
     #[arg(long)]
     pub(super) keep_dangling: bool,
-    /// Have other names of libraries, too: for programs that open `libx.so` at run time where there is `libx.so.7`
+    /// Have other names of libraries, too: for programs that open `libx.so` at run time where there
+    /// is `libx.so.7`
     #[arg(long, value_name = "GLOB")]
     pub(super) runtime_alias: Vec<String>,
 }
@@ -68,7 +83,10 @@ impl Wanted {
     /// When the manifest is needed and is not there, or is none.
     pub(super) fn made(&self, read: &Read) -> Result<(Made, Vec<Diagnostic>), Diagnostic> {
         let manifest = self.manifest(read);
-        let said = manifest.as_ref().map_err(Diagnostic::clone).and_then(|manifest| self.said(manifest));
+        let said = manifest
+            .as_ref()
+            .map_err(Diagnostic::clone)
+            .and_then(|manifest| self.said(manifest));
         let asked = match self.mode {
             ModeWord::Auto => None,
             ModeWord::Kpack => Some(Mode::Kpack),
@@ -83,21 +101,31 @@ impl Wanted {
         if let (Some(asked), Ok(said)) = (asked, &said)
             && asked != *said
         {
-            let message = format!("the manifest of the build says {}, and `--mode` {}", said.word(), asked.word());
+            let message = format!(
+                "the manifest of the build says {}, and `--mode` {}",
+                said.word(),
+                asked.word()
+            );
             findings.push(
                 Diagnostic::new(&codes::OTHER_SDK_MODE, message)
                     .at(Place::Argument(format!("--mode {}", asked.word())), "")
                     .help("leave out `--mode` to make the packages as the build was made"),
             );
         }
-        let has_targets = read.artifacts.iter().any(|artifact| artifact.name.base().is_some());
+        let has_targets = read
+            .artifacts
+            .iter()
+            .any(|artifact| artifact.name.base().is_some());
         if mode == Mode::Kpack && !has_targets {
             findings.push(
                 Diagnostic::new(
                     &codes::OTHER_SDK_MODE,
                     "the code for GPUs is split, and no artifact is for a GPU target",
                 )
-                .at(Place::File(self.artifact_dir.display().to_string().into()), "")
+                .at(
+                    Place::File(self.artifact_dir.display().to_string().into()),
+                    "",
+                )
                 .help("fetch the artifacts of the targets, such as `blas_lib_gfx942`"),
             );
         }
@@ -110,17 +138,26 @@ impl Wanted {
         Ok(match manifest.flags.get("KPACK_SPLIT_ARTIFACTS") {
             Some(serde_json::Value::Bool(true)) => Mode::Kpack,
             Some(serde_json::Value::Number(number)) if number.as_f64() != Some(0.0) => Mode::Kpack,
-            None | Some(serde_json::Value::Bool(false) | serde_json::Value::Null | serde_json::Value::Number(_)) => {
-                Mode::Legacy
-            }
+            None
+            | Some(
+                serde_json::Value::Bool(false)
+                | serde_json::Value::Null
+                | serde_json::Value::Number(_),
+            ) => Mode::Legacy,
             Some(other) => {
-                return Err(self.fault(format!("its flag `KPACK_SPLIT_ARTIFACTS` is {other}, neither on nor off")));
+                return Err(self.fault(format!(
+                    "its flag `KPACK_SPLIT_ARTIFACTS` is {other}, neither on nor off"
+                )));
             }
         })
     }
 
     fn fault(&self, message: String) -> Diagnostic {
-        let place = self.artifact_dir.join(BUILD_MANIFEST.join("/")).display().to_string();
+        let place = self
+            .artifact_dir
+            .join(BUILD_MANIFEST.join("/"))
+            .display()
+            .to_string();
         Diagnostic::new(&codes::NO_SDK_MANIFEST, message)
             .at(Place::File(place.into()), "")
             .help("fetch the artifact `base_lib_generic` of the same run, or give `--mode`")
@@ -131,7 +168,8 @@ impl Wanted {
         let Some(origin) = read.find(artifact, root, path) else {
             return Err(self.fault("the manifest of the build is not there".to_owned()));
         };
-        let none = |reason: String| self.fault(format!("the manifest of the build is none: {reason}"));
+        let none =
+            |reason: String| self.fault(format!("the manifest of the build is none: {reason}"));
         let bytes = read.open(origin)?;
         if bytes.size_bytes() > MAX_BUILD_MANIFEST_BYTES {
             return Err(none(format!("it has {} bytes", bytes.size_bytes())));
@@ -140,11 +178,14 @@ impl Wanted {
     }
 }
 
-/// What a document says that must be an object: a list is none, even where what it holds would fit in order.
+/// What a document says that must be an object: a list is none, even where what it holds would fit
+/// in order.
 ///
 /// # Errors
 /// Why it is none.
-pub(super) fn object<T: serde::de::DeserializeOwned>(document: impl std::io::Read) -> Result<T, String> {
+pub(super) fn object<T: serde::de::DeserializeOwned>(
+    document: impl std::io::Read,
+) -> Result<T, String> {
     let read: serde_json::Map<String, serde_json::Value> =
         serde_json::from_reader(document).map_err(|error| error.to_string())?;
     serde_json::from_value(read.into()).map_err(|error| error.to_string())

@@ -21,7 +21,12 @@ pub(super) struct ByManifest {
     #[arg(long, value_name = "URL", conflicts_with_all = SINGLE, conflicts_with = "manifest", help_heading = "Manifest")]
     manifest_url: Option<String>,
     /// Put the trees here, each under the name of its project's folder
-    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Manifest")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = ".",
+        help_heading = "Manifest"
+    )]
     checkout_root: PathBuf,
     /// Check out these only, with `;` or blanks between them
     #[arg(long, value_name = "NAMES", help_heading = "Manifest")]
@@ -57,7 +62,9 @@ impl ByManifest {
     ) -> Result<Vec<Tree<'a>>, Exit> {
         let (text, name) = match (&self.manifest, &self.manifest_url) {
             (Some(path), _) => {
-                let source = load::reported(shell, |sink| load::read_limited(path, LARGEST_MANIFEST_BYTES, sink))?;
+                let source = load::reported(shell, |sink| {
+                    load::read_limited(path, LARGEST_MANIFEST_BYTES, sink)
+                })?;
                 (source.text.to_string(), source.path.to_string())
             }
             (None, Some(url)) => {
@@ -83,12 +90,17 @@ impl ByManifest {
         let rows = self.rows(compat, platform, &manifest, &name, sink);
         let tree = |row: &'a ProjectRow| {
             let entry = manifest.entry(&row.folder)?.clone();
-            Some(Tree { row, entry, folder: self.checkout_root.join(&row.folder) })
+            Some(Tree {
+                row,
+                entry,
+                folder: self.checkout_root.join(&row.folder),
+            })
         };
         Ok(rows.into_iter().filter_map(tree).collect())
     }
 
-    /// The projects that are wanted: all of the manifest that the platform has, or those that are named.
+    /// The projects that are wanted: all of the manifest that the platform has, or those that are
+    /// named.
     fn rows<'a>(
         &self,
         compat: &'a Compat,
@@ -98,15 +110,23 @@ impl ByManifest {
         sink: &mut Sink,
     ) -> Vec<&'a ProjectRow> {
         let mut rows = projects::on(compat, platform);
-        let Some(names) = &self.projects else { return rows };
+        let Some(names) = &self.projects else {
+            return rows;
+        };
         let mut wanted = Vec::new();
-        for word in names.split(|c: char| c == ';' || c.is_whitespace()).filter(|word| !word.is_empty()) {
+        for word in names
+            .split(|c: char| c == ';' || c.is_whitespace())
+            .filter(|word| !word.is_empty())
+        {
             match projects::find(compat, word, platform) {
                 Ok(row) if manifest.entry(&row.folder).is_some() => wanted.push(row),
                 Ok(row) => sink.push(
-                    Diagnostic::new(&codes::BAD_SOURCE_MANIFEST, format!("`{name}` has no `{}`", row.folder))
-                        .at(Place::File(name.into()), "")
-                        .help("leave it out of `--projects`, or make a manifest that has it"),
+                    Diagnostic::new(
+                        &codes::BAD_SOURCE_MANIFEST,
+                        format!("`{name}` has no `{}`", row.folder),
+                    )
+                    .at(Place::File(name.into()), "")
+                    .help("leave it out of `--projects`, or make a manifest that has it"),
                 ),
                 Err(fault) => sink.push(fault),
             }

@@ -11,7 +11,9 @@ use crate::checkout::{self, Made};
 use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{Diagnostic, Sink, registry::sources as codes};
 use crate::source::patch_sets::{self, Choice, Chosen};
-use crate::source::{Discard, Explicit, Hipify, PatchSet, Place, Question, Reference, State, Step, Wanted, resolve};
+use crate::source::{
+    Discard, Explicit, Hipify, PatchSet, Place, Question, Reference, State, Step, Wanted, resolve,
+};
 use crate::sys::{self, Signals};
 
 /// Where patch sets are looked for without another word, below the working folder.
@@ -80,7 +82,8 @@ pub(super) struct Args {
     /// Go on without patches where the named set has no folder
     #[arg(long, help_heading = "Patches")]
     allow_empty_patchset: bool,
-    /// The folder of the outer repository inside a patch set [default: the folder of the project, or of the tree]
+    /// The folder of the outer repository inside a patch set [default: the folder of the project,
+    /// or of the tree]
     #[arg(long, value_name = "NAME", help_heading = "Patches")]
     repo_name: Option<String>,
     /// Apply no patches
@@ -102,7 +105,12 @@ pub(super) struct Args {
     #[arg(long, overrides_with = "commit_hipify", help_heading = "Hipify")]
     no_commit_hipify: bool,
     /// The Python that hipify runs with
-    #[arg(long, value_name = "PROGRAM", default_value = "python3", help_heading = "Hipify")]
+    #[arg(
+        long,
+        value_name = "PROGRAM",
+        default_value = "python3",
+        help_heading = "Hipify"
+    )]
     python: String,
     /// Lose changes that are not committed
     #[arg(long, help_heading = "Work that is there")]
@@ -134,8 +142,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     // torch comes first, and what fails ends the rest.
-    let exits = wanted.iter().map(|wanted| one(args, wanted, shell, &signals));
-    exits.into_iter().find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done)
+    let exits = wanted
+        .iter()
+        .map(|wanted| one(args, wanted, shell, &signals));
+    exits
+        .into_iter()
+        .find(|exit| *exit != Exit::Done)
+        .unwrap_or(Exit::Done)
 }
 
 /// Makes one tree, or shows how.
@@ -147,7 +160,9 @@ fn one(args: &Args, wanted: &Wanted, shell: &Shell, signals: &Signals) -> Exit {
         };
     }
     let mut progress = Progress::new(shell);
-    let made = checkout::check_out(wanted, &shell.environment, signals, &mut |event| progress.tell(event));
+    let made = checkout::check_out(wanted, &shell.environment, signals, &mut |event| {
+        progress.tell(event)
+    });
     progress.finish();
     match made {
         Ok(made) => shell.print(&redact_urls(&told(&made, wanted, args.format))),
@@ -171,20 +186,32 @@ impl Args {
     fn wanted(&self, shell: &Shell, sink: &mut Sink) -> Result<Vec<Wanted>, Exit> {
         if self.by_manifest.is_given() {
             let compat = load::compat(shell)?;
-            let trees = self.by_manifest.trees(compat, &self.choices.platform, shell, sink)?;
-            return Ok(trees.into_iter().filter_map(|tree| self.of_tree(tree, shell, sink)).collect());
+            let trees = self
+                .by_manifest
+                .trees(compat, &self.choices.platform, shell, sink)?;
+            return Ok(trees
+                .into_iter()
+                .filter_map(|tree| self.of_tree(tree, shell, sink))
+                .collect());
         }
         let origin = match &self.project {
             Some(project) => self.of_project(project, shell, sink)?,
             None => self.of_repository(),
         };
-        Ok(origin.and_then(|origin| self.of_origin(origin, shell, sink)).into_iter().collect())
+        Ok(origin
+            .and_then(|origin| self.of_origin(origin, shell, sink))
+            .into_iter()
+            .collect())
     }
 
     /// A tree of a manifest, with the patches that it was locked with.
     fn of_tree(&self, tree: Tree<'_>, shell: &Shell, sink: &mut Sink) -> Option<Wanted> {
         let Tree { row, entry, folder } = tree;
-        let is_hipified = if row.hipify_is_fixed { row.hipify } else { row.hipify && !self.no_hipify || self.hipify };
+        let is_hipified = if row.hipify_is_fixed {
+            row.hipify
+        } else {
+            row.hipify && !self.no_hipify || self.hipify
+        };
         let origin = Origin {
             project: Some(row.project.clone()),
             url: entry.repo,
@@ -198,11 +225,16 @@ impl Args {
         let wanted = self.of_origin(origin, shell, sink)?;
         let series = wanted.patches.iter().flat_map(|set| &set.series);
         let patches = series.flat_map(|series| &series.patches);
-        let there: BTreeMap<String, String> = patches.map(|one| (one.path.clone(), one.digest.to_hex())).collect();
+        let there: BTreeMap<String, String> = patches
+            .map(|one| (one.path.clone(), one.digest.to_hex()))
+            .collect();
         if self.no_patch || there == entry.patches {
             return Some(wanted);
         }
-        let message = format!("the patches of {} are not those that the manifest names", row.project);
+        let message = format!(
+            "the patches of {} are not those that the manifest names",
+            row.project
+        );
         sink.push(
             Diagnostic::new(&codes::OTHER_PATCHES, message)
                 .help("name the folder that has them with `--patch-dir`, or go on without any with `--no-patch`"),
@@ -213,7 +245,11 @@ impl Args {
     fn of_origin(&self, origin: Origin, shell: &Shell, sink: &mut Sink) -> Option<Wanted> {
         let here = &shell.environment.current_dir;
         let name = self.repo_name.clone().unwrap_or(origin.name);
-        let patches = if self.no_patch { Ok(None) } else { self.patches(&origin.set, &name, shell) };
+        let patches = if self.no_patch {
+            Ok(None)
+        } else {
+            self.patches(&origin.set, &name, shell)
+        };
         let patches = match patches {
             Ok(patches) => patches,
             Err(faults) => {
@@ -239,13 +275,19 @@ impl Args {
             jobs: self.jobs.or(origin.jobs),
             python: from_here(&self.python, here),
             build_environment: BTreeMap::new(),
-            discard: Discard { changes: self.discard_changes, commits: self.discard_commits },
+            discard: Discard {
+                changes: self.discard_changes,
+                commits: self.discard_commits,
+            },
         })
     }
 
     fn of_repository(&self) -> Option<Origin> {
         let (folder, reference) = (self.checkout_dir.clone()?, self.reference.clone()?);
-        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = folder
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let fitting = Choice::Fitting(reference.clone());
         Some(Origin {
             project: None,
@@ -259,7 +301,12 @@ impl Args {
         })
     }
 
-    fn of_project(&self, project: &str, shell: &Shell, sink: &mut Sink) -> Result<Option<Origin>, Exit> {
+    fn of_project(
+        &self,
+        project: &str,
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> Result<Option<Origin>, Exit> {
         let compat = load::compat(shell)?;
         let explicit = Explicit {
             url: self.origin.clone(),
@@ -271,17 +318,31 @@ impl Args {
         };
         let mut resolved = || {
             let chosen = self.choices.chosen(compat, &[project.to_owned()], sink)?;
-            let files = self.choices.pin_files(compat, &chosen, &explicit, shell, sink)?;
+            let files = self
+                .choices
+                .pin_files(compat, &chosen, &explicit, shell, sink)?;
             let row = chosen.rows.first()?;
             let related_os = &self.choices.related_os;
-            let question = Question { row, explicit: &explicit, preset: chosen.preset, files: &files, related_os };
-            resolve(&question, compat).map_err(|fault| sink.push(fault)).ok()
+            let question = Question {
+                row,
+                explicit: &explicit,
+                preset: chosen.preset,
+                files: &files,
+                related_os,
+            };
+            resolve(&question, compat)
+                .map_err(|fault| sink.push(fault))
+                .ok()
         };
-        let Some(found) = resolved() else { return Ok(None) };
+        let Some(found) = resolved() else {
+            return Ok(None);
+        };
         let reference = match found.reference {
             Reference::Known(told) => told.value,
             Reference::Later(file) => {
-                let message = format!("the commit of `{project}` stands in torch's `{file}`, and torch is not there");
+                let message = format!(
+                    "the commit of `{project}` stands in torch's `{file}`, and torch is not there"
+                );
                 sink.push(
                     Diagnostic::new(&codes::NO_PIN, message)
                         .help("check out torch first and name its folder with `--torch-dir`, or name the `--ref`"),
@@ -293,7 +354,10 @@ impl Args {
             project: Some(found.project),
             url: found.url.value,
             reference,
-            folder: self.checkout_dir.clone().unwrap_or_else(|| found.folder.clone().into()),
+            folder: self
+                .checkout_dir
+                .clone()
+                .unwrap_or_else(|| found.folder.clone().into()),
             name: found.folder,
             set: found.patch_set.value,
             hipify: found.hipify.value,
@@ -302,10 +366,19 @@ impl Args {
     }
 
     /// The patches of the set that is wanted, or that fits.
-    fn patches(&self, choice: &Choice, name: &str, shell: &Shell) -> Result<Option<PatchSet>, Vec<Diagnostic>> {
-        let root = self.patch_dir.clone().unwrap_or_else(|| Path::new(PATCHES).join(name));
+    fn patches(
+        &self,
+        choice: &Choice,
+        name: &str,
+        shell: &Shell,
+    ) -> Result<Option<PatchSet>, Vec<Diagnostic>> {
+        let root = self
+            .patch_dir
+            .clone()
+            .unwrap_or_else(|| Path::new(PATCHES).join(name));
         let folder = shell.environment.current_dir.join(&root);
-        let has = |name: &str| sys::entries(&folder.join(name)).is_ok_and(|found| !found.is_empty());
+        let has =
+            |name: &str| sys::entries(&folder.join(name)).is_ok_and(|found| !found.is_empty());
         let found = patch_sets::look_up(choice, &root.display().to_string(), has);
         let found = match found {
             Err(fault) if self.allow_empty_patchset && fault.code == &codes::NO_PATCH_SET => {
@@ -319,7 +392,11 @@ impl Args {
                 .map(Some)
                 .map_err(|error| vec![error.into()]),
             Chosen::Absent(names) if sys::exists(&folder) => {
-                shell.say(&format!("no patches: `{}` has none of {}", root.display(), names.join(", ")));
+                shell.say(&format!(
+                    "no patches: `{}` has none of {}",
+                    root.display(),
+                    names.join(", ")
+                ));
                 Ok(None)
             }
             Chosen::Absent(_) | Chosen::Pinned => Ok(None),
@@ -330,7 +407,10 @@ impl Args {
 /// A path that was given from the working folder, as one from everywhere; anything else as it is.
 fn from_here(text: &str, here: &Path) -> String {
     let path = here.join(text);
-    if text.contains("://") || !text.contains('/') && text != "." && text != ".." || !sys::exists(&path) {
+    if text.contains("://")
+        || !text.contains('/') && text != "." && text != ".."
+        || !sys::exists(&path)
+    {
         return text.to_owned();
     }
     sys::real_path(&path).display().to_string()
@@ -345,14 +425,17 @@ struct Planned {
 
 /// The commands of the steps.
 fn planned(steps: &[Step], format: Format) -> String {
-    let all = steps.iter().flat_map(|step| step.orders().into_iter().map(|order| (step.title(), order)));
+    let all = steps
+        .iter()
+        .flat_map(|step| step.orders().into_iter().map(|order| (step.title(), order)));
     if format == Format::Json {
         let planned = |(step, order): (String, crate::source::Order)| Planned {
             step,
             r#in: order.place.to_string(),
             argv: order.argv,
         };
-        let document = serde_json::json!({"version": 1, "commands": all.map(planned).collect::<Vec<_>>()});
+        let document =
+            serde_json::json!({"version": 1, "commands": all.map(planned).collect::<Vec<_>>()});
         return format!("{document}\n");
     }
     if steps.is_empty() {
@@ -381,7 +464,11 @@ fn told(made: &Made, wanted: &Wanted, format: Format) -> String {
         });
         return format!("{document}\n");
     }
-    let word = if made.was_there { "up to date" } else { "checked out" };
+    let word = if made.was_there {
+        "up to date"
+    } else {
+        "checked out"
+    };
     format!("{word}: {} in {}\n", shown(state), wanted.folder.display())
 }
 
@@ -389,18 +476,32 @@ fn told(made: &Made, wanted: &Wanted, format: Format) -> String {
 pub(super) fn shown(state: &State) -> String {
     let commit = state.commit.as_deref().unwrap_or_default();
     let what = state.project.as_deref().unwrap_or(&state.name);
-    let names: Vec<&str> =
-        state.repositories.iter().map(|one| one.path.as_str()).chain([state.name.as_str()]).collect();
+    let names: Vec<&str> = state
+        .repositories
+        .iter()
+        .map(|one| one.path.as_str())
+        .chain([state.name.as_str()])
+        .collect();
     let is_applied = |path: &&String| {
         let repository = path.rsplitn(3, '/').nth(2).unwrap_or_default();
         names.contains(&repository)
     };
-    let patches = match state.patches.iter().flat_map(|patches| patches.files.keys()).filter(is_applied).count() {
+    let patches = match state
+        .patches
+        .iter()
+        .flat_map(|patches| patches.files.keys())
+        .filter(is_applied)
+        .count()
+    {
         0 => String::new(),
         1 => ", 1 patch".to_owned(),
         count => format!(", {count} patches"),
     };
     let short = &commit[..commit.len().min(12)];
     let is_named = !state.reference.starts_with(short);
-    if is_named { format!("{what} {} ({short}{patches})", state.reference) } else { format!("{what} {short}{patches}") }
+    if is_named {
+        format!("{what} {} ({short}{patches})", state.reference)
+    } else {
+        format!("{what} {short}{patches}")
+    }
 }

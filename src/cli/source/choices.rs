@@ -23,7 +23,8 @@ pub(super) struct Choices {
     /// Take refs that go together, by the name of a row of the table torch-sources
     #[arg(long, value_name = "NAME", help_heading = "Sources")]
     pub(super) preset: Option<String>,
-    /// Read pins from this checkout of torch [default: its folder in the working folder, where there is one]
+    /// Read pins from this checkout of torch [default: its folder in the working folder, where
+    /// there is one]
     #[arg(long, value_name = "DIR", help_heading = "Pins")]
     pub(super) torch_dir: Option<PathBuf>,
     /// Prefer rows of `related_commits` for this system
@@ -61,11 +62,21 @@ impl Choices {
         }
     }
 
-    /// The combination, and the projects that were named; without names those of the combination, else all of the
-    /// platform.
-    pub(super) fn chosen<'a>(&self, compat: &'a Compat, names: &[String], sink: &mut Sink) -> Option<Chosen<'a>> {
+    /// The combination, and the projects that were named; without names those of the combination,
+    /// else all of the platform.
+    pub(super) fn chosen<'a>(
+        &self,
+        compat: &'a Compat,
+        names: &[String],
+        sink: &mut Sink,
+    ) -> Option<Chosen<'a>> {
         let mut told = |fault: Diagnostic| sink.push(fault);
-        let preset = match self.preset.as_deref().map(|name| projects::preset(compat, name)).transpose() {
+        let preset = match self
+            .preset
+            .as_deref()
+            .map(|name| projects::preset(compat, name))
+            .transpose()
+        {
             Ok(preset) => preset,
             Err(fault) => {
                 told(fault);
@@ -73,7 +84,9 @@ impl Choices {
             }
         };
         let all = match preset {
-            Some(preset) => projects::of_preset(compat, preset, &self.platform).map_err(&mut told).ok()?,
+            Some(preset) => projects::of_preset(compat, preset, &self.platform)
+                .map_err(&mut told)
+                .ok()?,
             None => projects::on(compat, &self.platform),
         };
         if names.is_empty() {
@@ -90,8 +103,13 @@ impl Choices {
                 }
             }
         }
-        let order =
-            |row: &&ProjectRow| compat.tables_of(TableGroup::Origins).projects.iter().position(|other| other == *row);
+        let order = |row: &&ProjectRow| {
+            compat
+                .tables_of(TableGroup::Origins)
+                .projects
+                .iter()
+                .position(|other| other == *row)
+        };
         rows.sort_by_key(order);
         rows.dedup();
         is_whole.then_some(Chosen { preset, rows })
@@ -109,31 +127,58 @@ impl Choices {
         let torch_dir = match &self.torch_dir {
             Some(folder) if !shell.environment.current_dir.join(folder).is_dir() => {
                 sink.push(
-                    Diagnostic::new(&codes::NO_PIN, format!("there is no checkout of torch at `{}`", folder.display()))
-                        .at(Place::Argument(folder.display().to_string()), "")
-                        .help("check out torch first: `rock-matrix source checkout torch`"),
+                    Diagnostic::new(
+                        &codes::NO_PIN,
+                        format!("there is no checkout of torch at `{}`", folder.display()),
+                    )
+                    .at(Place::Argument(folder.display().to_string()), "")
+                    .help("check out torch first: `rock-matrix source checkout torch`"),
                 );
                 return None;
             }
             Some(folder) => Some(folder.clone()),
             None => {
-                let torch =
-                    compat.tables_of(TableGroup::Origins).projects.first().map(|row| PathBuf::from(&row.folder));
+                let torch = compat
+                    .tables_of(TableGroup::Origins)
+                    .projects
+                    .first()
+                    .map(|row| PathBuf::from(&row.folder));
                 torch.filter(|folder| shell.environment.current_dir.join(folder).is_dir())
             }
         };
         let errors = sink.error_count();
         let pins = &compat.tables_of(TableGroup::Origins).pins;
-        let of =
-            |beside: &'static str| pins.iter().filter(move |row| row.beside == beside).map(|row| row.file.as_str());
+        let of = |beside: &'static str| {
+            pins.iter()
+                .filter(move |row| row.beside == beside)
+                .map(|row| row.file.as_str())
+        };
         let torch = torch_dir.map(|folder| read_files(&folder, of("torch"), sink));
         let project = read_files(Path::new(""), of("project"), sink);
-        let strictness = if self.lenient { Strictness::Lenient } else { Strictness::Strict };
-        let is_read = chosen.rows.iter().any(|row| reads_related(row, explicit, chosen.preset));
-        let related_file = pins.iter().find(|row| row.format == "related-commits").map(|row| &row.file);
-        let related = torch.as_ref().zip(related_file).filter(|_| is_read).and_then(|(files, file)| files.get(file));
+        let strictness = if self.lenient {
+            Strictness::Lenient
+        } else {
+            Strictness::Strict
+        };
+        let is_read = chosen
+            .rows
+            .iter()
+            .any(|row| reads_related(row, explicit, chosen.preset));
+        let related_file = pins
+            .iter()
+            .find(|row| row.format == "related-commits")
+            .map(|row| &row.file);
+        let related = torch
+            .as_ref()
+            .zip(related_file)
+            .filter(|_| is_read)
+            .and_then(|(files, file)| files.get(file));
         let related = related.map(|source| RelatedCommits::parse(source, strictness, sink));
-        (sink.error_count() == errors).then_some(PinFiles { torch, project, related })
+        (sink.error_count() == errors).then_some(PinFiles {
+            torch,
+            project,
+            related,
+        })
     }
 }
 
@@ -150,7 +195,10 @@ pub(super) fn read_files<'a>(
             continue;
         }
         match sys::read_text(&file, LARGEST_PIN_FILE_BYTES) {
-            Ok(text) => drop(found.insert(path.to_owned(), Source::new(file.display().to_string(), text))),
+            Ok(text) => drop(found.insert(
+                path.to_owned(),
+                Source::new(file.display().to_string(), text),
+            )),
             Err(error) => sink.push(error.into()),
         }
     }

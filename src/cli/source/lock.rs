@@ -1,4 +1,5 @@
-//! `source lock`: what the trees of this machine are at, or what their repositories have now, as a manifest.
+//! `source lock`: what the trees of this machine are at, or what their repositories have now, as a
+//! manifest.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -52,9 +53,15 @@ pub(super) struct Args {
     #[arg(help = "What the wheels are for", long, default_value = "linux", value_parser = ["linux", "windows"], value_name = "PLATFORM")]
     platform: String,
     /// Put this after the versions that the trees name, such as +rocm7.2
-    #[arg(long, value_name = "SUFFIX", default_value = "", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "SUFFIX",
+        default_value = "",
+        allow_hyphen_values = true
+    )]
     suffix: String,
-    /// The ref that torch was taken from, where its tree does not tell; with --remote, that it is taken from
+    /// The ref that torch was taken from, where its tree does not tell; with --remote, that it is
+    /// taken from
     #[arg(long, value_name = "REF")]
     pytorch_git_ref: Option<String>,
     /// Write this file, or one named by platform and ref in this folder [default: stdout]
@@ -98,13 +105,23 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Exit::Done => {}
         exit => return exit,
     }
-    let torch = projects::on(compat, &args.platform).first().and_then(|row| manifest.entry(&row.folder));
-    let reference = torch.map_or("unknown", |torch| torch.branch.as_deref().unwrap_or(&torch.commit));
+    let torch = projects::on(compat, &args.platform)
+        .first()
+        .and_then(|row| manifest.entry(&row.folder));
+    let reference = torch.map_or("unknown", |torch| {
+        torch.branch.as_deref().unwrap_or(&torch.commit)
+    });
     let here = &shell.environment.current_dir;
     let out = args.out.as_ref().map(|path| {
-        if here.join(path).is_dir() { path.join(file_name(&args.platform, reference)) } else { path.clone() }
+        if here.join(path).is_dir() {
+            path.join(file_name(&args.platform, reference))
+        } else {
+            path.clone()
+        }
     });
-    load::deliver(shell, out.as_deref(), |file| file.write_all(manifest.to_json().as_bytes()))
+    load::deliver(shell, out.as_deref(), |file| {
+        file.write_all(manifest.to_json().as_bytes())
+    })
 }
 
 impl Args {
@@ -122,7 +139,9 @@ impl Args {
             }
             rows.retain(|row| named.contains(row));
         }
-        let torch = projects::on(compat, &self.platform).first().map(|row| root.join(&row.folder));
+        let torch = projects::on(compat, &self.platform)
+            .first()
+            .map(|row| root.join(&row.folder));
         let mut manifest = Manifest::default();
         for row in rows {
             let folder = root.join(&row.folder);
@@ -135,7 +154,10 @@ impl Args {
                             format!("there is no git checkout of {} at `{shown}`", row.project),
                         )
                         .at(Place::File(shown.into()), "")
-                        .help(format!("make it with `rock-matrix source checkout {}`", row.project)),
+                        .help(format!(
+                            "make it with `rock-matrix source checkout {}`",
+                            row.project
+                        )),
                     );
                 }
                 continue;
@@ -146,7 +168,8 @@ impl Args {
                     if Some(&folder) == torch.as_ref() && self.pytorch_git_ref.is_some() {
                         entry.branch.clone_from(&self.pytorch_git_ref);
                     }
-                    entry.version = version(row, &folder, torch.as_deref(), compat).map(|text| text + &self.suffix);
+                    entry.version = version(row, &folder, torch.as_deref(), compat)
+                        .map(|text| text + &self.suffix);
                     manifest.entries.push(entry);
                 }
                 Err(fault) => sink.push(*fault),
@@ -155,19 +178,29 @@ impl Args {
         manifest
     }
 
-    /// What the repositories have: of each project the files that are needed, in a folder that goes away again. Torch
-    /// comes first, since the others are pinned there.
-    fn of_remotes(&self, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Result<Manifest, Exit> {
+    /// What the repositories have: of each project the files that are needed, in a folder that goes
+    /// away again. Torch comes first, since the others are pinned there.
+    fn of_remotes(
+        &self,
+        compat: &Compat,
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> Result<Manifest, Exit> {
         let told = |error: std::io::Error| {
             let help = "set TMPDIR to a folder that can be written to";
-            let fault = Diagnostic::new(&host::CANNOT_WRITE_FILE, format!("no temporary folder can be made: {error}"));
+            let fault = Diagnostic::new(
+                &host::CANNOT_WRITE_FILE,
+                format!("no temporary folder can be made: {error}"),
+            );
             shell.report(&[fault.help(help)]);
             Exit::Machine
         };
         let folder = tempfile::tempdir().map_err(told)?;
         let signals = listen(shell)?;
         let choices = Choices::of_remotes(&self.platform, self.preset.clone());
-        let Some(chosen) = choices.chosen(compat, &self.projects, sink) else { return Ok(Manifest::default()) };
+        let Some(chosen) = choices.chosen(compat, &self.projects, sink) else {
+            return Ok(Manifest::default());
+        };
         let torch = projects::on(compat, &self.platform).into_iter().next();
         let mut rows = chosen.rows.clone();
         if let Some(torch) = torch.filter(|torch| !rows.contains(torch)) {
@@ -183,11 +216,20 @@ impl Args {
         let mut asked = Vec::new();
         for row in rows {
             let is_torch = Some(row) == torch;
-            let explicit =
-                Explicit { reference: self.pytorch_git_ref.clone().filter(|_| is_torch), ..Explicit::default() };
-            let beside = torch.filter(|_| !is_torch).map(|torch| folder.path().join(&torch.folder));
-            let choices = Choices { torch_dir: beside, ..Choices::of_remotes(&self.platform, self.preset.clone()) };
-            let Some(pins) = choices.pin_files(compat, &chosen, &explicit, shell, sink) else { break };
+            let explicit = Explicit {
+                reference: self.pytorch_git_ref.clone().filter(|_| is_torch),
+                ..Explicit::default()
+            };
+            let beside = torch
+                .filter(|_| !is_torch)
+                .map(|torch| folder.path().join(&torch.folder));
+            let choices = Choices {
+                torch_dir: beside,
+                ..Choices::of_remotes(&self.platform, self.preset.clone())
+            };
+            let Some(pins) = choices.pin_files(compat, &chosen, &explicit, shell, sink) else {
+                break;
+            };
             let question = Question {
                 row,
                 explicit: &explicit,
@@ -195,8 +237,11 @@ impl Args {
                 files: &pins,
                 related_os: &choices.related_os,
             };
-            let Resolved { url, reference: Reference::Known(reference), .. } =
-                resolve(&question, compat).map_err(|fault| shell.report(&[fault]))?
+            let Resolved {
+                url,
+                reference: Reference::Known(reference),
+                ..
+            } = resolve(&question, compat).map_err(|fault| shell.report(&[fault]))?
             else {
                 continue;
             };
@@ -206,9 +251,20 @@ impl Args {
                 shell.report(&[Diagnostic::from(error)]);
                 Exit::Machine
             })?;
-            let wanted = if is_torch { files.as_slice() } else { &files[..1] };
-            checkout::glimpse(&place, &url.value, &reference.value, wanted, &shell.environment, &signals)
-                .map_err(|fault| failed(fault, shell))?;
+            let wanted = if is_torch {
+                files.as_slice()
+            } else {
+                &files[..1]
+            };
+            checkout::glimpse(
+                &place,
+                &url.value,
+                &reference.value,
+                wanted,
+                &shell.environment,
+                &signals,
+            )
+            .map_err(|fault| failed(fault, shell))?;
             asked.push((row.folder.as_str(), url.value, reference.value));
         }
         let mut manifest = self.manifest(folder.path(), compat, shell, sink);
@@ -223,36 +279,81 @@ impl Args {
 }
 
 /// What a tree is at.
-fn entry(row: &ProjectRow, folder: &Path, shell: &Shell) -> Result<(Entry, Option<Diagnostic>), Box<Diagnostic>> {
+fn entry(
+    row: &ProjectRow,
+    folder: &Path,
+    shell: &Shell,
+) -> Result<(Entry, Option<Diagnostic>), Box<Diagnostic>> {
     let shown = folder.display().to_string();
     let fault = |message: String, help: &str| {
-        Box::new(Diagnostic::new(&codes::NO_TREE, message).at(Place::File(shown.as_str().into()), "").help(help))
+        Box::new(
+            Diagnostic::new(&codes::NO_TREE, message)
+                .at(Place::File(shown.as_str().into()), "")
+                .help(help),
+        )
     };
     let path = folder.join(STATE);
     let head = asked(folder, &["rev-parse", "--verify", "HEAD"], shell);
     if !sys::exists(&path) {
-        let (Some(commit), Some(repo)) = (head, asked(folder, &["remote", "get-url", "origin"], shell)) else {
-            return Err(fault(format!("git names no commit or no origin of `{shown}`"), "check it out with an origin"));
+        let (Some(commit), Some(repo)) =
+            (head, asked(folder, &["remote", "get-url", "origin"], shell))
+        else {
+            return Err(fault(
+                format!("git names no commit or no origin of `{shown}`"),
+                "check it out with an origin",
+            ));
         };
-        let branch = asked(folder, &["symbolic-ref", "--short", "--quiet", "HEAD"], shell);
+        let branch = asked(
+            folder,
+            &["symbolic-ref", "--short", "--quiet", "HEAD"],
+            shell,
+        );
         let repo = redact_urls(&repo).into_owned();
-        return Ok((Entry { key: row.folder.clone(), repo, commit, branch, ..Entry::default() }, None));
+        return Ok((
+            Entry {
+                key: row.folder.clone(),
+                repo,
+                commit,
+                branch,
+                ..Entry::default()
+            },
+            None,
+        ));
     }
-    let text = sys::read_text(&path, LARGEST_LOCKED_BYTES).map_err(|error| Box::new(error.into()))?;
+    let text =
+        sys::read_text(&path, LARGEST_LOCKED_BYTES).map_err(|error| Box::new(error.into()))?;
     let again = "run `rock-matrix source checkout` there again";
-    let state = State::parse(&text).map_err(|error| fault(format!("`{}`: {error}", path.display()), again))?;
-    let Some(commit) = state.commit.clone().filter(|_| state.outcome == Outcome::Done) else {
-        return Err(fault(format!("the checkout in `{shown}` did not come to its end"), again));
+    let state = State::parse(&text)
+        .map_err(|error| fault(format!("`{}`: {error}", path.display()), again))?;
+    let Some(commit) = state
+        .commit
+        .clone()
+        .filter(|_| state.outcome == Outcome::Done)
+    else {
+        return Err(fault(
+            format!("the checkout in `{shown}` did not come to its end"),
+            again,
+        ));
     };
-    let made = state.repositories.iter().find(|repository| repository.path.is_empty());
-    let is_moved = made.zip(head.as_ref()).is_some_and(|(made, head)| made.head != *head);
+    let made = state
+        .repositories
+        .iter()
+        .find(|repository| repository.path.is_empty());
+    let is_moved = made
+        .zip(head.as_ref())
+        .is_some_and(|(made, head)| made.head != *head);
     let told = is_moved.then(|| {
-        let message = format!("`{shown}` has commits that no manifest names: it is not at what was checked out");
+        let message = format!(
+            "`{shown}` has commits that no manifest names: it is not at what was checked out"
+        );
         Diagnostic::new(&codes::TREE_MOVED, message)
             .at(Place::File(shown.as_str().into()), "")
             .help("save them as patches, and check out with these")
     });
-    let (set, patches) = state.patches.map(|patches| (patches.set, patches.files)).unwrap_or_default();
+    let (set, patches) = state
+        .patches
+        .map(|patches| (patches.set, patches.files))
+        .unwrap_or_default();
     let entry = Entry {
         key: row.folder.clone(),
         repo: state.origin,
@@ -266,8 +367,17 @@ fn entry(row: &ProjectRow, folder: &Path, shell: &Shell) -> Result<(Entry, Optio
 }
 
 /// The version that a tree names; that of triton stands in torch's tree.
-fn version(row: &ProjectRow, folder: &Path, torch: Option<&Path>, compat: &Compat) -> Option<String> {
-    let pin = compat.tables_of(TableGroup::Origins).pins.iter().find(|pin| pin.pin == row.release_pin);
+fn version(
+    row: &ProjectRow,
+    folder: &Path,
+    torch: Option<&Path>,
+    compat: &Compat,
+) -> Option<String> {
+    let pin = compat
+        .tables_of(TableGroup::Origins)
+        .pins
+        .iter()
+        .find(|pin| pin.pin == row.release_pin);
     let file = match pin {
         Some(pin) => torch?.join(&pin.file),
         None => folder.join(VERSION),
@@ -280,10 +390,24 @@ fn version(row: &ProjectRow, folder: &Path, torch: Option<&Path>, compat: &Compa
 fn asked(folder: &Path, words: &[&str], shell: &Shell) -> Option<String> {
     let mut variables = shell.environment.variables.clone();
     variables.retain(|name, _| !name.starts_with("GIT_"));
-    let environment = Environment { variables, ..shell.environment.clone() };
+    let environment = Environment {
+        variables,
+        ..shell.environment.clone()
+    };
     let git = sys::find_program("git", &environment)?;
-    let here = shell.environment.current_dir.join(folder).display().to_string();
-    sys::probe(&git, &[&["-C", here.as_str()], words].concat(), &environment, ASKED).first_line_of_success()
+    let here = shell
+        .environment
+        .current_dir
+        .join(folder)
+        .display()
+        .to_string();
+    sys::probe(
+        &git,
+        &[&["-C", here.as_str()], words].concat(),
+        &environment,
+        ASKED,
+    )
+    .first_line_of_success()
 }
 
 #[cfg(test)]
@@ -293,12 +417,21 @@ mod tests {
     #[test]
     fn a_version_in_a_file_at_the_limit_is_read_and_in_a_larger_one_is_not() {
         let (compat, folder) = (Compat::embedded(), tempfile::tempdir().unwrap());
-        let row = compat.tables_of(TableGroup::Origins).projects.iter().find(|row| row.release_pin.is_empty()).unwrap();
+        let row = compat
+            .tables_of(TableGroup::Origins)
+            .projects
+            .iter()
+            .find(|row| row.release_pin.is_empty())
+            .unwrap();
         let read = |bytes: u64| {
-            let text = "2.9.0".to_owned() + &" ".repeat(usize::try_from(bytes).unwrap() - "2.9.0".len());
+            let text =
+                "2.9.0".to_owned() + &" ".repeat(usize::try_from(bytes).unwrap() - "2.9.0".len());
             sys::write_atomic(&folder.path().join(VERSION), text.as_bytes()).unwrap();
             version(row, folder.path(), None, &compat)
         };
-        assert_eq!((read(LARGEST_LOCKED_BYTES), read(LARGEST_LOCKED_BYTES + 1)), (Some("2.9.0".to_owned()), None));
+        assert_eq!(
+            (read(LARGEST_LOCKED_BYTES), read(LARGEST_LOCKED_BYTES + 1)),
+            (Some("2.9.0".to_owned()), None)
+        );
     }
 }

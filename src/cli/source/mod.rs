@@ -1,4 +1,5 @@
-//! `source`: the sources that torch's wheels are built from, and the trees and patches that are made of them.
+//! `source`: the sources that torch's wheels are built from, and the trees and patches that are
+//! made of them.
 
 mod by_manifest;
 mod checkout;
@@ -60,7 +61,12 @@ struct Tree {
     #[arg(value_name = "PROJECT")]
     project: Option<String>,
     /// The folder of the tree [default: the folder of the project, in the working folder]
-    #[arg(long, visible_alias = "repo", value_name = "DIR", required_unless_present = "project")]
+    #[arg(
+        long,
+        visible_alias = "repo",
+        value_name = "DIR",
+        required_unless_present = "project"
+    )]
     checkout_dir: Option<PathBuf>,
 }
 
@@ -72,7 +78,10 @@ impl Tree {
             (None, project) => {
                 let compat = load::compat(shell)?;
                 let row = projects::find(compat, project.as_deref().unwrap_or_default(), "linux");
-                row.map_err(|fault| shell.report(&[fault]))?.folder.clone().into()
+                row.map_err(|fault| shell.report(&[fault]))?
+                    .folder
+                    .clone()
+                    .into()
             }
         };
         Ok(sys::real_path(&shell.environment.current_dir.join(folder)))

@@ -66,14 +66,21 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
     let shown = args.folder.display().to_string();
     if !shell.environment.current_dir.join(&args.folder).is_dir() {
-        let fault = Diagnostic::new(&codes::NO_PIN, format!("there is no checkout of torch at `{shown}`"));
-        return shell.report(&[fault.at(Place::Argument(shown), "").help("name the folder of torch's sources")]);
+        let fault = Diagnostic::new(
+            &codes::NO_PIN,
+            format!("there is no checkout of torch at `{shown}`"),
+        );
+        return shell.report(&[fault
+            .at(Place::Argument(shown), "")
+            .help("name the folder of torch's sources")]);
     }
     let document = args.read(compat, shell, &mut sink);
     let printed = shell.print(&match args.format {
         Format::Human => human(&document),
         Format::Json => {
-            serde_json::to_string_pretty(&document).expect("a struct of texts and numbers serialises") + "\n"
+            serde_json::to_string_pretty(&document)
+                .expect("a struct of texts and numbers serialises")
+                + "\n"
         }
     });
     match shell.report(&sink.finish()) {
@@ -144,34 +151,70 @@ struct Archive {
 
 impl Args {
     fn read(&self, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Document {
-        let rows = || compat.tables_of(TableGroup::Origins).pins.iter().filter(|row| row.beside == "torch");
+        let rows = || {
+            compat
+                .tables_of(TableGroup::Origins)
+                .pins
+                .iter()
+                .filter(|row| row.beside == "torch")
+        };
         let version_file = "version.txt";
         let paths = rows().map(|row| row.file.as_str()).chain([version_file]);
         let files = read_files(&self.folder, paths, sink);
         let line = |name: &str, source: &Source| Told {
             name: name.to_owned(),
-            value: source.text.trim().lines().next().unwrap_or_default().to_owned(),
+            value: source
+                .text
+                .trim()
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
             from: format!("{}:1", source.path),
         };
         let torch = files.get(version_file).map(|source| line("torch", source));
         let texts = rows().filter(|row| row.format == "text");
-        let pins = texts.filter_map(|row| Some(line(&row.pin, files.get(&row.file)?))).collect();
-        let strictness = if self.lenient { Strictness::Lenient } else { Strictness::Strict };
-        let related = rows().find(|row| row.format == "related-commits").and_then(|row| files.get(&row.file));
+        let pins = texts
+            .filter_map(|row| Some(line(&row.pin, files.get(&row.file)?)))
+            .collect();
+        let strictness = if self.lenient {
+            Strictness::Lenient
+        } else {
+            Strictness::Strict
+        };
+        let related = rows()
+            .find(|row| row.format == "related-commits")
+            .and_then(|row| files.get(&row.file));
         let related = related.map(|source| RelatedCommits::parse(source, strictness, sink));
-        let related = related.iter().flat_map(RelatedCommits::rows).map(|row| Related {
-            project: row.project.clone(),
-            os: row.os.clone(),
-            commit: row.commit.clone(),
-            origin: row.origin.clone(),
-            line: row.line,
-        });
+        let related = related
+            .iter()
+            .flat_map(RelatedCommits::rows)
+            .map(|row| Related {
+                project: row.project.clone(),
+                os: row.os.clone(),
+                commit: row.commit.clone(),
+                origin: row.origin.clone(),
+                line: row.line,
+            });
         let related = related.collect();
         let variable = |name: &str| shell.environment.get(name).map(str::to_owned);
         let pinned = pins::read(compat, pins::with_archives(compat), &files, variable);
-        let pinned = pinned.map(|pinned| if self.default { pinned.or_default() } else { pinned });
-        let aotriton = pinned.map(|pinned| self.package(&pinned, torch.as_ref(), compat, shell, sink));
-        Document { version: 1, torch, pins, related, aotriton }
+        let pinned = pinned.map(|pinned| {
+            if self.default {
+                pinned.or_default()
+            } else {
+                pinned
+            }
+        });
+        let aotriton =
+            pinned.map(|pinned| self.package(&pinned, torch.as_ref(), compat, shell, sink));
+        Document {
+            version: 1,
+            torch,
+            pins,
+            related,
+            aotriton,
+        }
     }
 
     fn package(
@@ -185,18 +228,30 @@ impl Args {
         let mode = pinned.mode(|name| shell.environment.variables.get(name).cloned());
         let (commit, commit_from) = self.commit(pinned, &mode, sink);
         let copies = self.copies(pinned, &mode, shell);
-        let copy = copies.as_ref().map(|copies| copy_value(&pins::copy(copies), pinned));
+        let copy = copies
+            .as_ref()
+            .map(|copies| copy_value(&pins::copy(copies), pinned));
         if let (Some(folder), Some(commit)) = (&self.aotriton, &commit) {
             sink.extend(mismatch(folder, commit, shell));
         }
         let archive = |r#for: &str, name: String, sum: &Sum| Archive {
             r#for: r#for.to_owned(),
             name,
-            sha256: if let Sum::Digest(digest) = sum { Some(digest.to_hex()) } else { None },
+            sha256: if let Sum::Digest(digest) = sum {
+                Some(digest.to_hex())
+            } else {
+                None
+            },
             available: *sum != Sum::Absent,
         };
-        let wanted: Vec<&str> = self.gfx.iter().flat_map(|text| text.split([';', ',', ' '])).collect();
-        let is_wanted = |image: &&pins::Image| wanted.is_empty() || wanted.iter().any(|target| image.is_for(target));
+        let wanted: Vec<&str> = self
+            .gfx
+            .iter()
+            .flat_map(|text| text.split([';', ',', ' ']))
+            .collect();
+        let is_wanted = |image: &&pins::Image| {
+            wanted.is_empty() || wanted.iter().any(|target| image.is_for(target))
+        };
         Package {
             name: pinned.row.pin.clone(),
             version: pinned.version.clone(),
@@ -209,13 +264,20 @@ impl Args {
                 Mode::FromSource => "from-source",
                 Mode::Download => "download",
             },
-            prefix: if let Mode::Installed(prefix) = mode { Some(prefix) } else { None },
+            prefix: if let Mode::Installed(prefix) = mode {
+                Some(prefix)
+            } else {
+                None
+            },
             archives: pinned
                 .builds
                 .iter()
                 .map(|build| archive(&build.rocm, pinned.archive(build, &self.cpu), &build.sum))
                 .collect(),
-            taken: self.rocm.as_ref().map(|rocm| self.taken(pinned, rocm, compat, sink)),
+            taken: self
+                .rocm
+                .as_ref()
+                .map(|rocm| self.taken(pinned, rocm, compat, sink)),
             images: pinned
                 .images
                 .iter()
@@ -228,12 +290,20 @@ impl Args {
     }
 
     /// The commit and what says it; a fault where none is known and one is needed.
-    fn commit(&self, pinned: &Pinned<'_>, mode: &Mode, sink: &mut Sink) -> (Option<String>, String) {
+    fn commit(
+        &self,
+        pinned: &Pinned<'_>,
+        mode: &Mode,
+        sink: &mut Sink,
+    ) -> (Option<String>, String) {
         match &pinned.commit {
             Commit::Known { commit, from } => (Some(commit.clone()), from.to_string()),
             Commit::Unknown { reason, line } => {
                 let is_needed = !matches!(mode, Mode::Installed(_));
-                let name = pinned.file.clone().unwrap_or_else(|| self.folder.display().to_string());
+                let name = pinned
+                    .file
+                    .clone()
+                    .unwrap_or_else(|| self.folder.display().to_string());
                 let place = line.map_or_else(|| name.clone(), |line| format!("{name}:{line}"));
                 if is_needed {
                     sink.push(
@@ -242,7 +312,10 @@ impl Args {
                             format!("the commit of {} cannot be told: {reason}", pinned.row.pin),
                         )
                         .at(Place::File(place.into()), "")
-                        .help(format!("name it in {}, or take the one of the facts with `--default`", pinned.row.env)),
+                        .help(format!(
+                            "name it in {}, or take the one of the facts with `--default`",
+                            pinned.row.env
+                        )),
                     );
                 }
                 (None, reason.clone())
@@ -251,30 +324,54 @@ impl Args {
     }
 
     /// What is taken for a ROCm, in words.
-    fn taken(&self, pinned: &Pinned<'_>, rocm: &RocmVersion, compat: &Compat, sink: &mut Sink) -> String {
+    fn taken(
+        &self,
+        pinned: &Pinned<'_>,
+        rocm: &RocmVersion,
+        compat: &Compat,
+        sink: &mut Sink,
+    ) -> String {
         let others = || {
-            let there = pinned.builds.iter().filter(|build| build.sum != Sum::Absent);
+            let there = pinned
+                .builds
+                .iter()
+                .filter(|build| build.sum != Sum::Absent);
             let names: Vec<&str> = there.map(|build| build.rocm.as_str()).collect();
-            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+            if names.is_empty() {
+                "none".to_owned()
+            } else {
+                names.join(", ")
+            }
         };
         let version = pinned.version.as_deref().unwrap_or("of this pin");
         let mut missing = |why: String| {
-            let message = format!("{} {version} has no archive for ROCm {rocm}: {why}", pinned.row.pin);
-            sink.push(
-                Diagnostic::new(&codes::NO_ARCHIVE, message)
-                    .help(format!("build it from source, or take a ROCm that has one: {}", others())),
+            let message = format!(
+                "{} {version} has no archive for ROCm {rocm}: {why}",
+                pinned.row.pin
             );
+            sink.push(Diagnostic::new(&codes::NO_ARCHIVE, message).help(format!(
+                "build it from source, or take a ROCm that has one: {}",
+                others()
+            )));
         };
         match pinned.taken(rocm, compat) {
             Taken::Archive(build) | Taken::Clamped(build) if build.sum == Sum::Absent => {
-                missing(format!("the digest of {} is only zeros", pinned.archive(build, &self.cpu)));
+                missing(format!(
+                    "the digest of {} is only zeros",
+                    pinned.archive(build, &self.cpu)
+                ));
                 "unavailable".to_owned()
             }
             Taken::Archive(build) => pinned.archive(build, &self.cpu),
             Taken::Clamped(build) => {
-                format!("{}, the nearest that is listed", pinned.archive(build, &self.cpu))
+                format!(
+                    "{}, the nearest that is listed",
+                    pinned.archive(build, &self.cpu)
+                )
             }
-            Taken::BuiltRuntime => "none: the library is built from source, images are downloaded".to_owned(),
+            Taken::BuiltRuntime => {
+                "none: the library is built from source, images are downloaded".to_owned()
+            }
             Taken::Refused => {
                 missing("it is not in the list".to_owned());
                 "unavailable".to_owned()
@@ -286,7 +383,10 @@ impl Args {
     fn copies(&self, pinned: &Pinned<'_>, mode: &Mode, shell: &Shell) -> Option<Copies> {
         let here = &shell.environment.current_dir;
         let row = pinned.row;
-        let built = self.aotriton.as_ref().map(|folder| folder.join(&row.installed));
+        let built = self
+            .aotriton
+            .as_ref()
+            .map(|folder| folder.join(&row.installed));
         let built = built.filter(|folder| sys::is_file(&here.join(folder).join(&row.library)));
         let has_module = |folder: &&PathBuf| {
             let names = sys::names_in(&here.join(folder)).unwrap_or_default();
@@ -294,31 +394,66 @@ impl Args {
         };
         let shown = |folder: &Path| folder.display().to_string();
         let copies = Copies {
-            installed: if let Mode::Installed(prefix) = mode { Some(prefix.clone()) } else { None },
+            installed: if let Mode::Installed(prefix) = mode {
+                Some(prefix.clone())
+            } else {
+                None
+            },
             built: built.as_deref().map(shown),
-            module: self.site_packages.as_ref().filter(has_module).map(|folder| shown(folder)),
+            module: self
+                .site_packages
+                .as_ref()
+                .filter(has_module)
+                .map(|folder| shown(folder)),
         };
-        let was_looked_for = self.aotriton.is_some() || self.site_packages.is_some() || copies.installed.is_some();
+        let was_looked_for =
+            self.aotriton.is_some() || self.site_packages.is_some() || copies.installed.is_some();
         was_looked_for.then_some(copies)
     }
 }
 
 fn copy_value(copy: &Copy, pinned: &Pinned<'_>) -> Told {
     let (name, value, from) = match copy {
-        Copy::Installed(prefix) => ("installed", prefix.clone(), pinned.row.installed_env.clone()),
-        Copy::Built(folder) => ("built", folder.clone(), format!("{} is there", pinned.row.library)),
-        Copy::Module(folder) => ("module", folder.clone(), format!("{} is there", pinned.row.module)),
+        Copy::Installed(prefix) => (
+            "installed",
+            prefix.clone(),
+            pinned.row.installed_env.clone(),
+        ),
+        Copy::Built(folder) => (
+            "built",
+            folder.clone(),
+            format!("{} is there", pinned.row.library),
+        ),
+        Copy::Module(folder) => (
+            "module",
+            folder.clone(),
+            format!("{} is there", pinned.row.module),
+        ),
         Copy::Source => ("source", String::new(), "there is no copy".to_owned()),
     };
-    Told { name: name.to_owned(), value, from }
+    Told {
+        name: name.to_owned(),
+        value,
+        from,
+    }
 }
 
 /// A warning where a checkout is at another commit than the pinned one.
 fn mismatch(folder: &Path, commit: &str, shell: &Shell) -> Option<Diagnostic> {
     let git = sys::find_program("git", &shell.environment)?;
     let shown = folder.display().to_string();
-    let here = shell.environment.current_dir.join(folder).display().to_string();
-    let head = sys::probe(&git, &["-C", &here, "rev-parse", "HEAD"], &shell.environment, ASKED);
+    let here = shell
+        .environment
+        .current_dir
+        .join(folder)
+        .display()
+        .to_string();
+    let head = sys::probe(
+        &git,
+        &["-C", &here, "rev-parse", "HEAD"],
+        &shell.environment,
+        ASKED,
+    );
     let head = head.first_line_of_success()?;
     if head.starts_with(&commit.to_ascii_lowercase()) {
         return None;
@@ -327,13 +462,23 @@ fn mismatch(folder: &Path, commit: &str, shell: &Shell) -> Option<Diagnostic> {
     Some(
         Diagnostic::new(&codes::OTHER_COMMIT, message)
             .at(Place::File(shown.into()), "")
-            .help(format!("check out {commit} there, or build torch against what you have on purpose")),
+            .help(format!(
+                "check out {commit} there, or build torch against what you have on purpose"
+            )),
     )
 }
 
-/// The versions that this torch was released with, and a warning where the pinned one is none of them.
-fn released_with(pinned: &Pinned<'_>, torch: Option<&Told>, compat: &Compat, sink: &mut Sink) -> Vec<String> {
-    let minor = torch.and_then(|torch| torch.value.parse::<Version>().ok()).map(|version| version.minor());
+/// The versions that this torch was released with, and a warning where the pinned one is none of
+/// them.
+fn released_with(
+    pinned: &Pinned<'_>,
+    torch: Option<&Told>,
+    compat: &Compat,
+    sink: &mut Sink,
+) -> Vec<String> {
+    let minor = torch
+        .and_then(|torch| torch.value.parse::<Version>().ok())
+        .map(|version| version.minor());
     let Some((minor, (fits, row))) = minor.and_then(|minor| {
         let fits = pinned.fits(compat, &minor)?;
         Some((minor, fits))
@@ -343,8 +488,11 @@ fn released_with(pinned: &Pinned<'_>, torch: Option<&Told>, compat: &Compat, sin
     let known: Vec<String> = row.upstream.iter().chain(&row.fork).cloned().collect();
     if !fits {
         let version = pinned.version.as_deref().unwrap_or_default();
-        let message =
-            format!("torch {minor} pins {} {version}, and was released with {}", pinned.row.pin, known.join(", "));
+        let message = format!(
+            "torch {minor} pins {} {version}, and was released with {}",
+            pinned.row.pin,
+            known.join(", ")
+        );
         sink.push(
             Diagnostic::new(&codes::UNUSUAL_VERSION, message)
                 .note(compat.cite("pins.yaml", &format!("torch-aotriton {minor}"), &row.origin))
@@ -360,11 +508,22 @@ fn human(document: &Document) -> String {
         let _ = writeln!(text, "{:14} {:40}  {}", value.name, value.value, value.from);
     }
     for row in &document.related {
-        let _ = writeln!(text, "{:14} {:40}  {} for {}", row.project, row.commit, row.origin, row.os);
+        let _ = writeln!(
+            text,
+            "{:14} {:40}  {} for {}",
+            row.project, row.commit, row.origin, row.os
+        );
     }
-    let Some(package) = &document.aotriton else { return text };
+    let Some(package) = &document.aotriton else {
+        return text;
+    };
     let version = package.version.as_deref().unwrap_or("unknown");
-    let _ = writeln!(text, "{:14} {version:40}  {}", package.name, package.file.as_deref().unwrap_or("no file"));
+    let _ = writeln!(
+        text,
+        "{:14} {version:40}  {}",
+        package.name,
+        package.file.as_deref().unwrap_or("no file")
+    );
     let commit = package.commit.as_deref().unwrap_or("unknown");
     let _ = writeln!(text, "  commit       {commit:40}  {}", package.commit_from);
     let mode = match &package.prefix {

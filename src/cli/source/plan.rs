@@ -31,10 +31,22 @@ pub(super) struct Args {
     #[command(flatten)]
     choices: Choices,
     /// The branch, tag or commit of the one project that is named
-    #[arg(long = "ref", alias = "repo-hashtag", value_name = "REF", requires = "projects", help_heading = "Sources")]
+    #[arg(
+        long = "ref",
+        alias = "repo-hashtag",
+        value_name = "REF",
+        requires = "projects",
+        help_heading = "Sources"
+    )]
     reference: Option<String>,
     /// The address of the one project that is named
-    #[arg(long, alias = "gitrepo-origin", value_name = "URL", requires = "projects", help_heading = "Sources")]
+    #[arg(
+        long,
+        alias = "gitrepo-origin",
+        value_name = "URL",
+        requires = "projects",
+        help_heading = "Sources"
+    )]
     origin: Option<String>,
     /// The patch set by name
     #[arg(long, value_name = "NAME", help_heading = "Patches")]
@@ -72,7 +84,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
 }
 
-fn planned(args: &Args, compat: &crate::compat::Compat, shell: &Shell, sink: &mut Sink) -> Option<String> {
+fn planned(
+    args: &Args,
+    compat: &crate::compat::Compat,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Option<String> {
     let explicit = Explicit {
         url: args.origin.clone(),
         reference: args.reference.clone(),
@@ -82,7 +99,9 @@ fn planned(args: &Args, compat: &crate::compat::Compat, shell: &Shell, sink: &mu
         require_related: args.choices.require_related_commit,
     };
     let chosen = args.choices.chosen(compat, &args.projects, sink)?;
-    let files = args.choices.pin_files(compat, &chosen, &explicit, shell, sink)?;
+    let files = args
+        .choices
+        .pin_files(compat, &chosen, &explicit, shell, sink)?;
     let mut projects = Vec::new();
     for row in &chosen.rows {
         let question = Question {
@@ -105,19 +124,29 @@ fn planned(args: &Args, compat: &crate::compat::Compat, shell: &Shell, sink: &mu
         version: 1,
         platform: &args.choices.platform,
         preset: chosen.preset.map(|preset| preset.name.as_str()),
-        env: chosen.preset.map(|preset| &preset.env).filter(|env| !env.is_empty()),
+        env: chosen
+            .preset
+            .map(|preset| &preset.env)
+            .filter(|env| !env.is_empty()),
         projects,
     };
     Some(match args.format {
         Format::Human => human(&document),
         Format::Json => {
-            serde_json::to_string_pretty(&document).expect("a struct of texts and numbers serialises") + "\n"
+            serde_json::to_string_pretty(&document)
+                .expect("a struct of texts and numbers serialises")
+                + "\n"
         }
     })
 }
 
-/// What is said of patches: the set, where a folder of sets was named, else the name that is looked for.
-fn patches(resolved: &Resolved, args: &Args, shell: &Shell) -> Result<(Option<String>, String), Diagnostic> {
+/// What is said of patches: the set, where a folder of sets was named, else the name that is looked
+/// for.
+fn patches(
+    resolved: &Resolved,
+    args: &Args,
+    shell: &Shell,
+) -> Result<(Option<String>, String), Diagnostic> {
     let Some(root) = &args.patch_dir else {
         return Ok(match &resolved.patch_set.value {
             Choice::Named(name) => {
@@ -129,14 +158,20 @@ fn patches(resolved: &Resolved, args: &Args, shell: &Shell) -> Result<(Option<St
         });
     };
     let folder = shell.environment.current_dir.join(root);
-    let found =
-        patch_sets::look_up(&resolved.patch_set.value, &root.display().to_string(), |name| folder.join(name).is_dir())?;
+    let found = patch_sets::look_up(
+        &resolved.patch_set.value,
+        &root.display().to_string(),
+        |name| folder.join(name).is_dir(),
+    )?;
     Ok(match found {
         Chosen::Found(name) => {
             let place = format!("in {}", root.display());
             (Some(name), place)
         }
-        Chosen::Absent(names) => (None, format!("{} has none of {}", root.display(), names.join(", "))),
+        Chosen::Absent(names) => (
+            None,
+            format!("{} has none of {}", root.display(), names.join(", ")),
+        ),
         Chosen::Pinned => (None, "the commit is pinned".to_owned()),
     })
 }
@@ -174,15 +209,27 @@ struct Value {
 
 fn document(resolved: Resolved, (set, why): (Option<String>, String)) -> Planned {
     let reference = match resolved.reference {
-        Reference::Known(told) => Value { value: Some(told.value), from: told.from.to_string() },
-        Reference::Later(file) => Value { value: None, from: format!("torch's {file}, once it is checked out") },
+        Reference::Known(told) => Value {
+            value: Some(told.value),
+            from: told.from.to_string(),
+        },
+        Reference::Later(file) => Value {
+            value: None,
+            from: format!("torch's {file}, once it is checked out"),
+        },
     };
     Planned {
         project: resolved.project,
         folder: resolved.folder,
-        origin: Value { value: Some(resolved.url.value), from: resolved.url.from.to_string() },
+        origin: Value {
+            value: Some(resolved.url.value),
+            from: resolved.url.from.to_string(),
+        },
         reference,
-        patchset: Value { value: set, from: why },
+        patchset: Value {
+            value: set,
+            from: why,
+        },
         hipify: resolved.hipify.value,
         hipify_from: resolved.hipify.from.to_string(),
         jobs: resolved.fetch_jobs,
@@ -204,7 +251,11 @@ fn human(document: &Document<'_>) -> String {
             ("patches", &project.patchset),
             ("hipify", &hipify),
         ] {
-            let shown = value.value.as_deref().unwrap_or(if name == "patches" { "none" } else { "a pin" });
+            let shown =
+                value
+                    .value
+                    .as_deref()
+                    .unwrap_or(if name == "patches" { "none" } else { "a pin" });
             let _ = writeln!(text, "  {name:8} {shown:44} {}", value.from);
         }
     }

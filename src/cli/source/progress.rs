@@ -1,4 +1,5 @@
-//! How far a checkout is: one moving line on a terminal, else a line a step and a sign of life between.
+//! How far a checkout is: one moving line on a terminal, else a line a step and a sign of life
+//! between.
 
 use std::time::Instant;
 
@@ -19,7 +20,13 @@ impl<'a> Progress<'a> {
     /// Progress for the terminal or the log that `shell` talks to.
     pub(super) fn new(shell: &'a Shell) -> Self {
         let moving = MovingLine::new(shell);
-        Self { shell, moving, title: String::new(), last_line: String::new(), last_beat: Instant::now() }
+        Self {
+            shell,
+            moving,
+            title: String::new(),
+            last_line: String::new(),
+            last_beat: Instant::now(),
+        }
     }
 
     /// Takes one event.
@@ -35,8 +42,13 @@ impl<'a> Progress<'a> {
                 }
             }
             Event::Command(repository, argv) => {
-                let place = if repository.is_empty() { String::new() } else { format!("{repository}: ") };
-                self.shell.detail(&format!("    {place}{}", crate::render::command(argv)));
+                let place = if repository.is_empty() {
+                    String::new()
+                } else {
+                    format!("{repository}: ")
+                };
+                self.shell
+                    .detail(&format!("    {place}{}", crate::render::command(argv)));
             }
             Event::Line(line) => {
                 if self.shell.verbosity == Verbosity::Verbose {
@@ -47,14 +59,17 @@ impl<'a> Progress<'a> {
             }
             Event::Told(diagnostic) => {
                 // A warning does not decide how the command ends.
-                let _ = self.moving.above(|| self.shell.report(std::slice::from_ref(diagnostic)));
+                let _ = self
+                    .moving
+                    .above(|| self.shell.report(std::slice::from_ref(diagnostic)));
             }
             Event::Tick => self.tick(),
         }
     }
 
     fn draw(&self) {
-        self.moving.draw(|| format!("{}  {}", self.title, cut(&self.last_line)));
+        self.moving
+            .draw(|| format!("{}  {}", self.title, cut(&self.last_line)));
     }
 
     fn tick(&mut self) {
@@ -62,7 +77,8 @@ impl<'a> Progress<'a> {
         if !self.moving.is_shown() && self.last_beat.elapsed() >= HEARTBEAT {
             self.last_beat = Instant::now();
             if self.shell.verbosity == Verbosity::Normal {
-                self.shell.say(format!("{} {}", self.title, cut(&self.last_line)).trim_end());
+                self.shell
+                    .say(format!("{} {}", self.title, cut(&self.last_line)).trim_end());
             }
         }
     }

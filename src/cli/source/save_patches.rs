@@ -22,7 +22,8 @@ Examples:
 pub(super) struct Args {
     #[command(flatten)]
     tree: Tree,
-    /// The folder of patch sets [default: where the checkout took its patches from, else patches/NAME]
+    /// The folder of patch sets [default: where the checkout took its patches from, else
+    /// patches/NAME]
     #[arg(long, value_name = "DIR")]
     patch_dir: Option<PathBuf>,
     /// The patch set by name [default: the one that was applied, else the ref]
@@ -70,8 +71,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     if args.check && !saved.changes.is_empty() {
         let count = saved.changes.len();
         let are = crate::diagnostic::are(count);
-        let message =
-            format!("{} in `{}` {are} not as the commits make them", counted(count, "file"), target.display());
+        let message = format!(
+            "{} in `{}` {are} not as the commits make them",
+            counted(count, "file"),
+            target.display()
+        );
         let place = Place::File(target.display().to_string().into());
         let told = Diagnostic::new(&codes::PATCHES_DIFFER, message).at(place, "");
         return shell.report(&[told.help("run the same command without `--check`")]);
@@ -84,14 +88,28 @@ impl Args {
     fn target(&self, state: &State, shell: &Shell) -> Result<Target, Diagnostic> {
         let name = self.repo_name.clone().unwrap_or_else(|| state.name.clone());
         let applied = state.patches.as_ref();
-        if let Some(applied) = applied.filter(|_| self.patch_dir.is_none() && self.patchset.is_none()) {
-            return Ok(Target { folder: applied.folder.clone().into(), name });
+        if let Some(applied) =
+            applied.filter(|_| self.patch_dir.is_none() && self.patchset.is_none())
+        {
+            return Ok(Target {
+                folder: applied.folder.clone().into(),
+                name,
+            });
         }
-        let set = self.patchset.clone().or_else(|| applied.map(|applied| applied.set.clone()));
+        let set = self
+            .patchset
+            .clone()
+            .or_else(|| applied.map(|applied| applied.set.clone()));
         let set = set.unwrap_or_else(|| state.reference.clone());
         patch_sets::check(&set)?;
-        let root = self.patch_dir.clone().unwrap_or_else(|| Path::new(PATCHES).join(&name));
-        Ok(Target { folder: sys::real_path(&shell.environment.current_dir.join(root).join(set)), name })
+        let root = self
+            .patch_dir
+            .clone()
+            .unwrap_or_else(|| Path::new(PATCHES).join(&name));
+        Ok(Target {
+            folder: sys::real_path(&shell.environment.current_dir.join(root).join(set)),
+            name,
+        })
     }
 }
 
@@ -102,8 +120,11 @@ fn told(saved: &checkout::Saved, target: &Path, args: &Args) -> String {
             Change::Changed => "changed",
             Change::Removed => "removed",
         };
-        let changes: serde_json::Map<String, serde_json::Value> =
-            saved.changes.iter().map(|(path, change)| (path.clone(), word(*change).into())).collect();
+        let changes: serde_json::Map<String, serde_json::Value> = saved
+            .changes
+            .iter()
+            .map(|(path, change)| (path.clone(), word(*change).into()))
+            .collect();
         let document = serde_json::json!({
             "version": 1,
             "folder": target,
@@ -118,7 +139,11 @@ fn told(saved: &checkout::Saved, target: &Path, args: &Args) -> String {
         Change::Changed => '~',
         Change::Removed => '-',
     };
-    let lines: String = saved.changes.iter().map(|(path, change)| format!("{} {path}\n", sign(*change))).collect();
+    let lines: String = saved
+        .changes
+        .iter()
+        .map(|(path, change)| format!("{} {path}\n", sign(*change)))
+        .collect();
     let count = match saved.patches {
         1 => "1 patch".to_owned(),
         count => format!("{count} patches"),

@@ -54,7 +54,8 @@ fn json(seen: &Seen) -> String {
         })
     };
     let repositories: Vec<_> = seen.repositories.iter().map(repository).collect();
-    let document = serde_json::json!({"version": 1, "checkout": seen.state, "repositories": repositories});
+    let document =
+        serde_json::json!({"version": 1, "checkout": seen.state, "repositories": repositories});
     format!("{document}\n")
 }
 
@@ -66,10 +67,10 @@ fn human(seen: &Seen) -> String {
         (true, true) => "yes",
         (true, false) => "yes, without a commit",
     };
-    let patches = state
-        .patches
-        .as_ref()
-        .map_or_else(|| "none".to_owned(), |patches| format!("{} of set {}", patches.files.len(), patches.set));
+    let patches = state.patches.as_ref().map_or_else(
+        || "none".to_owned(),
+        |patches| format!("{} of set {}", patches.files.len(), patches.set),
+    );
     let how = match state.outcome {
         Outcome::Done => "done",
         Outcome::Begun | Outcome::Incomplete => "not at its end: run the checkout again",
@@ -85,7 +86,11 @@ fn human(seen: &Seen) -> String {
         let _ = writeln!(text, "  {name:12} {value}");
     }
     for found in &seen.repositories {
-        let place = if found.path.is_empty() { "." } else { &found.path };
+        let place = if found.path.is_empty() {
+            "."
+        } else {
+            &found.path
+        };
         if let Some(session) = found.session {
             let _ = writeln!(text, "  {:12} {place}: {}", "under way", session.word());
         }
@@ -93,7 +98,11 @@ fn human(seen: &Seen) -> String {
             let _ = writeln!(text, "  {:12} {place}: {change}", "changed");
         }
         for above in &found.above {
-            let _ = writeln!(text, "  {:12} {place}: {} {}", "above", above.hash, above.subject);
+            let _ = writeln!(
+                text,
+                "  {:12} {place}: {} {}",
+                "above", above.hash, above.subject
+            );
         }
     }
     text

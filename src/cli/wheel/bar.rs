@@ -22,7 +22,11 @@ pub(in crate::cli) enum Watchers {
 impl Watchers {
     /// Who watches what this shell says.
     pub(in crate::cli) fn of(shell: &Shell) -> Self {
-        if shell.is_watched() { Self::Person } else { Self::Nobody }
+        if shell.is_watched() {
+            Self::Person
+        } else {
+            Self::Nobody
+        }
     }
 }
 
@@ -40,18 +44,30 @@ impl Bar {
     /// A line for the wheel of this name.
     pub(in crate::cli) fn new(watchers: Watchers, name: &str) -> Self {
         if watchers == Watchers::Nobody {
-            return Self { bar: None, is_drawn: AtomicBool::new(false) };
+            return Self {
+                bar: None,
+                is_drawn: AtomicBool::new(false),
+            };
         }
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         let template = "{bar:24} {bytes}/{total_bytes}  {wide_msg}";
         bar.set_style(ProgressStyle::with_template(template).expect("the template is sound"));
         bar.set_message(name.to_owned());
-        Self { bar: Some(bar), is_drawn: AtomicBool::new(false) }
+        Self {
+            bar: Some(bar),
+            is_drawn: AtomicBool::new(false),
+        }
     }
 
     /// So far it has come.
     pub(in crate::cli) fn tell(&self, progress: Progress) {
-        let Some(bar) = self.bar.as_ref().filter(|_| progress.total_bytes >= SHOWN_FROM_BYTES) else { return };
+        let Some(bar) = self
+            .bar
+            .as_ref()
+            .filter(|_| progress.total_bytes >= SHOWN_FROM_BYTES)
+        else {
+            return;
+        };
         if !self.is_drawn.load(Ordering::Relaxed) {
             if DRAWN.swap(true, Ordering::Relaxed) {
                 return;

@@ -56,19 +56,37 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
     output::check_copied(&wheel, &input, LabelRule::IsSet)?;
     let row = audit::embedding(&input.name, compat).map_err(one)?;
     let save = |change: &Change<'_>| {
-        let (out, saved) = output::save(&args.wheel, &wheel, change, &args.destination, shell).map_err(one)?;
-        Ok(output::tell(&args.wheel, &out, saved, change, &args.printing, shell))
+        let (out, saved) =
+            output::save(&args.wheel, &wheel, change, &args.destination, shell).map_err(one)?;
+        Ok(output::tell(
+            &args.wheel,
+            &out,
+            saved,
+            change,
+            &args.printing,
+            shell,
+        ))
     };
     if audit::is_embedded(&wheel, row) {
-        let place = Place::Member { wheel: input.shown.clone(), member: row.into.clone() };
-        let told = Diagnostic::new(&codes::EMBEDDED_ALREADY, "the wheel holds ROCm already").at(place, "");
-        return save(&Change { name: input.name.clone(), edits: Edits::default(), findings: vec![told] });
+        let place = Place::Member {
+            wheel: input.shown.clone(),
+            member: row.into.clone(),
+        };
+        let told =
+            Diagnostic::new(&codes::EMBEDDED_ALREADY, "the wheel holds ROCm already").at(place, "");
+        return save(&Change {
+            name: input.name.clone(),
+            edits: Edits::default(),
+            findings: vec![told],
+        });
     }
     let leaves = sys::leaves(&args.rocm).map_err(|error| one(error.into()))?;
     let soname = |path: &str| {
         let file = PositionalFile::open(&args.rocm.join(path)).ok()?;
         let elf = Elf::read(&file).ok()?;
-        elf.texts(&elf.strings(&file).ok()?, tag::SONAME).ok()?.pop()
+        elf.texts(&elf.strings(&file).ok()?, tag::SONAME)
+            .ok()?
+            .pop()
     };
     let (along, told) = audit::along(&args.rocm.display().to_string(), &leaves, row, &soname)?;
     let sources: Vec<ClosedFile> = along
@@ -78,18 +96,30 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
         .map_err(|error| one(error.into()))?;
     let added = |(file, source): (&Along, _)| {
         let content = Content::Source(source);
-        let added = if file.is_executable { Added::executable(content) } else { Added::plain(content) };
+        let added = if file.is_executable {
+            Added::executable(content)
+        } else {
+            Added::plain(content)
+        };
         (file.name.clone(), added)
     };
-    let files: BTreeMap<String, Added<'_>> =
-        along.iter().zip(&sources).map(|(file, source): (_, &ClosedFile)| added((file, source))).collect();
-    let requirements = if args.keep_requires { Requirements::Kept } else { Requirements::Dropped };
+    let files: BTreeMap<String, Added<'_>> = along
+        .iter()
+        .zip(&sources)
+        .map(|(file, source): (_, &ClosedFile)| added((file, source)))
+        .collect();
+    let requirements = if args.keep_requires {
+        Requirements::Kept
+    } else {
+        Requirements::Dropped
+    };
     let mut change = audit::embed(&wheel, &input.name, row, files, requirements).map_err(one)?;
     change.findings.extend(told);
     let edited = led(&input, &wheel, row, &along)?;
     let archive = wheel.archive();
-    let replaced =
-        edited.iter().filter_map(|(path, edited)| Some((path.clone(), edited.content(archive, archive.member(path)?))));
+    let replaced = edited.iter().filter_map(|(path, edited)| {
+        Some((path.clone(), edited.content(archive, archive.member(path)?)))
+    });
     change.edits.replaced.extend(replaced);
     save(&change)
 }
@@ -105,20 +135,36 @@ fn led<'w>(
         return Ok(Vec::new());
     }
     let below = format!("{}/", row.search);
-    let names: BTreeSet<&str> = along.iter().filter_map(|file| file.name.strip_prefix(&below)).collect();
+    let names: BTreeSet<&str> = along
+        .iter()
+        .filter_map(|file| file.name.strip_prefix(&below))
+        .collect();
     let archive = wheel.archive();
     let (mut files, mut faults) = (Vec::new(), Vec::new());
-    for member in archive.members().iter().filter(|member| is_library(member.name())) {
+    for member in archive
+        .members()
+        .iter()
+        .filter(|member| is_library(member.name()))
+    {
         let path = member.name();
         let view = MemberView::new(archive, member, &sys::scratch, None);
         let file_name = path.rsplit('/').next().unwrap_or(path);
-        let made =
-            Elf::read(&view).and_then(|elf| Library::read(&view, &elf, file_name, &|_| false)).and_then(|library| {
+        let made = Elf::read(&view)
+            .and_then(|elf| Library::read(&view, &elf, file_name, &|_| false))
+            .and_then(|library| {
                 let rpath = audit::search_path(path, &library, row, &names);
                 if rpath == SearchPath::Keep {
                     return Ok(None);
                 }
-                changes(&view, &ElfEdits { rpath, ..ElfEdits::default() }, Strip::Nothing).map(Some)
+                changes(
+                    &view,
+                    &ElfEdits {
+                        rpath,
+                        ..ElfEdits::default()
+                    },
+                    Strip::Nothing,
+                )
+                .map(Some)
             });
         match made {
             Ok(Some(changes)) if !changes.is_empty() => {
@@ -127,13 +173,20 @@ fn led<'w>(
             }
             Ok(_) => {}
             Err(error) => {
-                let place = Place::Member { wheel: input.shown.clone(), member: path.to_owned() };
+                let place = Place::Member {
+                    wheel: input.shown.clone(),
+                    member: path.to_owned(),
+                };
                 let message = format!("it cannot be changed safely: {error}");
                 faults.push(Diagnostic::new(&elf_codes::UNEDITABLE_ELF, message).at(place, ""));
             }
         }
     }
-    if faults.is_empty() { Ok(files) } else { Err(faults) }
+    if faults.is_empty() {
+        Ok(files)
+    } else {
+        Err(faults)
+    }
 }
 
 /// Whether a member is named as shared libraries of Linux are.

@@ -21,11 +21,16 @@ pub(super) struct ExpectedWords {
     distributions: Vec<DistributionName>,
 }
 
-/// Sorts the words of `--expect` into gfx targets, which families and products stand for, and distributions.
+/// Sorts the words of `--expect` into gfx targets, which families and products stand for, and
+/// distributions.
 ///
 /// # Errors
 /// The exit of the command, after reporting a word that is none of them.
-pub(super) fn words(given: &[String], compat: &Compat, shell: &Shell) -> Result<ExpectedWords, Exit> {
+pub(super) fn words(
+    given: &[String],
+    compat: &Compat,
+    shell: &Shell,
+) -> Result<ExpectedWords, Exit> {
     let is_gfx = |word: &&String| word.starts_with("gfx") || compat.gfx_named(word).is_ok();
     let (gfx, names): (Vec<&String>, Vec<&String>) = given.iter().partition(is_gfx);
     let mut distributions = Vec::new();
@@ -36,16 +41,21 @@ pub(super) fn words(given: &[String], compat: &Compat, shell: &Shell) -> Result<
                 let error: crate::names::DistributionNameError = error;
                 let fault = Diagnostic::new(&codes::WHEEL_NOT_THERE, error.to_string());
                 let fault = fault.at(Place::Argument(format!("--expect {name}")), "");
-                shell.report(&[fault.help("name gfx targets, families, products or distributions")]);
+                shell
+                    .report(&[fault.help("name gfx targets, families, products or distributions")]);
                 return Err(Exit::Usage);
             }
         }
     }
     let gfx = targets::GfxWords(gfx.into_iter().cloned().collect());
-    Ok(ExpectedWords { targets: targets::targets(&gfx, "--expect", compat, shell)?, distributions })
+    Ok(ExpectedWords {
+        targets: targets::targets(&gfx, "--expect", compat, shell)?,
+        distributions,
+    })
 }
 
-/// The files among these paths, and the wheels of the folders among them; a folder without wheels is told of.
+/// The files among these paths, and the wheels of the folders among them; a folder without wheels
+/// is told of.
 pub(super) fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Diagnostic>) {
     let (mut files, mut faults) = (Vec::new(), Vec::new());
     for path in paths {
@@ -53,11 +63,19 @@ pub(super) fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Diagnostic>) {
             files.push(path.clone());
             continue;
         }
-        let is_wheel = |path: &Path| path.file_name().is_some_and(|name| is_wheel_file(&name.to_string_lossy()));
+        let is_wheel = |path: &Path| {
+            path.file_name()
+                .is_some_and(|name| is_wheel_file(&name.to_string_lossy()))
+        };
         match sys::entries(path) {
             Ok(entries) => {
                 let before = files.len();
-                files.extend(entries.into_iter().map(|entry| entry.path).filter(|path| is_wheel(path)));
+                files.extend(
+                    entries
+                        .into_iter()
+                        .map(|entry| entry.path)
+                        .filter(|path| is_wheel(path)),
+                );
                 if files.len() == before {
                     let message = format!("there are no wheels in `{}`", path.display());
                     let fault = Diagnostic::new(&codes::WHEEL_NOT_THERE, message);
@@ -86,19 +104,30 @@ pub(super) fn expected(
     shell: &Shell,
 ) -> Result<Expected, Exit> {
     let known = audit::features(compat);
-    if let Some(unknown) = features.iter().find(|feature| !known.contains(&feature.as_str())) {
+    if let Some(unknown) = features
+        .iter()
+        .find(|feature| !known.contains(&feature.as_str()))
+    {
         let near = nearest::nearest(unknown, known.iter().copied());
-        let message = nearest::with_nearest(format!("nothing is known of wheels with `{unknown}`"), near);
-        let fault = Diagnostic::new(&codes::UNKNOWN_FEATURE, message).at(Place::Argument("--with".to_owned()), "");
-        return Err(match shell.report(&[fault.help(format!("known are {}", known.join(", ")))]) {
-            Exit::Fault => Exit::Usage,
-            exit => exit,
-        });
+        let message =
+            nearest::with_nearest(format!("nothing is known of wheels with `{unknown}`"), near);
+        let fault = Diagnostic::new(&codes::UNKNOWN_FEATURE, message)
+            .at(Place::Argument("--with".to_owned()), "");
+        return Err(
+            match shell.report(&[fault.help(format!("known are {}", known.join(", ")))]) {
+                Exit::Fault => Exit::Usage,
+                exit => exit,
+            },
+        );
     }
     let name = |path: &PathBuf| path.file_name()?.to_str()?.parse::<WheelName>().ok();
     let mut names: Vec<WheelName> = files.iter().filter_map(name).collect();
     names.sort_by_cached_key(ToString::to_string);
-    Ok(Expected { distributions: words.distributions.clone(), features: features.to_vec(), names })
+    Ok(Expected {
+        distributions: words.distributions.clone(),
+        features: features.to_vec(),
+        names,
+    })
 }
 
 /// What a built wheel lacks of what its distribution must hold, as a gate of builds.
@@ -114,14 +143,19 @@ pub(in crate::cli) fn contents(
     let shown = name.to_string();
     let fault = |error: WheelError| vec![error.diagnostic(&shown)];
     let wheel = Wheel::open(file).map_err(fault)?;
-    expected.lacks(&shown, &wheel, file.size_bytes(), name, compat).map_err(fault)
+    expected
+        .lacks(&shown, &wheel, file.size_bytes(), name, compat)
+        .map_err(fault)
 }
 
 /// The version of each distribution's wheel, for later steps of a workflow.
 pub(super) fn outputs(expected: &Expected) -> Vec<(String, String)> {
     let output = |distribution: &DistributionName| {
         let wheel = expected.of(distribution).next()?;
-        Some((format!("{}_version", distribution.file_form()), wheel.version.to_string()))
+        Some((
+            format!("{}_version", distribution.file_form()),
+            wheel.version.to_string(),
+        ))
     };
     expected.distributions.iter().filter_map(output).collect()
 }

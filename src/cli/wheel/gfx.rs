@@ -9,7 +9,9 @@ use super::expected;
 use super::options::Work;
 use super::sizes::size;
 use super::{Format, Printing, WheelFile, report};
-use crate::audit::{self, DeviceWheels, FileFacts, FileKind, FindingView, GfxDocument, Look, Reading, SplitCode};
+use crate::audit::{
+    self, DeviceWheels, FileFacts, FileKind, FindingView, GfxDocument, Look, Reading, SplitCode,
+};
 use crate::cli::targets::{GfxWords, gfx_words, targets};
 use crate::cli::{Exit, Shell, load};
 use crate::codeobj::{ContainerKind, Inventory, SourceKind, Target, Union};
@@ -38,7 +40,8 @@ pub(super) struct Args {
     /// The wheels, or folders of them
     #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
-    /// The targets that every file with bundles must hold code for, and no others; families and products stand for theirs
+    /// The targets that every file with bundles must hold code for, and no others; families and
+    /// products stand for theirs
     #[arg(long, value_name = "TARGETS", value_parser = gfx_words)]
     expect: Option<GfxWords>,
     /// Believe the tables of bundles, and do not look at the code objects
@@ -60,16 +63,31 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let expected = match args.expect.as_ref().map(|words| targets(words, "--expect", compat, shell)).transpose() {
+    let expected = match args
+        .expect
+        .as_ref()
+        .map(|words| targets(words, "--expect", compat, shell))
+        .transpose()
+    {
         Ok(expected) => expected.unwrap_or_default(),
         Err(exit) => return exit,
     };
-    let named = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let named = |path: &PathBuf| {
+        path.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
     let (paths, mut all) = expected::files(&args.wheels);
-    let wheels: Vec<(String, Inspected)> =
-        paths.iter().map(|path| (named(path), inspect(path, args, &room, shell))).collect();
+    let wheels: Vec<(String, Inspected)> = paths
+        .iter()
+        .map(|path| (named(path), inspect(path, args, &room, shell)))
+        .collect();
     let split = |(path, (name, files)): (&PathBuf, &(String, Inspected))| {
-        Some(SplitCode::new(name, files.as_ref().ok()?).with_device_wheels(device_wheels(path, compat)))
+        Some(
+            SplitCode::new(name, files.as_ref().ok()?)
+                .with_device_wheels(device_wheels(path, compat)),
+        )
     };
     let splits: Vec<SplitCode> = paths.iter().zip(&wheels).filter_map(split).collect();
     for (name, files) in wheels {
@@ -81,15 +99,25 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             return exit;
         }
         // What is only worth knowing stands in the table.
-        all.extend(found.into_iter().filter(|finding| finding.severity < Severity::Note));
+        all.extend(
+            found
+                .into_iter()
+                .filter(|finding| finding.severity < Severity::Note),
+        );
     }
     report(shell, &all)
 }
 
-/// The device wheels that METADATA names; none where it cannot be read, which `wheel check` reports.
+/// The device wheels that METADATA names; none where it cannot be read, which `wheel check`
+/// reports.
 fn device_wheels(path: &Path, compat: &Compat) -> DeviceWheels {
     let file = super::open(path).ok();
-    let devices = |file: &WheelFile| Some(DeviceWheels::new(WheelHeaders::open(&file.file).ok()?.metadata(), compat));
+    let devices = |file: &WheelFile| {
+        Some(DeviceWheels::new(
+            WheelHeaders::open(&file.file).ok()?.metadata(),
+            compat,
+        ))
+    };
     file.as_ref().and_then(devices).unwrap_or_default()
 }
 
@@ -103,7 +131,10 @@ fn listed(
     args: &Args,
 ) -> (String, Vec<Diagnostic>) {
     let document = GfxDocument::among(name, files, splits);
-    let mut found: Vec<Diagnostic> = files.iter().flat_map(|file| audit::file_findings(name, file)).collect();
+    let mut found: Vec<Diagnostic> = files
+        .iter()
+        .flat_map(|file| audit::file_findings(name, file))
+        .collect();
     if !expected.is_empty() {
         found.extend(audit::unexpected(name, files, splits, expected));
     }
@@ -111,7 +142,10 @@ fn listed(
         Format::Human => human(name, files, splits, &document, compat),
         Format::Json => {
             let findings: Vec<FindingView> = found.iter().map(FindingView::new).collect();
-            format!("{}\n", serde_json::json!({"version": 1, "wheel": name, "gfx": document, "findings": findings}))
+            format!(
+                "{}\n",
+                serde_json::json!({"version": 1, "wheel": name, "gfx": document, "findings": findings})
+            )
         }
     };
     (text, found)
@@ -121,7 +155,10 @@ fn listed(
 fn unread(name: &str, faults: &[Diagnostic], args: &Args) -> String {
     match (args.printing.format(), faults.first()) {
         (Format::Json, Some(first)) => {
-            format!("{}\n", serde_json::json!({"version": 1, "wheel": name, "error": first.message}))
+            format!(
+                "{}\n",
+                serde_json::json!({"version": 1, "wheel": name, "error": first.message})
+            )
         }
         _ => String::new(),
     }
@@ -135,7 +172,11 @@ fn inspect(path: &Path, args: &Args, room: &Room, shell: &Shell) -> Inspected {
     let fault = |error: crate::wheel::WheelError| error.diagnostic(&file.shown);
     let archive = Archive::open(&file.file).map_err(|error| vec![fault(error)])?;
     let bar = Bar::new(Watchers::of(shell), &file.shown);
-    let look = if args.fast { Look::Tables } else { Look::Everything };
+    let look = if args.fast {
+        Look::Tables
+    } else {
+        Look::Everything
+    };
     let reading = Reading {
         look,
         asked: &|_| false,
@@ -146,10 +187,20 @@ fn inspect(path: &Path, args: &Args, room: &Room, shell: &Shell) -> Inspected {
     audit::inspect(&archive, reading).map_err(|faults| faults.into_iter().map(fault).collect())
 }
 
-fn human(name: &str, files: &[FileFacts], splits: &[SplitCode], document: &GfxDocument, compat: &Compat) -> String {
+fn human(
+    name: &str,
+    files: &[FileFacts],
+    splits: &[SplitCode],
+    document: &GfxDocument,
+    compat: &Compat,
+) -> String {
     let mut text = format!("{name}\n");
     let targets = document.targets();
-    let all = if targets.is_empty() { "none".to_owned() } else { targets.join(" ") };
+    let all = if targets.is_empty() {
+        "none".to_owned()
+    } else {
+        targets.join(" ")
+    };
     let _ = writeln!(text, "  targets   {all}");
     let processors: BTreeSet<&str> = targets.iter().map(|target| base_target(target)).collect();
     for processor in processors {
@@ -162,11 +213,20 @@ fn human(name: &str, files: &[FileFacts], splits: &[SplitCode], document: &GfxDo
     }
     // Files of one build are mostly for one set of targets, which is told once.
     let mut sets: BTreeMap<Vec<Target>, Vec<&FileFacts>> = BTreeMap::new();
-    for file in files.iter().filter(|file| !file.inventory.containers.is_empty()) {
-        sets.entry(file.inventory.targets().into_keys().collect()).or_default().push(file);
+    for file in files
+        .iter()
+        .filter(|file| !file.inventory.containers.is_empty())
+    {
+        sets.entry(file.inventory.targets().into_keys().collect())
+            .or_default()
+            .push(file);
     }
     let mut sets: Vec<Vec<&FileFacts>> = sets.into_values().collect();
-    sets.sort_by(|one, other| one.first().map(|file| &file.path).cmp(&other.first().map(|file| &file.path)));
+    sets.sort_by(|one, other| {
+        one.first()
+            .map(|file| &file.path)
+            .cmp(&other.first().map(|file| &file.path))
+    });
     for set in sets {
         let mut union = Union::default();
         for file in set {
@@ -186,24 +246,57 @@ fn human(name: &str, files: &[FileFacts], splits: &[SplitCode], document: &GfxDo
         }
         for (target, totals) in union.targets {
             let objects = counted(totals.objects, "object");
-            let held = if totals.objects == 0 { String::new() } else { format!("{objects}, {}", size(totals.bytes)) };
-            let _ = writeln!(text, "{}", format!("    {:24}{held}", target.to_string()).trim_end());
+            let held = if totals.objects == 0 {
+                String::new()
+            } else {
+                format!("{objects}, {}", size(totals.bytes))
+            };
+            let _ = writeln!(
+                text,
+                "{}",
+                format!("    {:24}{held}", target.to_string()).trim_end()
+            );
         }
     }
-    for file in files.iter().filter(|file| !file.inventory.kpack_references.is_empty()) {
+    for file in files
+        .iter()
+        .filter(|file| !file.inventory.kpack_references.is_empty())
+    {
         let _ = writeln!(text, "  {}: code split off", file.path);
-        for (target, archives) in audit::archives_of(&file.path, &file.inventory.kpack_references, splits) {
+        for (target, archives) in
+            audit::archives_of(&file.path, &file.inventory.kpack_references, splits)
+        {
             let shown = |one: &audit::Archive| {
-                if one.wheel == name { one.path.clone() } else { format!("{} of {}", one.path, one.wheel) }
+                if one.wheel == name {
+                    one.path.clone()
+                } else {
+                    format!("{} of {}", one.path, one.wheel)
+                }
             };
             let archives: Vec<String> = archives.iter().map(shown).collect();
-            let _ = writeln!(text, "    {:24}{}", target.to_string(), archives.join(" and "));
+            let _ = writeln!(
+                text,
+                "    {:24}{}",
+                target.to_string(),
+                archives.join(" and ")
+            );
         }
     }
-    for (kind, word) in [(SourceKind::Source, "source file"), (SourceKind::Bitcode, "bitcode file")] {
-        let count = files.iter().filter(|file| file.kind == FileKind::Source(kind)).count();
+    for (kind, word) in [
+        (SourceKind::Source, "source file"),
+        (SourceKind::Bitcode, "bitcode file"),
+    ] {
+        let count = files
+            .iter()
+            .filter(|file| file.kind == FileKind::Source(kind))
+            .count();
         if count > 0 {
-            let _ = writeln!(text, "  {}, which {} no code for a GPU", counted(count, word), are(count));
+            let _ = writeln!(
+                text,
+                "  {}, which {} no code for a GPU",
+                counted(count, word),
+                are(count)
+            );
         }
     }
     text
@@ -222,5 +315,9 @@ fn containers(inventory: &Inventory) -> String {
         ContainerKind::Kpack => counted(count, "archive"),
         ContainerKind::Data => counted(count, "data file"),
     };
-    counts.into_iter().map(told).collect::<Vec<_>>().join(" and ")
+    counts
+        .into_iter()
+        .map(told)
+        .collect::<Vec<_>>()
+        .join(" and ")
 }

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::bar::{Bar, Watchers};
 use crate::audit::{
-    self, DeviceWheels, Excludes, FileFacts, Judged, Judging, Known, Look, MachineLibraries, NoLibraries, Reading,
-    Report, SearchPath, SplitCode, policies_for,
+    self, DeviceWheels, Excludes, FileFacts, Judged, Judging, Known, Look, MachineLibraries,
+    NoLibraries, Reading, Report, SearchPath, SplitCode, policies_for,
 };
 use crate::bytes::ReadAt;
 use crate::compat::Compat;
@@ -53,8 +53,9 @@ pub(super) struct Tried {
     matched: BTreeSet<usize>,
 }
 
-/// Judges a built wheel, the same way on every machine: what keeps it from being delivered, and what a person should
-/// know. Code for GPUs must be there for these targets, and for no others, where the wheel is for one platform.
+/// Judges a built wheel, the same way on every machine: what keeps it from being delivered, and
+/// what a person should know. Code for GPUs must be there for these targets, and for no others,
+/// where the wheel is for one platform.
 ///
 /// # Errors
 /// Every fault that keeps the wheel from being read.
@@ -77,7 +78,12 @@ pub(in crate::cli) fn gate(
         if !expected.is_empty() && !name.is_any_platform() {
             found.extend(audit::unexpected(&shown, &report.files, &splits, &expected));
         }
-        found.extend(audit::too_large(&shown, file.size_bytes(), None, judge.compat));
+        found.extend(audit::too_large(
+            &shown,
+            file.size_bytes(),
+            None,
+            judge.compat,
+        ));
         found
     })
 }
@@ -92,24 +98,37 @@ pub(super) fn under_name(
     compat: &'static Compat,
     look: Look,
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
-    Judge::alone(compat, look).with_report(file, &name.to_string(), name, |_, report| report.findings.clone())
+    Judge::alone(compat, look).with_report(file, &name.to_string(), name, |_, report| {
+        report.findings.clone()
+    })
 }
 
-/// Drops what another finding says with more detail: that libraries lie where pure Python code goes.
+/// Drops what another finding says with more detail: that libraries lie where pure Python code
+/// goes.
 pub(super) fn told_once(found: &mut Vec<Diagnostic>) {
-    if found.iter().any(|one| one.code == &rocm_codes::PURELIB_WITH_LIBRARIES) {
+    if found
+        .iter()
+        .any(|one| one.code == &rocm_codes::PURELIB_WITH_LIBRARIES)
+    {
         found.retain(|one| one.code != &codes::PURELIB_MISMATCH);
     }
 }
 
 /// The first of some faults, for those who tell one.
 pub(super) fn first(faults: Vec<Diagnostic>) -> Diagnostic {
-    faults.into_iter().next().unwrap_or_else(|| Diagnostic::new(&codes::DAMAGED_ZIP, "the wheel cannot be read"))
+    faults
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| Diagnostic::new(&codes::DAMAGED_ZIP, "the wheel cannot be read"))
 }
 
 /// The members that were read as a whole and are what RECORD says.
 pub(super) fn vouched(files: &[FileFacts]) -> BTreeSet<&str> {
-    files.iter().filter(|file| file.is_vouched).map(|file| file.path.as_str()).collect()
+    files
+        .iter()
+        .filter(|file| file.is_vouched)
+        .map(|file| file.path.as_str())
+        .collect()
 }
 
 impl Judge {
@@ -137,7 +156,10 @@ impl Judge {
 
     /// The libraries of ROCm, of which a process must hold one copy.
     pub(super) fn of_rocm(&self) -> Excludes {
-        let preset = self.compat.preset("rocm").map(|preset| preset.patterns.iter().map(String::as_str));
+        let preset = self
+            .compat
+            .preset("rocm")
+            .map(|preset| preset.patterns.iter().map(String::as_str));
         Excludes::new(preset.into_iter().flatten()).unwrap_or_default()
     }
 
@@ -157,14 +179,18 @@ impl Judge {
         }
     }
 
-    /// Patterns of `--exclude` that left nothing out of so many wheels. None where they were not tried on all of these.
+    /// Patterns of `--exclude` that left nothing out of so many wheels. None where they were not
+    /// tried on all of these.
     pub(super) fn unmatched(&self, wheels: usize) -> Vec<Diagnostic> {
         let tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
         let idle = self.given.iter().enumerate();
         let idle = idle.filter(|(at, _)| tried.wheels >= wheels && !tried.matched.contains(at));
         idle.map(|(_, pattern)| {
-            Diagnostic::new(&codes::UNMATCHED_EXCLUDE, format!("`--exclude {pattern}` left nothing out"))
-                .help(unmatched_help(pattern))
+            Diagnostic::new(
+                &codes::UNMATCHED_EXCLUDE,
+                format!("`--exclude {pattern}` left nothing out"),
+            )
+            .help(unmatched_help(pattern))
         })
         .collect()
     }
@@ -195,7 +221,13 @@ impl Judge {
         let files = audit::inspect(wheel.archive(), reading)
             .map_err(|faults| faults.into_iter().map(fault).collect::<Vec<_>>())?;
         let selected = audit::select(name, &files);
-        let policies = policies_for(&selected, name, self.host, self.policy_file.as_ref(), self.wanted.as_deref());
+        let policies = policies_for(
+            &selected,
+            name,
+            self.host,
+            self.policy_file.as_ref(),
+            self.wanted.as_deref(),
+        );
         let known = Known::new(self.libraries.as_ref());
         let judging = policies.as_ref().map(|policies| Judging {
             policies,
@@ -214,18 +246,23 @@ impl Judge {
         };
         let mut report = audit::report(name, files, selected, judging, judged);
         report.findings.extend(check_dist_info(&wheel, name));
-        report.findings.extend(audit::not_as_labelled(&wheel, name, self.compat));
+        report
+            .findings
+            .extend(audit::not_as_labelled(&wheel, name, self.compat));
         told_once(&mut report.findings);
         let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
         tried.wheels += 1;
-        let trees = report.verdict.iter().flat_map(|verdict| verdict.trees.values());
+        let trees = report
+            .verdict
+            .iter()
+            .flat_map(|verdict| verdict.trees.values());
         tried.matched.extend(trees.flat_map(|tree| &tree.matched));
         drop(tried);
         Ok(take(&wheel, &report))
     }
 
-    /// The facts of some members of a wheel, which are held against its RECORD on the way. `name` is that of the wheel
-    /// it was made of.
+    /// The facts of some members of a wheel, which are held against its RECORD on the way. `name`
+    /// is that of the wheel it was made of.
     ///
     /// # Errors
     /// Every member that cannot be read.
@@ -248,10 +285,17 @@ impl Judge {
     /// Whether policies and facts ask about an undefined symbol.
     fn asked_symbols(&self, name: &WheelName) -> impl Fn(&str) -> bool + Sync + use<> {
         let tags = name.platform.tags();
-        let family = tags.iter().find_map(|tag| Family::of_platform_tag(tag)).unwrap_or(Family::Manylinux);
-        let arch = tags.iter().find_map(|tag| Arch::of_platform_tag(tag)).unwrap_or(Arch::X86_64);
+        let family = tags
+            .iter()
+            .find_map(|tag| Family::of_platform_tag(tag))
+            .unwrap_or(Family::Manylinux);
+        let arch = tags
+            .iter()
+            .find_map(|tag| Arch::of_platform_tag(tag))
+            .unwrap_or(Arch::X86_64);
         let policies = self.policies(family, arch);
-        let blacklisted: BTreeSet<String> = policies.blacklisted_symbols().map(str::to_owned).collect();
+        let blacklisted: BTreeSet<String> =
+            policies.blacklisted_symbols().map(str::to_owned).collect();
         move |symbol: &str| blacklisted.contains(symbol) || audit::is_of_torch(symbol)
     }
 }

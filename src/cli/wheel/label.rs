@@ -56,17 +56,26 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    output::change(&args.wheel, &args.destination, &args.printing, shell, LabelRule::IsSet, |wheel, file| {
-        let changed =
-            relabel(wheel, &file.name, &args.local, existing).map_err(|error| error.diagnostic(&file.shown))?;
-        if args.check_label {
-            let found = under_name(&file.file, &changed.name, compat, Look::Tables).map_err(first)?;
-            if let Some(finding) =
-                found.into_iter().find(|one| one.is_error() && one.code == &codes::LABEL_NOT_IN_CONTENTS)
-            {
-                return Err(finding);
+    output::change(
+        &args.wheel,
+        &args.destination,
+        &args.printing,
+        shell,
+        LabelRule::IsSet,
+        |wheel, file| {
+            let changed = relabel(wheel, &file.name, &args.local, existing)
+                .map_err(|error| error.diagnostic(&file.shown))?;
+            if args.check_label {
+                let found =
+                    under_name(&file.file, &changed.name, compat, Look::Tables).map_err(first)?;
+                if let Some(finding) = found
+                    .into_iter()
+                    .find(|one| one.is_error() && one.code == &codes::LABEL_NOT_IN_CONTENTS)
+                {
+                    return Err(finding);
+                }
             }
-        }
-        Ok(changed)
-    })
+            Ok(changed)
+        },
+    )
 }

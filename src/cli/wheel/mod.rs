@@ -96,7 +96,11 @@ pub(in crate::cli) struct WheelFile {
 
 /// Opens a wheel by its path.
 pub(in crate::cli) fn open(path: &Path) -> Result<WheelFile, Diagnostic> {
-    let shown = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let shown = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let name = shown.parse::<WheelName>().map_err(|error| {
         Diagnostic::new(&codes::BAD_WHEEL_NAME, error.to_string())
             .at(Place::File(path.display().to_string().into()), "")
@@ -109,19 +113,28 @@ pub(in crate::cli) fn open(path: &Path) -> Result<WheelFile, Diagnostic> {
         if is_pattern {
             finding.help(help)
         } else if path.is_dir() {
-            finding.help(format!("name the wheels in it: `{}/*.whl`", shell_quoted(path.display().to_string())))
+            finding.help(format!(
+                "name the wheels in it: `{}/*.whl`",
+                shell_quoted(path.display().to_string())
+            ))
         } else {
             finding
         }
     })?;
-    Ok(WheelFile { shown, name: name?, file })
+    Ok(WheelFile {
+        shown,
+        name: name?,
+        file,
+    })
 }
 
 /// Shows what was found. The exit is the machine's where something could not be written or fetched.
 pub(in crate::cli) fn report(shell: &Shell, found: &[Diagnostic]) -> Exit {
     match shell.report(found) {
         Exit::Fault
-            if found.iter().any(|one| one.code == &host::CANNOT_WRITE_FILE || one.code == &facts::CANNOT_FETCH) =>
+            if found.iter().any(|one| {
+                one.code == &host::CANNOT_WRITE_FILE || one.code == &facts::CANNOT_FETCH
+            }) =>
         {
             Exit::Machine
         }

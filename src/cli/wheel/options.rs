@@ -66,8 +66,8 @@ pub(in crate::cli) enum BuildLibraries {
 /// Where members go that must be read out of order.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Work {
-    /// Put members of more than 512 MiB that must be read out of order into this folder [default: the one for temporary
-    /// files]
+    /// Put members of more than 512 MiB that must be read out of order into this folder [default:
+    /// the one for temporary files]
     #[arg(long, value_name = "DIR")]
     work_dir: Option<PathBuf>,
 }
@@ -110,7 +110,10 @@ impl Options {
             [] => presets.iter().map(|name| (*name).to_owned()).collect(),
             named => named.to_vec(),
         };
-        Self { exclude_preset, ..self.clone() }
+        Self {
+            exclude_preset,
+            ..self.clone()
+        }
     }
 
     /// Gathers what the options name.
@@ -120,17 +123,34 @@ impl Options {
     pub(super) fn judge(&self, look: Look, shell: &Shell) -> Result<Judge, Exit> {
         let compat = load::compat(shell)?;
         let mut sink = Sink::new();
-        let mut patterns: Vec<String> = self.exclude.iter().chain(&self.left_outside).cloned().collect();
-        for name in self.exclude_preset.iter().filter(|_| self.exclude_preset != [NO_PRESET]) {
+        let mut patterns: Vec<String> = self
+            .exclude
+            .iter()
+            .chain(&self.left_outside)
+            .cloned()
+            .collect();
+        for name in self
+            .exclude_preset
+            .iter()
+            .filter(|_| self.exclude_preset != [NO_PRESET])
+        {
             match compat.preset(name) {
                 Some(preset) => patterns.extend(preset.patterns.iter().cloned()),
                 None => {
-                    let known: Vec<&str> = compat.tables().presets.iter().map(|row| row.name.as_str()).collect();
+                    let known: Vec<&str> = compat
+                        .tables()
+                        .presets
+                        .iter()
+                        .map(|row| row.name.as_str())
+                        .collect();
                     let near = nearest::nearest(name, known.iter().copied());
-                    let message = nearest::with_nearest(format!("there is no preset `{name}`"), near);
+                    let message =
+                        nearest::with_nearest(format!("there is no preset `{name}`"), near);
                     sink.push(
-                        Diagnostic::new(&codes::UNKNOWN_PRESET, message)
-                            .help(format!("known are {}, and `{NO_PRESET}` alone for no set", known.join(", "))),
+                        Diagnostic::new(&codes::UNKNOWN_PRESET, message).help(format!(
+                            "known are {}, and `{NO_PRESET}` alone for no set",
+                            known.join(", ")
+                        )),
                     );
                 }
             }
@@ -143,36 +163,53 @@ impl Options {
         }
         let mut excludes = |patterns: &[String]| {
             Excludes::new(patterns.iter().map(String::as_str)).unwrap_or_else(|reason| {
-                sink.push(Diagnostic::new(&codes::BAD_PATTERN, reason).help("shell patterns have `*`, `?` and `[…]`"));
+                sink.push(
+                    Diagnostic::new(&codes::BAD_PATTERN, reason)
+                        .help("shell patterns have `*`, `?` and `[…]`"),
+                );
                 Excludes::default()
             })
         };
         let (excludes, allowed_paths) = (excludes(&patterns), excludes(&self.allow_rpath));
-        let policy_file = self.policy_file.as_ref().and_then(|path| match sys::read_text(path, LIMIT_BYTES) {
-            Ok(text) => PolicyFile::read(&Source::new(path.display().to_string(), text), &mut sink),
-            Err(fault) => {
-                sink.push(fault.into());
-                None
-            }
-        });
+        let policy_file =
+            self.policy_file
+                .as_ref()
+                .and_then(|path| match sys::read_text(path, LIMIT_BYTES) {
+                    Ok(text) => {
+                        PolicyFile::read(&Source::new(path.display().to_string(), text), &mut sink)
+                    }
+                    Err(fault) => {
+                        sink.push(fault.into());
+                        None
+                    }
+                });
         let room = self.work.room().unwrap_or_else(|fault| {
             sink.push(fault);
             Room::default()
         });
         let sysroot = Sysroot::new(&self.sysroot);
         if !self.no_host_libs && !sysroot.is_there() {
-            sink.push(no_folder(&self.sysroot).help("no library would be found below it; correct `--sysroot`"));
+            sink.push(
+                no_folder(&self.sysroot)
+                    .help("no library would be found below it; correct `--sysroot`"),
+            );
         }
         let found = sink.finish();
         if found.iter().any(Diagnostic::is_error) {
-            let is_of_words = |one: &Diagnostic| one.code == &codes::UNKNOWN_PRESET || one.code == &codes::BAD_PATTERN;
+            let is_of_words = |one: &Diagnostic| {
+                one.code == &codes::UNKNOWN_PRESET || one.code == &codes::BAD_PATTERN
+            };
             let is_usage = found.iter().any(is_of_words);
             return Err(match super::report(shell, &found) {
                 Exit::Fault if is_usage => Exit::Usage,
                 exit => exit,
             });
         }
-        let host = if !self.no_host_libs && sysroot.is_of_musl() { Family::Musllinux } else { Family::Manylinux };
+        let host = if !self.no_host_libs && sysroot.is_of_musl() {
+            Family::Musllinux
+        } else {
+            Family::Manylinux
+        };
         let (libraries, path): (Box<dyn MachineLibraries>, SearchPath) = if self.no_host_libs {
             (Box::new(NoLibraries), SearchPath::default())
         } else {
@@ -180,7 +217,11 @@ impl Options {
             if self.ldpaths.is_some() {
                 let told = |folder: &str| no_folder(Path::new(folder)).severity(Severity::Warning);
                 let missing = sysroot.missing(&path.system).into_iter().map(told);
-                shell.report(&missing.map(|one| one.help("correct `--ldpaths`")).collect::<Vec<_>>());
+                shell.report(
+                    &missing
+                        .map(|one| one.help("correct `--ldpaths`"))
+                        .collect::<Vec<_>>(),
+                );
             }
             (Box::new(sysroot), path)
         };
@@ -207,10 +248,19 @@ impl Options {
 /// That a folder to search libraries in is not there.
 fn no_folder(path: &Path) -> Diagnostic {
     let reason = "there is no such folder".to_owned();
-    sys::FileError { action: "read", path: path.to_owned(), reason, source: None }.into()
+    sys::FileError {
+        action: "read",
+        path: path.to_owned(),
+        reason,
+        source: None,
+    }
+    .into()
 }
 
 /// Patterns of a file: one a line, without empty lines and those that begin with `#`.
 fn pattern_lines(text: &str) -> impl Iterator<Item = String> {
-    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned)
+    text.lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(str::to_owned)
 }

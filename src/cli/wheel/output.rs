@@ -21,8 +21,9 @@ pub(super) struct Destination {
     force: bool,
 }
 
-/// Opens a wheel, decides what changes, writes the new wheel and says where it is. A wheel with faults that installers
-/// refuse and that stay is refused; `label` says whether the label is among what changes.
+/// Opens a wheel, decides what changes, writes the new wheel and says where it is. A wheel with
+/// faults that installers refuse and that stay is refused; `label` says whether the label is among
+/// what changes.
 pub(super) fn change(
     path: &Path,
     destination: &Destination,
@@ -34,7 +35,8 @@ pub(super) fn change(
     let done = || {
         let one = |fault| vec![fault];
         let input = super::open(path).map_err(one)?;
-        let opened = Wheel::open(&input.file).map_err(|error| one(error.diagnostic(&input.shown)))?;
+        let opened =
+            Wheel::open(&input.file).map_err(|error| one(error.diagnostic(&input.shown)))?;
         check_copied(&opened, &input, label)?;
         let change = decide(&opened, &input).map_err(one)?;
         let (out, saved) = save(path, &opened, &change, destination, shell).map_err(one)?;
@@ -47,7 +49,11 @@ pub(super) fn change(
 }
 
 /// Checks that the wheel has nothing that installers refuse and that the new one would have again.
-pub(super) fn check_copied(opened: &Wheel<'_>, input: &WheelFile, label: LabelRule) -> Result<(), Vec<Diagnostic>> {
+pub(super) fn check_copied(
+    opened: &Wheel<'_>,
+    input: &WheelFile,
+    label: LabelRule,
+) -> Result<(), Vec<Diagnostic>> {
     match wheel::copied_faults(opened.headers(), &input.name, label) {
         none if none.is_empty() => Ok(()),
         faults => Err(faults),
@@ -100,23 +106,44 @@ pub(super) fn save(
     shell: &Shell,
 ) -> Result<(PathBuf, Saved), Diagnostic> {
     let time = source_date(shell.environment.get("SOURCE_DATE_EPOCH"))?;
-    let folder = destination.wheel_dir.as_deref().or_else(|| path.parent()).unwrap_or(Path::new(""));
+    let folder = destination
+        .wheel_dir
+        .as_deref()
+        .or_else(|| path.parent())
+        .unwrap_or(Path::new(""));
     let out = folder.join(change.name.to_string());
     if out == path || sys::is_same_file(path, &out) {
         if change.edits.is_empty() && !opened.archive().needs_rewriting() {
             return Ok((out, Saved::Same));
         }
-        let message = format!("the result would replace the wheel it is made from, `{}`", path.display());
-        return Err(Diagnostic::new(&codes::OUTPUT_IS_INPUT, message).help("give another folder with `-w DIR`"));
+        let message = format!(
+            "the result would replace the wheel it is made from, `{}`",
+            path.display()
+        );
+        return Err(Diagnostic::new(&codes::OUTPUT_IS_INPUT, message)
+            .help("give another folder with `-w DIR`"));
     }
-    let existing = if destination.force { Existing::Replace } else { Existing::Keep };
-    let options = WriteOptions { time, ..WriteOptions::default() };
-    let shown = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let existing = if destination.force {
+        Existing::Replace
+    } else {
+        Existing::Keep
+    };
+    let options = WriteOptions {
+        time,
+        ..WriteOptions::default()
+    };
+    let shown = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let bar = Bar::new(Watchers::of(shell), &change.name.to_string());
     let saved = sys::save::<Diagnostic>(&out, existing, |target| {
-        wheel::rewrite_watched(opened, &change.edits, &options, target, &|progress| bar.tell(progress))
-            .map(drop)
-            .map_err(|error| error.diagnostic(&shown))
+        wheel::rewrite_watched(opened, &change.edits, &options, target, &|progress| {
+            bar.tell(progress)
+        })
+        .map(drop)
+        .map_err(|error| error.diagnostic(&shown))
     })?;
     if saved == Saved::Kept {
         let message = format!("`{}` is there and has other content", out.display());
@@ -140,8 +167,10 @@ pub(super) fn source_date(text: Option<&str>) -> Result<Option<DosTime>, Diagnos
 pub(in crate::cli) fn source_date_s(text: Option<&str>) -> Result<Option<i64>, Diagnostic> {
     text.map(|text| {
         text.parse().map(DosTime::clamp_epoch_s).map_err(|_| {
-            let message = format!("`SOURCE_DATE_EPOCH` is `{text}`, which is no whole number of seconds");
-            Diagnostic::new(&codes::BAD_SOURCE_DATE, message).help("set it to seconds since 1970-01-01, or unset it")
+            let message =
+                format!("`SOURCE_DATE_EPOCH` is `{text}`, which is no whole number of seconds");
+            Diagnostic::new(&codes::BAD_SOURCE_DATE, message)
+                .help("set it to seconds since 1970-01-01, or unset it")
         })
     })
     .transpose()

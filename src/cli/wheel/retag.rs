@@ -35,7 +35,11 @@ pub(super) struct Args {
     /// ABI tags, such as cp312, abi3 or none
     #[arg(long, value_name = "[+]TAG")]
     abi_tag: Option<TagChange>,
-    #[arg(help = "Platform tags, such as linux_x86_64 or +manylinux_2_28_x86_64", long, value_name = "[+]TAG")]
+    #[arg(
+        help = "Platform tags, such as linux_x86_64 or +manylinux_2_28_x86_64",
+        long,
+        value_name = "[+]TAG"
+    )]
     platform_tag: Option<TagChange>,
     /// The build number; an empty text removes it
     #[arg(long, value_name = "BUILD")]
@@ -61,20 +65,29 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    output::change(&args.wheel, &args.destination, &args.printing, shell, LabelRule::Agrees, |wheel, file| {
-        let mut changed = retag(wheel, &file.name, &change).map_err(|error| error.diagnostic(&file.shown))?;
-        if args.platform_tag.is_none() {
-            return Ok(changed);
-        }
-        // What cannot be read vouches for no name.
-        let found = under_name(&file.file, &changed.name, compat, Look::Libraries).map_err(first)?;
-        for finding in found.into_iter().filter(contradicts_claim) {
-            if !args.allow.contains(&finding.code) {
-                let id = finding.code.id;
-                return Err(finding.help(format!("say that it is meant with `--allow {id}`")));
+    output::change(
+        &args.wheel,
+        &args.destination,
+        &args.printing,
+        shell,
+        LabelRule::Agrees,
+        |wheel, file| {
+            let mut changed =
+                retag(wheel, &file.name, &change).map_err(|error| error.diagnostic(&file.shown))?;
+            if args.platform_tag.is_none() {
+                return Ok(changed);
             }
-            changed.findings.push(finding.severity(Severity::Warning));
-        }
-        Ok(changed)
-    })
+            // What cannot be read vouches for no name.
+            let found =
+                under_name(&file.file, &changed.name, compat, Look::Libraries).map_err(first)?;
+            for finding in found.into_iter().filter(contradicts_claim) {
+                if !args.allow.contains(&finding.code) {
+                    let id = finding.code.id;
+                    return Err(finding.help(format!("say that it is meant with `--allow {id}`")));
+                }
+                changed.findings.push(finding.severity(Severity::Warning));
+            }
+            Ok(changed)
+        },
+    )
 }

@@ -9,7 +9,8 @@ use super::options::Options;
 use super::sizes::size;
 use super::{Format, report};
 use crate::audit::{
-    self, DeviceWheels, Document, FileFacts, FileKind, Found, GfxDocument, Look, Readers, Report, SplitCode,
+    self, DeviceWheels, Document, FileFacts, FileKind, Found, GfxDocument, Look, Readers, Report,
+    SplitCode,
 };
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::{Diagnostic, counted};
@@ -36,7 +37,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "READERS", num_args = 0..=1, require_equals = true, default_missing_value = "own")]
     json: Option<JsonReaders>,
     /// How to print the result
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT", conflicts_with = "json")]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "human",
+        value_name = "FORMAT",
+        conflicts_with = "json"
+    )]
     format: Format,
     /// Taken for auditwheel's sake: a wheel without libraries is no failure here
     #[arg(long, hide = true)]
@@ -110,12 +117,16 @@ fn told(waiting: Vec<Shown>) -> Vec<(String, Vec<Diagnostic>)> {
     let one = |(shown, missing): (Shown, Vec<Diagnostic>)| match shown.what {
         What::Text(text) => (text, [shown.found, missing].concat()),
         What::Document(document, _) if shown.split.is_empty() => (json(&document), shown.found),
-        What::Document(document, files) => (json(&document.among(&files, &splits, &missing)), shown.found),
+        What::Document(document, files) => (
+            json(&document.among(&files, &splits, &missing)),
+            shown.found,
+        ),
     };
     waiting.into_iter().zip(missing).map(one).collect()
 }
 
-/// What is shown of a wheel: the verdict with what a person should know, or the faults that kept it from being judged.
+/// What is shown of a wheel: the verdict with what a person should know, or the faults that kept it
+/// from being judged.
 fn show(path: &Path, judge: &Judge, readers: Option<Readers>) -> Shown {
     let opened = super::open(path).map_err(|fault| vec![fault]);
     let shown = opened.and_then(|file| {
@@ -124,23 +135,43 @@ fn show(path: &Path, judge: &Judge, readers: Option<Readers>) -> Shown {
             let split = SplitCode::new(&file.shown, &report.files).with_device_wheels(devices);
             let (what, found) = match readers {
                 Some(readers) => {
-                    let files = report.files.iter().filter(|file| !split.is_empty() && !file.inventory.is_empty());
-                    (What::Document(Box::new(Document::new(report, readers)), files.cloned().collect()), Vec::new())
+                    let files = report
+                        .files
+                        .iter()
+                        .filter(|file| !split.is_empty() && !file.inventory.is_empty());
+                    (
+                        What::Document(
+                            Box::new(Document::new(report, readers)),
+                            files.cloned().collect(),
+                        ),
+                        Vec::new(),
+                    )
                 }
                 None => (What::Text(human(wheel, report)), report.findings.clone()),
             };
-            Shown { what, found, split, is_judged: true }
+            Shown {
+                what,
+                found,
+                split,
+                is_judged: true,
+            }
         })
     });
     shown.unwrap_or_else(|found| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let what = match (readers, found.first()) {
-            (Some(_), Some(first)) => {
-                What::Document(Box::new(Document::of_fault(&name, first.message.clone())), Vec::new())
-            }
+            (Some(_), Some(first)) => What::Document(
+                Box::new(Document::of_fault(&name, first.message.clone())),
+                Vec::new(),
+            ),
             _ => What::Text(String::new()),
         };
-        Shown { what, found, split: SplitCode::default(), is_judged: false }
+        Shown {
+            what,
+            found,
+            split: SplitCode::default(),
+            is_judged: false,
+        }
     })
 }
 
@@ -158,34 +189,66 @@ fn line(text: &mut String, word: &str, fact: &str) {
 }
 
 fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
-    let libraries = report.files.iter().filter(|file| matches!(file.kind, FileKind::Library(_))).count();
-    let unpacked: u64 = wheel.archive().members().iter().map(crate::wheel::Member::size_bytes).sum();
+    let libraries = report
+        .files
+        .iter()
+        .filter(|file| matches!(file.kind, FileKind::Library(_)))
+        .count();
+    let unpacked: u64 = wheel
+        .archive()
+        .members()
+        .iter()
+        .map(crate::wheel::Member::size_bytes)
+        .sum();
     let mut text = format!("{}\n", report.name);
     let Some(verdict) = &report.verdict else {
         line(&mut text, "platform", &unjudged(report));
         gfx_line(&mut text, report);
         return text;
     };
-    line(&mut text, "holds", &format!("{}, {} unpacked", counted(libraries, "ELF file"), size(unpacked)));
+    line(
+        &mut text,
+        "holds",
+        &format!(
+            "{}, {} unpacked",
+            counted(libraries, "ELF file"),
+            size(unpacked)
+        ),
+    );
     let claimed = report.name.platform.tags().join(", ");
     line(&mut text, "claims", &claimed);
     let unjudged = report.unjudged_tags();
     if !unjudged.is_empty() {
         let verb = if unjudged.len() == 1 { "is" } else { "are" };
-        line(&mut text, "", &format!("{} {verb} not judged", unjudged.join(", ")));
+        line(
+            &mut text,
+            "",
+            &format!("{} {verb} not judged", unjudged.join(", ")),
+        );
     }
     line(&mut text, "platform", &verdict.overall.tag());
     line(&mut text, "symbols", &symbols(report));
     if verdict.symbols != verdict.own_symbols {
-        let with_libraries = format!("{} with the libraries of this machine that it needs", verdict.symbols.tag());
+        let with_libraries = format!(
+            "{} with the libraries of this machine that it needs",
+            verdict.symbols.tag()
+        );
         line(&mut text, "", &with_libraries);
     }
     if let Some(next) = audit::obstacles(&report.files, verdict) {
         let hidden = next.reasons.len().saturating_sub(SHOWN);
         let more = (hidden > 0).then(|| format!("and {hidden} more"));
         for (number, reason) in next.reasons.iter().take(SHOWN).chain(&more).enumerate() {
-            let word = if number == 0 { format!("{} lacks ", next.tag) } else { " ".repeat(next.tag.len() + 7) };
-            line(&mut text, if number == 0 { "next" } else { "" }, &(word + reason));
+            let word = if number == 0 {
+                format!("{} lacks ", next.tag)
+            } else {
+                " ".repeat(next.tag.len() + 7)
+            };
+            line(
+                &mut text,
+                if number == 0 { "next" } else { "" },
+                &(word + reason),
+            );
         }
     }
     let external = verdict.references.first().map(|one| &one.libraries);
@@ -200,13 +263,22 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
     let rocm: Vec<String> = report
         .rocm
         .iter()
-        .map(|(major, names)| format!("{major}, by {}", names.iter().next().map_or("", String::as_str)))
+        .map(|(major, names)| {
+            format!(
+                "{major}, by {}",
+                names.iter().next().map_or("", String::as_str)
+            )
+        })
         .collect();
     if !rocm.is_empty() {
         line(&mut text, "ROCm", &rocm.join("; "));
     }
     if let Some(need) = &report.torch {
-        line(&mut text, "torch", &format!("{need}, by the symbols that it needs"));
+        line(
+            &mut text,
+            "torch",
+            &format!("{need}, by the symbols that it needs"),
+        );
     }
     text
 }
@@ -216,12 +288,19 @@ fn unjudged(report: &Report<'_>) -> String {
     let claims = report.name.platform.tags().join(", ");
     if report.has_unjudged_libraries() {
         "none: no library of it can be judged".to_owned()
-    } else if let Some(system) = report.foreign_system.or(report.has_windows_files().then_some("Windows")) {
+    } else if let Some(system) = report
+        .foreign_system
+        .or(report.has_windows_files().then_some("Windows"))
+    {
         format!("{claims} by its name: what it holds for {system} is not judged")
     } else {
         format!(
             "{claims}{}: it holds no libraries to judge",
-            if report.name.is_any_platform() { "" } else { " by its name" }
+            if report.name.is_any_platform() {
+                ""
+            } else {
+                " by its name"
+            }
         )
     }
 }
@@ -235,10 +314,14 @@ fn gfx_line(text: &mut String, report: &Report<'_>) {
 
 /// The policy that the wheel's own symbols allow, and the newest version of each prefix.
 fn symbols(report: &Report<'_>) -> String {
-    let Some(verdict) = &report.verdict else { return String::new() };
+    let Some(verdict) = &report.verdict else {
+        return String::new();
+    };
     let mut newest: std::collections::BTreeMap<&str, &str> = std::collections::BTreeMap::new();
     for version in verdict.own_versions.values().flatten() {
-        let Some((prefix, _)) = version.split_once('_') else { continue };
+        let Some((prefix, _)) = version.split_once('_') else {
+            continue;
+        };
         let entry = newest.entry(prefix).or_insert(version);
         if crate::audit::numbers(entry) < crate::audit::numbers(version) {
             *entry = version;

@@ -1,6 +1,7 @@
 //! Sizes as a person reads them.
 
-/// The first unit that leaves a number below a thousand, in powers of ten as the index and GitHub count: `4.5 MB`.
+/// The first unit that leaves a number below a thousand, in powers of ten as the index and GitHub
+/// count: `4.5 MB`.
 pub(in crate::cli) fn size(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000)];
     match UNITS.into_iter().find(|(_, unit)| bytes >= *unit) {

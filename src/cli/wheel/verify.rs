@@ -59,13 +59,16 @@ fn check(path: &Path, shell: &Shell) -> Vec<Diagnostic> {
     found
 }
 
-/// What is wrong with a wheel: its container, members against RECORD, METADATA and WHEEL against the name, and libraries
-/// that loaders refuse or crash on. Large libraries are read once for all of it.
+/// What is wrong with a wheel: its container, members against RECORD, METADATA and WHEEL against
+/// the name, and libraries that loaders refuse or crash on. Large libraries are read once for all
+/// of it.
 fn verified(file: &WheelFile, watchers: Watchers) -> Vec<Diagnostic> {
     let bar = Bar::new(watchers, &file.shown);
     let watch = |progress| bar.tell(progress);
     let whole = || wheel::verify_watched(&file.file, &file.name, &watch);
-    let Ok(opened) = Wheel::open(&file.file) else { return whole() };
+    let Ok(opened) = Wheel::open(&file.file) else {
+        return whole();
+    };
     let reading = Reading {
         look: Look::Layouts,
         asked: &|_| false,
@@ -73,49 +76,78 @@ fn verified(file: &WheelFile, watchers: Watchers) -> Vec<Diagnostic> {
         vouching: Some(&Vouching::new(opened.record())),
         watch: &watch,
     };
-    let Ok(files) = audit::inspect(opened.archive(), reading) else { return whole() };
+    let Ok(files) = audit::inspect(opened.archive(), reading) else {
+        return whole();
+    };
     let vouched = vouched(&files);
-    let mut found = wheel::verify_some(&opened, &file.name, &|member| vouched.contains(member.name()));
+    let mut found = wheel::verify_some(&opened, &file.name, &|member| {
+        vouched.contains(member.name())
+    });
     for file_facts in &files {
         found.extend(audit::damaged(&file.shown, file_facts));
-        let place = Place::Member { wheel: file.shown.clone(), member: file_facts.path.clone() };
-        let finding =
-            |fault: &LayoutFault| Diagnostic::new(&rocm_codes::DAMAGED_LAYOUT, fault.to_string()).at(place.clone(), "");
+        let place = Place::Member {
+            wheel: file.shown.clone(),
+            member: file_facts.path.clone(),
+        };
+        let finding = |fault: &LayoutFault| {
+            Diagnostic::new(&rocm_codes::DAMAGED_LAYOUT, fault.to_string()).at(place.clone(), "")
+        };
         found.extend(file_facts.layout_faults.iter().map(finding));
     }
     found
 }
 
-/// What `wheel check` says of a wheel without options, the same way on every machine, but for its size and for other
-/// wheels; and what is taken of it, where it can be read.
+/// What `wheel check` says of a wheel without options, the same way on every machine, but for its
+/// size and for other wheels; and what is taken of it, where it can be read.
 pub(in crate::cli) fn proved_with<R>(
     file: &WheelFile,
     compat: &'static Compat,
     watchers: Watchers,
     take: impl FnOnce(&Wheel<'_>, &[FileFacts]) -> R,
 ) -> (Vec<Diagnostic>, Option<R>) {
-    let judge = Judge { watchers, vouches: true, ..Judge::alone(compat, Look::Everything) };
+    let judge = Judge {
+        watchers,
+        vouches: true,
+        ..Judge::alone(compat, Look::Everything)
+    };
     let proved = judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
         let vouched = vouched(&report.files);
-        let mut found = wheel::verify_some(wheel, &file.name, &|member| vouched.contains(member.name()));
-        let fresh: Vec<Diagnostic> = report.findings.iter().filter(|one| !found.contains(one)).cloned().collect();
+        let mut found =
+            wheel::verify_some(wheel, &file.name, &|member| vouched.contains(member.name()));
+        let fresh: Vec<Diagnostic> = report
+            .findings
+            .iter()
+            .filter(|one| !found.contains(one))
+            .cloned()
+            .collect();
         found.extend(fresh);
         told_once(&mut found);
         (found, take(wheel, &report.files))
     });
     match proved {
         Ok((found, taken)) => (found, Some(taken)),
-        // What keeps a wheel from being read is among the faults of the container, which are all to be told.
+        // What keeps a wheel from being read is among the faults of the container, which are all to
+        // be told.
         Err(faults) => {
             let whole = wheel::verify(&file.file, &file.name);
-            (if whole.iter().any(Diagnostic::is_error) { whole } else { faults }, None)
+            (
+                if whole.iter().any(Diagnostic::is_error) {
+                    whole
+                } else {
+                    faults
+                },
+                None,
+            )
         }
     }
 }
 
 /// The name of a file as it stands in an address, which installers refuse.
 pub(super) fn encoded_name(wheel: &WheelFile, path: &Path) -> Option<Diagnostic> {
-    let message = format!("the file is named `{}`, percent-encoded as in an address", wheel.shown);
+    let message = format!(
+        "the file is named `{}`, percent-encoded as in an address",
+        wheel.shown
+    );
     wheel.shown.contains('%').then(|| {
         Diagnostic::new(&codes::BAD_WHEEL_NAME, message)
             .at(Place::File(path.display().to_string().into()), "")
@@ -127,8 +159,16 @@ fn human(path: &Path, found: &[Diagnostic]) -> String {
     let count = |severity| found.iter().filter(|one| one.severity == severity).count();
     let errors = count(Severity::Error);
     let (warnings, remarks) = (count(Severity::Warning), count(Severity::Note));
-    let mut text = format!("{:6} {}", if errors == 0 { "ok" } else { "failed" }, path.display());
-    for (count, word) in [(errors, "error"), (warnings, "warning"), (remarks, "remark")] {
+    let mut text = format!(
+        "{:6} {}",
+        if errors == 0 { "ok" } else { "failed" },
+        path.display()
+    );
+    for (count, word) in [
+        (errors, "error"),
+        (warnings, "warning"),
+        (remarks, "remark"),
+    ] {
         if count > 0 {
             let _ = write!(text, ", {}", counted(count, word));
         }

@@ -1,5 +1,5 @@
-//! Policies from a file in auditwheel's JSON form: a list of objects with `name`, `aliases`, `priority`,
-//! `symbol_versions`, `lib_whitelist` and `blacklist`.
+//! Policies from a file in auditwheel's JSON form: a list of objects with `name`, `aliases`,
+//! `priority`, `symbol_versions`, `lib_whitelist` and `blacklist`.
 //!
 //! Input: a file's text. Output: checked policies, or every fault at its place.
 
@@ -40,33 +40,59 @@ pub(super) struct FilePolicy {
 const TEXTS: Shape = Shape::List(&Shape::Text);
 
 const fn field(name: &'static str, shape: Shape, doc: &'static str) -> Field {
-    Field { name, shape, required: true, default: "", doc }
+    Field {
+        name,
+        shape,
+        required: true,
+        default: "",
+        doc,
+    }
 }
 
 /// What the file holds.
 const SHAPE: Shape = Shape::List(&Shape::Record(&Record {
     name: "policy",
     fields: &[
-        field("name", Shape::Text, "Name without an architecture, such as `manylinux_2_28`."),
+        field(
+            "name",
+            Shape::Text,
+            "Name without an architecture, such as `manylinux_2_28`.",
+        ),
         field("aliases", TEXTS, "Older names, such as `manylinux2014`."),
-        field("priority", Shape::Integer, "More systems meet a policy with a higher number; 0 is `linux`."),
+        field(
+            "priority",
+            Shape::Integer,
+            "More systems meet a policy with a higher number; 0 is `linux`.",
+        ),
         field(
             "symbol_versions",
             Shape::Map(&Shape::Map(&TEXTS)),
             "Architecture, prefix, and the versions permitted, without the prefix.",
         ),
-        field("lib_whitelist", TEXTS, "Libraries that a wheel may need from outside."),
-        field("blacklist", Shape::Map(&TEXTS), "Library, and its symbols that no wheel may need."),
+        field(
+            "lib_whitelist",
+            TEXTS,
+            "Libraries that a wheel may need from outside.",
+        ),
+        field(
+            "blacklist",
+            Shape::Map(&TEXTS),
+            "Library, and its symbols that no wheel may need.",
+        ),
     ],
 }));
 
 impl PolicyFile {
-    /// Reads and checks a file. Faults go to the sink, all of them in one run; `None` when there are any.
+    /// Reads and checks a file. Faults go to the sink, all of them in one run; `None` when there
+    /// are any.
     pub fn read(source: &Source, sink: &mut Sink) -> Option<Self> {
         let mut own = Sink::new();
         let policies = read(source, &mut own);
         let is_good = !own.has_errors();
-        own.finish().into_iter().map(of_policies).for_each(|diagnostic| sink.push(diagnostic));
+        own.finish()
+            .into_iter()
+            .map(of_policies)
+            .for_each(|diagnostic| sink.push(diagnostic));
         policies.filter(|_| is_good)
     }
 
@@ -106,7 +132,10 @@ fn read(source: &Source, sink: &mut Sink) -> Option<PolicyFile> {
             return None;
         }
     };
-    let mut both: Vec<(FilePolicy, &Node)> = policies.into_iter().zip(node.items().unwrap_or_default()).collect();
+    let mut both: Vec<(FilePolicy, &Node)> = policies
+        .into_iter()
+        .zip(node.items().unwrap_or_default())
+        .collect();
     // Stable, so that of two equal priorities the later one in the file is the fault.
     both.sort_by_key(|(policy, _)| std::cmp::Reverse(policy.priority));
     faults.names(&both);
@@ -120,17 +149,27 @@ fn read(source: &Source, sink: &mut Sink) -> Option<PolicyFile> {
     }
     if let Some((_, policy)) = both.get(MOST_POLICIES) {
         let message = format!("a file holds at most {MOST_POLICIES} policies beside `{LINUX}`");
-        faults.bad(span(policy, "name"), message, "remove the policies that no wheel is judged by");
+        faults.bad(
+            span(policy, "name"),
+            message,
+            "remove the policies that no wheel is judged by",
+        );
     }
     for family in [Family::Manylinux, Family::Musllinux] {
-        faults.growth(both.iter().filter(|(policy, _)| Family::of_platform_tag(&policy.name) == Some(family)));
+        faults.growth(
+            both.iter()
+                .filter(|(policy, _)| Family::of_platform_tag(&policy.name) == Some(family)),
+        );
     }
-    Some(PolicyFile(both.into_iter().map(|(policy, _)| policy).collect()))
+    Some(PolicyFile(
+        both.into_iter().map(|(policy, _)| policy).collect(),
+    ))
 }
 
 /// Where a key's value stands, or the whole.
 fn span(node: &Node, key: &str) -> Span {
-    node.get(key).map_or_else(|| node.span.clone(), |value| value.span.clone())
+    node.get(key)
+        .map_or_else(|| node.span.clone(), |value| value.span.clone())
 }
 
 struct Faults<'a> {
@@ -140,7 +179,9 @@ struct Faults<'a> {
 
 impl Faults<'_> {
     fn bad(&mut self, at: Span, message: String, help: &str) {
-        let fault = Diagnostic::new(&codes::BAD_POLICY_FILE, message).at(self.source.place(at), "").help(help);
+        let fault = Diagnostic::new(&codes::BAD_POLICY_FILE, message)
+            .at(self.source.place(at), "")
+            .help(help);
         self.sink.push(fault);
     }
 
@@ -150,7 +191,9 @@ impl Faults<'_> {
         for (policy, node) in policies {
             let name = &policy.name;
             let is_known = name == LINUX
-                || [Family::Manylinux, Family::Musllinux].into_iter().any(|family| version_of(family, name).is_some());
+                || [Family::Manylinux, Family::Musllinux]
+                    .into_iter()
+                    .any(|family| version_of(family, name).is_some());
             if !is_known {
                 let message = format!("`{name}` is no name of a policy");
                 self.bad(
@@ -161,40 +204,77 @@ impl Faults<'_> {
             }
             if (name == LINUX) != (policy.priority == 0) {
                 let message = format!("`{name}` has priority {}", policy.priority);
-                self.bad(span(node, "priority"), message, "give `linux` 0 and every other policy a number above");
+                self.bad(
+                    span(node, "priority"),
+                    message,
+                    "give `linux` 0 and every other policy a number above",
+                );
             }
-            if !priorities.insert((Family::of_platform_tag(name), policy.priority)) && policy.priority > 0 {
+            if !priorities.insert((Family::of_platform_tag(name), policy.priority))
+                && policy.priority > 0
+            {
                 let message = format!("two policies have priority {}", policy.priority);
-                self.bad(span(node, "priority"), message, "give each policy a number of its own");
+                self.bad(
+                    span(node, "priority"),
+                    message,
+                    "give each policy a number of its own",
+                );
             }
             for name in std::iter::once(name).chain(&policy.aliases) {
                 if !seen.insert(name.clone()) {
-                    self.bad(span(node, "name"), format!("two policies are called `{name}`"), "keep one of them");
+                    self.bad(
+                        span(node, "name"),
+                        format!("two policies are called `{name}`"),
+                        "keep one of them",
+                    );
                 }
             }
-            let arches = node.get("symbol_versions").and_then(Node::entries).unwrap_or_default();
-            for (key, _) in arches.iter().filter(|(key, _)| key.text.parse::<Arch>().is_err()) {
+            let arches = node
+                .get("symbol_versions")
+                .and_then(Node::entries)
+                .unwrap_or_default();
+            for (key, _) in arches
+                .iter()
+                .filter(|(key, _)| key.text.parse::<Arch>().is_err())
+            {
                 let near = nearest(&key.text, Arch::ALL.map(Arch::as_str));
-                let message = with_nearest(format!("`{}` is no architecture of Linux wheels", key.text), near);
+                let message = with_nearest(
+                    format!("`{}` is no architecture of Linux wheels", key.text),
+                    near,
+                );
                 self.bad(key.span.clone(), message, "write it as in a platform tag");
             }
         }
     }
 
-    /// PEP 600: what meets a policy meets every later one, so libraries and versions are only added.
+    /// PEP 600: what meets a policy meets every later one, so libraries and versions are only
+    /// added.
     fn growth<'f>(&mut self, family: impl Iterator<Item = &'f (FilePolicy, &'f Node)>) {
         let mut libraries: BTreeMap<&str, &str> = BTreeMap::new();
         let mut versions: BTreeMap<(&str, &str), BTreeMap<&str, &str>> = BTreeMap::new();
         for (policy, node) in family {
             let is_gone = |library: &str| !policy.lib_whitelist.contains(library);
             self.lost(policy, span(node, "lib_whitelist"), "", &libraries, is_gone);
-            libraries.extend(policy.lib_whitelist.iter().map(|library| (&**library, &*policy.name)));
+            libraries.extend(
+                policy
+                    .lib_whitelist
+                    .iter()
+                    .map(|library| (&**library, &*policy.name)),
+            );
             for (arch, prefixes) in &policy.symbol_versions {
                 for (prefix, own) in prefixes {
                     let before = versions.entry((arch, prefix)).or_default();
-                    let list = node.get("symbol_versions").and_then(|node| node.get(arch)?.get(prefix));
+                    let list = node
+                        .get("symbol_versions")
+                        .and_then(|node| node.get(arch)?.get(prefix));
                     let at = list.map_or_else(|| node.span.clone(), |list| list.span.clone());
-                    self.lost(policy, at, &format!("{arch} {prefix}_"), before, |version| !own.contains(version));
+                    self.lost(
+                        policy,
+                        at,
+                        &format!("{arch} {prefix}_"),
+                        before,
+                        |version| !own.contains(version),
+                    );
                     before.extend(own.iter().map(|version| (&**version, &*policy.name)));
                 }
             }
@@ -211,8 +291,14 @@ impl Faults<'_> {
         is_gone: impl Fn(&str) -> bool,
     ) {
         let gone: Vec<_> = before.iter().filter(|(item, _)| is_gone(item)).collect();
-        let Some((_, first)) = gone.first() else { return };
-        let items = gone.iter().map(|(item, _)| format!("`{prefix}{item}`")).collect::<Vec<_>>().join(", ");
+        let Some((_, first)) = gone.first() else {
+            return;
+        };
+        let items = gone
+            .iter()
+            .map(|(item, _)| format!("`{prefix}{item}`"))
+            .collect::<Vec<_>>()
+            .join(", ");
         let fault = Diagnostic::new(
             &codes::POLICY_SHRINKS,
             format!("`{}` lacks {items}, which `{first}` permits", policy.name),
@@ -246,7 +332,11 @@ mod tests {
         let mut sink = Sink::new();
         let file = PolicyFile::read(&source, &mut sink);
         let told = |d: crate::diagnostic::Diagnostic| {
-            let line = d.labels.first().and_then(|label| label.place.line_column()).map_or(0, |(line, _)| line);
+            let line = d
+                .labels
+                .first()
+                .and_then(|label| label.place.line_column())
+                .map_or(0, |(line, _)| line);
             format!("{line}: {} {}", d.code.id, d.message)
         };
         file.ok_or_else(|| sink.finish().into_iter().map(told).collect())
@@ -267,22 +357,49 @@ mod tests {
                 r#"["libc.so.6", "libm.so.6"]"#,
                 r#"{"x86_64": {"GLIBC": ["2.2.5", "2.40"]}}"#,
             ),
-            policy("manylinux_2_28", 64, r#"["libc.so.6"]"#, r#"{"x86_64": {"GLIBC": ["2.2.5"]}, "i686": {}}"#),
-            policy("musllinux_1_2", 63, r#"["libc.so", "libc.so.6"]"#, r#"{"x86_64": {}}"#),
+            policy(
+                "manylinux_2_28",
+                64,
+                r#"["libc.so.6"]"#,
+                r#"{"x86_64": {"GLIBC": ["2.2.5"]}, "i686": {}}"#,
+            ),
+            policy(
+                "musllinux_1_2",
+                63,
+                r#"["libc.so", "libc.so.6"]"#,
+                r#"{"x86_64": {}}"#,
+            ),
         ])
         .unwrap();
         let policies = file.policies_of(Family::Manylinux, Arch::X86_64);
         let names: Vec<_> = policies.iter().map(|policy| policy.name()).collect();
         assert_eq!(names, ["manylinux_2_28", "manylinux_2_40", "linux"]);
-        let needs = [Need { library: "libc.so.6", version: "GLIBC_2.40" }];
+        let needs = [Need {
+            library: "libc.so.6",
+            version: "GLIBC_2.40",
+        }];
         let verdict = policies.symbol_verdict(needs);
         assert_eq!(verdict.best.tag(), "manylinux_2_40_x86_64");
         assert_eq!(verdict.refused.len(), 1);
-        assert!(!policies.highest().permits_library("libm.so.6") && policies.lowest().permits_library("libm.so.6"));
-        assert_eq!(policies.lowest().blacklist().collect::<Vec<_>>(), [("libz.so.1", vec!["zcalloc"])]);
-        assert_eq!(file.policies_of(Family::Manylinux, Arch::S390x).highest().tag(), "linux_s390x");
+        assert!(
+            !policies.highest().permits_library("libm.so.6")
+                && policies.lowest().permits_library("libm.so.6")
+        );
+        assert_eq!(
+            policies.lowest().blacklist().collect::<Vec<_>>(),
+            [("libz.so.1", vec!["zcalloc"])]
+        );
+        assert_eq!(
+            file.policies_of(Family::Manylinux, Arch::S390x)
+                .highest()
+                .tag(),
+            "linux_s390x"
+        );
         let musl = file.policies_of(Family::Musllinux, Arch::X86_64);
-        assert!(musl.highest().permits_library("libc.musl-x86_64.so.1") && !musl.highest().permits_library("libc.so"));
+        assert!(
+            musl.highest().permits_library("libc.musl-x86_64.so.1")
+                && !musl.highest().permits_library("libc.so")
+        );
     }
 
     #[test]
@@ -295,8 +412,18 @@ mod tests {
                     r#"["libc.so.6", "libz.so.1"]"#,
                     r#"{"x86_64": {"GLIBC": ["2.2.5", "2.4"]}}"#,
                 ),
-                policy("manylinux_2_12", 90, r#"["libc.so.6"]"#, r#"{"x86_64": {"GLIBC": ["2.2.5", "2.12"]}}"#),
-                policy("manylinux_2_17", 80, r#"["libc.so.6", "libz.so.1"]"#, r#"{"x86_64": {"GCC": ["3.0"]}}"#),
+                policy(
+                    "manylinux_2_12",
+                    90,
+                    r#"["libc.so.6"]"#,
+                    r#"{"x86_64": {"GLIBC": ["2.2.5", "2.12"]}}"#,
+                ),
+                policy(
+                    "manylinux_2_17",
+                    80,
+                    r#"["libc.so.6", "libz.so.1"]"#,
+                    r#"{"x86_64": {"GCC": ["3.0"]}}"#,
+                ),
             ],
             &[
                 "4: K008 `manylinux_2_12` lacks `x86_64 GLIBC_2.4`, which `manylinux_2_5` permits",
@@ -322,19 +449,37 @@ mod tests {
                 "8: K007 `musllinux_1_2` has priority 0",
             ],
         );
-        check(&[LINUX.to_owned()], &["1: K007 there is no policy beside `linux`"]);
+        check(
+            &[LINUX.to_owned()],
+            &["1: K007 there is no policy beside `linux`"],
+        );
     }
 
     #[test]
     fn a_file_of_another_form_is_told_key_by_key() {
-        let told = read(&[r#"{"name": "linux", "aliases": {}, "priority": "x", "lib_whitelst": []}"#.to_owned()]);
+        let told = read(&[
+            r#"{"name": "linux", "aliases": {}, "priority": "x", "lib_whitelst": []}"#.to_owned(),
+        ]);
         let told = told.unwrap_err();
-        for text in ["lib_whitelst", "`aliases` must be a list", "priority", "symbol_versions", "blacklist"] {
-            assert!(told.iter().any(|line| line.contains(text)), "{text}: {told:#?}");
+        for text in [
+            "lib_whitelst",
+            "`aliases` must be a list",
+            "priority",
+            "symbol_versions",
+            "blacklist",
+        ] {
+            assert!(
+                told.iter().any(|line| line.contains(text)),
+                "{text}: {told:#?}"
+            );
         }
         for text in ["", "[", "{}", "null", "[[]]", "\t[]"] {
             let mut sink = Sink::new();
-            assert_eq!(PolicyFile::read(&Source::new("p.json", text), &mut sink), None, "{text:?}");
+            assert_eq!(
+                PolicyFile::read(&Source::new("p.json", text), &mut sink),
+                None,
+                "{text:?}"
+            );
             assert!(sink.has_errors(), "{text:?}");
         }
     }

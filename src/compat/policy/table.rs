@@ -1,6 +1,8 @@
-//! The rows of `matrices/compat/policies/*.yaml`, as written, and the form that the build script embeds.
+//! The rows of `matrices/compat/policies/*.yaml`, as written, and the form that the build script
+//! embeds.
 //!
-//! This file is also compiled into the build script, so it uses nothing of the crate but the origin of rows.
+//! This file is also compiled into the build script, so it uses nothing of the crate but the origin
+//! of rows.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +37,8 @@ pub struct PolicyRow {
     pub aliases: Vec<String>,
     /// More systems meet a policy with a higher number.
     pub priority: u32,
-    /// Prefix → highest number permitted, `none` for none at all; a prefix that is absent keeps the row before's.
+    /// Prefix → highest number permitted, `none` for none at all; a prefix that is absent keeps the
+    /// row before's.
     #[serde(default)]
     pub ceilings: BTreeMap<String, String>,
     /// Architecture → ceilings that hold there, in this row only.
@@ -106,8 +109,8 @@ pub struct BlacklistRow {
     pub origin: Origin,
 }
 
-/// A table with its sets written out: what the program carries. `S` is `String` where it is made and `&'static str`
-/// where it is read from the program itself.
+/// A table with its sets written out: what the program carries. `S` is `String` where it is made
+/// and `&'static str` where it is read from the program itself.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 pub struct Expanded<S> {
     /// The policies, highest priority first; bit `n` of a mask stands for the one with index `n`.

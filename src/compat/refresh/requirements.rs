@@ -32,7 +32,12 @@ pub struct Difference {
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { torch, package, table, found } = self;
+        let Self {
+            torch,
+            package,
+            table,
+            found,
+        } = self;
         write!(f, "torch {torch} requires {package}{found}")?;
         match table {
             Some(table) => write!(f, ", not {table}"),
@@ -41,30 +46,51 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Returns the differences for the packages that the table is about. A release that does not require a package, or requires it
-/// without a version, changes nothing.
+/// Returns the differences for the packages that the table is about. A release that does not
+/// require a package, or requires it without a version, changes nothing.
 pub fn differences(rows: &[TorchRequirementRow], releases: &[TorchRelease]) -> Vec<Difference> {
     let packages: BTreeSet<&str> = rows.iter().map(|row| row.package.as_str()).collect();
     let mut found = Vec::new();
     for release in releases {
         let torch = release.version.to_string();
         for package in &packages {
-            let Some(versions) = release.requires.iter().find_map(|text| versions_of(text, package)) else { continue };
-            let row = rows.iter().find(|row| row.package == **package && row.torch.contains(&torch));
+            let Some(versions) = release
+                .requires
+                .iter()
+                .find_map(|text| versions_of(text, package))
+            else {
+                continue;
+            };
+            let row = rows
+                .iter()
+                .find(|row| row.package == **package && row.torch.contains(&torch));
             let table = row.map(|row| row.versions.clone());
             if table.as_ref() != Some(&versions) {
-                found.push(Difference { torch: torch.clone(), package: (*package).to_owned(), table, found: versions });
+                found.push(Difference {
+                    torch: torch.clone(),
+                    package: (*package).to_owned(),
+                    table,
+                    found: versions,
+                });
             }
         }
     }
     found
 }
 
-/// Returns the rows with these differences made. Releases in a row that now differs from it get a row of their own.
-pub fn updated(rows: &[TorchRequirementRow], differences: &[Difference], today: &str) -> Vec<TorchRequirementRow> {
+/// Returns the rows with these differences made. Releases in a row that now differs from it get a
+/// row of their own.
+pub fn updated(
+    rows: &[TorchRequirementRow],
+    differences: &[Difference],
+    today: &str,
+) -> Vec<TorchRequirementRow> {
     let mut updated = rows.to_vec();
     for difference in differences {
-        for row in updated.iter_mut().filter(|row| row.package == difference.package) {
+        for row in updated
+            .iter_mut()
+            .filter(|row| row.package == difference.package)
+        {
             row.torch.retain(|torch| *torch != difference.torch);
         }
         updated.push(TorchRequirementRow {
@@ -85,15 +111,16 @@ pub fn updated(rows: &[TorchRequirementRow], differences: &[Difference], today: 
     updated
 }
 
-/// The version specifier of a requirement on this package: `==3.1.0` of `triton==3.1.0; platform_system == "Linux"`.
+/// The version specifier of a requirement on this package: `==3.1.0` of `triton==3.1.0;
+/// platform_system == "Linux"`.
 fn versions_of(text: &str, package: &str) -> Option<String> {
     let requirement: Requirement = text.parse().ok()?;
     if requirement.name() != package {
         return None;
     }
     let head = text.split(';').next().unwrap_or_default();
-    let versions =
-        head[head.find(['=', '<', '>', '~', '!'])?..].trim_end_matches(|c: char| c == ')' || c.is_whitespace());
+    let versions = head[head.find(['=', '<', '>', '~', '!'])?..]
+        .trim_end_matches(|c: char| c == ')' || c.is_whitespace());
     Some(versions.split_whitespace().collect())
 }
 
@@ -118,12 +145,18 @@ mod tests {
 
     fn release(version: &str, requires: &[&str]) -> TorchRelease {
         let requires = requires.iter().map(|text| (*text).to_owned()).collect();
-        TorchRelease { version: version.parse().unwrap(), requires }
+        TorchRelease {
+            version: version.parse().unwrap(),
+            requires,
+        }
     }
 
     #[test]
     fn a_release_that_differs_leaves_its_row_and_a_new_one_gets_one() {
-        let rows = [row(&["2.4.0", "2.4.1"], "==3.0.0"), row(&["2.5.0"], "==3.1.0")];
+        let rows = [
+            row(&["2.4.0", "2.4.1"], "==3.0.0"),
+            row(&["2.5.0"], "==3.1.0"),
+        ];
         let linux = "triton==3.0.0; platform_system == \"Linux\" and python_version < \"3.13\"";
         let releases = [
             release("2.4.0", &["filelock", linux]),
@@ -135,20 +168,39 @@ mod tests {
         let shown: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert_eq!(
             shown,
-            ["torch 2.4.1 requires triton==3.0.1, not ==3.0.0", "torch 2.6.0 requires triton~=3.2,<4, and has no row"]
+            [
+                "torch 2.4.1 requires triton==3.0.1, not ==3.0.0",
+                "torch 2.6.0 requires triton~=3.2,<4, and has no row"
+            ]
         );
         let updated = updated(&rows, &found, "2026-02-03");
-        let shown: Vec<String> =
-            updated.iter().map(|row| format!("{} {}", row.torch.join("+"), row.versions)).collect();
-        assert_eq!(shown, ["2.4.0 ==3.0.0", "2.4.1 ==3.0.1", "2.5.0 ==3.1.0", "2.6.0 ~=3.2,<4"]);
+        let shown: Vec<String> = updated
+            .iter()
+            .map(|row| format!("{} {}", row.torch.join("+"), row.versions))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "2.4.0 ==3.0.0",
+                "2.4.1 ==3.0.1",
+                "2.5.0 ==3.1.0",
+                "2.6.0 ~=3.2,<4"
+            ]
+        );
         assert_eq!(updated[1].origin.checked, "2026-02-03");
     }
 
     #[test]
     fn the_table_is_written_as_it_is_kept() {
         let compat = crate::compat::Compat::embedded();
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/matrices/compat/torch-requirements.yaml");
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/matrices/compat/torch-requirements.yaml"
+        );
         let kept = crate::sys::read_text(std::path::Path::new(path), 1 << 20).unwrap();
-        assert_eq!(crate::compat::patch::TORCH_REQUIREMENTS.text(&compat.tables().torch_requirements), kept);
+        assert_eq!(
+            crate::compat::patch::TORCH_REQUIREMENTS.text(&compat.tables().torch_requirements),
+            kept
+        );
     }
 }

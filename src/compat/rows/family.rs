@@ -104,7 +104,8 @@ pub struct IndexTemplateRow {
     pub name: String,
     /// With `{base}`, and `{family}` or `{stream}` where these are parts of the address.
     pub template: String,
-    /// The public server of the layout, with `{stream}` where each stream has one; a matrix file may name another.
+    /// The public server of the layout, with `{stream}` where each stream has one; a matrix file
+    /// may name another.
     #[serde(default)]
     pub base: String,
     /// The stream of builds that belong to none.

@@ -1,4 +1,5 @@
-//! Tables that few commands ask for: they are encoded apart, and decoded when they are first asked for.
+//! Tables that few commands ask for: they are encoded apart, and decoded when they are first asked
+//! for.
 
 use super::Tables;
 
@@ -21,7 +22,8 @@ macro_rules! table_groups {
                 }
             }
 
-            /// The group that has the table of this name in the files; `None` for a table that is always decoded.
+            /// The group that has the table of this name in the files; `None` for a table that is
+            /// always decoded.
             pub fn of(table: &str) -> Option<Self> {
                 match table.replace('-', "_").as_str() {
                     $($(stringify!($table))|+ => Some(Self::$group),)+

@@ -1,6 +1,8 @@
-//! Rows about what a build and its wheels run in: variables, attention libraries, tools, known failures.
+//! Rows about what a build and its wheels run in: variables, attention libraries, tools, known
+//! failures.
 //!
-//! This file is also compiled into the build script, so it uses nothing of the crate but the origin of a row.
+//! This file is also compiled into the build script, so it uses nothing of the crate but the origin
+//! of a row.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! Rows about source trees: which projects torch is built from, where each comes from, and how pins are read.
+//! Rows about source trees: which projects torch is built from, where each comes from, and how pins
+//! are read.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +59,8 @@ pub struct TorchSourceRow {
     pub origin: Origin,
 }
 
-/// Where one project of a combination comes from. What it does not say is said by the project's own row.
+/// Where one project of a combination comes from. What it does not say is said by the project's own
+/// row.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SourceRow {
@@ -104,7 +106,8 @@ pub struct PinRow {
     /// A text that the file holds in this generation.
     #[serde(default)]
     pub contains: String,
-    /// Where each value stands: line numbers from 0, or names of CMake variables of which the first one set counts.
+    /// Where each value stands: line numbers from 0, or names of CMake variables of which the first
+    /// one set counts.
     #[serde(default)]
     pub fields: BTreeMap<String, Vec<String>>,
     /// Conditions of CMake blocks whose lists do not count.
@@ -128,7 +131,8 @@ pub struct PinRow {
     /// The name of an archive of images.
     #[serde(default)]
     pub image: String,
-    /// What torch's build does with a ROCm that is not listed: `clamp`, `refuse` or `build-runtime`.
+    /// What torch's build does with a ROCm that is not listed: `clamp`, `refuse` or
+    /// `build-runtime`.
     #[serde(default)]
     pub unlisted_rocm: String,
     /// The folder in its own checkout that it is installed to.
@@ -156,12 +160,14 @@ pub struct TorchIndexRow {
     /// Whose versions it is for: `final`, `candidate` or `nightly`; none: all.
     #[serde(default)]
     pub versions: Vec<String>,
-    /// The first ROCm it is for; of several rows for the same versions the last that is not later counts.
+    /// The first ROCm it is for; of several rows for the same versions the last that is not later
+    /// counts.
     #[serde(default)]
     pub since: String,
     /// With `{rocm}` in it, unless the wheels of several ROCm versions share one index.
     pub address: String,
-    /// The local version of its wheels, with `{rocm}` in it; empty: the version alone names one wheel.
+    /// The local version of its wheels, with `{rocm}` in it; empty: the version alone names one
+    /// wheel.
     #[serde(default)]
     pub local: String,
     /// Whether the address is a page of links for `--find-links`, not an index.

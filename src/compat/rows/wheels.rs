@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Origin;
 
-/// What a finished wheel of a distribution must be like. Every column that is not empty is asked for.
+/// What a finished wheel of a distribution must be like. Every column that is not empty is asked
+/// for.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WheelContentRow {
@@ -15,7 +16,8 @@ pub struct WheelContentRow {
     /// `linux` or `windows`; empty: any.
     #[serde(default)]
     pub platform: String,
-    /// Where the wheel has ROCm from: `packages` beside it, or `inside`, where `wheel embed` puts it; empty: any.
+    /// Where the wheel has ROCm from: `packages` beside it, or `inside`, where `wheel embed` puts
+    /// it; empty: any.
     #[serde(default)]
     pub rocm: String,
     /// What the wheel was built with, `aotriton`; empty: the row is asked of every wheel.

@@ -6,10 +6,10 @@ use super::{Reader, entries, explicit_places, items, text, texts};
 use crate::compat::rows::ReleaseTypeRow;
 use crate::config::limits::{MOST_ENTRIES, MOST_GROUPS, MOST_LIBRARIES, MOST_PARALLEL};
 use crate::config::{
-    Attest, Config, DigestRule, Docker, Gfx, GpuPolicy, GroupIds, HostValue, Image, LabelChoice, MakeLatest,
-    MissingImage, Places, Platform, PrRunMode, Prerelease, PythonFrom, Queue, Release, Repair, RepairPlatform,
-    RocmPolicy, RocmPrecision, RunnerSelector, Strictness, Switch, Test, TestFamilies, ToolFrom, TorchFrom, Workflow,
-    syntax,
+    Attest, Config, DigestRule, Docker, Gfx, GpuPolicy, GroupIds, HostValue, Image, LabelChoice,
+    MakeLatest, MissingImage, Places, Platform, PrRunMode, Prerelease, PythonFrom, Queue, Release,
+    Repair, RepairPlatform, RocmPolicy, RocmPrecision, RunnerSelector, Strictness, Switch, Test,
+    TestFamilies, ToolFrom, TorchFrom, Workflow, syntax,
 };
 use crate::diagnostic::{
     Diagnostic,
@@ -23,8 +23,9 @@ use crate::yaml::{Node, Value};
 /// The format that this program reads.
 const FORMAT: &str = "1";
 
-/// Whether GitHub reads it as a filter pattern: brackets hold single signs and ranges that go up, and what repeats follows
-/// a sign (docs.github.com, "Workflow syntax", filter pattern cheat sheet).
+/// Whether GitHub reads it as a filter pattern: brackets hold single signs and ranges that go up,
+/// and what repeats follows a sign (docs.github.com, "Workflow syntax", filter pattern cheat
+/// sheet).
 fn is_filter(pattern: &str) -> bool {
     let mut rest = pattern.strip_prefix('!').unwrap_or(pattern).chars();
     let mut may_repeat = false;
@@ -34,7 +35,9 @@ fn is_filter(pattern: &str) -> bool {
     while let Some(sign) = rest.next() {
         may_repeat = match sign {
             '[' => {
-                let Some((inside, after)) = rest.as_str().split_once(']') else { return false };
+                let Some((inside, after)) = rest.as_str().split_once(']') else {
+                    return false;
+                };
                 let signs: Vec<char> = inside.chars().collect();
                 let is_range = |three: &[char]| three[1] == '-' && three[0] > three[2];
                 if signs.is_empty() || signs.contains(&'[') || signs.windows(3).any(is_range) {
@@ -54,7 +57,11 @@ fn is_filter(pattern: &str) -> bool {
 
 /// Families and targets as written.
 pub(super) fn words(nodes: &[Node]) -> Vec<String> {
-    nodes.iter().filter_map(Node::text).map(str::to_owned).collect()
+    nodes
+        .iter()
+        .filter_map(Node::text)
+        .map(str::to_owned)
+        .collect()
 }
 
 impl Reader<'_> {
@@ -68,17 +75,28 @@ impl Reader<'_> {
     ) -> Option<Config> {
         self.format(node);
         let distribution = self.distribution(node);
-        let naming = Naming { distribution: text(node, "distribution"), recipe: &recipe };
+        let naming = Naming {
+            distribution: text(node, "distribution"),
+            recipe: &recipe,
+        };
         let axes = self.axes(entries(node, "axes"), &naming);
-        let explicit = |reader: &mut Self, name| reader.bounded(items(node, name), name, MOST_ENTRIES);
+        let explicit =
+            |reader: &mut Self, name| reader.bounded(items(node, name), name, MOST_ENTRIES);
         let rows = explicit(self, "rows");
-        let (rows, row_nodes): (Vec<_>, Vec<_>) = self.rows(rows, &axes, &naming).into_iter().unzip();
+        let (rows, row_nodes): (Vec<_>, Vec<_>) =
+            self.rows(rows, &axes, &naming).into_iter().unzip();
         // A key that is not known may be one of them, misspelt.
-        if entries(node, "axes").is_empty() && items(node, "rows").is_empty() && !self.has_unknown_keys {
+        if entries(node, "axes").is_empty()
+            && items(node, "rows").is_empty()
+            && !self.has_unknown_keys
+        {
             self.push(
-                Diagnostic::new(&codes::NO_CELLS, "there is nothing to build: the file has neither `axes` nor `rows`")
-                    .at(places.of("distribution"), "no versions of it are listed")
-                    .help("list versions under `axes`, such as `python: [\"3.12\"]`"),
+                Diagnostic::new(
+                    &codes::NO_CELLS,
+                    "there is nothing to build: the file has neither `axes` nor `rows`",
+                )
+                .at(places.of("distribution"), "no versions of it are listed")
+                .help("list versions under `axes`, such as `python: [\"3.12\"]`"),
             );
         }
         let known = Known::new(&axes, &rows);
@@ -88,12 +106,26 @@ impl Reader<'_> {
         let include = self.includes(include, &known, &exclude, &recipe);
         let (include, include_nodes): (Vec<_>, Vec<_>) = include.into_iter().unzip();
         self.twins((&rows, &row_nodes), (&include, &include_nodes));
-        let of_include = include_nodes.iter().map(|node| node.get("axes").unwrap_or(node));
-        let explicit = rows.iter().zip(row_nodes.iter().copied()).chain(include.iter().zip(of_include));
+        let of_include = include_nodes
+            .iter()
+            .map(|node| node.get("axes").unwrap_or(node));
+        let explicit = rows
+            .iter()
+            .zip(row_nodes.iter().copied())
+            .chain(include.iter().zip(of_include));
         explicit_places::insert(&axes, explicit, &mut places);
-        if items(node, "gfx").is_empty() && node.get("gfx").is_some_and(|gfx| matches!(gfx.value, Value::List(_))) {
+        if items(node, "gfx").is_empty()
+            && node
+                .get("gfx")
+                .is_some_and(|gfx| matches!(gfx.value, Value::List(_)))
+        {
             let gfx = node.get("gfx")?;
-            self.fault(&codes::BAD_GFX, gfx, "`gfx` lists no targets", "list the targets wanted, or remove the line");
+            self.fault(
+                &codes::BAD_GFX,
+                gfx,
+                "`gfx` lists no targets",
+                "list the targets wanted, or remove the line",
+            );
         }
         let gfx = self.gfx(items(node, "gfx"));
         let gfx_fallback = self.gfx_fallback(items(node, "gfx-fallback"), &gfx);
@@ -106,7 +138,8 @@ impl Reader<'_> {
         let runner = self.runner(node.get("runner")?);
         let vars = self.vars(entries(node, "vars"), &recipe);
         let secrets = self.secrets(items(node, "secrets"));
-        let (indexes, device_extras) = self.indexes(entries(node, "indexes"), release_type.as_ref());
+        let (indexes, device_extras) =
+            self.indexes(entries(node, "indexes"), release_type.as_ref());
         let repair = self.repair(node.get("repair")?);
         let test = self.test(node.get("test")?);
         let workflow = self.workflow(node.get("workflow")?);
@@ -150,10 +183,15 @@ impl Reader<'_> {
     }
 
     fn format(&mut self, node: &Node) {
-        let Some(version) = node.get("version") else { return };
-        let Some(text) = version.text().filter(|text| text.parse::<u64>().is_ok()) else { return };
+        let Some(version) = node.get("version") else {
+            return;
+        };
+        let Some(text) = version.text().filter(|text| text.parse::<u64>().is_ok()) else {
+            return;
+        };
         if text != FORMAT {
-            let message = format!("this program reads matrix files of version {FORMAT}, not {text}");
+            let message =
+                format!("this program reads matrix files of version {FORMAT}, not {text}");
             self.fault(
                 &codes::OTHER_FORMAT,
                 version,
@@ -182,10 +220,21 @@ impl Reader<'_> {
     /// The recipe's name, given or the distribution's. One that is not known is a fault.
     pub(super) fn recipe(&mut self, node: &Node) -> String {
         let given = node.get("recipe");
-        let Some(place) = given.or_else(|| node.get("distribution")) else { return String::new() };
-        let Some(name) = place.text() else { return String::new() };
-        let normalized = || name.parse().map_or(String::new(), |name: DistributionName| name.normalized());
-        let recipe = if given.is_some() { name.to_owned() } else { normalized() };
+        let Some(place) = given.or_else(|| node.get("distribution")) else {
+            return String::new();
+        };
+        let Some(name) = place.text() else {
+            return String::new();
+        };
+        let normalized = || {
+            name.parse()
+                .map_or(String::new(), |name: DistributionName| name.normalized())
+        };
+        let recipe = if given.is_some() {
+            name.to_owned()
+        } else {
+            normalized()
+        };
         if given.is_some() && !texts::is_name(&recipe) {
             let message = format!("`{recipe}` is not the name of a recipe");
             let help = "write its name, such as `flash-attn`; recipes of your own are found with `--recipes DIR`";
@@ -200,7 +249,10 @@ impl Reader<'_> {
             let near = nearest(&recipe, names.iter().copied()).filter(|_| given.is_some());
             let help = match (near, given) {
                 (Some(near), Some(_)) => format!("write `{near}`"),
-                _ => format!("add `recipe:` with one of {}; `--recipes DIR` adds your own", names.join(", ")),
+                _ => format!(
+                    "add `recipe:` with one of {}; `--recipes DIR` adds your own",
+                    names.join(", ")
+                ),
             };
             let message = with_nearest(format!("there is no recipe `{recipe}`"), near);
             self.fault(&plan::UNKNOWN_RECIPE, place, message, help);
@@ -212,14 +264,23 @@ impl Reader<'_> {
         if node.text().is_some() {
             let (repository, tag) = self.image_reference(node)?;
             let defaults = super::complete::complete(
-                &Node { span: 0..0, value: Value::Map(Vec::new()) },
+                &Node {
+                    span: 0..0,
+                    value: Value::Map(Vec::new()),
+                },
                 &crate::yaml::shape::Shape::Record(&crate::config::fields::IMAGE),
             );
-            return Some(Image { repository, tag, ..self.image(&defaults)? });
+            return Some(Image {
+                repository,
+                tag,
+                ..self.image(&defaults)?
+            });
         }
         let repository = node.get("repository")?;
         let repository_fits = self.repository(repository.text()?, repository);
-        let tag = node.get("tag").filter(|tag| !tag.text().is_none_or(str::is_empty));
+        let tag = node
+            .get("tag")
+            .filter(|tag| !tag.text().is_none_or(str::is_empty));
         let tag_fits = tag.is_none_or(|tag| self.tag(tag.text().unwrap_or_default(), tag));
         (repository_fits && tag_fits).then_some(())?;
         Some(Image {
@@ -249,7 +310,12 @@ impl Reader<'_> {
                 groups.push(name.to_owned());
             } else {
                 let message = format!("`{name}` is not the name or number of a group");
-                self.fault(&codes::BAD_NAME, node, message, "write a group such as `video`, or its number");
+                self.fault(
+                    &codes::BAD_NAME,
+                    node,
+                    message,
+                    "write a group such as `video`, or its number",
+                );
             }
         }
         Some(Docker {
@@ -264,13 +330,22 @@ impl Reader<'_> {
         if node.text().is_some() {
             let platform = self.repair_platform(node)?;
             let defaults = super::complete::complete(
-                &Node { span: 0..0, value: Value::Map(Vec::new()) },
+                &Node {
+                    span: 0..0,
+                    value: Value::Map(Vec::new()),
+                },
                 &crate::yaml::shape::Shape::Record(&crate::config::fields::REPAIR),
             );
-            return Some(Repair { platform, ..self.repair(&defaults)? });
+            return Some(Repair {
+                platform,
+                ..self.repair(&defaults)?
+            });
         }
         let platform = self.repair_platform(node.get("platform")?);
-        let presets = items(node, "presets").iter().filter_map(|node| node.text().map(str::to_owned)).collect();
+        let presets = items(node, "presets")
+            .iter()
+            .filter_map(|node| node.text().map(str::to_owned))
+            .collect();
         let mut exclude = Vec::new();
         for node in self.bounded(items(node, "exclude"), "repair.exclude", MOST_LIBRARIES) {
             let Some(pattern) = node.text() else { continue };
@@ -287,7 +362,11 @@ impl Reader<'_> {
                 }
             }
         }
-        Some(Repair { platform: platform?, presets, exclude })
+        Some(Repair {
+            platform: platform?,
+            presets,
+            exclude,
+        })
     }
 
     /// The platform to repair for, which must be one that a policy describes.
@@ -307,7 +386,11 @@ impl Reader<'_> {
     /// Which families wheels are tested on.
     fn test_families(&mut self, node: &Node) -> Option<TestFamilies> {
         let words: Vec<&str> = match (node.text(), node.items()) {
-            (Some(text), _) => text.split(';').map(str::trim).filter(|word| !word.is_empty()).collect(),
+            (Some(text), _) => text
+                .split(';')
+                .map(str::trim)
+                .filter(|word| !word.is_empty())
+                .collect(),
             (None, Some(items)) => items.iter().filter_map(Node::text).collect(),
             (None, None) => return None,
         };
@@ -316,9 +399,18 @@ impl Reader<'_> {
             [] => Some(TestFamilies::Built),
             [word] if is_control(word) => TestFamilies::control(word),
             several if several.iter().any(is_control) => {
-                let word = several.iter().find(|word| is_control(word)).copied().unwrap_or_default();
+                let word = several
+                    .iter()
+                    .find(|word| is_control(word))
+                    .copied()
+                    .unwrap_or_default();
                 let message = format!("`{word}` stands beside families to test on");
-                self.fault(&codes::BAD_GFX, node, message, format!("write `{word}` alone, or name the families"));
+                self.fault(
+                    &codes::BAD_GFX,
+                    node,
+                    message,
+                    format!("write `{word}` alone, or name the families"),
+                );
                 None
             }
             families => {
@@ -326,13 +418,20 @@ impl Reader<'_> {
                 for family in families {
                     sound &= self.gfx_value(family, node).is_some();
                 }
-                sound.then(|| TestFamilies::These(families.iter().map(|family| (*family).to_owned()).collect()))
+                sound.then(|| {
+                    TestFamilies::These(
+                        families.iter().map(|family| (*family).to_owned()).collect(),
+                    )
+                })
             }
         }
     }
 
     fn test(&mut self, node: &Node) -> Option<Test> {
-        let runner = match node.get("runner").filter(|runner| runner.text() != Some("")) {
+        let runner = match node
+            .get("runner")
+            .filter(|runner| runner.text() != Some(""))
+        {
             Some(runner) => self.runner(runner)?,
             None => RunnerSelector::default(),
         };
@@ -344,18 +443,30 @@ impl Reader<'_> {
             let message = "`families` and `runner` both say where wheels are tested";
             self.fault(&codes::BAD_GFX, families, message, "remove one of them");
         }
-        Some(Test { runner, families, gpu: GpuPolicy::from_word(text(node, "gpu"))? })
+        Some(Test {
+            runner,
+            families,
+            gpu: GpuPolicy::from_word(text(node, "gpu"))?,
+        })
     }
 
     fn release(&mut self, node: &Node) -> Option<Release> {
-        let yank = items(node, "yank").iter().filter_map(|rule| self.withdrawal(rule)).collect();
+        let yank = items(node, "yank")
+            .iter()
+            .filter_map(|rule| self.withdrawal(rule))
+            .collect();
         let age = node.get("yank-older-than")?;
         let yank_older_than = match age.text()? {
             "never" => None,
             text => text
                 .parse::<Age>()
                 .map_err(|error| {
-                    self.fault(&release::BAD_YANK_RULE, age, error.to_string(), "write `30d`, `4w`, or `never`");
+                    self.fault(
+                        &release::BAD_YANK_RULE,
+                        age,
+                        error.to_string(),
+                        "write `30d`, `4w`, or `never`",
+                    );
                 })
                 .ok(),
         };
@@ -373,29 +484,46 @@ impl Reader<'_> {
 
     fn withdrawal(&mut self, node: &Node) -> Option<Withdrawal> {
         let read = node.text()?.parse::<Withdrawal>();
-        let help =
-            "write a project with a version specifier, or a file, and a reason: `\"flash-attn<2.6: superseded\"`";
-        read.map_err(|error| self.fault(&release::BAD_YANK_RULE, node, error.to_string(), help)).ok()
+        let help = "write a project with a version specifier, or a file, and a reason: `\"flash-attn<2.6: superseded\"`";
+        read.map_err(|error| self.fault(&release::BAD_YANK_RULE, node, error.to_string(), help))
+            .ok()
     }
 
-    /// Letters, digits and what patterns of GitHub and names of tags may have besides. `**` stands for `/` too
-    /// (GitHub's filter pattern cheat sheet), and a tag with `/` names no folder, into which the workflow publishes first.
+    /// Letters, digits and what patterns of GitHub and names of tags may have besides. `**` stands
+    /// for `/` too (GitHub's filter pattern cheat sheet), and a tag with `/` names no folder, into
+    /// which the workflow publishes first.
     fn tag_patterns(&mut self, node: &Node) -> Vec<String> {
         let patterns = node.items().unwrap_or_default();
         if patterns.is_empty() {
             let message = "`tags` is empty, and nothing would be published".to_owned();
-            self.fault(&codes::BAD_NAME, node, message, "write a pattern such as `v*`");
+            self.fault(
+                &codes::BAD_NAME,
+                node,
+                message,
+                "write a pattern such as `v*`",
+            );
         }
         let is_sign = |c: char| c.is_ascii_alphanumeric() || "._-+/*?[]!".contains(c);
         for node in patterns {
             let Some(pattern) = node.text() else { continue };
             if !pattern.chars().all(is_sign) || !is_filter(pattern) {
                 let message = format!("`{}` is not a pattern of tags", pattern.escape_debug());
-                self.fault(&codes::BAD_NAME, node, message, "write a pattern such as `v*` or `v[0-9]+.[0-9]+`");
+                self.fault(
+                    &codes::BAD_NAME,
+                    node,
+                    message,
+                    "write a pattern such as `v*` or `v[0-9]+.[0-9]+`",
+                );
             } else if pattern.contains('/') || pattern.contains("**") {
-                let message =
-                    format!("`{pattern}` means tags with `/`, and the workflow publishes into a folder of that name");
-                self.fault(&release::BAD_TAG, node, message, "divide the tags by `-`: `release-*` for `release/*`");
+                let message = format!(
+                    "`{pattern}` means tags with `/`, and the workflow publishes into a folder of that name"
+                );
+                self.fault(
+                    &release::BAD_TAG,
+                    node,
+                    message,
+                    "divide the tags by `-`: `release-*` for `release/*`",
+                );
             }
         }
         let mut texts: Vec<String> = Vec::new();
@@ -409,8 +537,14 @@ impl Reader<'_> {
             texts.push(text.to_owned());
         }
         if !texts.is_empty() && texts.iter().all(|pattern| pattern.starts_with('!')) {
-            let message = "every pattern of `tags` begins with `!`, and nothing would be published".to_owned();
-            self.fault(&codes::BAD_NAME, node, message, "write a pattern of tags that are meant first, such as `v*`");
+            let message = "every pattern of `tags` begins with `!`, and nothing would be published"
+                .to_owned();
+            self.fault(
+                &codes::BAD_NAME,
+                node,
+                message,
+                "write a pattern of tags that are meant first, such as `v*`",
+            );
         }
         texts
     }
@@ -418,10 +552,17 @@ impl Reader<'_> {
     /// Reads a number of jobs, 1 to as many as GitHub runs of one matrix.
     fn bound(&mut self, node: &Node, name: &str) -> Option<u32> {
         let bound = node.get(name)?;
-        let number = bound.text()?.parse::<u32>().ok().filter(|n| (1..=MOST_PARALLEL).contains(n));
+        let number = bound
+            .text()?
+            .parse::<u32>()
+            .ok()
+            .filter(|n| (1..=MOST_PARALLEL).contains(n));
         // What is no number at all is the structural check's fault.
         if number.is_none() && bound.text()?.parse::<u64>().is_ok() {
-            let message = format!("`{name}` must be 1 to {MOST_PARALLEL}, not {}", bound.text()?);
+            let message = format!(
+                "`{name}` must be 1 to {MOST_PARALLEL}, not {}",
+                bound.text()?
+            );
             let help = "write a number of at most 256, as many as GitHub runs of one matrix";
             self.fault(&codes::BAD_NUMBER, bound, message, help);
         }
@@ -430,7 +571,10 @@ impl Reader<'_> {
 
     fn workflow(&mut self, node: &Node) -> Option<Workflow> {
         let tags = self.tag_patterns(node.get("tags")?);
-        let (max_parallel, max_jobs) = (self.bound(node, "max-parallel"), self.bound(node, "max-jobs"));
+        let (max_parallel, max_jobs) = (
+            self.bound(node, "max-parallel"),
+            self.bound(node, "max-jobs"),
+        );
         Some(Workflow {
             tags,
             max_parallel: max_parallel?,

@@ -21,7 +21,12 @@ impl Reader<'_> {
         if let Some(host) = nodes.iter().find(|node| node.text() == Some("host")) {
             if nodes.len() > 1 {
                 let message = "`host` stands beside other gfx targets";
-                self.fault(&codes::BAD_GFX, host, message, "write `[host]` alone, or name the targets");
+                self.fault(
+                    &codes::BAD_GFX,
+                    host,
+                    message,
+                    "write `[host]` alone, or name the targets",
+                );
             }
             return Gfx::Host;
         }
@@ -33,8 +38,14 @@ impl Reader<'_> {
         if let Some(first) = nodes.first()
             && *gfx != Gfx::Host
         {
-            let message = "`gfx-fallback` has no effect, because `gfx` does not ask for this machine's GPUs";
-            self.fault(&codes::BAD_GFX, first, message, "write `gfx: [host]`, or remove `gfx-fallback`");
+            let message =
+                "`gfx-fallback` has no effect, because `gfx` does not ask for this machine's GPUs";
+            self.fault(
+                &codes::BAD_GFX,
+                first,
+                message,
+                "write `gfx: [host]`, or remove `gfx-fallback`",
+            );
         }
         self.targets(nodes)
     }
@@ -47,10 +58,13 @@ impl Reader<'_> {
             let Some(text) = node.text() else { continue };
             if let Some(first) = written.get(text) {
                 self.push(
-                    Diagnostic::new(&codes::DUPLICATE_VALUE, format!("the gfx target `{text}` is listed twice"))
-                        .at(self.source.place(node.span.clone()), "again here")
-                        .also(self.source.place(first.span.clone()), "first here")
-                        .help("remove one"),
+                    Diagnostic::new(
+                        &codes::DUPLICATE_VALUE,
+                        format!("the gfx target `{text}` is listed twice"),
+                    )
+                    .at(self.source.place(node.span.clone()), "again here")
+                    .also(self.source.place(first.span.clone()), "first here")
+                    .help("remove one"),
                 );
                 continue;
             }
@@ -66,7 +80,12 @@ impl Reader<'_> {
         let mut found: Vec<GfxTarget> = Vec::new();
         if text.split(';').nth(MOST_TARGETS).is_some() {
             let message = format!("the value has more than {MOST_TARGETS} gfx targets");
-            self.fault(&codes::TOO_MANY_ENTRIES, node, message, "remove those that no build needs");
+            self.fault(
+                &codes::TOO_MANY_ENTRIES,
+                node,
+                message,
+                "remove those that no build needs",
+            );
             return None;
         }
         for part in text.split(';') {
@@ -88,7 +107,10 @@ impl Reader<'_> {
             return;
         }
         let near = nearest(target.processor(), known.iter().map(String::as_str));
-        let message = with_nearest(format!("no fact knows the gfx target `{}`", target.processor()), near);
+        let message = with_nearest(
+            format!("no fact knows the gfx target `{}`", target.processor()),
+            near,
+        );
         self.fault(
             &codes::UNKNOWN_GFX,
             node,
@@ -111,11 +133,20 @@ impl Reader<'_> {
                     return vec![target.clone()];
                 }
                 let families = self.lookups.families.keys().map(String::as_str);
-                let members = self.lookups.families.values().flatten().map(ToString::to_string);
+                let members = self
+                    .lookups
+                    .families
+                    .values()
+                    .flatten()
+                    .map(ToString::to_string);
                 let targets = self.lookups.gfx.iter().cloned();
                 let products = self.lookups.products().keys().map(ToString::to_string);
-                let known: Vec<String> =
-                    families.map(str::to_owned).chain(members).chain(targets).chain(products).collect();
+                let known: Vec<String> = families
+                    .map(str::to_owned)
+                    .chain(members)
+                    .chain(targets)
+                    .chain(products)
+                    .collect();
                 let near = nearest(text, known.iter().map(String::as_str));
                 let help = match near {
                     Some(near) => format!("write `{near}`"),
@@ -125,7 +156,10 @@ impl Reader<'_> {
                             .into()
                     }
                 };
-                let message = with_nearest(format!("`{text}` is not a gfx target, a family or a product"), near);
+                let message = with_nearest(
+                    format!("`{text}` is not a gfx target, a family or a product"),
+                    near,
+                );
                 self.fault(&codes::BAD_GFX, node, message, help);
                 Vec::new()
             }

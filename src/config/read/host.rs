@@ -9,12 +9,21 @@ use crate::yaml::{Node, Value};
 const HOST: &str = "host";
 
 impl Reader<'_> {
-    /// Puts the ROCm of this machine in the place of each `host` of the axis `rocm`, and returns these values.
+    /// Puts the ROCm of this machine in the place of each `host` of the axis `rocm`, and returns
+    /// these values.
     pub(super) fn resolve_host(&mut self, whole: &mut Node) -> Vec<HostValue> {
-        let Some(values) = entry(whole, "axes").and_then(|axes| entry(axes, "rocm")) else { return Vec::new() };
-        let Value::List(items) = &mut values.value else { return Vec::new() };
+        let Some(values) = entry(whole, "axes").and_then(|axes| entry(axes, "rocm")) else {
+            return Vec::new();
+        };
+        let Value::List(items) = &mut values.value else {
+            return Vec::new();
+        };
         let mut found = Vec::new();
-        for (index, node) in items.iter_mut().enumerate().filter(|(_, node)| node.text() == Some(HOST)) {
+        for (index, node) in items
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, node)| node.text() == Some(HOST))
+        {
             found.push(HostValue::Rocm { index });
             let Some(version) = self.lookups.host_rocm.find() else {
                 let message = "`rocm: [host]` asks for the ROCm of this machine, and none is found, or several";
@@ -34,7 +43,10 @@ impl Reader<'_> {
 
 fn entry<'n>(node: &'n mut Node, name: &str) -> Option<&'n mut Node> {
     match &mut node.value {
-        Value::Map(entries) => entries.iter_mut().find(|(key, _)| key.text == name).map(|(_, node)| node),
+        Value::Map(entries) => entries
+            .iter_mut()
+            .find(|(key, _)| key.text == name)
+            .map(|(_, node)| node),
         _ => None,
     }
 }

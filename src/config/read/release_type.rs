@@ -1,7 +1,7 @@
 //! What stands in no matrix file: values of the command line, and those that a kind of release has.
 //!
-//! **Invariant:** a value of the command line takes the place of what is written, and a kind of release only that of what
-//! is not.
+//! **Invariant:** a value of the command line takes the place of what is written, and a kind of
+//! release only that of what is not.
 
 use super::super::Given;
 use super::{Reader, text};
@@ -14,9 +14,12 @@ use crate::diagnostic::{
 };
 use crate::yaml::{Key, Node, Scalar, Value};
 
-/// Puts the values of the command line into a tree that has its defaults. They stand where the argument does.
+/// Puts the values of the command line into a tree that has its defaults. They stand where the
+/// argument does.
 pub(super) fn give(whole: &mut Node, given: &Given, places: &mut Places) {
-    let Value::Map(entries) = &mut whole.value else { return };
+    let Value::Map(entries) = &mut whole.value else {
+        return;
+    };
     // The order is that of `Given::arguments`.
     let mut stands = |number: usize, path: &str| {
         let span = places.source().span_of_argument(number);
@@ -32,13 +35,20 @@ pub(super) fn give(whole: &mut Node, given: &Given, places: &mut Places) {
         put(entries, "gfx", list(families, &span));
     }
     if let Some(families) = &given.test_families
-        && let Some(Node { value: Value::Map(fields), .. }) = node_mut(entries, "test")
+        && let Some(Node {
+            value: Value::Map(fields),
+            ..
+        }) = node_mut(entries, "test")
     {
         let span = stands(2, "test.families");
         put(fields, "families", list(families, &span));
     }
     for (number, (name, values)) in given.axes.iter().enumerate() {
-        if let Some(Node { value: Value::Map(axes), .. }) = node_mut(entries, "axes") {
+        if let Some(Node {
+            value: Value::Map(axes),
+            ..
+        }) = node_mut(entries, "axes")
+        {
             let span = stands(3 + number, &format!("axes.{name}"));
             put(axes, name, list(values, &span));
         }
@@ -46,7 +56,10 @@ pub(super) fn give(whole: &mut Node, given: &Given, places: &mut Places) {
 }
 
 fn node_mut<'n>(entries: &'n mut [(Key, Node)], key: &str) -> Option<&'n mut Node> {
-    entries.iter_mut().find(|(known, _)| known.text == key).map(|(_, node)| node)
+    entries
+        .iter_mut()
+        .find(|(known, _)| known.text == key)
+        .map(|(_, node)| node)
 }
 
 fn put(entries: &mut Vec<(Key, Node)>, key: &str, node: Node) {
@@ -55,32 +68,55 @@ fn put(entries: &mut Vec<(Key, Node)>, key: &str, node: Node) {
             key.span = node.span.clone();
             *old = node;
         }
-        None => entries.push((Key { span: node.span.clone(), text: key.to_owned() }, node)),
+        None => entries.push((
+            Key {
+                span: node.span.clone(),
+                text: key.to_owned(),
+            },
+            node,
+        )),
     }
 }
 
 fn scalar(text: &str, span: &Span) -> Node {
-    Node { span: span.clone(), value: Value::Scalar(Scalar { text: text.to_owned(), plain: false }) }
+    Node {
+        span: span.clone(),
+        value: Value::Scalar(Scalar {
+            text: text.to_owned(),
+            plain: false,
+        }),
+    }
 }
 
 fn list(texts: &[String], span: &Span) -> Node {
-    Node { span: span.clone(), value: Value::List(texts.iter().map(|text| scalar(text, span)).collect()) }
+    Node {
+        span: span.clone(),
+        value: Value::List(texts.iter().map(|text| scalar(text, span)).collect()),
+    }
 }
 
 impl Reader<'_> {
-    /// Adds the axes of the kind of release that the file does not list itself, Python first, and gives its row. A
-    /// recipe with a variable of that name learns the kind. An unknown kind is a fault.
+    /// Adds the axes of the kind of release that the file does not list itself, Python first, and
+    /// gives its row. A recipe with a variable of that name learns the kind. An unknown kind is a
+    /// fault.
     pub(super) fn release_type(
         &mut self,
         whole: &mut Node,
         recipe: &str,
         places: &mut Places,
     ) -> Option<ReleaseTypeRow> {
-        let node = whole.get("release-type").filter(|node| !node.text().is_none_or(str::is_empty))?.clone();
+        let node = whole
+            .get("release-type")
+            .filter(|node| !node.text().is_none_or(str::is_empty))?
+            .clone();
         let (word, platform) = (node.text()?, text(whole, "platform").to_owned());
         let rows = &self.lookups.release_types;
         let known: Vec<&str> = rows.iter().map(|row| row.release_type.as_str()).collect();
-        let Some(row) = rows.iter().find(|row| row.release_type == word && row.platform == platform).cloned() else {
+        let Some(row) = rows
+            .iter()
+            .find(|row| row.release_type == word && row.platform == platform)
+            .cloned()
+        else {
             if !known.is_empty() {
                 let mut words = known.clone();
                 words.sort_unstable();
@@ -93,16 +129,29 @@ impl Reader<'_> {
             return None;
         };
         let declared = self.lookups.recipes.known(recipe);
-        let is_known =
-            |axis: &String| axis == "python" || declared.as_ref().is_none_or(|words| words.axes.contains(axis));
+        let is_known = |axis: &String| {
+            axis == "python"
+                || declared
+                    .as_ref()
+                    .is_none_or(|words| words.axes.contains(axis))
+        };
         if let Value::Map(entries) = &mut whole.value
-            && let Some(Node { value: Value::Map(axes), .. }) = node_mut(entries, "axes")
+            && let Some(Node {
+                value: Value::Map(axes),
+                ..
+            }) = node_mut(entries, "axes")
         {
             for (axis, values) in row.axes.iter().filter(|(axis, _)| is_known(axis)) {
                 if axes.iter().any(|(key, _)| key.text == *axis) {
                     continue;
                 }
-                let entry = (Key { span: node.span.clone(), text: axis.clone() }, list(values, &node.span));
+                let entry = (
+                    Key {
+                        span: node.span.clone(),
+                        text: axis.clone(),
+                    },
+                    list(values, &node.span),
+                );
                 let at = if axis == "python" { 0 } else { axes.len() };
                 axes.insert(at, entry);
                 places.insert(format!("axes.{axis}"), node.span.clone());
@@ -110,8 +159,12 @@ impl Reader<'_> {
         }
         if declared.is_some_and(|words| words.vars.contains_key("release-type"))
             && let Value::Map(entries) = &mut whole.value
-            && let Some(Node { value: Value::Map(vars), .. }) = node_mut(entries, "vars")
-            && (self.lookups.given.release_type.is_some() || !vars.iter().any(|(key, _)| key.text == "release-type"))
+            && let Some(Node {
+                value: Value::Map(vars),
+                ..
+            }) = node_mut(entries, "vars")
+            && (self.lookups.given.release_type.is_some()
+                || !vars.iter().any(|(key, _)| key.text == "release-type"))
         {
             put(vars, "release-type", scalar(word, &node.span));
         }

@@ -22,17 +22,23 @@ enum Kind {
 }
 
 impl Reader<'_> {
-    /// Tells of entries that name the same cells: an error where they disagree, since the file does not say which of
-    /// them counts.
+    /// Tells of entries that name the same cells: an error where they disagree, since the file does
+    /// not say which of them counts.
     pub(super) fn twins(&mut self, rows: (&[Row], &[&Node]), include: (&[Row], &[&Node])) {
         let entries = |kind| {
             let (list, nodes) = if kind == Kind::Row { rows } else { include };
-            list.iter().zip(nodes).map(move |(row, node)| Entry { kind, row, node })
+            list.iter()
+                .zip(nodes)
+                .map(move |(row, node)| Entry { kind, row, node })
         };
         let mut first: BTreeMap<Vec<(&str, &Word)>, Entry<'_>> = BTreeMap::new();
         for entry in entries(Kind::Row).chain(entries(Kind::Include)) {
-            let mut key: Vec<(&str, &Word)> =
-                entry.row.axes.iter().map(|(name, value)| (name.as_str(), &value.value)).collect();
+            let mut key: Vec<(&str, &Word)> = entry
+                .row
+                .axes
+                .iter()
+                .map(|(name, value)| (name.as_str(), &value.value))
+                .collect();
             key.sort_unstable();
             match first.get(&key) {
                 Some(earlier) => self.twin(*earlier, entry),
@@ -59,7 +65,10 @@ impl Reader<'_> {
             self.source.place(field.unwrap_or(entry.node).span.clone())
         };
         let (message, severity) = match &differing {
-            Some(path) => (format!("{who} and disagree on `{}`", path.join(".")), Severity::Error),
+            Some(path) => (
+                format!("{who} and disagree on `{}`", path.join(".")),
+                Severity::Error,
+            ),
             None => (who.to_owned(), Severity::Warning),
         };
         let help = match &differing {
@@ -78,20 +87,31 @@ impl Reader<'_> {
 
 /// Where an entry gives a field.
 fn field<'a>(entry: &Entry<'a>, path: &[&str]) -> Option<&'a Node> {
-    let set = if entry.kind == Kind::Row { entry.node } else { entry.node.get("set")? };
+    let set = if entry.kind == Kind::Row {
+        entry.node
+    } else {
+        entry.node.get("set")?
+    };
     path.iter().try_fold(set, |node, key| node.get(key))
 }
 
-/// The first field in which two entries differ. Unless both are `whole`, one that leaves it out agrees.
+/// The first field in which two entries differ. Unless both are `whole`, one that leaves it out
+/// agrees.
 fn differing<'a>(one: &'a Overrides, other: &'a Overrides, whole: bool) -> Option<Vec<&'a str>> {
     fn differ<T: PartialEq>(one: Option<&T>, other: Option<&T>, whole: bool) -> bool {
         one != other && (whole || (one.is_some() && other.is_some()))
     }
     let fields = [
-        ("runner", differ(one.runner.as_ref(), other.runner.as_ref(), whole)),
+        (
+            "runner",
+            differ(one.runner.as_ref(), other.runner.as_ref(), whole),
+        ),
         ("gpu", differ(one.gpu.as_ref(), other.gpu.as_ref(), whole)),
         ("gfx", differ(one.gfx.as_ref(), other.gfx.as_ref(), whole)),
-        ("image", differ(one.image.as_ref(), other.image.as_ref(), whole)),
+        (
+            "image",
+            differ(one.image.as_ref(), other.image.as_ref(), whole),
+        ),
     ];
     if let Some((name, _)) = fields.iter().find(|(_, differs)| *differs) {
         return Some(vec![name]);

@@ -18,7 +18,8 @@ pub struct RecipeDocument {
     /// The distribution it builds; a matrix file may name another one. Plain text.
     #[serde(default)]
     pub distribution: String,
-    /// Normalized name of the package whose facts apply; empty: the matrix file's distribution. Plain text.
+    /// Normalized name of the package whose facts apply; empty: the matrix file's distribution.
+    /// Plain text.
     #[serde(default)]
     pub package: String,
     /// Where the version of what it builds stands. Plain text.
@@ -33,7 +34,8 @@ pub struct RecipeDocument {
     /// Axes it knows beyond package, python, torch, rocm, backend and gfx. Plain texts.
     #[serde(default)]
     pub axes: Vec<String>,
-    /// Axes that a matrix file must have: without them the build would not know what to build against. Plain texts.
+    /// Axes that a matrix file must have: without them the build would not know what to build
+    /// against. Plain texts.
     #[serde(default)]
     pub requires: Vec<String>,
     /// Backends, the default one first.
@@ -65,7 +67,8 @@ pub struct RecipeDocument {
     pub edits: Vec<EditDocument>,
     /// The build.
     pub steps: Vec<StepDocument>,
-    /// Further words for `--continue`: each with stages, the first of which it begins at. Plain texts.
+    /// Further words for `--continue`: each with stages, the first of which it begins at. Plain
+    /// texts.
     #[serde(default)]
     pub points: IndexMap<String, Vec<String>>,
     /// The wheels it leaves.
@@ -91,13 +94,15 @@ pub struct RecipeDocument {
 pub struct WheelDocument {
     /// The distribution; the expression sees `each`.
     pub distribution: String,
-    /// When it is left; the expression sees the axes, `vars`, `platform`, `backend`, `python`, `gfx` and `families`.
+    /// When it is left; the expression sees the axes, `vars`, `platform`, `backend`, `python`,
+    /// `gfx` and `families`.
     #[serde(default)]
     pub when: Option<String>,
     /// There is one for each item of this list, which the expression makes of the same values.
     #[serde(default)]
     pub each: Option<String>,
-    /// Whether it has the version of the job's own distribution; else only the build knows it. Plain text.
+    /// Whether it has the version of the job's own distribution; else only the build knows it.
+    /// Plain text.
     #[serde(default)]
     pub same_version: bool,
     /// Wheel tags that do not depend on the job, `py3-none-any`. Plain text.
@@ -149,7 +154,8 @@ pub struct FactDocument {
     /// The trimmed content of a file.
     #[serde(default)]
     pub file: Option<String>,
-    /// With `file`: a regular expression; its first group, or all of the first match, is taken. Plain text.
+    /// With `file`: a regular expression; its first group, or all of the first match, is taken.
+    /// Plain text.
     #[serde(default)]
     pub find: String,
     /// The first of these paths that is there.
@@ -161,20 +167,23 @@ pub struct FactDocument {
     /// A table of the facts, `rocm-gfx`. Plain text.
     #[serde(default)]
     pub table: Option<String>,
-    /// With `table`: column → text that a row must have, or hold in a list; the first such row is taken.
+    /// With `table`: column → text that a row must have, or hold in a list; the first such row is
+    /// taken.
     #[serde(default)]
     pub r#where: IndexMap<String, String>,
-    /// With `table`: column → version. Of the rows whose version is at most this one, the newest is taken.
+    /// With `table`: column → version. Of the rows whose version is at most this one, the newest is
+    /// taken.
     #[serde(default)]
     pub at_most: IndexMap<String, String>,
-    /// With `table`: the column that names the values. All rows are taken then, as a mapping from it to `column`. Plain text.
+    /// With `table`: the column that names the values. All rows are taken then, as a mapping from
+    /// it to `column`. Plain text.
     #[serde(default)]
     pub key: String,
     /// With `table`: the column whose value is taken. Plain text.
     #[serde(default)]
     pub column: String,
-    /// With `command`, `file` or `path`: asked where and when the build runs, after this stage; expressions can pass
-    /// the answer on, not look into it. Plain text.
+    /// With `command`, `file` or `path`: asked where and when the build runs, after this stage;
+    /// expressions can pass the answer on, not look into it. Plain text.
     #[serde(default)]
     pub after: String,
     /// The same, right before this stage. Plain text.
@@ -191,7 +200,10 @@ pub struct FactDocument {
 impl FactDocument {
     /// The stage beside which the build itself asks it; `None` for a fact that is known before.
     pub fn stage(&self) -> Option<&str> {
-        [&self.after, &self.before].into_iter().find(|stage| !stage.is_empty()).map(String::as_str)
+        [&self.after, &self.before]
+            .into_iter()
+            .find(|stage| !stage.is_empty())
+            .map(String::as_str)
     }
 
     /// Whether its value comes from the machine, before the build starts.
@@ -220,7 +232,8 @@ pub struct SourceDocument {
     /// When it is needed.
     #[serde(default)]
     pub when: Option<String>,
-    /// A requirement whose source distribution is fetched from the package index, `flash-attn==2.8.3`.
+    /// A requirement whose source distribution is fetched from the package index,
+    /// `flash-attn==2.8.3`.
     #[serde(default)]
     pub sdist: Option<String>,
     /// The archive's SHA-256; empty: not checked, with a warning.
@@ -238,13 +251,15 @@ pub struct SourceDocument {
     /// With `git`: the folder that is checked out, with the files above it; empty: all.
     #[serde(default)]
     pub sparse: String,
-    /// A folder on this machine, copied; with `git` or `project`, taken in its place where the text is not empty.
+    /// A folder on this machine, copied; with `git` or `project`, taken in its place where the text
+    /// is not empty.
     #[serde(default)]
     pub path: Option<String>,
     /// A project of the facts, checked out by `source checkout`. Plain text.
     #[serde(default)]
     pub project: Option<String>,
-    /// With `project`: what `source checkout` is given beside the ref, one word or list of words after another.
+    /// With `project`: what `source checkout` is given beside the ref, one word or list of words
+    /// after another.
     #[serde(default)]
     pub checkout: Vec<String>,
     /// An archive (`.tar.gz`) on this machine that another job left, unpacked.
@@ -304,7 +319,8 @@ pub struct StepDocument {
     /// Program and arguments; items that evaluate to none or nothing are dropped.
     #[serde(default)]
     pub argv: Vec<String>,
-    /// Arguments of this program, instead of `argv`: such a step runs on this machine, before all others.
+    /// Arguments of this program, instead of `argv`: such a step runs on this machine, before all
+    /// others.
     #[serde(default)]
     pub rock_matrix: Vec<String>,
     /// Files and folders that it reads, absolute or relative to where the program is called.
@@ -313,7 +329,8 @@ pub struct StepDocument {
     /// `bash`, with `script` instead of `argv`. Plain text.
     #[serde(default)]
     pub shell: Option<String>,
-    /// The shell's program, run with `set -euo pipefail`. Plain text: values reach it through `env`.
+    /// The shell's program, run with `set -euo pipefail`. Plain text: values reach it through
+    /// `env`.
     #[serde(default)]
     pub script: String,
     /// Files to place in an environment, instead of a process.
@@ -449,7 +466,9 @@ pub struct TestDocument {
 impl RecipeDocument {
     /// Whether a source may be a folder or an archive of the machine that builds.
     pub fn has_sources_of_this_machine(&self) -> bool {
-        self.sources.values().any(|source| source.path.is_some() || source.artifact.is_some())
+        self.sources
+            .values()
+            .any(|source| source.path.is_some() || source.artifact.is_some())
     }
 
     /// What a plan must know; `distribution` is the matrix file's, normalized.
@@ -468,12 +487,19 @@ impl RecipeDocument {
         };
         let mut backends: Vec<Backend> = self.backends.iter().map(backend).collect();
         if backends.is_empty() {
-            let document = BackendDocument { device_code: true, ..BackendDocument::default() };
+            let document = BackendDocument {
+                device_code: true,
+                ..BackendDocument::default()
+            };
             backends.push(backend((&"default".to_owned(), &document)));
         }
         Profile {
             name: self.name.clone(),
-            package: if self.package.is_empty() { distribution.to_owned() } else { self.package.clone() },
+            package: if self.package.is_empty() {
+                distribution.to_owned()
+            } else {
+                self.package.clone()
+            },
             axes: self.axes.clone(),
             requires: self.requires.clone(),
             version_from: self.version_from,

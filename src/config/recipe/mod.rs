@@ -1,7 +1,7 @@
 //! Recipe documents: how one distribution is built, as data.
 //!
-//! A document is read from YAML (a folder given by `--recipes`) or from the form embedded at build time; both go
-//! through the same types. Expressions stay texts here; `recipe` evaluates them.
+//! A document is read from YAML (a folder given by `--recipes`) or from the form embedded at build
+//! time; both go through the same types. Expressions stay texts here; `recipe` evaluates them.
 //!
 //! **Invariant:** unknown keys are errors; nothing here knows a distribution by name.
 
@@ -16,8 +16,8 @@ mod unions;
 mod uses;
 
 pub use document::{
-    BackendDocument, CollectDocument, EditDocument, FactDocument, OutputDocument, PlaceDocument, RecipeDocument,
-    RefuseDocument, SourceDocument, StepDocument, TestDocument, WheelDocument,
+    BackendDocument, CollectDocument, EditDocument, FactDocument, OutputDocument, PlaceDocument,
+    RecipeDocument, RefuseDocument, SourceDocument, StepDocument, TestDocument, WheelDocument,
 };
 pub use overview::{RecipeOverview, RecipeVariable};
 pub use page::page;

@@ -39,13 +39,19 @@ pub struct RecipeVariable {
 }
 
 impl RecipeOverview {
-    /// Gathers the overview of a recipe that was put together with those it uses. `texts` are the files of all of them,
-    /// its own first: comments in these say what the recipe builds and what its variables mean.
+    /// Gathers the overview of a recipe that was put together with those it uses. `texts` are the
+    /// files of all of them, its own first: comments in these say what the recipe builds and what
+    /// its variables mean.
     pub(super) fn new(whole: &RecipeDocument, texts: &[&str]) -> Self {
-        let comments: Vec<(String, String)> = texts.iter().flat_map(|text| comments(text)).collect();
+        let comments: Vec<(String, String)> =
+            texts.iter().flat_map(|text| comments(text)).collect();
         let meaning = |name: &String| {
-            let commented = comments.iter().find(|(known, comment)| known == name && !comment.is_empty());
-            commented.map(|(_, comment)| comment.clone()).unwrap_or_default()
+            let commented = comments
+                .iter()
+                .find(|(known, comment)| known == name && !comment.is_empty());
+            commented
+                .map(|(_, comment)| comment.clone())
+                .unwrap_or_default()
         };
         let variable = |(name, default): (&String, &String)| RecipeVariable {
             name: name.clone(),
@@ -65,7 +71,12 @@ impl RecipeOverview {
 
     /// Returns the first sentence of what it builds.
     pub fn summary(&self) -> &str {
-        self.about.split_inclusive(". ").next().unwrap_or_default().trim_end().trim_end_matches('.')
+        self.about
+            .split_inclusive(". ")
+            .next()
+            .unwrap_or_default()
+            .trim_end()
+            .trim_end_matches('.')
     }
 }
 
@@ -74,7 +85,10 @@ impl std::fmt::Display for RecipeOverview {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut text = format!("{}\n", self.name);
         push_wrapped(&mut text, &self.about, "  ");
-        for (what, names) in [("axes it needs", &self.requires), ("backends", &self.backends)] {
+        for (what, names) in [
+            ("axes it needs", &self.requires),
+            ("backends", &self.backends),
+        ] {
             if !names.is_empty() {
                 let _ = writeln!(text, "\n{what}: {}", names.join(", "));
             }
@@ -101,7 +115,9 @@ fn push_wrapped(text: &mut String, paragraph: &str, indent: &str) {
     const WIDTH: usize = 100;
     let mut line = String::new();
     for word in paragraph.split_whitespace() {
-        if !line.is_empty() && indent.len() + line.chars().count() + 1 + word.chars().count() > WIDTH {
+        if !line.is_empty()
+            && indent.len() + line.chars().count() + 1 + word.chars().count() > WIDTH
+        {
             let _ = writeln!(text, "{indent}{line}");
             line.clear();
         }

@@ -5,26 +5,53 @@ use std::fmt::Write as _;
 use super::{EnvValue, RecipeDocument, WheelDocument};
 use crate::config::Leaves;
 
-/// The page of a recipe, `docs/recipes/NAME.md`. `text` is its file: the comment at its head says what it builds, and a
-/// comment above a variable says what that is for.
+/// The page of a recipe, `docs/recipes/NAME.md`. `text` is its file: the comment at its head says
+/// what it builds, and a comment above a variable says what that is for.
 pub fn page(document: &RecipeDocument, text: &str) -> String {
     let mut page = format!("# The recipe `{}`\n\n{}\n", document.name, head(text));
-    let _ = writeln!(page, "\nThis page is made of `matrices/recipes/{}.yaml`.", document.name);
+    let _ = writeln!(
+        page,
+        "\nThis page is made of `matrices/recipes/{}.yaml`.",
+        document.name
+    );
     if !document.requires.is_empty() {
-        let _ = writeln!(page, "A matrix file for it needs the axes {}.", code(&document.requires));
+        let _ = writeln!(
+            page,
+            "A matrix file for it needs the axes {}.",
+            code(&document.requires)
+        );
     }
     if !document.axes.is_empty() {
-        let _ = writeln!(page, "It knows the axes {} beside those of every matrix file.", code(&document.axes));
+        let _ = writeln!(
+            page,
+            "It knows the axes {} beside those of every matrix file.",
+            code(&document.axes)
+        );
     }
-    let used: Vec<String> =
-        document.steps.iter().map(|step| step.r#use.clone()).filter(|name| !name.is_empty()).collect();
+    let used: Vec<String> = document
+        .steps
+        .iter()
+        .map(|step| step.r#use.clone())
+        .filter(|name| !name.is_empty())
+        .collect();
     if !used.is_empty() {
-        let links: Vec<String> = used.iter().map(|name| format!("[`{name}`]({name}.md)")).collect();
-        let _ = writeln!(page, "It uses {}: their variables and stages are its own too.", links.join(", "));
+        let links: Vec<String> = used
+            .iter()
+            .map(|name| format!("[`{name}`]({name}.md)"))
+            .collect();
+        let _ = writeln!(
+            page,
+            "It uses {}: their variables and stages are its own too.",
+            links.join(", ")
+        );
     }
     list(
         &mut page,
-        if document.leaves == Leaves::Sdist { "Wheels beside the source distribution" } else { "Wheels" },
+        if document.leaves == Leaves::Sdist {
+            "Wheels beside the source distribution"
+        } else {
+            "Wheels"
+        },
         document.wheels.iter().map(|wheel| match &wheel.when {
             None => of_each(wheel),
             Some(when) => format!("{}, when {}", of_each(wheel), code_of(when)),
@@ -39,16 +66,26 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
                 "" => String::new(),
                 default => format!("`{default}`"),
             };
-            let what = comments.iter().find(|(known, _)| known == name).map_or("", |(_, comment)| comment.as_str());
+            let what = comments
+                .iter()
+                .find(|(known, _)| known == name)
+                .map_or("", |(_, comment)| comment.as_str());
             let _ = writeln!(page, "| `{name}` | {default} | {} |", cell(what));
         }
     }
-    for (title, told) in [("What it refuses", &document.refuse), ("What it warns of", &document.warn)] {
+    for (title, told) in [
+        ("What it refuses", &document.refuse),
+        ("What it warns of", &document.warn),
+    ] {
         list(
             &mut page,
             title,
             told.iter().map(|refusal| {
-                let help = if refusal.help.is_empty() { String::new() } else { format!("; {}", refusal.help) };
+                let help = if refusal.help.is_empty() {
+                    String::new()
+                } else {
+                    format!("; {}", refusal.help)
+                };
                 format!("{}{help}", refusal.reason)
             }),
         );
@@ -67,14 +104,24 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
             format!("those of [`{0}`]({0}.md)", step.r#use)
         };
         let when = step.when.as_deref().map(code_of);
-        let at_end = step.finally.then(|| "at the end, after a failure too".to_owned());
-        let when = at_end.into_iter().chain(when).collect::<Vec<_>>().join(", where ");
+        let at_end = step
+            .finally
+            .then(|| "at the end, after a failure too".to_owned());
+        let when = at_end
+            .into_iter()
+            .chain(when)
+            .collect::<Vec<_>>()
+            .join(", where ");
         let names: Vec<String> = step.env.keys().cloned().collect();
         let _ = writeln!(page, "| {stage} | {} | {} |", cell(&when), code(&names));
     }
     if !document.points.is_empty() {
         let names: Vec<String> = document.points.keys().cloned().collect();
-        let _ = writeln!(page, "\n`--continue` also takes {}, each the beginning of its part.", code(&names));
+        let _ = writeln!(
+            page,
+            "\n`--continue` also takes {}, each the beginning of its part.",
+            code(&names)
+        );
     }
     page
 }
@@ -82,7 +129,10 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
 /// The distribution of a row, and what there is one for.
 fn of_each(wheel: &WheelDocument) -> String {
     let name = format!("`{}`", wheel.distribution);
-    wheel.each.as_deref().map_or_else(|| name.clone(), |each| format!("{name} for each of {}", code_of(each)))
+    wheel.each.as_deref().map_or_else(
+        || name.clone(),
+        |each| format!("{name} for each of {}", code_of(each)),
+    )
 }
 
 /// The comment at the head of the file, as one paragraph.
@@ -115,12 +165,20 @@ fn list(page: &mut String, title: &str, items: impl Iterator<Item = String>) {
 }
 
 fn code(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// A condition without the braces around it.
 fn code_of(when: &str) -> String {
-    let bare = when.trim().strip_prefix("{{").and_then(|text| text.strip_suffix("}}")).unwrap_or(when);
+    let bare = when
+        .trim()
+        .strip_prefix("{{")
+        .and_then(|text| text.strip_suffix("}}"))
+        .unwrap_or(when);
     format!("`{}`", bare.trim())
 }
 
@@ -129,8 +187,12 @@ fn value_of(value: &EnvValue) -> String {
         EnvValue::Text(text) => format!("`{text}`"),
         EnvValue::List(items) => code(items),
         EnvValue::Remove => "removed".to_owned(),
-        EnvValue::Extend { prepend, append, .. } => {
-            let part = |what: &str, text: &Option<String>| text.as_ref().map(|text| format!("{what} `{text}`"));
+        EnvValue::Extend {
+            prepend, append, ..
+        } => {
+            let part = |what: &str, text: &Option<String>| {
+                text.as_ref().map(|text| format!("{what} `{text}`"))
+            };
             let parts = [part("begins with", prepend), part("ends with", append)];
             parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
         }

@@ -8,8 +8,8 @@ use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::build as code
 use crate::names::{DistributionName, TagSet};
 use crate::yaml;
 
-/// The shipped recipes: names, sorted, the JSON texts that the build script made of `matrices/recipes/*.yaml`, and these
-/// files.
+/// The shipped recipes: names, sorted, the JSON texts that the build script made of
+/// `matrices/recipes/*.yaml`, and these files.
 const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
 /// Reads a recipe file. Every structural fault goes to the sink.
@@ -35,11 +35,15 @@ pub fn from_source(source: &Source, sink: &mut Sink) -> Option<RecipeDocument> {
 
 /// Returns the name that a recipe file gives itself, whatever else is wrong with it.
 pub fn name_in(source: &Source) -> Option<String> {
-    yaml::parse(source, &mut Sink::new())?.get("name")?.text().map(str::to_owned)
+    yaml::parse(source, &mut Sink::new())?
+        .get("name")?
+        .text()
+        .map(str::to_owned)
 }
 
 /// What their texts hold, once it is asked for.
-static READ: [OnceLock<RecipeDocument>; EMBEDDED.len()] = [const { OnceLock::new() }; EMBEDDED.len()];
+static READ: [OnceLock<RecipeDocument>; EMBEDDED.len()] =
+    [const { OnceLock::new() }; EMBEDDED.len()];
 
 /// The shipped recipe with this name, as it is written.
 pub fn embedded(name: &str) -> Option<&'static RecipeDocument> {
@@ -58,12 +62,15 @@ pub fn embedded_names() -> impl Iterator<Item = &'static str> {
 
 /// The file of the shipped recipe with this name.
 pub(super) fn embedded_text(name: &str) -> Option<&'static str> {
-    EMBEDDED.iter().find(|(known, ..)| *known == name).map(|(.., text)| *text)
+    EMBEDDED
+        .iter()
+        .find(|(known, ..)| *known == name)
+        .map(|(.., text)| *text)
 }
 
 impl RecipeDocument {
-    /// The first place where a text of the recipe stands in its file; the file where it is written in another way.
-    /// `None` for a shipped recipe.
+    /// The first place where a text of the recipe stands in its file; the file where it is written
+    /// in another way. `None` for a shipped recipe.
     pub fn place_of(&self, text: &str) -> Option<Place> {
         self.source.as_ref().map(|source| place_of(source, text))
     }
@@ -77,38 +84,66 @@ fn place_of(source: &Source, text: &str) -> Place {
     }
 }
 
-/// Returns the place of the next error. Errors that are counted only are not searched for: the text of each may be at the
-/// end of a large file.
+/// Returns the place of the next error. Errors that are counted only are not searched for: the text
+/// of each may be at the end of a large file.
 fn place_of_next(sink: &Sink, source: &Source, text: &str) -> Place {
-    if sink.is_full() { Place::File(source.path.clone()) } else { place_of(source, text) }
+    if sink.is_full() {
+        Place::File(source.path.clone())
+    } else {
+        place_of(source, text)
+    }
 }
 
 /// Faults that the types alone do not rule out.
-fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Option<RecipeDocument> {
+fn checked(
+    mut document: RecipeDocument,
+    source: &Source,
+    sink: &mut Sink,
+) -> Option<RecipeDocument> {
     let errors = sink.error_count();
     let mut fault = |near: &str, message: String, help: &str| {
         let place = place_of_next(sink, source, near);
-        sink.push(Diagnostic::new(&codes::BAD_RECIPE, message).at(place, "").help(help));
+        sink.push(
+            Diagnostic::new(&codes::BAD_RECIPE, message)
+                .at(place, "")
+                .help(help),
+        );
     };
     if document.recipe != 1 {
-        let message = format!("this program reads recipes of version 1, not {}", document.recipe);
+        let message = format!(
+            "this program reads recipes of version 1, not {}",
+            document.recipe
+        );
         fault("recipe:", message, "write `recipe: 1`");
     }
     for name in &document.required_vars {
         match document.vars.get(name).map(String::as_str) {
             None => {
                 let message = format!("the required variable `{name}` is not among `vars`");
-                fault(name, message, "list it under `vars` with an empty text, and say above it what it is for");
+                fault(
+                    name,
+                    message,
+                    "list it under `vars` with an empty text, and say above it what it is for",
+                );
             }
             Some("") => {}
             Some(default) => {
-                let message = format!("the variable `{name}` is required and has the default `{default}`");
-                fault(name, message, "leave the default empty, or take the variable out of `required-vars`");
+                let message =
+                    format!("the variable `{name}` is required and has the default `{default}`");
+                fault(
+                    name,
+                    message,
+                    "leave the default empty, or take the variable out of `required-vars`",
+                );
             }
         }
     }
     if document.steps.is_empty() {
-        fault("steps:", "the recipe has no steps".to_owned(), "add at least one step with `stage` and `argv`");
+        fault(
+            "steps:",
+            "the recipe has no steps".to_owned(),
+            "add at least one step with `stage` and `argv`",
+        );
     }
     let collect = &document.collect;
     let collected = (!collect.wheels.is_empty(), !collect.archive.is_empty());
@@ -116,52 +151,102 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
         Leaves::Wheels => (!collected.1, "no `archive`"),
         Leaves::Sdist => (collected == (true, true), "`wheels` and `archive`"),
         Leaves::Archive => (collected == (false, true), "`archive` and no `wheels`"),
-        Leaves::Tree => (collected == (false, false), "neither `wheels` nor `archive`"),
+        Leaves::Tree => (
+            collected == (false, false),
+            "neither `wheels` nor `archive`",
+        ),
     };
     let has_wheels = matches!(document.leaves, Leaves::Wheels | Leaves::Sdist);
     if !fits || (!has_wheels && !document.wheels.is_empty()) {
-        let message = format!("a recipe that leaves {} has {needs} under `collect`", describe(document.leaves));
-        fault("collect:", message, "say with `leaves` what it is: wheels, a source distribution, an archive or a tree");
+        let message = format!(
+            "a recipe that leaves {} has {needs} under `collect`",
+            describe(document.leaves)
+        );
+        fault(
+            "collect:",
+            message,
+            "say with `leaves` what it is: wheels, a source distribution, an archive or a tree",
+        );
     }
     let is_named_whole = matches!(document.leaves, Leaves::Archive | Leaves::Sdist);
     if is_named_whole && document.version_from == VersionFrom::Build {
         let what = describe(document.leaves);
-        let message = format!("the name of {what} holds the version, and `version-from: build` leaves it open");
-        fault("version-from:", message, "take it out, so that an axis names the version");
+        let message = format!(
+            "the name of {what} holds the version, and `version-from: build` leaves it open"
+        );
+        fault(
+            "version-from:",
+            message,
+            "take it out, so that an axis names the version",
+        );
     }
     for wheel in &document.wheels {
         let name = &wheel.distribution;
         let is_plain = !name.contains("{{");
         if let (true, Err(error)) = (is_plain, name.parse::<DistributionName>()) {
-            fault(name, error.to_string(), "write the project's name as on the package index");
+            fault(
+                name,
+                error.to_string(),
+                "write the project's name as on the package index",
+            );
         }
         if let Some(tag) = wheel.tag.as_deref().filter(|tag| !is_wheel_tag(tag)) {
-            fault(tag, format!("`{tag}` is not three wheel tags"), "write Python, ABI and platform, `py3-none-any`");
+            fault(
+                tag,
+                format!("`{tag}` is not three wheel tags"),
+                "write Python, ABI and platform, `py3-none-any`",
+            );
         }
     }
     let mut stages = std::collections::BTreeSet::new();
     for step in &document.steps {
         let stage = &step.stage;
         if !step.r#use.is_empty() {
-            let bare = StepDocument { r#use: step.r#use.clone(), when: step.when.clone(), ..StepDocument::default() };
+            let bare = StepDocument {
+                r#use: step.r#use.clone(),
+                when: step.when.clone(),
+                ..StepDocument::default()
+            };
             if *step != bare {
-                let message = format!("a step that uses `{}` has nothing else but `when`", step.r#use);
+                let message = format!(
+                    "a step that uses `{}` has nothing else but `when`",
+                    step.r#use
+                );
                 fault(&step.r#use, message, "put the rest into a step of its own");
             }
             continue;
         }
         if !is_name(stage) {
-            fault(stage, format!("`{stage}` is no name for a stage"), "use letters, digits, `-` and `_`");
+            fault(
+                stage,
+                format!("`{stage}` is no name for a stage"),
+                "use letters, digits, `-` and `_`",
+            );
         }
         if !stages.insert(stage.as_str()) {
-            fault(stage, format!("two steps are called `{stage}`"), "give each step a stage of its own");
+            fault(
+                stage,
+                format!("two steps are called `{stage}`"),
+                "give each step a stage of its own",
+            );
         }
         let own = !step.rock_matrix.is_empty();
-        match (step.argv.is_empty() && !own, step.shell.as_deref(), step.script.is_empty(), step.place.is_some()) {
+        match (
+            step.argv.is_empty() && !own,
+            step.shell.as_deref(),
+            step.script.is_empty(),
+            step.place.is_some(),
+        ) {
             (false, None, true, false) if own != step.argv.is_empty() => {
-                fault(stage, format!("step `{stage}` has both `argv` and `rock-matrix`"), "keep one of them");
+                fault(
+                    stage,
+                    format!("step `{stage}` has both `argv` and `rock-matrix`"),
+                    "keep one of them",
+                );
             }
-            (false, None, true, false) | (true, Some("bash"), false, false) | (true, None, true, true) => {}
+            (false, None, true, false)
+            | (true, Some("bash"), false, false)
+            | (true, None, true, true) => {}
             _ => fault(
                 stage,
                 format!(
@@ -178,8 +263,16 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
             );
         }
     }
-    for name in document.points.keys().filter(|name| !is_name(name) || *name == "auto") {
-        fault(name, format!("`{name}` is no name for a point"), "use letters, digits, `-` and `_`, and not `auto`");
+    for name in document
+        .points
+        .keys()
+        .filter(|name| !is_name(name) || *name == "auto")
+    {
+        fault(
+            name,
+            format!("`{name}` is no name for a point"),
+            "use letters, digits, `-` and `_`, and not `auto`",
+        );
     }
     for (name, fact) in &document.facts {
         let kinds = [
@@ -191,77 +284,151 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
             fact.table.is_some(),
         ];
         if kinds.iter().filter(|kind| **kind).count() != 1 {
-            let message =
-                format!("fact `{name}` needs exactly one of `expr`, `command`, `file`, `path`, `env`, `table`");
+            let message = format!(
+                "fact `{name}` needs exactly one of `expr`, `command`, `file`, `path`, `env`, `table`"
+            );
             fault(&format!("{name}:"), message, "keep one of them");
         }
         let is_late = fact.stage().is_some();
         if is_late && fact.command.is_none() && fact.file.is_none() && fact.path.is_none() {
-            let message = format!("fact `{name}`: `after` and `before` belong to `command`, `file` or `path`");
-            fault(&format!("{name}:"), message, "take it out, or ask one of these");
+            let message = format!(
+                "fact `{name}`: `after` and `before` belong to `command`, `file` or `path`"
+            );
+            fault(
+                &format!("{name}:"),
+                message,
+                "take it out, or ask one of these",
+            );
         }
         if !fact.after.is_empty() && !fact.before.is_empty() {
-            fault(&format!("{name}:"), format!("fact `{name}` has both `after` and `before`"), "keep one of them");
+            fault(
+                &format!("{name}:"),
+                format!("fact `{name}` has both `after` and `before`"),
+                "keep one of them",
+            );
         }
         if let Err(error) = regex::Regex::new(&fact.find) {
-            fault(&fact.find, format!("fact `{name}`: `find` is no regular expression: {error}"), "correct it");
+            fault(
+                &fact.find,
+                format!("fact `{name}`: `find` is no regular expression: {error}"),
+                "correct it",
+            );
         }
         if fact.table.is_some() == fact.column.is_empty() {
             let message = format!("fact `{name}`: `table` and `column` belong together");
-            fault(&format!("{name}:"), message, "name the table and the column whose value is taken");
+            fault(
+                &format!("{name}:"),
+                message,
+                "name the table and the column whose value is taken",
+            );
         }
     }
-    for run_time in std::iter::once(&document.run_time).chain(document.backends.values().map(|own| &own.run_time)) {
+    for run_time in std::iter::once(&document.run_time)
+        .chain(document.backends.values().map(|own| &own.run_time))
+    {
         if let Some((text, reason)) = run_time.fault() {
-            fault(text, format!("`run-time`: {reason}"), "pages print it as a line of a shell: write one plain word");
+            fault(
+                text,
+                format!("`run-time`: {reason}"),
+                "pages print it as a line of a shell: write one plain word",
+            );
         }
     }
     for (name, from) in &document.sources {
         let own_path = from.path.is_some() && from.project.is_none() && from.git.is_none();
-        let kinds =
-            [from.sdist.is_some(), from.git.is_some(), own_path, from.artifact.is_some(), from.project.is_some()];
+        let kinds = [
+            from.sdist.is_some(),
+            from.git.is_some(),
+            own_path,
+            from.artifact.is_some(),
+            from.project.is_some(),
+        ];
         if kinds.iter().filter(|kind| **kind).count() != 1 {
-            let message = format!("source `{name}` needs exactly one of `sdist`, `git`, `path`, `artifact`, `project`");
+            let message = format!(
+                "source `{name}` needs exactly one of `sdist`, `git`, `path`, `artifact`, `project`"
+            );
             fault(&format!("{name}:"), message, "keep one of them");
         }
         for (key, is_written, kind, is_kind) in [
             ("submodules", from.submodules, "git", from.git.is_some()),
             ("sparse", !from.sparse.is_empty(), "git", from.git.is_some()),
-            ("checkout", !from.checkout.is_empty(), "project", from.project.is_some()),
+            (
+                "checkout",
+                !from.checkout.is_empty(),
+                "project",
+                from.project.is_some(),
+            ),
         ] {
             if is_written && !is_kind {
-                let message = format!("source `{name}`: `{key}` has an effect beside `{kind}` alone");
+                let message =
+                    format!("source `{name}`: `{key}` has an effect beside `{kind}` alone");
                 fault(&format!("{key}:"), message, "take it out");
             }
         }
         if from.git.is_some() && from.r#ref.is_empty() {
             let message = format!("source `{name}` names no `ref`");
-            fault(&format!("{name}:"), message, "name the commit or the tag to build");
+            fault(
+                &format!("{name}:"),
+                message,
+                "name the commit or the tag to build",
+            );
         }
     }
     for name in document.sources.keys().filter(|name| !is_name(name)) {
-        fault(name, format!("`{name}` is no name for a source"), "use letters, digits, `-` and `_`");
+        fault(
+            name,
+            format!("`{name}` is no name for a source"),
+            "use letters, digits, `-` and `_`",
+        );
     }
     let env = document.steps.iter().flat_map(|step| step.env.keys());
-    let env = env.chain(document.sources.values().flat_map(|source| source.env.keys())).chain(document.env.keys());
+    let env = env
+        .chain(
+            document
+                .sources
+                .values()
+                .flat_map(|source| source.env.keys()),
+        )
+        .chain(document.env.keys());
     for name in env.filter(|name| !is_variable(name)) {
-        fault(name, format!("`{name}` is no name for a variable"), "use letters, digits and `_`, no digit first");
+        fault(
+            name,
+            format!("`{name}` is no name for a variable"),
+            "use letters, digits and `_`, no digit first",
+        );
     }
     for name in document.facts.keys().filter(|name| !is_variable(name)) {
         let message = format!("`{name}` is no name for a fact");
-        fault(name, message, "use letters, digits and `_`, no digit first: expressions name it");
+        fault(
+            name,
+            message,
+            "use letters, digits and `_`, no digit first: expressions name it",
+        );
     }
     for (number, edit) in document.edits.iter().enumerate() {
-        let kinds = [!edit.find.is_empty(), edit.write.is_some(), !edit.remove.is_empty()];
-        if kinds.iter().filter(|kind| **kind).count() != 1 || edit.file.is_some() != edit.remove.is_empty() {
-            let message = format!("edit {} needs either `file` with `find` or `write`, or `remove`", number + 1);
+        let kinds = [
+            !edit.find.is_empty(),
+            edit.write.is_some(),
+            !edit.remove.is_empty(),
+        ];
+        if kinds.iter().filter(|kind| **kind).count() != 1
+            || edit.file.is_some() != edit.remove.is_empty()
+        {
+            let message = format!(
+                "edit {} needs either `file` with `find` or `write`, or `remove`",
+                number + 1
+            );
             fault("edits:", message, "keep one of them");
         }
     }
     for edit in &document.edits {
         if let Err(reason) = ReplacementPart::check(&edit.replace) {
             let place = place_of_next(sink, source, &edit.replace);
-            sink.push(Diagnostic::new(&codes::BAD_REPLACEMENT, reason).at(place, "").help(ESCAPES));
+            sink.push(
+                Diagnostic::new(&codes::BAD_REPLACEMENT, reason)
+                    .at(place, "")
+                    .help(ESCAPES),
+            );
         }
     }
     document.source = Some(source.clone());
@@ -287,7 +454,9 @@ fn is_wheel_tag(text: &str) -> bool {
 fn is_name(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with('-')
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
 
 fn is_variable(text: &str) -> bool {
@@ -303,7 +472,11 @@ mod tests {
         let mut sink = Sink::new();
         let document = from_source(&Source::new("recipes/x.yaml", text), &mut sink);
         let told = sink.finish().into_iter().map(|d| {
-            let place = d.labels.first().map(|label| label.place.to_string()).unwrap_or_default();
+            let place = d
+                .labels
+                .first()
+                .map(|label| label.place.to_string())
+                .unwrap_or_default();
             format!("{place}: {}", d.message)
         });
         (document, told.collect())
@@ -335,9 +508,13 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_an_error() {
-        let (document, told) = read("recipe: 1\nname: x\nsteps:\n  - {stage: a, argv: [make], enviroment: {}}\n");
+        let (document, told) =
+            read("recipe: 1\nname: x\nsteps:\n  - {stage: a, argv: [make], enviroment: {}}\n");
         assert!(document.is_none());
-        assert!(told.iter().any(|line| line.contains("enviroment")), "{told:?}");
+        assert!(
+            told.iter().any(|line| line.contains("enviroment")),
+            "{told:?}"
+        );
     }
 
     #[test]
@@ -352,7 +529,15 @@ mod tests {
         assert_eq!(env["A"], EnvValue::Text("3.10".into()));
         assert_eq!(env["B"], EnvValue::List(vec!["x".into(), "y".into()]));
         assert_eq!(env["C"], EnvValue::Remove);
-        assert!(matches!(&env["D"], EnvValue::Extend { separator, .. } if separator == super::super::PATH_SEPARATOR));
-        assert_eq!(env["E"], EnvValue::Jobs { count: String::new(), gib_per_job: "2.8".into() });
+        assert!(
+            matches!(&env["D"], EnvValue::Extend { separator, .. } if separator == super::super::PATH_SEPARATOR)
+        );
+        assert_eq!(
+            env["E"],
+            EnvValue::Jobs {
+                count: String::new(),
+                gib_per_job: "2.8".into()
+            }
+        );
     }
 }

@@ -9,7 +9,8 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::registry::plan::UNKNOWN_RECIPE;
 
-/// The recipes that can be named. Each is put together with what it uses when it is first asked for.
+/// The recipes that can be named. Each is put together with what it uses when it is first asked
+/// for.
 #[derive(Debug, Default)]
 pub struct Recipes {
     given: Vec<RecipeDocument>,
@@ -23,10 +24,16 @@ impl Recipes {
     /// These, and the shipped ones that they do not replace. Of two with one name the later stands.
     pub fn with_shipped(given: impl IntoIterator<Item = RecipeDocument>) -> Self {
         let given = given.into_iter().collect();
-        Self { given, has_shipped: true, broken: BTreeSet::new(), whole: Mutex::default() }
+        Self {
+            given,
+            has_shipped: true,
+            broken: BTreeSet::new(),
+            whole: Mutex::default(),
+        }
     }
 
-    /// Adds names of recipes whose files have faults, so that a matrix file may name them without another one.
+    /// Adds names of recipes whose files have faults, so that a matrix file may name them without
+    /// another one.
     #[must_use]
     pub fn with_broken(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.broken.extend(names);
@@ -40,14 +47,21 @@ impl Recipes {
 
     /// Returns a diagnostic for an unknown name, with the nearest known one.
     pub fn unknown(&self, name: &str) -> Diagnostic {
-        let message = with_nearest(format!("there is no recipe `{name}`"), nearest(name, self.names()));
+        let message = with_nearest(
+            format!("there is no recipe `{name}`"),
+            nearest(name, self.names()),
+        );
         Diagnostic::new(&UNKNOWN_RECIPE, message)
             .help("`rock-matrix recipe list` shows all of them; `--recipes DIR` adds your own")
     }
 
     /// The names, sorted.
     pub fn names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = self.given.iter().map(|document| document.name.as_str()).collect();
+        let mut names: Vec<&str> = self
+            .given
+            .iter()
+            .map(|document| document.name.as_str())
+            .collect();
         if self.has_shipped {
             embedded_names().for_each(|name| names.push(name));
         }
@@ -58,7 +72,11 @@ impl Recipes {
 
     /// A recipe as it is written.
     pub(super) fn document(&self, name: &str) -> Option<&RecipeDocument> {
-        let given = self.given.iter().rev().find(|document| document.name == name);
+        let given = self
+            .given
+            .iter()
+            .rev()
+            .find(|document| document.name == name);
         given.or_else(|| self.has_shipped.then(|| embedded(name)).flatten())
     }
 
@@ -90,14 +108,20 @@ impl Recipes {
             Err(fault) => return Some(Err(fault)),
         };
         let used = whole.used.iter().map(String::as_str);
-        let texts = std::iter::once(name).chain(used).filter_map(|name| self.text(name));
+        let texts = std::iter::once(name)
+            .chain(used)
+            .filter_map(|name| self.text(name));
         Some(Ok(RecipeOverview::new(&whole, &texts.collect::<Vec<_>>())))
     }
 
     /// The file of a recipe.
     fn text(&self, name: &str) -> Option<&str> {
         let document = self.document(name)?;
-        document.source.as_ref().map(|source| &*source.text).or_else(|| embedded_text(name))
+        document
+            .source
+            .as_ref()
+            .map(|source| &*source.text)
+            .or_else(|| embedded_text(name))
     }
 
     /// What is wrong with the given ones, and with others that were asked for.
@@ -106,6 +130,9 @@ impl Recipes {
             self.known(&document.name);
         }
         let whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
-        whole.values().filter_map(|whole| whole.as_ref().err().cloned()).collect()
+        whole
+            .values()
+            .filter_map(|whole| whole.as_ref().err().cloned())
+            .collect()
     }
 }

@@ -1,7 +1,8 @@
 //! Replacements of edits: text with groups of the match in it.
 
 /// What to do about an escape that is none.
-pub const ESCAPES: &str = "write `\\\\` for a backslash; there are `\\1`, `\\g<N>`, `\\n` and `\\t`";
+pub const ESCAPES: &str =
+    "write `\\\\` for a backslash; there are `\\1`, `\\g<N>`, `\\n` and `\\t`";
 
 /// A part of a replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +18,9 @@ pub enum ReplacementPart {
 }
 
 impl ReplacementPart {
-    /// Parses a text without expressions: `\1` to `\99`, `\g<N>`, `\g<NAME>`, `\n`, `\t`, and `\\` for a backslash. Python's
-    /// `re.sub` knows more, some of which mean characters by number (re, "re.sub").
+    /// Parses a text without expressions: `\1` to `\99`, `\g<N>`, `\g<NAME>`, `\n`, `\t`, and `\\`
+    /// for a backslash. Python's `re.sub` knows more, some of which mean characters by number (re,
+    /// "re.sub").
     ///
     /// # Errors
     /// An escape that is none of these.
@@ -29,7 +31,10 @@ impl ReplacementPart {
             push_text(&mut parts, &rest[..at]);
             let after = &rest[at + 1..];
             let (part, length) = escape(after).ok_or_else(|| {
-                format!("`\\{}` is not an escape of a replacement", after.chars().take(1).collect::<String>())
+                format!(
+                    "`\\{}` is not an escape of a replacement",
+                    after.chars().take(1).collect::<String>()
+                )
             })?;
             match part {
                 Self::Text(text) => push_text(&mut parts, &text),
@@ -41,12 +46,15 @@ impl ReplacementPart {
         Ok(parts)
     }
 
-    /// Checks the text of a recipe, leaving out what stands in expressions: that is inserted as it is.
+    /// Checks the text of a recipe, leaving out what stands in expressions: that is inserted as it
+    /// is.
     ///
     /// # Errors
     /// As [`Self::parse`].
     pub fn check(text: &str) -> Result<(), String> {
-        written(text).into_iter().try_for_each(|text| Self::parse(text).map(drop))
+        written(text)
+            .into_iter()
+            .try_for_each(|text| Self::parse(text).map(drop))
     }
 
     /// The word that says it to the program which makes the edit.
@@ -78,12 +86,20 @@ fn escape(after: &str) -> Option<(ReplacementPart, usize)> {
         b'\\' => (ReplacementPart::Text("\\".to_owned()), 1),
         b'g' => {
             let (name, _) = after.strip_prefix("g<")?.split_once('>')?;
-            let is_number = !name.is_empty() && name.len() < 3 && name.bytes().all(|byte| byte.is_ascii_digit());
-            (is_number || is_identifier(name)).then(|| (ReplacementPart::Group(name.to_owned()), name.len() + 3))?
+            let is_number = !name.is_empty()
+                && name.len() < 3
+                && name.bytes().all(|byte| byte.is_ascii_digit());
+            (is_number || is_identifier(name))
+                .then(|| (ReplacementPart::Group(name.to_owned()), name.len() + 3))?
         }
         b'1'..=b'9' => {
-            let length = bytes.iter().take(3).take_while(|byte| byte.is_ascii_digit()).count();
-            // Python takes three digits for a character by its number in octal, and otherwise two of them for the group.
+            let length = bytes
+                .iter()
+                .take(3)
+                .take_while(|byte| byte.is_ascii_digit())
+                .count();
+            // Python takes three digits for a character by its number in octal, and otherwise two
+            // of them for the group.
             (length < 3).then(|| (ReplacementPart::Group(after[..length].to_owned()), length))?
         }
         _ => return None,
@@ -94,7 +110,9 @@ fn escape(after: &str) -> Option<(ReplacementPart, usize)> {
 fn is_identifier(name: &str) -> bool {
     !name.starts_with(|first: char| first.is_ascii_digit())
         && !name.is_empty()
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// The text outside of `{{ }}`, `{% %}` and `{# #}`.
@@ -102,7 +120,9 @@ fn written(mut text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     loop {
         let starts = ["{{", "{%", "{#"].into_iter().zip(["}}", "%}", "#}"]);
-        let first = starts.filter_map(|(start, end)| Some((text.find(start)?, end))).min();
+        let first = starts
+            .filter_map(|(start, end)| Some((text.find(start)?, end)))
+            .min();
         let Some((at, end)) = first else {
             found.push(text);
             return found;
@@ -138,7 +158,10 @@ mod tests {
     fn escapes_of_replacements_are_groups_line_breaks_and_backslashes() {
         let parts = Part::parse(r"a\1b\12\g<0>\g<name>\n\t\\1").unwrap();
         let words: Vec<String> = parts.iter().map(Part::word).collect();
-        assert_eq!(words, ["=a", ":1", "=b", ":12", ":0", ":name", r"\n", r"\t", r"=\1"]);
+        assert_eq!(
+            words,
+            ["=a", ":1", "=b", ":12", ":0", ":name", r"\n", r"\t", r"=\1"]
+        );
         assert_eq!(Part::parse("").unwrap(), []);
     }
 
@@ -161,9 +184,13 @@ mod tests {
         ] {
             assert!(Part::check(bad).is_err(), "{bad}");
         }
-        for good in
-            [r"{{ '\x41}}' }}\1", r"{% if x == '\d' %}\n{% endif %}", r"{# \q ' #}", r#"{{ "\"}}\q" }}"#, r"\1{{ x }}"]
-        {
+        for good in [
+            r"{{ '\x41}}' }}\1",
+            r"{% if x == '\d' %}\n{% endif %}",
+            r"{# \q ' #}",
+            r#"{{ "\"}}\q" }}"#,
+            r"\1{{ x }}",
+        ] {
             assert_eq!(Part::check(good), Ok(()), "{good}");
         }
     }

@@ -1,11 +1,19 @@
-//! Values of recipes that may be written in several forms. Each has its `Deserialize` here, by hand, so that a wrong
-//! form is told of in the user's words.
+//! Values of recipes that may be written in several forms. Each has its `Deserialize` here, by
+//! hand, so that a wrong form is told of in the user's words.
 
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-const KEYS: &[&str] = &["prepend", "append", "sep", "count", "gib-per-job", "if", "value"];
+const KEYS: &[&str] = &[
+    "prepend",
+    "append",
+    "sep",
+    "count",
+    "gib-per-job",
+    "if",
+    "value",
+];
 
 /// The word for what stands between the parts of a path variable: `:`, on Windows `;`.
 pub const PATH_SEPARATOR: &str = "path";
@@ -15,8 +23,8 @@ pub const PATH_SEPARATOR: &str = "path";
 pub enum EnvValue {
     /// A text; an expression that gives none removes the variable.
     Text(String),
-    /// Several texts joined with a blank; those that give none are dropped, and when all do, the variable is left as it
-    /// is.
+    /// Several texts joined with a blank; those that give none are dropped, and when all do, the
+    /// variable is left as it is.
     List(Vec<String>),
     /// `null`: the variable is removed.
     Remove,
@@ -29,14 +37,16 @@ pub enum EnvValue {
         /// What stands between, or [`PATH_SEPARATOR`].
         separator: String,
     },
-    /// A text, where a fact that is asked while the build runs has an answer; else the variable is left as it is.
+    /// A text, where a fact that is asked while the build runs has an answer; else the variable is
+    /// left as it is.
     If {
         /// The fact.
         fact: String,
         /// The text.
         value: String,
     },
-    /// The number of parallel jobs that memory and processors allow, unless the variable is set already.
+    /// The number of parallel jobs that memory and processors allow, unless the variable is set
+    /// already.
     Jobs {
         /// The number itself; empty: by processors and memory.
         count: String,
@@ -60,7 +70,10 @@ impl<'de> Deserialize<'de> for EnvValue {
                 Ok(EnvValue::Text(text.to_owned()))
             }
             fn visit_bool<E: de::Error>(self, value: bool) -> Result<EnvValue, E> {
-                Err(E::invalid_type(de::Unexpected::Bool(value), &"quoted text such as \"TRUE\""))
+                Err(E::invalid_type(
+                    de::Unexpected::Bool(value),
+                    &"quoted text such as \"TRUE\"",
+                ))
             }
             fn visit_u64<E: de::Error>(self, value: u64) -> Result<EnvValue, E> {
                 Ok(EnvValue::Text(value.to_string()))
@@ -74,7 +87,10 @@ impl<'de> Deserialize<'de> for EnvValue {
             fn visit_none<E: de::Error>(self) -> Result<EnvValue, E> {
                 Ok(EnvValue::Remove)
             }
-            fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<EnvValue, D::Error> {
+            fn visit_some<D: Deserializer<'de>>(
+                self,
+                deserializer: D,
+            ) -> Result<EnvValue, D::Error> {
                 deserializer.deserialize_any(self)
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<EnvValue, A::Error> {
@@ -103,22 +119,33 @@ impl<'de> Deserialize<'de> for EnvValue {
                 }
                 match (fact, value) {
                     (None, None) => {}
-                    (Some(fact), Some(value)) if gib_per_job.is_none() && prepend.is_none() && append.is_none() => {
+                    (Some(fact), Some(value))
+                        if gib_per_job.is_none() && prepend.is_none() && append.is_none() =>
+                    {
                         return Ok(EnvValue::If { fact, value });
                     }
-                    _ => return Err(de::Error::custom("`if` and `value` belong together and stand alone")),
+                    _ => {
+                        return Err(de::Error::custom(
+                            "`if` and `value` belong together and stand alone",
+                        ));
+                    }
                 }
                 match (gib_per_job, prepend, append) {
-                    (Some(gib_per_job), None, None) => {
-                        Ok(EnvValue::Jobs { count: count.unwrap_or_default(), gib_per_job })
-                    }
-                    (None, None, None) => {
-                        Err(de::Error::custom("one of `prepend`, `append`, `if`, `gib-per-job` is needed"))
-                    }
+                    (Some(gib_per_job), None, None) => Ok(EnvValue::Jobs {
+                        count: count.unwrap_or_default(),
+                        gib_per_job,
+                    }),
+                    (None, None, None) => Err(de::Error::custom(
+                        "one of `prepend`, `append`, `if`, `gib-per-job` is needed",
+                    )),
                     (Some(_), _, _) => Err(de::Error::custom("`gib-per-job` stands alone")),
                     (None, prepend, append) => {
                         let separator = separator.unwrap_or_else(|| PATH_SEPARATOR.to_owned());
-                        Ok(EnvValue::Extend { prepend, append, separator })
+                        Ok(EnvValue::Extend {
+                            prepend,
+                            append,
+                            separator,
+                        })
                     }
                 }
             }

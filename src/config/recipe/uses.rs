@@ -8,25 +8,49 @@ use super::{RecipeDocument, Recipes, StepDocument};
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 
-/// A recipe with the parts of all that it uses. What it says itself goes before what is used: its variables, facts,
-/// environment and sources replace those of the same name. A recipe that is used twice stands where it is used first.
+/// A recipe with the parts of all that it uses. What it says itself goes before what is used: its
+/// variables, facts, environment and sources replace those of the same name. A recipe that is used
+/// twice stands where it is used first.
 ///
 /// # Errors
 /// A recipe that is not there or uses itself, and a stage that two of them have.
-pub(super) fn resolve(document: &RecipeDocument, all: &Recipes) -> Result<RecipeDocument, Diagnostic> {
-    let mut whole = RecipeDocument { steps: Vec::new(), ..document.clone() };
-    let mut merge = Merge { all, root: document, open: vec![document.name.as_str()], used: BTreeSet::new() };
+pub(super) fn resolve(
+    document: &RecipeDocument,
+    all: &Recipes,
+) -> Result<RecipeDocument, Diagnostic> {
+    let mut whole = RecipeDocument {
+        steps: Vec::new(),
+        ..document.clone()
+    };
+    let mut merge = Merge {
+        all,
+        root: document,
+        open: vec![document.name.as_str()],
+        used: BTreeSet::new(),
+    };
     for step in &document.steps {
         merge.step(step, None, &mut whole)?;
     }
     let mut stages = BTreeSet::new();
-    if let Some(step) = whole.steps.iter().find(|step| !stages.insert(step.stage.as_str())) {
-        return Err(merge.fault(&step.stage, format!("two recipes have a stage `{}`", step.stage)).help("rename one"));
+    if let Some(step) = whole
+        .steps
+        .iter()
+        .find(|step| !stages.insert(step.stage.as_str()))
+    {
+        return Err(merge
+            .fault(
+                &step.stage,
+                format!("two recipes have a stage `{}`", step.stage),
+            )
+            .help("rename one"));
     }
     for (name, fact) in &whole.facts {
         if let Some(stage) = fact.stage().filter(|stage| !stages.contains(stage)) {
             let near = nearest(stage, stages.iter().copied());
-            let message = with_nearest(format!("fact `{name}` is asked beside `{stage}`, which is no stage"), near);
+            let message = with_nearest(
+                format!("fact `{name}` is asked beside `{stage}`, which is no stage"),
+                near,
+            );
             return Err(merge
                 .fault(&format!("{name}:"), message)
                 .help("name a stage of the recipe, or of one it uses"));
@@ -53,18 +77,25 @@ impl<'a> Merge<'a> {
     ) -> Result<(), Diagnostic> {
         let when = both(when, step.when.as_deref());
         if step.r#use.is_empty() {
-            whole.steps.push(StepDocument { when, ..step.clone() });
+            whole.steps.push(StepDocument {
+                when,
+                ..step.clone()
+            });
             return Ok(());
         }
         let Some(used) = self.all.document(&step.r#use) else {
             let near = nearest(&step.r#use, self.all.names());
             let message = with_nearest(format!("there is no recipe `{}` to use", step.r#use), near);
-            return Err(self.fault(&step.r#use, message).help("name a shipped recipe, or one beside this one"));
+            return Err(self
+                .fault(&step.r#use, message)
+                .help("name a shipped recipe, or one beside this one"));
         };
         if self.open.contains(&used.name.as_str()) {
             let way = self.open.join("` uses `");
             let message = format!("a recipe uses itself: `{way}` uses `{}`", used.name);
-            return Err(self.fault(&step.r#use, message).help("take one of the two uses out"));
+            return Err(self
+                .fault(&step.r#use, message)
+                .help("take one of the two uses out"));
         }
         if !self.used.insert(used.name.as_str()) {
             return Ok(());
@@ -88,19 +119,32 @@ impl<'a> Merge<'a> {
         add(&mut whole.env, &used.env, Clone::clone);
         add(&mut whole.sources, &used.sources, |source| {
             let when = both(when.as_deref(), source.when.as_deref());
-            super::SourceDocument { when, ..source.clone() }
+            super::SourceDocument {
+                when,
+                ..source.clone()
+            }
         });
         whole.edits.extend(used.edits.iter().map(|edit| {
             let when = both(when.as_deref(), edit.when.as_deref());
-            super::EditDocument { when, ..edit.clone() }
+            super::EditDocument {
+                when,
+                ..edit.clone()
+            }
         }));
         let of_here = |refusal: &super::RefuseDocument| {
             let when = both(when.as_deref(), Some(&refusal.when)).unwrap_or_default();
-            super::RefuseDocument { when, ..refusal.clone() }
+            super::RefuseDocument {
+                when,
+                ..refusal.clone()
+            }
         };
         whole.refuse.extend(used.refuse.iter().map(of_here));
         whole.warn.extend(used.warn.iter().map(of_here));
-        add(&mut whole.collect.record, &used.collect.record, Clone::clone);
+        add(
+            &mut whole.collect.record,
+            &used.collect.record,
+            Clone::clone,
+        );
         for step in &used.steps {
             self.step(step, when.as_deref(), whole)?;
         }
@@ -129,14 +173,22 @@ fn add<T>(to: &mut IndexMap<String, T>, from: &IndexMap<String, T>, made: impl F
 /// The condition that holds when both do.
 fn both(outer: Option<&str>, inner: Option<&str>) -> Option<String> {
     let bare = |text: &str| {
-        let inside = text.trim().strip_prefix("{{").and_then(|text| text.strip_suffix("}}"));
-        inside.map_or_else(|| format!("'{text}' not in ['', 'false']"), |inside| inside.trim().to_owned())
+        let inside = text
+            .trim()
+            .strip_prefix("{{")
+            .and_then(|text| text.strip_suffix("}}"));
+        inside.map_or_else(
+            || format!("'{text}' not in ['', 'false']"),
+            |inside| inside.trim().to_owned(),
+        )
     };
     match (outer, inner) {
         (None, None) => None,
         (Some(one), None) | (None, Some(one)) => Some(one.to_owned()),
         (Some(outer), Some(inner)) if outer == inner => Some(outer.to_owned()),
-        (Some(outer), Some(inner)) => Some(format!("{{{{ ({}) and ({}) }}}}", bare(outer), bare(inner))),
+        (Some(outer), Some(inner)) => {
+            Some(format!("{{{{ ({}) and ({}) }}}}", bare(outer), bare(inner)))
+        }
     }
 }
 
@@ -170,23 +222,48 @@ mod tests {
             {stage: audio, argv: [make], when: \"{{ torch or rocm }}\"}\n";
         let whole = check(&[torch, SDK, audio]).unwrap();
         let stages: Vec<&str> = whole.steps.iter().map(|step| step.stage.as_str()).collect();
-        assert_eq!(stages, ["rocm", "build", "audio"], "the second use of `sdk` adds nothing");
+        assert_eq!(
+            stages,
+            ["rocm", "build", "audio"],
+            "the second use of `sdk` adds nothing"
+        );
         assert_eq!(whole.vars["extras"], "none");
-        assert_eq!((whole.vars["python"].as_str(), whole.requires.join(" ").as_str()), ("python3", "rocm"));
+        assert_eq!(
+            (
+                whole.vars["python"].as_str(),
+                whole.requires.join(" ").as_str()
+            ),
+            ("python3", "rocm")
+        );
         assert!(whole.env.contains_key("ROCM_HOME") && whole.facts.contains_key("root"));
-        assert_eq!(whole.steps[2].when.as_deref(), Some("{{ (vars.audio) and (torch or rocm) }}"));
-        assert_eq!(whole.sources["audio"].when.as_deref(), Some("{{ (vars.audio) and (backend) }}"));
+        assert_eq!(
+            whole.steps[2].when.as_deref(),
+            Some("{{ (vars.audio) and (torch or rocm) }}")
+        );
+        assert_eq!(
+            whole.sources["audio"].when.as_deref(),
+            Some("{{ (vars.audio) and (backend) }}")
+        );
     }
 
     #[test]
     fn recipes_that_cannot_be_used_are_told() {
         let uses = |name: &str, used: &str| format!("{name}\nsteps:\n  - {{use: {used}}}\n");
         let told = |texts: &[&str]| check(texts).unwrap_err();
-        assert_eq!(told(&[&uses("a", "sdc"), SDK]), "there is no recipe `sdc` to use; did you mean `sdk`?");
-        assert_eq!(told(&[&uses("a", "b"), &uses("b", "a")]), "a recipe uses itself: `a` uses `b` uses `a`");
+        assert_eq!(
+            told(&[&uses("a", "sdc"), SDK]),
+            "there is no recipe `sdc` to use; did you mean `sdk`?"
+        );
+        assert_eq!(
+            told(&[&uses("a", "b"), &uses("b", "a")]),
+            "a recipe uses itself: `a` uses `b` uses `a`"
+        );
         let twice = "a\nsteps:\n  - {use: sdk}\n  - {stage: rocm, argv: [x]}\n";
         assert_eq!(told(&[twice, SDK]), "two recipes have a stage `rocm`");
         let after = "a\nfacts:\n  x: {command: [y], after: romc}\nsteps:\n  - {use: sdk}\n";
-        assert_eq!(told(&[after, SDK]), "fact `x` is asked beside `romc`, which is no stage; did you mean `rocm`?");
+        assert_eq!(
+            told(&[after, SDK]),
+            "fact `x` is asked beside `romc`, which is no stage; did you mean `rocm`?"
+        );
     }
 }

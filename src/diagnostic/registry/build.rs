@@ -195,8 +195,11 @@ pub const BUILD_FOLDER: Code = Code::error(
     "A file in the job's folder `.rock/JOB` cannot be written or removed: rights, a full disk, or files that a container left as another user.",
 );
 /// The container engine is not installed.
-pub const ENGINE_MISSING: Code =
-    Code::error("B061", "engine-missing", "`--engine docker` or `--engine podman` needs that program on the `PATH`.");
+pub const ENGINE_MISSING: Code = Code::error(
+    "B061",
+    "engine-missing",
+    "`--engine docker` or `--engine podman` needs that program on the `PATH`.",
+);
 /// No container engine answers.
 pub const NO_ENGINE_ANSWERS: Code = Code::error(
     "B062",

@@ -265,8 +265,11 @@ pub const BAD_DOCKER_ARGUMENT: Code = Code::error(
     "`docker.args` are handed to `docker run` as they stand, without a shell, so an option and its value are two items or joined with `=`. The list begins with an option, since docker takes the first other word for the image.",
 );
 /// An entry that names nothing.
-pub const EMPTY_ENTRY: Code =
-    Code::error("M046", "empty-entry", "An `exclude` or `include` entry names no axis, so it would match every cell.");
+pub const EMPTY_ENTRY: Code = Code::error(
+    "M046",
+    "empty-entry",
+    "An `exclude` or `include` entry names no axis, so it would match every cell.",
+);
 /// A cell that does not name every axis.
 pub const INCOMPLETE_CELL: Code = Code::error(
     "M047",

@@ -1,7 +1,7 @@
 //! Every diagnostic code, one table a letter.
 //!
-//! **Invariant:** a code is never reused and never changes its meaning; `explain` and `docs/diagnostics.md` are made
-//! of this registry alone.
+//! **Invariant:** a code is never reused and never changes its meaning; `explain` and
+//! `docs/diagnostics.md` are made of this registry alone.
 
 pub mod build;
 pub mod checkout;
@@ -57,13 +57,23 @@ mod tests {
         for code in all() {
             assert!(ids.insert(code.id), "{} twice", code.id);
             assert!(names.insert(code.name), "{} twice", code.name);
-            assert!(code.id.len() == 4 && code.id[1..].bytes().all(|b| b.is_ascii_digit()), "{}", code.id);
             assert!(
-                code.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'),
+                code.id.len() == 4 && code.id[1..].bytes().all(|b| b.is_ascii_digit()),
+                "{}",
+                code.id
+            );
+            assert!(
+                code.name
+                    .bytes()
+                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'),
                 "{}",
                 code.name
             );
-            assert!(code.explanation.len() > 40, "{} needs an explanation", code.id);
+            assert!(
+                code.explanation.len() > 40,
+                "{} needs an explanation",
+                code.id
+            );
         }
     }
 }

@@ -149,8 +149,11 @@ pub const UNKNOWN_RECIPE: Code = Code::error(
     "The matrix file names a recipe that is neither shipped nor in the folder given by `--recipes`.",
 );
 /// The recipe has no such backend.
-pub const UNKNOWN_BACKEND: Code =
-    Code::error("P016", "unknown-backend", "The `backend` axis names a backend that the recipe does not know.");
+pub const UNKNOWN_BACKEND: Code = Code::error(
+    "P016",
+    "unknown-backend",
+    "The `backend` axis names a backend that the recipe does not know.",
+);
 /// No job has this id or wheel name.
 pub const UNKNOWN_JOB: Code = Code::error(
     "P017",

@@ -140,7 +140,8 @@ pub const NO_SDK_PACKAGES: Code = Code::error(
     "no-sdk-packages",
     "The folder has no packages of the ROCm SDK: neither in itself nor in a folder of it is a wheel or a source distribution of `rocm`. A wheel of something else that lies among packages is told by a warning and not looked at.\n\nGive the folder `dist` that `rock-matrix sdk build` wrote.",
 );
-/// Packages of a set differ in what must be the same, or are named otherwise than installers and the SDK expect.
+/// Packages of a set differ in what must be the same, or are named otherwise than installers and
+/// the SDK expect.
 pub const SDK_PACKAGE_NAME: Code = Code::error(
     "S031",
     "sdk-package-name",

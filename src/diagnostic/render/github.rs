@@ -1,7 +1,8 @@
 //! GitHub workflow commands that become annotations.
 //!
-//! Forms and limits: GitHub documentation, "Workflow commands", and the runner's own cut of a message at 4,096
-//! characters. More than ten annotations of a kind per step are not shown, so no more are written.
+//! Forms and limits: GitHub documentation, "Workflow commands", and the runner's own cut of a
+//! message at 4,096 characters. More than ten annotations of a kind per step are not shown, so no
+//! more are written.
 
 use std::fmt::Write;
 
@@ -10,8 +11,11 @@ use super::text::{visible, visible_lines};
 use crate::diagnostic::{Diagnostic, Place, Severity, Source};
 
 /// Severities in order, and the command of each.
-const KINDS: [(Severity, &str); 3] =
-    [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "notice")];
+const KINDS: [(Severity, &str); 3] = [
+    (Severity::Error, "error"),
+    (Severity::Warning, "warning"),
+    (Severity::Note, "notice"),
+];
 /// Annotations of one kind that a step may have.
 const PER_KIND: usize = 10;
 /// Characters of a message, so that the runner's own cut does not take the end unsaid.
@@ -25,22 +29,36 @@ pub struct Annotated {
 }
 
 impl Annotated {
-    /// More diagnostics as workflow commands: errors first, each kind by place, as many as the step may still have.
-    /// `known` gives the path that GitHub knows a file by, and nothing for what is no file.
-    pub fn commands(&mut self, diagnostics: &[Diagnostic], known: impl Fn(&str) -> Option<String>) -> String {
+    /// More diagnostics as workflow commands: errors first, each kind by place, as many as the step
+    /// may still have. `known` gives the path that GitHub knows a file by, and nothing for what is
+    /// no file.
+    pub fn commands(
+        &mut self,
+        diagnostics: &[Diagnostic],
+        known: impl Fn(&str) -> Option<String>,
+    ) -> String {
         let mut out = String::new();
         for ((severity, command), count) in KINDS.into_iter().zip(&mut self.counts) {
-            let mut all: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.severity == severity).collect();
+            let mut all: Vec<&Diagnostic> = diagnostics
+                .iter()
+                .filter(|d| d.severity == severity)
+                .collect();
             all.sort_by_cached_key(|d| position(d));
             for diagnostic in all.iter().take(PER_KIND.saturating_sub(*count)) {
                 let mut properties = place_of(diagnostic, &known);
-                let message = visible_lines(&redact_urls(&message(diagnostic, properties.is_empty())));
+                let message =
+                    visible_lines(&redact_urls(&message(diagnostic, properties.is_empty())));
                 properties.push(("title", diagnostic.code.to_string()));
                 let properties: Vec<_> = properties
                     .iter()
                     .map(|(name, value)| format!("{name}={}", escape_property(&visible(value))))
                     .collect();
-                let _ = writeln!(out, "::{command} {}::{}", properties.join(","), escape(&message));
+                let _ = writeln!(
+                    out,
+                    "::{command} {}::{}",
+                    properties.join(","),
+                    escape(&message)
+                );
             }
             *count += all.len();
         }
@@ -51,29 +69,51 @@ impl Annotated {
     /// Everything that was told and is in no list yet, once there is more of it than annotations.
     pub fn to_list(&mut self) -> Vec<Diagnostic> {
         let is_over = self.counts.iter().any(|count| *count > PER_KIND);
-        if is_over { std::mem::take(&mut self.unlisted) } else { Vec::new() }
+        if is_over {
+            std::mem::take(&mut self.unlisted)
+        } else {
+            Vec::new()
+        }
     }
 }
 
 /// Where a diagnostic points; those without a place come last, as in what people read.
 fn position(diagnostic: &Diagnostic) -> (bool, Option<(String, usize)>) {
-    let place = diagnostic.labels.first().map(|label| label.place.sort_key());
+    let place = diagnostic
+        .labels
+        .first()
+        .map(|label| label.place.sort_key());
     (place.is_none(), place)
 }
 
-fn place_of(diagnostic: &Diagnostic, known: impl Fn(&str) -> Option<String>) -> Vec<(&'static str, String)> {
-    let Some(label) = diagnostic.labels.first() else { return Vec::new() };
-    let (Place::Text { source: Source { path, .. }, .. }
-    | Place::Hidden { source: Source { path, .. }, .. }
+fn place_of(
+    diagnostic: &Diagnostic,
+    known: impl Fn(&str) -> Option<String>,
+) -> Vec<(&'static str, String)> {
+    let Some(label) = diagnostic.labels.first() else {
+        return Vec::new();
+    };
+    let (Place::Text {
+        source: Source { path, .. },
+        ..
+    }
+    | Place::Hidden {
+        source: Source { path, .. },
+        ..
+    }
     | Place::File(path)) = &label.place
     else {
         return Vec::new();
     };
-    let Some(file) = known(path) else { return Vec::new() };
+    let Some(file) = known(path) else {
+        return Vec::new();
+    };
     let mut properties = vec![("file", file)];
     if let Place::Text { source, span } | Place::Hidden { source, span } = &label.place {
         let end = source.place(span.end..span.end).line_column();
-        if let (Some((line, column)), Some((end_line, end_column))) = (label.place.line_column(), end) {
+        if let (Some((line, column)), Some((end_line, end_column))) =
+            (label.place.line_column(), end)
+        {
             properties.push(("line", line.to_string()));
             properties.push(("endLine", end_line.to_string()));
             // Columns are taken only where a range stays on one line.
@@ -105,14 +145,20 @@ fn message(diagnostic: &Diagnostic, with_place: bool) -> String {
     }
     if text.chars().count() > LONGEST {
         const CUT: &str = "\n… (cut; the log has the whole message)";
-        text = text.chars().take(LONGEST - CUT.chars().count()).chain(CUT.chars()).collect();
+        text = text
+            .chars()
+            .take(LONGEST - CUT.chars().count())
+            .chain(CUT.chars())
+            .collect();
     }
     text
 }
 
 /// The text of a command: what would end its line, and the sign that escapes begin with.
 pub fn escape(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
 }
 
 fn escape_property(text: &str) -> String {
@@ -136,7 +182,9 @@ mod tests {
     #[test]
     fn an_annotation_has_place_title_and_escaped_text() {
         let source = Source::new("a,b:c.yaml", "x: 1\ny: 100%\n");
-        let d = Diagnostic::new(&codes::DUPLICATE_KEY, "100% twice").at(source.place(5..6), "here").help("mend\nit");
+        let d = Diagnostic::new(&codes::DUPLICATE_KEY, "100% twice")
+            .at(source.place(5..6), "here")
+            .help("mend\nit");
         assert_eq!(
             github(&[d]),
             "::error file=a%2Cb%3Ac.yaml,line=2,endLine=2,col=1,endColumn=2,title=M001 duplicate-key::100%25 twice%0Ahere%0Ahelp: mend%0Ait\n"
@@ -158,22 +206,34 @@ mod tests {
     #[test]
     fn what_is_no_file_is_told_in_the_message_alone() {
         let source = Source::new("gone.yaml", "x: 1\n");
-        let at = |place: Place| github(&[Diagnostic::new(&codes::BAD_SYNTAX, "bad").at(place, "here")]);
+        let at =
+            |place: Place| github(&[Diagnostic::new(&codes::BAD_SYNTAX, "bad").at(place, "here")]);
         let told = |place: &str| format!("::error title=M002 bad-syntax::bad%0A{place}%0Ahere\n");
         assert_eq!(at(source.place(3..4)), told("gone.yaml:1:4"));
         assert_eq!(at(Place::File("gone.yaml".into())), told("gone.yaml"));
         assert_eq!(at(Place::Argument("--x".into())), told("argument `--x`"));
-        assert_eq!(at(Place::File("m.yaml".into())), "::error file=m.yaml,title=M002 bad-syntax::bad%0Ahere\n");
+        assert_eq!(
+            at(Place::File("m.yaml".into())),
+            "::error file=m.yaml,title=M002 bad-syntax::bad%0Ahere\n"
+        );
     }
 
     #[test]
     fn no_more_than_ten_of_a_kind_are_written_and_errors_come_first() {
         let warning = Diagnostic::new(&codes::BYTE_ORDER_MARK, "w").at(Place::File("a".into()), "");
         let error = Diagnostic::new(&codes::BAD_SYNTAX, "e");
-        let all: Vec<_> = std::iter::repeat_n(warning, 12).chain(std::iter::repeat_n(error, 12)).collect();
+        let all: Vec<_> = std::iter::repeat_n(warning, 12)
+            .chain(std::iter::repeat_n(error, 12))
+            .collect();
         let text = github(&all);
-        assert_eq!(text.lines().filter(|l| l.starts_with("::error ")).count(), 10);
-        assert_eq!(text.lines().filter(|l| l.starts_with("::warning ")).count(), 10);
+        assert_eq!(
+            text.lines().filter(|l| l.starts_with("::error ")).count(),
+            10
+        );
+        assert_eq!(
+            text.lines().filter(|l| l.starts_with("::warning ")).count(),
+            10
+        );
         assert!(text.starts_with("::error"));
     }
 
@@ -181,15 +241,35 @@ mod tests {
     #[test]
     fn errors_come_first_and_each_kind_by_its_place_in_the_file() {
         let source = Source::new("m.yaml", "a\nb\nc\n");
-        let at = |code, byte: usize| Diagnostic::new(code, "x").at(source.place(byte..byte + 1), "");
+        let at =
+            |code, byte: usize| Diagnostic::new(code, "x").at(source.place(byte..byte + 1), "");
         let (error, warning) = (&codes::BAD_SYNTAX, &codes::BYTE_ORDER_MARK);
-        let text =
-            github(&[at(warning, 2), Diagnostic::new(error, "nowhere"), at(error, 4), at(warning, 0), at(error, 0)]);
-        let heads: Vec<&str> = text.lines().map(|line| line.split(",endLine").next().unwrap()).collect();
+        let text = github(&[
+            at(warning, 2),
+            Diagnostic::new(error, "nowhere"),
+            at(error, 4),
+            at(warning, 0),
+            at(error, 0),
+        ]);
+        let heads: Vec<&str> = text
+            .lines()
+            .map(|line| line.split(",endLine").next().unwrap())
+            .collect();
         let (last, placed) = (heads[2], [heads[0], heads[1], heads[3], heads[4]]);
-        assert!(last.starts_with("::error title=") && last.ends_with("::nowhere"), "{text}");
+        assert!(
+            last.starts_with("::error title=") && last.ends_with("::nowhere"),
+            "{text}"
+        );
         let file = |word: &str, line: usize| format!("::{word} file=m.yaml,line={line}");
-        assert_eq!(placed, [file("error", 1), file("error", 3), file("warning", 1), file("warning", 2)]);
+        assert_eq!(
+            placed,
+            [
+                file("error", 1),
+                file("error", 3),
+                file("warning", 1),
+                file("warning", 2)
+            ]
+        );
     }
 
     /// 1.7
@@ -198,7 +278,10 @@ mod tests {
         let some = |count: usize| vec![Diagnostic::new(&codes::BAD_SYNTAX, "e"); count];
         let mut step = Annotated::default();
         assert_eq!(step.commands(&some(8), known).lines().count(), 8);
-        assert!(step.to_list().is_empty(), "ten are shown, so there is no list");
+        assert!(
+            step.to_list().is_empty(),
+            "ten are shown, so there is no list"
+        );
         assert_eq!(step.commands(&some(5), known).lines().count(), 2);
         assert_eq!(step.to_list().len(), 13);
         assert_eq!(step.commands(&some(1), known), "");
@@ -208,14 +291,22 @@ mod tests {
     #[test]
     fn a_long_message_is_cut_with_a_word_about_it() {
         let text = github(&[Diagnostic::new(&codes::BAD_SYNTAX, "long").note("é".repeat(5000))]);
-        let message = text.trim_end().rsplit("::").next().unwrap().replace("%0A", "\n");
+        let message = text
+            .trim_end()
+            .rsplit("::")
+            .next()
+            .unwrap()
+            .replace("%0A", "\n");
         assert_eq!(message.chars().count(), 4000);
         assert!(message.ends_with("(cut; the log has the whole message)"));
     }
 
     #[test]
     fn a_message_cannot_begin_another_command() {
-        let text = github(&[Diagnostic::new(&codes::BAD_SYNTAX, "x\n::set-env name=A::b\r\n::stop-commands::t")]);
+        let text = github(&[Diagnostic::new(
+            &codes::BAD_SYNTAX,
+            "x\n::set-env name=A::b\r\n::stop-commands::t",
+        )]);
         assert_eq!(text.lines().count(), 1);
     }
 }

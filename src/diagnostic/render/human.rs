@@ -1,6 +1,8 @@
 //! The form for people: the message, the place with its line and carets, notes and help.
 
-use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{
+    Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet,
+};
 
 use super::redact::redact_urls;
 use super::text::{visible, visible_lines, without_late_controls};
@@ -13,17 +15,31 @@ const WIDTH: usize = 120;
 
 /// Renders diagnostics, with a blank line after each.
 pub fn human(diagnostics: &[Diagnostic], color: bool) -> String {
-    let renderer = if color { Renderer::styled() } else { Renderer::plain() }.term_width(WIDTH);
+    let renderer = if color {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    }
+    .term_width(WIDTH);
     let mut out = String::new();
     for diagnostic in diagnostics {
         let windowed = windowed(diagnostic);
-        let (diagnostic, shift) = windowed.as_ref().map_or((diagnostic, None), |(d, shift)| (d, Some(shift)));
-        let has_snippet = diagnostic.labels.iter().any(|label| matches!(label.place, Place::Text { .. }));
+        let (diagnostic, shift) = windowed
+            .as_ref()
+            .map_or((diagnostic, None), |(d, shift)| (d, Some(shift)));
+        let has_snippet = diagnostic
+            .labels
+            .iter()
+            .any(|label| matches!(label.place, Place::Text { .. }));
         let groups = groups(diagnostic);
         // Without a snippet there is no margin for the help to hang on.
         let together = if has_snippet { groups.len() } else { 1 };
-        let parts: Vec<String> = groups.chunks(together).map(|groups| renderer.render(groups)).collect();
-        // Excerpts show a source as it is, except for what the renderer itself replaces, and that is not all.
+        let parts: Vec<String> = groups
+            .chunks(together)
+            .map(|groups| renderer.render(groups))
+            .collect();
+        // Excerpts show a source as it is, except for what the renderer itself replaces, and that
+        // is not all.
         let text = without_late_controls(parts.join("\n"));
         out.push_str(&redact_urls(&match shift {
             Some((wrong, right)) => text.replacen(wrong.as_str(), right, 1),
@@ -34,17 +50,29 @@ pub fn human(diagnostics: &[Diagnostic], color: bool) -> String {
     out
 }
 
-/// A diagnostic in a very long line as one in a short line, and the position that is then shown, with the true one.
-/// Its other places become notes.
+/// A diagnostic in a very long line as one in a short line, and the position that is then shown,
+/// with the true one. Its other places become notes.
 fn windowed(diagnostic: &Diagnostic) -> Option<(Diagnostic, (String, String))> {
     let first = diagnostic.labels.first()?;
-    let Place::Text { source, span } = &first.place else { return None };
+    let Place::Text { source, span } = &first.place else {
+        return None;
+    };
     let (cut, span) = window(source, span)?;
     let mut short = diagnostic.clone();
     let place = cut.place(span);
-    let positions = (visible(&place.to_string()), visible(&first.place.to_string()));
-    short.labels = vec![Label { place, ..first.clone() }];
-    short.notes.extend(diagnostic.labels[1..].iter().map(|label| format!("{}: {}", label.place, label.text)));
+    let positions = (
+        visible(&place.to_string()),
+        visible(&first.place.to_string()),
+    );
+    short.labels = vec![Label {
+        place,
+        ..first.clone()
+    }];
+    short.notes.extend(
+        diagnostic.labels[1..]
+            .iter()
+            .map(|label| format!("{}: {}", label.place, label.text)),
+    );
     Some((short, positions))
 }
 
@@ -54,7 +82,9 @@ fn groups(diagnostic: &Diagnostic) -> Vec<Group<'static>> {
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let title = level.primary_title(visible(&diagnostic.message)).id(diagnostic.code.to_string());
+    let title = level
+        .primary_title(visible(&diagnostic.message))
+        .id(diagnostic.code.to_string());
     let mut elements: Vec<Element<'static>> = Vec::new();
     let mut notes = Vec::new();
     for (source, labels) in by_source(&diagnostic.labels) {
@@ -70,17 +100,25 @@ fn groups(diagnostic: &Diagnostic) -> Vec<Group<'static>> {
             }
         }
     }
-    let notes: Vec<Element<'static>> =
-        notes.iter().chain(&diagnostic.notes).map(|note| Level::NOTE.message(visible_lines(note)).into()).collect();
+    let notes: Vec<Element<'static>> = notes
+        .iter()
+        .chain(&diagnostic.notes)
+        .map(|note| Level::NOTE.message(visible_lines(note)).into())
+        .collect();
     let mut groups = if elements.is_empty() && !notes.is_empty() {
         // Right behind a title they would begin a margin of an excerpt that there is not.
-        vec![Group::with_title(title), Group::with_level(Level::NOTE).elements(notes)]
+        vec![
+            Group::with_title(title),
+            Group::with_level(Level::NOTE).elements(notes),
+        ]
     } else {
         elements.extend(notes);
         vec![title.elements(elements)]
     };
     if let Some(help) = &diagnostic.help {
-        groups.push(Group::with_title(Level::HELP.secondary_title(visible_lines(help))));
+        groups.push(Group::with_title(
+            Level::HELP.secondary_title(visible_lines(help)),
+        ));
     }
     groups
 }
@@ -89,7 +127,9 @@ fn groups(diagnostic: &Diagnostic) -> Vec<Group<'static>> {
 fn by_source(labels: &[Label]) -> Vec<(&Source, Vec<(&Label, Span)>)> {
     let mut found: Vec<(&Source, Vec<(&Label, Span)>)> = Vec::new();
     for label in labels {
-        let Place::Text { source, span } = &label.place else { continue };
+        let Place::Text { source, span } = &label.place else {
+            continue;
+        };
         match found.iter_mut().find(|(other, _)| *other == source) {
             Some((_, list)) => list.push((label, span.clone())),
             None => found.push((source, vec![(label, span.clone())])),
@@ -101,7 +141,10 @@ fn by_source(labels: &[Label]) -> Vec<(&Source, Vec<(&Label, Span)>)> {
 /// The lines that the labels stand in. Spans over several lines are shown by their first.
 fn snippet(source: &Source, labels: &[(&Label, Span)]) -> Snippet<'static, Annotation<'static>> {
     let text = &*source.text;
-    let spans: Vec<Span> = labels.iter().map(|(_, span)| first_line(text, span)).collect();
+    let spans: Vec<Span> = labels
+        .iter()
+        .map(|(_, span)| first_line(text, span))
+        .collect();
     let from = spans.iter().map(|s| s.start).min().unwrap_or(0);
     let to = spans.iter().map(|s| s.end).max().unwrap_or(0);
     let from = line_start(text, from);
@@ -111,32 +154,48 @@ fn snippet(source: &Source, labels: &[(&Label, Span)]) -> Snippet<'static, Annot
         .iter()
         .zip(spans)
         .map(|((label, _), span)| {
-            let kind = if label.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+            let kind = if label.primary {
+                AnnotationKind::Primary
+            } else {
+                AnnotationKind::Context
+            };
             let annotation = kind.span(span.start - from..span.end - from);
-            if label.text.is_empty() { annotation } else { annotation.label(visible(&label.text)) }
+            if label.text.is_empty() {
+                annotation
+            } else {
+                annotation.label(visible(&label.text))
+            }
         })
         .collect();
-    Snippet::source(text[from..to].to_owned()).path(visible(&source.path)).line_start(line).annotations(annotations)
+    Snippet::source(text[from..to].to_owned())
+        .path(visible(&source.path))
+        .line_start(line)
+        .annotations(annotations)
 }
 
 fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |i| i + 1)
 }
 
-/// A source with the long line that a span stands in cut down to what is around the span, and the span in it. `None`
-/// where the line is short.
+/// A source with the long line that a span stands in cut down to what is around the span, and the
+/// span in it. `None` where the line is short.
 fn window(source: &Source, span: &Span) -> Option<(Source, Span)> {
     let text = &*source.text;
     let span = first_line(text, span);
     let line_from = line_start(text, span.start);
-    let line_to = text[span.end..].find('\n').map_or(text.len(), |i| span.end + i);
+    let line_to = text[span.end..]
+        .find('\n')
+        .map_or(text.len(), |i| span.end + i);
     if line_to - line_from <= LONGEST_LINE {
         return None;
     }
     let from = text.ceil_char_boundary(span.start.saturating_sub(WIDTH).max(line_from));
     let to = text.floor_char_boundary((span.end.min(span.start + WIDTH) + WIDTH).min(line_to));
     let lines_before = "\n".repeat(text[..line_from].matches('\n').count());
-    let cut = Source::new(source.path.clone(), format!("{lines_before}{}", &text[from..to]));
+    let cut = Source::new(
+        source.path.clone(),
+        format!("{lines_before}{}", &text[from..to]),
+    );
     let start = lines_before.len() + span.start - from;
     let end = (start + span.end - span.start).min(cut.text.len());
     Some((cut, start..end))
@@ -159,16 +218,22 @@ mod tests {
     use crate::diagnostic::{Diagnostic, Place, Source, registry::matrix as codes};
 
     fn source() -> Source {
-        Source::new("matrices/flash-attn.yaml", "version: 1\naxes:\n  rocm: [\"6.2\"]\n  torch: [2.5, 2.10]\n")
+        Source::new(
+            "matrices/flash-attn.yaml",
+            "version: 1\naxes:\n  rocm: [\"6.2\"]\n  torch: [2.5, 2.10]\n",
+        )
     }
 
     #[test]
     fn a_diagnostic_shows_its_line_notes_and_help() {
-        let d = Diagnostic::new(&codes::DUPLICATE_KEY, "torch 2.10 has no build for ROCm 6.2")
-            .at(source().place(48..52), "first supported on ROCm 7.0")
-            .also(source().place(26..31), "wanted here")
-            .note("from `compat/torch.yaml`, checked 2026-11-01")
-            .help("remove `2.10`, or list it under rocm `7.0`");
+        let d = Diagnostic::new(
+            &codes::DUPLICATE_KEY,
+            "torch 2.10 has no build for ROCm 6.2",
+        )
+        .at(source().place(48..52), "first supported on ROCm 7.0")
+        .also(source().place(26..31), "wanted here")
+        .note("from `compat/torch.yaml`, checked 2026-11-01")
+        .help("remove `2.10`, or list it under rocm `7.0`");
         assert_snapshot!(human(&[d.clone(), d], false), @r#"
         error[M001 duplicate-key]: torch 2.10 has no build for ROCm 6.2
          --> matrices/flash-attn.yaml:4:16
@@ -214,7 +279,8 @@ mod tests {
           |
           = note: argument `--gpu`: set here
         "#);
-        let d = Diagnostic::new(&codes::NOT_UTF8, "not text").at(Place::File("a.yaml".into()), "byte 3 cannot be read");
+        let d = Diagnostic::new(&codes::NOT_UTF8, "not text")
+            .at(Place::File("a.yaml".into()), "byte 3 cannot be read");
         assert_snapshot!(human(&[d], false), @r#"
         error[M004 not-utf8]: not text
         --> a.yaml
@@ -224,7 +290,8 @@ mod tests {
 
     #[test]
     fn a_diagnostic_without_an_excerpt_has_no_margin() {
-        let told = |d: Diagnostic| human(&[d.note("one\ntwo").note("three").help("mend it")], false);
+        let told =
+            |d: Diagnostic| human(&[d.note("one\ntwo").note("three").help("mend it")], false);
         let nowhere = || Diagnostic::new(&codes::BAD_SYNTAX, "x");
         assert_snapshot!(told(nowhere()), @r"
         error[M002 bad-syntax]: x
@@ -259,7 +326,10 @@ mod tests {
             .at(evil.place(3..10), "here\u{7f}")
             .help("a\u{8}");
         let shown = human(&[d], false);
-        assert!(!shown.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'), "{shown:?}");
+        assert!(
+            !shown.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'),
+            "{shown:?}"
+        );
         assert_snapshot!(shown, @r#"
         error[M002 bad-syntax]: bad\u{1b}[2J text\nsecond
          --> a\u{1b}[31m.yaml:1:4
@@ -273,25 +343,43 @@ mod tests {
 
     #[test]
     fn a_long_line_is_cut_around_the_carets() {
-        let text = format!("k: [{}NEEDLE{}]\n", "aaaa, ".repeat(5000), ", bbbb".repeat(5000));
+        let text = format!(
+            "k: [{}NEEDLE{}]\n",
+            "aaaa, ".repeat(5000),
+            ", bbbb".repeat(5000)
+        );
         let at = text.find("NEEDLE").unwrap();
         let shown = human(
-            &[Diagnostic::new(&codes::BAD_SYNTAX, "long")
-                .at(Source::new("m.yaml", text.as_str()).place(at..at + 6), "this")],
+            &[Diagnostic::new(&codes::BAD_SYNTAX, "long").at(
+                Source::new("m.yaml", text.as_str()).place(at..at + 6),
+                "this",
+            )],
             false,
         );
         let column = text.find("NEEDLE").unwrap() + 1;
-        assert!(shown.contains(&format!("--> m.yaml:1:{column}\n")), "{shown}");
-        assert!(shown.contains("NEEDLE") && shown.lines().all(|l| l.chars().count() < 160), "{shown}");
+        assert!(
+            shown.contains(&format!("--> m.yaml:1:{column}\n")),
+            "{shown}"
+        );
+        assert!(
+            shown.contains("NEEDLE") && shown.lines().all(|l| l.chars().count() < 160),
+            "{shown}"
+        );
     }
 
     #[test]
     fn spans_outside_the_text_or_over_lines_do_no_harm() {
         for span in [0..1000, 900..1000, 10..12, 5..40, 63..63] {
-            let shown = human(&[Diagnostic::new(&codes::BAD_SYNTAX, "x").at(source().place(span), "")], false);
+            let shown = human(
+                &[Diagnostic::new(&codes::BAD_SYNTAX, "x").at(source().place(span), "")],
+                false,
+            );
             assert!(shown.contains("matrices/flash-attn.yaml"), "{shown}");
         }
-        let empty = human(&[Diagnostic::new(&codes::BAD_SYNTAX, "x").at(Source::new("e", "").place(0..0), "")], false);
+        let empty = human(
+            &[Diagnostic::new(&codes::BAD_SYNTAX, "x").at(Source::new("e", "").place(0..0), "")],
+            false,
+        );
         assert!(empty.contains("--> e"), "{empty}");
     }
 

@@ -27,8 +27,8 @@ struct LabelRow<'a> {
     primary: bool,
 }
 
-/// A place; all null where a diagnostic has none. Lines and columns count from 1, columns in characters; `end_column`
-/// is the first column after the range. Bytes count from 0.
+/// A place; all null where a diagnostic has none. Lines and columns count from 1, columns in
+/// characters; `end_column` is the first column after the range. Bytes count from 0.
 #[derive(Serialize, Default)]
 struct Spot {
     file: Option<String>,
@@ -53,7 +53,11 @@ pub fn json(diagnostics: &[Diagnostic]) -> String {
             labels: diagnostic
                 .labels
                 .iter()
-                .map(|label| LabelRow { place: spot(label), text: &label.text, primary: label.primary })
+                .map(|label| LabelRow {
+                    place: spot(label),
+                    text: &label.text,
+                    primary: label.primary,
+                })
                 .collect(),
             notes: &diagnostic.notes,
             help: diagnostic.help.as_deref(),
@@ -63,7 +67,8 @@ pub fn json(diagnostics: &[Diagnostic]) -> String {
     out
 }
 
-/// Renders what is said beside diagnostics as an object of their shape: without a code, and with severity `info`.
+/// Renders what is said beside diagnostics as an object of their shape: without a code, and with
+/// severity `info`.
 pub fn json_talk(message: &str) -> String {
     line(&Row {
         code: None,
@@ -97,8 +102,14 @@ fn spot(label: &Label) -> Spot {
                 byte_end: Some(span.end),
             }
         }
-        Place::File(path) => Spot { file: Some(path.to_string()), ..Spot::default() },
-        other => Spot { file: Some(other.to_string()), ..Spot::default() },
+        Place::File(path) => Spot {
+            file: Some(path.to_string()),
+            ..Spot::default()
+        },
+        other => Spot {
+            file: Some(other.to_string()),
+            ..Spot::default()
+        },
     }
 }
 
@@ -110,9 +121,14 @@ mod tests {
     #[test]
     fn each_line_is_one_object_with_places_in_characters() {
         let source = Source::new("m.yaml", "a: 1\nä: [x]\n");
-        let d = Diagnostic::new(&codes::DUPLICATE_KEY, "twice").at(source.place(9..12), "here").help("mend it");
+        let d = Diagnostic::new(&codes::DUPLICATE_KEY, "twice")
+            .at(source.place(9..12), "here")
+            .help("mend it");
         let text = json(&[d.clone(), d]);
-        let rows: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let rows: Vec<serde_json::Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
         assert_eq!(rows.len(), 2);
         let expected = serde_json::json!({
             "code": "M001", "name": "duplicate-key", "severity": "error", "message": "twice",

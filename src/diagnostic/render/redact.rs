@@ -5,8 +5,9 @@ use std::borrow::Cow;
 /// What stands in place of a password.
 const STARS: &str = "***";
 
-/// A text in which no address has a password any more (RFC 3986, section 3.2.1): `https://user:***@host`. What stands alone
-/// before the `@` of an `http` or `https` address is a token, as a rule, and goes as well.
+/// A text in which no address has a password any more (RFC 3986, section 3.2.1):
+/// `https://user:***@host`. What stands alone before the `@` of an `http` or `https` address is a
+/// token, as a rule, and goes as well.
 pub fn redact_urls(text: &str) -> Cow<'_, str> {
     let mut redacted = String::new();
     let mut done = 0;
@@ -16,8 +17,11 @@ pub fn redact_urls(text: &str) -> Cow<'_, str> {
             continue;
         }
         let is_end = |letter: char| letter.is_whitespace() || "/?#\"'`<>\\".contains(letter);
-        let authority = &text[start..start + text[start..].find(is_end).unwrap_or(text.len() - start)];
-        let Some((user_info, _)) = authority.rsplit_once('@') else { continue };
+        let authority =
+            &text[start..start + text[start..].find(is_end).unwrap_or(text.len() - start)];
+        let Some((user_info, _)) = authority.rsplit_once('@') else {
+            continue;
+        };
         let has_scheme = |scheme: &[u8]| {
             let start = at.checked_sub(scheme.len());
             start.is_some_and(|start| text.as_bytes()[start..at].eq_ignore_ascii_case(scheme))
@@ -47,11 +51,26 @@ mod tests {
     #[test]
     fn passwords_in_addresses_are_not_shown() {
         for (text, shown) in [
-            ("cannot fetch https://me:secret@example.org/x", "cannot fetch https://me:***@example.org/x"),
-            ("'https://me:se:cr@et@example.org'", "'https://me:***@example.org'"),
-            ("`HTTP://:secret@h`, git+https://a:b@c", "`HTTP://:***@h`, git+https://a:***@c"),
-            ("https://ghp_token@github.com/o/r", "https://***@github.com/o/r"),
-            ("socks5h://u:p@127.0.0.1:1 é", "socks5h://u:***@127.0.0.1:1 é"),
+            (
+                "cannot fetch https://me:secret@example.org/x",
+                "cannot fetch https://me:***@example.org/x",
+            ),
+            (
+                "'https://me:se:cr@et@example.org'",
+                "'https://me:***@example.org'",
+            ),
+            (
+                "`HTTP://:secret@h`, git+https://a:b@c",
+                "`HTTP://:***@h`, git+https://a:***@c",
+            ),
+            (
+                "https://ghp_token@github.com/o/r",
+                "https://***@github.com/o/r",
+            ),
+            (
+                "socks5h://u:p@127.0.0.1:1 é",
+                "socks5h://u:***@127.0.0.1:1 é",
+            ),
             ("https://u:***@h", "https://u:***@h"),
         ] {
             assert_eq!(redact_urls(text), shown, "{text}");

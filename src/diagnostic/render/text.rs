@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A text with control characters and invisible direction marks written as escapes, line breaks too.
+/// A text with control characters and invisible direction marks written as escapes, line breaks
+/// too.
 pub fn visible(text: &str) -> String {
     escape(text, false)
 }
@@ -30,18 +31,27 @@ fn escape(text: &str, keep_lines: bool) -> String {
     out
 }
 
-/// A text as it is written to a terminal or a log: what would steer a terminal is shown as an escape, and so is what would
-/// make the runner of a workflow take a line for a command. A text without such is what it was.
+/// A text as it is written to a terminal or a log: what would steer a terminal is shown as an
+/// escape, and so is what would make the runner of a workflow take a line for a command. A text
+/// without such is what it was.
 ///
-/// Lines and tabs stay. In JSON, which escapes other control characters itself, what is left of them becomes an escape
-/// of JSON, so that it reads as it did.
+/// Lines and tabs stay. In JSON, which escapes other control characters itself, what is left of
+/// them becomes an escape of JSON, so that it reads as it did.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let steers = |letter: char| !"\r\n\t".contains(letter) && (letter.is_control() || is_invisible(letter));
+    let steers =
+        |letter: char| !"\r\n\t".contains(letter) && (letter.is_control() || is_invisible(letter));
     // One that does not end a line goes back to its beginning.
-    let has_return = text.match_indices('\r').any(|(at, _)| !text[at + 1..].starts_with('\n'));
-    // Most texts are long and have none of it, which bytes tell much faster than characters and lines.
-    let has_command = ["::", "##["].iter().any(|mark| text.contains(mark)) && text.lines().any(is_command);
-    if !has_command && !has_return && (text.bytes().all(is_part_of_plain_text) || !text.contains(steers)) {
+    let has_return = text
+        .match_indices('\r')
+        .any(|(at, _)| !text[at + 1..].starts_with('\n'));
+    // Most texts are long and have none of it, which bytes tell much faster than characters and
+    // lines.
+    let has_command =
+        ["::", "##["].iter().any(|mark| text.contains(mark)) && text.lines().any(is_command);
+    if !has_command
+        && !has_return
+        && (text.bytes().all(is_part_of_plain_text) || !text.contains(steers))
+    {
         return Cow::Borrowed(text);
     }
     let is_json = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
@@ -58,40 +68,62 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         if !is_command(&line) {
             return line;
         }
-        line.replace("##[", "#\\u{23}[").replacen("::", "\\u{3a}:", usize::from(line.trim_start().starts_with("::")))
+        line.replace("##[", "#\\u{23}[").replacen(
+            "::",
+            "\\u{3a}:",
+            usize::from(line.trim_start().starts_with("::")),
+        )
     });
     Cow::Owned(lines.collect())
 }
 
-/// Whether a byte of UTF-8 neither is a control character other than a tab or a line feed nor begins a character that may
-/// steer a terminal: C1 controls begin with C2, those of [`is_invisible`] with E2 and EF.
+/// Whether a byte of UTF-8 neither is a control character other than a tab or a line feed nor
+/// begins a character that may steer a terminal: C1 controls begin with C2, those of
+/// [`is_invisible`] with E2 and EF.
 fn is_part_of_plain_text(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n') || (byte >= b' ' && !matches!(byte, 0x7f | 0xc2 | 0xe2 | 0xef))
 }
 
 /// A text with escapes for what would steer a terminal; lines and tabs stay.
 pub fn without_controls(text: &str) -> String {
-    let escaped = |line: &str| line.split('\t').map(|part| escape(part, true)).collect::<Vec<_>>().join("\t");
-    text.split("\r\n").map(escaped).collect::<Vec<_>>().join("\r\n")
+    let escaped = |line: &str| {
+        line.split('\t')
+            .map(|part| escape(part, true))
+            .collect::<Vec<_>>()
+            .join("\t")
+    };
+    text.split("\r\n")
+        .map(escaped)
+        .collect::<Vec<_>>()
+        .join("\r\n")
 }
 
-/// Escapes the control characters after ASCII, which some terminals obey as they obey ESC, and characters without a shape.
+/// Escapes the control characters after ASCII, which some terminals obey as they obey ESC, and
+/// characters without a shape.
 pub(super) fn without_late_controls(text: String) -> String {
     let steers = |c: char| matches!(c, '\u{7f}'..='\u{9f}') || is_invisible(c);
     if !text.contains(steers) {
         return text;
     }
-    text.chars().map(|c| if steers(c) { format!("\\u{{{:x}}}", u32::from(c)) } else { c.to_string() }).collect()
+    text.chars()
+        .map(|c| {
+            if steers(c) {
+                format!("\\u{{{:x}}}", u32::from(c))
+            } else {
+                c.to_string()
+            }
+        })
+        .collect()
 }
 
-/// Whether the runner of a workflow would take a line for a command (actions/runner, `ActionCommand.cs`, `TryParseV2` and
-/// `TryParse`).
+/// Whether the runner of a workflow would take a line for a command (actions/runner,
+/// `ActionCommand.cs`, `TryParseV2` and `TryParse`).
 fn is_command(line: &str) -> bool {
     line.trim_start().starts_with("::") || line.contains("##[")
 }
 
-/// Characters that take no room, end a line for some readers or turn the direction of writing (Unicode UAX 9, UAX 14 and
-/// the zero-width ones).
+/// Characters that take no room, end a line for some readers or turn the direction of writing
+/// (Unicode UAX 9, UAX 14 and the zero-width ones).
 pub fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
@@ -102,7 +134,8 @@ mod tests {
 
     #[test]
     fn what_steers_a_terminal_has_a_byte_that_plain_text_has_not() {
-        let steering = ('\0'..=char::MAX).filter(|c| !"\n\t".contains(*c) && (c.is_control() || is_invisible(*c)));
+        let steering = ('\0'..=char::MAX)
+            .filter(|c| !"\n\t".contains(*c) && (c.is_control() || is_invisible(*c)));
         for c in steering {
             assert!(!c.to_string().bytes().all(is_part_of_plain_text), "{c:?}");
         }
@@ -110,7 +143,14 @@ mod tests {
 
     #[test]
     fn a_plain_text_is_printed_as_it_is() {
-        for text in ["a\r\nb\r\n", "", "a\tb\n", "é 🙂\n", "a::b ::c # # [\n", "{\"a\": \"::error::\"}\n"] {
+        for text in [
+            "a\r\nb\r\n",
+            "",
+            "a\tb\n",
+            "é 🙂\n",
+            "a::b ::c # # [\n",
+            "{\"a\": \"::error::\"}\n",
+        ] {
             assert_eq!(printable(text), text);
         }
     }
@@ -118,9 +158,18 @@ mod tests {
     #[test]
     fn what_steers_a_terminal_or_a_runner_is_shown_as_an_escape() {
         for (text, shown) in [
-            ("a\u{1b}[31mb\rc\u{9b}d\u{202e}e\n", "a\\u{1b}[31mb\\rc\\u{9b}d\\u{202e}e\n"),
-            ("::error::x is published\n", "\\u{3a}:error::x is published\n"),
-            ("a\n \t::stop-commands::x\nb ##[error]c", "a\n \t\\u{3a}:stop-commands::x\nb #\\u{23}[error]c"),
+            (
+                "a\u{1b}[31mb\rc\u{9b}d\u{202e}e\n",
+                "a\\u{1b}[31mb\\rc\\u{9b}d\\u{202e}e\n",
+            ),
+            (
+                "::error::x is published\n",
+                "\\u{3a}:error::x is published\n",
+            ),
+            (
+                "a\n \t::stop-commands::x\nb ##[error]c",
+                "a\n \t\\u{3a}:stop-commands::x\nb #\\u{23}[error]c",
+            ),
         ] {
             assert_eq!(printable(text), shown);
             assert!(!shown.lines().any(super::is_command));

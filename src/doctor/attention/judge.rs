@@ -59,24 +59,58 @@ pub fn judge<'a>(compat: &'a Compat, source: &Source, gfx: Option<&GfxTarget>) -
     let log = Log::read(source);
     let gfx = gfx.cloned().or_else(|| log.gfx());
     let torch = log.answer("Torch").map(|answer| answer.text.clone());
-    let release = torch.as_deref().and_then(|torch| torch.parse::<Version>().ok());
-    let mut judgement = Judgement { gfx: gfx.clone(), torch, lines: Vec::new(), findings: Vec::new() };
+    let release = torch
+        .as_deref()
+        .and_then(|torch| torch.parse::<Version>().ok());
+    let mut judgement = Judgement {
+        gfx: gfx.clone(),
+        torch,
+        lines: Vec::new(),
+        findings: Vec::new(),
+    };
     if let Some(found) = incomplete(&log, source) {
         judgement.findings.push(found);
         return judgement;
     }
     let Some(gfx) = gfx else {
-        let fault = Diagnostic::new(&codes::UNJUDGED_LOG, "the log does not say which GPU it is about");
-        judgement.findings.push(fault.at(whole(source), "").help("name it with `--arch`, such as `--arch gfx1151`"));
+        let fault = Diagnostic::new(
+            &codes::UNJUDGED_LOG,
+            "the log does not say which GPU it is about",
+        );
+        judgement.findings.push(
+            fault
+                .at(whole(source), "")
+                .help("name it with `--arch`, such as `--arch gfx1151`"),
+        );
         return judgement;
     };
-    let chosen = |torch| choose(compat, &Asked { gfx: &gfx, torch, preference: Preference::None });
+    let chosen = |torch| {
+        choose(
+            compat,
+            &Asked {
+                gfx: &gfx,
+                torch,
+                preference: Preference::None,
+            },
+        )
+    };
     let of_release = chosen(release.as_ref());
-    let choice = if of_release.row.is_some() { of_release } else { chosen(None) };
+    let choice = if of_release.row.is_some() {
+        of_release
+    } else {
+        chosen(None)
+    };
     let Some(library) = choice.row else {
-        let fault = Diagnostic::new(&codes::UNJUDGED_LOG, format!("nothing is expected of attention on {gfx}"));
+        let fault = Diagnostic::new(
+            &codes::UNJUDGED_LOG,
+            format!("nothing is expected of attention on {gfx}"),
+        );
         let fault = choice.because.into_iter().fold(fault, Diagnostic::note);
-        judgement.findings.push(fault.at(whole(source), "").help("name the GPU with `--arch` if it is another"));
+        judgement.findings.push(
+            fault
+                .at(whole(source), "")
+                .help("name the GPU with `--arch` if it is another"),
+        );
         return judgement;
     };
     for row in compat
@@ -89,7 +123,9 @@ pub fn judge<'a>(compat: &'a Compat, source: &Source, gfx: Option<&GfxTarget>) -
         let state = state(row, answer);
         if state == State::Miss {
             let found = miss(row, answer, source);
-            let unset = log.answer(name_of(&library.needs)).filter(|answer| answer.text != value_of(&library.needs));
+            let unset = log
+                .answer(name_of(&library.needs))
+                .filter(|answer| answer.text != value_of(&library.needs));
             judgement.findings.push(match unset {
                 Some(unset) => {
                     let place = source.place(unset.span.clone());
@@ -98,7 +134,11 @@ pub fn judge<'a>(compat: &'a Compat, source: &Source, gfx: Option<&GfxTarget>) -
                 None => found,
             });
         }
-        judgement.lines.push(Judged { row, found: answer.map(|answer| answer.text.clone()), state });
+        judgement.lines.push(Judged {
+            row,
+            found: answer.map(|answer| answer.text.clone()),
+            state,
+        });
     }
     judgement
 }
@@ -109,13 +149,18 @@ fn incomplete(log: &Log, source: &Source) -> Option<Diagnostic> {
     Some(match log.reading {
         Reading::Whole => return None,
         Reading::NoDevice => {
-            let told = Diagnostic::new(&codes::NO_DEVICE_IN_LOG, "the log is of a machine without a GPU");
-            told.note("nothing that needs one was tried").help("run the script where the GPU is")
+            let told = Diagnostic::new(
+                &codes::NO_DEVICE_IN_LOG,
+                "the log is of a machine without a GPU",
+            );
+            told.note("nothing that needs one was tried")
+                .help("run the script where the GPU is")
         }
         Reading::NoTorch => {
             let told = Diagnostic::new(&codes::ATTENTION_MISS, "torch cannot be imported");
             let answer = log.answer("Failed to import torch")?;
-            told.at(source.place(answer.span.clone()), "").help("install a torch for ROCm into that Python")
+            told.at(source.place(answer.span.clone()), "")
+                .help("install a torch for ROCm into that Python")
         }
         Reading::Truncated => {
             let told = Diagnostic::new(&codes::UNJUDGED_LOG, "the end of the log is missing");
@@ -123,9 +168,13 @@ fn incomplete(log: &Log, source: &Source) -> Option<Diagnostic> {
             told.help("see what ended the script there, or keep all of its output: `python check.py > check.log 2>&1`")
         }
         Reading::Foreign => {
-            let told = Diagnostic::new(&codes::UNJUDGED_LOG, "this is no output of the validation script");
-            told.at(whole(source), "")
-                .help("run what `rock-matrix doctor attention --script` prints, and keep its output")
+            let told = Diagnostic::new(
+                &codes::UNJUDGED_LOG,
+                "this is no output of the validation script",
+            );
+            told.at(whole(source), "").help(
+                "run what `rock-matrix doctor attention --script` prints, and keep its output",
+            )
         }
     })
 }
@@ -135,7 +184,9 @@ fn whole(source: &Source) -> Place {
 }
 
 fn state(row: &AttentionExpectRow, answer: Option<&Answer>) -> State {
-    let Some(answer) = answer else { return State::Miss };
+    let Some(answer) = answer else {
+        return State::Miss;
+    };
     let has = |words: &String| answer.text.to_lowercase().contains(&words.to_lowercase());
     if row.expect.contains(&answer.text) {
         State::Right
@@ -153,11 +204,22 @@ fn miss(row: &AttentionExpectRow, answer: Option<&Answer>, source: &Source) -> D
             let message = format!("`{}` is `{}`, not {expected}", row.line, answer.text);
             (message, source.place(answer.span.clone()))
         }
-        None => (format!("the log has no line `{}`, which should be {expected}", row.line), whole(source)),
+        None => (
+            format!(
+                "the log has no line `{}`, which should be {expected}",
+                row.line
+            ),
+            whole(source),
+        ),
     };
-    let found = Diagnostic::new(&codes::ATTENTION_MISS, message).at(place, format!("expected {expected}"));
+    let found =
+        Diagnostic::new(&codes::ATTENTION_MISS, message).at(place, format!("expected {expected}"));
     let found = found.note(format!("a right answer means that {}", row.reason));
-    if row.help.is_empty() { found } else { found.help(row.help.clone()) }
+    if row.help.is_empty() {
+        found
+    } else {
+        found.help(row.help.clone())
+    }
 }
 
 fn name_of(setting: &str) -> &str {

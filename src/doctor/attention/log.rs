@@ -47,7 +47,8 @@ pub struct Log {
 }
 
 impl Log {
-    /// Reads it. Of several runs in one file the last one counts; what else is in the file is passed over.
+    /// Reads it. Of several runs in one file the last one counts; what else is in the file is
+    /// passed over.
     pub fn read(source: &Source) -> Self {
         let lines: Vec<(Span, &str)> = lines(&source.text).collect();
         let begin = lines.iter().rposition(|(_, line)| *line == HEADER);
@@ -61,8 +62,16 @@ impl Log {
             Some(_) if own.iter().any(|(_, line)| *line == DONE) => Reading::Whole,
             Some(_) => Reading::Truncated,
         };
-        let last = lines.iter().rev().find(|(_, line)| !line.is_empty()).map_or(0..0, |(span, _)| span.clone());
-        Self { reading, answers, last }
+        let last = lines
+            .iter()
+            .rev()
+            .find(|(_, line)| !line.is_empty())
+            .map_or(0..0, |(span, _)| span.clone());
+        Self {
+            reading,
+            answers,
+            last,
+        }
     }
 
     /// What was answered.
@@ -72,12 +81,16 @@ impl Log {
 
     /// The GPU: as torch names it, else the only one that torch was built for.
     pub fn gfx(&self) -> Option<GfxTarget> {
-        let named = |what: &str| self.answer(what).and_then(|answer| answer.text.parse().ok());
+        let named = |what: &str| {
+            self.answer(what)
+                .and_then(|answer| answer.text.parse().ok())
+        };
         named("gfx").or_else(|| named("PYTORCH_ROCM_ARCH"))
     }
 }
 
-/// The lines with their bytes, without the time that a runner of GitHub puts before each, and without blanks around.
+/// The lines with their bytes, without the time that a runner of GitHub puts before each, and
+/// without blanks around.
 fn lines(text: &str) -> impl Iterator<Item = (Span, &str)> {
     let mut at = 0;
     text.split_inclusive('\n').map(move |line| {
@@ -95,7 +108,9 @@ fn without_time(line: &str) -> &str {
         word.len() >= 20
             && word.ends_with('Z')
             && word.as_bytes()[10] == b'T'
-            && word.bytes().all(|b| b.is_ascii_digit() || b"-:.TZ".contains(&b))
+            && word
+                .bytes()
+                .all(|b| b.is_ascii_digit() || b"-:.TZ".contains(&b))
     };
     match line.split_once(' ') {
         Some((time, rest)) if is_time(time) => rest,
@@ -105,8 +120,16 @@ fn without_time(line: &str) -> &str {
 }
 
 fn answer((span, line): &(Span, &str)) -> Option<(String, Answer)> {
-    let (what, text) = line.split_once(": ").or_else(|| Some((line.strip_suffix(':')?, "")))?;
-    Some((what.trim().to_owned(), Answer { text: text.trim().to_owned(), span: span.clone() }))
+    let (what, text) = line
+        .split_once(": ")
+        .or_else(|| Some((line.strip_suffix(':')?, "")))?;
+    Some((
+        what.trim().to_owned(),
+        Answer {
+            text: text.trim().to_owned(),
+            span: span.clone(),
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -120,10 +143,17 @@ mod tests {
 
     #[test]
     fn how_far_an_output_goes_is_told_by_its_last_words() {
-        let reading = |rest: &str| read(&format!("noise\n=== SDPA Backend Check ===\n{rest}")).reading;
+        let reading =
+            |rest: &str| read(&format!("noise\n=== SDPA Backend Check ===\n{rest}")).reading;
         assert_eq!(reading("Torch: 2.9\n\nDone.\n"), Reading::Whole);
-        assert_eq!(reading("CUDA/HIP device not available; skipping.\n"), Reading::NoDevice);
-        assert_eq!(reading("Failed to import torch: No module named 'torch'\n"), Reading::NoTorch);
+        assert_eq!(
+            reading("CUDA/HIP device not available; skipping.\n"),
+            Reading::NoDevice
+        );
+        assert_eq!(
+            reading("Failed to import torch: No module named 'torch'\n"),
+            Reading::NoTorch
+        );
         assert_eq!(reading("Torch: 2.9\nFLASH_ATT"), Reading::Truncated);
         assert_eq!(read("").reading, Reading::Foreign);
         assert_eq!(read("Done.\n").reading, Reading::Foreign);
@@ -145,8 +175,15 @@ mod tests {
 
     #[test]
     fn the_target_of_the_build_stands_in_where_torch_names_no_gpu() {
-        let gfx = |rest: &str| read(&format!("=== SDPA Backend Check ===\n{rest}Done.\n")).gfx().map(|g| g.to_string());
-        assert_eq!(gfx("PYTORCH_ROCM_ARCH: gfx1151\n").as_deref(), Some("gfx1151"));
+        let gfx = |rest: &str| {
+            read(&format!("=== SDPA Backend Check ===\n{rest}Done.\n"))
+                .gfx()
+                .map(|g| g.to_string())
+        };
+        assert_eq!(
+            gfx("PYTORCH_ROCM_ARCH: gfx1151\n").as_deref(),
+            Some("gfx1151")
+        );
         assert_eq!(gfx("PYTORCH_ROCM_ARCH: gfx1151;gfx942\n"), None);
         assert_eq!(gfx("gfx: n/a\nPYTORCH_ROCM_ARCH: Not set\n"), None);
     }

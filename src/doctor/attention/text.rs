@@ -22,26 +22,40 @@ const MATH: &str = "math";
 pub fn choices_text(compat: &Compat, choices: &[Choice<'_>]) -> String {
     let mut text = String::new();
     for choice in choices {
-        let library = choice.row.map_or("the math backend, which is slow", |row| title(compat, &row.library));
+        let library = choice.row.map_or("the math backend, which is slow", |row| {
+            title(compat, &row.library)
+        });
         let _ = writeln!(text, "{}: torch's attention uses {library}", choice.gfx);
         let mut line = |name: &str, value: &str| {
             if !value.is_empty() {
                 let _ = writeln!(text, "  {name}: {value}");
             }
         };
-        choice.because.iter().for_each(|because| line("because", because));
+        choice
+            .because
+            .iter()
+            .for_each(|because| line("because", because));
         line("help", choice.help.as_deref().unwrap_or_default());
         let Some(row) = choice.row else { continue };
         for setting in settings(compat, row) {
             line("set", &setting);
         }
         if !row.built_with.is_empty() {
-            line("only where", &format!("torch was built with {}: `{CK_QUESTION}` is True there", row.built_with));
+            line(
+                "only where",
+                &format!(
+                    "torch was built with {}: `{CK_QUESTION}` is True there",
+                    row.built_with
+                ),
+            );
         }
         if let Some(other) = choice.otherwise {
             line("else", &format!("{} stays", title(compat, &other.library)));
         }
-        line("from", &compat.cite("attention.yaml", &name(row), &row.origin));
+        line(
+            "from",
+            &compat.cite("attention.yaml", &name(row), &row.origin),
+        );
         line("read in", &compat.read_in(&row.origin));
         line("note", &row.origin.note);
     }
@@ -50,16 +64,24 @@ pub fn choices_text(compat: &Compat, choices: &[Choice<'_>]) -> String {
 
 /// What must be set before torch is imported.
 fn settings(compat: &Compat, row: &AttentionRow) -> Vec<String> {
-    let usual = format!("else torch takes {}", title(compat, Preference::None.library(compat)));
-    [(&row.preferred_by, usual.as_str()), (&row.needs, "else torch warns and takes the math backend")]
-        .into_iter()
-        .filter(|(setting, _)| !setting.is_empty())
-        .map(|(setting, why)| format!("{setting} before torch is imported; {why}"))
-        .collect()
+    let usual = format!(
+        "else torch takes {}",
+        title(compat, Preference::None.library(compat))
+    );
+    [
+        (&row.preferred_by, usual.as_str()),
+        (&row.needs, "else torch warns and takes the math backend"),
+    ]
+    .into_iter()
+    .filter(|(setting, _)| !setting.is_empty())
+    .map(|(setting, why)| format!("{setting} before torch is imported; {why}"))
+    .collect()
 }
 
 fn name(row: &AttentionRow) -> String {
-    format!("{} {} {}", row.library, row.gfx.join(" "), row.torch).trim_end().to_owned()
+    format!("{} {} {}", row.library, row.gfx.join(" "), row.torch)
+        .trim_end()
+        .to_owned()
 }
 
 #[derive(Serialize)]
@@ -86,7 +108,8 @@ pub fn choices_json(compat: &Compat, choices: &[Choice<'_>], torch: Option<&Vers
         Some(text).filter(|text| !text.is_empty())
     }
     let row = |choice: &Choice<'_>| {
-        let of = |column: fn(&AttentionRow) -> &String| choice.row.and_then(|row| filled(column(row)));
+        let of =
+            |column: fn(&AttentionRow) -> &String| choice.row.and_then(|row| filled(column(row)));
         serde_json::to_value(ChoiceRow {
             gfx: choice.gfx.to_string(),
             torch: torch.map(Version::as_str),
@@ -98,7 +121,9 @@ pub fn choices_json(compat: &Compat, choices: &[Choice<'_>], torch: Option<&Vers
             needs: of(|row| &row.needs),
             built_with: of(|row| &row.built_with),
             otherwise: choice.otherwise.map(|row| row.library.as_str()),
-            source: choice.row.map(|row| compat.cite("attention.yaml", &name(row), &row.origin)),
+            source: choice
+                .row
+                .map(|row| compat.cite("attention.yaml", &name(row), &row.origin)),
         })
         .expect("texts always serialize")
     };
@@ -112,14 +137,31 @@ fn pretty(value: &serde_json::Value) -> String {
 
 /// A line for each expectation.
 pub fn judgement_text(judgement: &Judgement<'_>) -> String {
-    let gfx = judgement.gfx.as_ref().map_or_else(|| "no GPU".to_owned(), ToString::to_string);
-    let torch = judgement.torch.as_ref().map(|torch| format!(", torch {torch}")).unwrap_or_default();
+    let gfx = judgement
+        .gfx
+        .as_ref()
+        .map_or_else(|| "no GPU".to_owned(), ToString::to_string);
+    let torch = judgement
+        .torch
+        .as_ref()
+        .map(|torch| format!(", torch {torch}"))
+        .unwrap_or_default();
     let count = counted(judgement.lines.len(), "line");
     let mut text = format!("{gfx}{torch}: {count} judged\n");
-    let width = judgement.lines.iter().map(|line| line.row.line.len()).max().unwrap_or_default();
+    let width = judgement
+        .lines
+        .iter()
+        .map(|line| line.row.line.len())
+        .max()
+        .unwrap_or_default();
     for line in &judgement.lines {
         let found = line.found.as_deref().unwrap_or("-");
-        let _ = writeln!(text, "  {:6}  {:width$}  {found}", line.state.word(), line.row.line);
+        let _ = writeln!(
+            text,
+            "  {:6}  {:width$}  {found}",
+            line.state.word(),
+            line.row.line
+        );
     }
     text
 }

@@ -8,14 +8,14 @@ use crate::bytes::ReadAt;
 use crate::elf::Patch;
 use crate::elf::version::ENTRY_BYTES;
 
-/// The least that these tables have: the counts of a hash table, the head of a version (gABI, "Hash Table"; LSB Core
-/// 10.7, `Elf64_Verdef`).
+/// The least that these tables have: the counts of a hash table, the head of a version (gABI, "Hash
+/// Table"; LSB Core 10.7, `Elf64_Verdef`).
 const HASH_BYTES: u64 = 8;
 const GNU_HASH_BYTES: u64 = 16;
 const VERSION_BYTES: u64 = 20;
 
-/// Refuses to overwrite a part of such a table. It lies apart from what is changed, unless the file is made so that
-/// one is read as the other.
+/// Refuses to overwrite a part of such a table. It lies apart from what is changed, unless the file
+/// is made so that one is read as the other.
 ///
 /// # Errors
 /// When a table overlaps what is overwritten.
@@ -42,21 +42,32 @@ pub(super) fn check(elf: &Elf, source: &dyn ReadAt, patch: &Patch) -> Result<(),
     refuse(patch, stretches)
 }
 
-/// The same for the table of needed symbol versions, in which names of libraries are changed afterwards.
+/// The same for the table of needed symbol versions, in which names of libraries are changed
+/// afterwards.
 ///
 /// # Errors
 /// When it overlaps what is overwritten.
-pub(super) fn check_versions(elf: &Elf, source: &dyn ReadAt, patch: &Patch) -> Result<(), ElfError> {
-    let (Some(mut at), count) = (elf.value(tag::VERNEED), elf.value(tag::VERNEEDNUM)) else { return Ok(()) };
+pub(super) fn check_versions(
+    elf: &Elf,
+    source: &dyn ReadAt,
+    patch: &Patch,
+) -> Result<(), ElfError> {
+    let (Some(mut at), count) = (elf.value(tag::VERNEED), elf.value(tag::VERNEEDNUM)) else {
+        return Ok(());
+    };
     let format = elf.header().format;
     let (mut found, mut left) = (Vec::new(), MAX_GUARDED_VERSIONS);
     for _ in 0..count.unwrap_or(u64::MAX).min(MAX_GUARDED_VERSIONS) {
-        let Ok(entry) = elf.version_entry(source, at) else { break };
+        let Ok(entry) = elf.version_entry(source, at) else {
+            break;
+        };
         found.push(at);
         let mut inner = at.wrapping_add(format.u32(&entry, 8).into());
         for _ in 0..u64::from(format.u16(&entry, 2)).min(left) {
             left -= 1;
-            let Ok(one) = elf.version_entry(source, inner) else { break };
+            let Ok(one) = elf.version_entry(source, inner) else {
+                break;
+            };
             found.push(inner);
             inner = inner.wrapping_add(format.u32(&one, 12).into());
         }
@@ -68,13 +79,18 @@ pub(super) fn check_versions(elf: &Elf, source: &dyn ReadAt, patch: &Patch) -> R
     found.sort_unstable();
     found.dedup();
     let starts = found.into_iter().filter_map(|at| elf.file_offset(at));
-    refuse(patch, starts.map(|start| start..start.saturating_add(ENTRY_BYTES as u64)))
+    refuse(
+        patch,
+        starts.map(|start| start..start.saturating_add(ENTRY_BYTES as u64)),
+    )
 }
 
 fn refuse(patch: &Patch, mut tables: impl Iterator<Item = Range<u64>>) -> Result<(), ElfError> {
     let is_over = |table: &Range<u64>| {
         let mut overwrites = patch.overwrites().iter();
-        overwrites.any(|(at, bytes)| *at < table.end && table.start < at.saturating_add(bytes.len() as u64))
+        overwrites.any(|(at, bytes)| {
+            *at < table.end && table.start < at.saturating_add(bytes.len() as u64)
+        })
     };
     match tables.find(is_over) {
         Some(_) => Err(ElfError::refused("its tables overlap")),

@@ -9,7 +9,8 @@ use super::super::ElfError;
 pub struct ElfEdits {
     /// The name that the library is to have; `None` leaves it as it is.
     pub soname: Option<String>,
-    /// Needed libraries that get another name, by the name that they have. The versions that are needed of them follow.
+    /// Needed libraries that get another name, by the name that they have. The versions that are
+    /// needed of them follow.
     pub rename_needed: BTreeMap<String, String>,
     /// Needed libraries that are needed no longer. It has precedence over a rename.
     pub remove_needed: BTreeSet<String>,
@@ -44,10 +45,16 @@ impl SearchPath {
 impl ElfEdits {
     /// Refuses texts that a table of strings cannot hold: empty ones, and those with a zero byte.
     pub(super) fn check(&self) -> Result<(), ElfError> {
-        let texts = self.soname.iter().chain(self.rename_needed.values()).map(String::as_str);
+        let texts = self
+            .soname
+            .iter()
+            .chain(self.rename_needed.values())
+            .map(String::as_str);
         for text in texts.chain(self.rpath.text()) {
             if text.is_empty() || text.contains('\0') {
-                return Err(ElfError::refused(format!("{text:?} can be no name and no search path")));
+                return Err(ElfError::refused(format!(
+                    "{text:?} can be no name and no search path"
+                )));
             }
         }
         Ok(())

@@ -5,9 +5,9 @@ use super::super::{Elf, ElfError, tag};
 use super::{ElfEdits, Names};
 use crate::bytes::ReadAt;
 
-/// Where the name of each renamed library stands in the file, and the offset of its name in the table of strings.
-/// The loader finds the library that a version is needed of by this name, and asserts that it is there (glibc,
-/// `elf/dl-version.c`, `_dl_check_map_versions`).
+/// Where the name of each renamed library stands in the file, and the offset of its name in the
+/// table of strings. The loader finds the library that a version is needed of by this name, and
+/// asserts that it is there (glibc, `elf/dl-version.c`, `_dl_check_map_versions`).
 ///
 /// # Errors
 /// When the table is damaged, or versions are needed of a library that is to be removed.
@@ -25,7 +25,11 @@ pub(super) fn renamed(
         return Ok(Vec::new());
     }
     let mut removed = Vec::new();
-    for entry in elf.dynamic().iter().filter(|entry| entry.tag == tag::NEEDED) {
+    for entry in elf
+        .dynamic()
+        .iter()
+        .filter(|entry| entry.tag == tag::NEEDED)
+    {
         let name = String::from_utf8_lossy(names.text(entry.value)?).into_owned();
         removed.extend(edits.remove_needed.get(&name).cloned());
     }
@@ -35,10 +39,16 @@ pub(super) fn renamed(
         elf.read_address(source, what, at, &mut entry)?;
         let name = String::from_utf8_lossy(names.text(format.u32(&entry, 4).into())?).into_owned();
         if removed.contains(&name) {
-            return Err(ElfError::refused(format!("it needs symbol versions of `{name}`, which is to be removed")));
+            return Err(ElfError::refused(format!(
+                "it needs symbol versions of `{name}`, which is to be removed"
+            )));
         }
         if let Some(to) = edits.rename_needed.get(&name).filter(|to| **to != name) {
-            let place = elf.file_offset(at).ok_or(ElfError::Outside { what, offset: at, of: "what is loaded" })?;
+            let place = elf.file_offset(at).ok_or(ElfError::Outside {
+                what,
+                offset: at,
+                of: "what is loaded",
+            })?;
             let too_far = |_| ElfError::refused("its names are farther apart than 4 GiB");
             found.push((place + 4, u32::try_from(names.place(to)).map_err(too_far)?));
         }

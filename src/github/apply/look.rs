@@ -1,4 +1,5 @@
-//! Looks at what is there: after calls of unknown outcome, after what others did, and before anything is made public.
+//! Looks at what is there: after calls of unknown outcome, after what others did, and before
+//! anything is made public.
 
 use std::time::Duration;
 
@@ -21,12 +22,16 @@ impl Run<'_, '_> {
             is_taken |= exists_already(&error);
             let error = match error {
                 GithubError::Unsure { .. } => error,
-                error if exists_already(&error) => {
-                    GithubError::Unsure { call: what.clone(), reason: "the name is taken".to_owned() }
-                }
-                GithubError::Status { status: 404, call, .. } => {
-                    GithubError::Unsure { call, reason: "it is not there any more".to_owned() }
-                }
+                error if exists_already(&error) => GithubError::Unsure {
+                    call: what.clone(),
+                    reason: "the name is taken".to_owned(),
+                },
+                GithubError::Status {
+                    status: 404, call, ..
+                } => GithubError::Unsure {
+                    call,
+                    reason: "it is not there any more".to_owned(),
+                },
                 error => return Err(error),
             };
             let tries = self.tries.entry(what).or_default();
@@ -40,16 +45,22 @@ impl Run<'_, '_> {
         }
         match longest {
             // What has the name is listed at last, however far the listing lags behind.
-            Some((tries, error)) if is_taken => self.client.wait(&error, Duration::from_secs(1 << tries))?,
+            Some((tries, error)) if is_taken => {
+                self.client.wait(&error, Duration::from_secs(1 << tries))?
+            }
             Some((tries, error)) => self.client.pause(error, tries)?,
             None => {}
         }
         self.look_once()
     }
 
-    /// After a call found nothing: whether it went to a release that another run deleted. Then this one goes on with what
-    /// is there.
-    pub(super) fn was_deleted(&mut self, release: u64, error: &GithubError) -> Result<bool, GithubError> {
+    /// After a call found nothing: whether it went to a release that another run deleted. Then this
+    /// one goes on with what is there.
+    pub(super) fn was_deleted(
+        &mut self,
+        release: u64,
+        error: &GithubError,
+    ) -> Result<bool, GithubError> {
         let is_gone = is_gone(self.client, release, error)?;
         if is_gone {
             self.memory.release_is_gone(release);
@@ -58,16 +69,19 @@ impl Run<'_, '_> {
         Ok(is_gone)
     }
 
-    /// Whether one more draft of a tag may be made: where others delete each, there would be no end.
+    /// Whether one more draft of a tag may be made: where others delete each, there would be no
+    /// end.
     pub(super) fn may_be_made(&self, tag: &str) -> Result<(), GithubError> {
         match self.made.get(tag) {
-            Some(made) if *made >= MOST_DRAFTS => Err(GithubError::Contested { tag: tag.to_owned() }),
+            Some(made) if *made >= MOST_DRAFTS => Err(GithubError::Contested {
+                tag: tag.to_owned(),
+            }),
             _ => Ok(()),
         }
     }
 
-    /// Looks for the draft that a call of unknown outcome may have made. A listing may lag behind, and a second draft
-    /// of one tag is worse than waiting.
+    /// Looks for the draft that a call of unknown outcome may have made. A listing may lag behind,
+    /// and a second draft of one tag is worse than waiting.
     pub(super) fn find_draft(&mut self, tag: &str, error: GithubError) -> Result<(), GithubError> {
         let tries = self.tries.entry(format!("create {tag}")).or_default();
         *tries += 1;
@@ -79,7 +93,11 @@ impl Run<'_, '_> {
             self.look_once()?;
             let mark = self.goal.mark_of_draft();
             let is_made = |release: &ListedRelease| {
-                release.tag_name == tag && release.body.as_deref().is_some_and(|body| body.contains(&mark))
+                release.tag_name == tag
+                    && release
+                        .body
+                        .as_deref()
+                        .is_some_and(|body| body.contains(&mark))
             };
             if self.listed.iter().any(is_made) {
                 break;
@@ -104,7 +122,10 @@ impl Run<'_, '_> {
             for listed in &self.listed {
                 missing.extend(self.memory.missing_in(listed));
             }
-            let contradiction = self.listed.iter().find_map(|release| self.memory.contradiction(release));
+            let contradiction = self
+                .listed
+                .iter()
+                .find_map(|release| self.memory.contradiction(release));
             if missing.is_empty() && unlisted.is_empty() && contradiction.is_none() {
                 break;
             }
@@ -130,16 +151,21 @@ impl Run<'_, '_> {
                 }
                 None => "not all that was made is listed yet".to_owned(),
             };
-            self.client.wait(&GithubError::Unsure { call, reason }, Duration::from_secs(1 << tries))?;
+            self.client.wait(
+                &GithubError::Unsure { call, reason },
+                Duration::from_secs(1 << tries),
+            )?;
         }
         Ok(())
     }
 
-    /// Looks once more at all releases. What was open is seen, but for a draft that may not be listed yet.
+    /// Looks once more at all releases. What was open is seen, but for a draft that may not be
+    /// listed yet.
     fn look_once(&mut self) -> Result<(), GithubError> {
         self.listed = listed(self.client, self.goal, &mut self.memory)?;
         let is_listed = |made: &String| self.listed.iter().any(|release| release.tag_name == *made);
-        self.open.retain(|step| matches!(step, Step::Create { tag } if !is_listed(tag)));
+        self.open
+            .retain(|step| matches!(step, Step::Create { tag } if !is_listed(tag)));
         Ok(())
     }
 }
@@ -152,15 +178,22 @@ pub fn of_goal(client: &Client, goal: &Goal) -> Result<Vec<ListedRelease>, Githu
     listed(client, goal, &mut Memory::default())
 }
 
-/// The same without the releases that are known to be gone: a listing that lags behind has them for a while.
-fn listed(client: &Client, goal: &Goal, memory: &mut Memory) -> Result<Vec<ListedRelease>, GithubError> {
+/// The same without the releases that are known to be gone: a listing that lags behind has them for
+/// a while.
+fn listed(
+    client: &Client,
+    goal: &Goal,
+    memory: &mut Memory,
+) -> Result<Vec<ListedRelease>, GithubError> {
     'again: loop {
         let mut releases = client.releases(|release| goal.has(release))?;
         releases.retain(|release| !memory.is_gone(release.id));
         for release in releases.iter_mut().filter(|release| goal.has(release)) {
             release.assets = match client.assets(release.id) {
                 Ok(assets) => assets,
-                Err(error @ GithubError::Status { status: 404, .. }) if is_gone(client, release.id, &error)? => {
+                Err(error @ GithubError::Status { status: 404, .. })
+                    if is_gone(client, release.id, &error)? =>
+                {
                     memory.release_is_gone(release.id);
                     continue 'again;
                 }
@@ -171,17 +204,25 @@ fn listed(client: &Client, goal: &Goal, memory: &mut Memory) -> Result<Vec<Liste
     }
 }
 
-/// Whether a release is gone, of which a call says so: it is not there by its number either, and no listing has it when
-/// some time has passed. One alone may err, and to make another draft beside one that is there is worse than waiting.
+/// Whether a release is gone, of which a call says so: it is not there by its number either, and no
+/// listing has it when some time has passed. One alone may err, and to make another draft beside
+/// one that is there is worse than waiting.
 fn is_gone(client: &Client, release: u64, error: &GithubError) -> Result<bool, GithubError> {
     let call = format!("GET releases/{release}");
     for wait_s in [6, 12, 24] {
         if client.release(release)?.is_some() {
             return Ok(false);
         }
-        let why = GithubError::Unsure { call: call.clone(), reason: format!("it may be deleted: {error}") };
+        let why = GithubError::Unsure {
+            call: call.clone(),
+            reason: format!("it may be deleted: {error}"),
+        };
         client.wait(&why, Duration::from_secs(wait_s))?;
-        if client.releases(|_| false)?.iter().all(|listed| listed.id != release) {
+        if client
+            .releases(|_| false)?
+            .iter()
+            .all(|listed| listed.id != release)
+        {
             return Ok(true);
         }
     }

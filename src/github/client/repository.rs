@@ -14,9 +14,9 @@ impl Client {
         self.find(&format!("/repos/{}", self.repo))
     }
 
-    /// Reads whether publishing makes releases immutable, `None` where the token may not know: the setting is for
-    /// administrators, and for others GitHub answers as if it were off (REST API, "Check if immutable releases are
-    /// enabled for a repository").
+    /// Reads whether publishing makes releases immutable, `None` where the token may not know: the
+    /// setting is for administrators, and for others GitHub answers as if it were off (REST API,
+    /// "Check if immutable releases are enabled for a repository").
     ///
     /// # Errors
     /// When the call itself fails.
@@ -26,12 +26,14 @@ impl Client {
             enabled: bool,
         }
         let found = self.find::<Setting>(&format!("/repos/{}/immutable-releases", self.repo));
-        Ok(unless_forbidden(found)?.flatten().map(|setting| setting.enabled))
+        Ok(unless_forbidden(found)?
+            .flatten()
+            .map(|setting| setting.enabled))
     }
 
-    /// Reads the active rulesets for tags, those of its organization among them; `None` where the token may not know
-    /// them (REST API, "Get all repository rulesets"). Private repositories of free plans have none, which GitHub says
-    /// with a `403` as well.
+    /// Reads the active rulesets for tags, those of its organization among them; `None` where the
+    /// token may not know them (REST API, "Get all repository rulesets"). Private repositories of
+    /// free plans have none, which GitHub says with a `403` as well.
     ///
     /// # Errors
     /// When the calls themselves fail.
@@ -45,23 +47,41 @@ impl Client {
             enforcement: String,
         }
         let path = format!("/repos/{}/rulesets", self.repo);
-        let found = self.pages::<Listed>(&format!("{path}?targets=tag&per_page=100"), |ruleset| ruleset);
-        let Some(Some(listed)) = unless_forbidden(super::found(found))? else { return Ok(None) };
-        // `evaluate` only reports, and `disabled` does nothing.
-        let is_active =
-            |one: &Listed| one.enforcement == "active" && one.target.as_deref().is_none_or(|target| target == "tag");
-        let details = |one: Listed| {
-            let found = unless_forbidden(self.find::<Ruleset>(&format!("{path}/{}", one.id)))?.flatten();
-            Ok(TagRuleset { name: one.name, details: found.and_then(Ruleset::details) })
+        let found = self.pages::<Listed>(&format!("{path}?targets=tag&per_page=100"), |ruleset| {
+            ruleset
+        });
+        let Some(Some(listed)) = unless_forbidden(super::found(found))? else {
+            return Ok(None);
         };
-        listed.into_iter().filter(is_active).map(details).collect::<Result<_, _>>().map(Some)
+        // `evaluate` only reports, and `disabled` does nothing.
+        let is_active = |one: &Listed| {
+            one.enforcement == "active"
+                && one.target.as_deref().is_none_or(|target| target == "tag")
+        };
+        let details = |one: Listed| {
+            let found =
+                unless_forbidden(self.find::<Ruleset>(&format!("{path}/{}", one.id)))?.flatten();
+            Ok(TagRuleset {
+                name: one.name,
+                details: found.and_then(Ruleset::details),
+            })
+        };
+        listed
+            .into_iter()
+            .filter(is_active)
+            .map(details)
+            .collect::<Result<_, _>>()
+            .map(Some)
     }
 
     /// Reads which tags an environment takes, `None` where the token may not know.
     ///
     /// # Errors
     /// When the calls themselves fail.
-    pub fn deployment_rules(&self, environment: &str) -> Result<Option<DeploymentRules>, GithubError> {
+    pub fn deployment_rules(
+        &self,
+        environment: &str,
+    ) -> Result<Option<DeploymentRules>, GithubError> {
         #[derive(serde::Deserialize)]
         struct Environment {
             deployment_branch_policy: Option<Policy>,
@@ -81,8 +101,14 @@ impl Client {
             #[serde(default, rename = "type")]
             kind: Option<String>,
         }
-        let path = format!("/repos/{}/environments/{}", self.repo, percent_encode(environment));
-        let Some(found) = unless_forbidden(self.find::<Environment>(&path))? else { return Ok(None) };
+        let path = format!(
+            "/repos/{}/environments/{}",
+            self.repo,
+            percent_encode(environment)
+        );
+        let Some(found) = unless_forbidden(self.find::<Environment>(&path))? else {
+            return Ok(None);
+        };
         let policy = match found.map(|environment| environment.deployment_branch_policy) {
             None => return Ok(Some(DeploymentRules::NoEnvironment)),
             Some(None) => return Ok(Some(DeploymentRules::All)),
@@ -92,13 +118,22 @@ impl Client {
             return Ok(Some(DeploymentRules::ProtectedBranches));
         }
         let path = format!("{path}/deployment-branch-policies?per_page=100");
-        let Some(Some(found)) = unless_forbidden(self.find::<Patterns>(&path))? else { return Ok(None) };
+        let Some(Some(found)) = unless_forbidden(self.find::<Patterns>(&path))? else {
+            return Ok(None);
+        };
         // Further patterns are on another page.
         if found.branch_policies.len() < found.total_count {
             return Ok(None);
         }
-        let of_tags = |pattern: Pattern| (pattern.kind.as_deref() == Some("tag")).then_some(pattern.name);
-        Ok(Some(DeploymentRules::Tags(found.branch_policies.into_iter().filter_map(of_tags).collect())))
+        let of_tags =
+            |pattern: Pattern| (pattern.kind.as_deref() == Some("tag")).then_some(pattern.name);
+        Ok(Some(DeploymentRules::Tags(
+            found
+                .branch_policies
+                .into_iter()
+                .filter_map(of_tags)
+                .collect(),
+        )))
     }
 }
 
@@ -138,8 +173,13 @@ impl Ruleset {
     fn details(self) -> Option<TagRulesetDetails> {
         let refs = self.conditions?.ref_name?;
         // No tag is created by a pull request.
-        let may_bypass = self.current_user_can_bypass.map(|word| ["always", "exempt"].contains(&word.as_str()));
-        let nobody_may = self.bypass_actors.is_some_and(|actors| actors.is_empty()).then_some(false);
+        let may_bypass = self
+            .current_user_can_bypass
+            .map(|word| ["always", "exempt"].contains(&word.as_str()));
+        let nobody_may = self
+            .bypass_actors
+            .is_some_and(|actors| actors.is_empty())
+            .then_some(false);
         Some(TagRulesetDetails {
             restricts_creation: self.rules.iter().any(|rule| rule.kind == "creation"),
             include: refs.include,

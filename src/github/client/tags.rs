@@ -20,9 +20,13 @@ pub struct TagObject {
     pub kind: String,
 }
 
-/// The name of a reference in an address: its slashes stand for themselves (REST API, "Git references").
+/// The name of a reference in an address: its slashes stand for themselves (REST API, "Git
+/// references").
 fn segments(name: &str) -> String {
-    name.split('/').map(percent_encode).collect::<Vec<_>>().join("/")
+    name.split('/')
+        .map(percent_encode)
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 impl Client {
@@ -31,7 +35,11 @@ impl Client {
     /// # Errors
     /// When they cannot be read.
     pub fn tags(&self) -> Result<Option<Vec<Tag>>, GithubError> {
-        found(self.pages(&format!("/repos/{}/tags?per_page=100", self.repo), |tag| tag))
+        found(
+            self.pages(&format!("/repos/{}/tags?per_page=100", self.repo), |tag| {
+                tag
+            }),
+        )
     }
 
     /// The text of a file at a commit, `None` where there is none.
@@ -39,12 +47,20 @@ impl Client {
     /// # Errors
     /// When it cannot be read.
     pub fn file(&self, path: &str, commit: &str) -> Result<Option<String>, GithubError> {
-        let path = format!("/repos/{}/contents/{}?ref={}", self.repo, segments(path), percent_encode(commit));
+        let path = format!(
+            "/repos/{}/contents/{}?ref={}",
+            self.repo,
+            segments(path),
+            percent_encode(commit)
+        );
         let uri = self.caller.api.at(&path)?;
-        let content = found(self.block_on(self.caller.fetch(&uri, RAW, Vec::new, |content, piece| {
-            content.extend_from_slice(piece);
-            content.len() <= LARGEST_FILE_BYTES
-        })))?;
+        let content =
+            found(
+                self.block_on(self.caller.fetch(&uri, RAW, Vec::new, |content, piece| {
+                    content.extend_from_slice(piece);
+                    content.len() <= LARGEST_FILE_BYTES
+                })),
+            )?;
         Ok(content.map(|content| String::from_utf8_lossy(&content).into_owned()))
     }
 
@@ -71,10 +87,12 @@ impl Client {
             object: TagObject,
         }
         let path = format!("/repos/{}/git/tags/{}", self.repo, percent_encode(sha));
-        self.get::<Annotated>(&path).map(|(found, _)| found.object.sha)
+        self.get::<Annotated>(&path)
+            .map(|(found, _)| found.object.sha)
     }
 
-    /// The commit that a branch, a tag or the beginning of a hash names, `None` where there is none.
+    /// The commit that a branch, a tag or the beginning of a hash names, `None` where there is
+    /// none.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -94,12 +112,17 @@ impl Client {
         }
     }
 
-    /// Reads where a tag is and where its target is. A branch is not looked up for a published release: it goes on after
-    /// a release was made from it.
+    /// Reads where a tag is and where its target is. A branch is not looked up for a published
+    /// release: it goes on after a release was made from it.
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn tag_target(&self, tag: &str, target: Option<&str>, is_published: bool) -> Result<TagTarget, GithubError> {
+    pub fn tag_target(
+        &self,
+        tag: &str,
+        target: Option<&str>,
+        is_published: bool,
+    ) -> Result<TagTarget, GithubError> {
         let commit = match self.tag(tag)? {
             Some(object) if object.kind == "tag" => Some(self.commit_of_tag_object(&object.sha)?),
             Some(object) => Some(object.sha),
@@ -114,21 +137,39 @@ impl Client {
             Some(text) if Target::may_be_hash(text) && commit.is_some() => {
                 Some(Target::of_hash(text, self.commit(text)?))
             }
-            Some(name) if is_published && commit.is_some() => {
-                Some(Target::Name { name: name.to_owned(), commit: None })
-            }
-            Some(name) => Some(Target::Name { name: name.to_owned(), commit: self.commit(name)? }),
+            Some(name) if is_published && commit.is_some() => Some(Target::Name {
+                name: name.to_owned(),
+                commit: None,
+            }),
+            Some(name) => Some(Target::Name {
+                name: name.to_owned(),
+                commit: self.commit(name)?,
+            }),
         };
-        Ok(TagTarget { tag: tag.to_owned(), commit, target, is_published })
+        Ok(TagTarget {
+            tag: tag.to_owned(),
+            commit,
+            target,
+            is_published,
+        })
     }
 
-    /// Deletes a tag. One that is not there is as good; GitHub says of such that the reference does not exist.
+    /// Deletes a tag. One that is not there is as good; GitHub says of such that the reference does
+    /// not exist.
     ///
     /// # Errors
     /// When it stays.
     pub fn delete_tag(&self, tag: &str) -> Result<(), GithubError> {
-        match self.delete(&format!("/repos/{}/git/refs/tags/{}", self.repo, segments(tag))) {
-            Err(GithubError::Status { status: 422, message, .. }) if message.contains("does not exist") => Ok(()),
+        match self.delete(&format!(
+            "/repos/{}/git/refs/tags/{}",
+            self.repo,
+            segments(tag)
+        )) {
+            Err(GithubError::Status {
+                status: 422,
+                message,
+                ..
+            }) if message.contains("does not exist") => Ok(()),
             done => done,
         }
     }

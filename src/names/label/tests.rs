@@ -3,10 +3,12 @@ use proptest::prelude::*;
 use super::*;
 
 fn known() -> Vec<RocmVersion> {
-    ["6.1", "6.2", "6.2.4", "7.0", "7.1", "7.1.1", "7.1.4", "7.2", "7.14", "10.1"]
-        .iter()
-        .map(|v| v.parse().unwrap())
-        .collect()
+    [
+        "6.1", "6.2", "6.2.4", "7.0", "7.1", "7.1.1", "7.1.4", "7.2", "7.14", "10.1",
+    ]
+    .iter()
+    .map(|v| v.parse().unwrap())
+    .collect()
 }
 
 fn parts(rocm: &str, torch: &str) -> LabelParts {
@@ -33,14 +35,36 @@ fn read(label: &str) -> ParsedLabel {
 #[test]
 fn the_table_of_labels_prints_in_both_styles() {
     both(&parts("6.2", "2.5.1"), "rocm62torch2.5", "rocm6.2torch2.5");
-    let triton = LabelParts { backend: Some("triton".into()), ..parts("6.2", "2.5.1") };
+    let triton = LabelParts {
+        backend: Some("triton".into()),
+        ..parts("6.2", "2.5.1")
+    };
     both(&triton, "rocm62torch2.5triton", "rocm6.2torch2.5triton");
-    both(&parts("6.2.4", "2.6.0"), "rocm624torch2.6", "rocm6.2.4torch2.6");
+    both(
+        &parts("6.2.4", "2.6.0"),
+        "rocm624torch2.6",
+        "rocm6.2.4torch2.6",
+    );
     both(&parts("6.1", "2.6.0"), "rocm61torch2.6", "rocm6.1torch2.6");
-    both(&parts("7.1", "2.10.0"), "rocm71torch2.10", "rocm7.1torch2.10");
-    let commit = LabelParts { git: Some("4a948e9".into()), ..parts("7.2", "2.14.0") };
-    both(&commit, "rocm72torch2.14git4a948e9", "rocm7.2torch2.14git4a948e9");
-    both(&parts("7.2", "2.15.0.dev20261101"), "rocm72torch2.15dev20261101", "rocm7.2torch2.15dev20261101");
+    both(
+        &parts("7.1", "2.10.0"),
+        "rocm71torch2.10",
+        "rocm7.1torch2.10",
+    );
+    let commit = LabelParts {
+        git: Some("4a948e9".into()),
+        ..parts("7.2", "2.14.0")
+    };
+    both(
+        &commit,
+        "rocm72torch2.14git4a948e9",
+        "rocm7.2torch2.14git4a948e9",
+    );
+    both(
+        &parts("7.2", "2.15.0.dev20261101"),
+        "rocm72torch2.15dev20261101",
+        "rocm7.2torch2.15dev20261101",
+    );
 }
 
 #[test]
@@ -48,23 +72,42 @@ fn a_label_of_a_wheel_that_rocm_was_put_into_is_read_as_the_one_it_had() {
     let own: LocalLabel = "rocm7.14torch2.9".parse().unwrap();
     let embedded = LocalLabel::embedded(Some(&own));
     assert_eq!(embedded.as_str(), "rocm.rocm7.14torch2.9");
-    assert!(embedded.is_embedded() && LocalLabel::embedded(None).is_embedded() && !own.is_embedded());
+    assert!(
+        embedded.is_embedded() && LocalLabel::embedded(None).is_embedded() && !own.is_embedded()
+    );
     assert_eq!(read("rocm.rocm7.14torch2.9"), read("rocm7.14torch2.9"));
-    assert!(LabelParts::parse(&LocalLabel::embedded(None), &known()).is_err(), "it names no version");
+    assert!(
+        LabelParts::parse(&LocalLabel::embedded(None), &known()).is_err(),
+        "it names no version"
+    );
 }
 
 #[test]
 fn rocm_is_cut_to_its_minor_only_by_who_asks_for_it() {
     let full: RocmVersion = "6.2.4".parse().unwrap();
-    assert_eq!(parts(full.minor().as_str(), "2.6.0").label(LabelStyle::Compact).as_str(), "rocm62torch2.6");
-    assert_eq!(parts(full.as_str(), "2.6.0").label(LabelStyle::Compact).as_str(), "rocm624torch2.6");
+    assert_eq!(
+        parts(full.minor().as_str(), "2.6.0")
+            .label(LabelStyle::Compact)
+            .as_str(),
+        "rocm62torch2.6"
+    );
+    assert_eq!(
+        parts(full.as_str(), "2.6.0")
+            .label(LabelStyle::Compact)
+            .as_str(),
+        "rocm624torch2.6"
+    );
 }
 
 /// M16
 #[test]
 fn digits_with_two_readings_are_ambiguous_and_one_reading_is_not() {
     let check = |rocm: &str, expect: bool| {
-        assert_eq!(is_compact_unambiguous(&rocm.parse().unwrap(), &known()), expect, "{rocm}");
+        assert_eq!(
+            is_compact_unambiguous(&rocm.parse().unwrap(), &known()),
+            expect,
+            "{rocm}"
+        );
     };
     check("6.2", true);
     check("6.2.4", true);
@@ -72,9 +115,15 @@ fn digits_with_two_readings_are_ambiguous_and_one_reading_is_not() {
     check("7.1.4", false);
     check("10.1", false);
     let without_714: Vec<RocmVersion> = ["7.1.4".parse().unwrap()].into();
-    assert!(is_compact_unambiguous(&"7.1.4".parse().unwrap(), &without_714));
+    assert!(is_compact_unambiguous(
+        &"7.1.4".parse().unwrap(),
+        &without_714
+    ));
     let patched: Vec<RocmVersion> = ["7.14.2".parse().unwrap()].into();
-    assert!(!is_compact_unambiguous(&"7.1.4".parse().unwrap(), &patched), "7.14.2 is cut to 7.14");
+    assert!(
+        !is_compact_unambiguous(&"7.1.4".parse().unwrap(), &patched),
+        "7.14.2 is cut to 7.14"
+    );
 }
 
 #[test]
@@ -88,7 +137,10 @@ fn torch_keeps_its_dot_and_folds_its_patch() {
 #[test]
 fn a_nightly_keeps_its_date_and_a_local_part_of_torch_is_dropped() {
     let label = |torch| parts("7.2", torch).label(LabelStyle::Compact).to_string();
-    assert_eq!(label("2.15.0.dev20261101+rocm7.2"), "rocm72torch2.15dev20261101");
+    assert_eq!(
+        label("2.15.0.dev20261101+rocm7.2"),
+        "rocm72torch2.15dev20261101"
+    );
     assert_eq!(label("2.15.0rc1"), "rocm72torch2.15rc1");
     assert_eq!(label("2.15.0a0+gitabcdef0"), "rocm72torch2.15a0");
     assert_eq!(label("2.12.0+rocm7.14.0"), "rocm72torch2.12");
@@ -102,28 +154,48 @@ fn tails_stand_in_order_with_the_backend_last() {
         cxx11abi: Some(true),
         ..parts("6.2", "2.6.0.dev20250101")
     };
-    assert_eq!(all.label(LabelStyle::Compact).as_str(), "rocm62torch2.6dev20250101git4a948e9cxx11abitruetriton");
+    assert_eq!(
+        all.label(LabelStyle::Compact).as_str(),
+        "rocm62torch2.6dev20250101git4a948e9cxx11abitruetriton"
+    );
 }
 
 #[test]
 fn the_abi_tail_is_lower_case() {
-    let label = |torch, abi| LabelParts { cxx11abi: Some(abi), ..parts("6.2", torch) }.label(LabelStyle::Compact);
+    let label = |torch, abi| {
+        LabelParts {
+            cxx11abi: Some(abi),
+            ..parts("6.2", torch)
+        }
+        .label(LabelStyle::Compact)
+    };
     assert_eq!(label("2.6.0", true).as_str(), "rocm62torch2.6cxx11abitrue");
-    assert_eq!(label("2.5.1", false).as_str(), "rocm62torch2.5cxx11abifalse");
+    assert_eq!(
+        label("2.5.1", false).as_str(),
+        "rocm62torch2.5cxx11abifalse"
+    );
 }
 
 /// 6.14
 #[test]
 fn a_label_has_letters_digits_and_dots_only() {
     let normal = |text: &str| text.parse::<LocalLabel>().map(|l| l.to_string());
-    assert_eq!(normal("rocm62torch2.5-triton").unwrap(), "rocm62torch2.5.triton");
+    assert_eq!(
+        normal("rocm62torch2.5-triton").unwrap(),
+        "rocm62torch2.5.triton"
+    );
     assert_eq!(normal("ROCm62_triton").unwrap(), "rocm62.triton");
     assert_eq!(normal("torch2.05").unwrap(), "torch2.5");
     assert_eq!(normal("a.000").unwrap(), "a.0");
     for text in ["", "a..b", ".a", "a.", "a+b", "rocm 62", "röcm"] {
         assert!(normal(text).is_err(), "{text}");
     }
-    assert!(normal("rocm62+torch 2.5").unwrap_err().to_string().ends_with("such as `rocm62.torch.2.5`"));
+    assert!(
+        normal("rocm62+torch 2.5")
+            .unwrap_err()
+            .to_string()
+            .ends_with("such as `rocm62.torch.2.5`")
+    );
 }
 
 #[test]
@@ -134,34 +206,80 @@ fn every_listed_spelling_is_read() {
             Accelerator::Rocm(rocm) => format!("rocm {rocm}"),
             Accelerator::Cuda(digits) => format!("cu {digits}"),
         };
-        assert_eq!((found.as_str(), read.ambiguous), (accelerator, false), "{label}");
-        assert_eq!(read.parts.torch.as_ref().map(ToString::to_string).unwrap_or_default(), torch, "{label}");
+        assert_eq!(
+            (found.as_str(), read.ambiguous),
+            (accelerator, false),
+            "{label}"
+        );
+        assert_eq!(
+            read.parts
+                .torch
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+            torch,
+            "{label}"
+        );
         read.parts
     };
     check("cu124torch2.5", "cu 124", "2.5");
     check("cu130torch2.9", "cu 130", "2.9");
-    assert_eq!(check("cu12torch2.10cxx11abiTRUE", "cu 12", "2.10").cxx11abi, Some(true));
+    assert_eq!(
+        check("cu12torch2.10cxx11abiTRUE", "cu 12", "2.10").cxx11abi,
+        Some(true)
+    );
     check("rocm62torch2.5", "rocm 6.2", "2.5");
     check("rocm624torch2.6", "rocm 6.2.4", "2.6");
     check("rocm6.2.4torch2.6", "rocm 6.2.4", "2.6");
     check("rocm7.14torch2.14", "rocm 7.14", "2.14");
     check("rocm10.1torch2.14", "rocm 10.1", "2.14");
-    assert_eq!(check("rocm72torch2.14git4a948e9", "rocm 7.2", "2.14").git.as_deref(), Some("4a948e9"));
-    assert_eq!(check("rocm62torch2.5triton", "rocm 6.2", "2.5").backend.as_deref(), Some("triton"));
-    assert_eq!(check("rocm62torch2.5-triton", "rocm 6.2", "2.5").backend.as_deref(), Some("triton"));
-    assert_eq!(check("cu128torch2.10gite2743ab", "cu 128", "2.10").git.as_deref(), Some("e2743ab"));
+    assert_eq!(
+        check("rocm72torch2.14git4a948e9", "rocm 7.2", "2.14")
+            .git
+            .as_deref(),
+        Some("4a948e9")
+    );
+    assert_eq!(
+        check("rocm62torch2.5triton", "rocm 6.2", "2.5")
+            .backend
+            .as_deref(),
+        Some("triton")
+    );
+    assert_eq!(
+        check("rocm62torch2.5-triton", "rocm 6.2", "2.5")
+            .backend
+            .as_deref(),
+        Some("triton")
+    );
+    assert_eq!(
+        check("cu128torch2.10gite2743ab", "cu 128", "2.10")
+            .git
+            .as_deref(),
+        Some("e2743ab")
+    );
     check("rocm10.1torch2.15.0a0", "rocm 10.1", "2.15.0a0");
-    check("rocm7.2torch2.15.dev20261101", "rocm 7.2", "2.15.dev20261101");
+    check(
+        "rocm7.2torch2.15.dev20261101",
+        "rocm 7.2",
+        "2.15.dev20261101",
+    );
     check("rocm7.14.0", "rocm 7.14.0", "");
     let both = check("rocm72torch2.14gite2743abaiter", "rocm 7.2", "2.14");
-    assert_eq!((both.git.as_deref(), both.backend.as_deref()), (Some("e2743ab"), Some("aiter")));
+    assert_eq!(
+        (both.git.as_deref(), both.backend.as_deref()),
+        (Some("e2743ab"), Some("aiter"))
+    );
 }
 
 #[test]
 fn three_digits_are_ambiguous_where_a_two_digit_minor_is_known() {
     let check = |label: &str, rocm: &str, ambiguous: bool| {
         let read = read(label);
-        assert_eq!(read.parts.accelerator, Accelerator::Rocm(rocm.parse().unwrap()), "{label}");
+        assert_eq!(
+            read.parts.accelerator,
+            Accelerator::Rocm(rocm.parse().unwrap()),
+            "{label}"
+        );
         assert_eq!(read.ambiguous, ambiguous, "{label}");
     };
     check("rocm714torch2.14", "7.1.4", true);
@@ -174,19 +292,41 @@ fn three_digits_are_ambiguous_where_a_two_digit_minor_is_known() {
 fn words_appended_to_a_label_are_read_with_its_backend() {
     let appended = read("rocm62torch2.5triton.gfx942");
     assert_eq!(appended.parts.backend.as_deref(), Some("triton.gfx942"));
-    assert_eq!(appended.parts.label(LabelStyle::Compact).as_str(), "rocm62torch2.5triton.gfx942");
-    assert_eq!(read("rocm62torch2.5.gfx942.fat").parts.backend.as_deref(), Some("gfx942.fat"));
+    assert_eq!(
+        appended.parts.label(LabelStyle::Compact).as_str(),
+        "rocm62torch2.5triton.gfx942"
+    );
+    assert_eq!(
+        read("rocm62torch2.5.gfx942.fat").parts.backend.as_deref(),
+        Some("gfx942.fat")
+    );
 }
 
 #[test]
 fn a_label_of_other_parts_is_refused_with_the_reason() {
-    let reason = |label: &str| LabelParts::parse(&label.parse().unwrap(), &known()).unwrap_err().reason;
+    let reason = |label: &str| {
+        LabelParts::parse(&label.parse().unwrap(), &known())
+            .unwrap_err()
+            .reason
+    };
     assert_eq!(reason("cpu"), "it does not begin with `rocm` or `cu`");
-    assert_eq!(reason("rocm6torch2.5"), "`6` after `rocm` is no version: two to four numbers, such as `62` or `6.2`");
+    assert_eq!(
+        reason("rocm6torch2.5"),
+        "`6` after `rocm` is no version: two to four numbers, such as `62` or `6.2`"
+    );
     assert_eq!(reason("cutorch2.5"), "no version follows `cu`");
-    assert_eq!(reason("rocm62torchx"), "no torch version follows `torch`, but `x`");
-    assert_eq!(reason("rocm62torch2.5git12"), "after `git` stand 7 to 40 hex digits, not `12`");
-    assert_eq!(reason("rocm62torch2.5.2triton.1"), "`triton.1` is no backend");
+    assert_eq!(
+        reason("rocm62torchx"),
+        "no torch version follows `torch`, but `x`"
+    );
+    assert_eq!(
+        reason("rocm62torch2.5git12"),
+        "after `git` stand 7 to 40 hex digits, not `12`"
+    );
+    assert_eq!(
+        reason("rocm62torch2.5.2triton.1"),
+        "`triton.1` is no backend"
+    );
 }
 
 proptest! {
@@ -227,9 +367,14 @@ proptest! {
 
 #[test]
 fn the_last_digit_of_a_cuda_label_is_the_minor() {
-    for (digits, version) in
-        [("124", "12.4"), ("118", "11.8"), ("12", "12"), ("130", "13.0"), ("12.4", "12.4"), ("", "")]
-    {
+    for (digits, version) in [
+        ("124", "12.4"),
+        ("118", "11.8"),
+        ("12", "12"),
+        ("130", "13.0"),
+        ("12.4", "12.4"),
+        ("", ""),
+    ] {
         assert_eq!(super::cuda_version(digits), version);
     }
 }

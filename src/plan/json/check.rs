@@ -1,8 +1,8 @@
 //! Checks of every field of a plan that is read back.
 //!
-//! A plan crosses machines, and its fields become words of scripts, options of a container, names of files. None of them
-//! may hold what the matrix file could not have said. The structs are taken apart field by field, so that a field that is
-//! added and not checked does not compile.
+//! A plan crosses machines, and its fields become words of scripts, options of a container, names
+//! of files. None of them may hold what the matrix file could not have said. The structs are taken
+//! apart field by field, so that a field that is added and not checked does not compile.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -12,17 +12,19 @@ use indexmap::IndexMap;
 
 use super::field::{FieldFault, Path};
 use super::{
-    CoveredDocument, DockerDocument, DroppedDocument, EstimateDocument, ExcludedDocument, ImageDocument, JobDocument,
-    MatrixDocument, PlanDocument, RepairDocument, ShardDocument, TestDocument,
+    CoveredDocument, DockerDocument, DroppedDocument, EstimateDocument, ExcludedDocument,
+    ImageDocument, JobDocument, MatrixDocument, PlanDocument, RepairDocument, ShardDocument,
+    TestDocument,
 };
 use crate::config::{
-    DigestRule, Gate, GpuPolicy, GroupIds, MissingImage, Platform, PythonFrom, RepairPlatform, RunnerSelector, Switch,
-    TestFamilies, TorchFrom, docker_argument_fault, is_runner_group, syntax,
+    DigestRule, Gate, GpuPolicy, GroupIds, MissingImage, Platform, PythonFrom, RepairPlatform,
+    RunnerSelector, Switch, TestFamilies, TorchFrom, docker_argument_fault, is_runner_group,
+    syntax,
 };
 use crate::diagnostic::render::visible;
 use crate::names::{
-    DistributionName, ExpectedWheel, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version,
-    WheelName, is_wheel_file,
+    DistributionName, ExpectedWheel, GfxTarget, LocalLabel, PackageVersion, PythonVersion,
+    RocmVersion, Version, WheelName, is_wheel_file,
 };
 use crate::plan::JOBS_PER_MATRIX;
 use crate::plan::id::{self, is_id};
@@ -44,7 +46,10 @@ struct Checker {
 impl Checker {
     fn fault(&mut self, path: Path<'_>, reason: impl Into<String>) {
         if self.found.len() <= MOST_FAULTS {
-            self.found.push(FieldFault { steps: path.steps(), reason: reason.into() });
+            self.found.push(FieldFault {
+                steps: path.steps(),
+                reason: reason.into(),
+            });
         }
     }
 
@@ -74,7 +79,10 @@ impl Checker {
             let at = list.item(number);
             self.job(at, job, matrices);
             if !ids.insert(job.id.as_str()) {
-                self.fault(at.key("id"), format!("is `{}`, as that of another job", visible(&job.id)));
+                self.fault(
+                    at.key("id"),
+                    format!("is `{}`, as that of another job", visible(&job.id)),
+                );
             }
         }
         let list = root.key("excluded");
@@ -85,7 +93,10 @@ impl Checker {
         for (number, CoveredDocument { id, axes }) in covered.iter().enumerate() {
             let at = list.item(number);
             if !ids.contains(id.as_str()) {
-                self.fault(at.key("id"), format!("is `{}`, which is no job of the plan", visible(id)));
+                self.fault(
+                    at.key("id"),
+                    format!("is `{}`, which is no job of the plan", visible(id)),
+                );
             }
             self.covers(at.key("axes"), axes, None);
         }
@@ -118,7 +129,12 @@ impl Checker {
         } = document;
         self.text(at.key("matrix"), matrix);
         let is_path = !matrix.is_empty() && !matrix.starts_with('-');
-        self.fits(at.key("matrix"), is_path, matrix, "the path of a matrix file");
+        self.fits(
+            at.key("matrix"),
+            is_path,
+            matrix,
+            "the path of a matrix file",
+        );
         self.parses::<DistributionName>(at.key("distribution"), distribution);
         self.word(at.key("platform"), platform, Platform::WORDS);
         self.word(at.key("torch_from"), torch_from, TorchFrom::WORDS);
@@ -132,9 +148,15 @@ impl Checker {
         for (number, name) in secrets.iter().enumerate() {
             // The text is not repeated: it may be the secret.
             if !syntax::is_secret_word(name) {
-                self.fault(list.item(number), "is not the name of a secret: capitals, digits and `_`");
+                self.fault(
+                    list.item(number),
+                    "is not the name of a secret: capitals, digits and `_`",
+                );
             } else if syntax::is_taken(name) {
-                self.fault(list.item(number), format!("is `{name}`, a variable of the runner or the system"));
+                self.fault(
+                    list.item(number),
+                    format!("is `{name}`, a variable of the runner or the system"),
+                );
             } else if !known.insert(name) {
                 self.fault(list.item(number), format!("is `{name}` once more"));
             }
@@ -144,17 +166,29 @@ impl Checker {
             self.fits(list, syntax::is_label(name), name, "the name of an index");
             if !syntax::is_index_address(address) {
                 // It may hold a password.
-                self.fault(list.key(name), "is not the address of an index: http(s), without user, blanks or quotes");
+                self.fault(
+                    list.key(name),
+                    "is not the address of an index: http(s), without user, blanks or quotes",
+                );
             }
             self.text(list.key(name), address);
         }
-        let RepairDocument { platform, presets, exclude } = repair;
+        let RepairDocument {
+            platform,
+            presets,
+            exclude,
+        } = repair;
         let of = at.key("repair");
         let is_platform = match RepairPlatform::from_word(platform) {
             RepairPlatform::Off | RepairPlatform::Auto => true,
             RepairPlatform::Tag(tag) => syntax::is_repair_platform(&tag),
         };
-        self.fits(of.key("platform"), is_platform, platform, "`off`, `auto` or a platform tag");
+        self.fits(
+            of.key("platform"),
+            is_platform,
+            platform,
+            "`off`, `auto` or a platform tag",
+        );
         self.labels(of.key("presets"), presets, "an exclude preset");
         let list = of.key("exclude");
         for (number, pattern) in exclude.iter().enumerate() {
@@ -162,20 +196,46 @@ impl Checker {
                 self.fault(list.item(number), format!("matches no library: {reason}"));
             }
         }
-        let TestDocument { runner, gpu, families } = test;
+        let TestDocument {
+            runner,
+            gpu,
+            families,
+        } = test;
         let of = at.key("test");
         self.parses::<RunnerSelector>(of.key("runner"), runner);
         self.word(of.key("gpu"), gpu, GpuPolicy::WORDS);
-        if let Some(text) = families.as_deref().filter(|text| TestFamilies::control(text).is_none()) {
+        if let Some(text) = families
+            .as_deref()
+            .filter(|text| TestFamilies::control(text).is_none())
+        {
             for family in text.split(';') {
-                self.fits(of.key("families"), is_family(family), family, "a family of GPUs");
+                self.fits(
+                    of.key("families"),
+                    is_family(family),
+                    family,
+                    "a family of GPUs",
+                );
             }
         }
     }
 
-    fn image_rule(&mut self, at: Path<'_>, ImageDocument { repository, tag, missing, digest }: &ImageDocument) {
+    fn image_rule(
+        &mut self,
+        at: Path<'_>,
+        ImageDocument {
+            repository,
+            tag,
+            missing,
+            digest,
+        }: &ImageDocument,
+    ) {
         let is_repository = syntax::is_image_repository(repository);
-        self.fits(at.key("repository"), is_repository, repository, "the name of an image");
+        self.fits(
+            at.key("repository"),
+            is_repository,
+            repository,
+            "the name of an image",
+        );
         let reference = format!("image:{tag}");
         let is_tag = tag.is_empty() || syntax::is_image_reference(&reference);
         self.fits(at.key("tag"), is_tag, tag, "the tag of an image");
@@ -183,18 +243,40 @@ impl Checker {
         self.word(at.key("digest"), digest, DigestRule::WORDS);
     }
 
-    fn docker(&mut self, at: Path<'_>, DockerDocument { shm_size, groups, gid, args }: &DockerDocument) {
-        self.fits(at.key("shm_size"), syntax::is_size(shm_size), shm_size, "a size for shared memory");
+    fn docker(
+        &mut self,
+        at: Path<'_>,
+        DockerDocument {
+            shm_size,
+            groups,
+            gid,
+            args,
+        }: &DockerDocument,
+    ) {
+        self.fits(
+            at.key("shm_size"),
+            syntax::is_size(shm_size),
+            shm_size,
+            "a size for shared memory",
+        );
         let list = at.key("groups");
         for (number, group) in groups.iter().enumerate() {
-            self.fits(list.item(number), syntax::is_group(group), group, "the name or number of a group");
+            self.fits(
+                list.item(number),
+                syntax::is_group(group),
+                group,
+                "the name or number of a group",
+            );
         }
         self.word(at.key("gid"), gid, GroupIds::WORDS);
         let list = at.key("args");
         for (number, text) in args.iter().enumerate() {
             self.text(list.item(number), text);
             if let Some((message, _)) = docker_argument_fault(number, text) {
-                self.fault(list.item(number), format!("cannot be given to the container: {}", visible(&message)));
+                self.fault(
+                    list.item(number),
+                    format!("cannot be given to the container: {}", visible(&message)),
+                );
             }
         }
     }
@@ -228,12 +310,18 @@ impl Checker {
         } = document;
         let longest = id::LONGEST;
         if !is_id(id) {
-            let reason = format!("is `{}`, not an id: a-z, 0-9, `.`, `_` and `-`, at most {longest}", visible(id));
+            let reason = format!(
+                "is `{}`, not an id: a-z, 0-9, `.`, `_` and `-`, at most {longest}",
+                visible(id)
+            );
             self.fault(at.key("id"), reason);
         }
         let of = matrices.get(*matrix);
         if of.is_none() {
-            self.fault(at.key("matrix"), format!("is {matrix}, and the plan has {} matrices", matrices.len()));
+            self.fault(
+                at.key("matrix"),
+                format!("is {matrix}, and the plan has {} matrices", matrices.len()),
+            );
         }
         let list = at.key("axes");
         for (name, value) in axes {
@@ -241,7 +329,10 @@ impl Checker {
         }
         self.parses::<DistributionName>(at.key("distribution"), distribution);
         if of.is_some_and(|of| of.distribution != *distribution) {
-            self.fault(at.key("distribution"), format!("is `{}`, not that of its matrix", visible(distribution)));
+            self.fault(
+                at.key("distribution"),
+                format!("is `{}`, not that of its matrix", visible(distribution)),
+            );
         }
         self.optional::<Version>(at.key("version"), version.as_deref());
         self.file_name(at.key("wheel"), wheel);
@@ -250,8 +341,18 @@ impl Checker {
             self.parses::<ExpectedWheel>(list.item(number), name);
         }
         self.optional::<LocalLabel>(at.key("label"), label.as_deref());
-        self.fits(at.key("backend"), syntax::is_label(backend), backend, "the name of a backend");
-        self.fits(at.key("recipe"), syntax::is_name(recipe), recipe, "the name of a recipe");
+        self.fits(
+            at.key("backend"),
+            syntax::is_label(backend),
+            backend,
+            "the name of a backend",
+        );
+        self.fits(
+            at.key("recipe"),
+            syntax::is_name(recipe),
+            recipe,
+            "the name of a recipe",
+        );
         self.words(at.key("gates"), gates, Gate::WORDS);
         let list = at.key("gfx");
         for (number, target) in gfx.iter().enumerate() {
@@ -259,7 +360,12 @@ impl Checker {
         }
         let list = at.key("families");
         for (number, family) in families.iter().enumerate() {
-            self.fits(list.item(number), is_family(family), family, "a family of GPUs");
+            self.fits(
+                list.item(number),
+                is_family(family),
+                family,
+                "a family of GPUs",
+            );
         }
         let list = at.key("dropped_gfx");
         for (number, DroppedDocument { target, reason }) in dropped_gfx.iter().enumerate() {
@@ -268,18 +374,35 @@ impl Checker {
             self.text(of.key("reason"), reason);
         }
         if let Some(image) = image {
-            self.fits(at.key("image"), syntax::is_image_reference(image), image, "the name of an image");
+            self.fits(
+                at.key("image"),
+                syntax::is_image_reference(image),
+                image,
+                "the name of an image",
+            );
         }
         self.optional::<Version>(at.key("image_glibc"), image_glibc.as_deref());
         if runner.is_empty() && runner_group.is_none() {
             self.fault(at.key("runner"), "is empty");
         }
         if let Some(group) = runner_group {
-            self.fits(at.key("runner_group"), is_runner_group(group), group, "the name of a group of runners");
+            self.fits(
+                at.key("runner_group"),
+                is_runner_group(group),
+                group,
+                "the name of a group of runners",
+            );
         }
         self.labels(at.key("runner"), runner, "a runner label");
         self.word(at.key("gpu"), gpu, GpuPolicy::WORDS);
-        if let Some(EstimateDocument { objects: _, hours, attempts: _, cache_mb: _, verdict }) = estimate {
+        if let Some(EstimateDocument {
+            objects: _,
+            hours,
+            attempts: _,
+            cache_mb: _,
+            verdict,
+        }) = estimate
+        {
             let of = at.key("estimate");
             if !hours.is_finite() || hours.is_sign_negative() {
                 self.fault(of.key("hours"), format!("is {hours}, which no build takes"));
@@ -295,10 +418,21 @@ impl Checker {
     }
 
     fn excluded(&mut self, at: Path<'_>, document: &ExcludedDocument, matrices: &[MatrixDocument]) {
-        let ExcludedDocument { matrix, axes, count: _, code, reason, hint, source } = document;
+        let ExcludedDocument {
+            matrix,
+            axes,
+            count: _,
+            code,
+            reason,
+            hint,
+            source,
+        } = document;
         let of = matrices.get(*matrix);
         if of.is_none() {
-            self.fault(at.key("matrix"), format!("is {matrix}, and the plan has {} matrices", matrices.len()));
+            self.fault(
+                at.key("matrix"),
+                format!("is {matrix}, and the plan has {} matrices", matrices.len()),
+            );
         }
         let list = at.key("axes");
         for (name, value) in axes {
@@ -319,13 +453,19 @@ impl Checker {
         for (number, ShardDocument { first, count }) in shards.iter().enumerate() {
             let of = at.item(number);
             if *first != next {
-                self.fault(of.key("first"), format!("is {first}, and the next job is {next}"));
+                self.fault(
+                    of.key("first"),
+                    format!("is {first}, and the next job is {next}"),
+                );
                 return;
             }
             if !(1..=JOBS_PER_MATRIX).contains(count) || count.saturating_add(next) > jobs {
                 self.fault(
                     of.key("count"),
-                    format!("is {count}: {} jobs are left, and a shard has 1 to {JOBS_PER_MATRIX}", jobs - next),
+                    format!(
+                        "is {count}: {} jobs are left, and a shard has 1 to {JOBS_PER_MATRIX}",
+                        jobs - next
+                    ),
                 );
                 return;
             }
@@ -351,12 +491,19 @@ impl Checker {
             "gpu" => self.word(at, value, GpuPolicy::WORDS),
             "runner" => self.fits(at, syntax::is_label(value), value, "a runner label"),
             "version" => self.parses::<PackageVersion>(at, value),
-            _ if of.is_some_and(|of| of.distribution == name) => self.parses::<PackageVersion>(at, value),
+            _ if of.is_some_and(|of| of.distribution == name) => {
+                self.parses::<PackageVersion>(at, value)
+            }
             _ => self.path_or_word(at, value),
         }
     }
 
-    fn covers(&mut self, at: Path<'_>, axes: &IndexMap<String, Vec<String>>, of: Option<&MatrixDocument>) {
+    fn covers(
+        &mut self,
+        at: Path<'_>,
+        axes: &IndexMap<String, Vec<String>>,
+        of: Option<&MatrixDocument>,
+    ) {
         for (name, values) in axes {
             if values.is_empty() {
                 self.axis_name(at, name);
@@ -369,7 +516,12 @@ impl Checker {
 
     fn vars(&mut self, at: Path<'_>, vars: &IndexMap<String, String>) {
         for (name, value) in vars {
-            self.fits(at, syntax::is_label(name), name, "the name of a recipe variable");
+            self.fits(
+                at,
+                syntax::is_label(name),
+                name,
+                "the name of a recipe variable",
+            );
             self.path_or_word(at.key(name), value);
         }
     }
@@ -377,11 +529,15 @@ impl Checker {
     fn path_or_word(&mut self, at: Path<'_>, value: &str) {
         self.text(at, value);
         if syntax::leaves_the_repository(value) {
-            self.fault(at, format!("is `{}`, a path that leaves the repository", visible(value)));
+            self.fault(
+                at,
+                format!("is `{}`, a path that leaves the repository", visible(value)),
+            );
         }
     }
 
-    /// The name of what a job leaves: a wheel, a source distribution, an install tree or an archive of one.
+    /// The name of what a job leaves: a wheel, a source distribution, an install tree or an archive
+    /// of one.
     fn file_name(&mut self, at: Path<'_>, name: &str) {
         if is_wheel_file(name) {
             return self.parses::<ExpectedWheel>(at, name);
@@ -390,7 +546,12 @@ impl Checker {
         let is_name = name.starts_with(|c: char| c.is_ascii_alphanumeric())
             && name.len() <= WheelName::MOST_BYTES
             && name.bytes().all(inside);
-        self.fits(at, is_name, name, "the name of a wheel, a source distribution or a tree");
+        self.fits(
+            at,
+            is_name,
+            name,
+            "the name of a wheel, a source distribution or a tree",
+        );
     }
 
     fn file_names(&mut self, at: Path<'_>, names: &[String]) {
@@ -408,7 +569,13 @@ impl Checker {
     /// A text of one line that prints.
     fn text(&mut self, at: Path<'_>, text: &str) {
         if let Some(c) = syntax::unprintable(text) {
-            self.fault(at, format!("holds the character U+{:04X}, which does not print", u32::from(c)));
+            self.fault(
+                at,
+                format!(
+                    "holds the character U+{:04X}, which does not print",
+                    u32::from(c)
+                ),
+            );
         }
     }
 
@@ -426,7 +593,10 @@ impl Checker {
 
     fn word(&mut self, at: Path<'_>, text: &str, words: &[&str]) {
         if !words.contains(&text) {
-            self.fault(at, format!("is `{}`, not one of {}", visible(text), words.join(", ")));
+            self.fault(
+                at,
+                format!("is `{}`, not one of {}", visible(text), words.join(", ")),
+            );
         }
     }
 

@@ -68,10 +68,13 @@ impl Display for FieldFault {
     }
 }
 
-/// Returns the byte at which the value at these steps begins in a JSON text; where a step leads nowhere, the byte where
-/// the last one led to.
+/// Returns the byte at which the value at these steps begins in a JSON text; where a step leads
+/// nowhere, the byte where the last one led to.
 pub(super) fn offset(text: &str, steps: &[Step]) -> usize {
-    let mut scanner = Scanner { text: text.as_bytes(), at: 0 };
+    let mut scanner = Scanner {
+        text: text.as_bytes(),
+        at: 0,
+    };
     scanner.blanks();
     for step in steps {
         let before = scanner.at;

@@ -13,7 +13,8 @@ pub(super) fn keep<T>(pieces: &mut Vec<Option<T>>, number: u32, make: impl FnOnc
 
 /// Serialises a struct without its outer braces.
 pub(super) fn inner<T: Serialize>(value: &T) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec(value).expect("structs of texts and numbers always serialise");
+    let mut bytes =
+        serde_json::to_vec(value).expect("structs of texts and numbers always serialise");
     bytes.pop();
     bytes.remove(0);
     bytes

@@ -58,7 +58,13 @@ impl<'a> SitePart<'a> {
         let (site, place) = (job.site(), job.place());
         let (image, runner_group) = (site.image.as_deref(), place.group.as_deref());
         let image_glibc = site.image_glibc.as_ref().map(ToString::to_string);
-        Self { image, image_glibc, runner: &place.labels, runner_group, gpu: site.gpu.word() }
+        Self {
+            image,
+            image_glibc,
+            runner: &place.labels,
+            runner_group,
+            gpu: site.gpu.word(),
+        }
     }
 }
 
@@ -110,7 +116,10 @@ impl Pieces {
         };
         let axes = group.universe.axes().iter().map(|column| {
             let value = |value: &Option<crate::config::AxisValue>| {
-                value.as_ref().map(|value| piece(&column.name, &value.text)).unwrap_or_default()
+                value
+                    .as_ref()
+                    .map(|value| piece(&column.name, &value.text))
+                    .unwrap_or_default()
             };
             column.values.iter().map(value).collect()
         });
@@ -126,23 +135,49 @@ impl Pieces {
             site_warnings: Vec::new(),
             has_own_vars: !group.config.rows.is_empty()
                 || !group.config.include.is_empty()
-                || group.universe.axes().iter().any(|column| column.role == crate::config::AxisRole::Field),
-            packages_with_warnings: group.shared.packages.iter().map(|package| !package.warnings.is_empty()).collect(),
+                || group
+                    .universe
+                    .axes()
+                    .iter()
+                    .any(|column| column.role == crate::config::AxisRole::Field),
+            packages_with_warnings: group
+                .shared
+                .packages
+                .iter()
+                .map(|package| !package.warnings.is_empty())
+                .collect(),
             estimates: Vec::new(),
         };
         let file_form = group.config.distribution.file_form();
         for package in &group.shared.packages {
             let version = package.version.as_ref().map(ToString::to_string);
             let distribution = group.config.distribution.as_str();
-            let mut piece = inner(&VersionPart { distribution, version: version.as_deref() });
-            piece.extend_from_slice(format!(",\"wheel\":\"{file_form}-{}", package.in_name).as_bytes());
+            let mut piece = inner(&VersionPart {
+                distribution,
+                version: version.as_deref(),
+            });
+            piece.extend_from_slice(
+                format!(",\"wheel\":\"{file_form}-{}", package.in_name).as_bytes(),
+            );
             pieces.packages.push(piece);
         }
         for draft in &group.drafts {
-            let view = JobView { group, draft, number };
+            let view = JobView {
+                group,
+                draft,
+                number,
+            };
             keep(&mut pieces.labels, draft.label, || {
-                let plus = view.label().map(|label| format!("+{label}")).unwrap_or_default();
-                (plus, inner(&LabelPart { label: view.label() }))
+                let plus = view
+                    .label()
+                    .map(|label| format!("+{label}"))
+                    .unwrap_or_default();
+                (
+                    plus,
+                    inner(&LabelPart {
+                        label: view.label(),
+                    }),
+                )
             });
             keep(&mut pieces.recipes, draft.tag, || {
                 let backend = view.backend();
@@ -156,9 +191,18 @@ impl Pieces {
             keep(&mut pieces.devices, draft.device, || {
                 let gfx: Vec<String> = view.device().gfx.iter().map(ToString::to_string).collect();
                 inner(&DevicePart {
-                    families: if gfx == view.families() { &[] } else { view.families() },
+                    families: if gfx == view.families() {
+                        &[]
+                    } else {
+                        view.families()
+                    },
                     gfx,
-                    dropped_gfx: view.device().dropped.iter().map(DroppedDocument::from).collect(),
+                    dropped_gfx: view
+                        .device()
+                        .dropped
+                        .iter()
+                        .map(DroppedDocument::from)
+                        .collect(),
                 })
             });
             keep(&mut pieces.sites, draft.site, || inner(&SitePart::of(view)));
@@ -172,7 +216,9 @@ impl Pieces {
                 piece
             });
             keep(&mut pieces.estimates, draft.estimate, || {
-                inner(&EstimatePart { estimate: view.estimate().map(EstimateDocument::from) })
+                inner(&EstimatePart {
+                    estimate: view.estimate().map(EstimateDocument::from),
+                })
             });
         }
         pieces
@@ -197,7 +243,9 @@ impl Pieces {
         }
         text.extend_from_slice(b"},");
         let draft = job.draft;
-        let package = self.package_axis.map_or(0, |axis| job.group.universe.index(draft.cell, axis));
+        let package = self
+            .package_axis
+            .map_or(0, |axis| job.group.universe.index(draft.cell, axis));
         text.extend_from_slice(&self.packages[package]);
         if let Some((plus, label)) = &self.labels[draft.label as usize] {
             text.extend_from_slice(plus.as_bytes());
@@ -219,15 +267,23 @@ impl Pieces {
         ] {
             text.push(b',');
             match &of_pool {
-                Some(site) if std::ptr::eq(pieces, &raw const self.sites) => text.extend_from_slice(site),
+                Some(site) if std::ptr::eq(pieces, &raw const self.sites) => {
+                    text.extend_from_slice(site)
+                }
                 _ => text.extend_from_slice(pieces[number as usize].as_deref().unwrap_or_default()),
             }
         }
         if draft.covers != 0 {
             text.push(b',');
-            text.extend_from_slice(&inner(&CoversPart { covers: job.covers() }));
+            text.extend_from_slice(&inner(&CoversPart {
+                covers: job.covers(),
+            }));
         }
-        let vars = if self.has_own_vars { job.own_vars() } else { IndexMap::new() };
+        let vars = if self.has_own_vars {
+            job.own_vars()
+        } else {
+            IndexMap::new()
+        };
         if !vars.is_empty() {
             text.push(b',');
             text.extend_from_slice(&inner(&VarsPart { vars }));
@@ -235,9 +291,12 @@ impl Pieces {
         let of_package = self.packages_with_warnings[package];
         if of_package {
             text.extend_from_slice(b",");
-            text.extend_from_slice(&inner(&WarningsPart { warnings: job.warnings().collect() }));
-        } else if let Some(warnings) =
-            self.site_warnings[draft.site as usize].as_deref().filter(|text| !text.is_empty())
+            text.extend_from_slice(&inner(&WarningsPart {
+                warnings: job.warnings().collect(),
+            }));
+        } else if let Some(warnings) = self.site_warnings[draft.site as usize]
+            .as_deref()
+            .filter(|text| !text.is_empty())
         {
             text.extend_from_slice(warnings);
         }

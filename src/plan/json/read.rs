@@ -2,8 +2,8 @@
 
 use super::{ExcludedDocument, JobDocument, MatrixDocument, PlanDocument, VERSION, check, field};
 use crate::config::{
-    DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom, Repair, RepairPlatform,
-    RunnerSelector, Switch, Test, TestFamilies, TorchFrom,
+    DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom,
+    Repair, RepairPlatform, RunnerSelector, Switch, Test, TestFamilies, TorchFrom,
 };
 use crate::diagnostic::{Diagnostic, Sink, Source, registry::plan as codes};
 use crate::plan::job::indexes_for;
@@ -14,13 +14,16 @@ pub fn read_json(source: &Source, sink: &mut Sink) -> Option<Vec<Job>> {
     read_saved(source, sink).map(|saved| saved.jobs)
 }
 
-/// Reads a plan back: its jobs, what was left out of it, and what was published when it was made. A file that is no
-/// plan of this version is a fault.
+/// Reads a plan back: its jobs, what was left out of it, and what was published when it was made. A
+/// file that is no plan of this version is a fault.
 pub fn read_saved(source: &Source, sink: &mut Sink) -> Option<SavedPlan> {
     let fault_at = |reason: String, at: usize| {
-        Diagnostic::new(&codes::BAD_PLAN_FILE, format!("`{}` is not a plan: {reason}", source.path))
-            .at(source.place(at..at), "")
-            .help("write it with `rock-matrix plan --format json`")
+        Diagnostic::new(
+            &codes::BAD_PLAN_FILE,
+            format!("`{}` is not a plan: {reason}", source.path),
+        )
+        .at(source.place(at..at), "")
+        .help("write it with `rock-matrix plan --format json`")
     };
     let fault = |reason: String| fault_at(reason, 0);
     let document: PlanDocument = match serde_json::from_str(&source.text) {
@@ -28,47 +31,77 @@ pub fn read_saved(source: &Source, sink: &mut Sink) -> Option<SavedPlan> {
         Err(error) => {
             let told = error.to_string();
             // The place is told as a place.
-            let reason = told.rsplit_once(" at line ").map_or(told.as_str(), |(reason, _)| reason);
-            let line: usize =
-                source.text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
-            let at = source.text.floor_char_boundary(line + error.column().saturating_sub(1));
+            let reason = told
+                .rsplit_once(" at line ")
+                .map_or(told.as_str(), |(reason, _)| reason);
+            let line: usize = source
+                .text
+                .split_inclusive('\n')
+                .take(error.line().saturating_sub(1))
+                .map(str::len)
+                .sum();
+            let at = source
+                .text
+                .floor_char_boundary(line + error.column().saturating_sub(1));
             sink.push(fault_at(reason.to_owned(), at));
             return None;
         }
     };
     if document.version != VERSION {
-        sink.push(fault(format!("it is of version {}, this program reads {VERSION}", document.version)));
+        sink.push(fault(format!(
+            "it is of version {}, this program reads {VERSION}",
+            document.version
+        )));
         return None;
     }
     let faults = check::faults(&document);
     if !faults.is_empty() {
         for fault in faults.iter().take(check::MOST_FAULTS) {
-            sink.push(fault_at(fault.to_string(), field::offset(&source.text, &fault.steps)));
+            sink.push(fault_at(
+                fault.to_string(),
+                field::offset(&source.text, &fault.steps),
+            ));
         }
         if faults.len() > check::MOST_FAULTS {
-            sink.push(fault(format!("more than {} of its fields are refused", check::MOST_FAULTS)));
+            sink.push(fault(format!(
+                "more than {} of its fields are refused",
+                check::MOST_FAULTS
+            )));
         }
         return None;
     }
     let saved = || {
-        let jobs = document.jobs.iter().map(|job| job_of(job, &document.matrices)).collect::<Result<_, String>>()?;
-        let left_out = document.excluded.iter().map(|row| left_out(row, &document.matrices));
+        let jobs = document
+            .jobs
+            .iter()
+            .map(|job| job_of(job, &document.matrices))
+            .collect::<Result<_, String>>()?;
+        let left_out = document
+            .excluded
+            .iter()
+            .map(|row| left_out(row, &document.matrices));
         Ok(SavedPlan {
             jobs,
             left_out: left_out.collect::<Result<_, String>>()?,
             published: document.published.clone(),
         })
     };
-    saved().map_err(|reason: String| sink.push(fault(reason))).ok()
+    saved()
+        .map_err(|reason: String| sink.push(fault(reason)))
+        .ok()
 }
 
 fn test_families(text: &str) -> TestFamilies {
-    TestFamilies::control(text).unwrap_or_else(|| TestFamilies::These(text.split(';').map(str::to_owned).collect()))
+    TestFamilies::control(text)
+        .unwrap_or_else(|| TestFamilies::These(text.split(';').map(str::to_owned).collect()))
 }
 
 fn left_out(row: &ExcludedDocument, matrices: &[MatrixDocument]) -> Result<LeftOut, String> {
-    let matrix = matrices.get(row.matrix).ok_or_else(|| format!("an excluded row names matrix {}", row.matrix))?;
-    let fault = |error: &dyn std::fmt::Display| format!("an excluded row of `{}`: {error}", matrix.matrix);
+    let matrix = matrices
+        .get(row.matrix)
+        .ok_or_else(|| format!("an excluded row names matrix {}", row.matrix))?;
+    let fault =
+        |error: &dyn std::fmt::Display| format!("an excluded row of `{}`: {error}", matrix.matrix);
     Ok(LeftOut {
         distribution: matrix.distribution.parse().map_err(|e| fault(&e))?,
         platform: Platform::from_word(&matrix.platform)
@@ -81,7 +114,9 @@ fn left_out(row: &ExcludedDocument, matrices: &[MatrixDocument]) -> Result<LeftO
 }
 
 fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String> {
-    let matrix = matrices.get(job.matrix).ok_or_else(|| format!("job `{}` names no matrix", job.id))?;
+    let matrix = matrices
+        .get(job.matrix)
+        .ok_or_else(|| format!("job `{}` names no matrix", job.id))?;
     let fault = |error: &dyn std::fmt::Display| format!("job `{}`: {error}", job.id);
     let axis = |name: &str| job.axes.get(name).map(String::as_str);
     macro_rules! parsed {
@@ -91,16 +126,22 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
     }
     macro_rules! word {
         ($kind:ty, $text:expr) => {
-            <$kind>::from_word($text).ok_or_else(|| fault(&format!("`{}` is no known word", $text)))?
+            <$kind>::from_word($text)
+                .ok_or_else(|| fault(&format!("`{}` is no known word", $text)))?
         };
     }
     let mut vars = matrix.vars.clone();
     vars.extend(job.vars.clone());
-    let targets = job.gfx.iter().map(|target| target.parse().map_err(|e| fault(&e)));
-    let dropped = job
-        .dropped_gfx
+    let targets = job
+        .gfx
         .iter()
-        .map(|d| Ok(DroppedGfx { target: d.target.parse().map_err(|e| fault(&e))?, reason: d.reason.clone() }));
+        .map(|target| target.parse().map_err(|e| fault(&e)));
+    let dropped = job.dropped_gfx.iter().map(|d| {
+        Ok(DroppedGfx {
+            target: d.target.parse().map_err(|e| fault(&e))?,
+            reason: d.reason.clone(),
+        })
+    });
     Ok(Job {
         id: job.id.clone(),
         axes: job.axes.clone(),
@@ -115,7 +156,11 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
         rocm: parsed!(axis("rocm")),
         backend: job.backend.clone(),
         gfx: targets.collect::<Result<_, String>>()?,
-        families: if job.families.is_empty() { job.gfx.clone() } else { job.families.clone() },
+        families: if job.families.is_empty() {
+            job.gfx.clone()
+        } else {
+            job.families.clone()
+        },
         dropped_gfx: dropped.collect::<Result<_, String>>()?,
         image: job.image.clone(),
         image_glibc: parsed!(job.image_glibc.as_deref()),
@@ -123,7 +168,11 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
         runner_group: job.runner_group.clone(),
         gpu: word!(GpuPolicy, &job.gpu),
         recipe: job.recipe.clone(),
-        gates: job.gates.iter().map(|gate| Ok(word!(Gate, gate))).collect::<Result<_, String>>()?,
+        gates: job
+            .gates
+            .iter()
+            .map(|gate| Ok(word!(Gate, gate)))
+            .collect::<Result<_, String>>()?,
         estimate: job.estimate.as_ref().map(|e| Estimate {
             objects: e.objects,
             hours: e.hours,
@@ -138,7 +187,10 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
             matrix: matrix.matrix.clone(),
             platform: word!(Platform, &matrix.platform),
             torch_from: word!(TorchFrom, &matrix.torch_from),
-            python_from: word!(PythonFrom, axis("python-from").unwrap_or(&matrix.python_from)),
+            python_from: word!(
+                PythonFrom,
+                axis("python-from").unwrap_or(&matrix.python_from)
+            ),
             image: Image {
                 repository: matrix.image.repository.clone(),
                 tag: matrix.image.tag.clone(),
@@ -155,7 +207,14 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
             cache_mb: matrix.cache_mb,
             vars,
             secrets: matrix.secrets.clone(),
-            indexes: indexes_for(&matrix.indexes, if job.families.is_empty() { &job.gfx } else { &job.families }),
+            indexes: indexes_for(
+                &matrix.indexes,
+                if job.families.is_empty() {
+                    &job.gfx
+                } else {
+                    &job.families
+                },
+            ),
             device_extras: matrix.device_extras,
             repair: Repair {
                 platform: RepairPlatform::from_word(&matrix.repair.platform),
@@ -163,7 +222,11 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
                 exclude: matrix.repair.exclude.clone(),
             },
             test: Test {
-                runner: matrix.test.runner.parse::<RunnerSelector>().map_err(|error| fault(&error))?,
+                runner: matrix
+                    .test
+                    .runner
+                    .parse::<RunnerSelector>()
+                    .map_err(|error| fault(&error))?,
                 families: matrix.test.families.as_deref().map(test_families),
                 gpu: word!(GpuPolicy, &matrix.test.gpu),
             },

@@ -10,12 +10,12 @@ const WAITING: &str = ".tmp-";
 /// Letters of the digest in such a name.
 const HEX: usize = 12;
 
-/// Bytes of a name. GitHub documents none; one of more than 255 can be stored by none that fetches it (`NAME_MAX` of Linux,
-/// `limits.h`), and so many are added while new bytes wait.
+/// Bytes of a name. GitHub documents none; one of more than 255 can be stored by none that fetches
+/// it (`NAME_MAX` of Linux, `limits.h`), and so many are added while new bytes wait.
 pub const LONGEST_NAME_BYTES: usize = 255 - WAITING.len() - HEX;
 
-/// The name under which the new bytes of a published file wait. It is made from the bytes, so that a later run finds and
-/// finishes what a killed one began.
+/// The name under which the new bytes of a published file wait. It is made from the bytes, so that
+/// a later run finds and finishes what a killed one began.
 pub(super) fn temporary(wanted: &Wanted) -> String {
     format!("{}{WAITING}{}", wanted.name, &wanted.digest.to_hex()[..HEX])
 }
@@ -24,7 +24,9 @@ pub(super) fn temporary(wanted: &Wanted) -> String {
 ///
 /// Each asset is compared with each wanted file, so no name is made for that.
 fn after_temporary<'n>(name: &'n str, wanted: &Wanted) -> Option<&'n str> {
-    let rest = name.strip_prefix(wanted.name.as_str())?.strip_prefix(WAITING)?;
+    let rest = name
+        .strip_prefix(wanted.name.as_str())?
+        .strip_prefix(WAITING)?;
     rest.strip_prefix(&wanted.digest.to_hex()[..HEX])
 }
 
@@ -40,17 +42,23 @@ fn awaited(asset: &ListedAsset) -> Option<(&str, &str)> {
     (is_mark && !name.is_empty()).then_some((name, hex))
 }
 
-/// The name whose place an asset waits to take. One with other bytes than it is called after is none of ours.
+/// The name whose place an asset waits to take. One with other bytes than it is called after is
+/// none of ours.
 pub(super) fn place_of(asset: &ListedAsset) -> Option<&str> {
     let (name, hex) = awaited(asset)?;
-    asset.digest.is_none_or(|digest| digest.to_hex().starts_with(hex)).then_some(name)
+    asset
+        .digest
+        .is_none_or(|digest| digest.to_hex().starts_with(hex))
+        .then_some(name)
 }
 
 /// Whether an asset is one that the goal wants, whole or not, under its own name or waiting for it.
 pub(super) fn is_of_wanted(asset: &ListedAsset, goal: &Goal) -> bool {
     let is_it = |wanted: &Wanted| {
-        let has_bytes = asset.state != AssetState::Uploaded || asset.digest.is_none_or(|d| d == wanted.digest);
-        (wanted.name == asset.name && (has_bytes || wanted.generated)) || is_temporary(&asset.name, wanted)
+        let has_bytes =
+            asset.state != AssetState::Uploaded || asset.digest.is_none_or(|d| d == wanted.digest);
+        (wanted.name == asset.name && (has_bytes || wanted.generated))
+            || is_temporary(&asset.name, wanted)
     };
     goal.assets.iter().any(is_it)
 }
@@ -81,7 +89,8 @@ impl Lacking {
     }
 }
 
-/// Leaves of these steps those that a release has room for. What is left out comes when others made room.
+/// Leaves of these steps those that a release has room for. What is left out comes when others made
+/// room.
 pub(super) fn within_room(goal: &Goal, release: &ListedRelease, steps: &mut Vec<Step>) {
     let mut room = room(goal, release, steps.iter());
     steps.retain(|step| {
@@ -93,7 +102,9 @@ pub(super) fn within_room(goal: &Goal, release: &ListedRelease, steps: &mut Vec<
 
 /// How many files a release takes once these steps deleted some.
 fn room<'s>(goal: &Goal, release: &ListedRelease, steps: impl Iterator<Item = &'s Step>) -> usize {
-    let freed = steps.filter(|step| matches!(step, Step::DeleteAsset { .. })).count();
+    let freed = steps
+        .filter(|step| matches!(step, Step::DeleteAsset { .. }))
+        .count();
     (goal.most_assets + freed).saturating_sub(release.assets.len())
 }
 
@@ -109,23 +120,45 @@ pub(super) fn lacking(
     allowed: Allowed,
     refused: &mut Vec<Refusal>,
 ) -> Lacking {
-    let present: BTreeMap<&str, &ListedAsset> =
-        release.assets.iter().map(|asset| (asset.name.as_str(), asset)).collect();
+    let present: BTreeMap<&str, &ListedAsset> = release
+        .assets
+        .iter()
+        .map(|asset| (asset.name.as_str(), asset))
+        .collect();
     let mut lacking = Lacking::default();
     for wanted in &share.assets {
-        let steps = One { wanted, release, allowed, present: &present }.lacks(refused);
-        if wanted.generated { &mut lacking.generated } else { &mut lacking.steps }.extend(steps);
+        let steps = One {
+            wanted,
+            release,
+            allowed,
+            present: &present,
+        }
+        .lacks(refused);
+        if wanted.generated {
+            &mut lacking.generated
+        } else {
+            &mut lacking.steps
+        }
+        .extend(steps);
     }
     for asset in &release.assets {
-        lacking.steps.extend(left_waiting(asset, goal, share, &present));
+        lacking
+            .steps
+            .extend(left_waiting(asset, goal, share, &present));
     }
-    for asset in release.assets.iter().filter(|asset| is_renamed_waiting(asset, share)) {
+    for asset in release
+        .assets
+        .iter()
+        .filter(|asset| is_renamed_waiting(asset, share))
+    {
         lacking.steps.push(delete(asset, DeleteReason::Renamed));
     }
     // What GitHub stored under another name, in an upload whose answer was lost.
     if release.draft {
         let is_left = |asset: &&ListedAsset| {
-            place_of(asset).is_none() && is_renamed(asset, share) && !is_renamed_waiting(asset, share)
+            place_of(asset).is_none()
+                && is_renamed(asset, share)
+                && !is_renamed_waiting(asset, share)
         };
         for asset in release.assets.iter().filter(is_left) {
             lacking.steps.push(match (asset.state, asset.digest) {
@@ -159,7 +192,12 @@ impl One<'_> {
             }
             Some((_, Holds::It)) | None => {}
         }
-        let comes = || waiting.map_or_else(|| self.upload(&self.wanted.name), |asset| rename(asset, &self.wanted.name));
+        let comes = || {
+            waiting.map_or_else(
+                || self.upload(&self.wanted.name),
+                |asset| rename(asset, &self.wanted.name),
+            )
+        };
         let Some(present) = self.present.get(self.wanted.name.as_str()).copied() else {
             steps.push(comes());
             return steps;
@@ -173,33 +211,46 @@ impl One<'_> {
                     refused.push(differs(self.wanted, present));
                     return steps;
                 }
-                let why = if is_unfinished { DeleteReason::Unfinished } else { DeleteReason::OtherBytes };
+                let why = if is_unfinished {
+                    DeleteReason::Unfinished
+                } else {
+                    DeleteReason::OtherBytes
+                };
                 match waiting {
                     _ if self.release.draft => steps.extend([delete(present, why), comes()]),
-                    // A file that looks unfinished may be one that could not be fetched once, so in a published release
-                    // it too stays until its replacement is there. Readers miss it for no longer than two calls take.
+                    // A file that looks unfinished may be one that could not be fetched once, so in
+                    // a published release it too stays until its replacement is there. Readers miss
+                    // it for no longer than two calls take.
                     None => steps.push(self.upload(&waiting_name)),
-                    Some(asset) => steps.extend([delete(present, why), rename(asset, &self.wanted.name)]),
+                    Some(asset) => {
+                        steps.extend([delete(present, why), rename(asset, &self.wanted.name)])
+                    }
                 }
             }
         }
         steps
     }
 
-    /// Whether other bytes may be replaced. In a draft that a run made they are what became of an upload whose run was
-    /// ended, or of an earlier build.
+    /// Whether other bytes may be replaced. In a draft that a run made they are what became of an
+    /// upload whose run was ended, or of an earlier build.
     fn may_replace(&self) -> bool {
         self.allowed.replace || self.wanted.generated || is_own_draft(self.release)
     }
 
     fn upload(&self, as_name: &str) -> Step {
-        Step::Upload { release: self.release.id, name: self.wanted.name.clone(), as_name: as_name.to_owned() }
+        Step::Upload {
+            release: self.release.id,
+            name: self.wanted.name.clone(),
+            as_name: as_name.to_owned(),
+        }
     }
 
     /// Whether an asset holds the wanted bytes.
     fn holds(&self, asset: &ListedAsset) -> Holds {
         match asset.digest {
-            _ if asset.state != AssetState::Uploaded || asset.size != self.wanted.size_bytes => Holds::Other,
+            _ if asset.state != AssetState::Uploaded || asset.size != self.wanted.size_bytes => {
+                Holds::Other
+            }
             Some(digest) if digest == self.wanted.digest => Holds::It,
             Some(_) => Holds::Other,
             None if self.allowed.fetch_to_verify => Holds::Unknown,
@@ -217,19 +268,30 @@ enum Holds {
 }
 
 fn delete(asset: &ListedAsset, why: DeleteReason) -> Step {
-    Step::DeleteAsset { asset: asset.id, name: asset.name.clone(), why }
+    Step::DeleteAsset {
+        asset: asset.id,
+        name: asset.name.clone(),
+        why,
+    }
 }
 
 fn rename(asset: &ListedAsset, to: &str) -> Step {
-    Step::Rename { asset: asset.id, from: asset.name.clone(), to: to.to_owned() }
+    Step::Rename {
+        asset: asset.id,
+        from: asset.name.clone(),
+        to: to.to_owned(),
+    }
 }
 
 fn hash(asset: &ListedAsset) -> Step {
-    Step::Hash { asset: asset.id, name: asset.name.clone() }
+    Step::Hash {
+        asset: asset.id,
+        name: asset.name.clone(),
+    }
 }
 
-/// What an earlier run left waiting, with bytes that are not wanted any more or for a file that is not. It is finished
-/// where the file is gone already: nothing that was published is lost.
+/// What an earlier run left waiting, with bytes that are not wanted any more or for a file that is
+/// not. It is finished where the file is gone already: nothing that was published is lost.
 fn left_waiting(
     asset: &ListedAsset,
     goal: &Goal,
@@ -237,7 +299,11 @@ fn left_waiting(
     present: &BTreeMap<&str, &ListedAsset>,
 ) -> Option<Step> {
     let (place, _) = awaited(asset)?;
-    if share.assets.iter().any(|wanted| is_temporary(&asset.name, wanted)) {
+    if share
+        .assets
+        .iter()
+        .any(|wanted| is_temporary(&asset.name, wanted))
+    {
         return None;
     }
     let is_taken = goal.assets.iter().any(|wanted| wanted.name == place);
@@ -246,21 +312,25 @@ fn left_waiting(
     }
     Some(match asset.state {
         AssetState::Starter => delete(asset, DeleteReason::Unfinished),
-        AssetState::Uploaded if is_taken || present.contains_key(place) => delete(asset, DeleteReason::PlaceTaken),
+        AssetState::Uploaded if is_taken || present.contains_key(place) => {
+            delete(asset, DeleteReason::PlaceTaken)
+        }
         AssetState::Uploaded => rename(asset, place),
     })
 }
 
-/// Whether an asset has the bytes of a wanted file under a name that was made from the one under which they wait.
+/// Whether an asset has the bytes of a wanted file under a name that was made from the one under
+/// which they wait.
 fn is_renamed_waiting(asset: &ListedAsset, share: &Share<'_>) -> bool {
     let is_renamed = |rest: &str| !rest.is_empty();
     share.assets.iter().any(|wanted| {
-        asset.digest == Some(wanted.digest) && after_temporary(&asset.name, wanted).is_some_and(is_renamed)
+        asset.digest == Some(wanted.digest)
+            && after_temporary(&asset.name, wanted).is_some_and(is_renamed)
     })
 }
 
-/// Whether an asset has the bytes of a wanted file, as far as GitHub says, under a name that was made from its own. One
-/// that is not whole has its size.
+/// Whether an asset has the bytes of a wanted file, as far as GitHub says, under a name that was
+/// made from its own. One that is not whole has its size.
 fn is_renamed(asset: &ListedAsset, share: &Share<'_>) -> bool {
     let plain = |name: &str| name.replace(|letter: char| !letter.is_ascii_alphanumeric(), ".");
     let is_wanted = share.assets.iter().any(|wanted| wanted.name == asset.name);
@@ -273,10 +343,15 @@ fn is_renamed(asset: &ListedAsset, share: &Share<'_>) -> bool {
 
 fn differs(wanted: &Wanted, present: &ListedAsset) -> Refusal {
     let why = if present.size == wanted.size_bytes {
-        let found = present.digest.map_or_else(|| "unknown".to_owned(), |digest| digest.to_string());
+        let found = present
+            .digest
+            .map_or_else(|| "unknown".to_owned(), |digest| digest.to_string());
         format!("{found}, not {}", wanted.digest)
     } else {
         format!("{} bytes, not {}", present.size, wanted.size_bytes)
     };
-    Refusal::Differs { name: wanted.name.clone(), why }
+    Refusal::Differs {
+        name: wanted.name.clone(),
+        why,
+    }
 }

@@ -53,7 +53,8 @@ impl MakeLatest {
 /// What the user allows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Allowed {
-    /// Files with other bytes may be replaced where others see them, and in drafts that no run of this program made.
+    /// Files with other bytes may be replaced where others see them, and in drafts that no run of
+    /// this program made.
     pub replace: bool,
     /// A release that is published may be written to.
     pub published: bool,
@@ -89,21 +90,31 @@ impl Goal {
         format!("{DRAFT} {} -->", self.nonce)
     }
 
-    /// What the further releases of this goal say, so that a release that happens to be called `tag-2` is none of them.
+    /// What the further releases of this goal say, so that a release that happens to be called
+    /// `tag-2` is none of them.
     pub fn mark_of_continuation(&self) -> String {
         format!("<!-- rock-matrix continues {} -->", self.tag)
     }
 
     /// Whether a release is the goal's own, or one that goes on from it.
     pub fn has(&self, release: &ListedRelease) -> bool {
-        let goes_on = || release.body.as_deref().is_some_and(|body| body.contains(&self.mark_of_continuation()));
+        let goes_on = || {
+            release
+                .body
+                .as_deref()
+                .is_some_and(|body| body.contains(&self.mark_of_continuation()))
+        };
         release.tag_name == self.tag || goes_on()
     }
 
     /// What the release with this tag is made with: a draft that says whose it is.
     pub fn draft(&self, tag: &str) -> Description {
         let is_first = tag == self.tag;
-        let body = if is_first { self.body.clone().unwrap_or_default() } else { self.body_of_continuation() };
+        let body = if is_first {
+            self.body.clone().unwrap_or_default()
+        } else {
+            self.body_of_continuation()
+        };
         Description {
             title: Some(self.title_of(tag)),
             body: Some(self.marked(&body)),
@@ -112,8 +123,8 @@ impl Goal {
         }
     }
 
-    /// What a release says otherwise than it should. A draft that a run made is to be as this one would make it; of
-    /// those of others, and of what is published, only what was given is changed.
+    /// What a release says otherwise than it should. A draft that a run made is to be as this one
+    /// would make it; of those of others, and of what is published, only what was given is changed.
     pub fn lacks(&self, release: &ListedRelease) -> Description {
         let is_first = release.tag_name == self.tag;
         let present = release.body.as_deref().unwrap_or_default();
@@ -132,8 +143,11 @@ impl Goal {
         } else {
             body
         };
-        let title =
-            self.title.clone().filter(|_| is_first).or_else(|| is_own.then(|| self.title_of(&release.tag_name)));
+        let title = self
+            .title
+            .clone()
+            .filter(|_| is_first)
+            .or_else(|| is_own.then(|| self.title_of(&release.tag_name)));
         let target = self.target.clone().filter(|_| release.draft);
         Description {
             title: title.filter(|title| release.name.as_ref() != Some(title)),
@@ -150,11 +164,18 @@ impl Goal {
     }
 
     fn title_of(&self, tag: &str) -> String {
-        self.title.clone().filter(|_| tag == self.tag).unwrap_or_else(|| tag.to_owned())
+        self.title
+            .clone()
+            .filter(|_| tag == self.tag)
+            .unwrap_or_else(|| tag.to_owned())
     }
 
     fn body_of_continuation(&self) -> String {
-        format!("Further files of `{}`.\n\n{}\n", self.tag, self.mark_of_continuation())
+        format!(
+            "Further files of `{}`.\n\n{}\n",
+            self.tag,
+            self.mark_of_continuation()
+        )
     }
 }
 
@@ -168,11 +189,17 @@ pub fn is_own_draft(release: &ListedRelease) -> bool {
 
 /// Whether a run made this release and did not end.
 pub(in crate::publish) fn is_marked(release: &ListedRelease) -> bool {
-    release.body.as_deref().is_some_and(|body| body.contains(DRAFT))
+    release
+        .body
+        .as_deref()
+        .is_some_and(|body| body.contains(DRAFT))
 }
 
 fn without_mark(body: &str) -> String {
-    body.lines().filter(|line| !line.starts_with(DRAFT)).map(|line| format!("{line}\n")).collect()
+    body.lines()
+        .filter(|line| !line.starts_with(DRAFT))
+        .map(|line| format!("{line}\n"))
+        .collect()
 }
 
 /// A text as GitHub gives it back: line ends are those of the form it was written in.

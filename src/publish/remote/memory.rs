@@ -17,8 +17,8 @@ pub struct Contradiction {
     pub listed: String,
 }
 
-/// What this run did and was told in the answers to it. A listing may lag behind: what was made a second ago may be
-/// missing in it, and what was deleted may be there.
+/// What this run did and was told in the answers to it. A listing may lag behind: what was made a
+/// second ago may be missing in it, and what was deleted may be there.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     releases: BTreeMap<u64, ListedRelease>,
@@ -33,7 +33,13 @@ pub struct Memory {
 impl Memory {
     /// An answer said that this release is so; its assets are known from other answers.
     pub fn has_release(&mut self, release: &ListedRelease) {
-        self.releases.insert(release.id, ListedRelease { assets: Vec::new(), ..release.clone() });
+        self.releases.insert(
+            release.id,
+            ListedRelease {
+                assets: Vec::new(),
+                ..release.clone()
+            },
+        );
     }
 
     /// A release was deleted, or is not there any more.
@@ -42,7 +48,8 @@ impl Memory {
         self.gone_releases.insert(id);
     }
 
-    /// Whether it is known that a release is not there any more, though a listing may still have it.
+    /// Whether it is known that a release is not there any more, though a listing may still have
+    /// it.
     pub fn is_gone(&self, release: u64) -> bool {
         self.gone_releases.contains(&release)
     }
@@ -63,7 +70,8 @@ impl Memory {
         self.hashes.insert(asset, digest);
     }
 
-    /// The bytes of an asset cannot be fetched, though it is listed: it counts as an upload that did not end.
+    /// The bytes of an asset cannot be fetched, though it is listed: it counts as an upload that
+    /// did not end.
     pub fn asset_is_lost(&mut self, asset: u64) {
         self.lost.insert(asset);
     }
@@ -71,7 +79,10 @@ impl Memory {
     /// Assets that answers told of and this listing of a release lacks.
     pub fn missing_in(&self, release: &ListedRelease) -> Vec<u64> {
         let listed: BTreeSet<u64> = release.assets.iter().map(|asset| asset.id).collect();
-        self.of_release(release.id).map(|asset| asset.id).filter(|id| !listed.contains(id)).collect()
+        self.of_release(release.id)
+            .map(|asset| asset.id)
+            .filter(|id| !listed.contains(id))
+            .collect()
     }
 
     /// Returns whether any answer described an asset.
@@ -79,17 +90,25 @@ impl Memory {
         !self.assets.is_empty()
     }
 
-    /// The first asset of a listed release that answers told otherwise of: its name, state, size or digest.
+    /// The first asset of a listed release that answers told otherwise of: its name, state, size or
+    /// digest.
     pub fn contradiction(&self, release: &ListedRelease) -> Option<Contradiction> {
         self.of_release(release.id).find_map(|answered| {
-            let listed = release.assets.iter().find(|listed| listed.id == answered.id)?;
+            let listed = release
+                .assets
+                .iter()
+                .find(|listed| listed.id == answered.id)?;
             let digests = listed.digest.zip(answered.digest);
             let agrees = listed.name == answered.name
                 && listed.state == answered.state
                 && listed.size == answered.size
                 && digests.is_none_or(|(listed, answered)| listed == answered);
             let name = answered.name.clone();
-            (!agrees).then(|| Contradiction { name, answered: in_words(answered), listed: in_words(listed) })
+            (!agrees).then(|| Contradiction {
+                name,
+                answered: in_words(answered),
+                listed: in_words(listed),
+            })
         })
     }
 
@@ -97,21 +116,40 @@ impl Memory {
     pub fn over(&self, listed: &[ListedRelease]) -> Vec<ListedRelease> {
         let mut seen: Vec<ListedRelease> = listed.to_vec();
         let known = |seen: &[ListedRelease], id| seen.iter().any(|release| release.id == id);
-        let unlisted: Vec<_> = self.releases.values().filter(|release| !known(&seen, release.id)).cloned().collect();
+        let unlisted: Vec<_> = self
+            .releases
+            .values()
+            .filter(|release| !known(&seen, release.id))
+            .cloned()
+            .collect();
         seen.extend(unlisted);
         seen.retain(|release| !self.gone_releases.contains(&release.id));
         for release in &mut seen {
             if let Some(better) = self.releases.get(&release.id) {
-                *release = ListedRelease { assets: std::mem::take(&mut release.assets), ..better.clone() };
+                *release = ListedRelease {
+                    assets: std::mem::take(&mut release.assets),
+                    ..better.clone()
+                };
             }
             for asset in self.of_release(release.id) {
-                match release.assets.iter_mut().find(|listed| listed.id == asset.id) {
+                match release
+                    .assets
+                    .iter_mut()
+                    .find(|listed| listed.id == asset.id)
+                {
                     // A digest may be known later than the answer came.
-                    Some(listed) => *listed = ListedAsset { digest: asset.digest.or(listed.digest), ..asset.clone() },
+                    Some(listed) => {
+                        *listed = ListedAsset {
+                            digest: asset.digest.or(listed.digest),
+                            ..asset.clone()
+                        }
+                    }
                     None => release.assets.push(asset.clone()),
                 }
             }
-            release.assets.retain(|asset| !self.gone_assets.contains(&asset.id));
+            release
+                .assets
+                .retain(|asset| !self.gone_assets.contains(&asset.id));
             for asset in &mut release.assets {
                 asset.digest = asset.digest.or_else(|| self.hashes.get(&asset.id).copied());
                 if self.lost.contains(&asset.id) {
@@ -123,7 +161,10 @@ impl Memory {
     }
 
     fn of_release(&self, id: u64) -> impl Iterator<Item = &ListedAsset> {
-        self.assets.values().filter(move |(release, _)| *release == id).map(|(_, asset)| asset)
+        self.assets
+            .values()
+            .filter(move |(release, _)| *release == id)
+            .map(|(_, asset)| asset)
     }
 }
 
@@ -133,6 +174,13 @@ fn in_words(asset: &ListedAsset) -> String {
         AssetState::Uploaded => "uploaded",
         AssetState::Starter => "not uploaded to its end",
     };
-    let digest = asset.digest.map_or_else(|| "without a digest".to_owned(), |digest| digest.to_string());
-    format!("`{}`, {state}, {}, {digest}", asset.name, counted(asset.size, "byte"))
+    let digest = asset.digest.map_or_else(
+        || "without a digest".to_owned(),
+        |digest| digest.to_string(),
+    );
+    format!(
+        "`{}`, {state}, {}, {digest}",
+        asset.name,
+        counted(asset.size, "byte")
+    )
 }

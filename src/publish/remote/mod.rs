@@ -1,12 +1,14 @@
 //! What a release on GitHub lacks, as the next steps.
 //!
-//! Input: a [`Goal`], the releases as they were last seen, and what this run learned itself ([`Memory`]). Output:
-//! [`Next`]: steps, refusals, or that all is done. A publish is these two in turns until nothing is left to do, so that
-//! a run that was killed at any moment is only another state to go on from.
+//! Input: a [`Goal`], the releases as they were last seen, and what this run learned itself
+//! ([`Memory`]). Output: [`Next`]: steps, refusals, or that all is done. A publish is these two in
+//! turns until nothing is left to do, so that a run that was killed at any moment is only another
+//! state to go on from.
 //!
-//! **Invariant:** a release is published only when every wanted file is there under its name with its size and digest;
-//! a file with other bytes is replaced in a draft that a run made, elsewhere only where that was asked for; files that
-//! nobody wanted are left alone; what is published already is written to, text and all, only where that was allowed.
+//! **Invariant:** a release is published only when every wanted file is there under its name with
+//! its size and digest; a file with other bytes is replaced in a draft that a run made, elsewhere
+//! only where that was asked for; files that nobody wanted are left alone; what is published
+//! already is written to, text and all, only where that was allowed.
 
 mod files;
 mod goal;

@@ -75,8 +75,8 @@ pub enum Step {
         /// What it says otherwise.
         lacks: Description,
     },
-    /// Let everybody see a release, and give it its title and text in the same call: until then the text of a draft says
-    /// which program made it.
+    /// Let everybody see a release, and give it its title and text in the same call: until then the
+    /// text of a draft says which program made it.
     Publish {
         /// Its number.
         release: u64,
@@ -119,23 +119,36 @@ pub fn next(goal: &Goal, allowed: Allowed, seen: &[ListedRelease]) -> Next {
     // Drafts come first, so that numbers are known.
     let mut steps = Vec::new();
     let chosen = chosen(goal, allowed, seen, &mut steps, &mut refused);
-    let foreign: BTreeSet<&str> =
-        seen.iter().filter(|release| !goal.has(release)).map(|release| &*release.tag_name).collect();
+    let foreign: BTreeSet<&str> = seen
+        .iter()
+        .filter(|release| !goal.has(release))
+        .map(|release| &*release.tag_name)
+        .collect();
     let mut begun = Vec::new();
     for share in spread(goal, &chosen, &foreign) {
         match chosen.iter().find(|release| release.tag_name == share.tag) {
             None => steps.push(Step::Create { tag: share.tag }),
             Some(release) => {
-                // What is locked takes no other bytes, whatever is allowed: that is told, not how they would be replaced.
-                let allowed = Allowed { replace: allowed.replace || release.is_locked(), ..allowed };
-                begun.push((*release, lacking(goal, &share, release, allowed, &mut refused)));
+                // What is locked takes no other bytes, whatever is allowed: that is told, not how
+                // they would be replaced.
+                let allowed = Allowed {
+                    replace: allowed.replace || release.is_locked(),
+                    ..allowed
+                };
+                begun.push((
+                    *release,
+                    lacking(goal, &share, release, allowed, &mut refused),
+                ));
             }
         }
     }
     for (release, lacks) in &begun {
         refused.extend(not_to_be_written(goal, release, lacks.writes(), allowed));
         if lacks.has_no_room(goal, release) {
-            refused.push(Refusal::Full { tag: release.tag_name.clone(), assets: release.assets.len() });
+            refused.push(Refusal::Full {
+                tag: release.tag_name.clone(),
+                assets: release.assets.len(),
+            });
         }
     }
     if !refused.is_empty() {
@@ -146,7 +159,8 @@ pub fn next(goal: &Goal, allowed: Allowed, seen: &[ListedRelease]) -> Next {
         return Next::Refused(refused);
     }
     // Who reads the sums finds what they tell of, and what they tell was right when it was sent.
-    let are_wheels_there = steps.is_empty() && begun.iter().all(|(_, lacks)| lacks.steps.is_empty());
+    let are_wheels_there =
+        steps.is_empty() && begun.iter().all(|(_, lacks)| lacks.steps.is_empty());
     for (release, lacks) in &begun {
         let mut files = lacks.steps.clone();
         if are_wheels_there {
@@ -163,10 +177,23 @@ pub fn next(goal: &Goal, allowed: Allowed, seen: &[ListedRelease]) -> Next {
         let tag = release.tag_name.clone();
         let lacks = goal.lacks(release);
         if release.draft && !goal.stays_draft {
-            let make_latest = if at == 0 { goal.make_latest } else { MakeLatest::No };
-            steps.push(Step::Publish { release: release.id, tag, lacks, make_latest });
+            let make_latest = if at == 0 {
+                goal.make_latest
+            } else {
+                MakeLatest::No
+            };
+            steps.push(Step::Publish {
+                release: release.id,
+                tag,
+                lacks,
+                make_latest,
+            });
         } else if !lacks.is_empty() {
-            steps.push(Step::Describe { release: release.id, tag, lacks });
+            steps.push(Step::Describe {
+                release: release.id,
+                tag,
+                lacks,
+            });
         }
     }
     if steps.is_empty() {
@@ -185,15 +212,26 @@ pub fn locked(goal: &Goal, seen: &[ListedRelease]) -> Option<Refusal> {
 }
 
 /// Why a release is not written to, if it would be.
-fn not_to_be_written(goal: &Goal, release: &ListedRelease, writes: usize, allowed: Allowed) -> Option<Refusal> {
+fn not_to_be_written(
+    goal: &Goal,
+    release: &ListedRelease,
+    writes: usize,
+    allowed: Allowed,
+) -> Option<Refusal> {
     let tag = || release.tag_name.clone();
     if release.draft || (writes == 0 && goal.lacks(release).is_empty()) {
         None
     } else if release.is_locked() && writes > 0 {
-        Some(Refusal::Immutable { tag: tag(), lacking: writes })
+        Some(Refusal::Immutable {
+            tag: tag(),
+            lacking: writes,
+        })
     } else if !allowed.published {
         // Title and text of an immutable release may be edited (GitHub Docs, "Immutable releases").
-        Some(Refusal::Published { tag: tag(), lacking: writes })
+        Some(Refusal::Published {
+            tag: tag(),
+            lacking: writes,
+        })
     } else {
         None
     }
@@ -211,44 +249,72 @@ fn chosen<'r>(
     for (tag, releases) in by_tag(goal, seen) {
         let (first, others) = (releases[0], &releases[1..]);
         chosen.push(first);
-        // What a run made that was ended, or that did not see the other yet, goes: nothing is in it but what is wanted.
+        // What a run made that was ended, or that did not see the other yet, goes: nothing is in it
+        // but what is wanted.
         let is_left = |release: &ListedRelease| {
-            release.draft && is_marked(release) && release.assets.iter().all(|asset| is_of_wanted(asset, goal))
+            release.draft
+                && is_marked(release)
+                && release.assets.iter().all(|asset| is_of_wanted(asset, goal))
         };
         let is_empty = |release: &ListedRelease| release.draft && release.assets.is_empty();
-        let goes = |release: &ListedRelease| is_left(release) || (allowed.clean_duplicates && is_empty(release));
-        let (gone, kept): (Vec<&ListedRelease>, Vec<_>) = others.iter().partition(|release| goes(release));
+        let goes = |release: &ListedRelease| {
+            is_left(release) || (allowed.clean_duplicates && is_empty(release))
+        };
+        let (gone, kept): (Vec<&ListedRelease>, Vec<_>) =
+            others.iter().partition(|release| goes(release));
         if kept.is_empty() {
-            steps.extend(gone.into_iter().map(|release| Step::DeleteRelease { release: release.id }));
+            steps.extend(gone.into_iter().map(|release| Step::DeleteRelease {
+                release: release.id,
+            }));
         } else {
             let others_are_empty = kept.iter().all(|release| is_empty(release));
-            let releases = releases.iter().map(|release| (release.id, release.assets.len())).collect();
-            refused.push(Refusal::Duplicates { tag: tag.to_owned(), releases, others_are_empty });
+            let releases = releases
+                .iter()
+                .map(|release| (release.id, release.assets.len()))
+                .collect();
+            refused.push(Refusal::Duplicates {
+                tag: tag.to_owned(),
+                releases,
+                others_are_empty,
+            });
         }
     }
     chosen
 }
 
-/// The goal's releases by tag, of each the one that is used first: the published one, else a draft of others with files,
-/// else the oldest. What is in the drafts of runs decides nothing: two at once that see each other's files late would
-/// each keep its own and delete the other.
+/// The goal's releases by tag, of each the one that is used first: the published one, else a draft
+/// of others with files, else the oldest. What is in the drafts of runs decides nothing: two at
+/// once that see each other's files late would each keep its own and delete the other.
 fn by_tag<'r>(goal: &Goal, seen: &'r [ListedRelease]) -> BTreeMap<&'r str, Vec<&'r ListedRelease>> {
     let mut by_tag: BTreeMap<&str, Vec<&ListedRelease>> = BTreeMap::new();
     for release in seen.iter().filter(|release| goal.has(release)) {
         by_tag.entry(&release.tag_name).or_default().push(release);
     }
     for releases in by_tag.values_mut() {
-        releases.sort_by_key(|release| (release.draft, release.assets.is_empty() || is_marked(release), release.id));
+        releases.sort_by_key(|release| {
+            (
+                release.draft,
+                release.assets.is_empty() || is_marked(release),
+                release.id,
+            )
+        });
     }
     by_tag
 }
 
-/// The whole files of the goal's releases, wanted or not, under the names that they will have at the end.
+/// The whole files of the goal's releases, wanted or not, under the names that they will have at
+/// the end.
 pub fn standing<'r>(goal: &Goal, seen: &'r [ListedRelease]) -> BTreeMap<&'r str, &'r ListedAsset> {
     let releases = by_tag(goal, seen).into_values().map(|releases| releases[0]);
-    let whole = releases.flat_map(|release| &release.assets).filter(|asset| asset.state == AssetState::Uploaded);
-    let (waiting, named): (Vec<&ListedAsset>, Vec<_>) = whole.partition(|asset| place_of(asset).is_some());
-    let mut standing: BTreeMap<_, _> = named.into_iter().map(|asset| (asset.name.as_str(), asset)).collect();
+    let whole = releases
+        .flat_map(|release| &release.assets)
+        .filter(|asset| asset.state == AssetState::Uploaded);
+    let (waiting, named): (Vec<&ListedAsset>, Vec<_>) =
+        whole.partition(|asset| place_of(asset).is_some());
+    let mut standing: BTreeMap<_, _> = named
+        .into_iter()
+        .map(|asset| (asset.name.as_str(), asset))
+        .collect();
     for asset in waiting {
         let place = place_of(asset).unwrap_or(&asset.name);
         standing.entry(place).or_insert(asset);

@@ -56,28 +56,47 @@ impl From<Refusal> for Diagnostic {
         match refusal {
             Refusal::Immutable { tag, lacking } => Self::new(
                 &codes::IMMUTABLE_RELEASE,
-                format!("the release `{tag}` is immutable, and {} would have to be written", files(lacking)),
+                format!(
+                    "the release `{tag}` is immutable, and {} would have to be written",
+                    files(lacking)
+                ),
             )
             .at(Place::Remote(tag), "")
-            .help("publish under a new tag: assets and tag of an immutable release stay as they are"),
+            .help(
+                "publish under a new tag: assets and tag of an immutable release stay as they are",
+            ),
             Refusal::Published { tag, lacking } => Self::new(
                 &codes::RELEASE_IS_PUBLISHED,
                 match lacking {
-                    0 => format!("the release `{tag}` is published, and its title or text would be changed"),
-                    _ => format!("the release `{tag}` is published, and {} would be written", files(lacking)),
+                    0 => format!(
+                        "the release `{tag}` is published, and its title or text would be changed"
+                    ),
+                    _ => format!(
+                        "the release `{tag}` is published, and {} would be written",
+                        files(lacking)
+                    ),
                 },
             )
             .at(Place::Remote(tag), "")
             .help("publish under a new tag, or add to this one with `--allow-published`"),
             Refusal::Full { tag, assets } => Self::new(
                 &codes::RELEASE_IS_FULL,
-                format!("the release `{tag}` holds {}, and there is no room for more", files(assets)),
+                format!(
+                    "the release `{tag}` holds {}, and there is no room for more",
+                    files(assets)
+                ),
             )
             .at(Place::Remote(tag), "")
             .help("delete what is not needed from it, or publish under a new tag"),
-            Refusal::Duplicates { tag, releases, others_are_empty } => {
-                let list: Vec<String> =
-                    releases.iter().map(|(id, assets)| format!("{id} with {}", files(*assets))).collect();
+            Refusal::Duplicates {
+                tag,
+                releases,
+                others_are_empty,
+            } => {
+                let list: Vec<String> = releases
+                    .iter()
+                    .map(|(id, assets)| format!("{id} with {}", files(*assets)))
+                    .collect();
                 let help = if others_are_empty {
                     "delete the empty drafts, or let `--clean-duplicates` do it"
                 } else {
@@ -90,11 +109,12 @@ impl From<Refusal> for Diagnostic {
                 .at(Place::Remote(tag), "")
                 .help(help)
             }
-            Refusal::Differs { name, why } => {
-                Self::new(&codes::ASSET_DIFFERS, format!("the release holds `{name}` with other bytes: {why}"))
-                    .at(Place::Remote(name), "")
-                    .help("publish it under another version or build tag, or replace it with `--replace`")
-            }
+            Refusal::Differs { name, why } => Self::new(
+                &codes::ASSET_DIFFERS,
+                format!("the release holds `{name}` with other bytes: {why}"),
+            )
+            .at(Place::Remote(name), "")
+            .help("publish it under another version or build tag, or replace it with `--replace`"),
         }
     }
 }

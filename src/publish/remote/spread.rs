@@ -6,8 +6,9 @@ use super::super::{ListedRelease, Wanted};
 use super::Goal;
 use super::files::temporary;
 
-/// Assets that a release has room for when it is filled: for the files that are made from the others, and for new bytes
-/// that wait to take the place of old ones. A release without room could never be changed again.
+/// Assets that a release has room for when it is filled: for the files that are made from the
+/// others, and for new bytes that wait to take the place of old ones. A release without room could
+/// never be changed again.
 const KEPT_FREE: usize = 10;
 
 /// The files of one release.
@@ -19,13 +20,23 @@ pub struct Share<'g> {
     pub assets: Vec<&'g Wanted>,
 }
 
-/// Deals the files of a goal out to `tag`, `tag-2`, …. A file stays where it lies; others go to the first release with
-/// room, in their order. What is made from the others lies in the first. Tags that other releases have are passed over.
-pub fn spread<'g>(goal: &'g Goal, seen: &[&ListedRelease], foreign: &BTreeSet<&str>) -> Vec<Share<'g>> {
+/// Deals the files of a goal out to `tag`, `tag-2`, …. A file stays where it lies; others go to the
+/// first release with room, in their order. What is made from the others lies in the first. Tags
+/// that other releases have are passed over.
+pub fn spread<'g>(
+    goal: &'g Goal,
+    seen: &[&ListedRelease],
+    foreign: &BTreeSet<&str>,
+) -> Vec<Share<'g>> {
     let filled = goal.most_assets.saturating_sub(KEPT_FREE);
-    let mut tags = (0..).map(|at| nth_tag(&goal.tag, at)).filter(|tag| *tag == goal.tag || !foreign.contains(&**tag));
-    let own: BTreeMap<String, &Wanted> =
-        goal.assets.iter().flat_map(|wanted| [(wanted.name.clone(), wanted), (temporary(wanted), wanted)]).collect();
+    let mut tags = (0..)
+        .map(|at| nth_tag(&goal.tag, at))
+        .filter(|tag| *tag == goal.tag || !foreign.contains(&**tag));
+    let own: BTreeMap<String, &Wanted> = goal
+        .assets
+        .iter()
+        .flat_map(|wanted| [(wanted.name.clone(), wanted), (temporary(wanted), wanted)])
+        .collect();
     let mut shares: Vec<Share<'g>> = Vec::new();
     // Assets of others stay, so that there is less room.
     let mut taken: Vec<usize> = Vec::new();
@@ -33,7 +44,10 @@ pub fn spread<'g>(goal: &'g Goal, seen: &[&ListedRelease], foreign: &BTreeSet<&s
     let mut tag = tags.next().unwrap_or_default();
     // Releases that are there, in order, up to the first gap.
     while let Some(release) = seen.iter().find(|release| release.tag_name == tag) {
-        let mut share = Share { tag: release.tag_name.clone(), assets: Vec::new() };
+        let mut share = Share {
+            tag: release.tag_name.clone(),
+            assets: Vec::new(),
+        };
         let mut foreign = 0;
         for asset in &release.assets {
             match own.get(&asset.name) {
@@ -54,12 +68,24 @@ pub fn spread<'g>(goal: &'g Goal, seen: &[&ListedRelease], foreign: &BTreeSet<&s
         tag = tags.next().unwrap_or_default();
     }
     let generated = goal.assets.iter().filter(|wanted| wanted.generated);
-    let others = goal.assets.iter().filter(|wanted| !wanted.generated && !placed.contains(&wanted.name));
+    let others = goal
+        .assets
+        .iter()
+        .filter(|wanted| !wanted.generated && !placed.contains(&wanted.name));
     for wanted in others.chain(generated) {
-        let at = if wanted.generated { 0 } else { taken.iter().position(|n| *n < filled).unwrap_or(taken.len()) };
+        let at = if wanted.generated {
+            0
+        } else {
+            taken
+                .iter()
+                .position(|n| *n < filled)
+                .unwrap_or(taken.len())
+        };
         if at == shares.len() {
-            shares
-                .push(Share { tag: std::mem::replace(&mut tag, tags.next().unwrap_or_default()), assets: Vec::new() });
+            shares.push(Share {
+                tag: std::mem::replace(&mut tag, tags.next().unwrap_or_default()),
+                assets: Vec::new(),
+            });
             taken.push(0);
         }
         shares[at].assets.push(wanted);
@@ -71,5 +97,9 @@ pub fn spread<'g>(goal: &'g Goal, seen: &[&ListedRelease], foreign: &BTreeSet<&s
 
 /// `tag`, `tag-2`, `tag-3`, ….
 fn nth_tag(tag: &str, at: usize) -> String {
-    if at == 0 { tag.to_owned() } else { format!("{tag}-{}", at + 1) }
+    if at == 0 {
+        tag.to_owned()
+    } else {
+        format!("{tag}-{}", at + 1)
+    }
 }

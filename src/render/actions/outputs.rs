@@ -24,11 +24,13 @@ pub enum OutputError {
 
 impl From<OutputError> for Diagnostic {
     fn from(error: OutputError) -> Self {
-        Self::new(&codes::BAD_OUTPUT, error.to_string()).help("look where the value comes from: it should be text")
+        Self::new(&codes::BAD_OUTPUT, error.to_string())
+            .help("look where the value comes from: it should be text")
     }
 }
 
-/// The lines of these outputs: `name=value` where the value is one line, else the value between two delimiters.
+/// The lines of these outputs: `name=value` where the value is one line, else the value between two
+/// delimiters.
 ///
 /// # Errors
 /// When one of them cannot be written.
@@ -36,7 +38,11 @@ pub fn outputs(outputs: &[Output]) -> Result<String, OutputError> {
     let mut text = String::new();
     for (name, value) in outputs {
         let is_one_line = !value.contains(['\r', '\n']);
-        text.push_str(&if is_one_line { one_line(name, value)? } else { block(name, value, &delimiter(value))? });
+        text.push_str(&if is_one_line {
+            one_line(name, value)?
+        } else {
+            block(name, value, &delimiter(value))?
+        });
     }
     Ok(text)
 }
@@ -62,7 +68,9 @@ fn block(name: &str, value: &str, delimiter: &str) -> Result<String, OutputError
 }
 
 fn checked(name: &str, value: &str) -> Result<(), OutputError> {
-    let is_word = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    let is_word = name
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     if !is_word || !name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
         return Err(OutputError::Name(name.to_owned()));
     }
@@ -106,9 +114,21 @@ mod tests {
         let word = delimiter("a\nb");
         assert_eq!(text, format!("matrix<<{word}\na\nb\n{word}\n"));
         assert!(word.starts_with("rock_") && word.len() == 37, "{word}");
-        for value in ["", "x", "a=b<<c", "100%\r\nnext=1\r\n", "\n", "é 🙂\n🙂", "x<<EOF\nEOF\ny=1", "::add-mask::x\n"]
-        {
-            assert_eq!(read(&written("v-1_x", value).unwrap()), [("v-1_x".to_owned(), value.to_owned())], "{value:?}");
+        for value in [
+            "",
+            "x",
+            "a=b<<c",
+            "100%\r\nnext=1\r\n",
+            "\n",
+            "é 🙂\n🙂",
+            "x<<EOF\nEOF\ny=1",
+            "::add-mask::x\n",
+        ] {
+            assert_eq!(
+                read(&written("v-1_x", value).unwrap()),
+                [("v-1_x".to_owned(), value.to_owned())],
+                "{value:?}"
+            );
         }
     }
 
@@ -116,9 +136,16 @@ mod tests {
     #[test]
     fn a_line_that_equals_the_delimiter_is_refused() {
         for value in ["end", "a\nend\nb", "a\r\nend\r\nb", "a\rend"] {
-            assert_eq!(block("v", value, "end"), Err(OutputError::Delimiter("v".to_owned())), "{value:?}");
+            assert_eq!(
+                block("v", value, "end"),
+                Err(OutputError::Delimiter("v".to_owned())),
+                "{value:?}"
+            );
         }
-        assert_eq!(block("v", "an end\nends", "end").unwrap(), "v<<end\nan end\nends\nend\n");
+        assert_eq!(
+            block("v", "an end\nends", "end").unwrap(),
+            "v<<end\nan end\nends\nend\n"
+        );
     }
 
     /// 1.6
@@ -127,7 +154,11 @@ mod tests {
         assert_eq!(written("v", "a\0b"), Err(OutputError::Nul("v".to_owned())));
         assert_eq!(written("v", "a\n\0"), Err(OutputError::Nul("v".to_owned())));
         for name in ["", "a=b", "a<<b", "a b", "1a", "-a", "a\nb", "é"] {
-            assert_eq!(written(name, "x"), Err(OutputError::Name(name.to_owned())), "{name:?}");
+            assert_eq!(
+                written(name, "x"),
+                Err(OutputError::Name(name.to_owned())),
+                "{name:?}"
+            );
         }
     }
 

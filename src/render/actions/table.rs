@@ -2,25 +2,43 @@
 
 use crate::diagnostic::counted;
 
-/// Bytes that the summary of one step may have, by the fact `step-summary`. Faults are listed there before facts are read.
+/// Bytes that the summary of one step may have, by the fact `step-summary`. Faults are listed there
+/// before facts are read.
 pub const SUMMARY_BYTES: u64 = 1 << 20;
 
-/// Room for the line that says how many rows are left out: 20 digits and a noun of up to 30 letters.
+/// Room for the line that says how many rows are left out: 20 digits and a noun of up to 30
+/// letters.
 const LAST_LINE: usize = 120;
 
-/// A title, the head of a table and its rows, cut at a row with a line that says how many of what `noun` names are left
-/// out. Never longer than `room` bytes; empty where not even that line fits. Rows end with a line feed.
-pub fn table(head: &str, rows: impl IntoIterator<Item = String>, noun: &str, room: usize) -> String {
+/// A title, the head of a table and its rows, cut at a row with a line that says how many of what
+/// `noun` names are left out. Never longer than `room` bytes; empty where not even that line fits.
+/// Rows end with a line feed.
+pub fn table(
+    head: &str,
+    rows: impl IntoIterator<Item = String>,
+    noun: &str,
+    room: usize,
+) -> String {
     if head.len() + LAST_LINE > room {
-        let line = format!("\n{} left out of this summary, which is full.\n", counted(rows.into_iter().count(), noun));
-        return if line.len() <= room { line } else { String::new() };
+        let line = format!(
+            "\n{} left out of this summary, which is full.\n",
+            counted(rows.into_iter().count(), noun)
+        );
+        return if line.len() <= room {
+            line
+        } else {
+            String::new()
+        };
     }
     let mut text = head.to_owned();
     let mut rows = rows.into_iter();
     while let Some(row) = rows.next() {
         if text.len() + row.len() + LAST_LINE > room {
             let left = 1 + rows.count();
-            text.push_str(&format!("\n{} left out of this summary, which is full.\n", counted(left, noun)));
+            text.push_str(&format!(
+                "\n{} left out of this summary, which is full.\n",
+                counted(left, noun)
+            ));
             break;
         }
         text.push_str(&row);
@@ -43,9 +61,19 @@ mod tests {
     fn a_table_stays_below_its_room_and_says_how_many_rows_it_left_out() {
         for room in [200, 1000, 1 << 20] {
             let text = table(HEAD, rows(150_000), "row", room);
-            assert!(text.len() <= room && text.len() + 140 > room, "{room}: {}", text.len());
-            let kept = text.lines().filter(|line| line.starts_with("| 0") || line.starts_with("| 1")).count();
-            let last = format!("\n\n{} rows left out of this summary, which is full.\n", 150_000 - kept);
+            assert!(
+                text.len() <= room && text.len() + 140 > room,
+                "{room}: {}",
+                text.len()
+            );
+            let kept = text
+                .lines()
+                .filter(|line| line.starts_with("| 0") || line.starts_with("| 1"))
+                .count();
+            let last = format!(
+                "\n\n{} rows left out of this summary, which is full.\n",
+                150_000 - kept
+            );
             assert!(text.ends_with(&last), "{}", &text[text.len() - 100..]);
         }
     }
@@ -58,7 +86,10 @@ mod tests {
 
     #[test]
     fn a_full_summary_gets_the_count_alone_or_nothing() {
-        assert_eq!(table(HEAD, rows(3), "row", 100), "\n3 rows left out of this summary, which is full.\n");
+        assert_eq!(
+            table(HEAD, rows(3), "row", 100),
+            "\n3 rows left out of this summary, which is full.\n"
+        );
         assert_eq!(table(HEAD, rows(3), "row", 10), "");
     }
 }

@@ -6,8 +6,8 @@ use crate::compat::Compat;
 use crate::compat::refresh::actions::TOOL;
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 
-/// The action's reference while the facts have no commit of it: the version that renders. A release cannot hold its own
-/// commit.
+/// The action's reference while the facts have no commit of it: the version that renders. A release
+/// cannot hold its own commit.
 const TOOL_BY_VERSION: &str = concat!(
     "org/rock-action@v",
     env!("CARGO_PKG_VERSION"),
@@ -33,14 +33,20 @@ pub(super) fn pins(compat: &Compat, sink: &mut Sink) -> Option<BTreeMap<&'static
     for (name, repository, path) in USED {
         match compat.action(repository) {
             Some(row) => {
-                found.insert(name, format!("{repository}{path}@{} # {}", row.sha, row.version));
+                found.insert(
+                    name,
+                    format!("{repository}{path}@{} # {}", row.sha, row.version),
+                );
             }
             None if repository == TOOL => {
                 found.insert(name, TOOL_BY_VERSION.to_owned());
             }
             None => sink.push(
-                Diagnostic::new(&codes::ACTION_WITHOUT_COMMIT, format!("the facts have no commit of `{repository}`"))
-                    .help("leave out `--compat`, or add the action's row to the folder's tables"),
+                Diagnostic::new(
+                    &codes::ACTION_WITHOUT_COMMIT,
+                    format!("the facts have no commit of `{repository}`"),
+                )
+                .help("leave out `--compat`, or add the action's row to the folder's tables"),
             ),
         }
     }

@@ -19,8 +19,10 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let [payload] = wheel.payloads.as_slice() else {
-        let message =
-            format!("it must have one archive of the tree to build against, and has {}", wheel.payloads.len());
+        let message = format!(
+            "it must have one archive of the tree to build against, and has {}",
+            wheel.payloads.len()
+        );
         return vec![wheel.fault(&codes::SDK_DEVEL_TREE, message)];
     };
     let tree = Tree::new(wheel, payload, facts);
@@ -28,7 +30,12 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
         .fault
         .iter()
         .map(|why| tree.fault(format!("the archive cannot be read: {why}")))
-        .chain(payload.entries.iter().filter_map(|entry| tree.unsafe_member(entry)))
+        .chain(
+            payload
+                .entries
+                .iter()
+                .filter_map(|entry| tree.unsafe_member(entry)),
+        )
         .collect();
     found.extend(tree.twice());
     found.extend(tree.out_of_order());
@@ -37,26 +44,39 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
     found.extend(tree.names());
     let init = format!("{}/__init__.py", tree.root);
     if !tree.by_path.contains_key(init.as_str()) {
-        found.push(tree.fault(format!("the tree has no `{init}`, by which it is known to be whole")));
+        found.push(tree.fault(format!(
+            "the tree has no `{init}`, by which it is known to be whole"
+        )));
     }
     if found.len() > MAX_FAULTS {
         found.truncate(MAX_FAULTS);
-        found.push(tree.fault(format!("the archive has more than {MAX_FAULTS} faults; the others are left out")));
+        found.push(tree.fault(format!(
+            "the archive has more than {MAX_FAULTS} faults; the others are left out"
+        )));
     }
     found
 }
 
 /// Links of a tree to files that no package of the folder has.
 pub(super) fn owners(wheel: &OpenedWheel, opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {
-    let owned: BTreeSet<&str> =
-        opened.beside(&wheel.path).flat_map(|other| other.files.keys()).map(String::as_str).collect();
+    let owned: BTreeSet<&str> = opened
+        .beside(&wheel.path)
+        .flat_map(|other| other.files.keys())
+        .map(String::as_str)
+        .collect();
     let mut found = Vec::new();
     for payload in &wheel.payloads {
         let tree = Tree::new(wheel, payload, facts);
         for (entry, target) in tree.leading_out() {
             if !owned.contains(target.as_str()) {
-                let message = format!("`{}` is a link to `{target}`, which no package has", entry.path);
-                found.push(tree.fault(message).help("make all packages of one build in one go"));
+                let message = format!(
+                    "`{}` is a link to `{target}`, which no package has",
+                    entry.path
+                );
+                found.push(
+                    tree.fault(message)
+                        .help("make all packages of one build in one go"),
+                );
             }
         }
     }
@@ -78,31 +98,51 @@ impl<'t> Tree<'t> {
     fn new(wheel: &'t OpenedWheel, payload: &'t Payload, facts: &Tables) -> Self {
         let mut by_path = BTreeMap::new();
         for (number, entry) in payload.entries.iter().enumerate() {
-            by_path.entry(entry.path.as_str()).or_insert((number, entry));
+            by_path
+                .entry(entry.path.as_str())
+                .or_insert((number, entry));
         }
-        let folders = payload.entries.iter().flat_map(|entry| folders_above(&entry.path)).collect();
-        Self { wheel, payload, root: wheel.folder(facts), by_path, folders }
+        let folders = payload
+            .entries
+            .iter()
+            .flat_map(|entry| folders_above(&entry.path))
+            .collect();
+        Self {
+            wheel,
+            payload,
+            root: wheel.folder(facts),
+            by_path,
+            folders,
+        }
     }
 
     fn fault(&self, message: String) -> Diagnostic {
-        self.wheel.fault_at(&codes::SDK_DEVEL_TREE, &self.payload.member, message)
+        self.wheel
+            .fault_at(&codes::SDK_DEVEL_TREE, &self.payload.member, message)
     }
 
     /// What would be written outside of the tree, or is nothing that installers can remove again.
     fn unsafe_member(&self, entry: &PayloadEntry) -> Option<Diagnostic> {
         let path = &entry.path;
-        let is_below = path.strip_prefix(&self.root).is_some_and(|rest| rest.starts_with('/'));
+        let is_below = path
+            .strip_prefix(&self.root)
+            .is_some_and(|rest| rest.starts_with('/'));
         if !is_below || without_dots(path).as_deref() != Some(path) {
             return Some(self.fault(format!("`{path}` is not in the folder `{}`", self.root)));
         }
-        matches!(entry.kind, UnpackedKind::Again(_) | UnpackedKind::Other(_))
-            .then(|| self.fault(format!("`{path}` is neither file, link nor folder, and is not unpacked")))
+        matches!(entry.kind, UnpackedKind::Again(_) | UnpackedKind::Other(_)).then(|| {
+            self.fault(format!(
+                "`{path}` is neither file, link nor folder, and is not unpacked"
+            ))
+        })
     }
 
     fn twice(&self) -> Vec<Diagnostic> {
         let all = self.payload.entries.iter().enumerate();
         let again = all.filter(|(number, entry)| self.by_path[entry.path.as_str()].0 != *number);
-        again.map(|(_, entry)| self.fault(format!("the archive has `{}` twice", entry.path))).collect()
+        again
+            .map(|(_, entry)| self.fault(format!("the archive has `{}` twice", entry.path)))
+            .collect()
     }
 
     /// Members that the extractor would take away again, and links that come before their file.
@@ -113,8 +153,10 @@ impl<'t> Tree<'t> {
             let mut above = folders_above(&entry.path);
             let Some(folder) = above.next() else { continue };
             if met.insert(folder) && filled.contains(folder) {
-                let message =
-                    format!("`{}` comes after what lies deeper in `{folder}`, which is removed then", entry.path);
+                let message = format!(
+                    "`{}` comes after what lies deeper in `{folder}`, which is removed then",
+                    entry.path
+                );
                 found.push(self.fault(message));
             }
             filled.extend(above);
@@ -125,7 +167,10 @@ impl<'t> Tree<'t> {
                 && matches!(file.kind, UnpackedKind::File { .. })
                 && *at > number
             {
-                found.push(self.fault(format!("the link `{}` comes before its file `{target}`", entry.path)));
+                found.push(self.fault(format!(
+                    "the link `{}` comes before its file `{target}`",
+                    entry.path
+                )));
             }
         }
         found
@@ -135,13 +180,18 @@ impl<'t> Tree<'t> {
     fn links(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for entry in &self.payload.entries {
-            let UnpackedKind::Link(text) = &entry.kind else { continue };
+            let UnpackedKind::Link(text) = &entry.kind else {
+                continue;
+            };
             let leads = match follow(&entry.path, text, |at| self.met(at)) {
                 Target::File(_) | Target::Folder | Target::Elsewhere => continue,
                 Target::Outside => "out of all packages",
                 Target::Loop => "which leads to itself",
                 Target::Nothing => {
-                    let message = format!("`{}` is a link to `{text}`, which is not in the tree", entry.path);
+                    let message = format!(
+                        "`{}` is a link to `{text}`, which is not in the tree",
+                        entry.path
+                    );
                     found.push(self.fault(message).severity(Severity::Warning));
                     continue;
                 }
@@ -154,7 +204,9 @@ impl<'t> Tree<'t> {
     /// Links into other packages, with where they lead.
     fn leading_out(&self) -> impl Iterator<Item = (&'t PayloadEntry, String)> {
         self.payload.entries.iter().filter_map(|entry| {
-            let UnpackedKind::Link(text) = &entry.kind else { return None };
+            let UnpackedKind::Link(text) = &entry.kind else {
+                return None;
+            };
             let target = beside(&entry.path, text)?;
             (!self.is_inside(&target)).then_some((entry, target))
         })
@@ -184,8 +236,15 @@ impl<'t> Tree<'t> {
             if let Held::Linked(linked) = &entry.held
                 && let Some(runpath) = &linked.runpath
             {
-                let message = format!("`{}` has the RUNPATH `{runpath}`, and must have an RPATH", entry.path);
-                found.push(self.wheel.fault_at(&codes::SDK_SEARCH_PATH, &self.payload.member, message));
+                let message = format!(
+                    "`{}` has the RUNPATH `{runpath}`, and must have an RPATH",
+                    entry.path
+                );
+                found.push(self.wheel.fault_at(
+                    &codes::SDK_SEARCH_PATH,
+                    &self.payload.member,
+                    message,
+                ));
             }
         }
         found
@@ -194,14 +253,26 @@ impl<'t> Tree<'t> {
     /// Names that some systems do not take.
     fn names(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        for [(other, ()), (path, ())] in case::clashes(self.by_path.keys().map(|path| (*path, ()))) {
+        for [(other, ()), (path, ())] in case::clashes(self.by_path.keys().map(|path| (*path, ())))
+        {
             let message = format!("`{other}` and `{path}` differ only in case");
-            found.push(self.wheel.fault_at(&codes::CASE_CLASH, &self.payload.member, message).help(case::HELP));
+            found.push(
+                self.wheel
+                    .fault_at(&codes::CASE_CLASH, &self.payload.member, message)
+                    .help(case::HELP),
+            );
         }
-        let files = self.payload.entries.iter().filter(|entry| entry.kind != UnpackedKind::Folder);
+        let files = self
+            .payload
+            .entries
+            .iter()
+            .filter(|entry| entry.kind != UnpackedKind::Folder);
         if let Some((path, message)) = too_long(files.map(|entry| entry.path.as_str())) {
             let message = format!("`{path}`: {message}");
-            found.push(self.wheel.fault_at(&codes::LONG_SDK_PATH, &self.payload.member, message));
+            found.push(
+                self.wheel
+                    .fault_at(&codes::LONG_SDK_PATH, &self.payload.member, message),
+            );
         }
         found
     }

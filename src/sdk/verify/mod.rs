@@ -1,7 +1,7 @@
 //! Whether finished packages keep what they promise each other, before anyone installs them.
 //!
-//! In: [`Opened`], what stands in the wheels and source distributions of one folder, and the rows of
-//! `matrices/compat/sdk-packages.yaml`. Out: findings, each with its wheel and member.
+//! In: [`Opened`], what stands in the wheels and source distributions of one folder, and the rows
+//! of `matrices/compat/sdk-packages.yaml`. Out: findings, each with its wheel and member.
 //!
 //! **Invariant:** nothing is read here, and no check asks another one what it found.
 
@@ -22,16 +22,23 @@ use crate::compat::rows::Tables;
 use crate::diagnostic::registry::{rocm, wheel as codes};
 use crate::diagnostic::{Code, Diagnostic};
 
-pub use opened::{Held, Linked, Opened, OpenedFile, OpenedWheel, Payload, PayloadEntry, Selector, identify};
+pub use opened::{
+    Held, Linked, Opened, OpenedFile, OpenedWheel, Payload, PayloadEntry, Selector, identify,
+};
 pub use texts::is_read;
 
-/// What packages of the SDK do on purpose, and other wheels by mistake: they carry ROCm, lie where pure Python lies, and
-/// hold copies in place of links.
-pub const ON_PURPOSE: [&Code; 4] =
-    [&rocm::PURELIB_WITH_LIBRARIES, &rocm::VENDORED_ROCM, &codes::PURELIB_MISMATCH, &codes::COPIED_LIBRARY];
+/// What packages of the SDK do on purpose, and other wheels by mistake: they carry ROCm, lie where
+/// pure Python lies, and hold copies in place of links.
+pub const ON_PURPOSE: [&Code; 4] = [
+    &rocm::PURELIB_WITH_LIBRARIES,
+    &rocm::VENDORED_ROCM,
+    &codes::PURELIB_MISMATCH,
+    &codes::COPIED_LIBRARY,
+];
 
 /// What to do about a package that a build would not have made so.
-const MAKE_AGAIN: &str = "make the packages again with `rock-matrix sdk build`, and leave them as they are";
+const MAKE_AGAIN: &str =
+    "make the packages again with `rock-matrix sdk build`, and leave them as they are";
 
 /// Everything that the packages of a folder break, of what they promise together.
 pub fn verify(opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {

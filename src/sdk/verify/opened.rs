@@ -56,7 +56,8 @@ pub struct PayloadEntry {
 /// A wheel of the SDK.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedWheel {
-    /// Its path below the folder: its name, below the name of a family where there are packages for several.
+    /// Its path below the folder: its name, below the name of a family where there are packages for
+    /// several.
     pub path: String,
     /// Its name.
     pub name: WheelName,
@@ -94,7 +95,8 @@ pub struct OpenedFile {
 pub enum Held {
     /// Nothing.
     Data,
-    /// A library or program that is linked with others, for a processor whose files get a search path.
+    /// A library or program that is linked with others, for a processor whose files get a search
+    /// path.
     Linked(Box<Linked>),
     /// A program that stands for a link with this text.
     Stub(String),
@@ -113,29 +115,46 @@ pub struct Linked {
     pub runpath: Option<String>,
 }
 
-/// Which package a project is, and for which target or family; `None` where it is none of the SDK's.
+/// Which package a project is, and for which target or family; `None` where it is none of the
+/// SDK's.
 pub fn identify(project: &str, facts: &Tables) -> Option<(PackageKind, Option<String>)> {
-    let is_named = |kind: PackageKind| row(facts, kind).is_some_and(|row| row.distribution == project);
-    let plain = [PackageKind::Core, PackageKind::Profiler, PackageKind::Libraries, PackageKind::Devel];
+    let is_named =
+        |kind: PackageKind| row(facts, kind).is_some_and(|row| row.distribution == project);
+    let plain = [
+        PackageKind::Core,
+        PackageKind::Profiler,
+        PackageKind::Libraries,
+        PackageKind::Devel,
+    ];
     if let Some(kind) = plain.into_iter().find(|kind| is_named(*kind)) {
         return Some((kind, None));
     }
-    [PackageKind::Device, PackageKind::Libraries].into_iter().find_map(|kind| {
-        let rest = project.strip_prefix(&row(facts, kind)?.distribution)?.strip_prefix('-')?;
-        (!rest.is_empty()).then(|| (kind, Some(rest.to_owned())))
-    })
+    [PackageKind::Device, PackageKind::Libraries]
+        .into_iter()
+        .find_map(|kind| {
+            let rest = project
+                .strip_prefix(&row(facts, kind)?.distribution)?
+                .strip_prefix('-')?;
+            (!rest.is_empty()).then(|| (kind, Some(rest.to_owned())))
+        })
 }
 
 impl Opened {
-    /// Whether two packages can be installed beside each other: those of different families are alternatives.
+    /// Whether two packages can be installed beside each other: those of different families are
+    /// alternatives.
     pub(super) fn are_together(one: &str, other: &str) -> bool {
         let (one, other) = (family_folder(one), family_folder(other));
         one.is_empty() || other.is_empty() || one == other
     }
 
     /// The wheels that can be installed beside a package at this path, itself included.
-    pub(super) fn beside<'o>(&'o self, path: &'o str) -> impl Iterator<Item = &'o OpenedWheel> + Clone {
-        self.wheels.iter().filter(move |wheel| Self::are_together(&wheel.path, path))
+    pub(super) fn beside<'o>(
+        &'o self,
+        path: &'o str,
+    ) -> impl Iterator<Item = &'o OpenedWheel> + Clone {
+        self.wheels
+            .iter()
+            .filter(move |wheel| Self::are_together(&wheel.path, path))
     }
 }
 
@@ -152,8 +171,17 @@ impl OpenedWheel {
 
     /// The platform that it is for.
     pub(super) fn platform(&self) -> Platform {
-        let is_windows = self.name.platform.tags().iter().any(|tag| tag.starts_with("win"));
-        if is_windows { Platform::Windows } else { Platform::Linux }
+        let is_windows = self
+            .name
+            .platform
+            .tags()
+            .iter()
+            .any(|tag| tag.starts_with("win"));
+        if is_windows {
+            Platform::Windows
+        } else {
+            Platform::Linux
+        }
     }
 
     /// What its generated module says; empty for packages that have none.
@@ -175,30 +203,48 @@ impl OpenedWheel {
     /// What ends the names of folders of this build.
     pub(super) fn nonce(&self, facts: &Tables) -> String {
         let home = self.home(facts);
-        let of_folder = || self.tops().find_map(|top| top.strip_prefix(&home)).unwrap_or_default().to_owned();
-        self.assigned().text("PY_PACKAGE_SUFFIX_NONCE").unwrap_or_else(of_folder)
+        let of_folder = || {
+            self.tops()
+                .find_map(|top| top.strip_prefix(&home))
+                .unwrap_or_default()
+                .to_owned()
+        };
+        self.assigned()
+            .text("PY_PACKAGE_SUFFIX_NONCE")
+            .unwrap_or_else(of_folder)
     }
 
     /// Its folder in a build whose folders end as their packages do.
     fn home(&self, facts: &Tables) -> String {
-        let libraries = row(facts, PackageKind::Libraries).filter(|_| self.kind == PackageKind::Device);
+        let libraries =
+            row(facts, PackageKind::Libraries).filter(|_| self.kind == PackageKind::Device);
         folder_of(libraries.map_or(&self.project, |row| &row.distribution), "")
     }
 
     /// The names at the top of `site-packages` that it has.
     pub(super) fn tops(&self) -> impl Iterator<Item = &str> {
-        let tops: BTreeSet<&str> = self.files.keys().filter_map(|path| path.split('/').next()).collect();
+        let tops: BTreeSet<&str> = self
+            .files
+            .keys()
+            .filter_map(|path| path.split('/').next())
+            .collect();
         tops.into_iter()
     }
 
     /// The name of its dist-info folder.
     pub(super) fn dist_info(&self) -> &str {
-        self.tops().find(|top| top.ends_with(".dist-info")).unwrap_or_default()
+        self.tops()
+            .find(|top| top.ends_with(".dist-info"))
+            .unwrap_or_default()
     }
 
-    /// What of it is linked with other libraries, with the path of each. Windows has no search paths.
+    /// What of it is linked with other libraries, with the path of each. Windows has no search
+    /// paths.
     pub(super) fn linked(&self) -> impl Iterator<Item = (&str, &Linked)> {
-        let files = self.files.iter().filter(|_| self.platform() == Platform::Linux);
+        let files = self
+            .files
+            .iter()
+            .filter(|_| self.platform() == Platform::Linux);
         files.filter_map(|(path, file)| match &file.held {
             Held::Linked(linked) => Some((path.as_str(), linked.as_ref())),
             Held::Data | Held::Stub(_) => None,
@@ -211,8 +257,16 @@ impl OpenedWheel {
     }
 
     /// A finding about one of its members.
-    pub(super) fn fault_at(&self, code: &'static Code, member: &str, message: impl Into<String>) -> Diagnostic {
-        let place = Place::Member { wheel: self.path.clone(), member: member.to_owned() };
+    pub(super) fn fault_at(
+        &self,
+        code: &'static Code,
+        member: &str,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        let place = Place::Member {
+            wheel: self.path.clone(),
+            member: member.to_owned(),
+        };
         Diagnostic::new(code, message).at(place, "")
     }
 }

@@ -8,7 +8,8 @@ use crate::diagnostic::{Diagnostic, counted};
 use crate::names::folders_above;
 use crate::sdk::case;
 
-/// Longer paths below `site-packages` do not fit below the folders that Windows users have (`MAX_PATH` is 260).
+/// Longer paths below `site-packages` do not fit below the folders that Windows users have
+/// (`MAX_PATH` is 260).
 const LONGEST_PATH: usize = 200;
 
 /// Paths of which one package would take the other's, and paths that some systems do not take.
@@ -23,14 +24,33 @@ pub(super) fn findings(opened: &Opened) -> Vec<Diagnostic> {
     }
     for (path, wheels) in &owners {
         for (number, wheel) in wheels.iter().enumerate() {
-            if let Some(other) = wheels[..number].iter().find(|other| Opened::are_together(&other.path, &wheel.path)) {
-                found.push(clash(wheel, path, format!("`{}` has the same path", other.path)));
+            if let Some(other) = wheels[..number]
+                .iter()
+                .find(|other| Opened::are_together(&other.path, &wheel.path))
+            {
+                found.push(clash(
+                    wheel,
+                    path,
+                    format!("`{}` has the same path", other.path),
+                ));
             }
         }
         for folder in folders_above(path) {
-            for (file, wheel) in owners.get(folder).into_iter().flatten().map(|wheel| (folder, wheel)) {
-                if let Some(other) = wheels.iter().find(|other| Opened::are_together(&other.path, &wheel.path)) {
-                    found.push(clash(wheel, file, format!("it is a file here and a folder in `{}`", other.path)));
+            for (file, wheel) in owners
+                .get(folder)
+                .into_iter()
+                .flatten()
+                .map(|wheel| (folder, wheel))
+            {
+                if let Some(other) = wheels
+                    .iter()
+                    .find(|other| Opened::are_together(&other.path, &wheel.path))
+                {
+                    found.push(clash(
+                        wheel,
+                        file,
+                        format!("it is a file here and a folder in `{}`", other.path),
+                    ));
                 }
             }
         }
@@ -39,7 +59,11 @@ pub(super) fn findings(opened: &Opened) -> Vec<Diagnostic> {
             && !wheels.iter().any(|own| own.path == wheel.path)
         {
             let message = format!("its name differs from `{path}` only in case");
-            found.push(wheel.fault_at(&codes::CASE_CLASH, other, message).help(case::HELP));
+            found.push(
+                wheel
+                    .fault_at(&codes::CASE_CLASH, other, message)
+                    .help(case::HELP),
+            );
         }
     }
     for wheel in &opened.wheels {
@@ -50,7 +74,8 @@ pub(super) fn findings(opened: &Opened) -> Vec<Diagnostic> {
     found
 }
 
-/// The longest of some paths below `site-packages`, where it is too long, and what is to be said of all that are.
+/// The longest of some paths below `site-packages`, where it is too long, and what is to be said of
+/// all that are.
 pub(super) fn too_long<'p>(paths: impl Iterator<Item = &'p str>) -> Option<(&'p str, String)> {
     let long: Vec<&str> = paths.filter(|path| path.len() > LONGEST_PATH).collect();
     let longest = long.iter().copied().max_by_key(|path| path.len())?;
@@ -59,7 +84,10 @@ pub(super) fn too_long<'p>(paths: impl Iterator<Item = &'p str>) -> Option<(&'p 
         more => format!(", and so have {}", counted(more, "other path")),
     };
     let bytes = longest.len();
-    Some((longest, format!("its path has {bytes} bytes below site-packages, more than {LONGEST_PATH}{more}")))
+    Some((
+        longest,
+        format!("its path has {bytes} bytes below site-packages, more than {LONGEST_PATH}{more}"),
+    ))
 }
 
 fn clash(wheel: &OpenedWheel, path: &str, message: String) -> Diagnostic {

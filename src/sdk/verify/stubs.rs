@@ -9,12 +9,24 @@ use crate::names::beside;
 pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (path, file) in &wheel.files {
-        let Held::Stub(text) = &file.held else { continue };
-        let mut fault =
-            |message: String| found.push(wheel.fault_at(&codes::STUB_TO_NOWHERE, path, message).help(MAKE_AGAIN));
-        match beside(path, text).filter(|target| target != path).and_then(|target| wheel.files.get(&target)) {
+        let Held::Stub(text) = &file.held else {
+            continue;
+        };
+        let mut fault = |message: String| {
+            found.push(
+                wheel
+                    .fault_at(&codes::STUB_TO_NOWHERE, path, message)
+                    .help(MAKE_AGAIN),
+            )
+        };
+        match beside(path, text)
+            .filter(|target| target != path)
+            .and_then(|target| wheel.files.get(&target))
+        {
             None => fault(format!("it runs `{text}`, which is not in the package")),
-            Some(target) if !target.is_executable => fault(format!("it runs `{text}`, which may not be run")),
+            Some(target) if !target.is_executable => {
+                fault(format!("it runs `{text}`, which may not be run"))
+            }
             Some(_) => {}
         }
         if !file.is_executable {

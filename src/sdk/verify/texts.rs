@@ -6,23 +6,29 @@ use serde_json::Value;
 
 use crate::wheel::entry_point_lines;
 
-/// Whether a member of a wheel is a short text that checks ask for: modules beside the folder of files, console scripts,
-/// and the list of a device package's files.
+/// Whether a member of a wheel is a short text that checks ask for: modules beside the folder of
+/// files, console scripts, and the list of a device package's files.
 pub fn is_read(member: &str) -> bool {
     let parts: Vec<&str> = member.split('/').collect();
     match parts.as_slice() {
         [top, file] if top.ends_with(".dist-info") => *file == "entry_points.txt",
-        [top, file] => !top.starts_with('_') && file.rsplit_once('.').is_some_and(|(_, ending)| ending == "py"),
+        [top, file] => {
+            !top.starts_with('_')
+                && file
+                    .rsplit_once('.')
+                    .is_some_and(|(_, ending)| ending == "py")
+        }
         [_, folder, _] => *folder == ".devel_links",
         _ => false,
     }
 }
 
-/// The values that a build appended to `_dist_info.py`: its last assignments of literals, and what it appended to lists.
+/// The values that a build appended to `_dist_info.py`: its last assignments of literals, and what
+/// it appended to lists.
 ///
-/// This program writes JSON's literals. `TheRock`'s builder writes those of Python's `repr`, appends targets one by one, and
-/// says in the libraries' entry of `ALL_PACKAGES` that they are for all targets (ROCm/TheRock,
-/// `build_tools/_therock_utils/py_packaging.py`, `Parameters`).
+/// This program writes JSON's literals. `TheRock`'s builder writes those of Python's `repr`,
+/// appends targets one by one, and says in the libraries' entry of `ALL_PACKAGES` that they are for
+/// all targets (ROCm/TheRock, `build_tools/_therock_utils/py_packaging.py`, `Parameters`).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Assigned<'t>(BTreeMap<&'t str, Value>);
 
@@ -32,7 +38,10 @@ const TEMPLATE_OF_LIBRARIES: &str = "ALL_PACKAGES[\"libraries\"].dist_package_te
 impl<'t> Assigned<'t> {
     pub(super) fn read(text: &'t str) -> Self {
         let mut values: BTreeMap<&'t str, Value> = BTreeMap::new();
-        let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let is_name = |name: &str| {
+            name.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
         for line in text.lines() {
             if let Some((name, value)) = line.split_once(" = ")
                 && let Some(value) = literal(value)
@@ -46,7 +55,9 @@ impl<'t> Assigned<'t> {
                 && is_name(name)
                 && let Some(value) = rest.strip_suffix(')').and_then(literal)
             {
-                let list = values.entry(name).or_insert_with(|| Value::Array(Vec::new()));
+                let list = values
+                    .entry(name)
+                    .or_insert_with(|| Value::Array(Vec::new()));
                 if let Value::Array(list) = list {
                     list.push(value);
                 }
@@ -62,7 +73,12 @@ impl<'t> Assigned<'t> {
 
     /// A list of texts; empty where there is none.
     pub(super) fn list(&self, name: &str) -> Vec<String> {
-        let texts = self.0.get(name).and_then(Value::as_array).into_iter().flatten();
+        let texts = self
+            .0
+            .get(name)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
         texts.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
@@ -72,9 +88,12 @@ impl<'t> Assigned<'t> {
     }
 }
 
-/// Reads a literal of JSON, or a text between single quotes as Python writes it; one with a backslash is none.
+/// Reads a literal of JSON, or a text between single quotes as Python writes it; one with a
+/// backslash is none.
 fn literal(text: &str) -> Option<Value> {
-    let quoted = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    let quoted = text
+        .strip_prefix('\'')
+        .and_then(|rest| rest.strip_suffix('\''));
     match quoted.filter(|inner| !inner.contains(['\'', '\\'])) {
         Some(inner) => Some(Value::String(inner.to_owned())),
         None => serde_json::from_str(text).ok(),
@@ -99,11 +118,16 @@ pub(super) fn scripts(text: &str) -> Vec<Script<'_>> {
     for line in entry_point_lines(text) {
         if line.starts_with('[') {
             is_of_console = line == "[console_scripts]";
-        } else if let Some((name, (module, function))) =
-            line.split_once('=').and_then(|(name, value)| Some((name, value.split_once(':')?)))
+        } else if let Some((name, (module, function))) = line
+            .split_once('=')
+            .and_then(|(name, value)| Some((name, value.split_once(':')?)))
             && is_of_console
         {
-            scripts.push(Script { name: name.trim(), module: module.trim(), function: function.trim() });
+            scripts.push(Script {
+                name: name.trim(),
+                module: module.trim(),
+                function: function.trim(),
+            });
         }
     }
     scripts
@@ -119,7 +143,10 @@ mod tests {
             "__version__ = \"0\"\nA: List[str] = []\n  B = 1\nC = f(x)\n__version__ = \"7.1\"\nL = [\"a\"]\n",
         );
         assert_eq!(assigned.text("__version__").as_deref(), Some("7.1"));
-        assert_eq!((assigned.text("C"), assigned.list("L")), (None, vec!["a".to_owned()]));
+        assert_eq!(
+            (assigned.text("C"), assigned.list("L")),
+            (None, vec!["a".to_owned()])
+        );
     }
 
     #[test]
@@ -130,26 +157,61 @@ mod tests {
              AVAILABLE_TARGET_FAMILIES.append('gfx1100')\nAVAILABLE_TARGET_FAMILIES.append('gfx942:xnack+')\n\
              result.append(name)\n",
         );
-        assert_eq!(assigned.text("__version__").as_deref(), Some("7.10.0a20251120"));
-        assert_eq!(assigned.text("PY_PACKAGE_SUFFIX_NONCE").as_deref(), Some(""));
-        assert_eq!(assigned.text("LIBRARIES_DIST_TEMPLATE").as_deref(), Some("rocm-sdk-libraries"));
-        assert_eq!(assigned.list("AVAILABLE_TARGET_FAMILIES"), ["gfx1100", "gfx942:xnack+"]);
+        assert_eq!(
+            assigned.text("__version__").as_deref(),
+            Some("7.10.0a20251120")
+        );
+        assert_eq!(
+            assigned.text("PY_PACKAGE_SUFFIX_NONCE").as_deref(),
+            Some("")
+        );
+        assert_eq!(
+            assigned.text("LIBRARIES_DIST_TEMPLATE").as_deref(),
+            Some("rocm-sdk-libraries")
+        );
+        assert_eq!(
+            assigned.list("AVAILABLE_TARGET_FAMILIES"),
+            ["gfx1100", "gfx942:xnack+"]
+        );
     }
 
     #[test]
     fn scripts_of_other_groups_are_none_of_the_console() {
         let found = scripts("[console_scripts]\na++ = m._cli:app\n\n[other]\nb = m:b\n");
-        assert_eq!(found, [Script { name: "a++", module: "m._cli", function: "app" }]);
+        assert_eq!(
+            found,
+            [Script {
+                name: "a++",
+                module: "m._cli",
+                function: "app"
+            }]
+        );
         let found = scripts("[other]\nb = m:b\r[console_scripts]\u{2028}# c = m:c\u{b}d = m:d\n");
-        assert_eq!(found, [Script { name: "d", module: "m", function: "d" }]);
+        assert_eq!(
+            found,
+            [Script {
+                name: "d",
+                module: "m",
+                function: "d"
+            }]
+        );
     }
 
     #[test]
     fn modules_are_read_and_files_of_the_sdk_are_not() {
-        for member in ["rocm_sdk_core/_cli.py", "x-1.dist-info/entry_points.txt", "_l/.devel_links/gfx942.json"] {
+        for member in [
+            "rocm_sdk_core/_cli.py",
+            "x-1.dist-info/entry_points.txt",
+            "_l/.devel_links/gfx942.json",
+        ] {
             assert!(is_read(member), "{member}");
         }
-        for member in ["_rocm_sdk_core/__init__.py", "_rocm_sdk_core/lib/x.py", "x-1.dist-info/RECORD", "a/b/c/d"] {
+        for member in [
+            "_rocm_sdk_core/__init__.py",
+            "_rocm_sdk_core/lib/x.py",
+            "x-1.dist-info/RECORD",
+            "a/b/c/d",
+        ] {
             assert!(!is_read(member), "{member}");
         }
     }

@@ -20,14 +20,18 @@ fn codes(bytes: &[u8]) -> Vec<&'static str> {
 }
 
 fn first(bytes: &[u8], kind: &[u8]) -> usize {
-    bytes.windows(kind.len()).position(|window| window == kind).unwrap()
+    bytes
+        .windows(kind.len())
+        .position(|window| window == kind)
+        .unwrap()
 }
 
 fn put(bytes: &mut [u8], at: usize, value: u64) {
     bytes[at..at + 4].copy_from_slice(&u32::try_from(value).unwrap().to_le_bytes());
 }
 
-/// The small wheel with every structure that a wheel may have: data descriptors, ZIP64 fields, a ZIP64 end, a comment.
+/// The small wheel with every structure that a wheel may have: data descriptors, ZIP64 fields, a
+/// ZIP64 end, a comment.
 fn with_all_structures() -> Vec<u8> {
     let small = small();
     let archive = Archive::open(&small).unwrap();
@@ -35,7 +39,9 @@ fn with_all_structures() -> Vec<u8> {
     for (number, member) in archive.members().iter().enumerate() {
         let options = ::zip::write::SimpleFileOptions::default().large_file(number == 1);
         writer.start_file(member.name(), options).unwrap();
-        writer.write_all(&archive.read(member, 9999).unwrap()).unwrap();
+        writer
+            .write_all(&archive.read(member, 9999).unwrap())
+            .unwrap();
     }
     let mut bytes = writer.finish().unwrap().into_inner();
     let (central, end) = (first(&bytes, CENTRAL) as u64, first(&bytes, END));
@@ -62,7 +68,8 @@ fn every_beginning_of_a_wheel_is_an_error_with_a_code() {
         for length in 0..bytes.len() {
             assert_eq!(codes(&bytes[..length]), ["W001"], "{length} bytes");
             assert!(
-                Wheel::open(&bytes[..length].to_vec()).is_err() && read_metadata(&bytes[..length].to_vec()).is_err()
+                Wheel::open(&bytes[..length].to_vec()).is_err()
+                    && read_metadata(&bytes[..length].to_vec()).is_err()
             );
         }
     }
@@ -131,7 +138,11 @@ fn a_size_that_is_a_lie_is_found_without_room_for_it() {
         };
         assert!(archive.read(&archive.members()[0], u64::MAX).is_err());
         let mut seen = 0;
-        assert!(archive.stream(&archive.members()[0], &mut |piece| seen += piece.len()).is_err());
+        assert!(
+            archive
+                .stream(&archive.members()[0], &mut |piece| seen += piece.len())
+                .is_err()
+        );
         assert!(seen <= 100_000, "{seen}");
     }
     for size in [0, 99_999, 100_001, 4_000_000_000] {
@@ -151,14 +162,25 @@ fn a_bomb_streams_through_little_memory_and_its_text_is_not_read() {
     let mut see = |piece: &[u8]| {
         largest.fetch_max(piece.len(), std::sync::atomic::Ordering::Relaxed);
     };
-    archive.stream(archive.member("bomb.py").unwrap(), &mut see).unwrap();
+    archive
+        .stream(archive.member("bomb.py").unwrap(), &mut see)
+        .unwrap();
     assert!(largest.into_inner() <= crate::bytes::PIECE_BYTES);
 
     let mut metadata = b"Metadata-Version: 2.1\nName: flash-attn\nVersion: 2.8.3\n\n".to_vec();
     metadata.extend(&zeros);
     let mut bomb = Vec::new();
     let mut writer = ZipWriter::new(&mut bomb);
-    writer.add("flash_attn-2.8.3.dist-info/METADATA", &metadata, &NewMember::default()).unwrap();
+    writer
+        .add(
+            "flash_attn-2.8.3.dist-info/METADATA",
+            &metadata,
+            &NewMember::default(),
+        )
+        .unwrap();
     writer.finish().unwrap();
-    assert!(matches!(read_metadata(&bomb), Err(WheelError::TooLarge { .. })));
+    assert!(matches!(
+        read_metadata(&bomb),
+        Err(WheelError::TooLarge { .. })
+    ));
 }

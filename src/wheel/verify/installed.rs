@@ -1,4 +1,5 @@
-//! What installers make of a wheel besides its files: programs of entry points, and folders of `.data`.
+//! What installers make of a wheel besides its files: programs of entry points, and folders of
+//! `.data`.
 
 use super::super::entry_points::{entry_point_faults, reserved_script};
 use super::super::zip::limits::MAX_ENTRY_POINTS_BYTES;
@@ -19,13 +20,19 @@ pub(super) fn check(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Si
 
 fn check_entry_points(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
     let name = wheel.dist_info_path("entry_points.txt");
-    let Some(member) = wheel.archive().member(&name) else { return };
+    let Some(member) = wheel.archive().member(&name) else {
+        return;
+    };
     let text = match wheel.archive().read(member, MAX_ENTRY_POINTS_BYTES) {
         Ok(bytes) => String::from_utf8(bytes),
         Err(error) => return sink.push(error.diagnostic(&findings.wheel)),
     };
     let Ok(text) = text else {
-        let finding = findings.member(&codes::BAD_ENTRY_POINT, &name, "the text is not UTF-8".to_owned());
+        let finding = findings.member(
+            &codes::BAD_ENTRY_POINT,
+            &name,
+            "the text is not UTF-8".to_owned(),
+        );
         return sink.push(finding);
     };
     for fault in entry_point_faults(&text) {
@@ -41,7 +48,10 @@ fn check_data(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
             sink.push(findings.member(&codes::BAD_DATA_FOLDER, member.name(), message));
         }
     }
-    for (member, message) in collisions(wheel.archive().members().iter().map(Member::name), &format!("{stem}.data/")) {
+    for (member, message) in collisions(
+        wheel.archive().members().iter().map(Member::name),
+        &format!("{stem}.data/"),
+    ) {
         sink.push(findings.member(&codes::BAD_DATA_FOLDER, member, message));
     }
 }
@@ -53,49 +63,74 @@ enum InstallRoot {
     Scripts,
 }
 
-/// Returns where a member is installed; `data` is the `.data` folder with a slash. `None` for headers and for data
-/// outside of the folder of programs: no other part of a wheel is installed there.
+/// Returns where a member is installed; `data` is the `.data` folder with a slash. `None` for
+/// headers and for data outside of the folder of programs: no other part of a wheel is installed
+/// there.
 fn installed_path<'n>(name: &'n str, data: &str) -> Option<(InstallRoot, &'n str)> {
-    let Some(rest) = name.strip_prefix(data) else { return Some((InstallRoot::SitePackages, name)) };
+    let Some(rest) = name.strip_prefix(data) else {
+        return Some((InstallRoot::SitePackages, name));
+    };
     let (scheme, path) = rest.split_once('/')?;
     match (scheme, path.split_once('/')) {
         ("platlib" | "purelib", _) => Some((InstallRoot::SitePackages, path)),
         ("scripts", _) => Some((InstallRoot::Scripts, path)),
-        ("data", Some((folder, name))) if SCRIPT_FOLDERS.contains(&folder) => Some((InstallRoot::Scripts, name)),
+        ("data", Some((folder, name))) if SCRIPT_FOLDERS.contains(&folder) => {
+            Some((InstallRoot::Scripts, name))
+        }
         _ => None,
     }
 }
 
-/// Returns members of the `.data` folder that are installed where another member is, or above or below it.
+/// Returns members of the `.data` folder that are installed where another member is, or above or
+/// below it.
 ///
-/// Of two files of one path, pip leaves the last of the archive, and uv the one of the scheme that its file system lists
-/// last (`install_data`); both fail where one is a folder.
-fn collisions<'m>(names: impl Iterator<Item = &'m str> + Clone, data: &str) -> Vec<(&'m str, String)> {
+/// Of two files of one path, pip leaves the last of the archive, and uv the one of the scheme that
+/// its file system lists last (`install_data`); both fail where one is a folder.
+fn collisions<'m>(
+    names: impl Iterator<Item = &'m str> + Clone,
+    data: &str,
+) -> Vec<(&'m str, String)> {
     let is_data = |name: &str| name.starts_with(data);
     if !names.clone().any(is_data) {
         return Vec::new();
     }
     let files = names.filter(|name| !name.ends_with('/'));
-    let mut installed: Vec<(InstallRoot, &str, &str)> =
-        files.filter_map(|name| installed_path(name, data).map(|(root, path)| (root, path, name))).collect();
+    let mut installed: Vec<(InstallRoot, &str, &str)> = files
+        .filter_map(|name| installed_path(name, data).map(|(root, path)| (root, path, name)))
+        .collect();
     // Stable: of several members with one path the first of the archive comes first.
     installed.sort_by_key(|(root, path, _)| (*root, *path));
     // Files whose paths the current one begins with, the shortest first.
     let mut prefixes: Vec<(InstallRoot, &str, &str)> = Vec::new();
     let mut found = Vec::new();
     for (root, path, name) in installed {
-        while prefixes.pop_if(|(other_root, other, _)| *other_root != root || !path.starts_with(*other)).is_some() {}
+        while prefixes
+            .pop_if(|(other_root, other, _)| *other_root != root || !path.starts_with(*other))
+            .is_some()
+        {}
         if let Some((.., other)) = prefixes.last().filter(|(_, other, _)| *other == path) {
-            let (of_data, another) = if is_data(name) { (name, *other) } else { (*other, name) };
+            let (of_data, another) = if is_data(name) {
+                (name, *other)
+            } else {
+                (*other, name)
+            };
             // A name that is there twice is reported as such.
             if *other != name {
-                found.push((of_data, format!("`{another}` is installed at the same path")));
+                found.push((
+                    of_data,
+                    format!("`{another}` is installed at the same path"),
+                ));
             }
             continue;
         }
-        let above = prefixes.iter().find(|(_, other, _)| path.as_bytes().get(other.len()) == Some(&b'/'));
+        let above = prefixes
+            .iter()
+            .find(|(_, other, _)| path.as_bytes().get(other.len()) == Some(&b'/'));
         if let Some((.., above)) = above.filter(|(.., above)| is_data(above) || is_data(name)) {
-            found.push((name, format!("`{above}` is installed as a file where this needs a folder")));
+            found.push((
+                name,
+                format!("`{above}` is installed as a file where this needs a folder"),
+            ));
         }
         prefixes.push((root, path, name));
     }
@@ -105,25 +140,36 @@ fn collisions<'m>(names: impl Iterator<Item = &'m str> + Clone, data: &str) -> V
 
 /// Returns what is wrong with a member of a `.data` folder; `stem` is that of the dist-info folder.
 ///
-/// pip takes any folder at the top that ends so (`is_data_scheme_path`), uv only the one of this name
-/// (`ValidatedWheel`), and both refuse what is in none of the five folders (`make_data_scheme_file`, `install_data`).
+/// pip takes any folder at the top that ends so (`is_data_scheme_path`), uv only the one of this
+/// name (`ValidatedWheel`), and both refuse what is in none of the five folders
+/// (`make_data_scheme_file`, `install_data`).
 fn data_fault(member: &Member, stem: &str) -> Option<String> {
     let (top, rest) = member.name().split_once('/').unwrap_or((member.name(), ""));
     let folder = top.strip_suffix(".data")?;
     if !member.name().contains('/') {
-        return Some(format!("`{top}` is a file where installers expect a folder"));
+        return Some(format!(
+            "`{top}` is a file where installers expect a folder"
+        ));
     }
     if folder != stem {
-        return Some(format!("`{top}` is not the `.data` folder of this wheel, `{stem}.data`"));
+        return Some(format!(
+            "`{top}` is not the `.data` folder of this wheel, `{stem}.data`"
+        ));
     }
     if rest.is_empty() {
         return None;
     }
     let Some((scheme, path)) = rest.split_once('/') else {
-        return Some(format!("it is in none of the folders {}", SCHEMES.join(", ")));
+        return Some(format!(
+            "it is in none of the folders {}",
+            SCHEMES.join(", ")
+        ));
     };
     if !SCHEMES.contains(&scheme) {
-        return Some(format!("`{scheme}` is none of the folders {}", SCHEMES.join(", ")));
+        return Some(format!(
+            "`{scheme}` is none of the folders {}",
+            SCHEMES.join(", ")
+        ));
     }
     let script = match (scheme, path.split_once('/')) {
         // uv: "invalid entry (directory)".
@@ -158,7 +204,10 @@ mod tests {
             "demo/x.py-not/y.py",
         ];
         let found = collisions(names.into_iter(), "demo-1.0.data/");
-        let shown: Vec<String> = found.iter().map(|(member, message)| format!("{member}: {message}")).collect();
+        let shown: Vec<String> = found
+            .iter()
+            .map(|(member, message)| format!("{member}: {message}"))
+            .collect();
         insta::assert_snapshot!(shown.join("\n"), @r"
         demo-1.0.data/data/bin/run: `demo-1.0.data/scripts/run` is installed at the same path
         demo-1.0.data/data/bin/run/deep: `demo-1.0.data/scripts/run` is installed as a file where this needs a folder
@@ -169,13 +218,23 @@ mod tests {
         assert_eq!(collisions(names[..1].iter().copied(), "demo-1.0.data/"), []);
     }
 
-    /// The most headers that an archive may have, all of names of the most bytes with a thousand folders each.
+    /// The most headers that an archive may have, all of names of the most bytes with a thousand
+    /// folders each.
     #[test]
     fn paths_of_a_thousand_folders_take_linear_time() {
         let deep = "a/".repeat(1000);
-        let names: Vec<String> = (0..16_000).map(|at| format!("demo-1.0.data/purelib/{deep}{at}")).collect();
+        let names: Vec<String> = (0..16_000)
+            .map(|at| format!("demo-1.0.data/purelib/{deep}{at}"))
+            .collect();
         let start = Instant::now();
-        assert_eq!(collisions(names.iter().map(String::as_str), "demo-1.0.data/"), []);
-        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+        assert_eq!(
+            collisions(names.iter().map(String::as_str), "demo-1.0.data/"),
+            []
+        );
+        assert!(
+            start.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            start.elapsed()
+        );
     }
 }

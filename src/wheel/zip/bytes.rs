@@ -36,7 +36,11 @@ pub(super) fn without_fields(extra: &[u8], ids: &[u16]) -> Vec<u8> {
     let mut kept = Vec::new();
     for (id, content) in extra_fields(extra).filter(|(id, _)| !ids.contains(id)) {
         kept.extend(id.to_le_bytes());
-        kept.extend(u16::try_from(content.len()).expect("it was read from 16 bits").to_le_bytes());
+        kept.extend(
+            u16::try_from(content.len())
+                .expect("it was read from 16 bits")
+                .to_le_bytes(),
+        );
         kept.extend(content);
     }
     kept

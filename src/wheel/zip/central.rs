@@ -28,28 +28,49 @@ const LINK_TYPE: u32 = 0o120_000;
 pub(super) fn read_central(source: &dyn ReadAt, end: &End) -> Result<Vec<Member>, WheelError> {
     let limits = [
         (end.count, MAX_MEMBERS, "members"),
-        (end.length, MAX_CENTRAL_BYTES, "bytes of headers in its table of contents"),
+        (
+            end.length,
+            MAX_CENTRAL_BYTES,
+            "bytes of headers in its table of contents",
+        ),
     ];
     if let Some((found, limit, what)) = limits.into_iter().find(|(found, limit, _)| found > limit) {
         let reason = format!("the archive has {found} {what}; the limit is {limit}");
-        return Err(Violation { rule: Rule::Limit, member: None, offset: end.offset, reason }.into());
+        return Err(Violation {
+            rule: Rule::Limit,
+            member: None,
+            offset: end.offset,
+            reason,
+        }
+        .into());
     }
-    let capacity = usize::try_from(end.length).unwrap_or(BUFFER_BYTES).clamp(1, BUFFER_BYTES);
-    let mut reader = BufReader::with_capacity(capacity, Section::new(source, end.offset, end.length));
+    let capacity = usize::try_from(end.length)
+        .unwrap_or(BUFFER_BYTES)
+        .clamp(1, BUFFER_BYTES);
+    let mut reader =
+        BufReader::with_capacity(capacity, Section::new(source, end.offset, end.length));
     let mut left = end.length;
     let most = (end.length / CENTRAL_BYTES as u64).min(end.count);
     let mut members = Vec::with_capacity(usize::try_from(most).unwrap_or_default());
     for _ in 0..end.count {
         let offset = end.offset + (end.length - left);
-        let cut_off = || WheelError::Damaged { offset, reason: "the table of contents is cut off here".to_owned() };
+        let cut_off = || WheelError::Damaged {
+            offset,
+            reason: "the table of contents is cut off here".to_owned(),
+        };
         left = left.checked_sub(CENTRAL_BYTES as u64).ok_or_else(cut_off)?;
         let mut fixed = [0; CENTRAL_BYTES];
         reader.read_exact(&mut fixed).map_err(WheelError::Read)?;
         if u32_at(&fixed, 0) != CENTRAL_SIGNATURE {
-            return Err(WheelError::Damaged { offset, reason: "expected a member header".to_owned() });
+            return Err(WheelError::Damaged {
+                offset,
+                reason: "expected a member header".to_owned(),
+            });
         }
         let lengths = [28, 30, 32].map(|at| usize::from(u16_at(&fixed, at)));
-        left = left.checked_sub(lengths.iter().sum::<usize>() as u64).ok_or_else(cut_off)?;
+        left = left
+            .checked_sub(lengths.iter().sum::<usize>() as u64)
+            .ok_or_else(cut_off)?;
         let mut parts = lengths.map(|length| vec![0; length]);
         for part in &mut parts {
             reader.read_exact(part).map_err(WheelError::Read)?;
@@ -58,12 +79,19 @@ pub(super) fn read_central(source: &dyn ReadAt, end: &End) -> Result<Vec<Member>
     }
     if left > 0 {
         let reason = format!("{left} bytes follow the last header of the table of contents");
-        return Err(WheelError::Damaged { offset: end.offset + (end.length - left), reason });
+        return Err(WheelError::Damaged {
+            offset: end.offset + (end.length - left),
+            reason,
+        });
     }
     Ok(members)
 }
 
-fn member(fixed: &[u8], [name, extra, comment]: [Vec<u8>; 3], offset: u64) -> Result<Member, WheelError> {
+fn member(
+    fixed: &[u8],
+    [name, extra, comment]: [Vec<u8>; 3],
+    offset: u64,
+) -> Result<Member, WheelError> {
     let flags = u16_at(fixed, 8);
     let raw_name_bytes = u16_at(fixed, 28);
     let raw_name = name;
@@ -73,8 +101,18 @@ fn member(fixed: &[u8], [name, extra, comment]: [Vec<u8>; 3], offset: u64) -> Re
     }
     let method = match Method::from_number(u16_at(fixed, 10)) {
         Ok(method) if flags & FLAG_PATCH == 0 => method,
-        Ok(_) => return Err(WheelError::Compression { member: name, method: "patching".to_owned() }),
-        Err(method) => return Err(WheelError::Compression { member: name, method }),
+        Ok(_) => {
+            return Err(WheelError::Compression {
+                member: name,
+                method: "patching".to_owned(),
+            });
+        }
+        Err(method) => {
+            return Err(WheelError::Compression {
+                member: name,
+                method,
+            });
+        }
     };
     let record = HeaderRecord {
         kind: HeaderKind::Central,
@@ -87,30 +125,49 @@ fn member(fixed: &[u8], [name, extra, comment]: [Vec<u8>; 3], offset: u64) -> Re
         extra: &extra,
     };
     record.check()?;
-    let damaged = |reason: &str| WheelError::Damaged { offset, reason: format!("{reason} of `{name}`") };
-    let zip64 = extra_fields(&extra).find(|(id, _)| *id == ZIP64_FIELD).map(|(_, content)| content);
-    let mut wide = Wide { rest: zip64.unwrap_or_default() };
-    let size_bytes = wide.value(u32_at(fixed, 24)).ok_or_else(|| damaged("the ZIP64 field lacks the size"))?;
-    let compressed_bytes =
-        wide.value(u32_at(fixed, 20)).ok_or_else(|| damaged("the ZIP64 field lacks the compressed size"))?;
-    let header_offset = wide.value(u32_at(fixed, 42)).ok_or_else(|| damaged("the ZIP64 field lacks the offset"))?;
+    let damaged = |reason: &str| WheelError::Damaged {
+        offset,
+        reason: format!("{reason} of `{name}`"),
+    };
+    let zip64 = extra_fields(&extra)
+        .find(|(id, _)| *id == ZIP64_FIELD)
+        .map(|(_, content)| content);
+    let mut wide = Wide {
+        rest: zip64.unwrap_or_default(),
+    };
+    let size_bytes = wide
+        .value(u32_at(fixed, 24))
+        .ok_or_else(|| damaged("the ZIP64 field lacks the size"))?;
+    let compressed_bytes = wide
+        .value(u32_at(fixed, 20))
+        .ok_or_else(|| damaged("the ZIP64 field lacks the compressed size"))?;
+    let header_offset = wide
+        .value(u32_at(fixed, 42))
+        .ok_or_else(|| damaged("the ZIP64 field lacks the offset"))?;
     let disk = u16_at(fixed, 34);
     if disk == FULL_16 {
-        wide.rest = wide.rest.get(4..).ok_or_else(|| damaged("the ZIP64 field lacks the disk"))?;
+        wide.rest = wide
+            .rest
+            .get(4..)
+            .ok_or_else(|| damaged("the ZIP64 field lacks the disk"))?;
     } else if disk != 0 {
         return Err(WheelError::MultiDisk);
     }
     if method == Method::Stored && compressed_bytes != size_bytes {
         return Err(damaged("two sizes for the stored data"));
     }
-    // The data of members lies in the archive and does not overlap (`check_local`, `check_layout`). So all sizes together
-    // are at most 1032 times the archive, and sums of them fit in a u64 for every archive of less than 8 PiB, also those
-    // that count each member as read and as written.
-    if method == Method::Deflated && size_bytes > compressed_bytes.saturating_mul(MAX_DEFLATE_RATIO) {
+    // The data of members lies in the archive and does not overlap (`check_local`, `check_layout`).
+    // So all sizes together are at most 1032 times the archive, and sums of them fit in a u64 for
+    // every archive of less than 8 PiB, also those that count each member as read and as written.
+    if method == Method::Deflated && size_bytes > compressed_bytes.saturating_mul(MAX_DEFLATE_RATIO)
+    {
         let reason = format!(
             "its header at byte {offset} claims {size_bytes} bytes, more than {compressed_bytes} bytes of deflated data hold"
         );
-        return Err(WheelError::Corrupt { member: name, reason });
+        return Err(WheelError::Corrupt {
+            member: name,
+            reason,
+        });
     }
     // uv's stream.rs: `BadCrc32` and `BadUncompressedSize` of a folder.
     if name.ends_with('/') && (size_bytes > 0 || u32_at(fixed, 16) != 0) {
@@ -129,7 +186,10 @@ fn member(fixed: &[u8], [name, extra, comment]: [Vec<u8>; 3], offset: u64) -> Re
         size_bytes,
         header_offset,
         data_offset: 0,
-        time: DosTime { time: u16_at(fixed, 12), date: u16_at(fixed, 14) },
+        time: DosTime {
+            time: u16_at(fixed, 12),
+            date: u16_at(fixed, 14),
+        },
         made_by: u16_at(fixed, 4),
         internal_attributes: u16_at(fixed, 36),
         external_attributes,
@@ -141,7 +201,8 @@ fn member(fixed: &[u8], [name, extra, comment]: [Vec<u8>; 3], offset: u64) -> Re
     })
 }
 
-/// The content of a ZIP64 field, from which the values that did not fit are taken in order (APPNOTE 4.5.3).
+/// The content of a ZIP64 field, from which the values that did not fit are taken in order (APPNOTE
+/// 4.5.3).
 pub(super) struct Wide<'a> {
     pub(super) rest: &'a [u8],
 }

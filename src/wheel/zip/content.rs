@@ -23,7 +23,8 @@ pub enum Content<'c> {
     Source(&'c dyn ReadAt),
     /// The content of a member of an archive.
     Member(&'c Archive<'c>, &'c Member),
-    /// The content of a member of which little changed: what it was deflated to is used again as far as it can be.
+    /// The content of a member of which little changed: what it was deflated to is used again as
+    /// far as it can be.
     Changed(Changed<'c>),
 }
 
@@ -47,11 +48,15 @@ pub struct Changed<'c> {
 
 impl<'c> Changed<'c> {
     /// How the new data is put together: as a whole, where the old data cannot be followed.
-    pub(super) fn parts(&self, level: u32) -> Result<(Vec<Part>, Option<Deflated<'c>>), WheelError> {
+    pub(super) fn parts(
+        &self,
+        level: u32,
+    ) -> Result<(Vec<Part>, Option<Deflated<'c>>), WheelError> {
         let (member, size_bytes) = (self.member, self.source.size_bytes());
         if member.method() == Method::Deflated && level > 0 {
             let data = member.data_offset..member.data_offset + member.compressed_bytes;
-            let old = stretches(self.archive.source(), data, member.size_bytes).map_err(WheelError::Read)?;
+            let old = stretches(self.archive.source(), data, member.size_bytes)
+                .map_err(WheelError::Read)?;
             if let Some(old) = old {
                 let parts = parts(&old, &self.places, self.kept_bytes, size_bytes);
                 return Ok((parts, Some((self.archive, member, old.last_mark))));
@@ -93,7 +98,8 @@ impl<'c> Content<'c> {
         match self {
             Self::Bytes(bytes) => Ok(bytes),
             content => {
-                let length = usize::try_from(content.size_bytes()).expect("larger ones are read in blocks");
+                let length =
+                    usize::try_from(content.size_bytes()).expect("larger ones are read in blocks");
                 let mut opened = content.open();
                 let bytes = opened.take(length, name)?;
                 opened.end()?;
@@ -148,18 +154,25 @@ impl Opened<'_> {
 
     /// The next bytes, as many as there is room for.
     pub(super) fn fill(&mut self, bytes: &mut [u8], name: &str) -> Result<(), WheelError> {
-        let fault = |source| WheelError::ReadContent { member: name.to_owned(), source };
+        let fault = |source| WheelError::ReadContent {
+            member: name.to_owned(),
+            source,
+        };
         match self {
             Self::Bytes(rest) => rest.read_exact(bytes).map_err(fault),
             Self::Section(section) => section.read_exact(bytes).map_err(fault),
-            Self::Member(reader) => reader.read_exact(bytes).map_err(|error| reader.fault(error)),
+            Self::Member(reader) => reader
+                .read_exact(bytes)
+                .map_err(|error| reader.fault(error)),
         }
     }
 
     /// Checks that nothing follows, and what a member says of its content.
     pub(super) fn end(&mut self) -> Result<(), WheelError> {
         match self {
-            Self::Member(reader) => io::copy(reader, &mut io::sink()).map(drop).map_err(|error| reader.fault(error)),
+            Self::Member(reader) => io::copy(reader, &mut io::sink())
+                .map(drop)
+                .map_err(|error| reader.fault(error)),
             Self::Bytes(_) | Self::Section(_) => Ok(()),
         }
     }

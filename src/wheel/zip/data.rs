@@ -13,8 +13,8 @@ use crate::bytes::{Buffer, Passage, ReadAt, Section, Spare};
 /// How much compressed data is read at once.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A deflated member up to this size is inflated at once where all of it is wanted: by a library that needs both ends in
-/// memory, and two thirds of the time.
+/// A deflated member up to this size is inflated at once where all of it is wanted: by a library
+/// that needs both ends in memory, and two thirds of the time.
 const WHOLE_BYTES: u64 = 32 << 20;
 
 /// Whether a member may be inflated at once.
@@ -24,24 +24,34 @@ pub(super) fn is_inflated_at_once(member: &Member) -> bool {
         && member.compressed_bytes <= member.size_bytes + MAX_ADDED_BYTES
 }
 
-/// The whole content of a member, at the beginning of a buffer; its size and CRC-32 are those of its headers. Whether
-/// bytes follow the compressed data is only seen by a [`MemberReader`].
+/// The whole content of a member, at the beginning of a buffer; its size and CRC-32 are those of
+/// its headers. Whether bytes follow the compressed data is only seen by a [`MemberReader`].
 ///
 /// # Errors
 /// When the content is damaged or cannot be read.
-pub(super) fn inflate<'s>(source: &dyn ReadAt, member: &Member, spare: &'s Spare) -> io::Result<Buffer<'s>> {
+pub(super) fn inflate<'s>(
+    source: &dyn ReadAt,
+    member: &Member,
+    spare: &'s Spare,
+) -> io::Result<Buffer<'s>> {
     let damaged = |reason: &str| io::Error::new(io::ErrorKind::InvalidData, reason.to_owned());
-    let length = |size_bytes| usize::try_from(size_bytes).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory));
+    let length = |size_bytes| {
+        usize::try_from(size_bytes).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
+    };
     let mut content = spare.take(length(member.size_bytes)?);
     let mut compressed = spare.take(length(member.compressed_bytes)?);
-    let (content_room, compressed_room) =
-        (&mut content[..length(member.size_bytes)?], &mut compressed[..length(member.compressed_bytes)?]);
+    let (content_room, compressed_room) = (
+        &mut content[..length(member.size_bytes)?],
+        &mut compressed[..length(member.compressed_bytes)?],
+    );
     source.read_exact_at(compressed_room, member.data_offset)?;
     match libdeflater::Decompressor::new().deflate_decompress(compressed_room, content_room) {
         Ok(made) if made == content_room.len() => {}
         Ok(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
         Err(libdeflater::DecompressionError::InsufficientSpace) => return Err(damaged(MORE)),
-        Err(libdeflater::DecompressionError::BadData) => return Err(io::ErrorKind::InvalidInput.into()),
+        Err(libdeflater::DecompressionError::BadData) => {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
     }
     if crc32fast::hash(content_room) != member.crc32 {
         return Err(damaged(OTHER_CRC));
@@ -77,16 +87,22 @@ struct Inflating<'m> {
     state: Option<Decompress>,
 }
 
-/// Inflate states for reuse: each is about 48 KiB. Allocated for every member, they leave as large a hole
-/// between the small texts that stay of each wheel.
+/// Inflate states for reuse: each is about 48 KiB. Allocated for every member, they leave as large
+/// a hole between the small texts that stay of each wheel.
 static INFLATE_STATES: Mutex<Vec<Decompress>> = Mutex::new(Vec::new());
 /// How many states are kept.
 const MAX_KEPT_STATES: usize = 64;
 
 impl<'m> Inflating<'m> {
     fn new(input: BufReader<Section<'m>>) -> Self {
-        let kept = INFLATE_STATES.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Self { input, state: Some(kept.unwrap_or_else(|| Decompress::new(false))) }
+        let kept = INFLATE_STATES
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        Self {
+            input,
+            state: Some(kept.unwrap_or_else(|| Decompress::new(false))),
+        }
     }
 
     /// How much of the data was used.
@@ -97,18 +113,29 @@ impl<'m> Inflating<'m> {
 
 impl Read for Inflating<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(state) = &mut self.state else { return Ok(0) };
+        let Some(state) = &mut self.state else {
+            return Ok(0);
+        };
         loop {
             let input = self.input.fill_buf()?;
             let is_end = input.is_empty();
             let before = (state.total_in(), state.total_out());
-            let flush = if is_end { FlushDecompress::Finish } else { FlushDecompress::None };
+            let flush = if is_end {
+                FlushDecompress::Finish
+            } else {
+                FlushDecompress::None
+            };
             let status = state.decompress(input, buffer, flush);
-            let length = |after: u64, before: u64| usize::try_from(after - before).unwrap_or(usize::MAX);
-            let (used, made) = (length(state.total_in(), before.0), length(state.total_out(), before.1));
+            let length =
+                |after: u64, before: u64| usize::try_from(after - before).unwrap_or(usize::MAX);
+            let (used, made) = (
+                length(state.total_in(), before.0),
+                length(state.total_out(), before.1),
+            );
             self.input.consume(used);
             match status {
-                Ok(Status::Ok | Status::BufError) if made == 0 && !is_end && !buffer.is_empty() => {}
+                Ok(Status::Ok | Status::BufError) if made == 0 && !is_end && !buffer.is_empty() => {
+                }
                 Ok(_) => return Ok(made),
                 Err(_) => return Err(io::ErrorKind::InvalidInput.into()),
             }
@@ -118,7 +145,9 @@ impl Read for Inflating<'_> {
 
 impl Drop for Inflating<'_> {
     fn drop(&mut self) {
-        let mut kept = INFLATE_STATES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = INFLATE_STATES
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if kept.len() < MAX_KEPT_STATES {
             kept.extend(self.state.take().map(|mut state| {
                 state.reset(false);
@@ -131,17 +160,30 @@ impl Drop for Inflating<'_> {
 impl<'m> MemberReader<'m> {
     pub(super) fn new(source: &'m dyn ReadAt, member: &'m Member) -> Self {
         let section = Section::new(source, member.data_offset, member.compressed_bytes);
-        let capacity = BUFFER_BYTES.min(usize::try_from(member.compressed_bytes).unwrap_or(BUFFER_BYTES)).max(1);
+        let capacity = BUFFER_BYTES
+            .min(usize::try_from(member.compressed_bytes).unwrap_or(BUFFER_BYTES))
+            .max(1);
         let data = match member.method {
             Method::Stored => Data::Stored(section),
-            Method::Deflated => Data::Deflated(Inflating::new(BufReader::with_capacity(capacity, section))),
+            Method::Deflated => {
+                Data::Deflated(Inflating::new(BufReader::with_capacity(capacity, section)))
+            }
         };
-        Self { member, data, crc: crc32fast::Hasher::new(), left: member.size_bytes, checked: None }
+        Self {
+            member,
+            data,
+            crc: crc32fast::Hasher::new(),
+            left: member.size_bytes,
+            checked: None,
+        }
     }
 
     /// What an error of reading means: damage where the bytes are at fault, else the machine.
     pub fn fault(&self, error: io::Error) -> WheelError {
-        let damaged = |reason: String| WheelError::Corrupt { member: self.member.name.clone(), reason };
+        let damaged = |reason: String| WheelError::Corrupt {
+            member: self.member.name.clone(),
+            reason,
+        };
         match error.kind() {
             io::ErrorKind::InvalidData => damaged(error.to_string()),
             io::ErrorKind::InvalidInput => damaged("it is no deflated data".to_owned()),
@@ -154,7 +196,11 @@ impl<'m> MemberReader<'m> {
     ///
     /// # Errors
     /// When the content is damaged or cannot be read.
-    pub fn each(mut self, buffer: &mut [u8], mut take: impl FnMut(&[u8])) -> Result<(), WheelError> {
+    pub fn each(
+        mut self,
+        buffer: &mut [u8],
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<(), WheelError> {
         loop {
             match self.read(buffer) {
                 Ok(0) => return Ok(()),
@@ -221,7 +267,9 @@ impl Read for MemberReader<'_> {
         if self.left == 0 {
             return self.check_end().map(|()| 0);
         }
-        let length = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let length = buffer
+            .len()
+            .min(usize::try_from(self.left).unwrap_or(usize::MAX));
         match self.raw(&mut buffer[..length])? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             read => {

@@ -11,7 +11,8 @@ pub(super) const WINDOW_BYTES: usize = 32 << 10;
 /// Where a block stands in its stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Others follow: it ends at a whole byte, with an empty stored block (RFC 1951, section 3.2.4).
+    /// Others follow: it ends at a whole byte, with an empty stored block (RFC 1951, section
+    /// 3.2.4).
     Inner,
     /// The stream ends with it.
     Last,
@@ -19,8 +20,14 @@ pub(super) enum Place {
 
 /// One block deflated; blocks one after the other make one stream.
 ///
-/// `before` is what stands before the block, at most [`WINDOW_BYTES`] of it, so that it compresses as if all were one.
-pub(super) fn block(content: &[u8], before: &[u8], level: u32, place: Place) -> io::Result<Vec<u8>> {
+/// `before` is what stands before the block, at most [`WINDOW_BYTES`] of it, so that it compresses
+/// as if all were one.
+pub(super) fn block(
+    content: &[u8],
+    before: &[u8],
+    level: u32,
+    place: Place,
+) -> io::Result<Vec<u8>> {
     let mut compress = Compress::new(Compression::new(level.min(9)), false);
     if !before.is_empty() {
         compress.set_dictionary(before).map_err(io::Error::other)?;
@@ -33,7 +40,9 @@ pub(super) fn block(content: &[u8], before: &[u8], level: u32, place: Place) -> 
     let mut deflated = Vec::with_capacity(content.len() + content.len() / 1000 + 256);
     loop {
         let taken = usize::try_from(compress.total_in()).expect("it is part of a slice");
-        let status = compress.compress_vec(&content[taken..], &mut deflated, flush).map_err(io::Error::other)?;
+        let status = compress
+            .compress_vec(&content[taken..], &mut deflated, flush)
+            .map_err(io::Error::other)?;
         let is_all_taken = compress.total_in() == content.len() as u64;
         let has_room = deflated.len() < deflated.capacity();
         match (place, status) {
@@ -50,8 +59,12 @@ pub(super) fn whole(content: &[u8], level: u32) -> Option<Vec<u8>> {
     if level == 0 {
         return None;
     }
-    // Twice as fast as in blocks, at the same levels of effort (libdeflate.h, `libdeflate_alloc_compressor`).
-    let level = i32::try_from(level.min(9)).ok().and_then(|level| CompressionLvl::new(level).ok()).unwrap_or_default();
+    // Twice as fast as in blocks, at the same levels of effort (libdeflate.h,
+    // `libdeflate_alloc_compressor`).
+    let level = i32::try_from(level.min(9))
+        .ok()
+        .and_then(|level| CompressionLvl::new(level).ok())
+        .unwrap_or_default();
     let mut deflated = vec![0; content.len()];
     match Compressor::new(level).deflate_compress(content, &mut deflated) {
         Ok(length) if length < content.len() => {
@@ -72,7 +85,9 @@ mod tests {
 
     fn inflated(deflated: &[u8]) -> Vec<u8> {
         let mut content = Vec::new();
-        flate2::bufread::DeflateDecoder::new(deflated).read_to_end(&mut content).unwrap();
+        flate2::bufread::DeflateDecoder::new(deflated)
+            .read_to_end(&mut content)
+            .unwrap();
         content
     }
 
@@ -80,7 +95,11 @@ mod tests {
         let mut deflated = Vec::new();
         for start in (0..content.len()).step_by(length) {
             let end = content.len().min(start + length);
-            let place = if end == content.len() { Place::Last } else { Place::Inner };
+            let place = if end == content.len() {
+                Place::Last
+            } else {
+                Place::Inner
+            };
             let before = &content[start.saturating_sub(WINDOW_BYTES)..start];
             deflated.extend(block(&content[start..end], before, level, place).unwrap());
         }
@@ -90,7 +109,9 @@ mod tests {
     #[test]
     fn blocks_know_what_stands_before_them() {
         // Only a repetition across the boundary makes the second block short.
-        let noise: Vec<u8> = (0..20_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0]).collect();
+        let noise: Vec<u8> = (0..20_000_u32)
+            .map(|n| (n.wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0])
+            .collect();
         let content = [noise.as_slice(), &noise].concat();
         let deflated = in_blocks(&content, noise.len(), 6);
         assert_eq!(inflated(&deflated), content);

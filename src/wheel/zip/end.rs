@@ -35,13 +35,16 @@ pub(super) fn read_end(source: &dyn ReadAt) -> Result<End, WheelError> {
     let tail_length = size.min((END_BYTES + usize::from(u16::MAX) + LOCATOR_BYTES) as u64);
     let tail_offset = size - tail_length;
     let mut tail = vec![0; usize::try_from(tail_length).expect("less than 70,000")];
-    source.read_exact_at(&mut tail, tail_offset).map_err(WheelError::Read)?;
+    source
+        .read_exact_at(&mut tail, tail_offset)
+        .map_err(WheelError::Read)?;
     let at = (0..=tail.len().saturating_sub(END_BYTES))
         .rev()
         .find(|&at| {
             let found = tail.get(at..at + END_BYTES);
             found.is_some_and(|end| {
-                u32_at(end, 0) == END_SIGNATURE && at + END_BYTES + usize::from(u16_at(end, 20)) == tail.len()
+                u32_at(end, 0) == END_SIGNATURE
+                    && at + END_BYTES + usize::from(u16_at(end, 20)) == tail.len()
             })
         })
         .ok_or(WheelError::NotAZip(if size == 0 {
@@ -55,7 +58,8 @@ pub(super) fn read_end(source: &dyn ReadAt) -> Result<End, WheelError> {
     let position = tail_offset + at as u64;
     check_comment(&comment, position + END_BYTES as u64)?;
     let locator = at.checked_sub(LOCATOR_BYTES).map(|from| &tail[from..at]);
-    let (found, directory_end) = match locator.filter(|bytes| u32_at(bytes, 0) == LOCATOR_SIGNATURE) {
+    let (found, directory_end) = match locator.filter(|bytes| u32_at(bytes, 0) == LOCATOR_SIGNATURE)
+    {
         None => (narrow.alone()?, position),
         Some(locator) => {
             let (wide, at) = read_end64(source, locator, position - LOCATOR_BYTES as u64)?;
@@ -68,7 +72,10 @@ pub(super) fn read_end(source: &dyn ReadAt) -> Result<End, WheelError> {
             "the table of contents is said to be {} bytes from byte {} on, and does not end where it should, at byte {directory_end}",
             found.length, found.offset
         );
-        return Err(WheelError::Damaged { offset: position, reason });
+        return Err(WheelError::Damaged {
+            offset: position,
+            reason,
+        });
     }
     Ok(End { comment, ..found })
 }
@@ -111,33 +118,59 @@ impl Narrow {
         }
         let same = |narrow: u64, full: u64, wide: u64| narrow == full || narrow == wide;
         let full_32 = u64::from(FULL_32);
-        if self.counts.iter().all(|count| same((*count).into(), FULL_16.into(), wide.count))
+        if self
+            .counts
+            .iter()
+            .all(|count| same((*count).into(), FULL_16.into(), wide.count))
             && same(self.length.into(), full_32, wide.length)
             && same(self.offset.into(), full_32, wide.offset)
         {
             return Ok(());
         }
         let reason = "its numbers contradict the ZIP64 record".to_owned();
-        Err(WheelError::Damaged { offset: position, reason })
+        Err(WheelError::Damaged {
+            offset: position,
+            reason,
+        })
     }
 }
 
-fn read_end64(source: &dyn ReadAt, locator: &[u8], locator_at: u64) -> Result<(End, u64), WheelError> {
+fn read_end64(
+    source: &dyn ReadAt,
+    locator: &[u8],
+    locator_at: u64,
+) -> Result<(End, u64), WheelError> {
     let at = u64_at(locator, 8);
     if u32_at(locator, 4) != 0 || u32_at(locator, 16) > 1 {
         return Err(WheelError::MultiDisk);
     }
-    let damaged = |reason: &str| WheelError::Damaged { offset: at, reason: reason.to_owned() };
-    if at.checked_add(END64_BYTES as u64).is_none_or(|end| end > locator_at) {
-        return Err(damaged("the ZIP64 record is said to be here, behind its end"));
+    let damaged = |reason: &str| WheelError::Damaged {
+        offset: at,
+        reason: reason.to_owned(),
+    };
+    if at
+        .checked_add(END64_BYTES as u64)
+        .is_none_or(|end| end > locator_at)
+    {
+        return Err(damaged(
+            "the ZIP64 record is said to be here, behind its end",
+        ));
     }
     let mut record = [0; END64_BYTES];
-    source.read_exact_at(&mut record, at).map_err(WheelError::Read)?;
+    source
+        .read_exact_at(&mut record, at)
+        .map_err(WheelError::Read)?;
     if u32_at(&record, 0) != END64_SIGNATURE {
         return Err(damaged("there is no ZIP64 record"));
     }
-    if u64_at(&record, 4).checked_add(12).and_then(|length| at.checked_add(length)) != Some(locator_at) {
-        return Err(damaged("the ZIP64 record does not end where its locator begins"));
+    if u64_at(&record, 4)
+        .checked_add(12)
+        .and_then(|length| at.checked_add(length))
+        != Some(locator_at)
+    {
+        return Err(damaged(
+            "the ZIP64 record does not end where its locator begins",
+        ));
     }
     // uv: `ExtensibleData`; PyPI: "ZIP64 extensible data not allowed".
     if u64_at(&record, 4) != END64_BYTES as u64 - 12 {
@@ -145,9 +178,18 @@ fn read_end64(source: &dyn ReadAt, locator: &[u8], locator_at: u64) -> Result<(E
             "the ZIP64 end record, at byte {at}, has {} bytes of extensions",
             locator_at - at - END64_BYTES as u64
         );
-        return Err(Violation { rule: Rule::Zip64Extension, member: None, offset: at, reason }.into());
+        return Err(Violation {
+            rule: Rule::Zip64Extension,
+            member: None,
+            offset: at,
+            reason,
+        }
+        .into());
     }
-    if u32_at(&record, 16) != 0 || u32_at(&record, 20) != 0 || u64_at(&record, 24) != u64_at(&record, 32) {
+    if u32_at(&record, 16) != 0
+        || u32_at(&record, 20) != 0
+        || u64_at(&record, 24) != u64_at(&record, 32)
+    {
         return Err(WheelError::MultiDisk);
     }
     let end = End {

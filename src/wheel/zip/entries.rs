@@ -15,18 +15,20 @@ use super::write::{Begun, Packed, stored_header_bytes};
 use super::{Archive, DosTime, Member, NewMember, ZipWriter};
 use crate::names::Digest;
 
-/// How much of a content a block has. What it could not refer back to without a dictionary costs less than a
-/// thousandth; ending at a whole byte costs five bytes.
+/// How much of a content a block has. What it could not refer back to without a dictionary costs
+/// less than a thousandth; ending at a whole byte costs five bytes.
 const BLOCK_BYTES: usize = 1 << 20;
-/// What deflating holds beside content and result: of libdeflate about 900 KiB, of zlib 256 KiB (zconf.h, "memory
-/// requirements").
+/// What deflating holds beside content and result: of libdeflate about 900 KiB, of zlib 256 KiB
+/// (zconf.h, "memory requirements").
 const DEFLATE_BYTES: u64 = 1 << 20;
-/// Larger contents that are stored are read and written in pieces of this size by one thread each, where the target takes
-/// that: what was just read is still near the processor when it is hashed and written.
+/// Larger contents that are stored are read and written in pieces of this size by one thread each,
+/// where the target takes that: what was just read is still near the processor when it is hashed
+/// and written.
 const PIECE_BYTES: usize = 256 << 10;
 /// Smaller contents in memory are compressed at once: a thread would take longer to hear of them.
 const SMALL_BYTES: usize = 64 << 10;
-/// What each thread may hold: the largest content that is compressed as a whole, its result, and the next.
+/// What each thread may hold: the largest content that is compressed as a whole, its result, and
+/// the next.
 const THREAD_BYTES: u64 = 3 * LARGE_BYTES;
 /// What all of them may hold.
 const ALL_BYTES: u64 = 256 << 20;
@@ -74,21 +76,34 @@ pub enum Told {
 
 /// Writes members in this order, and tells of new ones in the same.
 ///
-/// Contents are compressed by the threads of the pool; larger ones in blocks. What is held of them at once is bounded,
-/// and the result does not depend on the number of threads.
+/// Contents are compressed by the threads of the pool; larger ones in blocks. What is held of them
+/// at once is bounded, and the result does not depend on the number of threads.
 ///
 /// # Errors
-/// When a content cannot be read or is damaged, a name is too long, or the target cannot be written.
+/// When a content cannot be read or is damaged, a name is too long, or the target cannot be
+/// written.
 pub fn write_entries<'e>(
     writer: &mut ZipWriter<'_>,
     entries: impl Iterator<Item = Entry<'e>>,
     mut tell: impl FnMut(Told),
 ) -> Result<(), WheelError> {
     let ahead = writer.ahead()?.map(|target| Ahead { target, next: 0 });
-    let mut feed = Feed { entries, large: None, ahead };
+    let mut feed = Feed {
+        entries,
+        large: None,
+        ahead,
+    };
     let mut open = None;
-    let room = Room { thread_bytes: THREAD_BYTES, all_bytes: ALL_BYTES };
-    in_order(room, || feed.next(), make, |made| write(made?, writer, &mut open, &mut tell))
+    let room = Room {
+        thread_bytes: THREAD_BYTES,
+        all_bytes: ALL_BYTES,
+    };
+    in_order(
+        room,
+        || feed.next(),
+        make,
+        |made| write(made?, writer, &mut open, &mut tell),
+    )
 }
 
 /// What a thread is given.
@@ -142,7 +157,9 @@ struct Old<'e> {
 impl Old<'_> {
     fn copy(&self, seam: &mut Seam, writer: &mut ZipWriter<'_>) -> Result<(), WheelError> {
         let (source, offset) = (self.archive.source(), self.member.data_offset);
-        let copied = seam.copy(source, offset, self.bits.clone(), self.last_mark, |made| writer.more(made));
+        let copied = seam.copy(source, offset, self.bits.clone(), self.last_mark, |made| {
+            writer.more(made)
+        });
         copied.map_err(|error| match error {
             CopyError::Read(error) => WheelError::Read(error),
             CopyError::Write(error) => error,
@@ -152,10 +169,30 @@ impl Old<'_> {
 
 /// What comes back.
 enum Made<'e> {
-    Copy { archive: &'e Archive<'e>, member: &'e Member, name: Cow<'e, str>, time: DosTime },
-    Whole { name: Cow<'e, str>, packed: Packed<'e>, options: NewMember, told: Told },
-    Ahead { name: Cow<'e, str>, crc32: u32, options: NewMember, sha256: Digest, size_bytes: u64 },
-    Block { block: Block<'e>, size_bytes: u64, crc: crc32fast::Hasher },
+    Copy {
+        archive: &'e Archive<'e>,
+        member: &'e Member,
+        name: Cow<'e, str>,
+        time: DosTime,
+    },
+    Whole {
+        name: Cow<'e, str>,
+        packed: Packed<'e>,
+        options: NewMember,
+        told: Told,
+    },
+    Ahead {
+        name: Cow<'e, str>,
+        crc32: u32,
+        options: NewMember,
+        sha256: Digest,
+        size_bytes: u64,
+    },
+    Block {
+        block: Block<'e>,
+        size_bytes: u64,
+        crc: crc32fast::Hasher,
+    },
 }
 
 type MadeStep<'e> = Step<Task<'e>, Result<Made<'e>, WheelError>>;
@@ -164,7 +201,8 @@ type MadeStep<'e> = Step<Task<'e>, Result<Made<'e>, WheelError>>;
 struct Feed<'e, I> {
     entries: I,
     large: Option<Large<'e>>,
-    /// Known as long as all members are stored: nobody knows before how long a deflated one becomes.
+    /// Known as long as all members are stored: nobody knows before how long a deflated one
+    /// becomes.
     ahead: Option<Ahead>,
 }
 
@@ -180,7 +218,11 @@ impl<'e, I: Iterator<Item = Entry<'e>>> Feed<'e, I> {
         }
         let entry = self.entries.next();
         let place = match &entry {
-            Some(Entry::New { name, content, options }) => self.place(name, content.size_bytes(), options)?,
+            Some(Entry::New {
+                name,
+                content,
+                options,
+            }) => self.place(name, content.size_bytes(), options)?,
             Some(Entry::Copy { .. }) | None => {
                 self.ahead = None;
                 None
@@ -188,34 +230,86 @@ impl<'e, I: Iterator<Item = Entry<'e>>> Feed<'e, I> {
         };
         Ok(match entry {
             None => None,
-            Some(Entry::Copy { archive, member, name, time }) => {
-                Some(Step::Done(Ok(Made::Copy { archive, member, name, time })))
-            }
-            Some(Entry::New { name, content, options })
-                if place.is_some() && content.in_memory().is_none() && content.size_bytes() > PIECE_BYTES as u64 =>
+            Some(Entry::Copy {
+                archive,
+                member,
+                name,
+                time,
+            }) => Some(Step::Done(Ok(Made::Copy {
+                archive,
+                member,
+                name,
+                time,
+            }))),
+            Some(Entry::New {
+                name,
+                content,
+                options,
+            }) if place.is_some()
+                && content.in_memory().is_none()
+                && content.size_bytes() > PIECE_BYTES as u64 =>
             {
-                let task = place.map(|place| Task::Ahead(New { name, content, options }, place));
+                let task = place.map(|place| {
+                    Task::Ahead(
+                        New {
+                            name,
+                            content,
+                            options,
+                        },
+                        place,
+                    )
+                });
                 task.map(|task| Step::Work(PIECE_BYTES as u64, task))
             }
-            Some(Entry::New { name, content, options }) if content.size_bytes() > content.block_limit() => {
+            Some(Entry::New {
+                name,
+                content,
+                options,
+            }) if content.size_bytes() > content.block_limit() => {
                 self.large = Some(Large::new(name, content, options)?);
                 return self.next();
             }
-            Some(Entry::New { name, content, options }) => {
+            Some(Entry::New {
+                name,
+                content,
+                options,
+            }) => {
                 let held = 2 * content.size_bytes() + DEFLATE_BYTES;
-                let is_small = matches!(&content, Content::Bytes(bytes) if bytes.len() <= SMALL_BYTES);
-                let task = Task::Whole(New { name, content, options });
-                Some(if is_small { Step::Done(make(task)) } else { Step::Work(held, task) })
+                let is_small =
+                    matches!(&content, Content::Bytes(bytes) if bytes.len() <= SMALL_BYTES);
+                let task = Task::Whole(New {
+                    name,
+                    content,
+                    options,
+                });
+                Some(if is_small {
+                    Step::Done(make(task))
+                } else {
+                    Step::Work(held, task)
+                })
             }
         })
     }
 
     /// Where the content of the next member goes, where that is known.
-    fn place(&mut self, name: &str, size_bytes: u64, options: &NewMember) -> Result<Option<Ahead>, WheelError> {
-        let Some(ahead) = self.ahead.take().filter(|_| options.level == 0) else { return Ok(None) };
+    fn place(
+        &mut self,
+        name: &str,
+        size_bytes: u64,
+        options: &NewMember,
+    ) -> Result<Option<Ahead>, WheelError> {
+        let Some(ahead) = self.ahead.take().filter(|_| options.level == 0) else {
+            return Ok(None);
+        };
         let content = ahead.next + stored_header_bytes(name, size_bytes, options)?;
-        self.ahead = Some(Ahead { next: content + size_bytes, target: ahead.target.clone() });
-        Ok(Some(Ahead { next: content, ..ahead }))
+        self.ahead = Some(Ahead {
+            next: content + size_bytes,
+            target: ahead.target.clone(),
+        });
+        Ok(Some(Ahead {
+            next: content,
+            ..ahead
+        }))
     }
 }
 
@@ -234,7 +328,11 @@ struct Large<'e> {
 }
 
 impl<'e> Large<'e> {
-    fn new(name: Cow<'e, str>, content: Content<'e>, options: NewMember) -> Result<Self, WheelError> {
+    fn new(
+        name: Cow<'e, str>,
+        content: Content<'e>,
+        options: NewMember,
+    ) -> Result<Self, WheelError> {
         let size_bytes = content.size_bytes();
         let (mut parts, old) = match &content {
             Content::Changed(changed) => changed.parts(options.level)?,
@@ -242,60 +340,125 @@ impl<'e> Large<'e> {
         };
         parts.reverse();
         let (opened, before, sha256) = (content.open(), Vec::new(), Sha256::new());
-        Ok(Self { name, opened, options, size_bytes, is_begun: false, parts, old, before, sha256 })
+        Ok(Self {
+            name,
+            opened,
+            options,
+            size_bytes,
+            is_begun: false,
+            parts,
+            old,
+            before,
+            sha256,
+        })
     }
 
     fn next(&mut self) -> Result<Block<'e>, WheelError> {
         let part = self.parts.pop().expect("the last block ends the content");
-        let length = usize::try_from(part.content_bytes()).unwrap_or(usize::MAX).min(BLOCK_BYTES);
+        let length = usize::try_from(part.content_bytes())
+            .unwrap_or(usize::MAX)
+            .min(BLOCK_BYTES);
         let bytes = self.opened.take(length, &self.name)?;
         self.sha256.update(&bytes);
         let how = match (&part, self.old) {
-            (Part::Copied(bits, _), Some((archive, member, last_mark))) => {
-                How::Copied(Old { archive, member, bits: bits.clone(), last_mark })
-            }
-            _ => How::New { before: self.before.clone(), level: self.options.level },
+            (Part::Copied(bits, _), Some((archive, member, last_mark))) => How::Copied(Old {
+                archive,
+                member,
+                bits: bits.clone(),
+                last_mark,
+            }),
+            _ => How::New {
+                before: self.before.clone(),
+                level: self.options.level,
+            },
         };
         self.parts.extend(part.without(length as u64));
         let mut last = None;
         if self.parts.is_empty() {
             self.opened.end()?;
             let sha256 = Digest::new(std::mem::take(&mut self.sha256).finalize().into());
-            last = Some(Told::New { name: self.name.to_string(), sha256, size_bytes: self.size_bytes });
+            last = Some(Told::New {
+                name: self.name.to_string(),
+                sha256,
+                size_bytes: self.size_bytes,
+            });
         }
-        let seen = [self.before.as_slice(), &bytes[length.saturating_sub(WINDOW_BYTES)..]].concat();
+        let seen = [
+            self.before.as_slice(),
+            &bytes[length.saturating_sub(WINDOW_BYTES)..],
+        ]
+        .concat();
         self.before = seen[seen.len().saturating_sub(WINDOW_BYTES)..].to_vec();
         let is_first = !std::mem::replace(&mut self.is_begun, true);
         let head = is_first.then(|| (self.name.clone(), self.size_bytes, self.options));
-        Ok(Block { head, bytes, how, last })
+        Ok(Block {
+            head,
+            bytes,
+            how,
+            last,
+        })
     }
 }
 
 /// What a thread makes of its task.
 fn make(task: Task<'_>) -> Result<Made<'_>, WheelError> {
     match task {
-        Task::Whole(New { name, content, options }) => {
+        Task::Whole(New {
+            name,
+            content,
+            options,
+        }) => {
             let bytes = content.read(&name)?;
-            let (sha256, size_bytes) = (Digest::new(Sha256::digest(&bytes).into()), bytes.len() as u64);
-            let told = Told::New { name: name.to_string(), sha256, size_bytes };
-            Ok(Made::Whole { name, packed: Packed::new(bytes, options.level), options, told })
+            let (sha256, size_bytes) = (
+                Digest::new(Sha256::digest(&bytes).into()),
+                bytes.len() as u64,
+            );
+            let told = Told::New {
+                name: name.to_string(),
+                sha256,
+                size_bytes,
+            };
+            Ok(Made::Whole {
+                name,
+                packed: Packed::new(bytes, options.level),
+                options,
+                told,
+            })
         }
-        Task::Ahead(New { name, content, options }, place) => {
+        Task::Ahead(
+            New {
+                name,
+                content,
+                options,
+            },
+            place,
+        ) => {
             let size_bytes = content.size_bytes();
-            let (mut opened, mut crc, mut sha256) = (content.open(), crc32fast::Hasher::new(), Sha256::new());
+            let (mut opened, mut crc, mut sha256) =
+                (content.open(), crc32fast::Hasher::new(), Sha256::new());
             let (mut piece, mut done) = (vec![0; PIECE_BYTES], 0);
             while done < size_bytes {
-                let length = PIECE_BYTES.min(usize::try_from(size_bytes - done).unwrap_or(PIECE_BYTES));
+                let length =
+                    PIECE_BYTES.min(usize::try_from(size_bytes - done).unwrap_or(PIECE_BYTES));
                 let bytes = &mut piece[..length];
                 opened.fill(bytes, &name)?;
                 crc.update(bytes);
                 sha256.update(&bytes);
-                place.target.write_at(bytes, place.next + done).map_err(WheelError::Write)?;
+                place
+                    .target
+                    .write_at(bytes, place.next + done)
+                    .map_err(WheelError::Write)?;
                 done += length as u64;
             }
             opened.end()?;
             let sha256 = Digest::new(sha256.finalize().into());
-            Ok(Made::Ahead { name, crc32: crc.finalize(), options, sha256, size_bytes })
+            Ok(Made::Ahead {
+                name,
+                crc32: crc.finalize(),
+                options,
+                sha256,
+                size_bytes,
+            })
         }
         Task::Block(mut block) => {
             let mut crc = crc32fast::Hasher::new();
@@ -304,17 +467,27 @@ fn make(task: Task<'_>) -> Result<Made<'_>, WheelError> {
             match &block.how {
                 How::New { level: 0, .. } => {}
                 How::New { before, level } => {
-                    let place = if block.last.is_some() { Place::Last } else { Place::Inner };
-                    block.bytes = deflate::block(&block.bytes, before, *level, place).map_err(WheelError::Write)?;
+                    let place = if block.last.is_some() {
+                        Place::Last
+                    } else {
+                        Place::Inner
+                    };
+                    block.bytes = deflate::block(&block.bytes, before, *level, place)
+                        .map_err(WheelError::Write)?;
                 }
                 How::Copied(_) => block.bytes = Vec::new(),
             }
-            Ok(Made::Block { block, size_bytes, crc })
+            Ok(Made::Block {
+                block,
+                size_bytes,
+                crc,
+            })
         }
     }
 }
 
-/// The member whose blocks are being written, the CRC-32 of those that were, and where in a byte they end.
+/// The member whose blocks are being written, the CRC-32 of those that were, and where in a byte
+/// they end.
 type Open = Option<(Begun, crc32fast::Hasher, Seam)>;
 
 fn write(
@@ -324,26 +497,51 @@ fn write(
     tell: &mut impl FnMut(Told),
 ) -> Result<(), WheelError> {
     match made {
-        Made::Copy { archive, member, name, time } => {
+        Made::Copy {
+            archive,
+            member,
+            name,
+            time,
+        } => {
             writer.copy(archive, member, &name, time)?;
             tell(Told::Done(member.compressed_bytes()));
         }
-        Made::Whole { name, packed, options, told } => {
+        Made::Whole {
+            name,
+            packed,
+            options,
+            told,
+        } => {
             writer.append(&name, &packed, &options)?;
             tell(Told::Done(packed.size_bytes()));
             tell(told);
         }
-        Made::Ahead { name, crc32, options, sha256, size_bytes } => {
+        Made::Ahead {
+            name,
+            crc32,
+            options,
+            sha256,
+            size_bytes,
+        } => {
             writer.surround(&name, size_bytes, crc32, &options)?;
             tell(Told::Done(size_bytes));
-            tell(Told::New { name: name.into_owned(), sha256, size_bytes });
+            tell(Told::New {
+                name: name.into_owned(),
+                sha256,
+                size_bytes,
+            });
         }
-        Made::Block { block, size_bytes, crc } => {
+        Made::Block {
+            block,
+            size_bytes,
+            crc,
+        } => {
             if let Some((name, size_bytes, options)) = &block.head {
                 let begun = writer.begin(name, *size_bytes, options)?;
                 *open = Some((begun, crc32fast::Hasher::new(), Seam::default()));
             }
-            let (begun, mut sum, mut seam) = open.take().expect("the first block of a member begins it");
+            let (begun, mut sum, mut seam) =
+                open.take().expect("the first block of a member begins it");
             match &block.how {
                 How::New { .. } => {
                     writer.more(&seam.align())?;
@@ -375,13 +573,23 @@ mod tests {
     /// Some bytes, then an archive of these contents, and what was told of them.
     fn written(contents: &[Vec<u8>], levels: &[u32], target: &mut dyn Target) -> Vec<Told> {
         target.write_all(b"before").unwrap();
-        let entries = contents.iter().zip(levels).enumerate().map(|(at, (content, &level))| Entry::New {
-            name: format!("member {at}").into(),
-            content: Content::Source(content),
-            options: NewMember { level, ..NewMember::default() },
-        });
+        let entries = contents
+            .iter()
+            .zip(levels)
+            .enumerate()
+            .map(|(at, (content, &level))| Entry::New {
+                name: format!("member {at}").into(),
+                content: Content::Source(content),
+                options: NewMember {
+                    level,
+                    ..NewMember::default()
+                },
+            });
         let (mut writer, mut told) = (ZipWriter::new(target), Vec::new());
-        write_entries(&mut writer, entries, |one| told.extend(matches!(one, Told::New { .. }).then_some(one))).unwrap();
+        write_entries(&mut writer, entries, |one| {
+            told.extend(matches!(one, Told::New { .. }).then_some(one))
+        })
+        .unwrap();
         writer.finish().unwrap();
         told
     }
@@ -390,8 +598,19 @@ mod tests {
     fn what_is_written_ahead_lies_where_it_does_in_order() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("archive");
-        let sizes = [0, 9, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES + 7, 9 << 20, 5];
-        let contents: Vec<Vec<u8>> = sizes.iter().map(|&size| (0..=250_u8).cycle().take(size).collect()).collect();
+        let sizes = [
+            0,
+            9,
+            PIECE_BYTES,
+            PIECE_BYTES + 1,
+            3 * PIECE_BYTES + 7,
+            9 << 20,
+            5,
+        ];
+        let contents: Vec<Vec<u8>> = sizes
+            .iter()
+            .map(|&size| (0..=250_u8).cycle().take(size).collect())
+            .collect();
         for levels in [[0; 7], [0, 0, 0, 0, 6, 0, 0]] {
             let mut expected = Vec::new();
             let expected_told = written(&contents, &levels, &mut expected);

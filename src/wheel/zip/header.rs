@@ -23,7 +23,11 @@ impl Sizes {
     /// What these sizes need.
     pub(super) fn of(member: &Member) -> Self {
         let is_wide = |size: u64| size >= FULL_32.into();
-        if is_wide(member.size_bytes) || is_wide(member.compressed_bytes) { Self::Wide } else { Self::Narrow }
+        if is_wide(member.size_bytes) || is_wide(member.compressed_bytes) {
+            Self::Wide
+        } else {
+            Self::Narrow
+        }
     }
 }
 
@@ -42,13 +46,22 @@ pub(super) fn local(member: &Member, sizes: Sizes, extra: &[u8]) -> Result<Vec<u
 }
 
 /// Adds a central header with its name, extra fields and comment (APPNOTE 4.3.12).
-pub(super) fn central(member: &Member, offset: u64, extra: &[u8], headers: &mut Vec<u8>) -> Result<(), WheelError> {
+pub(super) fn central(
+    member: &Member,
+    offset: u64,
+    extra: &[u8],
+    headers: &mut Vec<u8>,
+) -> Result<(), WheelError> {
     let sizes = Sizes::of(member);
     let wide_offset = (offset >= FULL_32.into()).then_some(offset);
-    let values: Vec<u64> = wide_sizes(member, sizes).into_iter().chain(wide_offset).collect();
+    let values: Vec<u64> = wide_sizes(member, sizes)
+        .into_iter()
+        .chain(wide_offset)
+        .collect();
     let fields = with_zip64(&values, extra);
     let version = version(!values.is_empty());
-    let lengths = [member.name.as_bytes(), &fields, &member.comment].map(|part| length(member, part));
+    let lengths =
+        [member.name.as_bytes(), &fields, &member.comment].map(|part| length(member, part));
     headers.extend(b"PK\x01\x02");
     headers.extend((member.made_by & 0xff00 | version).to_le_bytes());
     headers.extend(version.to_le_bytes());
@@ -86,21 +99,38 @@ pub(super) fn end(count: u64, offset: u64, length: u64) -> Vec<u8> {
     end.extend(b"PK\x05\x06\0\0\0\0");
     let count = u16::try_from(count).unwrap_or(FULL_16);
     end.extend([count, count].map(u16::to_le_bytes).concat());
-    end.extend([length, offset].map(|value| narrow(value).to_le_bytes()).concat());
+    end.extend(
+        [length, offset]
+            .map(|value| narrow(value).to_le_bytes())
+            .concat(),
+    );
     end.extend([0; 2]);
     end
 }
 
 /// What both headers have in the middle: flags to sizes.
 fn common(member: &Member, sizes: Sizes) -> Vec<u8> {
-    let flags = member.flags & !(FLAG_DESCRIPTOR | FLAG_UTF8) | if member.name.is_ascii() { 0 } else { FLAG_UTF8 };
+    let flags = member.flags & !(FLAG_DESCRIPTOR | FLAG_UTF8)
+        | if member.name.is_ascii() { 0 } else { FLAG_UTF8 };
     let mut common = Vec::with_capacity(20);
-    for value in [flags, member.method.number(), member.time.time, member.time.date] {
+    for value in [
+        flags,
+        member.method.number(),
+        member.time.time,
+        member.time.date,
+    ] {
         common.extend(value.to_le_bytes());
     }
     common.extend(member.crc32.to_le_bytes());
     for size in [member.compressed_bytes, member.size_bytes] {
-        common.extend(if sizes == Sizes::Wide { FULL_32 } else { narrow(size) }.to_le_bytes());
+        common.extend(
+            if sizes == Sizes::Wide {
+                FULL_32
+            } else {
+                narrow(size)
+            }
+            .to_le_bytes(),
+        );
     }
     common
 }
@@ -110,7 +140,11 @@ fn version(has_zip64: bool) -> u16 {
 }
 
 fn wide_sizes(member: &Member, sizes: Sizes) -> Vec<u64> {
-    if sizes == Sizes::Wide { vec![member.size_bytes, member.compressed_bytes] } else { Vec::new() }
+    if sizes == Sizes::Wide {
+        vec![member.size_bytes, member.compressed_bytes]
+    } else {
+        Vec::new()
+    }
 }
 
 fn narrow(value: u64) -> u32 {
@@ -121,7 +155,11 @@ fn with_zip64(values: &[u64], others: &[u8]) -> Vec<u8> {
     let mut fields = Vec::new();
     if !values.is_empty() {
         fields.extend(ZIP64_FIELD.to_le_bytes());
-        fields.extend(u16::try_from(values.len() * 8).expect("at most three values").to_le_bytes());
+        fields.extend(
+            u16::try_from(values.len() * 8)
+                .expect("at most three values")
+                .to_le_bytes(),
+        );
         for value in values {
             fields.extend(value.to_le_bytes());
         }

@@ -14,19 +14,37 @@ pub(super) const LOCAL_SIGNATURE: u32 = 0x0403_4b50;
 /// Compares a member's local header with its central one, and finds out where its data begins.
 ///
 /// `end` is where the central directory begins: no data lies behind it.
-pub(super) fn check_local(source: &dyn ReadAt, member: &mut Member, end: u64) -> Result<(), WheelError> {
+pub(super) fn check_local(
+    source: &dyn ReadAt,
+    member: &mut Member,
+    end: u64,
+) -> Result<(), WheelError> {
     let offset = member.header_offset;
     let damaged = |reason: String| WheelError::Damaged { offset, reason };
     let length = LOCAL_BYTES + usize::from(member.raw_name_bytes);
-    if offset.checked_add(length as u64).is_none_or(|header_end| header_end > end) {
-        return Err(damaged(format!("`{}` is said to be here, where no member can be", member.name)));
+    if offset
+        .checked_add(length as u64)
+        .is_none_or(|header_end| header_end > end)
+    {
+        return Err(damaged(format!(
+            "`{}` is said to be here, where no member can be",
+            member.name
+        )));
     }
     let mut header = vec![0; length];
-    source.read_exact_at(&mut header, offset).map_err(WheelError::Read)?;
+    source
+        .read_exact_at(&mut header, offset)
+        .map_err(WheelError::Read)?;
     if u32_at(&header, 0) != LOCAL_SIGNATURE {
-        return Err(damaged(format!("`{}` is said to be here, and there is no header of a member", member.name)));
+        return Err(damaged(format!(
+            "`{}` is said to be here, and there is no header of a member",
+            member.name
+        )));
     }
-    let differs = |what| WheelError::HeadersDiffer { member: member.name.clone(), what };
+    let differs = |what| WheelError::HeadersDiffer {
+        member: member.name.clone(),
+        what,
+    };
     let flags = u16_at(&header, 6);
     let raw_name = &header[LOCAL_BYTES..];
     let name = super::name::member_name(raw_name, flags).map_err(|_| differs("name"))?;
@@ -43,8 +61,14 @@ pub(super) fn check_local(source: &dyn ReadAt, member: &mut Member, end: u64) ->
     }
     let extra_length = u16_at(&header, 28);
     let data_offset = offset + length as u64 + u64::from(extra_length);
-    if data_offset.checked_add(member.compressed_bytes).is_none_or(|data_end| data_end > end) {
-        return Err(damaged(format!("the data of `{}` reaches into the table of contents", member.name)));
+    if data_offset
+        .checked_add(member.compressed_bytes)
+        .is_none_or(|data_end| data_end > end)
+    {
+        return Err(damaged(format!(
+            "the data of `{}` reaches into the table of contents",
+            member.name
+        )));
     }
     let slots = [u32_at(&header, 22), u32_at(&header, 18)];
     let extra = match extra_length {
@@ -62,11 +86,17 @@ pub(super) fn check_local(source: &dyn ReadAt, member: &mut Member, end: u64) ->
         extra: &extra,
     };
     record.check()?;
-    let zip64 = extra_fields(&extra).find(|(id, _)| *id == ZIP64_FIELD).map(|(_, content)| content);
-    let mut wide = Wide { rest: zip64.unwrap_or_default() };
+    let zip64 = extra_fields(&extra)
+        .find(|(id, _)| *id == ZIP64_FIELD)
+        .map(|(_, content)| content);
+    let mut wide = Wide {
+        rest: zip64.unwrap_or_default(),
+    };
     let [size, compressed] = slots.map(|slot| wide.value(slot));
     let has_descriptor = flags & FLAG_DESCRIPTOR != 0;
-    let fits = |value: Option<u64>, expected| value == Some(expected) || (has_descriptor && value.unwrap_or(0) == 0);
+    let fits = |value: Option<u64>, expected| {
+        value == Some(expected) || (has_descriptor && value.unwrap_or(0) == 0)
+    };
     if !fits(size, member.size_bytes) || !fits(compressed, member.compressed_bytes) {
         return Err(differs("size"));
     }
@@ -81,14 +111,22 @@ pub(super) fn check_local(source: &dyn ReadAt, member: &mut Member, end: u64) ->
 /// The extra fields of a member's local header that are not about sizes.
 pub(super) fn local_extra(source: &dyn ReadAt, member: &Member) -> Result<Vec<u8>, WheelError> {
     let mut fixed = [0; LOCAL_BYTES];
-    source.read_exact_at(&mut fixed, member.header_offset).map_err(WheelError::Read)?;
+    source
+        .read_exact_at(&mut fixed, member.header_offset)
+        .map_err(WheelError::Read)?;
     let name_length = u64::from(u16_at(&fixed, 26));
-    let extra = read_extra(source, member.header_offset + LOCAL_BYTES as u64 + name_length, u16_at(&fixed, 28))?;
+    let extra = read_extra(
+        source,
+        member.header_offset + LOCAL_BYTES as u64 + name_length,
+        u16_at(&fixed, 28),
+    )?;
     Ok(without_fields(&extra, &[ZIP64_FIELD]))
 }
 
 fn read_extra(source: &dyn ReadAt, offset: u64, length: u16) -> Result<Vec<u8>, WheelError> {
     let mut extra = vec![0; usize::from(length)];
-    source.read_exact_at(&mut extra, offset).map_err(WheelError::Read)?;
+    source
+        .read_exact_at(&mut extra, offset)
+        .map_err(WheelError::Read)?;
     Ok(extra)
 }

@@ -54,7 +54,8 @@ pub struct Member {
     pub(super) extra: Box<[u8]>,
     pub(super) comment: Box<[u8]>,
     pub(super) has_inexact_zip64: bool,
-    /// Whether its local header has a ZIP64 field, so that its data descriptor has sizes of eight bytes.
+    /// Whether its local header has a ZIP64 field, so that its data descriptor has sizes of eight
+    /// bytes.
     pub(super) has_local_zip64: bool,
 }
 

@@ -1,7 +1,9 @@
-//! Zip archives as wheels use them (APPNOTE.TXT 6.3.10): stored and deflated members, ZIP64, data descriptors.
+//! Zip archives as wheels use them (APPNOTE.TXT 6.3.10): stored and deflated members, ZIP64, data
+//! descriptors.
 //!
-//! **Invariant:** every member is described the same way by both of its headers, lies in bytes of its own, and has a
-//! name that is safe to unpack; anything else is refused when the archive is opened.
+//! **Invariant:** every member is described the same way by both of its headers, lies in bytes of
+//! its own, and has a name that is safe to unpack; anything else is refused when the archive is
+//! opened.
 
 mod archive;
 mod bytes;

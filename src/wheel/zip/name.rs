@@ -17,8 +17,8 @@ pub(super) fn member_name(bytes: &[u8], flags: u16) -> Result<String, WheelError
         let member = format!("{}{more}", String::from_utf8_lossy(shown).escape_default());
         Err(WheelError::UnsafeName { member, reason })
     };
-    // uv: `LocalHeaderNotUtf8`, `CentralDirectoryEntryNotUtf8`; PyPI: "Filename not in central directory", where it
-    // compares the bytes with what CPython reads as code page 437.
+    // uv: `LocalHeaderNotUtf8`, `CentralDirectoryEntryNotUtf8`; PyPI: "Filename not in central
+    // directory", where it compares the bytes with what CPython reads as code page 437.
     if flags & FLAG_UTF8 == 0 && !bytes.is_ascii() {
         return refuse("it is neither ASCII nor marked as UTF-8");
     }
@@ -50,11 +50,17 @@ pub(super) fn member_name(bytes: &[u8], flags: u16) -> Result<String, WheelError
     }
 }
 
-/// Whether uv or PyPI refuses a character in names: controls, and what Unicode has no shape for (`\p{C}` in
-/// uv-extract's `validate_archive_member_name`; `UNPRINTABLE_CHARS` in PyPI's zipfiles.py).
+/// Whether uv or PyPI refuses a character in names: controls, and what Unicode has no shape for
+/// (`\p{C}` in uv-extract's `validate_archive_member_name`; `UNPRINTABLE_CHARS` in PyPI's
+/// zipfiles.py).
 fn is_unprintable(character: char) -> bool {
     use GeneralCategory::{Control, Format, PrivateUse, Surrogate, Unassigned};
-    let is_other = || matches!(get_general_category(character), Control | Format | PrivateUse | Surrogate | Unassigned);
+    let is_other = || {
+        matches!(
+            get_general_category(character),
+            Control | Format | PrivateUse | Surrogate | Unassigned
+        )
+    };
     character.is_ascii_control() || (!character.is_ascii() && is_other())
 }
 
@@ -69,7 +75,9 @@ mod tests {
 
     #[test]
     fn names_that_leave_the_folder_or_mean_two_things_are_refused() {
-        for name in ["", "/", "/etc/x", "a/../b", "..", "a//b", "./a", "a/.", "a\\b", "C:/x", "a\0b"] {
+        for name in [
+            "", "/", "/etc/x", "a/../b", "..", "a//b", "./a", "a/.", "a\\b", "C:/x", "a\0b",
+        ] {
             assert!(member_name(name.as_bytes(), 0).is_err(), "{name:?}");
         }
         for name in ["a", "a/", "a/b.so", "..a/b..", "a b", "ab:c"] {
@@ -85,11 +93,18 @@ mod tests {
         assert!(member_name(b"\x81", FLAG_UTF8).is_err());
     }
 
-    /// Controls of ASCII and Latin-1, a direction mark, a byte order mark, private use and unassigned.
+    /// Controls of ASCII and Latin-1, a direction mark, a byte order mark, private use and
+    /// unassigned.
     #[test]
     fn characters_that_are_not_printable_are_refused() {
-        for character in ["\t", "\n", "\x08", "\x1b", "\x7f", "\u{85}", "\u{202e}", "\u{feff}", "\u{e000}", "\u{378}"] {
-            assert!(member_name(format!("a{character}b").as_bytes(), FLAG_UTF8).is_err(), "{character:?}");
+        for character in [
+            "\t", "\n", "\x08", "\x1b", "\x7f", "\u{85}", "\u{202e}", "\u{feff}", "\u{e000}",
+            "\u{378}",
+        ] {
+            assert!(
+                member_name(format!("a{character}b").as_bytes(), FLAG_UTF8).is_err(),
+                "{character:?}"
+            );
         }
         for name in ["a b", "日本語.py", "🌈.py", "e\u{301}"] {
             assert_eq!(member_name(name.as_bytes(), FLAG_UTF8).unwrap(), name);

@@ -1,4 +1,5 @@
-//! Deflated data of a content of which little changed: blocks that tell the same as before are copied bit by bit.
+//! Deflated data of a content of which little changed: blocks that tell the same as before are
+//! copied bit by bit.
 
 use std::io;
 use std::ops::Range;
@@ -36,9 +37,15 @@ impl Part {
     }
 }
 
-/// How the new data is put together. `changed` are the places in the old content that differ in the new one, sorted;
-/// from `kept_bytes` on all differs. The last part is always a new one, which ends the data.
-pub(super) fn parts(old: &Stretches, changed: &[Range<u64>], kept_bytes: u64, size_bytes: u64) -> Vec<Part> {
+/// How the new data is put together. `changed` are the places in the old content that differ in the
+/// new one, sorted; from `kept_bytes` on all differs. The last part is always a new one, which ends
+/// the data.
+pub(super) fn parts(
+    old: &Stretches,
+    changed: &[Range<u64>],
+    kept_bytes: u64,
+    size_bytes: u64,
+) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut told = 0;
     for stretch in &old.list {
@@ -49,7 +56,9 @@ pub(super) fn parts(old: &Stretches, changed: &[Range<u64>], kept_bytes: u64, si
         // A block may repeat what stands before it, as far back as the window reaches.
         let from = content.start.saturating_sub(WINDOW_BYTES as u64);
         let next = changed.partition_point(|range| range.end <= from);
-        let is_changed = changed.get(next).is_some_and(|range| range.start < content.end);
+        let is_changed = changed
+            .get(next)
+            .is_some_and(|range| range.start < content.end);
         // Stored blocks depend on where they lie in a byte, and are as quickly made.
         if is_changed || stretch.is_stored {
             continue;
@@ -62,7 +71,10 @@ pub(super) fn parts(old: &Stretches, changed: &[Range<u64>], kept_bytes: u64, si
                 bits.end = stretch.bits.end;
                 *bytes += content.end - content.start;
             }
-            _ => parts.push(Part::Copied(stretch.bits.clone(), content.end - content.start)),
+            _ => parts.push(Part::Copied(
+                stretch.bits.clone(),
+                content.end - content.start,
+            )),
         }
         told = content.end;
     }
@@ -110,8 +122,12 @@ impl Seam {
             let first = position / 8;
             let length = (bits.end.div_ceil(8) - first).min(PIECE_BYTES as u64);
             piece.resize(usize::try_from(length).unwrap_or(PIECE_BYTES), 0);
-            source.read_exact_at(&mut piece, offset + first).map_err(CopyError::Read)?;
-            let mark = (cleared / 8).checked_sub(first).and_then(|at| piece.get_mut(usize::try_from(at).ok()?));
+            source
+                .read_exact_at(&mut piece, offset + first)
+                .map_err(CopyError::Read)?;
+            let mark = (cleared / 8)
+                .checked_sub(first)
+                .and_then(|at| piece.get_mut(usize::try_from(at).ok()?));
             if let Some(byte) = mark {
                 *byte &= !(1 << (cleared % 8));
             }
@@ -138,7 +154,11 @@ impl Seam {
         let whole = bytes.get(at..last).unwrap_or_default();
         let mut words = whole.chunks_exact(4);
         for word in &mut words {
-            self.push(u64::from(u32::from_le_bytes(word.try_into().expect("they are four"))), 32, made);
+            self.push(
+                u64::from(u32::from_le_bytes(word.try_into().expect("they are four"))),
+                32,
+                made,
+            );
         }
         for byte in words.remainder() {
             self.push(u64::from(*byte), 8, made);
@@ -205,7 +225,16 @@ mod tests {
     fn archive_of(content: &[u8], level: u32) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut writer = ZipWriter::new(&mut bytes);
-        writer.add("lib.so", content, &NewMember { level, ..NewMember::default() }).unwrap();
+        writer
+            .add(
+                "lib.so",
+                content,
+                &NewMember {
+                    level,
+                    ..NewMember::default()
+                },
+            )
+            .unwrap();
         writer.finish().unwrap();
         bytes
     }
@@ -214,11 +243,20 @@ mod tests {
     fn changed(archive: &[u8], new: &Vec<u8>, places: Vec<Range<u64>>, kept_bytes: u64) -> Vec<u8> {
         let archive = &archive.to_vec();
         let old = Archive::open(archive).unwrap();
-        let change = Changed { archive: &old, member: &old.members()[0], source: new, places, kept_bytes };
+        let change = Changed {
+            archive: &old,
+            member: &old.members()[0],
+            source: new,
+            places,
+            kept_bytes,
+        };
         let entry = Entry::New {
             name: "lib.so".into(),
             content: Content::Changed(change),
-            options: NewMember { level: 6, ..NewMember::default() },
+            options: NewMember {
+                level: 6,
+                ..NewMember::default()
+            },
         };
         let mut bytes = Vec::new();
         let mut writer = ZipWriter::new(&mut bytes);
@@ -235,7 +273,11 @@ mod tests {
 
     #[test]
     fn what_did_not_change_keeps_its_bits() {
-        let old = content(&(1..200_u8).map(|seed| (seed.into(), seed)).collect::<Vec<_>>());
+        let old = content(
+            &(1..200_u8)
+                .map(|seed| (seed.into(), seed))
+                .collect::<Vec<_>>(),
+        );
         let archive = archive_of(&old, 6);
         let mut new = old.clone();
         let middle = new.len() / 2;
@@ -246,11 +288,31 @@ mod tests {
             let opened = Archive::open(&archive).unwrap();
             let member = &opened.members()[0];
             let data = member.data_offset..member.data_offset + member.compressed_bytes;
-            let stretches = stretches(&archive, data, member.size_bytes).unwrap().expect("it is sound");
-            parts(&stretches, std::slice::from_ref(&place), old.len() as u64, new.len() as u64)
+            let stretches = stretches(&archive, data, member.size_bytes)
+                .unwrap()
+                .expect("it is sound");
+            parts(
+                &stretches,
+                std::slice::from_ref(&place),
+                old.len() as u64,
+                new.len() as u64,
+            )
         };
-        let copied: u64 = parts.iter().map(|part| if let Part::Copied(_, bytes) = part { *bytes } else { 0 }).sum();
-        assert!(copied > old.len() as u64 * 3 / 4, "{copied} of {}", old.len());
+        let copied: u64 = parts
+            .iter()
+            .map(|part| {
+                if let Part::Copied(_, bytes) = part {
+                    *bytes
+                } else {
+                    0
+                }
+            })
+            .sum();
+        assert!(
+            copied > old.len() as u64 * 3 / 4,
+            "{copied} of {}",
+            old.len()
+        );
         let spliced = changed(&archive, &new, vec![place], old.len() as u64);
         assert!(read(&spliced) == new);
         assert!(spliced.len() < archive.len() + archive.len() / 50 + 1000);
@@ -269,8 +331,14 @@ mod tests {
             // Whatever it finds, it ends.
             let _ = stretches(&damaged, data.clone(), old.len() as u64).unwrap();
         }
-        assert_eq!(stretches(&archive, data.start..data.end - 1, old.len() as u64).unwrap(), None);
-        assert_eq!(stretches(&archive, data, old.len() as u64 + 1).unwrap(), None);
+        assert_eq!(
+            stretches(&archive, data.start..data.end - 1, old.len() as u64).unwrap(),
+            None
+        );
+        assert_eq!(
+            stretches(&archive, data, old.len() as u64 + 1).unwrap(),
+            None
+        );
     }
 
     proptest! {

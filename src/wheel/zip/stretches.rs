@@ -31,12 +31,16 @@ pub(super) struct Stretches {
 /// Blocks are told together until they inflate to so much: finer ones are of no use.
 const STRETCH_BYTES: u64 = 64 << 10;
 
-/// The blocks of deflated data that lies in a file and inflates to `size_bytes`, or `None` where it is damaged or has
-/// blocks without number.
+/// The blocks of deflated data that lies in a file and inflates to `size_bytes`, or `None` where it
+/// is damaged or has blocks without number.
 ///
 /// # Errors
 /// When the file cannot be read.
-pub(super) fn stretches(source: &dyn ReadAt, data: Range<u64>, size_bytes: u64) -> io::Result<Option<Stretches>> {
+pub(super) fn stretches(
+    source: &dyn ReadAt,
+    data: Range<u64>,
+    size_bytes: u64,
+) -> io::Result<Option<Stretches>> {
     match Walk::new(source, data, size_bytes).all() {
         Ok(stretches) => Ok(Some(stretches)),
         Err(Stop::Damaged) => Ok(None),
@@ -99,13 +103,19 @@ impl Bits<'_> {
             self.loaded += 1;
         }
         // Zeros behind the end may be looked at, not used.
-        if self.position() > self.length * 8 { Err(Stop::Damaged) } else { Ok(()) }
+        if self.position() > self.length * 8 {
+            Err(Stop::Damaged)
+        } else {
+            Ok(())
+        }
     }
 
     fn read(&mut self) -> io::Result<()> {
         let length = (self.rest.end - self.rest.start).min(PIECE_BYTES as u64);
-        self.piece.resize(usize::try_from(length).unwrap_or(PIECE_BYTES), 0);
-        self.source.read_exact_at(&mut self.piece, self.rest.start)?;
+        self.piece
+            .resize(usize::try_from(length).unwrap_or(PIECE_BYTES), 0);
+        self.source
+            .read_exact_at(&mut self.piece, self.rest.start)?;
         self.rest.start += length;
         self.at = 0;
         Ok(())
@@ -136,7 +146,11 @@ impl Bits<'_> {
         self.at += usize::try_from(inside).unwrap_or(0);
         left -= inside;
         self.rest.start = self.rest.start.saturating_add(left).min(self.rest.end);
-        if self.position() > self.length * 8 { Err(Stop::Damaged) } else { Ok(()) }
+        if self.position() > self.length * 8 {
+            Err(Stop::Damaged)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -159,7 +173,11 @@ struct Code {
 
 impl Code {
     fn new() -> Self {
-        Self { table: Box::new([0; 1 << LOOKED_UP]), counts: [0; LONGEST + 1], symbols: [0; LITERALS] }
+        Self {
+            table: Box::new([0; 1 << LOOKED_UP]),
+            counts: [0; LONGEST + 1],
+            symbols: [0; LITERALS],
+        }
     }
 
     /// The code with these lengths, zero for symbols that have none.
@@ -193,7 +211,9 @@ impl Code {
                 // Codes come with their highest bit first.
                 let reversed = code.reverse_bits() >> (32 - u32::from(*length));
                 let entry = symbol << 4 | u16::from(*length);
-                (reversed as usize..1 << LOOKED_UP).step_by(1 << length).for_each(|at| self.table[at] = entry);
+                (reversed as usize..1 << LOOKED_UP)
+                    .step_by(1 << length)
+                    .for_each(|at| self.table[at] = entry);
             }
         }
         Ok(())
@@ -254,7 +274,9 @@ const LENGTHS: [(u8, u16); 29] = [
     (0, 258),
 ];
 /// The order of the lengths of code-length codes (RFC 1951, 3.2.7).
-const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+const ORDER: [usize; 19] = [
+    16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
+];
 
 struct Walk<'s> {
     bits: Bits<'s>,
@@ -270,9 +292,29 @@ struct Walk<'s> {
 impl<'s> Walk<'s> {
     fn new(source: &'s dyn ReadAt, data: Range<u64>, size_bytes: u64) -> Self {
         let length = data.end - data.start;
-        let bits = Bits { source, rest: data, piece: Vec::new(), at: 0, held: 0, count: 0, loaded: 0, length };
-        let found = Stretches { list: Vec::new(), last_mark: 0 };
-        Self { bits, size_bytes, literals: Code::new(), distances: Code::new(), found, passed: 0, blocks: 0 }
+        let bits = Bits {
+            source,
+            rest: data,
+            piece: Vec::new(),
+            at: 0,
+            held: 0,
+            count: 0,
+            loaded: 0,
+            length,
+        };
+        let found = Stretches {
+            list: Vec::new(),
+            last_mark: 0,
+        };
+        Self {
+            bits,
+            size_bytes,
+            literals: Code::new(),
+            distances: Code::new(),
+            found,
+            passed: 0,
+            blocks: 0,
+        }
     }
 
     fn all(mut self) -> Result<Stretches, Stop> {
@@ -295,25 +337,38 @@ impl<'s> Walk<'s> {
             }
             let (to, is_stored) = (self.bits.position(), kind == 0);
             self.blocks += 1;
-            if to > self.bits.length * 8 || self.passed > self.size_bytes || self.blocks > MAX_BLOCKS {
+            if to > self.bits.length * 8
+                || self.passed > self.size_bytes
+                || self.blocks > MAX_BLOCKS
+            {
                 return Err(Stop::Damaged);
             }
             match self.found.list.last_mut() {
                 Some(last)
-                    if !is_stored && !last.is_stored && last.content.end - last.content.start < STRETCH_BYTES =>
+                    if !is_stored
+                        && !last.is_stored
+                        && last.content.end - last.content.start < STRETCH_BYTES =>
                 {
                     last.bits.end = to;
                     last.content.end = self.passed;
                 }
                 _ => {
                     let content = passed..self.passed;
-                    self.found.list.push(Stretch { bits: from..to, content, is_stored });
+                    self.found.list.push(Stretch {
+                        bits: from..to,
+                        content,
+                        is_stored,
+                    });
                 }
             }
             if is_last {
                 self.found.last_mark = from;
                 let is_whole = self.passed == self.size_bytes && to.div_ceil(8) == self.bits.length;
-                return if is_whole { Ok(self.found) } else { Err(Stop::Damaged) };
+                return if is_whole {
+                    Ok(self.found)
+                } else {
+                    Err(Stop::Damaged)
+                };
             }
         }
     }
@@ -339,7 +394,10 @@ impl<'s> Walk<'s> {
 
     fn dynamic(&mut self) -> Result<(), Stop> {
         self.bits.fill()?;
-        let (literals, distances) = (self.bits.take(5) as usize + 257, self.bits.take(5) as usize + 1);
+        let (literals, distances) = (
+            self.bits.take(5) as usize + 257,
+            self.bits.take(5) as usize + 1,
+        );
         let given = self.bits.take(4) as usize + 4;
         if literals > LITERALS - 2 || distances > DISTANCES {
             return Err(Stop::Damaged);
@@ -379,7 +437,8 @@ impl<'s> Walk<'s> {
     fn compressed(&mut self) -> Result<(), Stop> {
         loop {
             self.bits.fill()?;
-            // 56 bits are enough for a literal, and for a length with its distance: 15 + 5 + 15 + 13.
+            // 56 bits are enough for a literal, and for a length with its distance: 15 + 5 + 15 +
+            // 13.
             let mut symbol = self.literals.symbol(&mut self.bits)?;
             if symbol < END_OF_BLOCK {
                 self.passed += 1;

@@ -9,21 +9,38 @@ fn written(members: &[(&str, &[u8], u32)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = ZipWriter::new(&mut bytes);
     for (name, content, level) in members {
-        writer.add(name, content, &NewMember { level: *level, ..NewMember::default() }).unwrap();
+        writer
+            .add(
+                name,
+                content,
+                &NewMember {
+                    level: *level,
+                    ..NewMember::default()
+                },
+            )
+            .unwrap();
     }
     writer.finish().unwrap();
     bytes
 }
 
 fn sample() -> Vec<u8> {
-    written(&[("a.txt", &[b'a'; 999], 6), ("folder/", b"", 0), ("folder/b.bin", b"stored", 0)])
+    written(&[
+        ("a.txt", &[b'a'; 999], 6),
+        ("folder/", b"", 0),
+        ("folder/b.bin", b"stored", 0),
+    ])
 }
 
 /// All members with their contents, or the first fault.
 fn read(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, WheelError> {
     let source = bytes.to_vec();
     let archive = Archive::open(&source)?;
-    archive.members().iter().map(|m| Ok((m.name().to_owned(), archive.read(m, 1 << 20)?))).collect()
+    archive
+        .members()
+        .iter()
+        .map(|m| Ok((m.name().to_owned(), archive.read(m, 1 << 20)?)))
+        .collect()
 }
 
 #[track_caller]
@@ -33,7 +50,13 @@ fn fault(bytes: &[u8]) -> String {
 
 /// The position of the nth occurrence of some bytes.
 fn nth(bytes: &[u8], needle: &[u8], n: usize) -> usize {
-    bytes.windows(needle.len()).enumerate().filter(|(_, w)| *w == needle).nth(n).unwrap().0
+    bytes
+        .windows(needle.len())
+        .enumerate()
+        .filter(|(_, w)| *w == needle)
+        .nth(n)
+        .unwrap()
+        .0
 }
 
 const LOCAL: &[u8] = b"PK\x03\x04";
@@ -66,7 +89,10 @@ fn stored_deflated_and_folder_members_read_back() {
 fn an_archive_cut_off_anywhere_is_an_error() {
     let bytes = sample();
     for length in 0..bytes.len() {
-        assert!(matches!(read(&bytes[..length]), Err(WheelError::NotAZip(_))), "{length} bytes");
+        assert!(
+            matches!(read(&bytes[..length]), Err(WheelError::NotAZip(_))),
+            "{length} bytes"
+        );
     }
 }
 
@@ -79,7 +105,11 @@ fn a_wrong_byte_anywhere_never_panics_and_never_changes_content_unseen() {
             let mut wrong = bytes.clone();
             wrong[at] ^= flip;
             if let Ok(read) = read(&wrong) {
-                assert!(read.iter().map(|(_, content)| content).eq(expect.iter().map(|(_, content)| content)));
+                assert!(
+                    read.iter()
+                        .map(|(_, content)| content)
+                        .eq(expect.iter().map(|(_, content)| content))
+                );
             }
         }
     }
@@ -87,8 +117,14 @@ fn a_wrong_byte_anywhere_never_panics_and_never_changes_content_unseen() {
 
 #[test]
 fn bytes_before_and_behind_the_archive_are_an_error() {
-    assert!(fault(&[b"#!/bin/sh\n".as_slice(), &sample()].concat()).contains("does not end where it should"));
-    assert!(matches!(read(&[sample().as_slice(), b"x"].concat()), Err(WheelError::NotAZip(_))));
+    assert!(
+        fault(&[b"#!/bin/sh\n".as_slice(), &sample()].concat())
+            .contains("does not end where it should")
+    );
+    assert!(matches!(
+        read(&[sample().as_slice(), b"x"].concat()),
+        Err(WheelError::NotAZip(_))
+    ));
 }
 
 #[test]
@@ -103,13 +139,23 @@ fn an_archive_comment_is_kept_apart() {
 
 #[test]
 fn an_encrypted_member_is_refused() {
-    assert_eq!(fault(&patched(CENTRAL, 0, 8, &[1])), "the member `a.txt` is encrypted");
+    assert_eq!(
+        fault(&patched(CENTRAL, 0, 8, &[1])),
+        "the member `a.txt` is encrypted"
+    );
 }
 
 #[test]
 fn other_compressions_are_refused_by_name() {
-    for (number, name) in [(12, "bzip2"), (14, "LZMA"), (93, "Zstandard"), (9, "Deflate64"), (77, "method 77")] {
-        let expect = format!("the member `a.txt` is compressed by {name}, which installers do not read");
+    for (number, name) in [
+        (12, "bzip2"),
+        (14, "LZMA"),
+        (93, "Zstandard"),
+        (9, "Deflate64"),
+        (77, "method 77"),
+    ] {
+        let expect =
+            format!("the member `a.txt` is compressed by {name}, which installers do not read");
         assert_eq!(fault(&patched(CENTRAL, 0, 10, &[number])), expect);
     }
 }
@@ -126,18 +172,26 @@ fn a_part_of_several_disks_is_refused() {
 fn unsafe_names_are_refused() {
     for name in ["/a.tx", "../xy", "a\\tx.", "a\0txt", "C:txt", "a//tx"] {
         let bytes = written(&[(name, b"", 0)]);
-        assert!(matches!(read(&bytes), Err(WheelError::UnsafeName { .. })), "{name}");
+        assert!(
+            matches!(read(&bytes), Err(WheelError::UnsafeName { .. })),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn two_members_of_one_name_are_refused() {
-    assert_eq!(fault(&written(&[("a", b"1", 0), ("b", b"", 0), ("a", b"2", 0)])), "two members are named `a`");
+    assert_eq!(
+        fault(&written(&[("a", b"1", 0), ("b", b"", 0), ("a", b"2", 0)])),
+        "two members are named `a`"
+    );
 }
 
 #[test]
 fn a_local_header_that_says_other_things_is_refused() {
-    let differs = |what| format!("the local header of `a.txt` gives another {what} than the central directory");
+    let differs = |what| {
+        format!("the local header of `a.txt` gives another {what} than the central directory")
+    };
     assert_eq!(fault(&patched(LOCAL, 0, 30, b"b")), differs("name"));
     assert_eq!(fault(&patched(LOCAL, 0, 8, &[0])), differs("compression"));
     assert_eq!(fault(&patched(LOCAL, 0, 6, &[1])), differs("flags"));
@@ -152,27 +206,60 @@ fn members_that_share_bytes_are_refused() {
     let (first, second) = (nth(&bytes, CENTRAL, 0), nth(&bytes, CENTRAL, 2));
     let offset = bytes[first + 42..first + 46].to_vec();
     bytes[second + 42..second + 46].copy_from_slice(&offset);
-    assert!(matches!(read(&bytes), Err(WheelError::HeadersDiffer { .. })), "the name there is another");
+    assert!(
+        matches!(read(&bytes), Err(WheelError::HeadersDiffer { .. })),
+        "the name there is another"
+    );
 
     // A member whose data holds a whole other member.
     let inner = written(&[("inner", b"x", 0)]);
     let local = &inner[..nth(&inner, CENTRAL, 0)];
     let mut writer_bytes = Vec::new();
     let mut writer = ZipWriter::new(&mut writer_bytes);
-    writer.add("outer", local, &NewMember { level: 0, ..NewMember::default() }).unwrap();
-    writer.add("inner", b"x", &NewMember { level: 0, ..NewMember::default() }).unwrap();
+    writer
+        .add(
+            "outer",
+            local,
+            &NewMember {
+                level: 0,
+                ..NewMember::default()
+            },
+        )
+        .unwrap();
+    writer
+        .add(
+            "inner",
+            b"x",
+            &NewMember {
+                level: 0,
+                ..NewMember::default()
+            },
+        )
+        .unwrap();
     writer.finish().unwrap();
     let central = nth(&writer_bytes, CENTRAL, 1);
     let within = u32::try_from(30 + "outer".len()).unwrap();
     writer_bytes[central + 42..central + 46].copy_from_slice(&within.to_le_bytes());
-    assert_eq!(fault(&writer_bytes), "the members `outer` and `inner` overlap");
+    assert_eq!(
+        fault(&writer_bytes),
+        "the members `outer` and `inner` overlap"
+    );
 }
 
 #[test]
 fn a_symbolic_link_is_refused() {
     let mut bytes = Vec::new();
     let mut writer = ZipWriter::new(&mut bytes);
-    writer.add("lib.so", b"lib.so.1", &NewMember { unix_mode: 0o120_777, ..NewMember::default() }).unwrap();
+    writer
+        .add(
+            "lib.so",
+            b"lib.so.1",
+            &NewMember {
+                unix_mode: 0o120_777,
+                ..NewMember::default()
+            },
+        )
+        .unwrap();
     writer.finish().unwrap();
     assert!(fault(&bytes).starts_with("the member `lib.so` is a symbolic link"));
 }
@@ -183,7 +270,10 @@ fn damaged_data_is_found_by_its_crc() {
     let at = nth(&bytes, b"content", 0);
     let mut wrong = bytes.clone();
     wrong[at] = b'k';
-    assert_eq!(fault(&wrong), "the data of `a` is damaged: its CRC-32 is not the one in its header");
+    assert_eq!(
+        fault(&wrong),
+        "the data of `a` is damaged: its CRC-32 is not the one in its header"
+    );
 }
 
 #[test]
@@ -194,7 +284,10 @@ fn data_that_inflates_to_more_than_its_header_says_stops_there() {
         let start = nth(&bytes, kind, 0) + at;
         bytes[start..start + 4].copy_from_slice(&100_u32.to_le_bytes());
     }
-    assert_eq!(fault(&bytes), "the data of `bomb` is damaged: there is more of it than its header says");
+    assert_eq!(
+        fault(&bytes),
+        "the data of `bomb` is damaged: there is more of it than its header says"
+    );
 }
 
 /// RFC 1951, section 3.2.5: 258 bytes in two bits.
@@ -207,20 +300,31 @@ fn deflated_members_claim_at_most_1032_times_their_data() {
         let mut bytes = bytes.clone();
         for (kind, at) in [(LOCAL, 22), (CENTRAL, 24)] {
             let start = nth(&bytes, kind, 0) + at;
-            bytes[start..start + 4].copy_from_slice(&u32::try_from(size_bytes).unwrap().to_le_bytes());
+            bytes[start..start + 4]
+                .copy_from_slice(&u32::try_from(size_bytes).unwrap().to_le_bytes());
         }
         bytes
     };
     let limit = compressed_bytes * 1032;
-    assert_eq!(Archive::open(&claiming(limit)).unwrap().members()[0].size_bytes(), limit);
+    assert_eq!(
+        Archive::open(&claiming(limit)).unwrap().members()[0].size_bytes(),
+        limit
+    );
     let refused = Archive::open(&claiming(limit + 1)).unwrap_err().to_string();
-    let expected = format!("{} bytes, more than {compressed_bytes} bytes of deflated data hold", limit + 1);
+    let expected = format!(
+        "{} bytes, more than {compressed_bytes} bytes of deflated data hold",
+        limit + 1
+    );
     assert!(refused.ends_with(&expected), "{refused}");
 }
 
 #[test]
 fn a_count_or_size_beyond_the_file_allocates_nothing() {
-    for (at, with) in [(8, [0xff_u8; 4].as_slice()), (12, &[0xff; 4]), (16, &[0xff; 4])] {
+    for (at, with) in [
+        (8, [0xff_u8; 4].as_slice()),
+        (12, &[0xff; 4]),
+        (16, &[0xff; 4]),
+    ] {
         assert!(read(&patched(END, 0, at, with)).is_err());
     }
     assert!(fault(&patched(CENTRAL, 0, 28, &[0xff, 0xff])).contains("cut off"));
@@ -236,25 +340,49 @@ fn data_descriptors_of_streamed_archives_are_read() {
         writer.write_all(&[7; 3000]).unwrap();
     }
     let bytes = writer.finish().unwrap().into_inner();
-    assert_eq!(read(&bytes).unwrap(), [("a".to_owned(), vec![7; 3000]), ("b".to_owned(), vec![7; 3000])]);
+    assert_eq!(
+        read(&bytes).unwrap(),
+        [
+            ("a".to_owned(), vec![7; 3000]),
+            ("b".to_owned(), vec![7; 3000])
+        ]
+    );
 
     // Copied, they stand in ordinary headers.
     let archive = Archive::open(&bytes).unwrap();
     let mut copy = Vec::new();
     let mut writer = ZipWriter::new(&mut copy);
     for member in archive.members() {
-        writer.copy(&archive, member, member.name(), member.time()).unwrap();
+        writer
+            .copy(&archive, member, member.name(), member.time())
+            .unwrap();
     }
     writer.finish().unwrap();
     assert_eq!(read(&copy).unwrap(), read(&bytes).unwrap());
-    assert!(archive.members().iter().all(|m| m.flags & FLAG_DESCRIPTOR != 0));
-    assert!(Archive::open(&copy).unwrap().members().iter().all(|m| m.flags & FLAG_DESCRIPTOR == 0));
+    assert!(
+        archive
+            .members()
+            .iter()
+            .all(|m| m.flags & FLAG_DESCRIPTOR != 0)
+    );
+    assert!(
+        Archive::open(&copy)
+            .unwrap()
+            .members()
+            .iter()
+            .all(|m| m.flags & FLAG_DESCRIPTOR == 0)
+    );
 }
 
 #[test]
 fn a_zip64_field_with_more_than_it_should_hold_is_read_and_noticed() {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    writer.start_file("a", zip::write::SimpleFileOptions::default().large_file(true)).unwrap();
+    writer
+        .start_file(
+            "a",
+            zip::write::SimpleFileOptions::default().large_file(true),
+        )
+        .unwrap();
     writer.write_all(b"small").unwrap();
     let bytes = writer.finish().unwrap().into_inner();
     assert_eq!(read(&bytes).unwrap(), [("a".to_owned(), b"small".to_vec())]);
@@ -283,7 +411,8 @@ impl crate::bytes::ReadAt for Sparse {
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
-        let length = usize::try_from((self.size - offset.min(self.size)).min(buffer.len() as u64)).unwrap();
+        let length =
+            usize::try_from((self.size - offset.min(self.size)).min(buffer.len() as u64)).unwrap();
         buffer[..length].fill(0);
         for (start, bytes) in &self.stretches {
             for (at, byte) in bytes.iter().enumerate() {
@@ -311,14 +440,23 @@ impl Write for Sparse {
 
 impl super::super::Target for Sparse {
     /// What is copied here is taken to be zeros.
-    fn copy_from(&mut self, _: &dyn crate::bytes::ReadAt, _: u64, length: u64) -> std::io::Result<()> {
+    fn copy_from(
+        &mut self,
+        _: &dyn crate::bytes::ReadAt,
+        _: u64,
+        length: u64,
+    ) -> std::io::Result<()> {
         self.size += length;
         Ok(())
     }
 
     fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> std::io::Result<()> {
         let start = self.size - back_bytes;
-        let (_, stretch) = self.stretches.iter_mut().find(|(at, _)| *at == start).unwrap();
+        let (_, stretch) = self
+            .stretches
+            .iter_mut()
+            .find(|(at, _)| *at == start)
+            .unwrap();
         stretch[..bytes.len()].copy_from_slice(bytes);
         Ok(())
     }
@@ -336,10 +474,21 @@ fn large() -> Sparse {
         let mut member = member.clone();
         if member.name == "zeros" {
             (member.size_bytes, member.compressed_bytes) = (LARGE, LARGE);
-            writer.copy(&archive, &member, "zeros", DosTime::FIRST).unwrap();
+            writer
+                .copy(&archive, &member, "zeros", DosTime::FIRST)
+                .unwrap();
         } else {
             let content = archive.read(&member, 9).unwrap();
-            writer.add(&member.name, &content, &NewMember { level: 0, ..NewMember::default() }).unwrap();
+            writer
+                .add(
+                    &member.name,
+                    &content,
+                    &NewMember {
+                        level: 0,
+                        ..NewMember::default()
+                    },
+                )
+                .unwrap();
         }
     }
     assert_eq!(writer.finish().unwrap(), sparse.size);
@@ -352,22 +501,42 @@ fn a_member_of_5_gib_and_one_behind_it_need_zip64_and_are_found() {
     let archive = Archive::open(&sparse).unwrap();
     let sizes: Vec<u64> = archive.members().iter().map(Member::size_bytes).collect();
     assert_eq!(sizes, [1, LARGE, 1]);
-    assert_eq!(archive.read(archive.member("last").unwrap(), 9).unwrap(), b"2");
-    assert!(archive.members().iter().all(|member| !member.has_inexact_zip64()));
-    assert!(matches!(archive.read(&archive.members()[1], 1 << 20), Err(WheelError::TooLarge { .. })));
+    assert_eq!(
+        archive.read(archive.member("last").unwrap(), 9).unwrap(),
+        b"2"
+    );
+    assert!(
+        archive
+            .members()
+            .iter()
+            .all(|member| !member.has_inexact_zip64())
+    );
+    assert!(matches!(
+        archive.read(&archive.members()[1], 1 << 20),
+        Err(WheelError::TooLarge { .. })
+    ));
 }
 
 #[test]
 fn zip64_fields_hold_exactly_the_values_whose_slots_are_full() {
     let sparse = large();
-    let central = sparse.stretches.iter().map(|(_, bytes)| bytes).find(|bytes| bytes.starts_with(CENTRAL)).unwrap();
+    let central = sparse
+        .stretches
+        .iter()
+        .map(|(_, bytes)| bytes)
+        .find(|bytes| bytes.starts_with(CENTRAL))
+        .unwrap();
     let mut at = 0;
     let mut lengths = Vec::new();
     while central[at..].starts_with(CENTRAL) {
         let header = &central[at..];
-        let full = [20, 24, 42].iter().filter(|slot| bytes::u32_at(header, **slot) == FULL_32).count();
+        let full = [20, 24, 42]
+            .iter()
+            .filter(|slot| bytes::u32_at(header, **slot) == FULL_32)
+            .count();
         let [name, extra] = [28, 30].map(|slot| usize::from(bytes::u16_at(header, slot)));
-        let field = bytes::extra_fields(&header[46 + name..46 + name + extra]).find(|(id, _)| *id == ZIP64_FIELD);
+        let field = bytes::extra_fields(&header[46 + name..46 + name + extra])
+            .find(|(id, _)| *id == ZIP64_FIELD);
         assert_eq!(field.map_or(0, |(_, content)| content.len()), full * 8);
         lengths.push(full);
         at += 46 + name + extra;
@@ -383,7 +552,9 @@ fn seventy_thousand_members_need_a_zip64_count_and_are_found() {
     let mut bytes = Vec::new();
     let mut writer = ZipWriter::new(&mut bytes);
     for number in 0..70_000 {
-        writer.add(&format!("m{number}"), b"", &NewMember::default()).unwrap();
+        writer
+            .add(&format!("m{number}"), b"", &NewMember::default())
+            .unwrap();
     }
     writer.finish().unwrap();
     let archive = Archive::open(&bytes).unwrap();
@@ -397,26 +568,46 @@ fn seventy_thousand_members_need_a_zip64_count_and_are_found() {
 #[test]
 fn a_table_of_contents_is_read_within_limits() {
     use super::limits::{MAX_CENTRAL_BYTES, MAX_MEMBERS};
-    let source = Sparse { stretches: Vec::new(), size: 64 << 20 };
-    let told = |count, length| {
-        let end = end::End { offset: 0, length, count, comment: Vec::new() };
-        central::read_central(&source, &end).unwrap_err().to_string()
+    let source = Sparse {
+        stretches: Vec::new(),
+        size: 64 << 20,
     };
-    assert_eq!(told(MAX_MEMBERS + 1, 46), "the archive has 262145 members; the limit is 262144");
+    let told = |count, length| {
+        let end = end::End {
+            offset: 0,
+            length,
+            count,
+            comment: Vec::new(),
+        };
+        central::read_central(&source, &end)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        told(MAX_MEMBERS + 1, 46),
+        "the archive has 262145 members; the limit is 262144"
+    );
     assert_eq!(
         told(1, MAX_CENTRAL_BYTES + 1),
         "the archive has 33554433 bytes of headers in its table of contents; the limit is 33554432"
     );
     for (count, length) in [(MAX_MEMBERS, 46), (1, MAX_CENTRAL_BYTES)] {
-        assert_eq!(told(count, length), "the zip structure at byte 0 is damaged: expected a member header");
+        assert_eq!(
+            told(count, length),
+            "the zip structure at byte 0 is damaged: expected a member header"
+        );
     }
 }
 
-/// An archive of one member that was begun with a size, and of one behind it; nothing of the size is written but this.
+/// An archive of one member that was begun with a size, and of one behind it; nothing of the size
+/// is written but this.
 fn begun(size_bytes: u64, level: u32, data_bytes: u64) -> Sparse {
     let mut sparse = Sparse::default();
     let mut writer = ZipWriter::new(&mut sparse);
-    let options = NewMember { level, ..NewMember::default() };
+    let options = NewMember {
+        level,
+        ..NewMember::default()
+    };
     let begun = writer.begin("big", size_bytes, &options).unwrap();
     writer.more(b"xyz").unwrap();
     let hole = data_bytes.saturating_sub(3);
@@ -442,12 +633,26 @@ fn a_member_of_unknown_compressed_size_has_zip64_only_where_a_size_needs_it() {
         let sparse = begun(size, level, data);
         let archive = Archive::open(&sparse).unwrap();
         let big = &archive.members()[0];
-        let found = (big.size_bytes(), big.compressed_bytes(), big.crc32(), big.has_inexact_zip64());
+        let found = (
+            big.size_bytes(),
+            big.compressed_bytes(),
+            big.crc32(),
+            big.has_inexact_zip64(),
+        );
         assert_eq!(found, (size, data, 7, false));
         assert_eq!(archive.read(&archive.members()[1], 9).unwrap(), b"2");
-        let central = sparse.stretches.iter().map(|(_, bytes)| bytes).find(|bytes| bytes.starts_with(CENTRAL)).unwrap();
+        let central = sparse
+            .stretches
+            .iter()
+            .map(|(_, bytes)| bytes)
+            .find(|bytes| bytes.starts_with(CENTRAL))
+            .unwrap();
         let has_field = bytes::u16_at(central, 30) > 0;
-        assert_eq!(has_field, size >= u64::from(FULL_32) || data >= u64::from(FULL_32), "{size} {data}");
+        assert_eq!(
+            has_field,
+            size >= u64::from(FULL_32) || data >= u64::from(FULL_32),
+            "{size} {data}"
+        );
     }
 }
 
@@ -465,15 +670,23 @@ fn contents() -> impl Strategy<Value = Vec<(String, Vec<u8>, u32)>> {
         proptest::collection::vec(any::<u8>(), 0..400),
         (any::<u8>(), 0..70_000_usize).prop_map(|(byte, length)| vec![byte; length]),
     ];
-    proptest::collection::btree_map("[a-zé]{1,8}(/[a-z. ,\"]{0,6}[a-z])?", (content, 0..10_u32), 0..12).prop_map(
-        |members| {
-            let names: std::collections::BTreeSet<String> = members.keys().cloned().collect();
-            // A folder has not the name of a file.
-            let is_apart = |name: &str| name.split_once('/').is_none_or(|(folder, _)| !names.contains(folder));
-            let members = members.into_iter().filter(|(name, _)| is_apart(name));
-            members.map(|(name, (content, level))| (name, content, level)).collect()
-        },
+    proptest::collection::btree_map(
+        "[a-zé]{1,8}(/[a-z. ,\"]{0,6}[a-z])?",
+        (content, 0..10_u32),
+        0..12,
     )
+    .prop_map(|members| {
+        let names: std::collections::BTreeSet<String> = members.keys().cloned().collect();
+        // A folder has not the name of a file.
+        let is_apart = |name: &str| {
+            name.split_once('/')
+                .is_none_or(|(folder, _)| !names.contains(folder))
+        };
+        let members = members.into_iter().filter(|(name, _)| is_apart(name));
+        members
+            .map(|(name, (content, level))| (name, content, level))
+            .collect()
+    })
 }
 
 proptest! {

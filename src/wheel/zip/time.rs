@@ -16,14 +16,19 @@ const LAST_S: i64 = 4_354_819_198;
 
 impl DosTime {
     /// 1980-01-01, the time of members that have none of their own.
-    pub const FIRST: Self = Self { date: 1 << 5 | 1, time: 0 };
+    pub const FIRST: Self = Self {
+        date: 1 << 5 | 1,
+        time: 0,
+    };
 
-    /// A time in seconds since 1970-01-01 UTC, moved into the range that members can say: 1980 to 2107.
+    /// A time in seconds since 1970-01-01 UTC, moved into the range that members can say: 1980 to
+    /// 2107.
     pub fn clamp_epoch_s(seconds: i64) -> i64 {
         seconds.clamp(FIRST_S, LAST_S)
     }
 
-    /// A time in seconds since 1970-01-01 UTC, moved into the range and rounded down to two seconds.
+    /// A time in seconds since 1970-01-01 UTC, moved into the range and rounded down to two
+    /// seconds.
     pub fn from_epoch_s(seconds: i64) -> Self {
         let seconds = Self::clamp_epoch_s(seconds);
         let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
@@ -40,11 +45,16 @@ impl DosTime {
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
@@ -56,7 +66,14 @@ mod tests {
     fn times_are_moved_into_the_range_and_rounded_down() {
         let fields = |seconds| {
             let DosTime { date, time } = DosTime::from_epoch_s(seconds);
-            (1980 + (date >> 9), date >> 5 & 15, date & 31, time >> 11, time >> 5 & 63, (time & 31) * 2)
+            (
+                1980 + (date >> 9),
+                date >> 5 & 15,
+                date & 31,
+                time >> 11,
+                time >> 5 & 63,
+                (time & 31) * 2,
+            )
         };
         assert_eq!(DosTime::from_epoch_s(0), DosTime::FIRST);
         assert_eq!(DosTime::from_epoch_s(-1), DosTime::FIRST);

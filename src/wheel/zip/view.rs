@@ -22,8 +22,9 @@ const OWN_BYTES: u64 = 1 << 20;
 
 /// How much is kept before and behind a piece in which the names of sections were seen.
 const BESIDE_BYTES: usize = 64 << 10;
-/// A name that stands among the names of sections, and hardly anywhere else. Their table lies behind what is loaded and
-/// may lie before tables that are larger than all else (lld puts it there), while what leads to it comes last.
+/// A name that stands among the names of sections, and hardly anywhere else. Their table lies
+/// behind what is loaded and may lie before tables that are larger than all else (lld puts it
+/// there), while what leads to it comes last.
 const SECTION_NAME: &[u8] = b".shstrtab\0";
 
 /// Of buffers that were taken for one view alone none is kept.
@@ -34,8 +35,9 @@ pub type Observer<'o> = dyn FnMut(&[u8]) + Send + 'o;
 
 /// A member that is inflated only as far as it is read.
 ///
-/// A small one is inflated as a whole. Of a large one the beginning and each stretch that was read are kept. To read
-/// elsewhere before what streamed by is to inflate the member a second time, as a whole, into room of its own.
+/// A small one is inflated as a whole. Of a large one the beginning and each stretch that was read
+/// are kept. To read elsewhere before what streamed by is to inflate the member a second time, as a
+/// whole, into room of its own.
 pub struct MemberView<'m, 'o> {
     archive: &'m Archive<'m>,
     member: &'m Member,
@@ -102,7 +104,14 @@ impl<'m, 'o> MemberView<'m, 'o> {
             whole: None,
         };
         let keeping = Keeping::Tables;
-        Self { archive, member, make_scratch, spare: &NOT_USED_AGAIN, keeping, state: Mutex::new(state) }
+        Self {
+            archive,
+            member,
+            make_scratch,
+            spare: &NOT_USED_AGAIN,
+            keeping,
+            state: Mutex::new(state),
+        }
     }
 
     /// Takes its buffers from these, and leaves them there.
@@ -111,21 +120,37 @@ impl<'m, 'o> MemberView<'m, 'o> {
         Self { spare, ..self }
     }
 
-    /// Whether all of the member is at hand once its first bytes are: then any stretch of it costs nothing more.
+    /// Whether all of the member is at hand once its first bytes are: then any stretch of it costs
+    /// nothing more.
     pub fn is_held(&self) -> bool {
         is_inflated_at_once(self.member)
     }
 
     /// A view for reading once from the first byte to the last: nothing that streamed by is kept.
-    pub fn forward(archive: &'m Archive<'m>, member: &'m Member, make_scratch: &'m MakeScratch<'m>) -> Self {
-        Self { keeping: Keeping::LastPiece, ..Self::new(archive, member, make_scratch, None) }
+    pub fn forward(
+        archive: &'m Archive<'m>,
+        member: &'m Member,
+        make_scratch: &'m MakeScratch<'m>,
+    ) -> Self {
+        Self {
+            keeping: Keeping::LastPiece,
+            ..Self::new(archive, member, make_scratch, None)
+        }
     }
 
-    /// Returns how many bytes a view of a member holds at most besides what its reader asks for behind the beginning,
-    /// unless it is read out of order.
+    /// Returns how many bytes a view of a member holds at most besides what its reader asks for
+    /// behind the beginning, unless it is read out of order.
     pub fn held_bytes(member: &Member) -> u64 {
-        let compressed_bytes = if is_inflated_at_once(member) { member.compressed_bytes() } else { 0 };
-        let names_bytes = if member.size_bytes() > KEPT_BYTES { MAX_NAMES_BYTES as u64 } else { 0 };
+        let compressed_bytes = if is_inflated_at_once(member) {
+            member.compressed_bytes()
+        } else {
+            0
+        };
+        let names_bytes = if member.size_bytes() > KEPT_BYTES {
+            MAX_NAMES_BYTES as u64
+        } else {
+            0
+        };
         member.size_bytes().min(KEPT_BYTES) + compressed_bytes + names_bytes + OWN_BYTES
     }
 
@@ -139,8 +164,8 @@ impl<'m, 'o> MemberView<'m, 'o> {
         result.map_err(|error| state.reader.fault(error))
     }
 
-    /// Keeps the names of sections when they stream by from here on. Asked for behind what is loaded: code objects for
-    /// GPUs are ELF files too, and have such names of their own.
+    /// Keeps the names of sections when they stream by from here on. Asked for behind what is
+    /// loaded: code objects for GPUs are ELF files too, and have such names of their own.
     pub fn keep_section_names(&self) {
         self.state().names.get_or_insert_default();
     }
@@ -166,7 +191,12 @@ impl<'m, 'o> MemberView<'m, 'o> {
     }
 
     fn ways(&self) -> Ways<'m> {
-        Ways { archive: self.archive, member: self.member, spare: self.spare, keeping: self.keeping }
+        Ways {
+            archive: self.archive,
+            member: self.member,
+            spare: self.spare,
+            keeping: self.keeping,
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State<'m, 'o>> {
@@ -181,7 +211,11 @@ impl ReadAt for MemberView<'_, '_> {
 
     fn will_read(&self, range: Range<u64>) {
         let mut state = self.state();
-        let announced: u64 = state.announced.iter().map(|(range, _)| range.end - range.start).sum();
+        let announced: u64 = state
+            .announced
+            .iter()
+            .map(|(range, _)| range.end - range.start)
+            .sum();
         let is_kept = range.end <= KEPT_BYTES || range.start < state.position || range.is_empty();
         if !is_kept && announced.saturating_add(range.end - range.start) <= ANNOUNCED_BYTES {
             state.announced.push((range, Vec::new()));
@@ -190,7 +224,9 @@ impl ReadAt for MemberView<'_, '_> {
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let left = self.member.size_bytes().saturating_sub(offset);
-        let length = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+        let length = usize::try_from(left)
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
         let (buffer, end) = (&mut buffer[..length], offset + length as u64);
         let mut state = self.state();
         if buffer.is_empty() || state.read_kept(buffer, offset)? {
@@ -213,7 +249,8 @@ impl ReadAt for MemberView<'_, '_> {
             return Ok(length);
         }
         state.stream_to(offset, self.ways(), None)?;
-        // A copy of its own, and not `buffer`: a short read in a long list is served from it the next time.
+        // A copy of its own, and not `buffer`: a short read in a long list is served from it the
+        // next time.
         let mut stretch = Vec::new();
         state.stream_to(end, self.ways(), Some((offset, &mut stretch)))?;
         if state.all.is_some() {
@@ -234,14 +271,38 @@ impl<'m> State<'m, '_> {
         }
         let piece_start = self.position - self.piece_length as u64;
         let all = self.all.as_deref().map(|bytes| (0, bytes));
-        let piece = self.piece.as_deref().map(|bytes| (piece_start, &bytes[..self.piece_length]));
-        let kept = all.into_iter().chain([(0, self.beginning.as_slice())]).chain(piece);
-        let stretches = self.stretches.iter().map(|(start, bytes)| (*start, bytes.as_slice()));
-        let names = self.names.iter().flat_map(|names| &names.kept).map(|(start, bytes)| (*start, bytes.as_slice()));
-        let announced = self.announced.iter().map(|(range, bytes)| (range.start, bytes.as_slice()));
+        let piece = self
+            .piece
+            .as_deref()
+            .map(|bytes| (piece_start, &bytes[..self.piece_length]));
+        let kept = all
+            .into_iter()
+            .chain([(0, self.beginning.as_slice())])
+            .chain(piece);
+        let stretches = self
+            .stretches
+            .iter()
+            .map(|(start, bytes)| (*start, bytes.as_slice()));
+        let names = self
+            .names
+            .iter()
+            .flat_map(|names| &names.kept)
+            .map(|(start, bytes)| (*start, bytes.as_slice()));
+        let announced = self
+            .announced
+            .iter()
+            .map(|(range, bytes)| (range.start, bytes.as_slice()));
         for (start, bytes) in kept.chain(stretches).chain(names).chain(announced) {
-            let Some(from) = offset.checked_sub(start).and_then(|from| usize::try_from(from).ok()) else { continue };
-            if let Some(found) = from.checked_add(buffer.len()).and_then(|to| bytes.get(from..to)) {
+            let Some(from) = offset
+                .checked_sub(start)
+                .and_then(|from| usize::try_from(from).ok())
+            else {
+                continue;
+            };
+            if let Some(found) = from
+                .checked_add(buffer.len())
+                .and_then(|to| bytes.get(from..to))
+            {
                 buffer.copy_from_slice(found);
                 return Ok(true);
             }
@@ -250,8 +311,16 @@ impl<'m> State<'m, '_> {
     }
 
     /// Reads on until the position, or the end, and puts aside what is from the offset on.
-    fn stream_to(&mut self, position: u64, ways: Ways<'m>, mut aside: Option<(u64, &mut Vec<u8>)>) -> io::Result<()> {
-        if ways.keeping == Keeping::Tables && position > FIRST_BYTES as u64 && is_inflated_at_once(ways.member) {
+    fn stream_to(
+        &mut self,
+        position: u64,
+        ways: Ways<'m>,
+        mut aside: Option<(u64, &mut Vec<u8>)>,
+    ) -> io::Result<()> {
+        if ways.keeping == Keeping::Tables
+            && position > FIRST_BYTES as u64
+            && is_inflated_at_once(ways.member)
+        {
             return self.inflate_at_once(position, ways);
         }
         if let Some((offset, bytes)) = &mut aside {
@@ -263,7 +332,11 @@ impl<'m> State<'m, '_> {
         }
         let is_kept = |position| ways.keeping == Keeping::Tables && position < KEPT_BYTES;
         while self.position < position {
-            let most = if is_kept(self.position) && self.position == 0 { FIRST_BYTES } else { PIECE_BYTES };
+            let most = if is_kept(self.position) && self.position == 0 {
+                FIRST_BYTES
+            } else {
+                PIECE_BYTES
+            };
             let piece = match &mut self.piece {
                 Some(piece) if piece.len() >= most => piece,
                 piece => piece.insert(ways.spare.take(most)),
@@ -290,13 +363,16 @@ impl<'m> State<'m, '_> {
             }
             for (range, bytes) in &mut self.announced {
                 let next = range.start + bytes.len() as u64;
-                let place = |at: u64| usize::try_from(at.saturating_sub(self.position)).unwrap_or(usize::MAX);
+                let place = |at: u64| {
+                    usize::try_from(at.saturating_sub(self.position)).unwrap_or(usize::MAX)
+                };
                 if (self.position..self.position + read as u64).contains(&next) {
                     bytes.extend_from_slice(&piece[place(next)..read.min(place(range.end))]);
                 }
             }
             if let Some((offset, bytes)) = &mut aside {
-                let from = usize::try_from(offset.saturating_sub(self.position)).unwrap_or(usize::MAX);
+                let from =
+                    usize::try_from(offset.saturating_sub(self.position)).unwrap_or(usize::MAX);
                 bytes.extend_from_slice(piece.get(from..).unwrap_or_default());
             }
             self.position += read as u64;
@@ -304,7 +380,8 @@ impl<'m> State<'m, '_> {
         Ok(())
     }
 
-    /// Inflates all of it, unless that was done, and lets what is before the position pass by the observer.
+    /// Inflates all of it, unless that was done, and lets what is before the position pass by the
+    /// observer.
     fn inflate_at_once(&mut self, position: u64, ways: Ways<'m>) -> io::Result<()> {
         let all = match &mut self.all {
             Some(all) => all,
@@ -312,7 +389,9 @@ impl<'m> State<'m, '_> {
         };
         let to = position.min(ways.member.size_bytes());
         let place = |position| usize::try_from(position).unwrap_or(usize::MAX);
-        if let (Some(observer), Some(passing)) = (&mut self.observer, all.get(place(self.position)..place(to))) {
+        if let (Some(observer), Some(passing)) =
+            (&mut self.observer, all.get(place(self.position)..place(to)))
+        {
             passing.chunks(PIECE_BYTES).for_each(observer);
         }
         self.position = self.position.max(to);
@@ -346,10 +425,12 @@ impl NamePieces {
             let mut bytes = Vec::with_capacity(length);
             bytes.extend_from_slice(&self.before);
             bytes.extend_from_slice(piece);
-            self.kept.push_back((position - self.before.len() as u64, bytes));
+            self.kept
+                .push_back((position - self.before.len() as u64, bytes));
         }
         self.before.clear();
-        self.before.extend_from_slice(&piece[piece.len().saturating_sub(BESIDE_BYTES)..]);
+        self.before
+            .extend_from_slice(&piece[piece.len().saturating_sub(BESIDE_BYTES)..]);
     }
 
     fn kept_bytes(&self) -> usize {
@@ -359,7 +440,12 @@ impl NamePieces {
 
 impl std::fmt::Debug for MemberView<'_, '_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "MemberView({} of {})", self.position(), self.member.name())
+        write!(
+            f,
+            "MemberView({} of {})",
+            self.position(),
+            self.member.name()
+        )
     }
 }
 
@@ -372,10 +458,21 @@ mod tests {
 
     /// An archive of one member, larger than what is kept of it.
     fn archive() -> (Vec<u8>, Vec<u8>) {
-        let content: Vec<u8> = (0..40_000_000_u32).map(|at| (at / 1000).to_le_bytes()[(at % 3) as usize]).collect();
+        let content: Vec<u8> = (0..40_000_000_u32)
+            .map(|at| (at / 1000).to_le_bytes()[(at % 3) as usize])
+            .collect();
         let mut bytes = Vec::new();
         let mut writer = ZipWriter::new(&mut bytes);
-        writer.add("lib.so", &content, &NewMember { level: 1, ..NewMember::default() }).unwrap();
+        writer
+            .add(
+                "lib.so",
+                &content,
+                &NewMember {
+                    level: 1,
+                    ..NewMember::default()
+                },
+            )
+            .unwrap();
         writer.finish().unwrap();
         (bytes, content)
     }
@@ -389,7 +486,13 @@ mod tests {
             member.compressed_bytes = compressed_bytes;
             is_inflated_at_once(&member)
         };
-        assert_eq!((is_at_once(MAX_ADDED_BYTES + 1), is_at_once(MAX_ADDED_BYTES + 2)), (true, false));
+        assert_eq!(
+            (
+                is_at_once(MAX_ADDED_BYTES + 1),
+                is_at_once(MAX_ADDED_BYTES + 2)
+            ),
+            (true, false)
+        );
     }
 
     #[test]
@@ -399,9 +502,15 @@ mod tests {
         let view = MemberView::new(&archive, &archive.members()[0], &in_memory, None);
         let mut buffer = [0; 100];
         view.read_exact_at(&mut buffer, 0).unwrap();
-        assert_eq!((&buffer[..], view.position() < 5000), (&content[..100], true));
+        assert_eq!(
+            (&buffer[..], view.position() < 5000),
+            (&content[..100], true)
+        );
         view.read_exact_at(&mut buffer, 1_000_000).unwrap();
-        assert_eq!((&buffer[..], view.position() < 2_000_000), (&content[1_000_000..1_000_100], true));
+        assert_eq!(
+            (&buffer[..], view.position() < 2_000_000),
+            (&content[1_000_000..1_000_100], true)
+        );
     }
 
     #[test]
@@ -416,7 +525,10 @@ mod tests {
         let mut buffer = vec![0; 700_000];
         view.read_exact_at(&mut buffer, 35_000_000).unwrap();
         assert!(buffer == content[35_000_000..35_700_000]);
-        assert!(view.read_exact_at(&mut buffer, 36_000_000).is_err(), "this would be read anew");
+        assert!(
+            view.read_exact_at(&mut buffer, 36_000_000).is_err(),
+            "this would be read anew"
+        );
     }
 
     #[test]
@@ -426,7 +538,11 @@ mod tests {
         piece.resize(PIECE_BYTES, 7);
         for at in 0..20_u64 {
             names.add(&piece, at * piece.len() as u64);
-            assert!(names.kept_bytes() <= MAX_NAMES_BYTES, "{}", names.kept_bytes());
+            assert!(
+                names.kept_bytes() <= MAX_NAMES_BYTES,
+                "{}",
+                names.kept_bytes()
+            );
         }
         let content = piece.repeat(20);
         assert_eq!(names.kept.len(), 5);
@@ -438,10 +554,21 @@ mod tests {
 
     #[test]
     fn a_small_member_reads_as_a_large_one_does_and_is_checked_as_a_whole() {
-        let content: Vec<u8> = (0..3_000_000_u32).map(|at| (at / 100).to_le_bytes()[(at % 2) as usize]).collect();
+        let content: Vec<u8> = (0..3_000_000_u32)
+            .map(|at| (at / 100).to_le_bytes()[(at % 2) as usize])
+            .collect();
         let mut bytes = Vec::new();
         let mut writer = ZipWriter::new(&mut bytes);
-        writer.add("lib.so", &content, &NewMember { level: 1, ..NewMember::default() }).unwrap();
+        writer
+            .add(
+                "lib.so",
+                &content,
+                &NewMember {
+                    level: 1,
+                    ..NewMember::default()
+                },
+            )
+            .unwrap();
         writer.finish().unwrap();
         let archive = Archive::open(&bytes).unwrap();
         let (spare, seen) = (Spare::new(1 << 20), Mutex::new(Vec::new()));
@@ -449,15 +576,25 @@ mod tests {
             seen.lock().unwrap().clear();
             let see = |piece: &[u8]| seen.lock().unwrap().extend_from_slice(piece);
             let member = &archive.members()[0];
-            let view = MemberView::new(&archive, member, &in_memory, Some(Box::new(see))).with_spare(&spare);
+            let view = MemberView::new(&archive, member, &in_memory, Some(Box::new(see)))
+                .with_spare(&spare);
             for offset in [0, 2_999_990, 4000, last] {
                 let mut buffer = vec![0; (content.len() - offset).min(5000)];
                 view.read_exact_at(&mut buffer, offset as u64).unwrap();
-                assert!(buffer == content[offset..offset + buffer.len()], "at {offset}");
+                assert!(
+                    buffer == content[offset..offset + buffer.len()],
+                    "at {offset}"
+                );
             }
             view.stream_to(1_000_000).unwrap();
-            assert!(view.position() >= 1_000_000 && seen.lock().unwrap().len() as u64 == view.position());
-            assert!(view.read_exact_at(&mut [0; 20], 2_999_990).is_err(), "it ends before");
+            assert!(
+                view.position() >= 1_000_000
+                    && seen.lock().unwrap().len() as u64 == view.position()
+            );
+            assert!(
+                view.read_exact_at(&mut [0; 20], 2_999_990).is_err(),
+                "it ends before"
+            );
             view.finish().unwrap();
             assert!(*seen.lock().unwrap() == content, "each byte once, in order");
         }
@@ -473,14 +610,26 @@ mod tests {
         let (bytes, content) = archive();
         let archive = Archive::open(&bytes).unwrap();
         let mut seen = crc32fast::Hasher::new();
-        let view =
-            MemberView::new(&archive, &archive.members()[0], &in_memory, Some(Box::new(|piece| seen.update(piece))));
-        for offset in [0, 39_999_990, 4090, 35_000_000, 33_554_400, 34_000_000, 39_000_000, 12, 34_000_001] {
+        let view = MemberView::new(
+            &archive,
+            &archive.members()[0],
+            &in_memory,
+            Some(Box::new(|piece| seen.update(piece))),
+        );
+        for offset in [
+            0, 39_999_990, 4090, 35_000_000, 33_554_400, 34_000_000, 39_000_000, 12, 34_000_001,
+        ] {
             let mut buffer = vec![0; (content.len() - offset).min(300_000)];
             view.read_exact_at(&mut buffer, offset as u64).unwrap();
-            assert!(buffer == content[offset..offset + buffer.len()], "at {offset}");
+            assert!(
+                buffer == content[offset..offset + buffer.len()],
+                "at {offset}"
+            );
         }
-        assert!(view.read_exact_at(&mut [0; 20], 39_999_990).is_err(), "it ends before");
+        assert!(
+            view.read_exact_at(&mut [0; 20], 39_999_990).is_err(),
+            "it ends before"
+        );
         view.finish().unwrap();
         drop(view);
         assert_eq!(seen.finalize(), archive.members()[0].crc32());

@@ -31,7 +31,11 @@ impl NewMember {
 impl Default for NewMember {
     /// A regular file that all may read, of 1980-01-01, deflated at level 6.
     fn default() -> Self {
-        Self { unix_mode: Self::PLAIN_MODE, time: DosTime::FIRST, level: 6 }
+        Self {
+            unix_mode: Self::PLAIN_MODE,
+            time: DosTime::FIRST,
+            level: 6,
+        }
     }
 }
 
@@ -49,8 +53,18 @@ impl<'c> Packed<'c> {
     pub(super) fn new(content: Cow<'c, [u8]>, level: u32) -> Self {
         let (crc32, size_bytes) = (crc32fast::hash(&content), content.len() as u64);
         match deflate::whole(&content, level) {
-            Some(data) => Self { data: data.into(), method: Method::Deflated, crc32, size_bytes },
-            None => Self { data: content, method: Method::Stored, crc32, size_bytes },
+            Some(data) => Self {
+                data: data.into(),
+                method: Method::Deflated,
+                crc32,
+                size_bytes,
+            },
+            None => Self {
+                data: content,
+                method: Method::Stored,
+                crc32,
+                size_bytes,
+            },
         }
     }
 }
@@ -64,8 +78,8 @@ impl Packed<'_> {
 
 /// Writes members one after the other, and the table of contents at the end.
 ///
-/// There are no data descriptors: the header of a member whose compressed size is not known in advance is put right
-/// behind it. ZIP64 fields stand only where a value needs them.
+/// There are no data descriptors: the header of a member whose compressed size is not known in
+/// advance is put right behind it. ZIP64 fields stand only where a value needs them.
 pub struct ZipWriter<'t> {
     target: &'t mut dyn Target,
     position: u64,
@@ -85,7 +99,12 @@ pub(super) struct Begun {
 impl<'t> ZipWriter<'t> {
     /// An archive that begins at the target's present position.
     pub fn new(target: &'t mut dyn Target) -> Self {
-        Self { target, position: 0, central: Vec::new(), count: 0 }
+        Self {
+            target,
+            position: 0,
+            central: Vec::new(),
+            count: 0,
+        }
     }
 
     /// Copies a member with its compressed bytes as they are, under this name and time.
@@ -99,20 +118,32 @@ impl<'t> ZipWriter<'t> {
         name: &str,
         time: DosTime,
     ) -> Result<(), WheelError> {
-        let mut extras = [local_extra(archive.source(), member)?, member.extra.to_vec()];
+        let mut extras = [
+            local_extra(archive.source(), member)?,
+            member.extra.to_vec(),
+        ];
         if name != member.name {
             extras = extras.map(|extra| without_fields(&extra, &[UNICODE_PATH_FIELD]));
         }
         // PyPI takes no member with a comment.
-        let copied = Member { name: name.to_owned(), time, comment: Box::default(), ..member.clone() };
+        let copied = Member {
+            name: name.to_owned(),
+            time,
+            comment: Box::default(),
+            ..member.clone()
+        };
         let offset = self.position;
         self.write(&header::local(&copied, Sizes::of(&copied), &extras[0])?)?;
-        self.target.copy_from(archive.source(), member.data_offset, member.compressed_bytes).map_err(|error| {
-            match error.kind() {
+        self.target
+            .copy_from(
+                archive.source(),
+                member.data_offset,
+                member.compressed_bytes,
+            )
+            .map_err(|error| match error.kind() {
                 ErrorKind::UnexpectedEof => WheelError::Read(error),
                 _ => WheelError::Write(error),
-            }
-        })?;
+            })?;
         self.position += member.compressed_bytes;
         self.note(&copied, offset, &extras[1])
     }
@@ -121,12 +152,22 @@ impl<'t> ZipWriter<'t> {
     ///
     /// # Errors
     /// When the target cannot be written.
-    pub fn add(&mut self, name: &str, content: &[u8], options: &NewMember) -> Result<(), WheelError> {
+    pub fn add(
+        &mut self,
+        name: &str,
+        content: &[u8],
+        options: &NewMember,
+    ) -> Result<(), WheelError> {
         self.append(name, &Packed::new(content.into(), options.level), options)
     }
 
     /// Adds a member that was compressed elsewhere.
-    pub(super) fn append(&mut self, name: &str, packed: &Packed<'_>, options: &NewMember) -> Result<(), WheelError> {
+    pub(super) fn append(
+        &mut self,
+        name: &str,
+        packed: &Packed<'_>,
+        options: &NewMember,
+    ) -> Result<(), WheelError> {
         let member = Member {
             crc32: packed.crc32,
             compressed_bytes: packed.data.len() as u64,
@@ -139,7 +180,8 @@ impl<'t> ZipWriter<'t> {
         self.note(&member, offset, &[])
     }
 
-    /// A way to write contents behind what was written so far, counted from there; none where there is none.
+    /// A way to write contents behind what was written so far, counted from there; none where there
+    /// is none.
     ///
     /// # Errors
     /// When the system cannot give one.
@@ -147,7 +189,8 @@ impl<'t> ZipWriter<'t> {
         self.target.ahead().map_err(WheelError::Write)
     }
 
-    /// Adds a stored member whose content was written ahead, behind a header of [`stored_header_bytes`].
+    /// Adds a stored member whose content was written ahead, behind a header of
+    /// [`stored_header_bytes`].
     ///
     /// # Errors
     /// When the target cannot be written.
@@ -158,7 +201,10 @@ impl<'t> ZipWriter<'t> {
         crc32: u32,
         options: &NewMember,
     ) -> Result<(), WheelError> {
-        let member = Member { crc32, ..stored(name, size_bytes, options) };
+        let member = Member {
+            crc32,
+            ..stored(name, size_bytes, options)
+        };
         let offset = self.position;
         self.write(&header::local(&member, Sizes::of(&member), &[])?)?;
         self.target.skip(size_bytes).map_err(WheelError::Write)?;
@@ -166,8 +212,14 @@ impl<'t> ZipWriter<'t> {
         self.note(&member, offset, &[])
     }
 
-    /// Begins a member of this size, whose data follows in pieces: deflated ones, or stored ones at level 0.
-    pub(super) fn begin(&mut self, name: &str, size_bytes: u64, options: &NewMember) -> Result<Begun, WheelError> {
+    /// Begins a member of this size, whose data follows in pieces: deflated ones, or stored ones at
+    /// level 0.
+    pub(super) fn begin(
+        &mut self,
+        name: &str,
+        size_bytes: u64,
+        options: &NewMember,
+    ) -> Result<Begun, WheelError> {
         let mut member = stored(name, size_bytes, options);
         if options.level > 0 {
             member.method = Method::Deflated;
@@ -176,7 +228,12 @@ impl<'t> ZipWriter<'t> {
         }
         let (sizes, header_offset) = (Sizes::of(&member), self.position);
         self.write(&header::local(&member, sizes, &[])?)?;
-        Ok(Begun { member, sizes, header_offset, data_offset: self.position })
+        Ok(Begun {
+            member,
+            sizes,
+            header_offset,
+            data_offset: self.position,
+        })
     }
 
     /// Writes more of the data of the member that was begun last.
@@ -187,13 +244,19 @@ impl<'t> ZipWriter<'t> {
     /// Ends the member that was begun last, and puts its header right.
     pub(super) fn end(&mut self, begun: Begun, crc32: u32) -> Result<(), WheelError> {
         let compressed_bytes = self.position - begun.data_offset;
-        let member = Member { crc32, compressed_bytes, ..begun.member };
+        let member = Member {
+            crc32,
+            compressed_bytes,
+            ..begun.member
+        };
         if Sizes::of(&member) == Sizes::Wide && begun.sizes == Sizes::Narrow {
             let reason = "the data grew beyond what its header was made for";
             return Err(WheelError::Write(std::io::Error::other(reason)));
         }
         let header = header::local(&member, begun.sizes, &[])?;
-        self.target.rewrite(self.position - begun.header_offset, &header).map_err(WheelError::Write)?;
+        self.target
+            .rewrite(self.position - begun.header_offset, &header)
+            .map_err(WheelError::Write)?;
         self.note(&member, begun.header_offset, &[])
     }
 
@@ -204,7 +267,9 @@ impl<'t> ZipWriter<'t> {
     pub fn finish(self) -> Result<u64, WheelError> {
         let (offset, length) = (self.position, self.central.len() as u64);
         let end = header::end(self.count, offset, length);
-        self.target.write_all(&self.central).map_err(WheelError::Write)?;
+        self.target
+            .write_all(&self.central)
+            .map_err(WheelError::Write)?;
         self.target.write_all(&end).map_err(WheelError::Write)?;
         Ok(offset + length + end.len() as u64)
     }
@@ -212,7 +277,9 @@ impl<'t> ZipWriter<'t> {
     /// Leaves a hole in the data of a member, in tests of what takes too long to write.
     #[cfg(test)]
     pub(super) fn skip(&mut self, bytes: u64) -> Result<(), WheelError> {
-        self.target.copy_from(&Vec::<u8>::new(), 0, bytes).map_err(WheelError::Write)?;
+        self.target
+            .copy_from(&Vec::<u8>::new(), 0, bytes)
+            .map_err(WheelError::Write)?;
         self.position += bytes;
         Ok(())
     }
@@ -232,7 +299,11 @@ impl<'t> ZipWriter<'t> {
 
 impl std::fmt::Debug for ZipWriter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "ZipWriter({} members, {} bytes)", self.count, self.position)
+        write!(
+            f,
+            "ZipWriter({} members, {} bytes)",
+            self.count, self.position
+        )
     }
 }
 
@@ -240,13 +311,21 @@ impl std::fmt::Debug for ZipWriter<'_> {
 ///
 /// # Errors
 /// When its name is too long.
-pub(super) fn stored_header_bytes(name: &str, size_bytes: u64, options: &NewMember) -> Result<u64, WheelError> {
+pub(super) fn stored_header_bytes(
+    name: &str,
+    size_bytes: u64,
+    options: &NewMember,
+) -> Result<u64, WheelError> {
     let member = stored(name, size_bytes, options);
     Ok(header::local(&member, Sizes::of(&member), &[])?.len() as u64)
 }
 
 fn stored(name: &str, size_bytes: u64, options: &NewMember) -> Member {
-    Member { size_bytes, compressed_bytes: size_bytes, ..new_member(name, Method::Stored, options) }
+    Member {
+        size_bytes,
+        compressed_bytes: size_bytes,
+        ..new_member(name, Method::Stored, options)
+    }
 }
 
 fn new_member(name: &str, method: Method, options: &NewMember) -> Member {

@@ -20,7 +20,9 @@ pub fn check(node: &Node, shape: &Shape, source: &Source, sink: &mut Sink) {
 
 /// Checks a mapping that stands inside a free one against a record; every fault goes to the sink.
 pub fn check_record(node: &Node, record: &Record, source: &Source, sink: &mut Sink) {
-    let Some(entries) = node.entries() else { return };
+    let Some(entries) = node.entries() else {
+        return;
+    };
     Check { source, sink }.record(node, entries, record, Name::Record(record));
 }
 
@@ -52,7 +54,9 @@ impl fmt::Display for Name<'_> {
 impl Check<'_> {
     fn value(&mut self, node: &Node, shape: &Shape, name: Name<'_>) {
         match (shape, &node.value) {
-            (Shape::Anything, _) | (Shape::Text, Value::Scalar(_)) | (Shape::Nothing, Value::Null) => {}
+            (Shape::Anything, _)
+            | (Shape::Text, Value::Scalar(_))
+            | (Shape::Nothing, Value::Null) => {}
             (Shape::Integer, Value::Scalar(scalar)) => {
                 let digits = scalar.plain && scalar.text.bytes().all(|b| b.is_ascii_digit());
                 if !digits || scalar.text.parse::<u64>().is_err() {
@@ -79,7 +83,9 @@ impl Check<'_> {
                     self.value(value, of, Name::Field(&key.text));
                 }
             }
-            (Shape::Record(record), Value::Map(entries)) => self.record(node, entries, record, name),
+            (Shape::Record(record), Value::Map(entries)) => {
+                self.record(node, entries, record, name)
+            }
             (Shape::AnyOf(shapes), _) => match shapes.iter().find(|shape| takes(shape, node)) {
                 Some(shape) => self.value(node, shape, name),
                 None => self.kind(node, shape, name),
@@ -90,8 +96,11 @@ impl Check<'_> {
 
     fn record(&mut self, node: &Node, entries: &[(Key, Node)], record: &Record, name: Name<'_>) {
         // The known keys that are there, so that an unknown one is not compared with every other.
-        let present: HashSet<&str> =
-            entries.iter().filter_map(|(key, _)| record.field(&key.text)).map(|field| field.name).collect();
+        let present: HashSet<&str> = entries
+            .iter()
+            .filter_map(|(key, _)| record.field(&key.text))
+            .map(|field| field.name)
+            .collect();
         for (key, value) in entries {
             match record.field(&key.text) {
                 Some(_) if value.value == Value::Null => {}
@@ -99,21 +108,38 @@ impl Check<'_> {
                 None => self.unknown_key(key, &present, record),
             }
         }
-        for field in record.fields.iter().filter(|field| field.required && node.get(field.name).is_none()) {
+        for field in record
+            .fields
+            .iter()
+            .filter(|field| field.required && node.get(field.name).is_none())
+        {
             let empty = entries.iter().find(|(key, _)| key.text == field.name);
             let (spot, why) = match empty {
                 Some((key, _)) => (key.span.clone(), "it has no value"),
-                None => (entries.first().map_or(node.span.clone(), |(key, _)| key.span.clone()), ""),
+                None => (
+                    entries
+                        .first()
+                        .map_or(node.span.clone(), |(key, _)| key.span.clone()),
+                    "",
+                ),
             };
             let place = match name {
                 Name::File => format!("the {}", record.name),
                 _ => name.to_string(),
             };
             self.sink.push(
-                Diagnostic::new(&codes::MISSING_KEY, format!("{place} has no `{}`", field.name))
-                    .at(self.source.place(spot), why)
-                    .note(format!("`{}` ({}): {}", field.name, field.shape.expected(), first_sentence(field.doc)))
-                    .help(format!("add `{}:`", field.name)),
+                Diagnostic::new(
+                    &codes::MISSING_KEY,
+                    format!("{place} has no `{}`", field.name),
+                )
+                .at(self.source.place(spot), why)
+                .note(format!(
+                    "`{}` ({}): {}",
+                    field.name,
+                    field.shape.expected(),
+                    first_sentence(field.doc)
+                ))
+                .help(format!("add `{}:`", field.name)),
             );
         }
     }
@@ -122,15 +148,26 @@ impl Check<'_> {
         let near = nearest(&key.text, record.fields.iter().map(|field| field.name));
         let mut diagnostic = Diagnostic::new(
             &codes::UNKNOWN_KEY,
-            with_nearest(format!("unknown key `{}` in {}", cut(&key.text), with_article(record.name)), near),
+            with_nearest(
+                format!(
+                    "unknown key `{}` in {}",
+                    cut(&key.text),
+                    with_article(record.name)
+                ),
+                near,
+            ),
         )
         .at(self.source.place(key.span.clone()), "");
         diagnostic = match near {
-            Some(near) if !present.contains(near) => diagnostic.help(format!("write `{near}`, or remove the key")),
+            Some(near) if !present.contains(near) => {
+                diagnostic.help(format!("write `{near}`, or remove the key"))
+            }
             Some(near) => diagnostic.help(format!("remove it: `{near}` is there already")),
             None => {
                 let names: Vec<_> = record.fields.iter().map(|field| field.name).collect();
-                diagnostic.note(format!("known keys: {}", words_of(&names))).help("remove the key")
+                diagnostic
+                    .note(format!("known keys: {}", words_of(&names)))
+                    .help("remove the key")
             }
         };
         self.sink.push(diagnostic);
@@ -147,29 +184,42 @@ impl Check<'_> {
             }
             (Shape::List(_), Value::Scalar(scalar)) => {
                 let quote = if scalar.plain { "" } else { "\"" };
-                let items = scalar.text.split(|c: char| c == ';' || c == ',' || c.is_whitespace());
-                let items: Vec<String> =
-                    items.filter(|item| !item.is_empty()).map(|item| format!("{quote}{item}{quote}")).collect();
+                let items = scalar
+                    .text
+                    .split(|c: char| c == ';' || c == ',' || c.is_whitespace());
+                let items: Vec<String> = items
+                    .filter(|item| !item.is_empty())
+                    .map(|item| format!("{quote}{item}{quote}"))
+                    .collect();
                 format!("put it in brackets: `[{}]`", cut(&items.join(", ")))
             }
-            (Shape::Text | Shape::Word(_) | Shape::Integer | Shape::Boolean, Value::List(items))
-                if items.len() == 1 =>
-            {
-                "remove the brackets: this takes one value".into()
-            }
+            (
+                Shape::Text | Shape::Word(_) | Shape::Integer | Shape::Boolean,
+                Value::List(items),
+            ) if items.len() == 1 => "remove the brackets: this takes one value".into(),
             (Shape::List(_), Value::Map(_)) => "put `- ` before each entry".into(),
             (_, Value::Null) => "write a value, or remove the line".into(),
             (Shape::Map(_) | Shape::Record(_), _) => "write lines of `key: value`".into(),
             _ => format!("write {} here", shape.expected()),
         };
         self.sink.push(
-            Diagnostic::new(&codes::WRONG_KIND, format!("{name} must be {}, not {found}", shape.expected()))
-                .at(self.source.place(node.span.clone()), "")
-                .help(help),
+            Diagnostic::new(
+                &codes::WRONG_KIND,
+                format!("{name} must be {}, not {found}", shape.expected()),
+            )
+            .at(self.source.place(node.span.clone()), "")
+            .help(help),
         );
     }
 
-    fn word(&mut self, node: &Node, text: &str, plain: bool, words: &'static [&'static str], name: Name<'_>) {
+    fn word(
+        &mut self,
+        node: &Node,
+        text: &str,
+        plain: bool,
+        words: &'static [&'static str],
+        name: Name<'_>,
+    ) {
         let near = nearest(text, words.iter().copied());
         let in_quotes = near == Some(text) && !plain;
         let message = if in_quotes {
@@ -177,7 +227,8 @@ impl Check<'_> {
         } else {
             format!("{name} must be {}, not `{}`", either(words), cut(text))
         };
-        let diagnostic = Diagnostic::new(&codes::UNKNOWN_WORD, message).at(self.source.place(node.span.clone()), "");
+        let diagnostic = Diagnostic::new(&codes::UNKNOWN_WORD, message)
+            .at(self.source.place(node.span.clone()), "");
         let help = match near {
             Some(near) => format!("write `{near}`"),
             None => match text {
@@ -191,11 +242,20 @@ impl Check<'_> {
 
     fn number(&mut self, node: &Node, text: &str, name: Name<'_>) {
         let (message, help) = match text.parse::<u64>() {
-            Ok(number) => (format!("{name} must be a whole number without quotes"), format!("write `{number}`")),
-            Err(_) => (format!("{name} must be a whole number, not `{}`", cut(text)), "write digits only".into()),
+            Ok(number) => (
+                format!("{name} must be a whole number without quotes"),
+                format!("write `{number}`"),
+            ),
+            Err(_) => (
+                format!("{name} must be a whole number, not `{}`", cut(text)),
+                "write digits only".into(),
+            ),
         };
-        self.sink
-            .push(Diagnostic::new(&codes::BAD_NUMBER, message).at(self.source.place(node.span.clone()), "").help(help));
+        self.sink.push(
+            Diagnostic::new(&codes::BAD_NUMBER, message)
+                .at(self.source.place(node.span.clone()), "")
+                .help(help),
+        );
     }
 }
 
@@ -217,7 +277,11 @@ fn takes(shape: &Shape, node: &Node) -> bool {
 fn cut(text: &str) -> String {
     const LONGEST: usize = 60;
     let shown: String = text.chars().take(LONGEST).collect();
-    if shown.len() == text.len() { shown } else { format!("{shown}…") }
+    if shown.len() == text.len() {
+        shown
+    } else {
+        format!("{shown}…")
+    }
 }
 
 fn first_sentence(doc: &str) -> &str {
@@ -262,11 +326,41 @@ mod tests {
     const SAMPLE: Shape = Shape::Record(&Record {
         name: "sample file",
         fields: &[
-            Field { name: "name", shape: Shape::Text, required: true, default: "", doc: "What it is. More." },
-            Field { name: "count", shape: Shape::Integer, required: false, default: "1", doc: "" },
-            Field { name: "flag", shape: Shape::Boolean, required: false, default: "false", doc: "" },
-            Field { name: "list", shape: Shape::List(&Shape::Text), required: false, default: "[]", doc: "" },
-            Field { name: "inner", shape: Shape::Record(&INNER), required: false, default: "", doc: "" },
+            Field {
+                name: "name",
+                shape: Shape::Text,
+                required: true,
+                default: "",
+                doc: "What it is. More.",
+            },
+            Field {
+                name: "count",
+                shape: Shape::Integer,
+                required: false,
+                default: "1",
+                doc: "",
+            },
+            Field {
+                name: "flag",
+                shape: Shape::Boolean,
+                required: false,
+                default: "false",
+                doc: "",
+            },
+            Field {
+                name: "list",
+                shape: Shape::List(&Shape::Text),
+                required: false,
+                default: "[]",
+                doc: "",
+            },
+            Field {
+                name: "inner",
+                shape: Shape::Record(&INNER),
+                required: false,
+                default: "",
+                doc: "",
+            },
             Field {
                 name: "either",
                 shape: Shape::AnyOf(&[Shape::Text, Shape::List(&Shape::Text)]),
@@ -274,7 +368,13 @@ mod tests {
                 default: "",
                 doc: "",
             },
-            Field { name: "vars", shape: Shape::Map(&Shape::Text), required: false, default: "{}", doc: "" },
+            Field {
+                name: "vars",
+                shape: Shape::Map(&Shape::Text),
+                required: false,
+                default: "{}",
+                doc: "",
+            },
         ],
     });
 
@@ -285,7 +385,14 @@ mod tests {
         check(&node, &SAMPLE, &source, &mut sink);
         sink.finish()
             .iter()
-            .map(|d| format!("{} {} / {}", d.code.id, d.message, d.help.as_deref().unwrap_or("")))
+            .map(|d| {
+                format!(
+                    "{} {} / {}",
+                    d.code.id,
+                    d.message,
+                    d.help.as_deref().unwrap_or("")
+                )
+            })
             .collect()
     }
 
@@ -293,7 +400,10 @@ mod tests {
     fn a_tree_of_its_shape_has_no_faults() {
         let text = "name: 3.10\ncount: 8\nflag: true\nlist: [1, a]\ninner: {word: on}\neither: [x]\nvars: {a: 1}\n";
         assert_eq!(messages(text), Vec::<String>::new());
-        assert_eq!(messages("name: x\neither: y\nlist:\n"), Vec::<String>::new());
+        assert_eq!(
+            messages("name: x\neither: y\nlist:\n"),
+            Vec::<String>::new()
+        );
     }
 
     #[test]
@@ -324,7 +434,9 @@ mod tests {
         let cut = format!("{}…", "k".repeat(60));
         let found = messages(&format!("name: x\nvars: {{{key}: [a]}}\n{key}: 1\n"));
         let expected = [
-            format!("M022 `{cut}` must be text, not a list / remove the brackets: this takes one value"),
+            format!(
+                "M022 `{cut}` must be text, not a list / remove the brackets: this takes one value"
+            ),
             format!("M020 unknown key `{cut}` in a sample file / remove the key"),
         ];
         assert_eq!(found, expected);
@@ -344,20 +456,28 @@ mod tests {
             }],
         };
         let began = std::time::Instant::now();
-        let keys: String = (0..60_000).map(|number| format!("a-rather-long-name-of-a-field{number}: 1\n")).collect();
+        let keys: String = (0..60_000)
+            .map(|number| format!("a-rather-long-name-of-a-field{number}: 1\n"))
+            .collect();
         let source = Source::new("t", keys);
         let mut sink = Sink::new();
         let node = parse(&source, &mut sink).unwrap();
         check(&node, &Shape::Record(&RECORD), &source, &mut sink);
         assert_eq!(sink.error_count(), 60_000);
         let first = sink.finish().swap_remove(0);
-        assert_eq!(first.help.unwrap(), "write `a-rather-long-name-of-a-field`, or remove the key");
+        assert_eq!(
+            first.help.unwrap(),
+            "write `a-rather-long-name-of-a-field`, or remove the key"
+        );
         assert!(began.elapsed().as_secs() < 90, "{:?}", began.elapsed());
     }
 
     #[test]
     fn an_empty_required_value_and_an_empty_item_are_faults() {
-        assert_eq!(messages("name:\n"), ["M021 the sample file has no `name` / add `name:`"]);
+        assert_eq!(
+            messages("name:\n"),
+            ["M021 the sample file has no `name` / add `name:`"]
+        );
         assert_eq!(
             messages("name: x\nlist: [a, ]\ninner:\n  word: on\n"),
             Vec::<String>::new(),
@@ -365,7 +485,9 @@ mod tests {
         );
         assert_eq!(
             messages("name: x\nlist:\n  -\n"),
-            ["M022 an item of `list` must be text, not nothing / write a value, or remove the line"]
+            [
+                "M022 an item of `list` must be text, not nothing / write a value, or remove the line"
+            ]
         );
     }
 }

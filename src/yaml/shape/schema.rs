@@ -4,15 +4,19 @@ use serde_json::{Map, Value, json};
 
 use super::{Field, Record, Shape};
 
-/// The JSON Schema of a shape. Records become `$defs`; field docs become descriptions, defaults stand as values.
+/// The JSON Schema of a shape. Records become `$defs`; field docs become descriptions, defaults
+/// stand as values.
 ///
-/// Text also takes numbers and booleans: a scalar without quotes is kept as written here, while an editor's YAML reader
-/// sees a number.
+/// Text also takes numbers and booleans: a scalar without quotes is kept as written here, while an
+/// editor's YAML reader sees a number.
 pub fn json_schema(shape: &Shape) -> Value {
     let mut defs = Map::new();
     let root = schema(shape, &mut defs);
     let mut out = Map::new();
-    out.insert("$schema".into(), json!("https://json-schema.org/draft/2020-12/schema"));
+    out.insert(
+        "$schema".into(),
+        json!("https://json-schema.org/draft/2020-12/schema"),
+    );
     if let Value::Object(root) = root {
         out.extend(root);
     }
@@ -29,7 +33,9 @@ fn schema(shape: &Shape, defs: &mut Map<String, Value>) -> Value {
         Shape::List(of) => json!({"type": "array", "items": schema(of, defs)}),
         Shape::Map(of) => json!({"type": "object", "additionalProperties": schema(of, defs)}),
         Shape::Record(record) => reference(record, defs),
-        Shape::AnyOf(shapes) => json!({"anyOf": shapes.iter().map(|s| schema(s, defs)).collect::<Vec<_>>()}),
+        Shape::AnyOf(shapes) => {
+            json!({"anyOf": shapes.iter().map(|s| schema(s, defs)).collect::<Vec<_>>()})
+        }
         Shape::Nothing => json!({"type": "null"}),
         Shape::Anything => json!({}),
     }
@@ -38,7 +44,12 @@ fn schema(shape: &Shape, defs: &mut Map<String, Value>) -> Value {
 /// Words, and the booleans that YAML readers make of some of them.
 fn spellings(words: &[&str]) -> Vec<Value> {
     let mut out: Vec<Value> = words.iter().map(|word| json!(word)).collect();
-    for (word, truth) in [("true", true), ("false", false), ("on", true), ("off", false)] {
+    for (word, truth) in [
+        ("true", true),
+        ("false", false),
+        ("on", true),
+        ("off", false),
+    ] {
         if words.contains(&word) && !out.contains(&json!(truth)) {
             out.push(json!(truth));
         }
@@ -55,7 +66,12 @@ fn reference(record: &Record, defs: &mut Map<String, Value>) -> Value {
         for field in record.fields {
             properties.insert(field.name.into(), property(field, defs));
         }
-        let required: Vec<_> = record.fields.iter().filter(|f| f.required).map(|f| f.name).collect();
+        let required: Vec<_> = record
+            .fields
+            .iter()
+            .filter(|f| f.required)
+            .map(|f| f.name)
+            .collect();
         let mut body = Map::new();
         body.insert("type".into(), json!("object"));
         body.insert("properties".into(), Value::Object(properties));
@@ -80,7 +96,8 @@ fn property(field: &Field, defs: &mut Map<String, Value>) -> Value {
     if let Value::Object(map) = &mut body {
         map.insert("description".into(), json!(field.doc));
         if !field.default.is_empty() {
-            let default: Value = serde_yaml::from_str(field.default).unwrap_or_else(|_| json!(field.default));
+            let default: Value =
+                serde_yaml::from_str(field.default).unwrap_or_else(|_| json!(field.default));
             map.insert("default".into(), default);
         }
     }

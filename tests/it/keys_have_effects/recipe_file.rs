@@ -163,15 +163,30 @@ fn cases() -> Vec<Case> {
             json!({"version-from": "build"}),
             PLAN,
         ),
-        Case::new("recipe.leaves", none(), json!({"leaves": "tree", "collect": null}), PLAN),
-        Case::new("recipe.axes", json!({"matrix": {"axes": {"flavour": ["a"]}}}), json!({"axes": ["flavour"]}), CHECK),
+        Case::new(
+            "recipe.leaves",
+            none(),
+            json!({"leaves": "tree", "collect": null}),
+            PLAN,
+        ),
+        Case::new(
+            "recipe.axes",
+            json!({"matrix": {"axes": {"flavour": ["a"]}}}),
+            json!({"axes": ["flavour"]}),
+            CHECK,
+        ),
         Case::failing(
             "recipe.required-vars",
             none(),
             json!({"vars": {"needed": ""}, "required-vars": ["needed"]}),
             CHECK,
         ),
-        Case::failing("recipe.requires", none(), json!({"requires": ["torch"]}), CHECK),
+        Case::failing(
+            "recipe.requires",
+            none(),
+            json!({"requires": ["torch"]}),
+            CHECK,
+        ),
         Case::new(
             "recipe.vars",
             none(),
@@ -185,7 +200,12 @@ fn cases() -> Vec<Case> {
             json!({"points": {"end": ["last"]}}),
             "build mine --matrix m.yaml --recipes own --dry-run --continue end",
         ),
-        Case::new("recipe wheel.distribution", none(), json!({"wheels": [{"distribution": "other"}]}), PLAN),
+        Case::new(
+            "recipe wheel.distribution",
+            none(),
+            json!({"wheels": [{"distribution": "other"}]}),
+            PLAN,
+        ),
         Case::new(
             "recipe wheel.when",
             json!({"wheels": [{"distribution": "other"}]}),
@@ -210,7 +230,12 @@ fn cases() -> Vec<Case> {
             json!({"wheels": [{"distribution": "other", "tag": "py3-none-any"}]}),
             PLAN,
         ),
-        Case::new("recipe backend.label", backends(&none()), backends(&json!({"label": "special"})), PLAN),
+        Case::new(
+            "recipe backend.label",
+            backends(&none()),
+            backends(&json!({"label": "special"})),
+            PLAN,
+        ),
         Case::new(
             "recipe backend.collapse",
             merged(
@@ -229,8 +254,18 @@ fn cases() -> Vec<Case> {
             json!({"matrix": {"collapse": ["python"]}}),
             PLAN,
         ),
-        Case::new("recipe backend.tag", backends(&none()), backends(&json!({"tag": "py3-none-any"})), PLAN),
-        Case::new("recipe backend.device-code", backends(&none()), backends(&json!({"device-code": false})), PLAN),
+        Case::new(
+            "recipe backend.tag",
+            backends(&none()),
+            backends(&json!({"tag": "py3-none-any"})),
+            PLAN,
+        ),
+        Case::new(
+            "recipe backend.device-code",
+            backends(&none()),
+            backends(&json!({"device-code": false})),
+            PLAN,
+        ),
         Case::new(
             "recipe backend.levers",
             merged(
@@ -246,7 +281,12 @@ fn cases() -> Vec<Case> {
             fact(&json!({"expr": "{{ rocm }}"})),
             SCRIPT,
         ),
-        Case::new("recipe fact.default", fact(&asked), fact(&json!({"default": "8"})), DRY_RUN),
+        Case::new(
+            "recipe fact.default",
+            fact(&asked),
+            fact(&json!({"default": "8"})),
+            DRY_RUN,
+        ),
         Case::new(
             "recipe fact.after",
             used_late(&during),
@@ -256,7 +296,9 @@ fn cases() -> Vec<Case> {
         Case::new(
             "recipe fact.before",
             used_late(&during),
-            used_late(&json!({"after": null, "before": "last", "command": ["rocm", "version"], "default": "7"})),
+            used_late(
+                &json!({"after": null, "before": "last", "command": ["rocm", "version"], "default": "7"}),
+            ),
             RECIPE,
         ),
         Case::new(
@@ -286,7 +328,9 @@ fn cases() -> Vec<Case> {
         Case::new(
             "recipe fact.table",
             fact(&json!({"expr": "{{ 1 }}"})),
-            fact(&json!({"expr": null, "table": "rocm", "column": "rocm", "where": {"rocm": "6.0"}})),
+            fact(
+                &json!({"expr": null, "table": "rocm", "column": "rocm", "where": {"rocm": "6.0"}}),
+            ),
             SCRIPT,
         ),
         Case::new(
@@ -337,11 +381,26 @@ fn cases() -> Vec<Case> {
             json!({"refuse": [{"when": "{{ true }}", "reason": "no", "help": "take another"}]}),
             CHECK,
         ),
-        Case::new("recipe.warn", none(), json!({"warn": [{"when": "{{ true }}", "reason": "careful"}]}), CHECK),
-        Case::new("recipe source.when", none(), source(&json!({"when": "{{ false }}"})), SCRIPT),
+        Case::new(
+            "recipe.warn",
+            none(),
+            json!({"warn": [{"when": "{{ true }}", "reason": "careful"}]}),
+            CHECK,
+        ),
+        Case::new(
+            "recipe source.when",
+            none(),
+            source(&json!({"when": "{{ false }}"})),
+            SCRIPT,
+        ),
         Case::new("recipe source.sdist", none(), source(&sdist), SCRIPT),
         Case::new("recipe source.git", none(), source(&git), SCRIPT),
-        Case::new("recipe source.path", none(), source(&json!({"path": "other"})), SCRIPT),
+        Case::new(
+            "recipe source.path",
+            none(),
+            source(&json!({"path": "other"})),
+            SCRIPT,
+        ),
         Case::new("recipe source.project", none(), source(&project), SCRIPT),
         Case::new(
             "recipe source.checkout",
@@ -349,19 +408,84 @@ fn cases() -> Vec<Case> {
             source(&json!({"checkout": ["--no-submodules"]})),
             SCRIPT,
         ),
-        Case::new("recipe source.artifact", none(), source(&json!({"path": null, "artifact": "tree.tar.gz"})), SCRIPT),
-        Case::new("recipe source.sha256", source(&sdist), source(&json!({"sha256": "1".repeat(64)})), SCRIPT),
-        Case::new("recipe source.ref", source(&git), source(&json!({"ref": "v2"})), SCRIPT),
-        Case::new("recipe source.submodules", source(&git), source(&json!({"submodules": true})), SCRIPT),
-        Case::new("recipe source.sparse", source(&git), source(&json!({"sparse": "projects/mine"})), SCRIPT),
-        Case::new("recipe source.env", source(&sdist), source(&json!({"env": {"A": "1"}})), SCRIPT),
-        Case::new("recipe edit.when", edit(&none()), edit(&json!({"when": "{{ false }}"})), SCRIPT),
-        Case::new("recipe edit.file", edit(&none()), edit(&json!({"file": "src/tree/other.py"})), SCRIPT),
-        Case::new("recipe edit.find", edit(&none()), edit(&json!({"find": "c"})), SCRIPT),
-        Case::new("recipe edit.replace", edit(&none()), edit(&json!({"replace": "c"})), SCRIPT),
-        Case::new("recipe edit.unless", edit(&none()), edit(&json!({"unless": "b"})), SCRIPT),
-        Case::new("recipe edit.only-with", edit(&none()), edit(&json!({"only-with": "b"})), SCRIPT),
-        Case::new("recipe edit.count", edit(&none()), edit(&json!({"count": 1})), SCRIPT),
+        Case::new(
+            "recipe source.artifact",
+            none(),
+            source(&json!({"path": null, "artifact": "tree.tar.gz"})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe source.sha256",
+            source(&sdist),
+            source(&json!({"sha256": "1".repeat(64)})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe source.ref",
+            source(&git),
+            source(&json!({"ref": "v2"})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe source.submodules",
+            source(&git),
+            source(&json!({"submodules": true})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe source.sparse",
+            source(&git),
+            source(&json!({"sparse": "projects/mine"})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe source.env",
+            source(&sdist),
+            source(&json!({"env": {"A": "1"}})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe edit.when",
+            edit(&none()),
+            edit(&json!({"when": "{{ false }}"})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe edit.file",
+            edit(&none()),
+            edit(&json!({"file": "src/tree/other.py"})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe edit.find",
+            edit(&none()),
+            edit(&json!({"find": "c"})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe edit.replace",
+            edit(&none()),
+            edit(&json!({"replace": "c"})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe edit.unless",
+            edit(&none()),
+            edit(&json!({"unless": "b"})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe edit.only-with",
+            edit(&none()),
+            edit(&json!({"only-with": "b"})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe edit.count",
+            edit(&none()),
+            edit(&json!({"count": 1})),
+            SCRIPT,
+        ),
         Case::new(
             "recipe edit.write",
             edit(&none()),
@@ -371,19 +495,41 @@ fn cases() -> Vec<Case> {
         Case::new(
             "recipe edit.remove",
             edit(&none()),
-            edit(&json!({"file": null, "find": null, "replace": null, "remove": ["src/tree/setup.py"]})),
+            edit(
+                &json!({"file": null, "find": null, "replace": null, "remove": ["src/tree/setup.py"]}),
+            ),
             SCRIPT,
         ),
-        Case::new("recipe step.stage", none(), json!({"steps": [{"stage": "compile", "argv": ["make"]}]}), SCRIPT),
+        Case::new(
+            "recipe step.stage",
+            none(),
+            json!({"steps": [{"stage": "compile", "argv": ["make"]}]}),
+            SCRIPT,
+        ),
         Case::new(
             "recipe step.use",
             none(),
             json!({"steps": [{"use": "rocm-sdk"}, {"stage": "build", "argv": ["make"]}]}),
             SCRIPT,
         ),
-        Case::new("recipe step.when", step(&none()), step(&json!({"when": "{{ false }}"})), SCRIPT),
-        Case::new("recipe step.outdated", step(&none()), step(&json!({"outdated": ["build"]})), RECIPE),
-        Case::new("recipe step.argv", step(&none()), step(&json!({"argv": ["ninja"]})), SCRIPT),
+        Case::new(
+            "recipe step.when",
+            step(&none()),
+            step(&json!({"when": "{{ false }}"})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe step.outdated",
+            step(&none()),
+            step(&json!({"outdated": ["build"]})),
+            RECIPE,
+        ),
+        Case::new(
+            "recipe step.argv",
+            step(&none()),
+            step(&json!({"argv": ["ninja"]})),
+            SCRIPT,
+        ),
         Case::new(
             "recipe step.rock-matrix",
             step(&none()),
@@ -402,13 +548,48 @@ fn cases() -> Vec<Case> {
             step(&json!({"argv": null, "shell": "bash", "script": "ninja"})),
             SCRIPT,
         ),
-        Case::new("recipe step.env", step(&none()), step(&json!({"env": {"A": "1"}})), SCRIPT),
-        Case::new("recipe step.cwd", step(&none()), step(&json!({"cwd": "src/tree"})), SCRIPT),
-        Case::new("recipe step.timeout-min", step(&none()), step(&json!({"timeout-min": 7})), SCRIPT),
-        Case::new("recipe step.clean", step(&none()), step(&json!({"clean": ["dist"]})), SCRIPT),
-        Case::new("recipe step.retry", step(&none()), step(&json!({"retry": 2})), SCRIPT),
-        Case::new("recipe step.finally", step(&none()), step(&json!({"finally": true})), SCRIPT),
-        Case::new("recipe placing.into", place(&none(), &none()), place(&json!({"into": "other"}), &none()), SCRIPT),
+        Case::new(
+            "recipe step.env",
+            step(&none()),
+            step(&json!({"env": {"A": "1"}})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe step.cwd",
+            step(&none()),
+            step(&json!({"cwd": "src/tree"})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe step.timeout-min",
+            step(&none()),
+            step(&json!({"timeout-min": 7})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe step.clean",
+            step(&none()),
+            step(&json!({"clean": ["dist"]})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe step.retry",
+            step(&none()),
+            step(&json!({"retry": 2})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe step.finally",
+            step(&none()),
+            step(&json!({"finally": true})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe placing.into",
+            place(&none(), &none()),
+            place(&json!({"into": "other"}), &none()),
+            SCRIPT,
+        ),
         Case::new(
             "recipe placing.holds",
             place(&none(), &none()),
@@ -427,8 +608,18 @@ fn cases() -> Vec<Case> {
             place(&none(), &json!({"from": "dist/*.a"})),
             SCRIPT,
         ),
-        Case::new("recipe placed files.to", place(&none(), &none()), place(&none(), &json!({"to": ["lib64"]})), SCRIPT),
-        Case::new("recipe placed files.one", place(&none(), &none()), place(&none(), &json!({"one": true})), SCRIPT),
+        Case::new(
+            "recipe placed files.to",
+            place(&none(), &none()),
+            place(&none(), &json!({"to": ["lib64"]})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe placed files.one",
+            place(&none(), &none()),
+            place(&none(), &json!({"one": true})),
+            SCRIPT,
+        ),
         Case::new(
             "recipe placed files.link",
             place(&none(), &none()),
@@ -441,11 +632,36 @@ fn cases() -> Vec<Case> {
             place(&none(), &json!({"replaces": "*.so"})),
             SCRIPT,
         ),
-        Case::new("recipe output.glob", output(&none()), output(&json!({"glob": "dist/*.tar"})), SCRIPT),
-        Case::new("recipe output.count", output(&none()), output(&json!({"count": 2})), SCRIPT),
-        Case::new("recipe output.install", output(&none()), output(&json!({"install": true})), SCRIPT),
-        Case::new("recipe collect.wheels", none(), json!({"collect": {"wheels": "out/*.whl"}}), SCRIPT),
-        Case::new("recipe collect.relabel", none(), json!({"collect": {"relabel": true}}), RECIPE),
+        Case::new(
+            "recipe output.glob",
+            output(&none()),
+            output(&json!({"glob": "dist/*.tar"})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe output.count",
+            output(&none()),
+            output(&json!({"count": 2})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe output.install",
+            output(&none()),
+            output(&json!({"install": true})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe collect.wheels",
+            none(),
+            json!({"collect": {"wheels": "out/*.whl"}}),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe collect.relabel",
+            none(),
+            json!({"collect": {"relabel": true}}),
+            RECIPE,
+        ),
         Case::new(
             "recipe collect.profile",
             none(),
@@ -459,15 +675,30 @@ fn cases() -> Vec<Case> {
             SCRIPT,
         ),
         Case::new("recipe test.cpu", none(), test(&none()), SCRIPT),
-        Case::new("recipe test.gpu", test(&none()), test(&json!({"gpu": "import mine.gpu"})), SCRIPT),
+        Case::new(
+            "recipe test.gpu",
+            test(&none()),
+            test(&json!({"gpu": "import mine.gpu"})),
+            SCRIPT,
+        ),
         Case::new(
             "recipe test.pytest",
             test(&json!({"gpu": "def test(): pass"})),
             test(&json!({"pytest": ["-x"]})),
             SCRIPT,
         ),
-        Case::new("recipe test.env", test(&none()), test(&json!({"env": {"A": "1"}})), SCRIPT),
-        Case::new("recipe test.requires", test(&none()), test(&json!({"requires": ["einops"]})), TEST),
+        Case::new(
+            "recipe test.env",
+            test(&none()),
+            test(&json!({"env": {"A": "1"}})),
+            SCRIPT,
+        ),
+        Case::new(
+            "recipe test.requires",
+            test(&none()),
+            test(&json!({"requires": ["einops"]})),
+            TEST,
+        ),
         Case::new(
             "recipe test.stages",
             merged(&step(&none()), &test(&none())),
@@ -492,8 +723,18 @@ fn cases() -> Vec<Case> {
             variable(&json!({"prepend": "a", "sep": ";"})),
             SCRIPT,
         ),
-        Case::new("recipe variable.if", conditional("answer", "a"), conditional("other", "a"), RECIPE),
-        Case::new("recipe variable.value", conditional("answer", "a"), conditional("answer", "b"), RECIPE),
+        Case::new(
+            "recipe variable.if",
+            conditional("answer", "a"),
+            conditional("other", "a"),
+            RECIPE,
+        ),
+        Case::new(
+            "recipe variable.value",
+            conditional("answer", "a"),
+            conditional("answer", "b"),
+            RECIPE,
+        ),
         Case::new(
             "recipe variable.count",
             variable(&json!({"gib-per-job": "2"})),
@@ -528,10 +769,15 @@ fn every_key_of_a_recipe_has_an_effect() {
         if let Some(changes) = document.as_object_mut().unwrap().remove("matrix") {
             merge(&mut matrix, &changes);
         }
-        let project = Project::new().file("m.yaml", &matrix.to_string()).file("own/mine.yaml", &document.to_string());
+        let project = Project::new()
+            .file("m.yaml", &matrix.to_string())
+            .file("own/mine.yaml", &document.to_string());
         observed(&project.file("tree/setup.py", "a"), command)
     };
     assert_effects(&SHAPE, &cases(), &ELSEWHERE, |case| {
-        (observe(&[&case.without], case.command), observe(&[&case.without, &case.with], case.command))
+        (
+            observe(&[&case.without], case.command),
+            observe(&[&case.without, &case.with], case.command),
+        )
     });
 }

@@ -1,5 +1,5 @@
-//! Artifacts of a ROCm build, as folders or archives: real libraries and programs of this machine's compiler under the names that
-//! ROCm's have.
+//! Artifacts of a ROCm build, as folders or archives: real libraries and programs of this machine's
+//! compiler under the names that ROCm's have.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -23,38 +23,89 @@ impl<'p> Artifacts<'p> {
         let manifest = format!(
             "{{\"the_rock_commit\": null, \"rocm_version\": \"7.10.0\", \"flags\": {{\"KPACK_SPLIT_ARTIFACTS\": {is_split}}}}}"
         );
-        artifacts
-            .file("base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json", manifest.as_bytes());
+        artifacts.file(
+            "base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json",
+            manifest.as_bytes(),
+        );
         let targets = r#"{"dist_amdgpu_targets": "gfx942;gfx1100"}"#;
-        artifacts.file("base_lib_generic/base/aux-overlay/stage/share/therock/dist_info.json", targets.as_bytes());
+        artifacts.file(
+            "base_lib_generic/base/aux-overlay/stage/share/therock/dist_info.json",
+            targets.as_bytes(),
+        );
         artifacts
     }
 
-    /// The artifacts of a build that is split: core, libraries, two targets, profilers, and what is built against.
+    /// The artifacts of a build that is split: core, libraries, two targets, profilers, and what is
+    /// built against.
     pub fn split(project: &'p Project) -> Self {
         let all = Self::new(project, true);
-        all.executable("core-hip_lib_generic/hip/stage/lib/libamdhip64.so.7.1.0", library("libamdhip64.so.7"));
-        all.link("core-hip_lib_generic/hip/stage/lib/libamdhip64.so.7", "libamdhip64.so.7.1.0");
-        all.link("core-hip_lib_generic/hip/stage/lib/libamdhip64.so", "libamdhip64.so.7");
-        all.executable("core-hip_run_generic/hip/stage/bin/hipcc", b"#!/bin/sh\necho hipcc\n");
-        all.file("core-hip_dev_generic/hip/stage/include/hip/hip_runtime.h", b"#pragma once\n");
-        all.file("core-hip_dev_generic/hip/stage/lib/cmake/hip/hip-config.cmake", b"set(hip_FOUND TRUE)\n");
-        all.executable("amd-llvm_run_generic/llvm/stage/lib/llvm/bin/clang-23", program());
-        all.link("amd-llvm_run_generic/llvm/stage/lib/llvm/bin/clang", "clang-23");
-        all.link("amd-llvm_run_generic/llvm/stage/lib/llvm/bin/clang++", "clang");
+        all.executable(
+            "core-hip_lib_generic/hip/stage/lib/libamdhip64.so.7.1.0",
+            library("libamdhip64.so.7"),
+        );
+        all.link(
+            "core-hip_lib_generic/hip/stage/lib/libamdhip64.so.7",
+            "libamdhip64.so.7.1.0",
+        );
+        all.link(
+            "core-hip_lib_generic/hip/stage/lib/libamdhip64.so",
+            "libamdhip64.so.7",
+        );
+        all.executable(
+            "core-hip_run_generic/hip/stage/bin/hipcc",
+            b"#!/bin/sh\necho hipcc\n",
+        );
+        all.file(
+            "core-hip_dev_generic/hip/stage/include/hip/hip_runtime.h",
+            b"#pragma once\n",
+        );
+        all.file(
+            "core-hip_dev_generic/hip/stage/lib/cmake/hip/hip-config.cmake",
+            b"set(hip_FOUND TRUE)\n",
+        );
+        all.executable(
+            "amd-llvm_run_generic/llvm/stage/lib/llvm/bin/clang-23",
+            program(),
+        );
+        all.link(
+            "amd-llvm_run_generic/llvm/stage/lib/llvm/bin/clang",
+            "clang-23",
+        );
+        all.link(
+            "amd-llvm_run_generic/llvm/stage/lib/llvm/bin/clang++",
+            "clang",
+        );
         all.link("amd-llvm_run_generic/llvm/stage/llvm", "lib/llvm");
-        all.file("amd-llvm_dev_generic/llvm/stage/lib/llvm/include/llvm/a.h", b"#pragma once\n");
-        all.link("base_run_generic/base/stage/bin/amdclang", "../lib/llvm/bin/clang");
+        all.file(
+            "amd-llvm_dev_generic/llvm/stage/lib/llvm/include/llvm/a.h",
+            b"#pragma once\n",
+        );
+        all.link(
+            "base_run_generic/base/stage/bin/amdclang",
+            "../lib/llvm/bin/clang",
+        );
         all.file("base_run_generic/base/stage/.info/version", b"7.10.0\n");
-        all.executable("blas_lib_generic/blas/stage/lib/libhipblas.so.3", library("libhipblas.so.3"));
-        all.link("blas_lib_generic/blas/stage/lib/libhipblas.so", "libhipblas.so.3");
-        all.file("blas_dev_generic/blas/stage/include/hipblas/hipblas.h", b"#pragma once\n");
+        all.executable(
+            "blas_lib_generic/blas/stage/lib/libhipblas.so.3",
+            library("libhipblas.so.3"),
+        );
+        all.link(
+            "blas_lib_generic/blas/stage/lib/libhipblas.so",
+            "libhipblas.so.3",
+        );
+        all.file(
+            "blas_dev_generic/blas/stage/include/hipblas/hipblas.h",
+            b"#pragma once\n",
+        );
         all.file("blas_test_generic/blas/stage/bin/blas-test", b"test");
         for target in ["gfx942", "gfx1100"] {
             let stage = format!("blas_lib_{target}/blas/stage");
             let archive = super::bundle::kpack(&[target], &["blas"]);
             all.file(&format!("{stage}/.kpack/blas_lib_{target}.kpack"), &archive);
-            all.file(&format!("{stage}/lib/rocblas/library/Kernels_{target}.co"), target.as_bytes());
+            all.file(
+                &format!("{stage}/lib/rocblas/library/Kernels_{target}.co"),
+                target.as_bytes(),
+            );
             let own = format!("libMIOpenCKGroupedConv_{target}.so");
             all.executable(&format!("{stage}/lib/{own}"), library(&own));
         }
@@ -62,7 +113,10 @@ impl<'p> Artifacts<'p> {
             "rocprofiler-systems_lib_generic/p/stage/lib/librocprof-sys.so.1",
             library("librocprof-sys.so.1"),
         );
-        all.executable("rocprofiler-systems_lib_generic/p/stage/lib/libx.so.1", library("libx.so.1"));
+        all.executable(
+            "rocprofiler-systems_lib_generic/p/stage/lib/libx.so.1",
+            library("libx.so.1"),
+        );
         all.executable(
             "rocprofiler-compute_run_generic/p/stage/libexec/rocprofiler-compute/rocprof-compute",
             b"#!/bin/sh\n",
@@ -79,7 +133,8 @@ impl<'p> Artifacts<'p> {
                 _ => "rocprofiler-systems_run_generic/p/stage",
             };
             let is_of_linux = row.platforms.iter().any(|word| word == "linux");
-            if is_of_linux && !["bin/hipcc", "bin/rocprof-compute"].contains(&row.program.as_str()) {
+            if is_of_linux && !["bin/hipcc", "bin/rocprof-compute"].contains(&row.program.as_str())
+            {
                 self.executable(&format!("{stage}/{}", row.program), b"#!/bin/sh\n");
             }
         }
@@ -88,13 +143,21 @@ impl<'p> Artifacts<'p> {
     /// Adds a library for Windows to the artifacts of every package that is run from there.
     pub fn windows(&self, targets: &[&str]) {
         let generic = ["core-hip_lib_generic/hip", "blas_lib_generic/blas"].map(str::to_owned);
-        for stage in generic.into_iter().chain(targets.iter().map(|target| format!("blas_lib_{target}/blas"))) {
+        for stage in generic.into_iter().chain(
+            targets
+                .iter()
+                .map(|target| format!("blas_lib_{target}/blas")),
+        ) {
             let name = stage.split('/').next().unwrap_or_default();
-            self.file(&format!("{stage}/stage/bin/{name}.dll"), &super::bundle::pe_library(&[]));
+            self.file(
+                &format!("{stage}/stage/bin/{name}.dll"),
+                &super::bundle::pe_library(&[]),
+            );
         }
     }
 
-    /// Adds a file; `path` is `ARTIFACT/ROOT/stage/PATH`, and the root is listed in the artifact's manifest.
+    /// Adds a file; `path` is `ARTIFACT/ROOT/stage/PATH`, and the root is listed in the artifact's
+    /// manifest.
     pub fn file(&self, path: &str, bytes: &[u8]) {
         std::fs::write(self.place(path), bytes).unwrap();
     }
@@ -124,7 +187,11 @@ impl<'p> Artifacts<'p> {
                 continue;
             }
             let tar = tar_of(&folder);
-            std::fs::write(with_suffix(&folder, compression.suffix()), compressed(&tar, compression)).unwrap();
+            std::fs::write(
+                with_suffix(&folder, compression.suffix()),
+                compressed(&tar, compression),
+            )
+            .unwrap();
             std::fs::remove_dir_all(folder).unwrap();
         }
     }
@@ -138,7 +205,8 @@ impl<'p> Artifacts<'p> {
         folder
     }
 
-    /// Writes an archive of an artifact with what a story puts into it, behind the manifest where there is one.
+    /// Writes an archive of an artifact with what a story puts into it, behind the manifest where
+    /// there is one.
     pub fn archive(
         &self,
         name: &str,
@@ -150,8 +218,15 @@ impl<'p> Artifacts<'p> {
             append(&mut builder, "artifact_manifest.txt", manifest.as_bytes());
         }
         fill(&mut builder);
-        let path = self.project.path("artifacts").join(format!("{name}.tar.zst"));
-        std::fs::write(&path, compressed(&builder.into_inner().unwrap(), Compression::Zstd)).unwrap();
+        let path = self
+            .project
+            .path("artifacts")
+            .join(format!("{name}.tar.zst"));
+        std::fs::write(
+            &path,
+            compressed(&builder.into_inner().unwrap(), Compression::Zstd),
+        )
+        .unwrap();
         path
     }
 
@@ -173,7 +248,11 @@ impl<'p> Artifacts<'p> {
 
 /// A library with this SONAME, and a RUNPATH as ROCm's have.
 pub fn library(soname: &str) -> Vec<u8> {
-    super::elf::Library::new().soname(soname).exports("answer").runpath("$ORIGIN/llvm/lib").build()
+    super::elf::Library::new()
+        .soname(soname)
+        .exports("answer")
+        .runpath("$ORIGIN/llvm/lib")
+        .build()
 }
 
 /// A program that says its arguments and the file that it runs from; compiled once.
@@ -201,7 +280,12 @@ pub fn append(builder: &mut tar::Builder<Vec<u8>>, path: &str, bytes: &[u8]) {
 }
 
 /// Adds a member that is no file: a link of either kind, or a device.
-pub fn append_other(builder: &mut tar::Builder<Vec<u8>>, kind: tar::EntryType, path: &str, text: &str) {
+pub fn append_other(
+    builder: &mut tar::Builder<Vec<u8>>,
+    kind: tar::EntryType,
+    path: &str,
+    text: &str,
+) {
     let mut header = tar::Header::new_gnu();
     header.set_entry_type(kind);
     header.set_path(path).unwrap();
@@ -216,8 +300,16 @@ pub fn append_other(builder: &mut tar::Builder<Vec<u8>>, kind: tar::EntryType, p
 fn tar_of(folder: &Path) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     builder.follow_symlinks(false);
-    builder.append_path_with_name(folder.join("artifact_manifest.txt"), "artifact_manifest.txt").unwrap();
-    for root in std::fs::read_to_string(folder.join("artifact_manifest.txt")).unwrap().lines() {
+    builder
+        .append_path_with_name(
+            folder.join("artifact_manifest.txt"),
+            "artifact_manifest.txt",
+        )
+        .unwrap();
+    for root in std::fs::read_to_string(folder.join("artifact_manifest.txt"))
+        .unwrap()
+        .lines()
+    {
         builder.append_dir_all(root, folder.join(root)).unwrap();
     }
     builder.into_inner().unwrap()
@@ -242,5 +334,13 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 fn compiled(folder: &Path, words: &[&str]) {
-    assert!(Command::new("cc").current_dir(folder).args(words).status().unwrap().success(), "{words:?}");
+    assert!(
+        Command::new("cc")
+            .current_dir(folder)
+            .args(words)
+            .status()
+            .unwrap()
+            .success(),
+        "{words:?}"
+    );
 }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// Compares a text with a file below the package's root, or writes the file where `ROCK_BLESS` is set.
+/// Compares a text with a file below the package's root, or writes the file where `ROCK_BLESS` is
+/// set.
 #[track_caller]
 pub fn assert_file(path: &str, actual: &str) {
     let full = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);

@@ -1,11 +1,19 @@
 //! Code for GPUs, made byte by byte: code objects, bundles, libraries around them, archives.
-#![allow(unreachable_pub, dead_code, reason = "shared by tests that each use a part of it")]
-#![allow(clippy::unwrap_used, reason = "a builder that fails has failed the test")]
+#![allow(
+    unreachable_pub,
+    dead_code,
+    reason = "shared by tests that each use a part of it"
+)]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a builder that fails has failed the test"
+)]
 #![allow(clippy::cast_possible_truncation, reason = "small numbers")]
 
 use std::io::Write;
 
-/// A code object that is a file header, two bytes of section headers' room and filling: `size` bytes in all.
+/// A code object that is a file header, two bytes of section headers' room and filling: `size`
+/// bytes in all.
 pub fn code_object(flags: u32, abi_version: u8, size: usize) -> Vec<u8> {
     let mut bytes = vec![0xbb; size.max(64)];
     bytes[..64].fill(0);
@@ -48,11 +56,16 @@ pub fn id(target: &str) -> String {
     format!("hipv4-amdgcn-amd-amdhsa--{target}")
 }
 
-/// A bundle with an empty host entry and one code object of `size` bytes for each target with its flags.
+/// A bundle with an empty host entry and one code object of `size` bytes for each target with its
+/// flags.
 pub fn hip_bundle(targets: &[(&str, u32)], size: usize) -> Vec<u8> {
     let ids: Vec<String> = targets.iter().map(|(target, _)| id(target)).collect();
     let mut entries = vec![("host-x86_64-unknown-linux-gnu-", Vec::new())];
-    entries.extend(ids.iter().zip(targets).map(|(id, (_, flags))| (id.as_str(), code_object(*flags, 3, size))));
+    entries.extend(
+        ids.iter()
+            .zip(targets)
+            .map(|(id, (_, flags))| (id.as_str(), code_object(*flags, 3, size))),
+    );
     bundle(&entries, 64)
 }
 
@@ -60,7 +73,8 @@ pub fn hip_bundle(targets: &[(&str, u32)], size: usize) -> Vec<u8> {
 pub fn compressed(raw: &[u8], version: u16, method: u16) -> Vec<u8> {
     let data = match method {
         0 => {
-            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(6));
+            let mut encoder =
+                flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(6));
             encoder.write_all(raw).unwrap();
             encoder.finish().unwrap()
         }
@@ -97,7 +111,13 @@ pub fn concatenated(parts: &[Vec<u8>], align: usize) -> Vec<u8> {
 
 /// So many wrappers of bundles, or of references to archives.
 pub fn wrappers(count: usize, magic: [u8; 4]) -> Vec<u8> {
-    let one = [magic.as_slice(), &[1, 0, 0, 0], &0x1000_u64.to_le_bytes(), &[0; 8]].concat();
+    let one = [
+        magic.as_slice(),
+        &[1, 0, 0, 0],
+        &0x1000_u64.to_le_bytes(),
+        &[0; 8],
+    ]
+    .concat();
     one.repeat(count)
 }
 
@@ -116,7 +136,12 @@ pub struct Part {
 
 /// A section that is loaded.
 pub fn part(name: &'static str, content: Vec<u8>) -> Part {
-    Part { name, content, is_alloc: true, is_nobits: false }
+    Part {
+        name,
+        content,
+        is_alloc: true,
+        is_nobits: false,
+    }
 }
 
 /// A library for x86-64 of these sections, all that are loaded in one segment.
@@ -141,7 +166,13 @@ pub fn library(parts: &[Part]) -> Vec<u8> {
         names.extend(part.name.as_bytes());
         names.push(0);
         let kind = if part.is_nobits { 8 } else { 1 };
-        header(name, kind, if part.is_alloc { 2 } else { 0 }, bytes.len(), part.content.len());
+        header(
+            name,
+            kind,
+            if part.is_alloc { 2 } else { 0 },
+            bytes.len(),
+            part.content.len(),
+        );
         if !part.is_nobits {
             bytes.extend(&part.content);
         }
@@ -161,11 +192,22 @@ pub fn library(parts: &[Part]) -> Vec<u8> {
     bytes[16..24].copy_from_slice(&[3, 0, 62, 0, 1, 0, 0, 0]);
     bytes[32..40].copy_from_slice(&64_u64.to_le_bytes());
     bytes[40..48].copy_from_slice(&table.to_le_bytes());
-    for (at, value) in [(52, 64), (54, 56), (56, 1), (58, 64), (60, count), (62, count - 1)] {
+    for (at, value) in [
+        (52, 64),
+        (54, 56),
+        (56, 1),
+        (58, 64),
+        (60, count),
+        (62, count - 1),
+    ] {
         bytes[at..at + 2].copy_from_slice(&u16::to_le_bytes(value));
     }
     bytes[64..72].copy_from_slice(&[1, 0, 0, 0, 5, 0, 0, 0]);
-    for (at, value) in [(96, loaded_end as u64), (104, loaded_end as u64), (112, 4096)] {
+    for (at, value) in [
+        (96, loaded_end as u64),
+        (104, loaded_end as u64),
+        (112, 4096),
+    ] {
         bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
     }
     bytes
@@ -196,7 +238,11 @@ fn text(text: &str) -> Vec<u8> {
 }
 
 fn texts(list: &[&str]) -> Vec<u8> {
-    [vec![0x90 | list.len() as u8], list.iter().flat_map(|one| text(one)).collect()].concat()
+    [
+        vec![0x90 | list.len() as u8],
+        list.iter().flat_map(|one| text(one)).collect(),
+    ]
+    .concat()
 }
 
 /// An archive of code objects for these targets, of these libraries.
@@ -211,14 +257,31 @@ pub fn kpack(targets: &[&str], kernel_names: &[&str]) -> Vec<u8> {
     for name in kernel_names {
         table.extend(text(name));
         table.push(0x80 | targets.len() as u8);
-        table.extend(targets.iter().flat_map(|target| [text(target), vec![0x81, 0xa1, b'o', 0]].concat()));
+        table.extend(
+            targets
+                .iter()
+                .flat_map(|target| [text(target), vec![0x81, 0xa1, b'o', 0]].concat()),
+        );
     }
     table.extend(text("gfx_arches"));
     table.extend(texts(targets));
-    [&b"KPAK\x01\0\0\0"[..], &64_u64.to_le_bytes(), &[0; 48], &table].concat()
+    [
+        &b"KPAK\x01\0\0\0"[..],
+        &64_u64.to_le_bytes(),
+        &[0; 48],
+        &table,
+    ]
+    .concat()
 }
 
 /// What a library says of the archives that hold its code.
 pub fn kpack_reference(kernel_name: &str, search_paths: &[&str]) -> Vec<u8> {
-    [vec![0x82], text("kernel_name"), text(kernel_name), text("kpack_search_paths"), texts(search_paths)].concat()
+    [
+        vec![0x82],
+        text("kernel_name"),
+        text(kernel_name),
+        text("kpack_search_paths"),
+        texts(search_paths),
+    ]
+    .concat()
 }

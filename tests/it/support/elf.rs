@@ -1,13 +1,15 @@
-//! Shared libraries and programs made by the C compiler of this machine, with the needs that a test asks for.
+//! Shared libraries and programs made by the C compiler of this machine, with the needs that a test
+//! asks for.
 //!
-//! What a library needs is linked from stand-ins that are made for it, so that the versions of this machine's own
-//! libraries play no part.
+//! What a library needs is linked from stand-ins that are made for it, so that the versions of this
+//! machine's own libraries play no part.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// A note that says that x86-64-v3 is needed: `NT_GNU_PROPERTY_TYPE_0` with `GNU_PROPERTY_X86_ISA_1_NEEDED`.
+/// A note that says that x86-64-v3 is needed: `NT_GNU_PROPERTY_TYPE_0` with
+/// `GNU_PROPERTY_X86_ISA_1_NEEDED`.
 pub const NEEDS_X86_64_V3: &str = "
     .section .note.gnu.property,\"a\",@note
     .p2align 3
@@ -42,7 +44,10 @@ impl Library {
 
     /// A program instead of a library.
     pub fn program() -> Self {
-        Self { is_program: true, ..Self::default() }
+        Self {
+            is_program: true,
+            ..Self::default()
+        }
     }
 
     /// Its own name.
@@ -79,12 +84,14 @@ impl Library {
 
     /// Its RPATH.
     pub fn rpath(self, path: &str) -> Self {
-        self.flag("-Wl,--disable-new-dtags").flag(&format!("-Wl,-rpath,{path}"))
+        self.flag("-Wl,--disable-new-dtags")
+            .flag(&format!("-Wl,-rpath,{path}"))
     }
 
     /// Its RUNPATH.
     pub fn runpath(self, path: &str) -> Self {
-        self.flag("-Wl,--enable-new-dtags").flag(&format!("-Wl,-rpath,{path}"))
+        self.flag("-Wl,--enable-new-dtags")
+            .flag(&format!("-Wl,-rpath,{path}"))
     }
 
     /// Assembly that goes into it, such as sections.
@@ -112,7 +119,11 @@ impl Library {
                 let _ = write!(calls, "{symbol}();");
             }
         }
-        inputs.extend(self.linked.iter().map(|soname| stand_in(folder.path(), soname, &[])));
+        inputs.extend(
+            self.linked
+                .iter()
+                .map(|soname| stand_in(folder.path(), soname, &[])),
+        );
         for symbol in &self.undefined {
             let _ = writeln!(code, "void f_{0}(void) __asm__(\"{symbol}\");", calls.len());
             let place = calls.len();
@@ -128,15 +139,29 @@ impl Library {
         std::fs::write(folder.path().join("code.c"), &code).unwrap();
         std::fs::write(
             folder.path().join("more.s"),
-            format!("{}\n.section .note.GNU-stack,\"\",@progbits\n", self.assembly),
+            format!(
+                "{}\n.section .note.GNU-stack,\"\",@progbits\n",
+                self.assembly
+            ),
         )
         .unwrap();
         let mut command = cc(folder.path());
-        command.args(if self.is_program { ["-pie", "-fPIE"] } else { ["-shared", "-fPIC"] });
+        command.args(if self.is_program {
+            ["-pie", "-fPIE"]
+        } else {
+            ["-shared", "-fPIC"]
+        });
         if !self.soname.is_empty() {
             command.arg(format!("-Wl,-soname,{}", self.soname));
         }
-        command.args(["-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-as-needed", "-o", "out", "code.c", "more.s"]);
+        command.args([
+            "-Wl,--unresolved-symbols=ignore-all",
+            "-Wl,--no-as-needed",
+            "-o",
+            "out",
+            "code.c",
+            "more.s",
+        ]);
         run(command.args(&inputs).args(&self.flags));
         std::fs::read(folder.path().join("out")).unwrap()
     }
@@ -144,11 +169,23 @@ impl Library {
 
 /// A symbol for each version; without versions one that has none.
 fn symbols(soname: &str, versions: &[String]) -> Vec<(String, Option<String>)> {
-    let word = |text: &str| text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect::<String>();
+    let word = |text: &str| {
+        text.chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .collect::<String>()
+    };
     if versions.is_empty() {
         return vec![(format!("of_{}", word(soname)), None)];
     }
-    versions.iter().map(|one| (format!("of_{}_{}", word(soname), word(one)), Some(one.clone()))).collect()
+    versions
+        .iter()
+        .map(|one| {
+            (
+                format!("of_{}_{}", word(soname), word(one)),
+                Some(one.clone()),
+            )
+        })
+        .collect()
 }
 
 /// Links a library of this name that offers these versions, and tells its file's name.
@@ -164,7 +201,9 @@ fn stand_in(folder: &Path, soname: &str, versions: &[String]) -> String {
     std::fs::write(folder.join("stand-in.c"), code).unwrap();
     std::fs::write(folder.join("stand-in.map"), script).unwrap();
     let mut command = cc(folder);
-    command.args(["-shared", "-fPIC", "stand-in.c", "-o", &file]).arg(format!("-Wl,-soname,{soname}"));
+    command
+        .args(["-shared", "-fPIC", "stand-in.c", "-o", &file])
+        .arg(format!("-Wl,-soname,{soname}"));
     if !versions.is_empty() {
         command.arg("-Wl,--version-script=stand-in.map");
     }
@@ -174,11 +213,19 @@ fn stand_in(folder: &Path, soname: &str, versions: &[String]) -> String {
 
 fn cc(folder: &Path) -> Command {
     let mut command = Command::new("cc");
-    command.current_dir(folder).args(["-nostdlib", "-fno-stack-protector", "-O1"]);
+    command
+        .current_dir(folder)
+        .args(["-nostdlib", "-fno-stack-protector", "-O1"]);
     command
 }
 
 fn run(command: &mut Command) {
-    let output = command.output().expect("a C compiler, which Rust needs to link");
-    assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
+    let output = command
+        .output()
+        .expect("a C compiler, which Rust needs to link");
+    assert!(
+        output.status.success(),
+        "{command:?}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }

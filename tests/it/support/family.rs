@@ -1,5 +1,6 @@
-//! Stand-ins for torch and what is built with it: source trees whose builds note how they were called and make real
-//! wheels, a virtual environment, and the packages of a real SDK for pip to find. Nothing of it needs a network.
+//! Stand-ins for torch and what is built with it: source trees whose builds note how they were
+//! called and make real wheels, a virtual environment, and the packages of a real SDK for pip to
+//! find. Nothing of it needs a network.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,11 +14,13 @@ const STANDIN: &str = include_str!("standin/standin.py");
 const SETUPTOOLS: &str = include_str!("standin/setuptools.py");
 const BUILD: &str = include_str!("standin/build.py");
 /// A tree whose build back end stands in it, for pip and `python -m build`.
-pub const PYPROJECT: &str = "[build-system]\nrequires = []\nbuild-backend = \"standin\"\nbackend-path = [\".\"]\n";
+pub const PYPROJECT: &str =
+    "[build-system]\nrequires = []\nbuild-backend = \"standin\"\nbackend-path = [\".\"]\n";
 /// What `import torch` does first in a real one.
 const TORCH: &str = "from . import _rocm_init\n\n_rocm_init.initialize()\n\n\nclass cuda:\n    is_available = staticmethod(lambda: False)\n\n\n\
                      __version__ = 'of the tree'\n";
-/// Kills the builder once in each stage: before its work is done, or once it is done and nobody has noted that.
+/// Kills the builder once in each stage: before its work is done, or once it is done and nobody has
+/// noted that.
 const KILLER: &str = r#"#!/bin/bash
 real=${0%/*}/venv/bin/python
 [ "$(cat /proc/$PPID/comm)" = rock-matrix ] || exec "$real" "$@"
@@ -51,12 +54,20 @@ impl Family {
         let ask = "import os, pip, sys; print(sys.executable, '%d.%d' % sys.version_info[:2], os.path.dirname(pip.__file__), sep='\\n')";
         let said = Command::new("python3").args(["-c", ask]).output().unwrap();
         let said = String::from_utf8(said.stdout).unwrap();
-        let [program, python, pip] = said.lines().collect::<Vec<_>>()[..] else { panic!("{said}") };
+        let [program, python, pip] = said.lines().collect::<Vec<_>>()[..] else {
+            panic!("{said}")
+        };
         let project = Project::new();
         let venv = project.path("venv");
-        let made = Command::new(program).args(["-m", "venv", "--without-pip"]).arg(&venv).status();
+        let made = Command::new(program)
+            .args(["-m", "venv", "--without-pip"])
+            .arg(&venv)
+            .status();
         assert!(made.unwrap().success());
-        let family = Self { project, python: python.to_owned() };
+        let family = Self {
+            project,
+            python: python.to_owned(),
+        };
         symlink(pip, family.site("pip")).unwrap();
         family.write_trees();
         family.fill_house();
@@ -68,26 +79,49 @@ impl Family {
     fn write_trees(&self) {
         for (name, place, module, version) in [
             ("torch", "torch", "torch", "{PYTORCH_BUILD_VERSION}"),
-            ("{TRITON_WHEEL_NAME}", "triton/python", "triton", "3.4.0{TRITON_WHEEL_VERSION_SUFFIX}"),
+            (
+                "{TRITON_WHEEL_NAME}",
+                "triton/python",
+                "triton",
+                "3.4.0{TRITON_WHEEL_VERSION_SUFFIX}",
+            ),
             ("torchaudio", "torchaudio", "torchaudio", "{BUILD_VERSION}"),
-            ("torchvision", "torchvision", "torchvision", "{BUILD_VERSION}"),
+            (
+                "torchvision",
+                "torchvision",
+                "torchvision",
+                "{BUILD_VERSION}",
+            ),
             ("apex", "apex", "apex", "{BUILD_VERSION}"),
         ] {
             let what = serde_json::json!({"name": name, "module": module, "version": version});
             self.tree(&format!("trees/{place}"), &what, &[]);
             // Wheels that are smaller than any finished one are refused.
-            self.write(&format!("trees/{place}/{module}/weights.bin"), vec![0; 110_000]);
-            self.write(&format!("trees/{place}/setup.py"), "import standin\n\nstandin.setup()\n");
+            self.write(
+                &format!("trees/{place}/{module}/weights.bin"),
+                vec![0; 110_000],
+            );
+            self.write(
+                &format!("trees/{place}/setup.py"),
+                "import standin\n\nstandin.setup()\n",
+            );
             self.write(
                 &format!("trees/{place}/version.txt"),
-                if module == "torchvision" { "0.24.0\n" } else { "2.9.0\n" },
+                if module == "torchvision" {
+                    "0.24.0\n"
+                } else {
+                    "2.9.0\n"
+                },
             );
         }
         self.write("trees/torch/torch/__init__.py", TORCH);
         self.write("trees/torch/.gitignore", "torch/_rocm_init.py\n");
         self.write("trees/torch/requirements.txt", "need==1.0\n");
         self.write("trees/triton/python/requirements.txt", "need==1.0\n");
-        self.write("trees/torchaudio/CMakeLists.txt", "find_package(Torch REQUIRED)\n");
+        self.write(
+            "trees/torchaudio/CMakeLists.txt",
+            "find_package(Torch REQUIRED)\n",
+        );
     }
 
     /// What pip finds: the SDK, what builds wheels, and a requirement.
@@ -95,7 +129,10 @@ impl Family {
         sdk::copy(&self.path("house"));
         let build = Wheel::named("build-1.2-py3-none-any.whl").file("build/__main__.py", BUILD);
         let setuptools = Wheel::named("setuptools-99.0-py3-none-any.whl")
-            .file("setuptools/__init__.py", "from setuptools.build_meta import setup\n")
+            .file(
+                "setuptools/__init__.py",
+                "from setuptools.build_meta import setup\n",
+            )
             .file("setuptools/build_meta.py", SETUPTOOLS);
         for wheel in [build, setuptools, Wheel::named("need-1.0-py3-none-any.whl")] {
             self.write(&format!("house/{}", wheel.name()), wheel.bytes());
@@ -108,18 +145,25 @@ impl Family {
         sdk::install(&family.site(""));
         let unpack = "import sys, zipfile; zipfile.ZipFile(sys.argv[2]).extractall(sys.argv[1])";
         let mut python = Command::new(family.path("venv/bin/python"));
-        python.args(["-c", unpack]).arg(family.site("")).arg(family.path("house/build-1.2-py3-none-any.whl"));
+        python
+            .args(["-c", unpack])
+            .arg(family.site(""))
+            .arg(family.path("house/build-1.2-py3-none-any.whl"));
         assert!(python.status().unwrap().success());
         family
     }
 
-    /// A tree that pip builds: what `standin.json` says, and the files of its package beside an empty module.
+    /// A tree that pip builds: what `standin.json` says, and the files of its package beside an
+    /// empty module.
     pub fn tree(&self, place: &str, what: &serde_json::Value, files: &[(&str, &[u8])]) {
         let module = what["module"].as_str().unwrap();
         self.write(&format!("{place}/standin.json"), what.to_string());
         self.write(&format!("{place}/standin.py"), STANDIN);
         self.write(&format!("{place}/pyproject.toml"), PYPROJECT);
-        self.write(&format!("{place}/{module}/__init__.py"), "__version__ = 'of the tree'\n");
+        self.write(
+            &format!("{place}/{module}/__init__.py"),
+            "__version__ = 'of the tree'\n",
+        );
         for (name, content) in files {
             self.write(&format!("{place}/{module}/{name}"), content);
         }
@@ -132,7 +176,8 @@ impl Family {
 
     /// A path among the installed packages.
     pub fn site(&self, path: &str) -> PathBuf {
-        self.path(&format!("venv/lib/python{}/site-packages", self.python)).join(path)
+        self.path(&format!("venv/lib/python{}/site-packages", self.python))
+            .join(path)
     }
 
     /// Writes a file below the folder.
@@ -161,19 +206,36 @@ impl Family {
         .into()
     }
 
-    /// Writes `m.yaml` for a recipe. Trees stand in for every checkout; `vars` and `more` add to it, as YAML.
+    /// Writes `m.yaml` for a recipe. Trees stand in for every checkout; `vars` and `more` add to
+    /// it, as YAML.
     pub fn matrix(&self, recipe: &str, vars: &str, more: &str) {
         let names = ["torch", "triton", "audio", "vision", "apex"];
         let own = |name: &&str| recipe == "torch" || recipe.ends_with(*name);
         let trees = names.into_iter().filter(own).map(|name| {
-            let tree = if matches!(name, "audio" | "vision") { format!("torch{name}") } else { name.to_owned() };
+            let tree = if matches!(name, "audio" | "vision") {
+                format!("torch{name}")
+            } else {
+                name.to_owned()
+            };
             format!("{name}-dir: trees/{tree}, ")
         });
         let python = self.path("venv/bin/python").display().to_string();
-        let python = if vars.contains("python:") { String::new() } else { format!("python: {python}, ") };
-        let gfx = if more.contains("gfx:") { "" } else { "gfx: [gfx942]\n" };
+        let python = if vars.contains("python:") {
+            String::new()
+        } else {
+            format!("python: {python}, ")
+        };
+        let gfx = if more.contains("gfx:") {
+            ""
+        } else {
+            "gfx: [gfx942]\n"
+        };
         // An axis of ROCm gives every wheel its label.
-        let axis = if vars.contains("rocm-sdk-version:") { "" } else { ", rocm: [\"7.14.0\"]" };
+        let axis = if vars.contains("rocm-sdk-version:") {
+            ""
+        } else {
+            ", rocm: [\"7.14.0\"]"
+        };
         let distribution = if recipe == "rocm-sdk" { "rocm" } else { recipe };
         let text = format!(
             "version: 1\ndistribution: {distribution}\nrecipe: {recipe}\naxes: {{python: [\"{}\"]{axis}}}\nunknown: lenient\n\
@@ -194,16 +256,31 @@ impl Family {
     /// Builds the only job; gives standard output and error.
     #[track_caller]
     pub fn build(&self, code: i32, arguments: &[&str]) -> (String, String) {
-        self.ended(code, self.command(&[&["build", "--all"], arguments].concat()).output().unwrap())
+        self.ended(
+            code,
+            self.command(&[&["build", "--all"], arguments].concat())
+                .output()
+                .unwrap(),
+        )
     }
 
     /// Asserts an exit code, and gives what was said.
     #[track_caller]
     pub fn ended(&self, code: i32, output: Output) -> (String, String) {
-        try_printed_commands(&String::from_utf8_lossy(&output.stderr), |words| self.project.command(words));
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace(&self.root(), "[HERE]");
+        try_printed_commands(&String::from_utf8_lossy(&output.stderr), |words| {
+            self.project.command(words)
+        });
+        let text = |bytes: Vec<u8>| {
+            String::from_utf8(bytes)
+                .unwrap()
+                .replace(&self.root(), "[HERE]")
+        };
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-        assert_eq!(output.status.code(), Some(code), "--- stdout\n{stdout}\n--- stderr\n{stderr}");
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "--- stdout\n{stdout}\n--- stderr\n{stderr}"
+        );
         (stdout, stderr)
     }
 
@@ -213,9 +290,13 @@ impl Family {
 
     /// A path in the folder of the only job.
     pub fn job(&self, path: &str) -> PathBuf {
-        let folders = std::fs::read_dir(self.path(".rock")).unwrap().map(|entry| entry.unwrap().path());
+        let folders = std::fs::read_dir(self.path(".rock"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
         let jobs: Vec<PathBuf> = folders.filter(|path| path.is_dir()).collect();
-        let [job] = jobs.as_slice() else { panic!("{jobs:?}") };
+        let [job] = jobs.as_slice() else {
+            panic!("{jobs:?}")
+        };
         job.join(path)
     }
 
@@ -224,9 +305,11 @@ impl Family {
     pub fn called(&self, tree: &str) -> Called {
         let said = std::fs::read_to_string(self.job(&format!("src/{tree}/ran.json"))).unwrap();
         let said = said.replace(&self.job("").display().to_string(), "[JOB]/");
-        let said =
-            said.replace("[JOB]//", "[JOB]/").replace(&self.site("_rocm_sdk_devel").display().to_string(), "[SDK]");
-        let said: serde_json::Value = serde_json::from_str(&said.replace(&self.root(), "[HERE]")).unwrap();
+        let said = said
+            .replace("[JOB]//", "[JOB]/")
+            .replace(&self.site("_rocm_sdk_devel").display().to_string(), "[SDK]");
+        let said: serde_json::Value =
+            serde_json::from_str(&said.replace(&self.root(), "[HERE]")).unwrap();
         let of = |name: &str| said[name].clone();
         Called {
             argv: serde_json::from_value(of("argv")).unwrap(),
@@ -238,17 +321,26 @@ impl Family {
 
     /// The wheels that were delivered, by name.
     pub fn wheels(&self) -> BTreeMap<String, Vec<u8>> {
-        let Ok(entries) = std::fs::read_dir(self.path("dist")) else { return BTreeMap::new() };
+        let Ok(entries) = std::fs::read_dir(self.path("dist")) else {
+            return BTreeMap::new();
+        };
         let files = entries.map(|entry| entry.unwrap().path());
         let wheels = files.filter(|path| path.extension().is_some_and(|end| end == "whl"));
-        wheels.map(|path| (file_name(&path), std::fs::read(&path).unwrap())).collect()
+        wheels
+            .map(|path| (file_name(&path), std::fs::read(&path).unwrap()))
+            .collect()
     }
 
     /// The stages of the last build.
     pub fn stages(&self) -> Vec<String> {
         let record = std::fs::read_to_string(self.job("build.json")).unwrap();
         let record: serde_json::Value = serde_json::from_str(&record).unwrap();
-        record["stages"].as_array().unwrap().iter().map(|stage| stage["stage"].as_str().unwrap().to_owned()).collect()
+        record["stages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|stage| stage["stage"].as_str().unwrap().to_owned())
+            .collect()
     }
 }
 
@@ -261,7 +353,12 @@ impl Called {
     pub fn variables(&self, names: &[&str]) -> String {
         names
             .iter()
-            .map(|name| format!("{name}={}\n", self.env.get(*name).map_or("(not set)", String::as_str)))
+            .map(|name| {
+                format!(
+                    "{name}={}\n",
+                    self.env.get(*name).map_or("(not set)", String::as_str)
+                )
+            })
             .collect()
     }
 }

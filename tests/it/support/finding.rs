@@ -2,14 +2,18 @@
 
 use super::Project;
 
-/// Asserts that a code is told in the one text and not in the other, which is about the same thing without the fault.
+/// Asserts that a code is told in the one text and not in the other, which is about the same thing
+/// without the fault.
 ///
 /// `tests/tidy` counts these calls: each code of wheels needs one.
 #[track_caller]
 pub fn appears(code: &str, with: &str, without: &str) {
     let told = format!("[{code} ");
     assert!(with.contains(&told), "{code} is not told:\n{with}");
-    assert!(!without.contains(&told), "{code} is told without a fault:\n{without}");
+    assert!(
+        !without.contains(&told),
+        "{code} is told without a fault:\n{without}"
+    );
 }
 
 impl Project {
@@ -18,7 +22,11 @@ impl Project {
     pub fn said(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().unwrap();
         let text = String::from_utf8(output.stderr).unwrap();
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?}: {:?}\n{text}", output.status);
+        assert!(
+            matches!(output.status.code(), Some(0 | 1)),
+            "{arguments:?}: {:?}\n{text}",
+            output.status
+        );
         text
     }
 }

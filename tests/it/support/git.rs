@@ -25,7 +25,8 @@ pub const UPSTREAM: &str = "THEROCK_UPSTREAM_DIFFBASE";
 /// Commits below the first tag of the outer repository.
 const HISTORY: usize = 300;
 
-/// A folder with `upstream/top`, which has the submodule `third_party/a` with the submodule `deep/b`.
+/// A folder with `upstream/top`, which has the submodule `third_party/a` with the submodule
+/// `deep/b`.
 pub struct Sources {
     pub project: Project,
 }
@@ -44,8 +45,13 @@ impl Sources {
             std::fs::create_dir_all(sources.path(&format!("upstream/{name}"))).unwrap();
             sources.git(&format!("upstream/{name}"), &["init", "-q", "-b", "main"]);
         }
-        sources.write("upstream/b/b.txt", "b\n").commit("upstream/b", "b");
-        sources.write("upstream/a/a.cu", "cuda a\n").submodule("upstream/a", "b", "deep/b").commit("upstream/a", "a");
+        sources
+            .write("upstream/b/b.txt", "b\n")
+            .commit("upstream/b", "b");
+        sources
+            .write("upstream/a/a.cu", "cuda a\n")
+            .submodule("upstream/a", "b", "deep/b")
+            .commit("upstream/a", "a");
         sources.history();
         sources
             .write("upstream/top/k.cu", "cuda\n")
@@ -54,8 +60,13 @@ impl Sources {
             .submodule("upstream/top", "a", "third_party/a")
             .commit("upstream/top", "top");
         sources.git("upstream/top", &["tag", "v1"]);
-        sources.write("upstream/top/notes.txt", "notes\nmore\n").commit("upstream/top", "more");
-        sources.git("upstream/top", &["tag", "--annotate", "--message", "v2", "v2"]);
+        sources
+            .write("upstream/top/notes.txt", "notes\nmore\n")
+            .commit("upstream/top", "more");
+        sources.git(
+            "upstream/top",
+            &["tag", "--annotate", "--message", "v2", "v2"],
+        );
         sources
     }
 
@@ -99,14 +110,20 @@ impl Sources {
     }
 
     fn submodule(&self, folder: &str, name: &str, path: &str) -> &Self {
-        self.git(folder, &["submodule", "--quiet", "add", &format!("../{name}"), path]);
+        self.git(
+            folder,
+            &["submodule", "--quiet", "add", &format!("../{name}"), path],
+        );
         self
     }
 
     /// Commits all that is changed.
     pub fn commit(&self, folder: &str, message: &str) -> &Self {
         self.git(folder, &["add", "--all"]);
-        self.git(folder, &["commit", "--quiet", "--allow-empty", "--message", message]);
+        self.git(
+            folder,
+            &["commit", "--quiet", "--allow-empty", "--message", message],
+        );
         self
     }
 
@@ -116,13 +133,19 @@ impl Sources {
         let done = self.git_command(folder, words).output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.success(), "git {words:?} in {folder}: {said}");
-        String::from_utf8(done.stdout).unwrap().trim_end().to_owned()
+        String::from_utf8(done.stdout)
+            .unwrap()
+            .trim_end()
+            .to_owned()
     }
 
     /// The command of a person, not yet run.
     pub fn git_command(&self, folder: &str, words: &[&str]) -> Command {
         let mut command = Command::new("git");
-        command.args(words).current_dir(self.path(folder)).stdin(Stdio::null());
+        command
+            .args(words)
+            .current_dir(self.path(folder))
+            .stdin(Stdio::null());
         for (name, value) in [
             ("GIT_CONFIG_GLOBAL", "/dev/null"),
             ("GIT_CONFIG_NOSYSTEM", "1"),
@@ -147,14 +170,26 @@ impl Sources {
 
     /// Fetches the tags of upstream into a checkout, which does not need them.
     pub fn fetch_tags(&self, folder: &str) -> &Self {
-        self.git(folder, &["fetch", "--quiet", "--tags", "--no-recurse-submodules", "origin"]);
+        self.git(
+            folder,
+            &[
+                "fetch",
+                "--quiet",
+                "--tags",
+                "--no-recurse-submodules",
+                "origin",
+            ],
+        );
         self
     }
 
     /// The subjects of the commits above a ref, the first first.
     #[track_caller]
     pub fn subjects(&self, folder: &str, above: &str) -> Vec<String> {
-        let text = self.git(folder, &["log", "--reverse", "--format=%s", &format!("{above}..HEAD")]);
+        let text = self.git(
+            folder,
+            &["log", "--reverse", "--format=%s", &format!("{above}..HEAD")],
+        );
         text.lines().map(str::to_owned).collect()
     }
 
@@ -167,8 +202,12 @@ impl Sources {
     /// Makes a patch of a change of one file, in a checkout of its own.
     pub fn patch(&self, upstream: &str, file: &str, text: &str, subject: &str, to: &str) -> &Self {
         let work = format!("work-{}", to.replace('/', "-"));
-        self.git("upstream", &["clone", "--quiet", upstream, &format!("../{work}")]);
-        self.write(&format!("{work}/{file}"), text).commit(&work, subject);
+        self.git(
+            "upstream",
+            &["clone", "--quiet", upstream, &format!("../{work}")],
+        );
+        self.write(&format!("{work}/{file}"), text)
+            .commit(&work, subject);
         let patch = self.git(&work, &["format-patch", "--stdout", "-1"]);
         self.write(to, &(patch + "\n"));
         std::fs::remove_dir_all(self.path(&work)).unwrap();
@@ -188,7 +227,12 @@ impl Sources {
     /// The arguments of such a checkout. Options that are given replace those that are not.
     pub fn words<'a>(words: &[&'a str]) -> Vec<&'a str> {
         let mut all = vec!["source", "checkout"];
-        for pair in [["--origin", "upstream/top"], ["--ref", "v1"], ["--checkout-dir", "co"], ["--repo-name", "top"]] {
+        for pair in [
+            ["--origin", "upstream/top"],
+            ["--ref", "v1"],
+            ["--checkout-dir", "co"],
+            ["--repo-name", "top"],
+        ] {
             if !words.contains(&pair[0]) {
                 all.extend(pair);
             }
@@ -200,6 +244,8 @@ impl Sources {
     /// Whether nothing of git's is under way or locked in a checkout.
     pub fn is_settled(&self, folder: &str) -> bool {
         let git = self.path(folder).join(".git");
-        ["rebase-apply", "index.lock", "HEAD.lock"].iter().all(|name| !Path::new(&git).join(name).exists())
+        ["rebase-apply", "index.lock", "HEAD.lock"]
+            .iter()
+            .all(|name| !Path::new(&git).join(name).exists())
     }
 }

@@ -4,7 +4,8 @@ use std::process::Command;
 
 use super::{Outcome, Project};
 
-/// A library for x86-64 of one loaded segment that holds the whole file, with tables as a test wants them.
+/// A library for x86-64 of one loaded segment that holds the whole file, with tables as a test
+/// wants them.
 #[derive(Debug, Clone, Default)]
 pub struct RawElf {
     /// The dynamic strings, without the zero byte at either end.
@@ -34,7 +35,13 @@ impl RawElf {
         file.push(0);
         let mut entries = self.entries.clone();
         // DT_STRTAB and DT_STRSZ.
-        entries.extend([(5, strings_at), (10, self.said_strings.unwrap_or(file.len() as u64 - strings_at))]);
+        entries.extend([
+            (5, strings_at),
+            (
+                10,
+                self.said_strings.unwrap_or(file.len() as u64 - strings_at),
+            ),
+        ]);
         for (tag, table) in &self.tables {
             file.resize(file.len().next_multiple_of(8), 0);
             entries.push((*tag, file.len() as u64));
@@ -43,7 +50,11 @@ impl RawElf {
         entries.push((0, 0));
         file.resize(file.len().next_multiple_of(8), 0);
         let (dynamic_at, dynamic_bytes) = (file.len() as u64, entries.len() as u64 * 16);
-        file.extend(entries.iter().flat_map(|(tag, value)| [tag.to_le_bytes(), value.to_le_bytes()].concat()));
+        file.extend(
+            entries
+                .iter()
+                .flat_map(|(tag, value)| [tag.to_le_bytes(), value.to_le_bytes()].concat()),
+        );
         let segments_at = file.len() as u64;
         let mut segments = vec![(1_u32, 0_u64, 0_u64), (2, dynamic_at, dynamic_bytes)];
         segments.extend(&self.segments);
@@ -71,13 +82,15 @@ impl RawElf {
 pub struct Bounds {
     /// Addresses, in MiB: it is killed by the system where it needs more.
     pub address_mib: u64,
-    /// Memory that was really in use at its largest, in MiB. The binary itself, built for tests, takes about 30.
+    /// Memory that was really in use at its largest, in MiB. The binary itself, built for tests,
+    /// takes about 30.
     pub peak_mib: u64,
     /// Time of the processor, in seconds, of a binary that may be built without optimization.
     pub cpu_s: u64,
 }
 
-/// Runs a command within two limits, and writes to a file how much memory it had at its largest, in KiB.
+/// Runs a command within two limits, and writes to a file how much memory it had at its largest, in
+/// KiB.
 const MEASURE: &str = "
 import resource, subprocess, sys
 peak, address, seconds, *command = sys.argv[1:]
@@ -95,7 +108,8 @@ pub fn bounded(project: &Project, bounds: Bounds, arguments: &[&str], code: i32)
     measured(project, bounds, arguments, code).0
 }
 
-/// Runs the binary, which succeeds, within bounds; returns the memory that it had at its largest, in KiB.
+/// Runs the binary, which succeeds, within bounds; returns the memory that it had at its largest,
+/// in KiB.
 #[track_caller]
 pub fn peak_kib(project: &Project, bounds: Bounds, arguments: &[&str]) -> u64 {
     measured(project, bounds, arguments, 0).1
@@ -107,8 +121,14 @@ fn measured(project: &Project, bounds: Bounds, arguments: &[&str], code: i32) ->
     let peak = tempfile::NamedTempFile::new().unwrap();
     let mut command = Command::new("python3");
     command.args(["-c", MEASURE]).arg(peak.path());
-    command.args([(bounds.address_mib << 20).to_string(), bounds.cpu_s.to_string()]);
-    command.arg(inner.get_program()).args(inner.get_args()).current_dir(project.root());
+    command.args([
+        (bounds.address_mib << 20).to_string(),
+        bounds.cpu_s.to_string(),
+    ]);
+    command
+        .arg(inner.get_program())
+        .args(inner.get_args())
+        .current_dir(project.root());
     for (name, value) in inner.get_envs() {
         match value {
             Some(value) => command.env(name, value),
@@ -116,13 +136,30 @@ fn measured(project: &Project, bounds: Bounds, arguments: &[&str], code: i32) ->
         };
     }
     // Each thread reserves addresses of its own.
-    command.env("RAYON_NUM_THREADS", "2").env("MALLOC_ARENA_MAX", "2");
+    command
+        .env("RAYON_NUM_THREADS", "2")
+        .env("MALLOC_ARENA_MAX", "2");
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    let outcome = Outcome { stdout: text(output.stdout), stderr: text(output.stderr) };
+    let outcome = Outcome {
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    };
     let told: String = outcome.stderr.chars().take(3000).collect();
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {:?}\n{told}", output.status);
-    let peak_kib: u64 = std::fs::read_to_string(peak.path()).unwrap().parse().unwrap();
-    assert!(peak_kib <= bounds.peak_mib << 10, "{arguments:?} had {} MiB at its largest", peak_kib >> 10);
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "{arguments:?}: {:?}\n{told}",
+        output.status
+    );
+    let peak_kib: u64 = std::fs::read_to_string(peak.path())
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!(
+        peak_kib <= bounds.peak_mib << 10,
+        "{arguments:?} had {} MiB at its largest",
+        peak_kib >> 10
+    );
     (outcome, peak_kib)
 }

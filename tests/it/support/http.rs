@@ -1,4 +1,5 @@
-//! A folder served on loopback, as a static file server does it, which remembers what was asked for.
+//! A folder served on loopback, as a static file server does it, which remembers what was asked
+//! for.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -21,11 +22,20 @@ impl Served {
         Self::answering(move |asked| of_folder(&folder, asked))
     }
 
-    /// Answers every request on a free port with the bytes that this gives, and closes the connection then.
+    /// Answers every request on a free port with the bytes that this gives, and closes the
+    /// connection then.
     pub fn answering(answer: impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let served = Self { address: listener.local_addr().unwrap(), asked: Arc::default(), is_over: Arc::default() };
-        let (asked, is_over, answer) = (Arc::clone(&served.asked), Arc::clone(&served.is_over), Arc::new(answer));
+        let served = Self {
+            address: listener.local_addr().unwrap(),
+            asked: Arc::default(),
+            is_over: Arc::default(),
+        };
+        let (asked, is_over, answer) = (
+            Arc::clone(&served.asked),
+            Arc::clone(&served.is_over),
+            Arc::new(answer),
+        );
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 if is_over.load(Ordering::Relaxed) {
@@ -78,8 +88,15 @@ impl Request {
         let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
         let first = lines.next().unwrap_or_default();
         let mut words = first.split(' ').map(str::to_owned);
-        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        Self { method, path, headers: lines.take_while(|line| !line.is_empty()).collect() }
+        let (method, path) = (
+            words.next().unwrap_or_default(),
+            words.next().unwrap_or_default(),
+        );
+        Self {
+            method,
+            path,
+            headers: lines.take_while(|line| !line.is_empty()).collect(),
+        }
     }
 
     /// What a header says; the name in small letters.
@@ -94,15 +111,21 @@ impl Request {
 /// The bytes of an answer: the first line and others of its head, and a body whose length is told.
 pub fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
-    let head = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n");
+    let head = format!(
+        "HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
     [head.as_bytes(), body].concat()
 }
 
 fn of_folder(folder: &Path, asked: &Request) -> Vec<u8> {
     let file = file_of(folder, &asked.path);
-    let kind =
-        if file.extension().is_some_and(|ending| ending == "html") { "text/html" } else { "application/octet-stream" };
-    let (status, body) = std::fs::read(file).map_or(("404 Not Found", Vec::new()), |body| ("200 OK", body));
+    let kind = if file.extension().is_some_and(|ending| ending == "html") {
+        "text/html"
+    } else {
+        "application/octet-stream"
+    };
+    let (status, body) =
+        std::fs::read(file).map_or(("404 Not Found", Vec::new()), |body| ("200 OK", body));
     let mut answer = answer(status, &format!("Content-Type: {kind}\r\n"), &body);
     if asked.method != "GET" {
         answer.truncate(answer.len() - body.len());
@@ -111,7 +134,15 @@ fn of_folder(folder: &Path, asked: &Request) -> Vec<u8> {
 }
 
 fn file_of(folder: &Path, path: &str) -> PathBuf {
-    let path = path.split(['?', '#']).next().unwrap_or_default().trim_start_matches('/');
+    let path = path
+        .split(['?', '#'])
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches('/');
     let file = folder.join(path.replace("%2B", "+").replace("%20", " "));
-    if path.is_empty() || path.ends_with('/') { file.join("index.html") } else { file }
+    if path.is_empty() || path.ends_with('/') {
+        file.join("index.html")
+    } else {
+        file
+    }
 }

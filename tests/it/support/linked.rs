@@ -5,27 +5,44 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rock_matrix::bytes::{ReadAt, Section};
-use rock_matrix::elf::{Class, Elf, ElfEdits, Patch, Patched, Segment, edit, segment_flag, segment_type, verify};
+use rock_matrix::elf::{
+    Class, Elf, ElfEdits, Patch, Patched, Segment, edit, segment_flag, segment_type, verify,
+};
 
 /// Which of these programs is here; where none is, that is said aloud.
 pub fn find_tool(names: &[&str], story: &str) -> Option<PathBuf> {
-    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
-    let found = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    let folders: Vec<PathBuf> =
+        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
+    let found = names
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     let found = found.into_iter().find(|path| path.is_file());
     if found.is_none() {
-        let _ = writeln!(std::io::stderr(), "skipped: {story}: none of {names:?} is here");
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: {story}: none of {names:?} is here"
+        );
     }
     found
 }
 
 /// LLVM's linker under any of the names that packages give it.
 pub fn find_lld(story: &str) -> Option<PathBuf> {
-    let names = ["ld.lld", "ld.lld-21", "ld.lld-20", "ld.lld-19", "ld.lld-18", "ld.lld-17", "ld.lld-16", "ld.lld-15"];
+    let names = [
+        "ld.lld",
+        "ld.lld-21",
+        "ld.lld-20",
+        "ld.lld-19",
+        "ld.lld-18",
+        "ld.lld-17",
+        "ld.lld-16",
+        "ld.lld-15",
+    ];
     find_tool(&names, story)
 }
 
-/// What a driver is told to link with this `ld.lld`. It looks for that name in a folder, whatever a package calls the
-/// program, and takes no path of it: a link of that name is made in `folder`.
+/// What a driver is told to link with this `ld.lld`. It looks for that name in a folder, whatever a
+/// package calls the program, and takes no path of it: a link of that name is made in `folder`.
 pub fn linked_by(lld: &Path, folder: &Path) -> Vec<String> {
     std::fs::create_dir_all(folder).unwrap();
     std::os::unix::fs::symlink(lld, folder.join("ld.lld")).unwrap();
@@ -35,7 +52,9 @@ pub fn linked_by(lld: &Path, folder: &Path) -> Vec<String> {
 /// Runs a tool that must succeed.
 #[track_caller]
 pub fn run(command: &mut Command) -> String {
-    let done = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let done = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{command:?}: {} {said}", done.status);
     String::from_utf8_lossy(&done.stdout).into_owned()
@@ -43,7 +62,11 @@ pub fn run(command: &mut Command) -> String {
 
 /// What `readelf -a` warns of.
 pub fn warnings(file: &Path) -> Vec<String> {
-    let done = Command::new("readelf").args(["-a", "-W"]).arg(file).env("LC_ALL", "C").output();
+    let done = Command::new("readelf")
+        .args(["-a", "-W"])
+        .arg(file)
+        .env("LC_ALL", "C")
+        .output();
     let done = done.unwrap_or_else(|error| panic!("readelf: {error}"));
     let text = [done.stdout, done.stderr].concat();
     let text = String::from_utf8_lossy(&text).into_owned();
@@ -72,8 +95,9 @@ pub fn save(source: &dyn ReadAt, to: &Path) {
     run(Command::new("chmod").arg("755").arg(to));
 }
 
-/// Moves the program headers into a segment at the end of the file, with room for so many more, `gap` bytes above
-/// where it had to be: as splitting the code for GPUs off leaves ROCm's libraries. Programs get no gap.
+/// Moves the program headers into a segment at the end of the file, with room for so many more,
+/// `gap` bytes above where it had to be: as splitting the code for GPUs off leaves ROCm's
+/// libraries. Programs get no gap.
 pub fn headers_at_end(bytes: &[u8], spare: usize, gap: u64) -> Vec<u8> {
     const PAGE: u64 = 4096;
     let elf = Elf::read(&bytes.to_vec()).unwrap();
@@ -82,7 +106,13 @@ pub fn headers_at_end(bytes: &[u8], spare: usize, gap: u64) -> Vec<u8> {
     let mut segments: Vec<Segment> = elf.segments().to_vec();
     segments.retain(|segment| segment.kind != segment_type::PHDR);
     let size = ((segments.len() + 2 + spare) * Segment::bytes(format.class)) as u64;
-    let mut address = elf.loads().map(Segment::memory_end).max().unwrap().next_multiple_of(PAGE) + gap;
+    let mut address = elf
+        .loads()
+        .map(Segment::memory_end)
+        .max()
+        .unwrap()
+        .next_multiple_of(PAGE)
+        + gap;
     let mut offset = (bytes.len() as u64).next_multiple_of(PAGE);
     if elf.segment(segment_type::INTERP).is_some() {
         let base = elf.loads().next().unwrap().address;
@@ -101,7 +131,14 @@ pub fn headers_at_end(bytes: &[u8], spare: usize, gap: u64) -> Vec<u8> {
     };
     let last = segments.iter().rposition(Segment::is_load).unwrap();
     segments.insert(last + 1, cover);
-    segments.insert(0, Segment { kind: segment_type::PHDR, align: 8, ..cover });
+    segments.insert(
+        0,
+        Segment {
+            kind: segment_type::PHDR,
+            align: 8,
+            ..cover
+        },
+    );
     let mut moved = bytes.to_vec();
     moved.resize(usize::try_from(offset).unwrap(), 0);
     moved.extend(segments.iter().flat_map(|segment| segment.to_bytes(format)));

@@ -1,5 +1,5 @@
-//! What the stories share: a temporary project folder, the binary run in it with a clean environment, and expected
-//! outputs kept in files.
+//! What the stories share: a temporary project folder, the binary run in it with a clean
+//! environment, and expected outputs kept in files.
 
 pub mod artifacts;
 mod bless;

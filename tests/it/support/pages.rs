@@ -48,21 +48,41 @@ impl Pages {
     }
 }
 
-fn answer(mut stream: TcpStream, pages: &BTreeMap<String, Page>, log: &Mutex<Vec<String>>) -> std::io::Result<()> {
-    let mut lines = BufReader::new(stream.try_clone()?).lines().map_while(Result::ok);
+fn answer(
+    mut stream: TcpStream,
+    pages: &BTreeMap<String, Page>,
+    log: &Mutex<Vec<String>>,
+) -> std::io::Result<()> {
+    let mut lines = BufReader::new(stream.try_clone()?)
+        .lines()
+        .map_while(Result::ok);
     let head: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
-    let path = head.first().and_then(|line| line.split(' ').nth(1)).unwrap_or_default().to_owned();
+    let path = head
+        .first()
+        .and_then(|line| line.split(' ').nth(1))
+        .unwrap_or_default()
+        .to_owned();
     log.lock().unwrap().push(path.clone());
     let close = "Connection: close\r\n";
     match pages.get(&path).unwrap_or(&Page::Status(404)) {
         Page::Body(body) => {
-            write!(stream, "HTTP/1.1 200 OK\r\n{close}Content-Length: {}\r\n\r\n", body.len())?;
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\n{close}Content-Length: {}\r\n\r\n",
+                body.len()
+            )?;
             stream.write_all(body)
         }
         Page::Redirect(to) => {
-            write!(stream, "HTTP/1.1 302 Found\r\n{close}Location: {to}\r\nContent-Length: 0\r\n\r\n")
+            write!(
+                stream,
+                "HTTP/1.1 302 Found\r\n{close}Location: {to}\r\nContent-Length: 0\r\n\r\n"
+            )
         }
-        Page::Status(status) => write!(stream, "HTTP/1.1 {status} No\r\n{close}Content-Length: 0\r\n\r\n"),
+        Page::Status(status) => write!(
+            stream,
+            "HTTP/1.1 {status} No\r\n{close}Content-Length: 0\r\n\r\n"
+        ),
         Page::Filler(bytes) => {
             write!(stream, "HTTP/1.1 200 OK\r\n{close}\r\n")?;
             let block = vec![b' '; 1 << 16];

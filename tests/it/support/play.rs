@@ -1,4 +1,5 @@
-//! A GitHub that is played: the client, without sockets and without waiting. The clock is part of the play.
+//! A GitHub that is played: the client, without sockets and without waiting. The clock is part of
+//! the play.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -11,8 +12,8 @@ use std::time::Duration;
 use http_body_util::BodyExt;
 use rock_matrix::compat::Compat;
 use rock_matrix::github::{
-    Answering, Api, Applied, Body, Calls, Client, Clock, Doing, End, GithubError, Rates, Source, Token, Wire,
-    WireError, apply, of_goal, whole,
+    Answering, Api, Applied, Body, Calls, Client, Clock, Doing, End, GithubError, Rates, Source,
+    Token, Wire, WireError, apply, of_goal, whole,
 };
 use rock_matrix::names::Digest;
 use rock_matrix::publish::Wanted;
@@ -49,11 +50,20 @@ impl Wire for Stage {
             for (name, value) in &parts.headers {
                 asked = asked.header(name.as_str(), value.to_str().unwrap());
             }
-            let lost = |reason: &str| WireError { reason: reason.to_owned(), is_lasting: false };
-            let sent = body.collect().await.map_err(|error| lost(&error.to_string()))?.to_bytes();
+            let lost = |reason: &str| WireError {
+                reason: reason.to_owned(),
+                is_lasting: false,
+            };
+            let sent = body
+                .collect()
+                .await
+                .map_err(|error| lost(&error.to_string()))?
+                .to_bytes();
             asked.body = sent.to_vec();
             // The network sets the length, here as there.
-            if asked.length().is_none() && (!asked.body.is_empty() || parts.method == http::Method::POST) {
+            if asked.length().is_none()
+                && (!asked.body.is_empty() || parts.method == http::Method::POST)
+            {
                 asked = asked.clone().body(asked.body.clone());
             }
             // Each answer takes its time.
@@ -86,7 +96,10 @@ impl Clock for Handle {
     }
 
     fn sleep(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        self.0.now_ms.fetch_add(u64::try_from(time.as_millis()).unwrap().max(1), Ordering::Relaxed);
+        self.0.now_ms.fetch_add(
+            u64::try_from(time.as_millis()).unwrap().max(1),
+            Ordering::Relaxed,
+        );
         Box::pin(std::future::ready(()))
     }
 
@@ -139,30 +152,49 @@ impl Play {
             time: self.time,
             stop: Box::new(|| false),
             on_wait: Box::new(move |call, why, wait| {
-                play.told.lock().unwrap().push(format!("{call}: {why}; {} s", wait.as_secs()));
+                play.told
+                    .lock()
+                    .unwrap()
+                    .push(format!("{call}: {why}; {} s", wait.as_secs()));
             }),
         };
         Client::new("me/wheels".parse().unwrap(), calls).unwrap()
     }
 
     /// One run of the program: what came of it.
-    pub fn run(self: &Arc<Self>, files: &Files, goal: &Goal, allowed: Allowed) -> Result<Applied, GithubError> {
+    pub fn run(
+        self: &Arc<Self>,
+        files: &Files,
+        goal: &Goal,
+        allowed: Allowed,
+    ) -> Result<Applied, GithubError> {
         self.github().forget_asked();
         run_over(&self.client(), files, goal, allowed)
     }
 
     /// The same: how it ended.
     pub fn publish(self: &Arc<Self>, files: &Files, goal: &Goal, allowed: Allowed) -> End {
-        self.run(files, goal, allowed).map_or_else(End::Failed, |applied| applied.end)
+        self.run(files, goal, allowed)
+            .map_or_else(End::Failed, |applied| applied.end)
     }
 
     pub fn releases(&self) -> Vec<Arc<Release>> {
-        self.github().repository("me/wheels").releases.values().cloned().collect()
+        self.github()
+            .repository("me/wheels")
+            .releases
+            .values()
+            .cloned()
+            .collect()
     }
 }
 
 /// One run of the program with this client.
-pub fn run_over(client: &Client, files: &Files, goal: &Goal, allowed: Allowed) -> Result<Applied, GithubError> {
+pub fn run_over(
+    client: &Client,
+    files: &Files,
+    goal: &Goal,
+    allowed: Allowed,
+) -> Result<Applied, GithubError> {
     let listed = of_goal(client, goal)?;
     let mut doing = Doing {
         open: &|name| Ok(files.open(name)),
@@ -177,7 +209,8 @@ pub fn run_over(client: &Client, files: &Files, goal: &Goal, allowed: Allowed) -
 pub struct Files {
     pub bytes: BTreeMap<String, Vec<u8>>,
     pub at_once: usize,
-    /// Whether wheels are files that are read beside the sending, and not bytes at hand: the play is another each time.
+    /// Whether wheels are files that are read beside the sending, and not bytes at hand: the play
+    /// is another each time.
     pub is_read_beside: bool,
     /// How many are open, and how many were at once.
     pub open: Arc<(AtomicUsize, AtomicUsize)>,
@@ -202,8 +235,18 @@ impl Files {
     pub fn of(count: u64, seed: u64) -> Self {
         let name = |at: u64| format!("a-{at}+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl");
         let wheels = (0..count).map(|at| (name(at), format!("wheel {at} of {seed}").into_bytes()));
-        let bytes = wheels.chain([("SHA256SUMS".to_owned(), format!("sums of {seed}").into_bytes())]).collect();
-        Self { bytes, at_once: 2, is_read_beside: false, open: Arc::default() }
+        let bytes = wheels
+            .chain([(
+                "SHA256SUMS".to_owned(),
+                format!("sums of {seed}").into_bytes(),
+            )])
+            .collect();
+        Self {
+            bytes,
+            at_once: 2,
+            is_read_beside: false,
+            open: Arc::default(),
+        }
     }
 
     fn open(&self, name: &str) -> Source {
@@ -213,7 +256,10 @@ impl Files {
         }
         let (now, most) = &*self.open;
         most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
-        Source::File(Box::new(File(std::io::Cursor::new(bytes), Arc::clone(&self.open))))
+        Source::File(Box::new(File(
+            std::io::Cursor::new(bytes),
+            Arc::clone(&self.open),
+        )))
     }
 
     /// How many were open at the same time.
@@ -242,12 +288,17 @@ impl Files {
         }
     }
 
-    /// Whether releases hold exactly these: by digest, or by size where GitHub was not asked for more.
+    /// Whether releases hold exactly these: by digest, or by size where GitHub was not asked for
+    /// more.
     pub fn are_in(&self, assets: &[Arc<Asset>], is_full: bool) -> bool {
         let digest = |bytes: &[u8]| Digest::new(Sha256::digest(bytes).into()).to_hex();
         let same = |asset: &Asset| {
-            let bytes = self.bytes.get(&asset.name).filter(|bytes| bytes.len() as u64 == asset.size_bytes);
-            asset.is_uploaded && bytes.is_some_and(|bytes| !is_full || asset.sha256 == Some(digest(bytes)))
+            let bytes = self
+                .bytes
+                .get(&asset.name)
+                .filter(|bytes| bytes.len() as u64 == asset.size_bytes);
+            asset.is_uploaded
+                && bytes.is_some_and(|bytes| !is_full || asset.sha256 == Some(digest(bytes)))
         };
         assets.len() == self.bytes.len() && assets.iter().all(|asset| same(asset))
     }

@@ -6,7 +6,8 @@ use std::sync::{LazyLock, Mutex};
 
 use regex::Regex;
 
-/// Commands that write nothing and ask nobody on the network, so that they can be run wherever they are printed.
+/// Commands that write nothing and ask nobody on the network, so that they can be run wherever they
+/// are printed.
 const READING: [&[&str]; 8] = [
     &["check"],
     &["compat", "explain"],
@@ -18,12 +19,15 @@ const READING: [&[&str]; 8] = [
     &["render", "recipe"],
 ];
 
-/// Tries each command of the program between backticks in a message; `program` makes the command of these arguments. One that
-/// only reads is run and must succeed, or find the faults that the message is about; of others the command line is parsed
-/// with all its values, by `--help`. A text that has placeholders is no command line yet.
+/// Tries each command of the program between backticks in a message; `program` makes the command of
+/// these arguments. One that only reads is run and must succeed, or find the faults that the
+/// message is about; of others the command line is parsed with all its values, by `--help`. A text
+/// that has placeholders is no command line yet.
 pub fn try_printed_commands(message: &str, program: impl Fn(&[&str]) -> Command) {
-    static PRINTED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"`rock-matrix ([^`\n]+)`").unwrap());
-    static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b[A-Z]{2,}\b|…|\[|\*|\$'").unwrap());
+    static PRINTED: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"`rock-matrix ([^`\n]+)`").unwrap());
+    static PLACEHOLDER: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\b[A-Z]{2,}\b|…|\[|\*|\$'").unwrap());
     static TRIED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     // JSON quotes the quotes of a command.
     let lines = message.lines().filter(|line| !line.starts_with('{'));
@@ -32,16 +36,26 @@ pub fn try_printed_commands(message: &str, program: impl Fn(&[&str]) -> Command)
         if PLACEHOLDER.is_match(line) || !TRIED.lock().unwrap().insert(line.to_owned()) {
             continue;
         }
-        let words = shlex::split(line).unwrap_or_else(|| panic!("no shell reads the printed `{line}`"));
+        let words =
+            shlex::split(line).unwrap_or_else(|| panic!("no shell reads the printed `{line}`"));
         let is_operator = |word: &&str| [">", ">>", "|", "&&"].contains(word);
-        let mut words: Vec<&str> = words.iter().map(String::as_str).take_while(|word| !is_operator(word)).collect();
-        let reads = READING.iter().any(|reading| words.starts_with(reading)) && !words.contains(&"--out");
+        let mut words: Vec<&str> = words
+            .iter()
+            .map(String::as_str)
+            .take_while(|word| !is_operator(word))
+            .collect();
+        let reads =
+            READING.iter().any(|reading| words.starts_with(reading)) && !words.contains(&"--out");
         if !reads {
-            let end = words.iter().position(|word| *word == "--").unwrap_or(words.len());
+            let end = words
+                .iter()
+                .position(|word| *word == "--")
+                .unwrap_or(words.len());
             words.insert(end, "--help");
         }
         let output = program(&words).output().unwrap();
-        let finds_faults = reads && ["check", "plan"].contains(&words[0]) && output.status.code() == Some(1);
+        let finds_faults =
+            reads && ["check", "plan"].contains(&words[0]) && output.status.code() == Some(1);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(
             output.status.success() || finds_faults,

@@ -8,7 +8,16 @@ use std::process::{Command, Stdio};
 use super::printed_commands::try_printed_commands;
 
 /// Variables that would change what the binary does, by prefix.
-const SCRUBBED: [&str; 8] = ["GITHUB_", "RUNNER_", "GH_", "ROCK_", "NO_COLOR", "CI", "CLICOLOR", "FLASH_ATTENTION_"];
+const SCRUBBED: [&str; 8] = [
+    "GITHUB_",
+    "RUNNER_",
+    "GH_",
+    "ROCK_",
+    "NO_COLOR",
+    "CI",
+    "CLICOLOR",
+    "FLASH_ATTENTION_",
+];
 
 /// A temporary folder with files, and the way the binary is run in it.
 ///
@@ -25,7 +34,10 @@ pub struct Project {
 impl Project {
     /// An empty folder.
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            variables: Vec::new(),
+        }
     }
 
     /// Adds a text file; parents are made.
@@ -42,15 +54,20 @@ impl Project {
         self
     }
 
-    /// Adds a source distribution that has what installers need, `source_distribution("dist/toy-1.0.tar.gz")`.
+    /// Adds a source distribution that has what installers need,
+    /// `source_distribution("dist/toy-1.0.tar.gz")`.
     pub fn source_distribution(self, path: &str) -> Self {
         let name = path.rsplit('/').next().unwrap();
         self.bytes(path, &super::SourceArchive::named(name).bytes())
     }
 
-    /// Adds a copy of a file or folder of this package, `copy("matrices/flash-attn.yaml", "m.yaml")`.
+    /// Adds a copy of a file or folder of this package, `copy("matrices/flash-attn.yaml",
+    /// "m.yaml")`.
     pub fn copy(self, from: &str, to: &str) -> Self {
-        copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join(from), &self.path(to));
+        copy_tree(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join(from),
+            &self.path(to),
+        );
         self
     }
 
@@ -91,7 +108,13 @@ impl Project {
                 if path.is_dir() {
                     folders.push(path);
                 } else {
-                    found.push(path.strip_prefix(self.root()).unwrap().to_str().unwrap().to_owned());
+                    found.push(
+                        path.strip_prefix(self.root())
+                            .unwrap()
+                            .to_str()
+                            .unwrap()
+                            .to_owned(),
+                    );
                 }
             }
         }
@@ -106,12 +129,16 @@ impl Project {
         command
     }
 
-    /// A program in the folder of the project, with nothing of this machine in its environment that the binary reads.
+    /// A program in the folder of the project, with nothing of this machine in its environment that
+    /// the binary reads.
     pub fn program(&self, name: &str) -> Command {
         let mut command = Command::new(name);
         command.current_dir(self.root()).stdin(Stdio::null());
         for (name, _) in std::env::vars_os() {
-            if name.to_str().is_some_and(|name| SCRUBBED.iter().any(|prefix| name.starts_with(prefix))) {
+            if name
+                .to_str()
+                .is_some_and(|name| SCRUBBED.iter().any(|prefix| name.starts_with(prefix)))
+            {
                 command.env_remove(name);
             }
         }
@@ -132,29 +159,40 @@ impl Project {
     pub fn run_limited(&self, kib: u32, arguments: &[&str]) -> Ran {
         let mut command = self.program("bash");
         let script = format!("ulimit -f {kib}; exec \"$0\" \"$@\"");
-        command.args(["-c", &script, env!("CARGO_BIN_EXE_rock-matrix")]).args(arguments);
+        command
+            .args(["-c", &script, env!("CARGO_BIN_EXE_rock-matrix")])
+            .args(arguments);
         self.ran(command, arguments)
     }
 
-    /// Runs the binary where its user may have this many threads and processes: 1 permits the first thread alone.
+    /// Runs the binary where its user may have this many threads and processes: 1 permits the first
+    /// thread alone.
     ///
-    /// The system does not limit root, so that the binary then runs as a user without other processes who may write
-    /// root's files (setrlimit(2), `RLIMIT_NPROC`).
+    /// The system does not limit root, so that the binary then runs as a user without other
+    /// processes who may write root's files (setrlimit(2), `RLIMIT_NPROC`).
     pub fn run_in_threads(&self, limit: u32, arguments: &[&str]) -> Ran {
         let mut command = if std::fs::metadata("/proc/self").unwrap().uid() == 0 {
             let user = (1_000_000 + std::process::id()).to_string();
             let mut command = self.program("setpriv");
             command.args(["--reuid", &user, "--regid", &user, "--clear-groups"]);
-            command.args(["--inh-caps=+dac_override", "--ambient-caps=+dac_override", "prlimit"]);
+            command.args([
+                "--inh-caps=+dac_override",
+                "--ambient-caps=+dac_override",
+                "prlimit",
+            ]);
             command
         } else {
             self.program("prlimit")
         };
-        command.arg(format!("--nproc={limit}")).arg(env!("CARGO_BIN_EXE_rock-matrix")).args(arguments);
+        command
+            .arg(format!("--nproc={limit}"))
+            .arg(env!("CARGO_BIN_EXE_rock-matrix"))
+            .args(arguments);
         self.ran(command, arguments)
     }
 
-    /// Runs a command that a message prints, as a shell reads it: the first one between backticks after `before`.
+    /// Runs a command that a message prints, as a shell reads it: the first one between backticks
+    /// after `before`.
     #[track_caller]
     pub fn follow(&self, said: &str, before: &str) -> Ran {
         let line = printed_command(said, before).replace("[ROOT]", self.root().to_str().unwrap());
@@ -170,13 +208,19 @@ impl Project {
             let canonical = self.root().canonicalize().unwrap();
             text.replace(canonical.to_str().unwrap(), "[ROOT]")
                 .replace(self.root().to_str().unwrap(), "[ROOT]")
-                .replace(concat!("rock-matrix ", env!("CARGO_PKG_VERSION")), "rock-matrix [VERSION]")
+                .replace(
+                    concat!("rock-matrix ", env!("CARGO_PKG_VERSION")),
+                    "rock-matrix [VERSION]",
+                )
         };
         Ran {
             line: format!("rock-matrix {}", arguments.join(" ")),
             said: String::from_utf8_lossy(&output.stderr).into_owned(),
             code: output.status.code(),
-            outcome: Outcome { stdout: text(output.stdout), stderr: text(output.stderr) },
+            outcome: Outcome {
+                stdout: text(output.stdout),
+                stderr: text(output.stderr),
+            },
         }
     }
 }
@@ -184,13 +228,19 @@ impl Project {
 /// The first command between backticks after `before` in a message.
 #[track_caller]
 pub fn printed_command<'a>(said: &'a str, before: &str) -> &'a str {
-    let (_, rest) = said.split_once(before).unwrap_or_else(|| panic!("no `{before}` in: {said}"));
-    rest.split('`').nth(1).unwrap_or_else(|| panic!("no command after `{before}` in: {said}"))
+    let (_, rest) = said
+        .split_once(before)
+        .unwrap_or_else(|| panic!("no `{before}` in: {said}"));
+    rest.split('`')
+        .nth(1)
+        .unwrap_or_else(|| panic!("no command after `{before}` in: {said}"))
 }
 
 /// `PATH` with the folder of the binary in front.
 pub fn path_with_program() -> String {
-    let folder = Path::new(env!("CARGO_BIN_EXE_rock-matrix")).parent().unwrap();
+    let folder = Path::new(env!("CARGO_BIN_EXE_rock-matrix"))
+        .parent()
+        .unwrap();
     format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
 }
 
@@ -209,12 +259,18 @@ impl Ran {
     #[track_caller]
     pub fn exits(self, code: i32) -> Outcome {
         let Outcome { stdout, stderr } = &self.outcome;
-        assert_eq!(self.code, Some(code), "`{}`\n--- stdout\n{stdout}\n--- stderr\n{stderr}", self.line);
+        assert_eq!(
+            self.code,
+            Some(code),
+            "`{}`\n--- stdout\n{stdout}\n--- stderr\n{stderr}",
+            self.line
+        );
         self.outcome
     }
 }
 
-/// What a run wrote, with `[ROOT]` for the project's folder and `[VERSION]` for the version of the program.
+/// What a run wrote, with `[ROOT]` for the project's folder and `[VERSION]` for the version of the
+/// program.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// Data.
@@ -231,11 +287,19 @@ impl Outcome {
     }
 }
 
-/// Keeps a copy of each wheel that a story makes in `$ROCK_STORY_WHEELS/STORY/NUMBER/`, for other programs to judge.
+/// Keeps a copy of each wheel that a story makes in `$ROCK_STORY_WHEELS/STORY/NUMBER/`, for other
+/// programs to judge.
 fn keep(path: &str, bytes: &[u8]) {
-    let is_wheel = Path::new(path).extension().is_some_and(|ending| ending == "whl");
-    let Some(folder) = std::env::var_os("ROCK_STORY_WHEELS").filter(|_| is_wheel) else { return };
-    let story = std::thread::current().name().unwrap_or("main").replace("::", ".");
+    let is_wheel = Path::new(path)
+        .extension()
+        .is_some_and(|ending| ending == "whl");
+    let Some(folder) = std::env::var_os("ROCK_STORY_WHEELS").filter(|_| is_wheel) else {
+        return;
+    };
+    let story = std::thread::current()
+        .name()
+        .unwrap_or("main")
+        .replace("::", ".");
     let story = PathBuf::from(folder).join(story);
     let number = std::fs::read_dir(&story).map_or(0, Iterator::count);
     let place = story.join(format!("{number:03}"));

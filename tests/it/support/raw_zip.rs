@@ -24,7 +24,8 @@ pub struct RawMember {
     pub content: Vec<u8>,
     /// The compression method of both headers.
     pub method: u16,
-    /// The slots of the compressed size and the size in both headers, where they are not those of the data.
+    /// The slots of the compressed size and the size in both headers, where they are not those of
+    /// the data.
     pub sizes: Option<[u32; 2]>,
     /// General purpose flags of both headers.
     pub flags: u16,
@@ -54,7 +55,14 @@ impl RawMember {
     /// A regular file.
     pub fn new(name: &str, content: &[u8]) -> Self {
         let flags = if name.is_ascii() { 0 } else { 1 << 11 };
-        Self { name: name.into(), content: content.to_vec(), flags, mode: 0o100_644, version: 20, ..Self::default() }
+        Self {
+            name: name.into(),
+            content: content.to_vec(),
+            flags,
+            mode: 0o100_644,
+            version: 20,
+            ..Self::default()
+        }
     }
 
     fn crc32(&self) -> u32 {
@@ -68,14 +76,24 @@ impl RawMember {
         let [compressed, size] = self.sizes.unwrap_or([size, size]);
         let sums = [self.crc32(), compressed, size].map(|value| if zero { 0 } else { value });
         let date = 1_u16 << 5 | 1;
-        let mut fields = [self.version, self.flags, self.method, 0, date].map(u16::to_le_bytes).concat();
+        let mut fields = [self.version, self.flags, self.method, 0, date]
+            .map(u16::to_le_bytes)
+            .concat();
         fields.extend(sums.map(u32::to_le_bytes).concat());
         fields
     }
 
     fn local(&self) -> Vec<u8> {
-        let lengths = [&self.name, &self.local_extra].map(|part| u16::try_from(part.len()).unwrap().to_le_bytes());
-        [b"PK\x03\x04", &self.common(true)[..], &lengths.concat(), &self.name, &self.local_extra].concat()
+        let lengths = [&self.name, &self.local_extra]
+            .map(|part| u16::try_from(part.len()).unwrap().to_le_bytes());
+        [
+            b"PK\x03\x04",
+            &self.common(true)[..],
+            &lengths.concat(),
+            &self.name,
+            &self.local_extra,
+        ]
+        .concat()
     }
 
     fn central(&self, offset: usize) -> Vec<u8> {
@@ -83,14 +101,32 @@ impl RawMember {
             .map(|part| u16::try_from(part.len()).unwrap().to_le_bytes())
             .concat();
         let offset = u32::try_from(offset).unwrap().to_le_bytes();
-        let rest = [&[0; 4][..], &(self.mode << 16).to_le_bytes(), &offset, &self.name, &self.central_extra].concat();
-        [b"PK\x01\x02\x14\x03", &self.common(false)[..], &lengths, &rest, &self.comment].concat()
+        let rest = [
+            &[0; 4][..],
+            &(self.mode << 16).to_le_bytes(),
+            &offset,
+            &self.name,
+            &self.central_extra,
+        ]
+        .concat();
+        [
+            b"PK\x01\x02\x14\x03",
+            &self.common(false)[..],
+            &lengths,
+            &rest,
+            &self.comment,
+        ]
+        .concat()
     }
 
     /// A data descriptor with signature that is right.
     pub fn true_descriptor(&self) -> Vec<u8> {
         let size = u32::try_from(self.content.len()).unwrap();
-        [b"PK\x07\x08", &[self.crc32(), size, size].map(u32::to_le_bytes).concat()[..]].concat()
+        [
+            b"PK\x07\x08",
+            &[self.crc32(), size, size].map(u32::to_le_bytes).concat()[..],
+        ]
+        .concat()
     }
 }
 
@@ -104,9 +140,15 @@ impl RawZip {
             let mut content = Vec::new();
             file.read_to_end(&mut content).unwrap();
             let mode = file.unix_mode().unwrap();
-            members.push(RawMember { mode, ..RawMember::new(&file.name().unwrap(), &content) });
+            members.push(RawMember {
+                mode,
+                ..RawMember::new(&file.name().unwrap(), &content)
+            });
         }
-        Self { members, ..Self::default() }
+        Self {
+            members,
+            ..Self::default()
+        }
     }
 
     /// Edits the first member.
@@ -140,9 +182,20 @@ impl RawZip {
         bytes.extend(&self.gap);
         let offset = u32::try_from(bytes.len()).unwrap().to_le_bytes();
         let length = u32::try_from(central.len()).unwrap().to_le_bytes();
-        let [count, comment] = [count, u16::try_from(self.comment.len()).unwrap()].map(u16::to_le_bytes);
-        bytes
-            .extend([&central[..], &self.before_end, b"PK\x05\x06\0\0\0\0", &count, &count, &length, &offset].concat());
+        let [count, comment] =
+            [count, u16::try_from(self.comment.len()).unwrap()].map(u16::to_le_bytes);
+        bytes.extend(
+            [
+                &central[..],
+                &self.before_end,
+                b"PK\x05\x06\0\0\0\0",
+                &count,
+                &count,
+                &length,
+                &offset,
+            ]
+            .concat(),
+        );
         bytes.extend([&comment[..], &self.comment].concat());
         bytes
     }
@@ -156,5 +209,13 @@ pub fn extra_field(id: u16, content: &[u8]) -> Vec<u8> {
 
 /// An Info-ZIP Unicode Path field for a header with this name (APPNOTE 4.6.9).
 pub fn unicode_path(name: &[u8], path: &str) -> Vec<u8> {
-    extra_field(0x7075, &[&[1], &crc32fast::hash(name).to_le_bytes()[..], path.as_bytes()].concat())
+    extra_field(
+        0x7075,
+        &[
+            &[1],
+            &crc32fast::hash(name).to_le_bytes()[..],
+            path.as_bytes(),
+        ]
+        .concat(),
+    )
 }

@@ -20,7 +20,10 @@ pub fn members(path: &Path) -> Members {
             let mut file = archive.by_index(at).unwrap();
             let mut content = Vec::new();
             file.read_to_end(&mut content).unwrap();
-            (file.name().unwrap().into_owned(), (content, file.unix_mode().unwrap() & 0o777))
+            (
+                file.name().unwrap().into_owned(),
+                (content, file.unix_mode().unwrap() & 0o777),
+            )
         })
         .collect()
 }
@@ -29,9 +32,16 @@ pub fn members(path: &Path) -> Members {
 pub fn rewrite(path: &Path, edit: impl FnOnce(&mut Members)) {
     let mut members = members(path);
     edit(&mut members);
-    let record = members.keys().find(|name| name.ends_with(".dist-info/RECORD")).unwrap().clone();
+    let record = members
+        .keys()
+        .find(|name| name.ends_with(".dist-info/RECORD"))
+        .unwrap()
+        .clone();
     members.remove(&record);
-    let mut rows: String = members.iter().map(|(name, (content, _))| row(name, content)).collect();
+    let mut rows: String = members
+        .iter()
+        .map(|(name, (content, _))| row(name, content))
+        .collect();
     rows.push_str(&format!("{record},,\n"));
     members.insert(record, (rows.into_bytes(), 0o644));
     write(path, &members);
@@ -41,7 +51,12 @@ pub fn rewrite(path: &Path, edit: impl FnOnce(&mut Members)) {
 pub fn write(path: &Path, members: &Members) {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, (content, mode)) in members {
-        writer.start_file(name.as_str(), SimpleFileOptions::default().unix_permissions(*mode)).unwrap();
+        writer
+            .start_file(
+                name.as_str(),
+                SimpleFileOptions::default().unix_permissions(*mode),
+            )
+            .unwrap();
         writer.write_all(content).unwrap();
     }
     std::fs::write(path, writer.finish().unwrap().into_inner()).unwrap();

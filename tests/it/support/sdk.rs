@@ -1,5 +1,5 @@
-//! A ROCm SDK to build against: packages that `sdk build` makes of small artifacts, with real libraries and the real
-//! Python, installed as an installer does it.
+//! A ROCm SDK to build against: packages that `sdk build` makes of small artifacts, with real
+//! libraries and the real Python, installed as an installer does it.
 
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,7 +14,8 @@ pub const VERSION: &str = "7.14.0";
 const ROCM: &str = "rocm-7.14.0.tar.gz";
 /// Its targets, as its build told them.
 const TARGETS: &str = "gfx942;gfx1151";
-/// Libraries that torch loads, beside those of every split build: the artifact, the folder, the SONAME.
+/// Libraries that torch loads, beside those of every split build: the artifact, the folder, the
+/// SONAME.
 const LIBRARIES: [(&str, &str, &str); 20] = [
     ("amd-llvm_lib_generic", "lib", "libamd_comgr.so.3"),
     ("core-amdsmi_lib_generic", "lib", "libamd_smi.so.26"),
@@ -27,11 +28,27 @@ const LIBRARIES: [(&str, &str, &str); 20] = [
     ("blas_lib_generic", "lib", "libhipblaslt.so.1"),
     ("miopen_lib_generic", "lib", "libMIOpen.so.1"),
     ("hipdnn_lib_generic", "lib", "libhipdnn_backend.so.0"),
-    ("sysdeps_lib_generic", "lib/rocm_sysdeps/lib", "librocm_sysdeps_liblzma.so.5"),
-    ("host-blas_lib_generic", "lib/host-math/lib", "librocm-openblas.so.0"),
+    (
+        "sysdeps_lib_generic",
+        "lib/rocm_sysdeps/lib",
+        "librocm_sysdeps_liblzma.so.5",
+    ),
+    (
+        "host-blas_lib_generic",
+        "lib/host-math/lib",
+        "librocm-openblas.so.0",
+    ),
     ("core-amdsmi_lib_generic", "lib", "librocm_smi64.so.7"),
-    ("rocprofiler-sdk_lib_generic", "lib", "librocprofiler-sdk.so.1"),
-    ("rocprofiler-sdk_lib_generic", "lib", "librocprofiler-sdk-roctx.so.1"),
+    (
+        "rocprofiler-sdk_lib_generic",
+        "lib",
+        "librocprofiler-sdk.so.1",
+    ),
+    (
+        "rocprofiler-sdk_lib_generic",
+        "lib",
+        "librocprofiler-sdk-roctx.so.1",
+    ),
     ("rocprofiler-sdk_lib_generic", "lib", "libroctracer64.so.4"),
     ("rocprofiler-sdk_lib_generic", "lib", "libroctx64.so.4"),
     ("rccl_lib_generic", "lib", "librccl.so.1"),
@@ -42,19 +59,42 @@ const LIBRARIES: [(&str, &str, &str); 20] = [
 pub fn artifacts(project: &Project) {
     let all = Artifacts::split(project);
     let info = format!("{{\"dist_amdgpu_targets\": \"{TARGETS}\"}}");
-    all.file("base_lib_generic/base/aux-overlay/stage/share/therock/dist_info.json", info.as_bytes());
+    all.file(
+        "base_lib_generic/base/aux-overlay/stage/share/therock/dist_info.json",
+        info.as_bytes(),
+    );
     for (artifact, folder, soname) in LIBRARIES {
-        all.executable(&format!("{artifact}/torch/stage/{folder}/{soname}"), library(soname));
+        all.executable(
+            &format!("{artifact}/torch/stage/{folder}/{soname}"),
+            library(soname),
+        );
     }
-    all.file("amd-llvm_run_generic/llvm/stage/lib/llvm/amdgcn/bitcode/ocml.bc", b"BC");
-    all.file("sysdeps_dev_generic/torch/stage/lib/rocm_sysdeps/include/lzma.h", b"#pragma once\n");
-    all.file("rocprofiler-sdk_dev_generic/torch/stage/include/roctracer/roctracer.h", b"#pragma once\n");
+    all.file(
+        "amd-llvm_run_generic/llvm/stage/lib/llvm/amdgcn/bitcode/ocml.bc",
+        b"BC",
+    );
+    all.file(
+        "sysdeps_dev_generic/torch/stage/lib/rocm_sysdeps/include/lzma.h",
+        b"#pragma once\n",
+    );
+    all.file(
+        "rocprofiler-sdk_dev_generic/torch/stage/include/roctracer/roctracer.h",
+        b"#pragma once\n",
+    );
 }
 
-/// The packages, which the first of all tests that wants them makes for those that follow. Another program makes others.
+/// The packages, which the first of all tests that wants them makes for those that follow. Another
+/// program makes others.
 fn packages() -> PathBuf {
-    let told = Path::new(env!("CARGO_BIN_EXE_rock-matrix")).metadata().unwrap();
-    let built = told.modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
+    let told = Path::new(env!("CARGO_BIN_EXE_rock-matrix"))
+        .metadata()
+        .unwrap();
+    let built = told
+        .modified()
+        .unwrap()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .as_nanos();
     let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let kept = base.join(format!("sdk-{built:x}-{:x}", told.len()));
     if !kept.exists() {
@@ -62,7 +102,16 @@ fn packages() -> PathBuf {
         artifacts(&project);
         let own = tempfile::tempdir_in(base).unwrap();
         let made = own.path().to_str().unwrap();
-        let words = ["sdk", "build", "--artifact-dir", "artifacts", "--version", VERSION, "--dest-dir", made];
+        let words = [
+            "sdk",
+            "build",
+            "--artifact-dir",
+            "artifacts",
+            "--version",
+            VERSION,
+            "--dest-dir",
+            made,
+        ];
         project.run(&words).exits(0);
         // Where another test was faster its packages are there, with the same bytes.
         let _ = std::fs::rename(own.path().join("dist"), &kept);
@@ -79,12 +128,15 @@ pub fn copy(folder: &Path) {
     }
 }
 
-/// Installs `rocm[libraries,devel]` into a folder of Python packages: the wheels with their RECORDs, and what the source
-/// distribution holds.
+/// Installs `rocm[libraries,devel]` into a folder of Python packages: the wheels with their
+/// RECORDs, and what the source distribution holds.
 pub fn install(site: &Path) {
     let packages = packages();
     for name in ["rocm_sdk_core", "rocm_sdk_libraries", "rocm_sdk_devel"] {
-        unpack(&packages.join(format!("{name}-{VERSION}-py3-none-linux_x86_64.whl")), site);
+        unpack(
+            &packages.join(format!("{name}-{VERSION}-py3-none-linux_x86_64.whl")),
+            site,
+        );
     }
     let sdist = flate2::read::GzDecoder::new(std::fs::File::open(packages.join(ROCM)).unwrap());
     let mut record = String::new();
@@ -94,7 +146,9 @@ pub fn install(site: &Path) {
         let below = path.strip_prefix(format!("rocm-{VERSION}")).unwrap();
         let place = match below.strip_prefix("src") {
             Ok(module) if module.starts_with("rocm_sdk") => module.to_owned(),
-            _ if below == Path::new("PKG-INFO") => PathBuf::from(format!("rocm-{VERSION}.dist-info/METADATA")),
+            _ if below == Path::new("PKG-INFO") => {
+                PathBuf::from(format!("rocm-{VERSION}.dist-info/METADATA"))
+            }
             _ => continue,
         };
         let mut content = Vec::new();
@@ -103,13 +157,21 @@ pub fn install(site: &Path) {
         record += &format!("{},,\n", place.display());
     }
     record += &format!("rocm-{VERSION}.dist-info/RECORD,,\n");
-    write(&site.join(format!("rocm-{VERSION}.dist-info/RECORD")), record.as_bytes(), false);
+    write(
+        &site.join(format!("rocm-{VERSION}.dist-info/RECORD")),
+        record.as_bytes(),
+        false,
+    );
 }
 
 /// Has an installed SDK say other targets, as those of its build.
 pub fn set_targets(site: &Path, targets: &str) {
     let text = serde_json::json!({"dist_amdgpu_targets": targets}).to_string();
-    std::fs::write(site.join("_rocm_sdk_core/share/therock/dist_info.json"), text).unwrap();
+    std::fs::write(
+        site.join("_rocm_sdk_core/share/therock/dist_info.json"),
+        text,
+    )
+    .unwrap();
 }
 
 fn unpack(wheel: &Path, site: &Path) {

@@ -12,13 +12,22 @@ pub struct SourceArchive {
 }
 
 impl SourceArchive {
-    /// A source distribution of the project and version that a file name has, with what installers need.
+    /// A source distribution of the project and version that a file name has, with what installers
+    /// need.
     pub fn named(name: &str) -> Self {
-        let top = name.strip_suffix(".tar.gz").expect("the name of a source distribution");
+        let top = name
+            .strip_suffix(".tar.gz")
+            .expect("the name of a source distribution");
         let (project, version) = top.rsplit_once('-').expect("a version behind the last `-`");
         Self::empty()
-            .file(&format!("{top}/PKG-INFO"), format!("Metadata-Version: 2.2\nName: {project}\nVersion: {version}\n"))
-            .file(&format!("{top}/pyproject.toml"), "[build-system]\nrequires = []\n")
+            .file(
+                &format!("{top}/PKG-INFO"),
+                format!("Metadata-Version: 2.2\nName: {project}\nVersion: {version}\n"),
+            )
+            .file(
+                &format!("{top}/pyproject.toml"),
+                "[build-system]\nrequires = []\n",
+            )
     }
 
     /// An archive of an install tree with one file.
@@ -28,7 +37,9 @@ impl SourceArchive {
 
     /// An archive without members.
     pub fn empty() -> Self {
-        Self { builder: tar::Builder::new(Vec::new()) }
+        Self {
+            builder: tar::Builder::new(Vec::new()),
+        }
     }
 
     /// Adds a file under a path that need not be a safe one.
@@ -42,7 +53,9 @@ impl SourceArchive {
         header.set_entry_type(tar::EntryType::Regular);
         header.set_mode(0o644);
         header.set_size(content.len() as u64);
-        self.builder.append_data(&mut header, path, content).unwrap();
+        self.builder
+            .append_data(&mut header, path, content)
+            .unwrap();
         self
     }
 

@@ -16,8 +16,8 @@ pub const JOB: &str = "toy-1.0-rocm6.2-py3.11";
 /// Longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A project with a recipe of four stages: `prepare`, `build`, and the `record` and `smoke-test` that every recipe
-/// has, which a stand-in for Python passes.
+/// A project with a recipe of four stages: `prepare`, `build`, and the `record` and `smoke-test`
+/// that every recipe has, which a stand-in for Python passes.
 pub struct Toy {
     pub project: Project,
     /// Where the program is called: a folder whose name has a blank and letters beyond ASCII.
@@ -35,7 +35,10 @@ impl Toy {
         let project = Project::new();
         let folder = project.path("grö ße");
         let toy = Self { project, folder };
-        let indented: String = build.lines().map(|line| format!("\n        {line}")).collect();
+        let indented: String = build
+            .lines()
+            .map(|line| format!("\n        {line}"))
+            .collect();
         let recipe = format!(
             "recipe: 1\nname: toy\ndistribution: toy\nvars:\n  python: python3\nsteps:\n\
              - stage: prepare\n    argv: [bash, -c, \"echo preparing; echo prepare >>order\"]\n\
@@ -75,7 +78,11 @@ impl Toy {
     /// Two jobs instead of one, for Python 3.11 and 3.12.
     pub fn two_pythons(self) -> Self {
         let text = std::fs::read_to_string(self.path("matrices/toy.yaml")).unwrap();
-        self.write("matrices/toy.yaml", text.replace("[\"3.11\"]", "[\"3.11\", \"3.12\"]").as_bytes());
+        self.write(
+            "matrices/toy.yaml",
+            text.replace("[\"3.11\"]", "[\"3.11\", \"3.12\"]")
+                .as_bytes(),
+        );
         self
     }
 
@@ -109,33 +116,60 @@ impl Toy {
     /// The program, to be run in the folder.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.project.command(arguments);
-        command.args(["--recipes", "recipes"]).current_dir(&self.folder).env("WHEELS", self.path("wheels"));
+        command
+            .args(["--recipes", "recipes"])
+            .current_dir(&self.folder)
+            .env("WHEELS", self.path("wheels"));
         command
     }
 
-    /// The rendered workflow, and the first leg of a matrix of the plan, which is written to `plan.json`.
+    /// The rendered workflow, and the first leg of a matrix of the plan, which is written to
+    /// `plan.json`.
     #[track_caller]
     pub fn workflow(&self, matrix: &str) -> (serde_json::Value, serde_json::Value) {
-        let said = |arguments: &[&str]| ended(self.command(arguments).output().unwrap(), 0, &self.folder).0;
-        said(&["plan", "matrices/toy.yaml", "--format", "json", "--out", "plan.json"]);
+        let said = |arguments: &[&str]| {
+            ended(self.command(arguments).output().unwrap(), 0, &self.folder).0
+        };
+        said(&[
+            "plan",
+            "matrices/toy.yaml",
+            "--format",
+            "json",
+            "--out",
+            "plan.json",
+        ]);
         let outputs = said(&["plan", "matrices/toy.yaml", "--github-output"]);
-        let legs = outputs.lines().find_map(|line| line.strip_prefix(matrix)?.strip_prefix('=')).unwrap();
+        let legs = outputs
+            .lines()
+            .find_map(|line| line.strip_prefix(matrix)?.strip_prefix('='))
+            .unwrap();
         let legs: serde_json::Value = serde_json::from_str(legs).unwrap();
-        let workflow = serde_yaml::from_str(&said(&["render", "workflow", "matrices/toy.yaml"])).unwrap();
+        let workflow =
+            serde_yaml::from_str(&said(&["render", "workflow", "matrices/toy.yaml"])).unwrap();
         (workflow, legs["include"][0].clone())
     }
 
-    /// Runs the script of a step of a workflow as a runner does, with the values of its expressions; whether it
-    /// succeeded. What it puts out is in `outputs`, its summary in `summary.md`.
+    /// Runs the script of a step of a workflow as a runner does, with the values of its
+    /// expressions; whether it succeeded. What it puts out is in `outputs`, its summary in
+    /// `summary.md`.
     pub fn step(&self, step: &serde_json::Value, value: impl Fn(&str) -> String) -> bool {
-        let programs = Path::new(env!("CARGO_BIN_EXE_rock-matrix")).parent().unwrap();
+        let programs = Path::new(env!("CARGO_BIN_EXE_rock-matrix"))
+            .parent()
+            .unwrap();
         let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
         let script = step["run"].as_str().unwrap();
         let mut bash = Command::new("bash");
-        bash.args(["-e", "-o", "pipefail", "-c", script]).current_dir(&self.folder);
-        bash.env_clear().env("PATH", path).env("WHEELS", self.path("wheels"));
-        bash.env("GITHUB_STEP_SUMMARY", self.path("summary.md")).env("GITHUB_OUTPUT", self.path("outputs"));
-        for name in ["GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"].into_iter().filter(|name| script.contains(*name)) {
+        bash.args(["-e", "-o", "pipefail", "-c", script])
+            .current_dir(&self.folder);
+        bash.env_clear()
+            .env("PATH", path)
+            .env("WHEELS", self.path("wheels"));
+        bash.env("GITHUB_STEP_SUMMARY", self.path("summary.md"))
+            .env("GITHUB_OUTPUT", self.path("outputs"));
+        for name in ["GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"]
+            .into_iter()
+            .filter(|name| script.contains(*name))
+        {
             bash.env(name, value(name));
         }
         for (variable, expression) in step["env"].as_object().into_iter().flatten() {
@@ -147,28 +181,46 @@ impl Toy {
     /// `build` of the job with these arguments, run to its end; asserts the exit code.
     #[track_caller]
     pub fn build(&self, code: i32, arguments: &[&str]) -> (String, String) {
-        let arguments: Vec<&str> = ["build", JOB].into_iter().chain(arguments.iter().copied()).collect();
+        let arguments: Vec<&str> = ["build", JOB]
+            .into_iter()
+            .chain(arguments.iter().copied())
+            .collect();
         let output = self.command(&arguments).output().unwrap();
-        try_printed_commands(&String::from_utf8_lossy(&output.stderr), |words| self.command(words));
+        try_printed_commands(&String::from_utf8_lossy(&output.stderr), |words| {
+            self.command(words)
+        });
         ended(output, code, &self.folder)
     }
 
-    /// Runs the first command between backticks after `before` as a shell reads it, as someone does who copies it from a
-    /// message.
+    /// Runs the first command between backticks after `before` as a shell reads it, as someone does
+    /// who copies it from a message.
     #[track_caller]
     pub fn follow(&self, said: &str, before: &str, code: i32) -> (String, String) {
         let own = self.command(&[]);
         let mut shell = Command::new("bash");
-        shell.args(["-c", printed_command(said, before)]).current_dir(&self.folder).env_clear();
-        shell.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell
+            .args(["-c", printed_command(said, before)])
+            .current_dir(&self.folder)
+            .env_clear();
+        shell.envs(
+            own.get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
         shell.env("PATH", path_with_program());
         ended(shell.output().unwrap(), code, &self.folder)
     }
 
     /// Starts `build` of the job in the background.
     pub fn start(&self, arguments: &[&str]) -> Child {
-        let arguments: Vec<&str> = ["build", JOB].into_iter().chain(arguments.iter().copied()).collect();
-        self.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        let arguments: Vec<&str> = ["build", JOB]
+            .into_iter()
+            .chain(arguments.iter().copied())
+            .collect();
+        self.command(&arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
     }
 
     /// Waits for a file below the job's folder and gives its text.
@@ -187,9 +239,17 @@ pub fn wait(child: Child, code: i32, folder: &Path) -> (String, String) {
 
 #[track_caller]
 fn ended(output: Output, code: i32, folder: &Path) -> (String, String) {
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace(folder.to_str().unwrap(), "[HERE]");
+    let text = |bytes: Vec<u8>| {
+        String::from_utf8(bytes)
+            .unwrap()
+            .replace(folder.to_str().unwrap(), "[HERE]")
+    };
     let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-    assert_eq!(output.status.code(), Some(code), "--- stdout\n{stdout}\n--- stderr\n{stderr}");
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "--- stdout\n{stdout}\n--- stderr\n{stderr}"
+    );
     (stdout, stderr)
 }
 
@@ -205,11 +265,12 @@ pub fn wait_until(holds: impl Fn() -> bool, what: &str) {
 
 /// Whether the processes with these numbers, blanks between, are gone.
 pub fn all_gone(ids: &str) -> bool {
-    ids.split_whitespace().all(|id| !rock_matrix::sys::process::is_running(id.parse().unwrap()))
+    ids.split_whitespace()
+        .all(|id| !rock_matrix::sys::process::is_running(id.parse().unwrap()))
 }
 
-/// A `docker` that writes down its words. `run` executes the script of the mounted folder, or says what `trouble`
-/// holds and fails; `rm` ends what `run` started.
+/// A `docker` that writes down its words. `run` executes the script of the mounted folder, or says
+/// what `trouble` holds and fails; `rm` ends what `run` started.
 const ENGINE: &str = r#"#!/bin/bash
 here=$(dirname "$0")
 printf '%s\n' "$*" >>"$here/calls"
@@ -248,7 +309,8 @@ case $1 in
 esac
 "#;
 
-/// A toy that is built in a container, with a stand-in for the engine that runs the script on this machine.
+/// A toy that is built in a container, with a stand-in for the engine that runs the script on this
+/// machine.
 pub struct Harbour {
     pub toy: Toy,
 }
@@ -269,7 +331,11 @@ impl Harbour {
             .chain(arguments.iter().copied())
             .collect();
         let mut command = self.toy.command(&all);
-        let path = format!("{}:{}", self.toy.path("bin").display(), std::env::var("PATH").unwrap());
+        let path = format!(
+            "{}:{}",
+            self.toy.path("bin").display(),
+            std::env::var("PATH").unwrap()
+        );
         command.env("PATH", path);
         command
     }
@@ -277,13 +343,22 @@ impl Harbour {
     /// The same, run to its end; asserts the exit code.
     #[track_caller]
     pub fn build(&self, code: i32, arguments: &[&str]) -> (String, String) {
-        let child = self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let child = self
+            .command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         wait(child, code, &self.toy.folder)
     }
 
     /// The words of each call of the engine.
     pub fn calls(&self) -> Vec<String> {
         let calls = std::fs::read_to_string(self.toy.path("bin/calls")).unwrap_or_default();
-        calls.replace(self.toy.folder.to_str().unwrap(), "[HERE]").lines().map(str::to_owned).collect()
+        calls
+            .replace(self.toy.folder.to_str().unwrap(), "[HERE]")
+            .lines()
+            .map(str::to_owned)
+            .collect()
     }
 }

@@ -7,7 +7,8 @@ use sha2::{Digest as _, Sha256};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// A wheel under construction. Its METADATA, WHEEL and RECORD fit its name unless a story edits them.
+/// A wheel under construction. Its METADATA, WHEEL and RECORD fit its name unless a story edits
+/// them.
 ///
 /// ```ignore
 /// let wheel = Wheel::named("flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl")
@@ -107,15 +108,28 @@ impl Wheel {
         for (file, text) in [("METADATA", self.metadata()), ("WHEEL", self.wheel())] {
             let text = self.edited(file, text);
             let latin = || text.chars().map(|c| u8::try_from(c).unwrap()).collect();
-            let bytes = if self.latin_1 { latin() } else { text.clone().into_bytes() };
+            let bytes = if self.latin_1 {
+                latin()
+            } else {
+                text.clone().into_bytes()
+            };
             files.push((format!("{dist_info}/{file}"), bytes, 0o644));
         }
-        let mut record: String = files.iter().map(|(name, content, _)| row(name, content)).collect();
+        let mut record: String = files
+            .iter()
+            .map(|(name, content, _)| row(name, content))
+            .collect();
         record.push_str(&format!("{dist_info}/RECORD,,\n"));
-        files.push((format!("{dist_info}/RECORD"), self.edited("RECORD", record).into_bytes(), 0o644));
+        files.push((
+            format!("{dist_info}/RECORD"),
+            self.edited("RECORD", record).into_bytes(),
+            0o644,
+        ));
         let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
         for (name, content, mode) in files {
-            let options = SimpleFileOptions::default().compression_method(self.method).unix_permissions(mode);
+            let options = SimpleFileOptions::default()
+                .compression_method(self.method)
+                .unix_permissions(mode);
             writer.start_file(name, options).unwrap();
             writer.write_all(&content).unwrap();
         }
@@ -123,12 +137,19 @@ impl Wheel {
     }
 
     fn edited(&self, file: &str, text: String) -> String {
-        self.edits.iter().filter(|(name, _)| name == file).fold(text, |text, (_, edit)| edit(text))
+        self.edits
+            .iter()
+            .filter(|(name, _)| name == file)
+            .fold(text, |text, (_, edit)| edit(text))
     }
 
     fn metadata(&self) -> String {
         let name = self.name.distribution.replace('_', "-");
-        let lines: String = self.headers.iter().map(|line| format!("{line}\n")).collect();
+        let lines: String = self
+            .headers
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .collect();
         format!(
             "Metadata-Version: 2.1\nName: {name}\nVersion: {}\nSummary: Made for a test\n{lines}\nA description.\n",
             self.name.version
@@ -136,16 +157,32 @@ impl Wheel {
     }
 
     fn wheel(&self) -> String {
-        let build = self.name.build.as_ref().map(|build| format!("Build: {build}\n")).unwrap_or_default();
-        let tags: String = self.name.expanded_tags().iter().map(|tag| format!("Tag: {tag}\n")).collect();
+        let build = self
+            .name
+            .build
+            .as_ref()
+            .map(|build| format!("Build: {build}\n"))
+            .unwrap_or_default();
+        let tags: String = self
+            .name
+            .expanded_tags()
+            .iter()
+            .map(|tag| format!("Tag: {tag}\n"))
+            .collect();
         let purelib = self.name.is_any_platform();
-        format!("Wheel-Version: 1.0\nGenerator: made for a test\nRoot-Is-Purelib: {purelib}\n{build}{tags}")
+        format!(
+            "Wheel-Version: 1.0\nGenerator: made for a test\nRoot-Is-Purelib: {purelib}\n{build}{tags}"
+        )
     }
 }
 
 /// The row of RECORD for a file.
 pub fn row(name: &str, content: &[u8]) -> String {
-    let name = if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() };
+    let name = if name.contains([',', '"']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.to_owned()
+    };
     let digest = Digest::new(Sha256::digest(content).into());
     format!("{name},sha256={},{}\n", digest.to_base64(), content.len())
 }

@@ -15,23 +15,38 @@ impl Address {
     /// Takes an address apart; one without a scheme has an empty base.
     pub fn of(url: &str) -> Self {
         let after_scheme = url.find("://").map_or(0, |at| at + 3);
-        let base_end = url[after_scheme..].find(['/', '?']).map_or(url.len(), |at| after_scheme + at);
+        let base_end = url[after_scheme..]
+            .find(['/', '?'])
+            .map_or(url.len(), |at| after_scheme + at);
         let base_end = if after_scheme == 0 { 0 } else { base_end };
         let (base, rest) = url.split_at(base_end);
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-        Self { base: base.to_owned(), path: path.to_owned(), query: query.to_owned() }
+        Self {
+            base: base.to_owned(),
+            path: path.to_owned(),
+            query: query.to_owned(),
+        }
     }
 
     /// The pieces of the path, decoded; a `+` in a path is a plus.
     pub fn pieces(&self) -> Vec<String> {
-        self.path.split('/').filter(|piece| !piece.is_empty()).map(|piece| decode(piece, false)).collect()
+        self.path
+            .split('/')
+            .filter(|piece| !piece.is_empty())
+            .map(|piece| decode(piece, false))
+            .collect()
     }
 
     /// The value of a key of the query, decoded; a raw `+` is a space, as in every form
     /// (WHATWG URL Standard, "application/x-www-form-urlencoded parsing").
     pub fn asked(&self, key: &str) -> Option<String> {
-        let pair = self.query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
-        pair.filter(|(name, _)| decode(name, true) == key).map(|(_, value)| decode(value, true)).next()
+        let pair = self
+            .query
+            .split('&')
+            .map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        pair.filter(|(name, _)| decode(name, true) == key)
+            .map(|(_, value)| decode(value, true))
+            .next()
     }
 }
 
@@ -39,8 +54,13 @@ impl Address {
 pub fn decode(text: &str, plus_is_space: bool) -> String {
     let (bytes, mut out, mut at) = (text.as_bytes(), Vec::with_capacity(text.len()), 0);
     while at < bytes.len() {
-        let coded = bytes.get(at + 1..at + 3).and_then(|two| std::str::from_utf8(two).ok());
-        match (bytes[at], coded.and_then(|two| u8::from_str_radix(two, 16).ok())) {
+        let coded = bytes
+            .get(at + 1..at + 3)
+            .and_then(|two| std::str::from_utf8(two).ok());
+        match (
+            bytes[at],
+            coded.and_then(|two| u8::from_str_radix(two, 16).ok()),
+        ) {
             (b'%', Some(byte)) => {
                 out.push(byte);
                 at += 2;
@@ -56,7 +76,9 @@ pub fn decode(text: &str, plus_is_space: bool) -> String {
 /// Percent-encoding of everything but the unreserved characters (RFC 3986, section 2.3).
 pub fn encode(text: &str) -> String {
     let one = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+            char::from(byte).to_string()
+        }
         _ => format!("%{byte:02X}"),
     };
     text.bytes().map(one).collect()
@@ -69,7 +91,10 @@ mod tests {
     #[test]
     fn an_address_comes_apart() {
         let address = Address::of("http://127.0.0.1:80/repos/o/r?name=a%2Bb&x=1");
-        assert_eq!((address.base.as_str(), address.path.as_str()), ("http://127.0.0.1:80", "/repos/o/r"));
+        assert_eq!(
+            (address.base.as_str(), address.path.as_str()),
+            ("http://127.0.0.1:80", "/repos/o/r")
+        );
         assert_eq!(address.asked("name").as_deref(), Some("a+b"));
         assert_eq!(address.asked("absent"), None);
         assert_eq!(Address::of("/only/path").pieces(), ["only", "path"]);
@@ -78,7 +103,10 @@ mod tests {
 
     #[test]
     fn a_raw_plus_is_a_space_in_a_query_and_a_plus_in_a_path() {
-        assert_eq!(Address::of("/a+b?name=a+b").asked("name").as_deref(), Some("a b"));
+        assert_eq!(
+            Address::of("/a+b?name=a+b").asked("name").as_deref(),
+            Some("a b")
+        );
         assert_eq!(Address::of("/a+b%2B").pieces(), ["a+b+"]);
         assert_eq!(decode("%2", true), "%2");
         assert_eq!(decode("%zz%41", true), "%zzA");

@@ -15,14 +15,24 @@ use super::{downloads, paging, rename};
 pub fn list(call: &Call, repository: &Repository) -> Reply {
     let id = call.route.id;
     let is_seen = |release: &&Arc<Release>| call.may_write || !release.draft;
-    let Some(real) = repository.releases.get(&id).filter(is_seen) else { return errors::not_found() };
+    let Some(real) = repository.releases.get(&id).filter(is_seen) else {
+        return errors::not_found();
+    };
     // A release that the lagging list does not know yet has no assets there.
     let seen = repository.at(call.list_ms).get(&id);
-    let assets: Vec<&Arc<Asset>> = seen.map(|release| release.assets.iter().collect()).unwrap_or_default();
-    let url = format!("{}/repositories/{}/releases/{id}/assets", call.settings.api_base, repository.id);
+    let assets: Vec<&Arc<Asset>> = seen
+        .map(|release| release.assets.iter().collect())
+        .unwrap_or_default();
+    let url = format!(
+        "{}/repositories/{}/releases/{id}/assets",
+        call.settings.api_base, repository.id
+    );
     let (part, link) = paging::page(assets, call.address, &url);
     let shaper = Shaper::new(call.settings, repository, call.now_ms);
-    let body: Vec<_> = part.into_iter().map(|asset| shaper.asset(real, asset)).collect();
+    let body: Vec<_> = part
+        .into_iter()
+        .map(|asset| shaper.asset(real, asset))
+        .collect();
     let mut reply = Reply::json(200, &body);
     if let Some(link) = link {
         reply.set("link", &link);
@@ -32,9 +42,17 @@ pub fn list(call: &Call, repository: &Repository) -> Reply {
 
 /// One asset, or where its bytes are.
 pub fn get(call: &Call, repository: &mut Repository) -> Reply {
-    let found = repository.asset(call.route.id).filter(|(release, _)| call.may_write || !release.draft);
-    let Some((release, asset)) = found else { return errors::not_found() };
-    if call.request.get("accept").is_some_and(|accept| accept.contains("application/octet-stream")) {
+    let found = repository
+        .asset(call.route.id)
+        .filter(|(release, _)| call.may_write || !release.draft);
+    let Some((release, asset)) = found else {
+        return errors::not_found();
+    };
+    if call
+        .request
+        .get("accept")
+        .is_some_and(|accept| accept.contains("application/octet-stream"))
+    {
         if !asset.is_uploaded {
             return errors::not_found();
         }
@@ -42,12 +60,17 @@ pub fn get(call: &Call, repository: &mut Repository) -> Reply {
         change(repository, id, |asset| asset.downloads += 1);
         return downloads::redirect(call, id);
     }
-    Reply::json(200, &Shaper::new(call.settings, repository, call.now_ms).asset(release, asset))
+    Reply::json(
+        200,
+        &Shaper::new(call.settings, repository, call.now_ms).asset(release, asset),
+    )
 }
 
 /// Changes name or label.
 pub fn edit(call: &mut Call, repository: &mut Repository) -> Reply {
-    let Some((release, old)) = repository.asset(call.route.id) else { return errors::not_found() };
+    let Some((release, old)) = repository.asset(call.route.id) else {
+        return errors::not_found();
+    };
     let read = || -> Result<_, Reply> {
         let fields = Fields::of(call.request)?;
         Ok((fields.text("name")?, fields.text("label")?))
@@ -57,7 +80,11 @@ pub fn edit(call: &mut Call, repository: &mut Repository) -> Reply {
         Err(refused) => return refused,
     };
     if release.immutable {
-        return errors::invalid(&[custom("ReleaseAsset", None, "Cannot update asset from an immutable release")]);
+        return errors::invalid(&[custom(
+            "ReleaseAsset",
+            None,
+            "Cannot update asset from an immutable release",
+        )]);
     }
     let name = name.map_or_else(|| old.name.clone(), |asked| rename::stored_name(&asked));
     if is_taken(release, &name, Some(old.id)) {
@@ -74,35 +101,55 @@ pub fn edit(call: &mut Call, repository: &mut Repository) -> Reply {
         asset.updated_ms = call.now_ms;
     });
     match repository.asset(id) {
-        Some((release, asset)) => {
-            Reply::json(200, &Shaper::new(call.settings, repository, call.now_ms).asset(release, asset))
-        }
+        Some((release, asset)) => Reply::json(
+            200,
+            &Shaper::new(call.settings, repository, call.now_ms).asset(release, asset),
+        ),
         None => errors::not_found(),
     }
 }
 
 /// Deletes an asset, whole or not.
 pub fn delete(call: &mut Call, repository: &mut Repository) -> Reply {
-    let Some((release, asset)) = repository.asset(call.route.id) else { return errors::not_found() };
+    let Some((release, asset)) = repository.asset(call.route.id) else {
+        return errors::not_found();
+    };
     if release.immutable {
-        return errors::invalid(&[custom("ReleaseAsset", None, "Cannot delete asset from an immutable release")]);
+        return errors::invalid(&[custom(
+            "ReleaseAsset",
+            None,
+            "Cannot delete asset from an immutable release",
+        )]);
     }
-    call.ledger.reach(if asset.is_uploaded { Reached::AssetDeleted } else { Reached::StarterDeleted });
+    call.ledger.reach(if asset.is_uploaded {
+        Reached::AssetDeleted
+    } else {
+        Reached::StarterDeleted
+    });
     let id = asset.id;
     remove(repository, id);
     Reply::empty(204)
 }
 
-/// Whether another asset has a name; names that differ in case alone are one name, as on the file systems of users.
+/// Whether another asset has a name; names that differ in case alone are one name, as on the file
+/// systems of users.
 pub fn is_taken(release: &Release, name: &str, but: Option<u64>) -> bool {
-    release.assets.iter().any(|asset| Some(asset.id) != but && asset.name.eq_ignore_ascii_case(name))
+    release
+        .assets
+        .iter()
+        .any(|asset| Some(asset.id) != but && asset.name.eq_ignore_ascii_case(name))
 }
 
 /// Changes an asset, where it is still there.
 pub fn change(repository: &mut Repository, id: u64, change: impl FnOnce(&mut Asset)) {
     let of = repository.asset(id).map(|(release, _)| release.id);
     let release = of.and_then(|of| repository.releases.get_mut(&of));
-    if let Some(asset) = release.and_then(|release| Arc::make_mut(release).assets.iter_mut().find(|one| one.id == id)) {
+    if let Some(asset) = release.and_then(|release| {
+        Arc::make_mut(release)
+            .assets
+            .iter_mut()
+            .find(|one| one.id == id)
+    }) {
         change(Arc::make_mut(asset));
     }
 }

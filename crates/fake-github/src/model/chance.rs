@@ -1,6 +1,7 @@
 //! Numbers that only look random: the same seed gives the same ones.
 
-/// `SplitMix64` (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+/// `SplitMix64` (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
+/// 2014).
 #[derive(Debug, Clone)]
 pub struct Chance(u64);
 

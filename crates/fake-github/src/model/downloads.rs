@@ -18,15 +18,27 @@ pub fn redirect(call: &Call, asset: u64) -> Reply {
     let until_ms = call.now_ms + VALID_MS;
     let mut reply = Reply::empty(302);
     let sig = signature(asset, until_ms);
-    reply.set("location", &format!("{}/objects/{asset}?se={until_ms}&sp=r&sig={sig}", call.settings.storage_base));
+    reply.set(
+        "location",
+        &format!(
+            "{}/objects/{asset}?se={until_ms}&sp=r&sig={sig}",
+            call.settings.storage_base
+        ),
+    );
     reply
 }
 
 /// The address that people click: of published releases alone.
 pub fn by_name(call: &mut Call, repository: &mut Repository) -> Reply {
-    let released = repository.releases.values().find(|release| !release.draft && release.tag_name == call.route.text);
+    let released = repository
+        .releases
+        .values()
+        .find(|release| !release.draft && release.tag_name == call.route.text);
     let is_it = |asset: &&Arc<Asset>| asset.is_uploaded && asset.name == call.route.name;
-    match released.and_then(|release| release.assets.iter().find(is_it)).map(|asset| asset.id) {
+    match released
+        .and_then(|release| release.assets.iter().find(is_it))
+        .map(|asset| asset.id)
+    {
         Some(id) => {
             assets::change(repository, id, |asset| asset.downloads += 1);
             redirect(call, id)
@@ -43,15 +55,26 @@ fn signature(asset: u64, until_ms: u64) -> String {
 pub fn storage(github: &mut Github, request: &Request, route: &Route, now_ms: u64) -> Reply {
     if request.get("authorization").is_some() {
         github.ledger.leaks += 1;
-        return Reply::html(400, "<Error><Code>InvalidArgument</Code>Only one auth mechanism allowed</Error>");
+        return Reply::html(
+            400,
+            "<Error><Code>InvalidArgument</Code>Only one auth mechanism allowed</Error>",
+        );
     }
     let address = Address::of(&request.url);
-    let until_ms = address.asked("se").and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
-    let is_signed = address.asked("sig").is_some_and(|sig| sig == signature(route.id, until_ms));
+    let until_ms = address
+        .asked("se")
+        .and_then(|text| text.parse::<u64>().ok())
+        .unwrap_or(0);
+    let is_signed = address
+        .asked("sig")
+        .is_some_and(|sig| sig == signature(route.id, until_ms));
     if !is_signed || until_ms < github.settings.clock(now_ms) {
         return Reply::html(403, "<Error><Code>AuthenticationFailed</Code></Error>");
     }
-    let found = github.repositories.values().find_map(|repository| repository.asset(route.id));
+    let found = github
+        .repositories
+        .values()
+        .find_map(|repository| repository.asset(route.id));
     match found.and_then(|(_, asset)| Some((asset, asset.content.clone()?))) {
         Some((asset, content)) => {
             let mut reply = part(request, &content);
@@ -67,7 +90,9 @@ pub fn storage(github: &mut Github, request: &Request, route: &Route, now_ms: u6
 /// All of the bytes, or the one range that is asked for (RFC 9110, section 14.2).
 fn part(request: &Request, content: &Arc<[u8]>) -> Reply {
     let length = content.len();
-    let range = request.get("range").and_then(|text| text.strip_prefix("bytes=")?.split_once('-'));
+    let range = request
+        .get("range")
+        .and_then(|text| text.strip_prefix("bytes=")?.split_once('-'));
     let (from, to) = match range.map(|(from, to)| (from.parse::<usize>(), to.parse::<usize>())) {
         Some((Ok(from), Ok(to))) if from <= to => (from, to.saturating_add(1).min(length)),
         Some((Ok(from), Err(_))) => (from, length),
@@ -80,6 +105,9 @@ fn part(request: &Request, content: &Arc<[u8]>) -> Reply {
         return reply;
     }
     let mut reply = Reply::bytes(206, Arc::from(&content[from..to]));
-    reply.set("content-range", &format!("bytes {from}-{}/{length}", to - 1));
+    reply.set(
+        "content-range",
+        &format!("bytes {from}-{}/{length}", to - 1),
+    );
     reply
 }

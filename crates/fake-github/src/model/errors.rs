@@ -17,7 +17,10 @@ pub fn refusal(status: u16, message: &str) -> Reply {
 
 /// A refusal of uploads, which are another program than the API.
 pub fn upload_refusal(status: u16, message: &str) -> Reply {
-    Reply::json(status, &json!({"message": message, "request_id": "0400:F4CE:1:2:3", "documentation_url": DOCS}))
+    Reply::json(
+        status,
+        &json!({"message": message, "request_id": "0400:F4CE:1:2:3", "documentation_url": DOCS}),
+    )
 }
 
 /// `422 Validation Failed` with its faults.
@@ -50,7 +53,10 @@ pub fn not_found() -> Reply {
 
 /// What something between says that tells all it got.
 pub fn echo(status: u16, authorization: &str) -> Reply {
-    refusal(status, &format!("The request with the header `Authorization: {authorization}` was refused"))
+    refusal(
+        status,
+        &format!("The request with the header `Authorization: {authorization}` was refused"),
+    )
 }
 
 /// `401`
@@ -60,25 +66,29 @@ pub fn bad_credentials() -> Reply {
 
 /// `403` for a token without the right.
 pub fn no_right(is_integration: bool) -> Reply {
-    let whom = if is_integration { "integration" } else { "personal access token" };
+    let whom = if is_integration {
+        "integration"
+    } else {
+        "personal access token"
+    };
     let mut reply = refusal(403, &format!("Resource not accessible by {whom}"));
     reply.set("x-accepted-github-permissions", "contents=write");
     reply
 }
 
-/// `403` for the token of a workflow or an app without a right, and the right that it lacks (REST API, "Troubleshooting
-/// the REST API", "Resource not accessible").
+/// `403` for the token of a workflow or an app without a right, and the right that it lacks (REST
+/// API, "Troubleshooting the REST API", "Resource not accessible").
 pub fn lacks(permission: &str) -> Reply {
     let mut reply = refusal(403, "Resource not accessible by integration");
     reply.set("x-accepted-github-permissions", permission);
     reply
 }
 
-/// Returns the refusal of a tag ruleset: googleapis/release-please-action issue 1194 and aaif-goose/goose pull request 4704 have
-/// the whole `422`. A `403` comes from hooks of organisations.
+/// Returns the refusal of a tag ruleset: googleapis/release-please-action issue 1194 and
+/// aaif-goose/goose pull request 4704 have the whole `422`. A `403` comes from hooks of
+/// organisations.
 pub fn tag_ruleset(status: u16) -> Reply {
-    const RULES: &str =
-        "pre_receive Repository rule violations found\n\nCannot create ref due to creations being restricted.\n\n";
+    const RULES: &str = "pre_receive Repository rule violations found\n\nCannot create ref due to creations being restricted.\n\n";
     if status != 422 {
         return refusal(status, RULES.trim_end());
     }
@@ -90,10 +100,14 @@ pub fn tag_ruleset(status: u16) -> Reply {
 
 /// `415` for a media type that the API does not give.
 pub fn unsupported_accept(accept: &str) -> Reply {
-    refusal(415, &format!("Unsupported 'Accept' header: '{accept}'. Must accept 'application/json'."))
+    refusal(
+        415,
+        &format!("Unsupported 'Accept' header: '{accept}'. Must accept 'application/json'."),
+    )
 }
 
-/// `411`, which comes from what stands before the API: a page, no JSON (octocrab issue 463 shows that it cannot be parsed).
+/// `411`, which comes from what stands before the API: a page, no JSON (octocrab issue 463 shows
+/// that it cannot be parsed).
 pub fn length_required() -> Reply {
     Reply::html(411, "<h1>Length Required</h1>")
 }
@@ -102,7 +116,10 @@ pub fn length_required() -> Reply {
 pub fn primary_limit(status: u16) -> Reply {
     let message = "API rate limit exceeded for installation ID 1. If you reach out to GitHub Support for help, please \
                    include the request ID 0400:F4CE:1:2:3.";
-    Reply::json(status, &json!({"message": message, "documentation_url": LIMITS, "status": status.to_string()}))
+    Reply::json(
+        status,
+        &json!({"message": message, "documentation_url": LIMITS, "status": status.to_string()}),
+    )
 }
 
 /// Too much at once; GitHub does not always say how long to wait.
@@ -121,8 +138,17 @@ pub fn secondary_limit(status: u16, retry_after_s: Option<u64>) -> Reply {
 /// What stands before GitHub and fails: a page, no JSON.
 pub fn server_fault(status: u16) -> Reply {
     match status {
-        502..=504 => Reply::html(status, "<p>Unicorn! We had issues producing the response to your request.</p>"),
-        408 => Reply::html(status, "<h1>408 Request Time-out</h1>Your browser didn't send a complete request in time."),
-        _ => Reply::json(status, &json!({"message": "Server Error", "status": status.to_string()})),
+        502..=504 => Reply::html(
+            status,
+            "<p>Unicorn! We had issues producing the response to your request.</p>",
+        ),
+        408 => Reply::html(
+            status,
+            "<h1>408 Request Time-out</h1>Your browser didn't send a complete request in time.",
+        ),
+        _ => Reply::json(
+            status,
+            &json!({"message": "Server Error", "status": status.to_string()}),
+        ),
     }
 }

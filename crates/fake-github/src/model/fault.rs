@@ -6,21 +6,24 @@ use std::str::FromStr;
 /// One thing that goes wrong with one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing is done and the status is a server's fault or a `408`; an upload is read first and leaves `starter`
-    /// (REST API, "Upload a release asset": after a `502 Bad Gateway`; damianvtran/local-operator-ui pull request 322:
-    /// after a `500`).
+    /// Nothing is done and the status is a server's fault or a `408`; an upload is read first and
+    /// leaves `starter` (REST API, "Upload a release asset": after a `502 Bad Gateway`;
+    /// damianvtran/local-operator-ui pull request 322: after a `500`).
     Status(u16),
     /// It is done, and the status says that it is not.
     Done(u16),
-    /// The connection is cut when that many bytes of the body came; an upload leaves `starter`, nothing else is done.
+    /// The connection is cut when that many bytes of the body came; an upload leaves `starter`,
+    /// nothing else is done.
     Cut(u64),
     /// As `Cut`, and an upload leaves nothing.
     Lost(u64),
-    /// It is done, and the connection is cut after that many bytes of the answer's body; 0 is no answer at all.
+    /// It is done, and the connection is cut after that many bytes of the answer's body; 0 is no
+    /// answer at all.
     Mute(u64),
     /// Nothing is done: a `403` or `429` with `retry-after`.
     RetryAfter(u16, u64),
-    /// Nothing is done: a `403` or `429` with `x-ratelimit-remaining: 0`, which ends in so many seconds.
+    /// Nothing is done: a `403` or `429` with `x-ratelimit-remaining: 0`, which ends in so many
+    /// seconds.
     Limit(u16, u64),
     /// Nothing is done: a `403` or `429` that tells of a secondary limit in its text alone.
     Secondary(u16),
@@ -40,7 +43,8 @@ pub enum Fault {
     Elsewhere(u16),
     /// The next page is said to be on the other host.
     NextElsewhere,
-    /// An uploaded asset tells no digest: the schema `release-asset` of the `OpenAPI` description lets it be `null`.
+    /// An uploaded asset tells no digest: the schema `release-asset` of the `OpenAPI` description
+    /// lets it be `null`.
     NoDigest,
     /// An uploaded asset has another digest than its bytes.
     WrongDigest,
@@ -56,7 +60,8 @@ pub enum Fault {
     LaterStarter,
     /// An upload is answered as it was sent, and listed under another name.
     LaterName,
-    /// A refusal that tells the token, as some proxies do: the whole `Authorization` header stands in its text.
+    /// A refusal that tells the token, as some proxies do: the whole `Authorization` header stands
+    /// in its text.
     EchoToken(u16),
     /// The answer stops after that many bytes of its body, and the connection stays.
     Stall(u64),
@@ -66,8 +71,9 @@ pub enum Fault {
     HoldBefore,
     /// Waits when it is done, until the server is told to go on.
     HoldAfter,
-    /// Waits when that many bytes of an upload came, until the server is told to go on. A client that dies meanwhile
-    /// leaves `starter` where not all of its bytes had left it, and else a whole asset whose answer nobody heard.
+    /// Waits when that many bytes of an upload came, until the server is told to go on. A client
+    /// that dies meanwhile leaves `starter` where not all of its bytes had left it, and else a
+    /// whole asset whose answer nobody heard.
     HoldUpload(u64),
 }
 
@@ -84,13 +90,22 @@ impl Fault {
                 | Self::Garbled
                 | Self::Stall(_)
         ) && !matches!(self, Self::EchoToken(status) if !(500..600).contains(&status))
-            && !matches!(self, Self::NextElsewhere | Self::WrongName | Self::WrongDigest | Self::Short)
-            && !matches!(self, Self::LaterDigest | Self::LaterSize | Self::LaterStarter | Self::LaterName)
+            && !matches!(
+                self,
+                Self::NextElsewhere | Self::WrongName | Self::WrongDigest | Self::Short
+            )
+            && !matches!(
+                self,
+                Self::LaterDigest | Self::LaterSize | Self::LaterStarter | Self::LaterName
+            )
     }
 
     /// Whether it needs a server that waits.
     pub fn holds(self) -> bool {
-        matches!(self, Self::HoldBefore | Self::HoldAfter | Self::HoldUpload(_))
+        matches!(
+            self,
+            Self::HoldBefore | Self::HoldAfter | Self::HoldUpload(_)
+        )
     }
 }
 
@@ -137,7 +152,11 @@ impl FromStr for Fault {
     fn from_str(text: &str) -> Result<Self, String> {
         let parts: Vec<&str> = text.split(':').collect();
         // A number with which the time of the answer can still be told.
-        let number = |at: usize, or: u64| parts.get(at).map_or(Ok(or), |part| part.parse::<u32>().map(u64::from));
+        let number = |at: usize, or: u64| {
+            parts
+                .get(at)
+                .map_or(Ok(or), |part| part.parse::<u32>().map(u64::from))
+        };
         let fault = (|| -> Result<Self, std::num::ParseIntError> {
             let status = |or: u16| parts.get(1).map_or(Ok(or), |part| part.parse());
             Ok(match parts[0] {
@@ -175,38 +194,84 @@ impl FromStr for Fault {
         })();
         let fault = fault.map_err(|_| format!("`{text}` is no fault"))?;
         let is_status = !matches!(fault, Self::Status(status) if !(400..600).contains(&status));
-        if is_status { Ok(fault) } else { Err(format!("`{text}` is no status of a fault")) }
+        if is_status {
+            Ok(fault)
+        } else {
+            Err(format!("`{text}` is no status of a fault"))
+        }
     }
 }
 
 /// Every fault with its default numbers, and what it does: the list of the help.
 pub const FAULTS: &[(&str, &str)] = &[
-    ("502", "a server's fault (500, 502, 503, 504, 408); an upload leaves `starter`"),
+    (
+        "502",
+        "a server's fault (500, 502, 503, 504, 408); an upload leaves `starter`",
+    ),
     ("done:502", "it is done, and the answer says that it is not"),
-    ("cut:1000", "the connection is cut after 1000 bytes of the body; an upload leaves `starter`"),
+    (
+        "cut:1000",
+        "the connection is cut after 1000 bytes of the body; an upload leaves `starter`",
+    ),
     ("lost:1000", "the same, and an upload leaves nothing"),
-    ("mute:0", "it is done, and the connection is cut after so many bytes of the answer"),
+    (
+        "mute:0",
+        "it is done, and the connection is cut after so many bytes of the answer",
+    ),
     ("retry-after:429:2", "too many requests, `retry-after: 2`"),
-    ("limit:403:60", "the hourly limit is used up and resets in 60 s"),
-    ("secondary:403", "a secondary limit that is told in the text alone"),
+    (
+        "limit:403:60",
+        "the hourly limit is used up and resets in 60 s",
+    ),
+    (
+        "secondary:403",
+        "a secondary limit that is told in the text alone",
+    ),
     ("slow:100", "the answer comes with 100 bytes a second"),
-    ("slow-read:100000", "an upload is read with 100000 bytes a second"),
+    (
+        "slow-read:100000",
+        "an upload is read with 100000 bytes a second",
+    ),
     ("bad-credentials", "the token was taken back"),
     ("no-right", "the token may not write"),
     ("hidden", "the token may not see it: 404"),
     ("tag-ruleset:422", "a ruleset forbids the tag (422 or 403)"),
-    ("elsewhere:307", "a redirect to another host, which must not see the token"),
-    ("next-elsewhere", "the next page is said to be on another host"),
+    (
+        "elsewhere:307",
+        "a redirect to another host, which must not see the token",
+    ),
+    (
+        "next-elsewhere",
+        "the next page is said to be on another host",
+    ),
     ("no-digest", "an uploaded asset tells no digest"),
     ("wrong-digest", "an uploaded asset has another digest"),
     ("wrong-name", "an uploaded asset has another name"),
     ("short", "an uploaded asset lacks its last byte"),
-    ("later-digest", "an upload is answered as sent, and listed with another digest"),
-    ("later-size", "an upload is answered as sent, and listed with a size of 1"),
-    ("later-starter", "an upload is answered as sent, and listed as `starter`"),
-    ("later-name", "an upload is answered as sent, and listed under another name"),
-    ("echo-token:422", "a refusal that tells the `Authorization` header"),
-    ("stall:100", "the answer stops after 100 bytes, and the connection stays"),
+    (
+        "later-digest",
+        "an upload is answered as sent, and listed with another digest",
+    ),
+    (
+        "later-size",
+        "an upload is answered as sent, and listed with a size of 1",
+    ),
+    (
+        "later-starter",
+        "an upload is answered as sent, and listed as `starter`",
+    ),
+    (
+        "later-name",
+        "an upload is answered as sent, and listed under another name",
+    ),
+    (
+        "echo-token:422",
+        "a refusal that tells the `Authorization` header",
+    ),
+    (
+        "stall:100",
+        "the answer stops after 100 bytes, and the connection stays",
+    ),
     ("garbled", "200 with a page for people in place of JSON"),
 ];
 
@@ -226,7 +291,14 @@ mod tests {
 
     #[test]
     fn what_is_no_fault_is_refused() {
-        for text in ["", "cut:x", "200", "nonsense", "done:9999999", "retry-after:429:18446744073709551615"] {
+        for text in [
+            "",
+            "cut:x",
+            "200",
+            "nonsense",
+            "done:9999999",
+            "retry-after:429:18446744073709551615",
+        ] {
             assert!(text.parse::<Fault>().is_err(), "{text}");
         }
     }

@@ -13,8 +13,9 @@ impl Fields {
     /// Reads a body.
     ///
     /// # Errors
-    /// With the answer `400`, when it is no JSON, or no object: `Problems parsing JSON` and `Body should be a JSON object`
-    /// (GitHub Docs, "Troubleshooting the REST API", once "Client errors").
+    /// With the answer `400`, when it is no JSON, or no object: `Problems parsing JSON` and `Body
+    /// should be a JSON object` (GitHub Docs, "Troubleshooting the REST API", once "Client
+    /// errors").
     pub fn of(request: &Request) -> Result<Self, Reply> {
         match serde_json::from_slice(&request.body) {
             Ok(Value::Object(object)) => Ok(Self(object)),
@@ -25,13 +26,18 @@ impl Fields {
 
     /// The keys that are none of these.
     pub fn others(&self, documented: &[&str]) -> Vec<&str> {
-        self.0.keys().map(String::as_str).filter(|key| !documented.contains(key)).collect()
+        self.0
+            .keys()
+            .map(String::as_str)
+            .filter(|key| !documented.contains(key))
+            .collect()
     }
 
     /// A text, where there is one; null counts as none.
     ///
     /// # Errors
-    /// With the answer `422`, when it is something else (GitHub Docs, "Troubleshooting the REST API", "Validation Failed").
+    /// With the answer `422`, when it is something else (GitHub Docs, "Troubleshooting the REST
+    /// API", "Validation Failed").
     pub fn text(&self, key: &str) -> Result<Option<String>, Reply> {
         self.read(key, "string", |value| value.as_str().map(str::to_owned))
     }
@@ -50,22 +56,33 @@ impl Fields {
     /// With the answer `422`, when it is none of `true`, `false`, `legacy`.
     pub fn make_latest(&self) -> Result<Option<String>, Reply> {
         match self.text("make_latest")? {
-            Some(text) if !["true", "false", "legacy"].contains(&text.as_str()) => Err(errors::refusal(
-                422,
-                &format!("Invalid request.\n\n{text} is not a member of [\"true\", \"false\", \"legacy\"]."),
-            )),
+            Some(text) if !["true", "false", "legacy"].contains(&text.as_str()) => {
+                Err(errors::refusal(
+                    422,
+                    &format!(
+                        "Invalid request.\n\n{text} is not a member of [\"true\", \"false\", \"legacy\"]."
+                    ),
+                ))
+            }
             text => Ok(text),
         }
     }
 
-    fn read<T>(&self, key: &str, kind: &str, read: impl Fn(&Value) -> Option<T>) -> Result<Option<T>, Reply> {
+    fn read<T>(
+        &self,
+        key: &str,
+        kind: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Option<T>, Reply> {
         match self.0.get(key).filter(|value| !value.is_null()) {
             None => Ok(None),
             Some(value) => match read(value) {
                 Some(found) => Ok(Some(found)),
                 None => Err(errors::refusal(
                     422,
-                    &format!("Invalid request.\n\nFor 'properties/{key}', {value} is not a {kind}."),
+                    &format!(
+                        "Invalid request.\n\nFor 'properties/{key}', {value} is not a {kind}."
+                    ),
                 )),
             },
         }

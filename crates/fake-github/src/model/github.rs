@@ -68,13 +68,20 @@ impl Call<'_> {
 }
 
 impl Github {
-    /// A GitHub with the public repository `me/wheels`, whose branch `main` has the tag `v1`, and five tokens:
-    /// `writer`, `reader`, `planner`, `stranger` and the personal `reader-pat`.
+    /// A GitHub with the public repository `me/wheels`, whose branch `main` has the tag `v1`, and
+    /// five tokens: `writer`, `reader`, `planner`, `stranger` and the personal `reader-pat`.
     pub fn new(settings: Settings) -> Self {
-        let mut github = Self { settings, last_id: 1000, ..Self::default() };
+        let mut github = Self {
+            settings,
+            last_id: 1000,
+            ..Self::default()
+        };
         let token = |rights, kind| Token { rights, kind };
         for (name, token) in [
-            ("planner", token(Rights::ReadActions, TokenKind::Integration)),
+            (
+                "planner",
+                token(Rights::ReadActions, TokenKind::Integration),
+            ),
             ("writer", token(Rights::Write, TokenKind::Integration)),
             ("reader", token(Rights::Read, TokenKind::Integration)),
             ("reader-pat", token(Rights::Read, TokenKind::Personal)),
@@ -91,7 +98,9 @@ impl Github {
     /// Adds an empty public repository.
     pub fn add_repository(&mut self, full_name: &str) -> &mut Repository {
         self.last_id += 1;
-        self.repositories.entry(self.last_id).or_insert(Repository::new(self.last_id, full_name))
+        self.repositories
+            .entry(self.last_id)
+            .or_insert(Repository::new(self.last_id, full_name))
     }
 
     /// The repository of a name.
@@ -99,7 +108,10 @@ impl Github {
     /// # Panics
     /// When there is none.
     pub fn repository(&self, full_name: &str) -> &Repository {
-        self.repositories.values().find(|repository| repository.full_name == full_name).expect("a repository")
+        self.repositories
+            .values()
+            .find(|repository| repository.full_name == full_name)
+            .expect("a repository")
     }
 
     /// The repository of a name, to be changed.
@@ -107,7 +119,10 @@ impl Github {
     /// # Panics
     /// When there is none.
     pub fn repository_mut(&mut self, full_name: &str) -> &mut Repository {
-        self.repositories.values_mut().find(|repository| repository.full_name == full_name).expect("a repository")
+        self.repositories
+            .values_mut()
+            .find(|repository| repository.full_name == full_name)
+            .expect("a repository")
     }
 
     /// Answers a request whose body is at hand, at a time in milliseconds since 1970.
@@ -117,7 +132,9 @@ impl Github {
             Begun::Held(_) => Reply::cut(),
             Begun::Upload(upload) => {
                 let stop = upload.stop_at.or(upload.hold_at).unwrap_or(u64::MAX);
-                let came = usize::try_from(stop).unwrap_or(usize::MAX).min(request.body.len());
+                let came = usize::try_from(stop)
+                    .unwrap_or(usize::MAX)
+                    .min(request.body.len());
                 let received = Received::of(&request.body[..came], self.settings.keep_bytes);
                 self.finish(&upload, &received, now_ms)
             }
@@ -129,7 +146,9 @@ impl Github {
         self.arrived += 1;
         let number = self.arrived;
         let route = Route::of(&request.method, &Address::of(&request.url), &self.settings);
-        let fault = self.faults.next(route.operation, request.length().unwrap_or(0));
+        let fault = self
+            .faults
+            .next(route.operation, request.length().unwrap_or(0));
         self.ledger.requests.push(Logged {
             number,
             at_ms: now_ms,
@@ -158,16 +177,28 @@ impl Github {
         self.go_on(request, &route, None, number, now_ms)
     }
 
-    fn go_on(&mut self, request: &Request, route: &Route, fault: Option<Fault>, number: u64, now_ms: u64) -> Begun {
+    fn go_on(
+        &mut self,
+        request: &Request,
+        route: &Route,
+        fault: Option<Fault>,
+        number: u64,
+        now_ms: u64,
+    ) -> Begun {
         let early = fault.and_then(|fault| self.before(fault, request, route.operation, now_ms));
         let reply = match early {
             Some(reply) => reply,
-            None if route.operation == Operation::Storage => downloads::storage(self, request, route, now_ms),
+            None if route.operation == Operation::Storage => {
+                downloads::storage(self, request, route, now_ms)
+            }
             None => match self.admit(request, route, now_ms) {
                 Err(refused) => refused,
                 Ok(admitted) => {
                     let list_ms = self.list_time(route.operation, now_ms);
-                    let repository = self.repositories.get_mut(&admitted.repository).expect("admitted to it");
+                    let repository = self
+                        .repositories
+                        .get_mut(&admitted.repository)
+                        .expect("admitted to it");
                     if !["GET", "HEAD"].contains(&request.method.as_str()) {
                         repository.remember(self.settings.clock(now_ms), lag(&self.settings));
                     }
@@ -210,7 +241,13 @@ impl Github {
     }
 
     /// The answer of a fault that strikes before anything is done.
-    fn before(&mut self, fault: Fault, request: &Request, operation: Operation, now_ms: u64) -> Option<Reply> {
+    fn before(
+        &mut self,
+        fault: Fault,
+        request: &Request,
+        operation: Operation,
+        now_ms: u64,
+    ) -> Option<Reply> {
         let is_upload = operation == Operation::Upload;
         let mut limited = |reply| {
             self.ledger.reach(Reached::Limited);
@@ -219,15 +256,23 @@ impl Github {
         match fault {
             Fault::Status(status) if !is_upload => Some(errors::server_fault(status)),
             Fault::Cut(_) | Fault::Lost(_) if !is_upload => Some(Reply::cut()),
-            Fault::RetryAfter(status, seconds) => limited(errors::secondary_limit(status, Some(seconds))),
+            Fault::RetryAfter(status, seconds) => {
+                limited(errors::secondary_limit(status, Some(seconds)))
+            }
             Fault::Secondary(status) => limited(errors::secondary_limit(status, None)),
             Fault::Limit(status, seconds) => {
                 let mut reply = errors::primary_limit(status);
                 reply.set("x-ratelimit-remaining", "0");
-                reply.set("x-ratelimit-reset", &(self.settings.clock(now_ms) / 1000 + seconds).to_string());
+                reply.set(
+                    "x-ratelimit-reset",
+                    &(self.settings.clock(now_ms) / 1000 + seconds).to_string(),
+                );
                 limited(reply)
             }
-            Fault::EchoToken(status) => Some(errors::echo(status, request.get("authorization").unwrap_or_default())),
+            Fault::EchoToken(status) => Some(errors::echo(
+                status,
+                request.get("authorization").unwrap_or_default(),
+            )),
             Fault::BadCredentials => Some(errors::bad_credentials()),
             Fault::NoRight => Some(errors::no_right(true)),
             Fault::Hidden => Some(errors::not_found()),
@@ -235,7 +280,10 @@ impl Github {
             Fault::Garbled => Some(Reply::html(200, "<h1>Welcome to the guest network</h1>")),
             Fault::Elsewhere(status) => {
                 let mut reply = Reply::empty(status);
-                let rest = request.url.strip_prefix(&Address::of(&request.url).base).unwrap_or_default();
+                let rest = request
+                    .url
+                    .strip_prefix(&Address::of(&request.url).base)
+                    .unwrap_or_default();
                 reply.set("location", &format!("{}{rest}", self.settings.storage_base));
                 Some(reply)
             }
@@ -243,7 +291,8 @@ impl Github {
         }
     }
 
-    /// Lets a fault strike what is done, sets the headers that every answer has, and writes the status down.
+    /// Lets a fault strike what is done, sets the headers that every answer has, and writes the
+    /// status down.
     pub(super) fn send(
         &mut self,
         mut reply: Reply,
@@ -261,11 +310,18 @@ impl Github {
             Some(Fault::Slow(rate)) => reply.delivery = Delivery::Slow(rate.max(1)),
             Some(Fault::HoldAfter) => reply.delivery = Delivery::Held,
             Some(Fault::NextElsewhere) => {
-                paging::next_elsewhere(&mut reply, &self.settings.api_base, &self.settings.storage_base);
+                paging::next_elsewhere(
+                    &mut reply,
+                    &self.settings.api_base,
+                    &self.settings.storage_base,
+                );
             }
             _ => {}
         }
-        reply.set("date", &super::times::http_date(self.settings.clock(now_ms)));
+        reply.set(
+            "date",
+            &super::times::http_date(self.settings.clock(now_ms)),
+        );
         reply.set("server", "github.com");
         if operation.is_api() {
             reply.set("x-github-request-id", &format!("0400:F4CE:{number:X}:2:3"));
@@ -284,8 +340,18 @@ impl Github {
                 answer_body: reply.value(),
             });
         }
-        let status = if reply.delivery == Delivery::Cut { 0 } else { reply.status };
-        if let Some(logged) = self.ledger.requests.iter_mut().rev().find(|logged| logged.number == number) {
+        let status = if reply.delivery == Delivery::Cut {
+            0
+        } else {
+            reply.status
+        };
+        if let Some(logged) = self
+            .ledger
+            .requests
+            .iter_mut()
+            .rev()
+            .find(|logged| logged.number == number)
+        {
             logged.status = status;
         }
         self.count_sent_away(&reply);
@@ -304,11 +370,15 @@ pub(super) fn lag(settings: &Settings) -> u64 {
 /// Does what an admitted request asks for.
 fn answer(call: &mut Call, repository: &mut Repository) -> Reply {
     match call.route.operation {
-        Operation::Repository => Reply::json(200, &shapes::repository(call.settings, repository, call.may_write)),
+        Operation::Repository => Reply::json(
+            200,
+            &shapes::repository(call.settings, repository, call.may_write),
+        ),
         Operation::ImmutableReleases if !repository.has_immutable_releases => errors::not_found(),
-        Operation::ImmutableReleases => {
-            Reply::json(200, &serde_json::json!({"enabled": true, "enforced_by_owner": false}))
-        }
+        Operation::ImmutableReleases => Reply::json(
+            200,
+            &serde_json::json!({"enabled": true, "enforced_by_owner": false}),
+        ),
         Operation::Environment => shapes::environment(call.settings, repository, &call.route.text),
         Operation::DeploymentPolicies => shapes::deployment_policies(repository, &call.route.text),
         Operation::ListRulesets => rulesets::list(call, repository),
@@ -332,7 +402,9 @@ fn answer(call: &mut Call, repository: &mut Repository) -> Reply {
         Operation::EditAsset => assets::edit(call, repository),
         Operation::DeleteAsset => assets::delete(call, repository),
         Operation::Download => downloads::by_name(call, repository),
-        Operation::RateLimit | Operation::Upload | Operation::Storage | Operation::Unknown => errors::not_found(),
+        Operation::RateLimit | Operation::Upload | Operation::Storage | Operation::Unknown => {
+            errors::not_found()
+        }
     }
 }
 
@@ -340,7 +412,14 @@ fn answer(call: &mut Call, repository: &mut Repository) -> Reply {
 fn without_secrets(headers: &[(String, String)]) -> Vec<(String, String)> {
     let hide = |(name, value): &(String, String)| {
         let is_secret = ["authorization", "cookie", "proxy-authorization"].contains(&name.as_str());
-        (name.clone(), if is_secret { "present".to_owned() } else { value.clone() })
+        (
+            name.clone(),
+            if is_secret {
+                "present".to_owned()
+            } else {
+                value.clone()
+            },
+        )
     };
     headers.iter().map(hide).collect()
 }

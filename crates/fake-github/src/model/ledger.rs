@@ -114,18 +114,30 @@ impl Ledger {
 
     /// How many requests asked for an operation.
     pub fn asked(&self, operation: Operation) -> usize {
-        self.requests.iter().filter(|logged| logged.operation == operation).count()
+        self.requests
+            .iter()
+            .filter(|logged| logged.operation == operation)
+            .count()
     }
 
     /// How many requests were no `GET` and no `HEAD`.
     pub fn writes(&self) -> usize {
-        self.requests.iter().filter(|logged| !["GET", "HEAD"].contains(&logged.method.as_str())).count()
+        self.requests
+            .iter()
+            .filter(|logged| !["GET", "HEAD"].contains(&logged.method.as_str()))
+            .count()
     }
 
     /// The faults that happened, as arguments for the program to have them again.
     pub fn replay(&self) -> String {
-        let given = self.requests.iter().filter_map(|logged| Some((logged.number, logged.fault?)));
-        given.map(|(number, fault)| format!("--fault '#{number}={fault}'")).collect::<Vec<_>>().join(" ")
+        let given = self
+            .requests
+            .iter()
+            .filter_map(|logged| Some((logged.number, logged.fault?)));
+        given
+            .map(|(number, fault)| format!("--fault '#{number}={fault}'"))
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// Forgets the requests and counts, and nothing that is wrong.

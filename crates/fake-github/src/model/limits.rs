@@ -60,12 +60,21 @@ impl Used {
         while usage.made.front().is_some_and(|at| at + HOUR_MS <= now_ms) {
             usage.made.pop_front();
         }
-        while usage.points.front().is_some_and(|(at, _)| at + MINUTE_MS <= now_ms) {
+        while usage
+            .points
+            .front()
+            .is_some_and(|(at, _)| at + MINUTE_MS <= now_ms)
+        {
             usage.points.pop_front();
         }
-        let in_minute = usage.made.iter().filter(|at| **at + MINUTE_MS > now_ms).count();
+        let in_minute = usage
+            .made
+            .iter()
+            .filter(|at| **at + MINUTE_MS > now_ms)
+            .count();
         let points: u64 = usage.points.iter().map(|(_, points)| points).sum();
-        let is_full = in_minute >= secondary.content_per_minute || usage.made.len() >= secondary.content_per_hour;
+        let is_full = in_minute >= secondary.content_per_minute
+            || usage.made.len() >= secondary.content_per_hour;
         if operation.creates() && is_full || points >= secondary.points_per_minute {
             ledger.reach(Reached::Limited);
             return Some(errors::secondary_limit(403, Some(60)));
@@ -73,14 +82,20 @@ impl Used {
         if operation.creates() {
             usage.made.push_back(now_ms);
         }
-        usage.points.push_back((now_ms, if request.method == "GET" { 1 } else { 5 }));
+        usage
+            .points
+            .push_back((now_ms, if request.method == "GET" { 1 } else { 5 }));
         None
     }
 
-    /// Notes what an answer asks for: to wait as long as it says, a minute where it only says that it is too much
-    /// (REST API, "Rate limits", "Exceeding the rate limit"), or another token.
+    /// Notes what an answer asks for: to wait as long as it says, a minute where it only says that
+    /// it is too much (REST API, "Rate limits", "Exceeding the rate limit"), or another token.
     pub fn ask(&mut self, request: &Request, reply: &Reply, settings: &Settings, now_ms: u64) {
-        let number = |name| reply.get(name).and_then(|text: &str| text.parse::<u64>().ok());
+        let number = |name| {
+            reply
+                .get(name)
+                .and_then(|text: &str| text.parse::<u64>().ok())
+        };
         if reply.status == 401 {
             self.refused.insert(key(request), now_ms);
         }
@@ -88,11 +103,14 @@ impl Used {
             return;
         }
         let until_reset = || {
-            let reset_s = number("x-ratelimit-reset").filter(|_| number("x-ratelimit-remaining") == Some(0))?;
+            let reset_s = number("x-ratelimit-reset")
+                .filter(|_| number("x-ratelimit-remaining") == Some(0))?;
             Some((reset_s * 1000).saturating_sub(settings.clock(now_ms)))
         };
         let is_secondary = || String::from_utf8_lossy(&reply.body).contains("secondary rate limit");
-        let wait_ms = number("retry-after").map(|seconds| seconds * 1000).or_else(until_reset);
+        let wait_ms = number("retry-after")
+            .map(|seconds| seconds * 1000)
+            .or_else(until_reset);
         if let Some(wait_ms) = wait_ms.or_else(|| is_secondary().then_some(MINUTE_MS)) {
             self.waits.insert(key(request), (now_ms, now_ms + wait_ms));
         }
@@ -102,7 +120,9 @@ impl Used {
     pub fn haste(&self, request: &Request, settings: &Settings, now_ms: u64) -> Option<u64> {
         let (asked_ms, until_ms) = self.waits.get(&key(request))?;
         let was_under_way = now_ms <= asked_ms + settings.under_way_ms;
-        until_ms.checked_sub(now_ms).filter(|left_ms| *left_ms > 0 && !was_under_way)
+        until_ms
+            .checked_sub(now_ms)
+            .filter(|left_ms| *left_ms > 0 && !was_under_way)
     }
 
     /// Whether a request makes something though its token was refused.
@@ -112,7 +132,11 @@ impl Used {
             self.refused.remove(&key);
         }
         let makes = request.method == "POST";
-        makes && self.refused.get(&key).is_some_and(|refused_ms| now_ms > refused_ms + settings.under_way_ms)
+        makes
+            && self
+                .refused
+                .get(&key)
+                .is_some_and(|refused_ms| now_ms > refused_ms + settings.under_way_ms)
     }
 
     /// Forgets what answers asked for.
@@ -121,7 +145,8 @@ impl Used {
         self.refused.clear();
     }
 
-    /// Answers what is left of the limits (schema `rate-limit-overview`); every resource counts as `core` here.
+    /// Answers what is left of the limits (schema `rate-limit-overview`); every resource counts as
+    /// `core` here.
     pub fn overview(&self, request: &Request, settings: &Settings, now_ms: u64) -> Reply {
         let mut counted = Reply::empty(200);
         self.tell(&mut counted, request, settings, now_ms);
@@ -130,18 +155,27 @@ impl Used {
             "limit": number("x-ratelimit-limit"), "remaining": number("x-ratelimit-remaining"),
             "used": number("x-ratelimit-used"), "reset": number("x-ratelimit-reset"),
         });
-        Reply::json(200, &serde_json::json!({"resources": {"core": core, "search": core}, "rate": core}))
+        Reply::json(
+            200,
+            &serde_json::json!({"resources": {"core": core, "search": core}, "rate": core}),
+        )
     }
 
     /// Sets the headers that count down.
     pub fn tell(&self, reply: &mut Reply, request: &Request, settings: &Settings, now_ms: u64) {
-        let fresh = Usage { since_ms: now_ms, ..Usage::default() };
+        let fresh = Usage {
+            since_ms: now_ms,
+            ..Usage::default()
+        };
         let usage = self.tokens.get(&key(request)).unwrap_or(&fresh);
         let limit = allowed(request, settings);
         let reset_s = settings.clock(usage.since_ms + HOUR_MS) / 1000 + 1;
         let told = [
             ("x-ratelimit-limit", limit.to_string()),
-            ("x-ratelimit-remaining", limit.saturating_sub(usage.requests).to_string()),
+            (
+                "x-ratelimit-remaining",
+                limit.saturating_sub(usage.requests).to_string(),
+            ),
             ("x-ratelimit-used", usage.requests.to_string()),
             ("x-ratelimit-reset", reset_s.to_string()),
             ("x-ratelimit-resource", "core".to_owned()),
@@ -154,11 +188,15 @@ impl Used {
     }
 }
 
-/// Requests in an hour; 60 without a token (REST API, "Rate limits", "Primary rate limit for unauthenticated users"),
-/// where limits are as on GitHub, which gives a person 5,000.
+/// Requests in an hour; 60 without a token (REST API, "Rate limits", "Primary rate limit for
+/// unauthenticated users"), where limits are as on GitHub, which gives a person 5,000.
 fn allowed(request: &Request, settings: &Settings) -> u64 {
     let is_known = request.get("authorization").is_some() || settings.requests_per_hour > 5000;
-    if is_known { settings.requests_per_hour } else { settings.requests_per_hour.min(60) }
+    if is_known {
+        settings.requests_per_hour
+    } else {
+        settings.requests_per_hour.min(60)
+    }
 }
 
 /// Whom usage is counted for, without the token itself.

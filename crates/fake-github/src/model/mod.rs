@@ -1,7 +1,11 @@
 //! GitHub's releases as a state machine: requests in, replies out, time as a value.
 //!
-//! **Invariant:** no socket, no clock, no sleep, no thread; the same requests at the same times get the same replies.
-#![allow(unused_imports, reason = "each program that includes this uses its part")]
+//! **Invariant:** no socket, no clock, no sleep, no thread; the same requests at the same times get
+//! the same replies.
+#![allow(
+    unused_imports,
+    reason = "each program that includes this uses its part"
+)]
 
 pub mod address;
 pub mod assets;

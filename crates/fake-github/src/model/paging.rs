@@ -6,17 +6,26 @@ use super::request::Reply;
 /// Page and length, as the query asks: 30 a page unless told, 100 at most
 /// (REST API, "Using pagination in the REST API").
 fn asked(address: &Address) -> (usize, usize) {
-    let number = |key: &str| address.asked(key).and_then(|text| text.parse::<usize>().ok());
-    (number("page").unwrap_or(1).max(1), number("per_page").unwrap_or(30).clamp(1, 100))
+    let number = |key: &str| {
+        address
+            .asked(key)
+            .and_then(|text| text.parse::<usize>().ok())
+    };
+    (
+        number("page").unwrap_or(1).max(1),
+        number("per_page").unwrap_or(30).clamp(1, 100),
+    )
 }
 
-/// The part of a list that the query asks for, and the `Link` header, whose addresses begin with `url`.
+/// The part of a list that the query asks for, and the `Link` header, whose addresses begin with
+/// `url`.
 ///
 /// GitHub's links name a repository by its number, whatever the request said.
 pub fn page<T>(items: Vec<T>, address: &Address, url: &str) -> (Vec<T>, Option<String>) {
     let (page, per_page) = asked(address);
     let last = items.len().div_ceil(per_page).max(1);
-    let link = |to: usize, rel: &str| format!("<{url}?per_page={per_page}&page={to}>; rel=\"{rel}\"");
+    let link =
+        |to: usize, rel: &str| format!("<{url}?per_page={per_page}&page={to}>; rel=\"{rel}\"");
     let mut links = Vec::new();
     if page > 1 {
         links.push(link((page - 1).min(last), "prev"));
@@ -28,7 +37,11 @@ pub fn page<T>(items: Vec<T>, address: &Address, url: &str) -> (Vec<T>, Option<S
     if page > 1 {
         links.push(link(1, "first"));
     }
-    let part = items.into_iter().skip((page - 1).saturating_mul(per_page)).take(per_page).collect();
+    let part = items
+        .into_iter()
+        .skip((page - 1).saturating_mul(per_page))
+        .take(per_page)
+        .collect();
     (part, (!links.is_empty()).then(|| links.join(", ")))
 }
 
@@ -47,7 +60,11 @@ mod tests {
     fn check(query: &str, expect: &[usize], links: Option<&str>) {
         let address = Address::of(&format!("http://a/x?{query}"));
         let (items, link) = page((0..5).collect(), &address, "http://a/x");
-        assert_eq!((items.as_slice(), link.as_deref()), (expect, links), "{query}");
+        assert_eq!(
+            (items.as_slice(), link.as_deref()),
+            (expect, links),
+            "{query}"
+        );
     }
 
     #[test]
@@ -60,7 +77,9 @@ mod tests {
         check(
             "page=0&per_page=0",
             &[0],
-            Some("<http://a/x?per_page=1&page=2>; rel=\"next\", <http://a/x?per_page=1&page=5>; rel=\"last\""),
+            Some(
+                "<http://a/x?per_page=1&page=2>; rel=\"next\", <http://a/x?per_page=1&page=5>; rel=\"last\"",
+            ),
         );
     }
 
@@ -69,7 +88,9 @@ mod tests {
         check(
             "page=9",
             &[],
-            Some("<http://a/x?per_page=30&page=1>; rel=\"prev\", <http://a/x?per_page=30&page=1>; rel=\"first\""),
+            Some(
+                "<http://a/x?per_page=30&page=1>; rel=\"prev\", <http://a/x?per_page=30&page=1>; rel=\"first\"",
+            ),
         );
     }
 }

@@ -13,19 +13,29 @@ use super::request::Reply;
 use super::shapes::Shaper;
 use super::state::{Release, Repository};
 
-/// The longest text of a release, in characters; the refusal names it (softprops/action-gh-release issue 374).
+/// The longest text of a release, in characters; the refusal names it (softprops/action-gh-release
+/// issue 374).
 const BODY_CHARACTERS: usize = 125_000;
 
 /// The releases, the newest first; drafts only for those who may write.
 pub fn list(call: &Call, repository: &Repository) -> Reply {
-    let seen = repository.at(call.list_ms).values().filter(|release| call.may_write || !release.draft);
+    let seen = repository
+        .at(call.list_ms)
+        .values()
+        .filter(|release| call.may_write || !release.draft);
     let mut releases: Vec<&Arc<Release>> = seen.collect();
     releases.sort_by_key(|release| std::cmp::Reverse((release.created_ms, release.id)));
-    let url = format!("{}/repositories/{}/releases", call.settings.api_base, repository.id);
+    let url = format!(
+        "{}/repositories/{}/releases",
+        call.settings.api_base, repository.id
+    );
     let (part, link) = paging::page(releases, call.address, &url);
     let shaper = Shaper::new(call.settings, repository, call.now_ms);
     let most = call.settings.listed_assets;
-    let body: Vec<_> = part.into_iter().map(|release| shaper.listed(release, most)).collect();
+    let body: Vec<_> = part
+        .into_iter()
+        .map(|release| shaper.listed(release, most))
+        .collect();
     let mut reply = Reply::json(200, &body);
     if let Some(link) = link {
         reply.set("link", &link);
@@ -35,7 +45,14 @@ pub fn list(call: &Call, repository: &Repository) -> Reply {
 
 /// One release by its number.
 pub fn get(call: &Call, repository: &Repository) -> Reply {
-    shown(call, repository, repository.releases.get(&call.route.id).filter(|release| call.may_write || !release.draft))
+    shown(
+        call,
+        repository,
+        repository
+            .releases
+            .get(&call.route.id)
+            .filter(|release| call.may_write || !release.draft),
+    )
 }
 
 /// The published release of a tag; drafts are not found.
@@ -45,10 +62,19 @@ pub fn by_tag(call: &Call, repository: &Repository) -> Reply {
 
 /// The release that is shown first.
 pub fn latest(call: &Call, repository: &Repository) -> Reply {
-    let full = || repository.releases.values().filter(|release| !release.draft && !release.prerelease);
+    let full = || {
+        repository
+            .releases
+            .values()
+            .filter(|release| !release.draft && !release.prerelease)
+    };
     let said = |release: &&Arc<Release>, word: &str| release.make_latest.as_deref() == Some(word);
-    let chosen = full().filter(|release| said(release, "true")).max_by_key(|release| release.updated_ms);
-    let newest = full().filter(|release| !said(release, "false")).max_by_key(|release| release.published_ms);
+    let chosen = full()
+        .filter(|release| said(release, "true"))
+        .max_by_key(|release| release.updated_ms);
+    let newest = full()
+        .filter(|release| !said(release, "false"))
+        .max_by_key(|release| release.published_ms);
     shown(call, repository, chosen.or(newest))
 }
 
@@ -65,7 +91,11 @@ pub fn create(call: &mut Call, repository: &mut Repository) -> Reply {
     if !faults.is_empty() {
         return errors::invalid(&faults);
     }
-    call.ledger.reach(if release.draft { Reached::DraftMade } else { Reached::PublishedAtOnce });
+    call.ledger.reach(if release.draft {
+        Reached::DraftMade
+    } else {
+        Reached::PublishedAtOnce
+    });
     let id = release.id;
     repository.releases.insert(id, Arc::new(release));
     if !repository.releases[&id].draft {
@@ -73,19 +103,30 @@ pub fn create(call: &mut Call, repository: &mut Repository) -> Reply {
     }
     let mut reply = shown(call, repository, repository.releases.get(&id));
     reply.status = 201;
-    reply.set("location", &format!("{}/repos/{}/releases/{id}", call.settings.api_base, repository.full_name));
+    reply.set(
+        "location",
+        &format!(
+            "{}/repos/{}/releases/{id}",
+            call.settings.api_base, repository.full_name
+        ),
+    );
     reply
 }
 
 fn new_release(call: &mut Call) -> Result<Release, Reply> {
     let fields = Fields::of(call.request)?;
     let Some(tag_name) = fields.text("tag_name")? else {
-        return Err(errors::refusal(422, "Invalid request.\n\n\"tag_name\" wasn't supplied."));
+        return Err(errors::refusal(
+            422,
+            "Invalid request.\n\n\"tag_name\" wasn't supplied.",
+        ));
     };
     Ok(Release {
         id: call.id(),
         tag_name,
-        target_commitish: fields.text("target_commitish")?.unwrap_or_else(|| "main".to_owned()),
+        target_commitish: fields
+            .text("target_commitish")?
+            .unwrap_or_else(|| "main".to_owned()),
         name: fields.text("name")?,
         body: fields.text("body")?,
         draft: fields.flag("draft")?.unwrap_or(false),
@@ -99,7 +140,9 @@ fn new_release(call: &mut Call) -> Result<Release, Reply> {
 
 /// Changes a release; publishing is such a change.
 pub fn edit(call: &mut Call, repository: &mut Repository) -> Reply {
-    let Some(old) = repository.releases.get(&call.route.id).cloned() else { return errors::not_found() };
+    let Some(old) = repository.releases.get(&call.route.id).cloned() else {
+        return errors::not_found();
+    };
     let changed = match changed(call, &old) {
         Ok(changed) => changed,
         Err(refused) => return refused,
@@ -108,7 +151,11 @@ pub fn edit(call: &mut Call, repository: &mut Repository) -> Reply {
     let is_locked = changed.tag_name != old.tag_name || changed.draft;
     if old.immutable && is_locked {
         let field = if changed.draft { "draft" } else { "tag_name" };
-        faults.push(custom("Release", Some(field), &format!("{field} cannot be changed on an immutable release")));
+        faults.push(custom(
+            "Release",
+            Some(field),
+            &format!("{field} cannot be changed on an immutable release"),
+        ));
     }
     if !changed.draft && (old.draft || changed.tag_name != old.tag_name) {
         faults.extend(faults_of_publishing(repository, &changed));
@@ -135,7 +182,9 @@ fn changed(call: &Call, old: &Release) -> Result<Release, Reply> {
     let fields = Fields::of(call.request)?;
     let mut release = old.clone();
     release.tag_name = fields.text("tag_name")?.unwrap_or(release.tag_name);
-    release.target_commitish = fields.text("target_commitish")?.unwrap_or(release.target_commitish);
+    release.target_commitish = fields
+        .text("target_commitish")?
+        .unwrap_or(release.target_commitish);
     release.name = fields.text("name")?.or(release.name);
     release.body = fields.text("body")?.or(release.body);
     release.draft = fields.flag("draft")?.unwrap_or(release.draft);
@@ -145,7 +194,8 @@ fn changed(call: &Call, old: &Release) -> Result<Release, Reply> {
     Ok(release)
 }
 
-/// Deletes a release with its assets; its tag stays, and stays locked where the release was immutable.
+/// Deletes a release with its assets; its tag stays, and stays locked where the release was
+/// immutable.
 pub fn delete(call: &mut Call, repository: &mut Repository) -> Reply {
     match repository.releases.remove(&call.route.id) {
         Some(_) => {
@@ -159,7 +209,9 @@ pub fn delete(call: &mut Call, repository: &mut Repository) -> Reply {
 /// Whether git takes a name for a tag (git-check-ref-format).
 fn is_tag(name: &str) -> bool {
     let is_taken = |letter: char| !letter.is_ascii_control() && !" ~^:?*[\\".contains(letter);
-    let is_part = |part: &str| !part.is_empty() && !part.starts_with('.') && part.strip_suffix(".lock").is_none();
+    let is_part = |part: &str| {
+        !part.is_empty() && !part.starts_with('.') && part.strip_suffix(".lock").is_none()
+    };
     let has_none = |text: &&str| !name.contains(*text);
     name.chars().all(is_taken)
         && name.split('/').all(is_part)
@@ -176,15 +228,31 @@ fn faults_of(release: &Release) -> Vec<Value> {
     }
     // Both are said of such a name (cli/cli issue 1698).
     if !release.tag_name.is_empty() && !is_tag(&release.tag_name) {
-        faults.push(custom("Release", Some("tag_name"), "tag_name is not a valid tag"));
-        faults.push(custom("Release", Some("tag_name"), "tag_name is not well-formed"));
+        faults.push(custom(
+            "Release",
+            Some("tag_name"),
+            "tag_name is not a valid tag",
+        ));
+        faults.push(custom(
+            "Release",
+            Some("tag_name"),
+            "tag_name is not well-formed",
+        ));
     }
-    if release.body.as_ref().is_some_and(|body| body.chars().count() > BODY_CHARACTERS) {
+    if release
+        .body
+        .as_ref()
+        .is_some_and(|body| body.chars().count() > BODY_CHARACTERS)
+    {
         let text = format!("body is too long (maximum is {BODY_CHARACTERS} characters)");
         faults.push(custom("Release", Some("body"), &text));
     }
     if release.make_latest.as_deref() == Some("true") && (release.draft || release.prerelease) {
-        faults.push(custom("Release", Some("make_latest"), "Latest release cannot be draft or prerelease"));
+        faults.push(custom(
+            "Release",
+            Some("make_latest"),
+            "Latest release cannot be draft or prerelease",
+        ));
     }
     faults
 }
@@ -196,7 +264,14 @@ fn faults_of_publishing(repository: &Repository, release: &Release) -> Vec<Value
         return vec![fault("Release", "already_exists", "tag_name")];
     }
     if repository.burned_tags.contains(&release.tag_name) {
-        return vec![custom("Release", Some("tag_name"), "tag_name was used by an immutable release"), no_tag];
+        return vec![
+            custom(
+                "Release",
+                Some("tag_name"),
+                "tag_name was used by an immutable release",
+            ),
+            no_tag,
+        ];
     }
     if repository.tags.contains_key(&release.tag_name) {
         return Vec::new();
@@ -204,7 +279,11 @@ fn faults_of_publishing(repository: &Repository, release: &Release) -> Vec<Value
     if repository.commit(&release.target_commitish).is_none() {
         return vec![fault("Release", "invalid", "target_commitish")];
     }
-    if repository.tag_ruleset.as_ref().is_some_and(|ruleset| ruleset.refuses(&release.tag_name)) {
+    if repository
+        .tag_ruleset
+        .as_ref()
+        .is_some_and(|ruleset| ruleset.refuses(&release.tag_name))
+    {
         let rules = "pre_receive Repository rule violations found\n\nCannot create ref due to creations being \
                      restricted.\n\n";
         return vec![custom("Release", Some("pre_receive"), rules), no_tag];
@@ -214,8 +293,15 @@ fn faults_of_publishing(repository: &Repository, release: &Release) -> Vec<Value
 
 /// Makes the tag, sets the day, and locks the release where the repository locks them.
 fn publish(call: &Call, repository: &mut Repository, id: u64) {
-    let Some(release) = repository.releases.get(&id) else { return };
-    let (tag, commit) = (release.tag_name.clone(), repository.commit(&release.target_commitish).map(str::to_owned));
+    let Some(release) = repository.releases.get(&id) else {
+        return;
+    };
+    let (tag, commit) = (
+        release.tag_name.clone(),
+        repository
+            .commit(&release.target_commitish)
+            .map(str::to_owned),
+    );
     let is_locked = repository.has_immutable_releases;
     if let Some(commit) = commit {
         repository.tags.entry(tag.clone()).or_insert(commit);
@@ -231,12 +317,18 @@ fn publish(call: &Call, repository: &mut Repository, id: u64) {
 }
 
 fn published<'a>(repository: &'a Repository, tag: &str) -> Option<&'a Arc<Release>> {
-    repository.releases.values().find(|release| !release.draft && release.tag_name == tag)
+    repository
+        .releases
+        .values()
+        .find(|release| !release.draft && release.tag_name == tag)
 }
 
 fn shown(call: &Call, repository: &Repository, release: Option<&Arc<Release>>) -> Reply {
     match release {
-        Some(release) => Reply::json(200, &Shaper::new(call.settings, repository, call.now_ms).release(release)),
+        Some(release) => Reply::json(
+            200,
+            &Shaper::new(call.settings, repository, call.now_ms).release(release),
+        ),
         None => errors::not_found(),
     }
 }

@@ -2,21 +2,30 @@
 
 /// The name that an asset gets.
 ///
-/// "GitHub renames asset filenames that have special characters, non-alphanumeric characters, and leading or trailing
-/// periods" (REST API, "Upload a release asset"). What becomes of them is written nowhere and was seen by those who
-/// uploaded: `~`, `:`, space and brackets become a period (softprops/action-gh-release, issue 159), a run of them
-/// becomes one (travis-ci/dpl, issue 821), `+`, `-`, `_` and `.` stay. Letters that are no ASCII, which GitHub spells
-/// out in part, become a period here. A leading period gets `default` before it, a trailing one goes.
+/// "GitHub renames asset filenames that have special characters, non-alphanumeric characters, and
+/// leading or trailing periods" (REST API, "Upload a release asset"). What becomes of them is
+/// written nowhere and was seen by those who uploaded: `~`, `:`, space and brackets become a period
+/// (softprops/action-gh-release, issue 159), a run of them becomes one (travis-ci/dpl, issue 821),
+/// `+`, `-`, `_` and `.` stay. Letters that are no ASCII, which GitHub spells out in part, become a
+/// period here. A leading period gets `default` before it, a trailing one goes.
 pub fn stored_name(asked: &str) -> String {
     let mut name = String::with_capacity(asked.len());
     for letter in asked.chars() {
-        let kept = if letter.is_ascii_alphanumeric() || "._+-".contains(letter) { letter } else { '.' };
+        let kept = if letter.is_ascii_alphanumeric() || "._+-".contains(letter) {
+            letter
+        } else {
+            '.'
+        };
         if kept != '.' || !name.ends_with('.') {
             name.push(kept);
         }
     }
     let name = name.trim_end_matches('.');
-    if name.is_empty() || name.starts_with('.') { format!("default{name}") } else { name.to_owned() }
+    if name.is_empty() || name.starts_with('.') {
+        format!("default{name}")
+    } else {
+        name.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -25,7 +34,11 @@ mod tests {
 
     #[test]
     fn a_name_of_plain_letters_is_kept() {
-        for name in ["flash_attn-2.8.3+rocm62torch2.5-cp310-cp310-linux_x86_64.whl", "SHA256SUMS", "a_b-c.d+e"] {
+        for name in [
+            "flash_attn-2.8.3+rocm62torch2.5-cp310-cp310-linux_x86_64.whl",
+            "SHA256SUMS",
+            "a_b-c.d+e",
+        ] {
             assert_eq!(stored_name(name), name);
         }
     }

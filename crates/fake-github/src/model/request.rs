@@ -18,7 +18,11 @@ pub struct Request {
 impl Request {
     /// A request without headers and body.
     pub fn new(method: &str, url: &str) -> Self {
-        Self { method: method.to_owned(), url: url.to_owned(), ..Self::default() }
+        Self {
+            method: method.to_owned(),
+            url: url.to_owned(),
+            ..Self::default()
+        }
     }
 
     /// A request as a careful client sends it.
@@ -33,7 +37,8 @@ impl Request {
     /// With one more header.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
-        self.headers.push((name.to_ascii_lowercase(), value.to_owned()));
+        self.headers
+            .push((name.to_ascii_lowercase(), value.to_owned()));
         self
     }
 
@@ -49,12 +54,16 @@ impl Request {
     /// With a JSON body.
     #[must_use]
     pub fn json(self, body: &serde_json::Value) -> Self {
-        self.header("content-type", "application/json").body(body.to_string())
+        self.header("content-type", "application/json")
+            .body(body.to_string())
     }
 
     /// The first header of that name, which is in lower case.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// What `Content-Length` says.
@@ -80,7 +89,11 @@ impl Received {
         use sha2::Digest as _;
         let size_bytes = bytes.len() as u64;
         let content = (size_bytes <= keep_bytes).then(|| Arc::from(bytes));
-        Self { size_bytes, sha256: hex(&sha2::Sha256::digest(bytes)), content }
+        Self {
+            size_bytes,
+            sha256: hex(&sha2::Sha256::digest(bytes)),
+            content,
+        }
     }
 }
 
@@ -122,19 +135,30 @@ pub enum Delivery {
 impl Reply {
     /// An answer with a JSON body.
     pub fn json(status: u16, body: &impl serde::Serialize) -> Self {
-        let mut reply = Self::bytes(status, Arc::from(serde_json::to_vec(body).unwrap_or_default()));
+        let mut reply = Self::bytes(
+            status,
+            Arc::from(serde_json::to_vec(body).unwrap_or_default()),
+        );
         reply.set("content-type", "application/json; charset=utf-8");
         reply
     }
 
     /// An answer with bytes.
     pub fn bytes(status: u16, body: Arc<[u8]>) -> Self {
-        Self { status, headers: Vec::new(), body, delivery: Delivery::Whole }
+        Self {
+            status,
+            headers: Vec::new(),
+            body,
+            delivery: Delivery::Whole,
+        }
     }
 
     /// An answer with a page for people.
     pub fn html(status: u16, text: &str) -> Self {
-        let mut reply = Self::bytes(status, Arc::from(format!("<html><body>{text}</body></html>").into_bytes()));
+        let mut reply = Self::bytes(
+            status,
+            Arc::from(format!("<html><body>{text}</body></html>").into_bytes()),
+        );
         reply.set("content-type", "text/html");
         reply
     }
@@ -146,7 +170,10 @@ impl Reply {
 
     /// No answer.
     pub fn cut() -> Self {
-        Self { delivery: Delivery::Cut, ..Self::empty(0) }
+        Self {
+            delivery: Delivery::Cut,
+            ..Self::empty(0)
+        }
     }
 
     /// Sets a header, whose name is in lower case.
@@ -157,7 +184,10 @@ impl Reply {
 
     /// The first header of that name, which is in lower case.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Whether a client gets the whole answer.

@@ -102,12 +102,18 @@ pub const OPERATIONS: &[(Operation, &str)] = &[
 impl Operation {
     /// The word for it.
     pub fn word(self) -> &'static str {
-        OPERATIONS.iter().find(|(operation, _)| *operation == self).map_or("unknown", |(_, word)| word)
+        OPERATIONS
+            .iter()
+            .find(|(operation, _)| *operation == self)
+            .map_or("unknown", |(_, word)| word)
     }
 
     /// The operation of a word.
     pub fn of(word: &str) -> Option<Self> {
-        OPERATIONS.iter().find(|(_, known)| *known == word).map(|(operation, _)| *operation)
+        OPERATIONS
+            .iter()
+            .find(|(_, known)| *known == word)
+            .map(|(operation, _)| *operation)
     }
 
     /// Whether it makes something people see: what GitHub's limit on content counts.
@@ -143,7 +149,11 @@ impl Route {
         let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
         let base = &address.base;
         if *base == settings.storage_base {
-            return Self::plain(Operation::Storage, "", pieces.last().and_then(|id| id.parse().ok()).unwrap_or(0));
+            return Self::plain(
+                Operation::Storage,
+                "",
+                pieces.last().and_then(|id| id.parse().ok()).unwrap_or(0),
+            );
         }
         let (repository, rest) = match pieces.as_slice() {
             ["rate_limit"] => return Self::plain(Operation::RateLimit, "", 0),
@@ -151,20 +161,33 @@ impl Route {
             ["repositories", id, rest @ ..] => ((*id).to_owned(), rest),
             [owner, name, "releases", "download", tag, file] if *base == settings.web_base => {
                 let plain = Self::plain(Operation::Download, &format!("{owner}/{name}"), 0);
-                return Self { text: (*tag).to_owned(), name: (*file).to_owned(), ..plain };
+                return Self {
+                    text: (*tag).to_owned(),
+                    name: (*file).to_owned(),
+                    ..plain
+                };
             }
             _ => return Self::plain(Operation::Unknown, "", 0),
         };
         let about = |operation, id: &str, text: &[&str]| {
-            let number: Option<u64> = if id.is_empty() { Some(0) } else { id.parse().ok() };
+            let number: Option<u64> = if id.is_empty() {
+                Some(0)
+            } else {
+                id.parse().ok()
+            };
             match number {
-                Some(id) => Self { text: text.join("/"), ..Self::plain(operation, &repository, id) },
+                Some(id) => Self {
+                    text: text.join("/"),
+                    ..Self::plain(operation, &repository, id)
+                },
                 None => Self::plain(Operation::Unknown, &repository, 0),
             }
         };
         let is_upload_host = *base == settings.uploads_base;
         match (method, rest) {
-            ("POST", ["releases", id, "assets"]) if is_upload_host => about(Operation::Upload, id, &[]),
+            ("POST", ["releases", id, "assets"]) if is_upload_host => {
+                about(Operation::Upload, id, &[])
+            }
             _ if *base != settings.api_base => Self::plain(Operation::Unknown, &repository, 0),
             ("GET", []) => about(Operation::Repository, "", &[]),
             ("GET", ["immutable-releases"]) => about(Operation::ImmutableReleases, "", &[]),
@@ -177,10 +200,14 @@ impl Route {
             ("GET", ["tags"]) => about(Operation::ListTags, "", &[]),
             ("GET", ["contents", path @ ..]) => about(Operation::Contents, "", path),
             ("GET", ["git", "ref", "tags", tag @ ..]) => about(Operation::TagRef, "", tag),
-            ("GET", ["git", "matching-refs", "tags", tag @ ..]) => about(Operation::MatchingRefs, "", tag),
+            ("GET", ["git", "matching-refs", "tags", tag @ ..]) => {
+                about(Operation::MatchingRefs, "", tag)
+            }
             ("DELETE", ["git", "refs", "tags", tag @ ..]) => about(Operation::DeleteTag, "", tag),
             ("GET", ["git", "tags", sha]) => about(Operation::TagObject, "", &[sha]),
-            ("GET", ["commits", text @ ..]) if !text.is_empty() => about(Operation::Commit, "", text),
+            ("GET", ["commits", text @ ..]) if !text.is_empty() => {
+                about(Operation::Commit, "", text)
+            }
             ("GET", ["releases"]) => about(Operation::ListReleases, "", &[]),
             ("POST", ["releases"]) => about(Operation::CreateRelease, "", &[]),
             ("GET", ["releases", "latest"]) => about(Operation::LatestRelease, "", &[]),
@@ -197,6 +224,12 @@ impl Route {
     }
 
     fn plain(operation: Operation, repository: &str, id: u64) -> Self {
-        Self { operation, repository: repository.to_owned(), id, text: String::new(), name: String::new() }
+        Self {
+            operation,
+            repository: repository.to_owned(),
+            id,
+            text: String::new(),
+            name: String::new(),
+        }
     }
 }

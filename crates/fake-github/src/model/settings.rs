@@ -28,7 +28,8 @@ pub struct Settings {
     pub under_way_ms: u64,
     /// Assets that a release may have; 1,000 ("About releases", "Storage and bandwidth quotas").
     pub assets_per_release: usize,
-    /// The size that no asset may reach: 2 GiB ("About releases", "each file … must be under 2 GiB").
+    /// The size that no asset may reach: 2 GiB ("About releases", "each file … must be under 2
+    /// GiB").
     pub asset_bytes: u64,
     /// Assets up to this size keep their bytes, so that they can be fetched.
     pub keep_bytes: u64,
@@ -50,8 +51,8 @@ pub enum Listing {
 pub enum Digests {
     /// All.
     Told,
-    /// None: they are from before June 2025 (GitHub Changelog, 2025-06-03, "Releases now expose digests for release
-    /// assets"), and `digest` is `null`.
+    /// None: they are from before June 2025 (GitHub Changelog, 2025-06-03, "Releases now expose
+    /// digests for release assets"), and `digest` is `null`.
     Null,
     /// Those that are that many milliseconds old.
     Late(u64),
@@ -69,7 +70,8 @@ pub struct Secondary {
 }
 
 impl Default for Settings {
-    /// Rights, names, sizes and counts as on GitHub, lists at once, and no limit that a test would run into.
+    /// Rights, names, sizes and counts as on GitHub, lists at once, and no limit that a test would
+    /// run into.
     fn default() -> Self {
         Self {
             api_base: "http://api.test".to_owned(),
@@ -95,7 +97,11 @@ impl Settings {
     #[must_use]
     pub fn with_real_limits(mut self) -> Self {
         self.requests_per_hour = 1000;
-        self.secondary = Some(Secondary { content_per_minute: 80, content_per_hour: 500, points_per_minute: 900 });
+        self.secondary = Some(Secondary {
+            content_per_minute: 80,
+            content_per_hour: 500,
+            points_per_minute: 900,
+        });
         self
     }
 

@@ -11,7 +11,8 @@ use super::settings::{Digests, Settings};
 use super::state::{Asset, Release, Repository, sha_of};
 use super::times::rfc3339;
 
-/// Addresses of a repository that nothing here answers, by field: below the address of the repository.
+/// Addresses of a repository that nothing here answers, by field: below the address of the
+/// repository.
 const REPOSITORY_LINKS: &[(&str, &str)] = &[
     ("archive_url", "{archive_format}{/ref}"),
     ("assignees_url", "assignees{/user}"),
@@ -39,7 +40,10 @@ const REPOSITORY_LINKS: &[(&str, &str)] = &[
     ("languages_url", "languages"),
     ("merges_url", "merges"),
     ("milestones_url", "milestones{/number}"),
-    ("notifications_url", "notifications{?since,all,participating}"),
+    (
+        "notifications_url",
+        "notifications{?since,all,participating}",
+    ),
     ("pulls_url", "pulls{/number}"),
     ("releases_url", "releases{/id}"),
     ("stargazers_url", "stargazers"),
@@ -66,7 +70,10 @@ const REPOSITORY_COUNTS: &[&str] = &[
 
 /// A repository, for someone who may or may not write (schema `full-repository`).
 pub fn repository(settings: &Settings, repository: &Repository, may_write: bool) -> Value {
-    let (owner, name) = repository.full_name.split_once('/').unwrap_or(("", &repository.full_name));
+    let (owner, name) = repository
+        .full_name
+        .split_once('/')
+        .unwrap_or(("", &repository.full_name));
     let url = format!("{}/repos/{}", settings.api_base, repository.full_name);
     let html_url = format!("{}/{}", settings.web_base, repository.full_name);
     let mut body = json!({
@@ -85,10 +92,18 @@ pub fn repository(settings: &Settings, repository: &Repository, may_write: bool)
     for field in REPOSITORY_COUNTS {
         body[*field] = json!(0);
     }
-    for field in ["has_discussions", "has_issues", "has_pages", "has_projects", "has_wiki"] {
+    for field in [
+        "has_discussions",
+        "has_issues",
+        "has_pages",
+        "has_projects",
+        "has_wiki",
+    ] {
         body[field] = json!(false);
     }
-    let authority = html_url.split_once("://").map_or(html_url.as_str(), |(_, rest)| rest);
+    let authority = html_url
+        .split_once("://")
+        .map_or(html_url.as_str(), |(_, rest)| rest);
     body["git_url"] = json!(format!("git://{authority}.git"));
     body["ssh_url"] = json!(format!("git@{authority}.git"));
     body["clone_url"] = json!(format!("{html_url}.git"));
@@ -100,8 +115,11 @@ pub fn repository(settings: &Settings, repository: &Repository, may_write: bool)
 
 /// An environment (REST API, "Get an environment").
 pub fn environment(settings: &Settings, repository: &Repository, name: &str) -> Reply {
-    let Some(tags) = repository.environments.get(name) else { return errors::not_found() };
-    let policy = json!({"protected_branches": tags.is_none(), "custom_branch_policies": tags.is_some()});
+    let Some(tags) = repository.environments.get(name) else {
+        return errors::not_found();
+    };
+    let policy =
+        json!({"protected_branches": tags.is_none(), "custom_branch_policies": tags.is_some()});
     let below = format!("{}/environments/{}", repository.full_name, encode(name));
     Reply::json(
         200,
@@ -116,11 +134,18 @@ pub fn environment(settings: &Settings, repository: &Repository, name: &str) -> 
 
 /// The branches and tags that an environment takes (REST API, "List deployment branch policies").
 pub fn deployment_policies(repository: &Repository, name: &str) -> Reply {
-    let Some(Some(tags)) = repository.environments.get(name) else { return errors::not_found() };
+    let Some(Some(tags)) = repository.environments.get(name) else {
+        return errors::not_found();
+    };
     let row = |(at, tag): (usize, &String)| json!({"id": at + 2, "node_id": "DBP_1", "name": tag, "type": "tag"});
     let branch = json!({"id": 1, "node_id": "DBP_0", "name": "main", "type": "branch"});
-    let rows: Vec<Value> = std::iter::once(branch).chain(tags.iter().enumerate().map(row)).collect();
-    Reply::json(200, &json!({"total_count": rows.len(), "branch_policies": rows}))
+    let rows: Vec<Value> = std::iter::once(branch)
+        .chain(tags.iter().enumerate().map(row))
+        .collect();
+    Reply::json(
+        200,
+        &json!({"total_count": rows.len(), "branch_policies": rows}),
+    )
 }
 
 /// What shapes releases and assets: the same for all of an answer.
@@ -181,19 +206,33 @@ impl<'a> Shaper<'a> {
     /// For a repository, at a time on the clock of the server.
     pub fn new(settings: &'a Settings, repository: &'a Repository, now_ms: u64) -> Self {
         let (owner, _) = repository.full_name.split_once('/').unwrap_or_default();
-        let user = RawValue::from_string(user_value(settings, owner).to_string()).expect("a value is JSON");
-        Self { settings, repository, now_ms, user }
+        let user = RawValue::from_string(user_value(settings, owner).to_string())
+            .expect("a value is JSON");
+        Self {
+            settings,
+            repository,
+            now_ms,
+            user,
+        }
     }
 
     /// A release with its assets.
     pub fn release(&'a self, release: &'a Release) -> ReleaseShape<'a> {
         let (settings, name) = (self.settings, &self.repository.full_name);
         let url = format!("{}/repos/{name}/releases/{}", settings.api_base, release.id);
-        let ball = |kind: &str| format!("{}/repos/{name}/{kind}/{}", settings.api_base, release.tag_name);
+        let ball = |kind: &str| {
+            format!(
+                "{}/repos/{name}/{kind}/{}",
+                settings.api_base, release.tag_name
+            )
+        };
         let tag = shown_tag(release);
         ReleaseShape {
             assets_url: format!("{url}/assets"),
-            upload_url: format!("{}/repos/{name}/releases/{}/assets{{?name,label}}", settings.uploads_base, release.id),
+            upload_url: format!(
+                "{}/repos/{name}/releases/{}/assets{{?name,label}}",
+                settings.uploads_base, release.id
+            ),
             html_url: format!("{}/{name}/releases/tag/{}", settings.web_base, encode(&tag)),
             url,
             id: release.id,
@@ -208,7 +247,11 @@ impl<'a> Shaper<'a> {
             created_at: rfc3339(release.created_ms),
             updated_at: rfc3339(release.updated_ms),
             published_at: release.published_ms.map(rfc3339),
-            assets: release.assets.iter().map(|asset| self.of_tag(&tag, asset)).collect(),
+            assets: release
+                .assets
+                .iter()
+                .map(|asset| self.of_tag(&tag, asset))
+                .collect(),
             tarball_url: (!release.draft).then(|| ball("tarball")),
             zipball_url: (!release.draft).then(|| ball("zipball")),
             body: release.body.as_deref(),
@@ -237,16 +280,27 @@ impl<'a> Shaper<'a> {
                 Digests::Late(ms) => asset.updated_ms.saturating_add(ms) <= self.now_ms,
             };
         AssetShape {
-            url: format!("{}/repos/{name}/releases/assets/{}", settings.api_base, asset.id),
+            url: format!(
+                "{}/repos/{name}/releases/assets/{}",
+                settings.api_base, asset.id
+            ),
             id: asset.id,
             node_id: format!("RA_{}", asset.id),
             name: &asset.name,
             label: asset.label.as_deref(),
             uploader: &self.user,
             content_type: &asset.content_type,
-            state: if asset.is_uploaded { "uploaded" } else { "starter" },
+            state: if asset.is_uploaded {
+                "uploaded"
+            } else {
+                "starter"
+            },
             size: asset.size_bytes,
-            digest: asset.sha256.as_ref().filter(|_| is_told).map(|sha256| format!("sha256:{sha256}")),
+            digest: asset
+                .sha256
+                .as_ref()
+                .filter(|_| is_told)
+                .map(|sha256| format!("sha256:{sha256}")),
             download_count: asset.downloads,
             created_at: rfc3339(asset.created_ms),
             updated_at: rfc3339(asset.updated_ms),
@@ -290,7 +344,13 @@ pub fn tag_ref(settings: &Settings, repository: &Repository, tag: &str, sha: &st
 }
 
 /// An annotated tag, which is an object with the commit (schema `git-tag`).
-pub fn tag_object(settings: &Settings, repository: &Repository, tag: &str, object: &str, sha: &str) -> Value {
+pub fn tag_object(
+    settings: &Settings,
+    repository: &Repository,
+    tag: &str,
+    object: &str,
+    sha: &str,
+) -> Value {
     let url = format!("{}/repos/{}/git", settings.api_base, repository.full_name);
     let target = json!({"sha": sha, "type": "commit", "url": format!("{url}/commits/{sha}")});
     json!({"node_id": "TA_1", "tag": tag, "sha": object, "url": format!("{url}/tags/{object}"), "message": "A tag",

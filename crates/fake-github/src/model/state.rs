@@ -57,7 +57,8 @@ pub struct Repository {
     pub has_immutable_releases: bool,
     /// A ruleset that keeps new tags from being made.
     pub tag_ruleset: Option<TagRuleset>,
-    /// Environments by name, with the patterns of tags that they take; `None` takes protected branches only.
+    /// Environments by name, with the patterns of tags that they take; `None` takes protected
+    /// branches only.
     pub environments: BTreeMap<String, Option<Vec<String>>>,
     /// Branches and the commits they are at.
     pub branches: BTreeMap<String, String>,
@@ -81,7 +82,12 @@ impl Repository {
     /// A public repository with a branch `main`.
     pub fn new(id: u64, full_name: &str) -> Self {
         let branches = BTreeMap::from([("main".to_owned(), sha_of(full_name))]);
-        Self { id, full_name: full_name.to_owned(), branches, ..Self::default() }
+        Self {
+            id,
+            full_name: full_name.to_owned(),
+            branches,
+            ..Self::default()
+        }
     }
 
     /// Keeps the view that ends now, and forgets those that no list shows any more.
@@ -89,32 +95,52 @@ impl Repository {
         if lag_ms > 0 {
             self.views.push_back((now_ms, self.releases.clone()));
         }
-        while self.views.front().is_some_and(|(ended_ms, _)| ended_ms.saturating_add(lag_ms) < now_ms) {
+        while self
+            .views
+            .front()
+            .is_some_and(|(ended_ms, _)| ended_ms.saturating_add(lag_ms) < now_ms)
+        {
             self.views.pop_front();
         }
     }
 
     /// The releases as they were at a time.
     pub fn at(&self, time_ms: u64) -> &Releases {
-        self.views.iter().find(|(ended_ms, _)| *ended_ms > time_ms).map_or(&self.releases, |(_, view)| view)
+        self.views
+            .iter()
+            .find(|(ended_ms, _)| *ended_ms > time_ms)
+            .map_or(&self.releases, |(_, view)| view)
     }
 
     /// The commit of a tag, branch or commit.
     pub fn commit(&self, text: &str) -> Option<&str> {
-        let known = || self.tags.values().chain(self.branches.values()).find(|sha| *sha == text);
-        self.tags.get(text).or_else(|| self.branches.get(text)).or_else(known).map(String::as_str)
+        let known = || {
+            self.tags
+                .values()
+                .chain(self.branches.values())
+                .find(|sha| *sha == text)
+        };
+        self.tags
+            .get(text)
+            .or_else(|| self.branches.get(text))
+            .or_else(known)
+            .map(String::as_str)
     }
 
     /// The release that has an asset, and the asset.
     pub fn asset(&self, id: u64) -> Option<(&Arc<Release>, &Arc<Asset>)> {
-        let found = |release: &'_ Arc<Release>| release.assets.iter().position(|asset| asset.id == id);
-        let (release, at) = self.releases.values().find_map(|release| Some((release, found(release)?)))?;
+        let found =
+            |release: &'_ Arc<Release>| release.assets.iter().position(|asset| asset.id == id);
+        let (release, at) = self
+            .releases
+            .values()
+            .find_map(|release| Some((release, found(release)?)))?;
         Some((release, &release.assets[at]))
     }
 }
 
-/// A ruleset for tags with the rule `creation` (REST API, "Get a repository ruleset"; GitHub Docs, "Available rules for
-/// rulesets", "Restrict creations").
+/// A ruleset for tags with the rule `creation` (REST API, "Get a repository ruleset"; GitHub Docs,
+/// "Available rules for rulesets", "Restrict creations").
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TagRuleset {
@@ -146,19 +172,27 @@ impl TagRuleset {
     /// Whether it keeps everybody from making a tag.
     pub fn refuses(&self, tag: &str) -> bool {
         let name = format!("refs/tags/{tag}");
-        let any = |patterns: &[String]| patterns.iter().any(|pattern| pattern == "~ALL" || fits(pattern, &name));
-        let binds = self.enforcement == "active" && !["always", "exempt"].contains(&self.bypass.as_str());
+        let any = |patterns: &[String]| {
+            patterns
+                .iter()
+                .any(|pattern| pattern == "~ALL" || fits(pattern, &name))
+        };
+        let binds =
+            self.enforcement == "active" && !["always", "exempt"].contains(&self.bypass.as_str());
         binds && any(&self.include) && !any(&self.exclude)
     }
 }
 
-/// Returns whether a pattern of fnmatch with `FNM_PATHNAME` matches: `*` matches any text without `/`.
+/// Returns whether a pattern of fnmatch with `FNM_PATHNAME` matches: `*` matches any text without
+/// `/`.
 fn fits(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
         Some((before, after)) => text.strip_prefix(before).is_some_and(|rest| {
             let end = rest.find('/').unwrap_or(rest.len());
-            (0..=end).filter(|at| rest.is_char_boundary(*at)).any(|at| fits(after, &rest[at..]))
+            (0..=end)
+                .filter(|at| rest.is_char_boundary(*at))
+                .any(|at| fits(after, &rest[at..]))
         }),
     }
 }

@@ -10,7 +10,9 @@ pub fn rfc3339(at_ms: u64) -> String {
 /// `Sat, 21 Nov 2026 17:22:58 GMT` (RFC 9110, section 5.6.7) for milliseconds since 1970 in UTC.
 pub fn http_date(at_ms: u64) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
     let days = at_ms / 86_400_000;
     let ((year, month, day), (hour, minute, second)) = (date(days), clock(at_ms));
     let (weekday, month) = (DAYS[(days % 7) as usize], MONTHS[month - 1]);
@@ -24,13 +26,28 @@ fn clock(at_ms: u64) -> (u64, u64, u64) {
 
 /// Year, month and day of the Gregorian calendar: whole years, then whole months, are taken off.
 fn date(mut days: u64) -> (u64, usize, u64) {
-    let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     let mut year = 1970;
     while days >= 365 + u64::from(is_leap(year)) {
         days -= 365 + u64::from(is_leap(year));
         year += 1;
     }
-    let lengths = [31, 28 + u64::from(is_leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let lengths = [
+        31,
+        28 + u64::from(is_leap(year)),
+        31,
+        30,
+        31,
+        30,
+        31,
+        31,
+        30,
+        31,
+        30,
+        31,
+    ];
     let mut month = 0;
     while days >= lengths[month] {
         days -= lengths[month];
@@ -48,7 +65,10 @@ mod tests {
         assert_eq!(rfc3339(0), "1970-01-01T00:00:00Z");
         assert_eq!(rfc3339(951_782_400_000), "2000-02-29T00:00:00Z");
         assert_eq!(rfc3339(1_795_281_778_000), "2026-11-21T17:22:58Z");
-        assert_eq!(http_date(1_795_281_778_000), "Sat, 21 Nov 2026 17:22:58 GMT");
+        assert_eq!(
+            http_date(1_795_281_778_000),
+            "Sat, 21 Nov 2026 17:22:58 GMT"
+        );
         assert_eq!(http_date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
     }
 }

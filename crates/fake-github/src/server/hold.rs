@@ -29,7 +29,10 @@ impl Hold {
         let mut gone = std::pin::pin!(self.go.notified());
         gone.as_mut().enable();
         let _held = Held(self, number);
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+        self.held
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(number);
         self.changed.notify_all();
         gone.await;
     }

@@ -1,6 +1,8 @@
-//! The model behind real sockets on loopback: uploads are hashed while they come, cuts are cuts, slow is slow.
+//! The model behind real sockets on loopback: uploads are hashed while they come, cuts are cuts,
+//! slow is slow.
 //!
-//! **Invariant:** it listens on 127.0.0.1 alone, and keeps no upload in memory that the settings do not ask for.
+//! **Invariant:** it listens on 127.0.0.1 alone, and keeps no upload in memory that the settings do
+//! not ask for.
 
 mod hold;
 mod receive;
@@ -70,8 +72,8 @@ impl Server {
 
     /// Starts on a port, or a free one for 0, with a clock.
     ///
-    /// The hosts of the settings become the addresses of the server. Where they name another host for uploads than for
-    /// the API, uploads get a port of their own.
+    /// The hosts of the settings become the addresses of the server. Where they name another host
+    /// for uploads than for the API, uploads get a port of their own.
     ///
     /// # Errors
     /// When a port of 127.0.0.1 cannot be had.
@@ -83,31 +85,56 @@ impl Server {
         if has_uploads {
             listeners.push(listen(0)?);
         }
-        let addresses = listeners.iter().map(TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
-        let bases: Vec<String> = addresses.iter().map(|address| format!("http://{address}")).collect();
+        let addresses = listeners
+            .iter()
+            .map(TcpListener::local_addr)
+            .collect::<io::Result<Vec<_>>>()?;
+        let bases: Vec<String> = addresses
+            .iter()
+            .map(|address| format!("http://{address}"))
+            .collect();
         let settings = &mut github.settings;
         settings.api_base.clone_from(&bases[0]);
         settings.web_base.clone_from(&bases[0]);
         settings.storage_base.clone_from(&bases[1]);
-        settings.uploads_base.clone_from(bases.get(2).unwrap_or(&bases[0]));
+        settings
+            .uploads_base
+            .clone_from(bases.get(2).unwrap_or(&bases[0]));
 
         let (model, hold) = (Arc::new(Mutex::new(github)), Arc::new(Hold::default()));
         let recorder = Recorder::default();
         let (held, recorded) = (Arc::clone(&hold), recorder.clone());
-        let shared = Arc::new(Shared { model: Arc::clone(&model), hold: held, recorder: recorded, clock });
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let shared = Arc::new(Shared {
+            model: Arc::clone(&model),
+            hold: held,
+            recorder: recorded,
+            clock,
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         let (stop, stopped) = oneshot::channel();
-        let thread = std::thread::Builder::new().name("fake-github".to_owned()).spawn(move || {
-            runtime.block_on(async move {
-                for (listener, base) in listeners.into_iter().zip(bases) {
-                    tokio::spawn(accept(listener, base, Arc::clone(&shared)));
-                }
-                // Either word means the end: told, or the server is gone.
-                let _ = stopped.await;
-            });
-        })?;
+        let thread = std::thread::Builder::new()
+            .name("fake-github".to_owned())
+            .spawn(move || {
+                runtime.block_on(async move {
+                    for (listener, base) in listeners.into_iter().zip(bases) {
+                        tokio::spawn(accept(listener, base, Arc::clone(&shared)));
+                    }
+                    // Either word means the end: told, or the server is gone.
+                    let _ = stopped.await;
+                });
+            })?;
         let (address, storage) = (addresses[0], addresses[1]);
-        Ok(Self { address, storage, model, hold, recorder, stop: Some(stop), thread: Some(thread) })
+        Ok(Self {
+            address,
+            storage,
+            model,
+            hold,
+            recorder,
+            stop: Some(stop),
+            thread: Some(thread),
+        })
     }
 
     /// The address of the API.
@@ -157,13 +184,17 @@ impl Drop for Server {
 /// The clock of the machine.
 pub fn machine_clock() -> Clock {
     Arc::new(|| {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
     })
 }
 
 async fn accept(listener: TcpListener, base: String, shared: Arc<Shared>) {
-    let ready = listener.set_nonblocking(true).and_then(|()| tokio::net::TcpListener::from_std(listener));
+    let ready = listener
+        .set_nonblocking(true)
+        .and_then(|()| tokio::net::TcpListener::from_std(listener));
     let Ok(listener) = ready else { return };
     let base: Arc<str> = Arc::from(base);
     loop {
@@ -172,11 +203,23 @@ async fn accept(listener: TcpListener, base: String, shared: Arc<Shared>) {
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
-        // Small answers go out at once; otherwise their second part waits 40 ms for the first to be acknowledged.
+        // Small answers go out at once; otherwise their second part waits 40 ms for the first to be
+        // acknowledged.
         let _ = stream.set_nodelay(true);
         let (shared, base, doom) = (Arc::clone(&shared), Arc::clone(&base), Doom::default());
-        let wire = TokioIo::new(Wire::new(stream, doom.clone(), shared.recorder.connection(&base)));
-        let service = service_fn(move |request| answer(Arc::clone(&shared), Arc::clone(&base), doom.clone(), request));
+        let wire = TokioIo::new(Wire::new(
+            stream,
+            doom.clone(),
+            shared.recorder.connection(&base),
+        ));
+        let service = service_fn(move |request| {
+            answer(
+                Arc::clone(&shared),
+                Arc::clone(&base),
+                doom.clone(),
+                request,
+            )
+        });
         let connection = hyper::server::conn::http1::Builder::new().serve_connection(wire, service);
         tokio::spawn(async move {
             // A connection that was cut ends with an error, as it should.
@@ -188,13 +231,19 @@ async fn accept(listener: TcpListener, base: String, shared: Arc<Shared>) {
 /// Bytes of a body that is no upload, at most.
 const LARGEST_BODY: usize = 4 << 20;
 
-/// Moves `main` and a tag of the repository to a commit, as `git push` does, which is no call of the API:
-/// `PUT /_git/TAG/COMMIT`. Returns whether it was one.
+/// Moves `main` and a tag of the repository to a commit, as `git push` does, which is no call of
+/// the API: `PUT /_git/TAG/COMMIT`. Returns whether it was one.
 fn push_tag(shared: &Shared, method: &str, path: &str) -> bool {
-    let pushed = path.strip_prefix("/_git/").and_then(|rest| rest.rsplit_once('/'));
-    let (Some((tag, commit)), "PUT") = (pushed, method) else { return false };
+    let pushed = path
+        .strip_prefix("/_git/")
+        .and_then(|rest| rest.rsplit_once('/'));
+    let (Some((tag, commit)), "PUT") = (pushed, method) else {
+        return false;
+    };
     for repository in shared.model().repositories.values_mut() {
-        repository.branches.insert("main".to_owned(), commit.to_owned());
+        repository
+            .branches
+            .insert("main".to_owned(), commit.to_owned());
         repository.tags.insert(tag.to_owned(), commit.to_owned());
     }
     true
@@ -207,7 +256,10 @@ async fn answer(
     incoming: hyper::Request<Incoming>,
 ) -> io::Result<hyper::Response<Sending>> {
     let (head, mut body) = incoming.into_parts();
-    let path = head.uri.path_and_query().map_or("/", hyper::http::uri::PathAndQuery::as_str);
+    let path = head
+        .uri
+        .path_and_query()
+        .map_or("/", hyper::http::uri::PathAndQuery::as_str);
     if push_tag(&shared, head.method.as_str(), path) {
         return send::deliver(Reply::json(200, &serde_json::json!({})), &shared.hold, doom).await;
     }
@@ -215,7 +267,11 @@ async fn answer(
     for (name, value) in &head.headers {
         request = request.header(name.as_str(), &String::from_utf8_lossy(value.as_bytes()));
     }
-    let route = Route::of(&request.method, &Address::of(&request.url), &shared.model().settings);
+    let route = Route::of(
+        &request.method,
+        &Address::of(&request.url),
+        &shared.model().settings,
+    );
     let is_upload = route.operation == Operation::Upload;
     if !is_upload {
         request.body = receive::collect(&mut body, LARGEST_BODY).await?;

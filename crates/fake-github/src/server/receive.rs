@@ -12,14 +12,19 @@ use super::super::model::request::hex;
 use super::super::model::{Received, Reply, Upload};
 use super::Shared;
 
-/// Bytes of a refused upload that are read before the refusal goes out, so that a small client hears it.
+/// Bytes of a refused upload that are read before the refusal goes out, so that a small client
+/// hears it.
 const DRAINED_BYTES: usize = 1 << 20;
 
 /// The next bytes of a body.
 async fn next(body: &mut Incoming) -> Option<io::Result<Bytes>> {
     loop {
-        let frame = std::future::poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await?;
-        match frame.map_err(io::Error::other).map(|frame| frame.into_data().ok()) {
+        let frame =
+            std::future::poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await?;
+        match frame
+            .map_err(io::Error::other)
+            .map(|frame| frame.into_data().ok())
+        {
             Ok(Some(bytes)) => return Some(Ok(bytes)),
             Ok(None) => {}
             Err(error) => return Some(Err(error)),
@@ -69,7 +74,9 @@ impl Receiving<'_> {
     }
 
     fn end(&mut self) -> Reply {
-        let Some(upload) = self.upload.take() else { return Reply::cut() };
+        let Some(upload) = self.upload.take() else {
+            return Reply::cut();
+        };
         let received = Received {
             size_bytes: self.size_bytes,
             sha256: hex(&self.hash.finalize_reset()),
@@ -88,10 +95,21 @@ impl Drop for Receiving<'_> {
 
 /// Reads an upload, and answers it.
 pub(super) async fn upload(shared: &Shared, upload: Upload, body: &mut Incoming) -> Reply {
-    let (stop_at, mut hold_at, rate, number) = (upload.stop_at, upload.hold_at, upload.bytes_per_s, upload.number);
+    let (stop_at, mut hold_at, rate, number) = (
+        upload.stop_at,
+        upload.hold_at,
+        upload.bytes_per_s,
+        upload.number,
+    );
     let is_kept = upload.announced_bytes <= shared.model().settings.keep_bytes;
     let kept = is_kept.then(Vec::new);
-    let mut receiving = Receiving { shared, upload: Some(upload), size_bytes: 0, hash: Sha256::new(), kept };
+    let mut receiving = Receiving {
+        shared,
+        upload: Some(upload),
+        size_bytes: 0,
+        hash: Sha256::new(),
+        kept,
+    };
     loop {
         let left = stop_at.map(|stop| stop - receiving.size_bytes);
         if left == Some(0) {
@@ -101,7 +119,9 @@ pub(super) async fn upload(shared: &Shared, upload: Upload, body: &mut Incoming)
             hold_at = None;
             shared.hold.wait(number).await;
         }
-        let Some(Ok(mut bytes)) = next(body).await else { break };
+        let Some(Ok(mut bytes)) = next(body).await else {
+            break;
+        };
         if let Some(left) = left.and_then(|left| usize::try_from(left).ok()) {
             bytes.truncate(left);
         }

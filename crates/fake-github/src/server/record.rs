@@ -25,28 +25,48 @@ pub(super) struct Recording {
 impl Recorder {
     /// Records every connection from now on.
     pub(super) fn start(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert_default();
     }
 
     /// Begins to record a connection, where connections are recorded.
     pub(super) fn connection(&self, base: &str) -> Option<Recording> {
         let mut connections = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let connections = connections.as_mut()?;
-        connections.push(Connection { base: base.to_owned(), bytes: Vec::new() });
-        Some(Recording { recorder: self.clone(), at: connections.len() - 1 })
+        connections.push(Connection {
+            base: base.to_owned(),
+            bytes: Vec::new(),
+        });
+        Some(Recording {
+            recorder: self.clone(),
+            at: connections.len() - 1,
+        })
     }
 
     /// The connections in the order in which they were made.
     pub(super) fn connections(&self) -> Vec<Connection> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+            .unwrap_or_default()
     }
 }
 
 impl Recording {
     /// Adds bytes that came.
     pub(super) fn add(&self, bytes: &[u8]) {
-        let mut connections = self.recorder.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(connection) = connections.as_mut().and_then(|connections| connections.get_mut(self.at)) {
+        let mut connections = self
+            .recorder
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(connection) = connections
+            .as_mut()
+            .and_then(|connections| connections.get_mut(self.at))
+        {
             connection.bytes.extend_from_slice(bytes);
         }
     }

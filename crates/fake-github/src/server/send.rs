@@ -25,7 +25,10 @@ impl Body for Sending {
     type Data = Bytes;
     type Error = io::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let piece = self.pieces.poll_recv(context);
         if let Poll::Ready(Some(Ok(bytes))) = &piece {
             self.left = self.left.saturating_sub(bytes.len() as u64);
@@ -43,7 +46,11 @@ impl Body for Sending {
 }
 
 /// Sends a reply as it is to travel.
-pub(super) async fn deliver(reply: Reply, hold: &Hold, doom: Doom) -> io::Result<hyper::Response<Sending>> {
+pub(super) async fn deliver(
+    reply: Reply,
+    hold: &Hold,
+    doom: Doom,
+) -> io::Result<hyper::Response<Sending>> {
     match reply.delivery {
         Delivery::Cut => return Err(doom.cut()),
         Delivery::Held => hold.wait(0).await,
@@ -55,7 +62,10 @@ pub(super) async fn deliver(reply: Reply, hold: &Hold, doom: Doom) -> io::Result
     for (name, value) in &reply.headers {
         response = response.header(name, value);
     }
-    let sending = Sending { pieces, left: body.len() as u64 };
+    let sending = Sending {
+        pieces,
+        left: body.len() as u64,
+    };
     tokio::spawn(send(body, reply.delivery, sender, doom));
     response.body(sending).map_err(io::Error::other)
 }
@@ -76,7 +86,9 @@ async fn send(body: Bytes, delivery: Delivery, to: mpsc::Sender<io::Result<Bytes
             to.closed().await;
         }
         Delivery::Slow(rate) => {
-            let step = usize::try_from(rate.div_ceil(10)).unwrap_or(usize::MAX).max(1);
+            let step = usize::try_from(rate.div_ceil(10))
+                .unwrap_or(usize::MAX)
+                .max(1);
             for piece in body.chunks(step) {
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 if to.send(Ok(body.slice_ref(piece))).await.is_err() {

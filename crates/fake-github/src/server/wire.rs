@@ -23,7 +23,11 @@ impl Doom {
     }
 
     fn check(&self) -> io::Result<()> {
-        if self.0.load(Ordering::SeqCst) { Err(io::ErrorKind::ConnectionReset.into()) } else { Ok(()) }
+        if self.0.load(Ordering::SeqCst) {
+            Err(io::ErrorKind::ConnectionReset.into())
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -36,21 +40,30 @@ pub(super) struct Wire {
 
 impl Wire {
     pub(super) fn new(stream: TcpStream, doom: Doom, recording: Option<Recording>) -> Self {
-        Self { stream, doom, recording }
+        Self {
+            stream,
+            doom,
+            recording,
+        }
     }
 }
 
 impl Drop for Wire {
     fn drop(&mut self) {
         if self.doom.check().is_err() {
-            // Without lingering, closing resets. A connection that is closed already cannot be reset.
+            // Without lingering, closing resets. A connection that is closed already cannot be
+            // reset.
             let _ = self.stream.set_zero_linger();
         }
     }
 }
 
 impl AsyncRead for Wire {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         self.doom.check()?;
         let before = into.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, into);
@@ -62,7 +75,11 @@ impl AsyncRead for Wire {
 }
 
 impl AsyncWrite for Wire {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         self.doom.check()?;
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }

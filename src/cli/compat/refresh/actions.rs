@@ -1,4 +1,5 @@
-//! `compat refresh --actions`: tags of the repositories of the table `actions`, compared with its rows.
+//! `compat refresh --actions`: tags of the repositories of the table `actions`, compared with its
+//! rows.
 
 use super::Found;
 use crate::cli::publish::{Connection, Opened};
@@ -12,7 +13,8 @@ use crate::names::RepoName;
 
 /// Minutes that reading may take.
 const MINUTES: u64 = 10;
-/// The files that say what an action runs on, the first that is there (GitHub Docs, "Metadata syntax reference").
+/// The files that say what an action runs on, the first that is there (GitHub Docs, "Metadata
+/// syntax reference").
 const METADATA: [&str; 2] = ["action.yml", "action.yaml"];
 
 /// The output as JSON.
@@ -23,7 +25,8 @@ struct Document<'a> {
     read: Vec<&'a str>,
     differences: &'a [Difference],
     remarks: Vec<RemarkView<'a>>,
-    /// For `git apply` in a checkout that has `matrices/compat`; empty when there are no differences.
+    /// For `git apply` in a checkout that has `matrices/compat`; empty when there are no
+    /// differences.
     patch: &'a str,
 }
 
@@ -36,7 +39,11 @@ struct RemarkView<'a> {
 
 impl<'a> RemarkView<'a> {
     fn of(remark: &'a Remark) -> Self {
-        Self { action: &remark.action, remark: remark.about.word(), text: remark.to_string() }
+        Self {
+            action: &remark.action,
+            remark: remark.about.word(),
+            text: remark.to_string(),
+        }
     }
 }
 
@@ -52,7 +59,11 @@ struct Seen {
 ///
 /// # Errors
 /// The exit of the command; why was told.
-pub(super) fn compare(compat: &Compat, connection: &Connection, shell: &Shell) -> Result<Found, Exit> {
+pub(super) fn compare(
+    compat: &Compat,
+    connection: &Connection,
+    shell: &Shell,
+) -> Result<Found, Exit> {
     let mut sink = Sink::new();
     let seen = asked(compat, connection, shell, &mut sink).inspect_err(|_| {
         shell.report(&std::mem::take(&mut sink).finish());
@@ -81,19 +92,34 @@ pub(super) fn compare(compat: &Compat, connection: &Connection, shell: &Shell) -
         remarks: seen.remarks.iter().map(RemarkView::of).collect(),
         patch: &patch,
     });
-    Ok(Found { differs: !seen.differences.is_empty() || seen.remarks.iter().any(is_moved), document, patch })
+    Ok(Found {
+        differs: !seen.differences.is_empty() || seen.remarks.iter().any(is_moved),
+        document,
+        patch,
+    })
 }
 
 /// Asks for every row, over one connection: limits and the deadline are those of all.
-fn asked(compat: &Compat, connection: &Connection, shell: &Shell, sink: &mut Sink) -> Result<Seen, Exit> {
+fn asked(
+    compat: &Compat,
+    connection: &Connection,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Seen, Exit> {
     let (mut seen, mut opened) = (Seen::default(), None::<Opened>);
     let rows = &compat.tables().actions;
     let named = rows.iter().map(|row| (row.name.as_str(), Some(row)));
     // The action of this project gets a row as soon as its release is out.
-    let tool = rows.iter().all(|row| row.name != TOOL).then_some((TOOL, None));
+    let tool = rows
+        .iter()
+        .all(|row| row.name != TOOL)
+        .then_some((TOOL, None));
     for (name, row) in named.chain(tool) {
         let Ok(repo) = name.parse::<RepoName>() else {
-            seen.remarks.push(Remark { action: name.to_owned(), about: About::NoRepository });
+            seen.remarks.push(Remark {
+                action: name.to_owned(),
+                about: About::NoRepository,
+            });
             continue;
         };
         let here = match opened.take() {
@@ -117,9 +143,12 @@ fn asked(compat: &Compat, connection: &Connection, shell: &Shell, sink: &mut Sin
     Ok(seen)
 }
 
-/// Asks for the release of this version of the action. A repository that is not there yet is no remark.
+/// Asks for the release of this version of the action. A repository that is not there yet is no
+/// remark.
 fn ask_tool(client: &Client, seen: &mut Seen) -> Result<(), GithubError> {
-    let Some(tags) = client.tags()? else { return Ok(()) };
+    let Some(tags) = client.tags()? else {
+        return Ok(());
+    };
     seen.read.push(TOOL.to_owned());
     match actions::tool_row(env!("CARGO_PKG_VERSION"), &tags) {
         Ok(difference) => seen.differences.push(difference),
@@ -130,7 +159,10 @@ fn ask_tool(client: &Client, seen: &mut Seen) -> Result<(), GithubError> {
 
 fn ask(row: &ActionRow, client: &Client, seen: &mut Seen) -> Result<(), GithubError> {
     let Some(tags) = client.tags()? else {
-        seen.remarks.push(Remark { action: row.name.clone(), about: About::NoRepository });
+        seen.remarks.push(Remark {
+            action: row.name.clone(),
+            about: About::NoRepository,
+        });
         return Ok(());
     };
     seen.read.push(row.name.clone());

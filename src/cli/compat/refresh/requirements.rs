@@ -1,4 +1,5 @@
-//! `compat refresh --requirements`: metadata of torch's releases, compared with the table `torch-requirements`.
+//! `compat refresh --requirements`: metadata of torch's releases, compared with the table
+//! `torch-requirements`.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,8 @@ struct Document<'a> {
     /// Releases of torch whose requirements were read.
     read: Vec<String>,
     differences: &'a [Difference],
-    /// For `git apply` in a checkout that has `matrices/compat`; empty when there are no differences.
+    /// For `git apply` in a checkout that has `matrices/compat`; empty when there are no
+    /// differences.
     patch: &'a str,
 }
 
@@ -63,20 +65,43 @@ pub(super) fn compare(compat: &Compat, address: &str, shell: &Shell) -> Result<F
     if differences.is_empty() {
         shell.say("the table of torch's requirements is up to date");
     }
-    let read = releases.iter().map(|release| release.version.to_string()).collect();
-    let document = super::json(&Document { version: 1, read, differences: &differences, patch: &patch });
-    Ok(Found { differs: !differences.is_empty(), document, patch })
+    let read = releases
+        .iter()
+        .map(|release| release.version.to_string())
+        .collect();
+    let document = super::json(&Document {
+        version: 1,
+        read,
+        differences: &differences,
+        patch: &patch,
+    });
+    Ok(Found {
+        differs: !differences.is_empty(),
+        document,
+        patch,
+    })
 }
 
 /// Fetches the releases from the oldest of the table on.
 fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<TorchRelease>, Diagnostic> {
     let proxies = Proxies::from_variables(|name| shell.environment.get(name));
-    let project: Project = json(&format!("{root}/pypi/torch/json"), &proxies, shell).map_err(|unread| unread.fault)?;
-    let oldest = compat.tables().torch_requirements.iter().flat_map(|row| &row.torch);
+    let project: Project =
+        json(&format!("{root}/pypi/torch/json"), &proxies, shell).map_err(|unread| unread.fault)?;
+    let oldest = compat
+        .tables()
+        .torch_requirements
+        .iter()
+        .flat_map(|row| &row.torch);
     let oldest = oldest.filter_map(|text| text.parse::<Version>().ok()).min();
-    let is_wanted = |version: &Version| !version.is_pre() && oldest.as_ref().is_none_or(|oldest| version >= oldest);
-    let mut versions: Vec<Version> =
-        project.releases.keys().filter_map(|text| text.parse().ok()).filter(is_wanted).collect();
+    let is_wanted = |version: &Version| {
+        !version.is_pre() && oldest.as_ref().is_none_or(|oldest| version >= oldest)
+    };
+    let mut versions: Vec<Version> = project
+        .releases
+        .keys()
+        .filter_map(|text| text.parse().ok())
+        .filter(is_wanted)
+        .collect();
     versions.sort_unstable();
     let first = versions.len().saturating_sub(MOST_RELEASES);
     let mut releases = Vec::new();
@@ -84,17 +109,26 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<TorchReleas
         let address = format!("{root}/pypi/torch/{version}/json");
         let release: Release = match json(&address, &proxies, shell) {
             Ok(release) => release,
-            Err(Unread { status: Some(404), .. }) => {
-                shell.say(&format!("there is no metadata of torch {version}; what the table says of it is kept"));
+            Err(Unread {
+                status: Some(404), ..
+            }) => {
+                shell.say(&format!(
+                    "there is no metadata of torch {version}; what the table says of it is kept"
+                ));
                 continue;
             }
             Err(unread) => return Err(unread.fault),
         };
-        releases.push(TorchRelease { version, requires: release.info.requires_dist.unwrap_or_default() });
+        releases.push(TorchRelease {
+            version,
+            requires: release.info.requires_dist.unwrap_or_default(),
+        });
     }
     if releases.is_empty() {
-        let fault =
-            Diagnostic::new(&codes::CANNOT_FETCH, format!("no metadata of a release of torch was found at {root}"));
+        let fault = Diagnostic::new(
+            &codes::CANNOT_FETCH,
+            format!("no metadata of a release of torch was found at {root}"),
+        );
         return Err(fault
             .at(Place::Remote(root.to_owned()), "")
             .help("give the address of PyPI or of a server with its JSON API"));
@@ -108,15 +142,26 @@ struct Unread {
     fault: Diagnostic,
 }
 
-fn json<T: serde::de::DeserializeOwned>(address: &str, proxies: &Proxies, shell: &Shell) -> Result<T, Unread> {
+fn json<T: serde::de::DeserializeOwned>(
+    address: &str,
+    proxies: &Proxies,
+    shell: &Shell,
+) -> Result<T, Unread> {
     shell.detail(&format!("fetching {address}"));
-    let text = fetch::get(address, fetch::LARGEST_PAGE_BYTES, proxies)
-        .map_err(|error| Unread { status: error.status, fault: error.into() })?;
+    let text = fetch::get(address, fetch::LARGEST_PAGE_BYTES, proxies).map_err(|error| Unread {
+        status: error.status,
+        fault: error.into(),
+    })?;
     serde_json::from_str(&text).map_err(|error| {
-        let fault =
-            Diagnostic::new(&codes::CANNOT_FETCH, format!("the answer is not that of PyPI's JSON API: {error}"))
-                .at(Place::Remote(address.to_owned()), "")
-                .help("give the address of PyPI or of a server with its JSON API");
-        Unread { status: None, fault }
+        let fault = Diagnostic::new(
+            &codes::CANNOT_FETCH,
+            format!("the answer is not that of PyPI's JSON API: {error}"),
+        )
+        .at(Place::Remote(address.to_owned()), "")
+        .help("give the address of PyPI or of a server with its JSON API");
+        Unread {
+            status: None,
+            fault,
+        }
     })
 }

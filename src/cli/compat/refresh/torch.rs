@@ -21,7 +21,8 @@ struct Document<'a> {
     /// ROCm indexes whose page was read.
     read: Vec<&'a str>,
     differences: &'a [Difference],
-    /// For `git apply` in a checkout that has `matrices/compat`; empty when there are no differences.
+    /// For `git apply` in a checkout that has `matrices/compat`; empty when there are no
+    /// differences.
     patch: &'a str,
 }
 
@@ -32,56 +33,92 @@ struct Document<'a> {
 pub(super) fn compare(compat: &Compat, from: &str, shell: &Shell) -> Result<Found, Exit> {
     let is_address = from.starts_with("http://") || from.starts_with("https://");
     let from = from.trim_end_matches('/');
-    let pages = if is_address { fetched(compat, from, shell) } else { saved(Path::new(from), shell) }?;
+    let pages = if is_address {
+        fetched(compat, from, shell)
+    } else {
+        saved(Path::new(from), shell)
+    }?;
     let rows = &compat.tables().torch;
     let differences = refresh::differences(rows, &pages);
-    let address = if is_address { without_user_info(from) } else { "saved pages".to_owned() };
+    let address = if is_address {
+        without_user_info(from)
+    } else {
+        "saved pages".to_owned()
+    };
     let updated = refresh::updated(rows, &differences, &address, &shell.environment.today());
     let patch = patch::TORCH.patch(rows, &updated);
     for difference in &differences {
         shell.say(&difference.to_string());
     }
     for rocm in refresh::unlisted_rocm(&compat.tables().rocm, &differences) {
-        shell.say(&format!("ROCm {rocm} is not in the rocm table yet: add its row to rocm.yaml with the patch"));
+        shell.say(&format!(
+            "ROCm {rocm} is not in the rocm table yet: add its row to rocm.yaml with the patch"
+        ));
     }
     if differences.is_empty() {
         shell.say("the torch table says what the pages say");
     }
     let read = pages.iter().map(|page| page.rocm_index.as_str()).collect();
-    let document = super::json(&Document { version: 1, read, differences: &differences, patch: &patch });
-    Ok(Found { differs: !differences.is_empty(), document, patch })
+    let document = super::json(&Document {
+        version: 1,
+        read,
+        differences: &differences,
+        patch: &patch,
+    });
+    Ok(Found {
+        differs: !differences.is_empty(),
+        document,
+        patch,
+    })
 }
 
-/// Returns an address without the user and password in it (RFC 3986, section 3.2.1): facts are published.
+/// Returns an address without the user and password in it (RFC 3986, section 3.2.1): facts are
+/// published.
 fn without_user_info(address: &str) -> String {
-    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    let Some((scheme, rest)) = address.split_once("://") else {
+        return address.to_owned();
+    };
     let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
     let user_info = authority.rfind('@').map_or(0, |at| at + 1);
     format!("{scheme}://{}", &rest[user_info..])
 }
 
-/// Pages of a saved index: `DIR/rocm6.2/torch/index.html`, `DIR/rocm6.2/torch.html` or `DIR/rocm6.2/torch`.
+/// Pages of a saved index: `DIR/rocm6.2/torch/index.html`, `DIR/rocm6.2/torch.html` or
+/// `DIR/rocm6.2/torch`.
 fn saved(root: &Path, shell: &Shell) -> Result<Vec<IndexPage>, Exit> {
     let mut pages = Vec::new();
     for folder in sys::folders(root).map_err(|error| shell.report(&[error.into()]))? {
-        let Some(rocm) = folder.file_name().and_then(|name| name.to_str()?.strip_prefix("rocm")) else { continue };
-        let candidates: [PathBuf; 3] = ["torch/index.html", "torch.html", "torch"].map(|name| folder.join(name));
+        let Some(rocm) = folder
+            .file_name()
+            .and_then(|name| name.to_str()?.strip_prefix("rocm"))
+        else {
+            continue;
+        };
+        let candidates: [PathBuf; 3] =
+            ["torch/index.html", "torch.html", "torch"].map(|name| folder.join(name));
         if let Some(path) = candidates.iter().find(|path| sys::is_file(path)) {
-            let bytes =
-                sys::read_bytes(path, fetch::LARGEST_PAGE_BYTES).map_err(|error| shell.report(&[error.into()]))?;
+            let bytes = sys::read_bytes(path, fetch::LARGEST_PAGE_BYTES)
+                .map_err(|error| shell.report(&[error.into()]))?;
             let html = String::from_utf8_lossy(&bytes).into_owned();
-            pages.push(IndexPage { rocm_index: rocm.to_owned(), html });
+            pages.push(IndexPage {
+                rocm_index: rocm.to_owned(),
+                html,
+            });
         }
     }
     if pages.is_empty() {
-        let text = format!("`{}` holds no pages such as rocm6.2/torch/index.html", root.display());
+        let text = format!(
+            "`{}` holds no pages such as rocm6.2/torch/index.html",
+            root.display()
+        );
         let help = "save the pages of an index under those names";
         return Err(shell.report(&[Diagnostic::new(&codes::CANNOT_FETCH, text).help(help)]));
     }
     Ok(pages)
 }
 
-/// Pages of an index: those its root page names, and those of the table. One that is not there is told of.
+/// Pages of an index: those its root page names, and those of the table. One that is not there is
+/// told of.
 fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<IndexPage>, Exit> {
     let proxies = Proxies::from_variables(|name| shell.environment.get(name));
     let get = |address: &str| {
@@ -92,19 +129,32 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<IndexPage>,
         shell.report(&[fault]);
         Exit::Machine
     };
-    let mut indexes: Vec<String> = compat.tables().torch.iter().flat_map(|row| row.rocm_index.clone()).collect();
+    let mut indexes: Vec<String> = compat
+        .tables()
+        .torch
+        .iter()
+        .flat_map(|row| row.rocm_index.clone())
+        .collect();
     match get(&format!("{root}/")) {
         Ok(html) => {
             let linked = pages::linked_rocm_indexes(&html);
             if linked.len() > MOST_INDEXES {
-                let text = format!("{root}/ links to {} ROCm indexes, and {MOST_INDEXES} are the most", linked.len());
-                let fault = Diagnostic::new(&codes::CANNOT_FETCH, text).at(Place::Remote(root.to_owned()), "");
-                return Err(failed(fault.help("give the root of an index that has rocm6.2/torch/ and the like")));
+                let text = format!(
+                    "{root}/ links to {} ROCm indexes, and {MOST_INDEXES} are the most",
+                    linked.len()
+                );
+                let fault = Diagnostic::new(&codes::CANNOT_FETCH, text)
+                    .at(Place::Remote(root.to_owned()), "");
+                return Err(failed(fault.help(
+                    "give the root of an index that has rocm6.2/torch/ and the like",
+                )));
             }
             indexes.extend(linked);
         }
         // Some servers list no root; the indexes of the table are asked for all the same.
-        Err(FetchError { status: Some(_), .. }) => {}
+        Err(FetchError {
+            status: Some(_), ..
+        }) => {}
         Err(error) => return Err(failed(error.into())),
     }
     indexes.sort();
@@ -112,17 +162,25 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<IndexPage>,
     let mut found = Vec::new();
     for rocm in indexes {
         match get(&format!("{root}/rocm{rocm}/torch/")) {
-            Ok(html) => found.push(IndexPage { rocm_index: rocm, html }),
+            Ok(html) => found.push(IndexPage {
+                rocm_index: rocm,
+                html,
+            }),
             Err(error) if matches!(error.status, Some(403 | 404)) => {
-                shell.say(&format!("there is no index rocm{rocm}; what the table says of it is kept"));
+                shell.say(&format!(
+                    "there is no index rocm{rocm}; what the table says of it is kept"
+                ));
             }
             Err(error) => return Err(failed(error.into())),
         }
     }
     if found.is_empty() {
-        let fault = Diagnostic::new(&codes::CANNOT_FETCH, format!("no page of torch was found under {root}"))
-            .at(Place::Remote(root.to_owned()), "")
-            .help("give the root of an index that has rocm6.2/torch/ and the like");
+        let fault = Diagnostic::new(
+            &codes::CANNOT_FETCH,
+            format!("no page of torch was found under {root}"),
+        )
+        .at(Place::Remote(root.to_owned()), "")
+        .help("give the root of an index that has rocm6.2/torch/ and the like");
         return Err(failed(fault));
     }
     Ok(found)

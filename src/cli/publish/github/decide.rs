@@ -10,7 +10,8 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Severity, Sink, registry::release as codes};
 use crate::publish::remote::{Goal, locked, standing};
 use crate::publish::{
-    ListedAsset, MissingRule, Particulars, Release, Wanted, against_plan, archives_against_plan, targets_against_plan,
+    ListedAsset, MissingRule, Particulars, Release, Wanted, against_plan, archives_against_plan,
+    targets_against_plan,
 };
 
 /// The release, whose files are the goal's from then on, after all that stands against it was told.
@@ -33,30 +34,53 @@ pub(super) fn decide(
     };
     let before = there.manifest.as_ref();
     let known = offer.compat.rocm_versions();
-    let (release, untold) = Release::on_github(cloned(offered), &particulars, before, &standing, &known);
+    let (release, untold) =
+        Release::on_github(cloned(offered), &particulars, before, &standing, &known);
     goal.assets = release.wanted();
     match locked(goal, &there.listed) {
-        // Nothing else that could be advised would help; without another fault it is told where the steps are decided.
+        // Nothing else that could be advised would help; without another fault it is told where the
+        // steps are decided.
         Some(refusal) if sink.has_errors() => sink.push(refusal.into()),
         Some(_) => {}
         None => {
             if args.plan.is_some() {
-                let rule = if args.allow_missing { MissingRule::Allow } else { MissingRule::Refuse };
-                let kept: Vec<_> = standing.keys().filter_map(|name| name.parse().ok()).collect();
+                let rule = if args.allow_missing {
+                    MissingRule::Allow
+                } else {
+                    MissingRule::Refuse
+                };
+                let kept: Vec<_> = standing
+                    .keys()
+                    .filter_map(|name| name.parse().ok())
+                    .collect();
                 against_plan(&planned.expected, &cloned(offered), &kept, rule, sink);
                 let names = standing.keys().copied().collect();
                 archives_against_plan(&planned.archives, &cloned(offered), &names, rule, sink);
                 let is_allowed = args.allows(&codes::PLANNED_TARGET_MISSING);
-                targets_against_plan(&cloned(offered), &particulars, is_allowed, offer.compat, sink);
+                targets_against_plan(
+                    &cloned(offered),
+                    &particulars,
+                    is_allowed,
+                    offer.compat,
+                    sink,
+                );
             }
             tell_untold(&untold, sink);
-            let many = if args.dry_run { Severity::Warning } else { Severity::Error };
+            let many = if args.dry_run {
+                Severity::Warning
+            } else {
+                Severity::Error
+            };
             if !args.github.slow {
                 tell_many(&goal.assets, &standing, offer.compat, many, sink);
             }
         }
     }
-    if sink.has_errors() { Err(Exit::Fault) } else { Ok(release) }
+    if sink.has_errors() {
+        Err(Exit::Fault)
+    } else {
+        Ok(release)
+    }
 }
 
 /// Tells of more files than one publish may send in an hour.
@@ -69,14 +93,16 @@ fn tell_many(
 ) {
     let is_sent = |wanted: &&Wanted| {
         let holds = |asset: &&ListedAsset| {
-            asset.size == wanted.size_bytes && asset.digest.is_none_or(|digest| digest == wanted.digest)
+            asset.size == wanted.size_bytes
+                && asset.digest.is_none_or(|digest| digest == wanted.digest)
         };
         !standing.get(wanted.name.as_str()).is_some_and(holds)
     };
     let sent = wanted.iter().filter(is_sent).count();
     if sent > compat.files_per_hour() {
         let most_per_hour = compat.most("content-per-hour");
-        let message = format!("{sent} files would be sent, and GitHub takes about {most_per_hour} an hour");
+        let message =
+            format!("{sent} files would be sent, and GitHub takes about {most_per_hour} an hour");
         sink.push(
             Diagnostic::new(&codes::TOO_MANY_CALLS, message)
                 .severity(severity)
@@ -89,11 +115,17 @@ fn tell_many(
 fn tell_untold(names: &[String], sink: &mut Sink) {
     let Some(first) = names.first() else { return };
     let others = names.len() - 1;
-    let and = if others == 0 { String::new() } else { format!(" and {others} more") };
+    let and = if others == 0 {
+        String::new()
+    } else {
+        format!(" and {others} more")
+    };
     sink.push(
         Diagnostic::new(
             &codes::NOT_IN_SUMS,
-            format!("`{first}`{and} of the release will not be in `SHA256SUMS` and `rock-manifest.json`"),
+            format!(
+                "`{first}`{and} of the release will not be in `SHA256SUMS` and `rock-manifest.json`"
+            ),
         )
         .help("offer these wheels again with the others, so that their digests are known"),
     );

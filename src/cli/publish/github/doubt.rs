@@ -7,17 +7,28 @@ use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
 use crate::github::{End, GithubError};
 use crate::sys;
 
-/// The files that could not be sent because `--known`, or the manifest beside them, tells another digest than they have.
+/// The files that could not be sent because `--known`, or the manifest beside them, tells another
+/// digest than they have.
 pub(super) fn wrongly_known(files: &[Gathered], end: &End) -> BTreeMap<String, Diagnostic> {
-    let End::Incomplete(faults) = end else { return BTreeMap::new() };
-    let unsent = |gathered: &&Gathered| matches!(faults.get(gathered.asset.name()), Some(GithubError::File { .. }));
+    let End::Incomplete(faults) = end else {
+        return BTreeMap::new();
+    };
+    let unsent = |gathered: &&Gathered| {
+        matches!(
+            faults.get(gathered.asset.name()),
+            Some(GithubError::File { .. })
+        )
+    };
     let of_file = |gathered: &Gathered| {
         let by = gathered.known.as_ref()?;
         let (_, found) = sys::digest_of(&gathered.path).ok()?;
         let (name, told) = (gathered.asset.name(), gathered.asset.digest);
         let fault = Diagnostic::new(
             &codes::KNOWN_DIGEST_IS_WRONG,
-            format!("`{}` tells another digest of `{name}` than the file has", by.display()),
+            format!(
+                "`{}` tells another digest of `{name}` than the file has",
+                by.display()
+            ),
         );
         let fault = fault
             .at(Place::File(gathered.asset.shown.as_str().into()), "")

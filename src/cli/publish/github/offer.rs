@@ -5,7 +5,9 @@ use std::path::Path;
 use crate::cli::assets::{self, Depth};
 use crate::cli::publish::contents::check_torch;
 use crate::cli::publish::planned::Planned;
-use crate::cli::publish::{Args, Exit, Gathered, Shell, cloned, left_out, load, named, once, parsed};
+use crate::cli::publish::{
+    Args, Exit, Gathered, Shell, cloned, left_out, load, named, once, parsed,
+};
 use crate::cli::{known, publish};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
@@ -28,42 +30,71 @@ pub(super) struct Offer {
 impl Offer {
     /// Reads it, after all that is wrong with it was told.
     pub(super) fn gather(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Self, Exit> {
-        let tag: Option<GitTag> =
-            parsed(args.tag.as_deref(), &codes::BAD_TAG, "--tag", "write it like `v1` or `nightly-20261101`", sink);
+        let tag: Option<GitTag> = parsed(
+            args.tag.as_deref(),
+            &codes::BAD_TAG,
+            "--tag",
+            "write it like `v1` or `nightly-20261101`",
+            sink,
+        );
         let compat = load::compat(shell)?;
         let planned = match &args.plan {
             Some(path) => Planned::read(path, sink)?,
             None => Planned::default(),
         };
-        args.legs.check_plan(args.plan.as_deref(), planned.digest, sink);
+        args.legs
+            .check_plan(args.plan.as_deref(), planned.digest, sink);
         let given = assets::files(&named(args), sink);
         // Before anything is read: the largest are those that are refused.
         let largest = compat.most("asset") as u64;
-        let taken: Vec<_> = given.iter().filter(|file| is_taken(file, largest, sink)).cloned().collect();
+        let taken: Vec<_> = given
+            .iter()
+            .filter(|file| is_taken(file, largest, sink))
+            .cloned()
+            .collect();
         let known = publish::known(args, &taken, shell, sink)?;
         let files = assets::gather(&taken, Depth::Verify, &known, compat, sink);
         known::tell(&files, shell);
         check_torch(&files, args, compat, sink);
         as_github_release(&cloned(&files), &left_out(&given, &files), sink);
         let longest = compat.most("release-text") as u64;
-        let notes = args.github.notes.as_ref().map(|path| sys::read_text(path, longest)).transpose();
+        let notes = args
+            .github
+            .notes
+            .as_ref()
+            .map(|path| sys::read_text(path, longest))
+            .transpose();
         let notes = notes.unwrap_or_else(|error| {
             sink.push(error.into());
             None
         });
-        let Some(tag) = tag.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
-        Ok(Self { tag, planned, notes, files: once(files), compat })
+        let Some(tag) = tag.filter(|_| !sink.has_errors()) else {
+            return Err(Exit::Fault);
+        };
+        Ok(Self {
+            tag,
+            planned,
+            notes,
+            files: once(files),
+            compat,
+        })
     }
 }
 
-/// Whether GitHub takes a file of this size and a name of this length; what cannot be looked at is told when it is read.
+/// Whether GitHub takes a file of this size and a name of this length; what cannot be looked at is
+/// told when it is read.
 fn is_taken(path: &Path, largest_bytes: u64, sink: &mut Sink) -> bool {
-    let Some((size, _)) = sys::stamp(path) else { return true };
+    let Some((size, _)) = sys::stamp(path) else {
+        return true;
+    };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let (reason, help) = match size {
         0 => ("is empty".to_owned(), "build it again"),
         _ if size > largest_bytes => (
-            format!("has {size} bytes, and GitHub takes fewer than {}", largest_bytes.saturating_add(1)),
+            format!(
+                "has {size} bytes, and GitHub takes fewer than {}",
+                largest_bytes.saturating_add(1)
+            ),
             "build it for fewer gfx targets, or split it",
         ),
         _ if name.len() > LONGEST_NAME_BYTES => (

@@ -30,10 +30,12 @@ pub(in crate::cli::publish) struct Options {
     /// The title of the release [default: the tag]
     #[arg(long, value_name = "TEXT", help_heading = "GitHub")]
     pub(super) title: Option<String>,
-    /// The commit, or the branch, that the tag names; it is made there if it does not exist, and must be there if it does
+    /// The commit, or the branch, that the tag names; it is made there if it does not exist, and
+    /// must be there if it does
     #[arg(long, value_name = "COMMIT", help_heading = "GitHub")]
     pub(super) target: Option<String>,
-    /// Mark the release as a prerelease, which is never the latest; `auto` decides by the version or the word `nightly` in the tag
+    /// Mark the release as a prerelease, which is never the latest; `auto` decides by the version
+    /// or the word `nightly` in the tag
     #[arg(long, value_parser = ["auto", "true", "false"], default_value = "false", default_missing_value = "true", num_args = 0..=1, require_equals = true, value_name = "WHEN", help_heading = "GitHub")]
     pub(super) prerelease: String,
     /// Whether it becomes the latest release
@@ -60,15 +62,28 @@ pub(in crate::cli::publish) struct Options {
     /// A host that files may be sent to beside the API's own; can be repeated
     #[arg(long, value_name = "HOST", help_heading = "GitHub")]
     pub(super) uploads_host: Vec<UploadsHost>,
-    /// With --dry-run: read releases from this JSON file (`report listing`, `gh api`) instead of asking GitHub
-    #[arg(long, value_name = "FILE", requires = "dry_run", help_heading = "GitHub")]
+    /// With --dry-run: read releases from this JSON file (`report listing`, `gh api`) instead of
+    /// asking GitHub
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "dry_run",
+        help_heading = "GitHub"
+    )]
     pub(in crate::cli::publish) state: Option<PathBuf>,
 }
 
 impl Options {
-    /// Returns the value of `--prerelease` that was written without `=`, and so was parsed as a file.
-    pub(in crate::cli::publish) fn stray_prerelease<'f>(&self, files: &'f [PathBuf]) -> Option<&'f str> {
-        let mut words = files.iter().filter(|file| !sys::exists(file)).filter_map(|file| file.to_str());
+    /// Returns the value of `--prerelease` that was written without `=`, and so was parsed as a
+    /// file.
+    pub(in crate::cli::publish) fn stray_prerelease<'f>(
+        &self,
+        files: &'f [PathBuf],
+    ) -> Option<&'f str> {
+        let mut words = files
+            .iter()
+            .filter(|file| !sys::exists(file))
+            .filter_map(|file| file.to_str());
         words.find(|word| self.prerelease == "true" && ["auto", "true", "false"].contains(word))
     }
 

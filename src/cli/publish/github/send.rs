@@ -9,7 +9,9 @@ use crate::cli::publish::outcome::{Rehearsal, line};
 use crate::cli::publish::progress::Sending;
 use crate::cli::publish::{Args, Exit, Gathered, Shell};
 use crate::compat::Compat;
-use crate::github::{Applied, Calls, Client, Clock, Doing, Rates, Recorder, SkippingClock, Source, Wire, apply};
+use crate::github::{
+    Applied, Calls, Client, Clock, Doing, Rates, Recorder, SkippingClock, Source, Wire, apply,
+};
 use crate::publish::ListedRelease;
 use crate::publish::remote::{Allowed, DeleteReason, Goal, Step};
 use crate::sys;
@@ -46,8 +48,14 @@ pub(super) fn send(
         on_step: &mut |step| {
             match step {
                 // A published wheel is deleted here.
-                Step::DeleteAsset { name, why: DeleteReason::OtherBytes, .. } => {
-                    shell.tell(&format!("replacing {name}: the release has a file with other bytes"));
+                Step::DeleteAsset {
+                    name,
+                    why: DeleteReason::OtherBytes,
+                    ..
+                } => {
+                    shell.tell(&format!(
+                        "replacing {name}: the release has a file with other bytes"
+                    ));
                 }
                 step => shell.detail(&line(step)),
             }
@@ -87,7 +95,11 @@ pub(super) fn rehearse(
     };
     let client = client(opened.repo.clone(), calls, shell)?;
     let applied = send(args, &client, goal, listed, content, shell);
-    let found = Rehearsal { calls: recorder.calls(), requests: recorder.requests(), pauses: clock.now() };
+    let found = Rehearsal {
+        calls: recorder.calls(),
+        requests: recorder.requests(),
+        pauses: clock.now(),
+    };
     Ok((applied, found))
 }
 
@@ -96,8 +108,13 @@ impl Content<'_> {
         if let Some(bytes) = self.generated.get(name) {
             return Ok(Source::Text(bytes.clone().into()));
         }
-        let found = self.offered.iter().find(|gathered| gathered.asset.name() == name);
-        let path = found.map(|gathered| gathered.path.as_path()).ok_or(std::io::ErrorKind::NotFound)?;
+        let found = self
+            .offered
+            .iter()
+            .find(|gathered| gathered.asset.name() == name);
+        let path = found
+            .map(|gathered| gathered.path.as_path())
+            .ok_or(std::io::ErrorKind::NotFound)?;
         sys::open_to_read(path).map(Source::File)
     }
 }

@@ -18,29 +18,46 @@ pub(super) const TAG: &str = "ROCM_SDK_WHEEL_PLATFORM_TAG";
 
 /// The platform tag of wheels: what the environment says, in the form of file names.
 pub(super) fn platform_tag(said: Option<&str>, platform: Platform) -> Result<String, Diagnostic> {
-    let tag = said.filter(|text| !text.is_empty()).unwrap_or(match platform {
-        Platform::Linux => "linux_x86_64",
-        Platform::Windows => "win_amd64",
-    });
+    let tag = said
+        .filter(|text| !text.is_empty())
+        .unwrap_or(match platform {
+            Platform::Linux => "linux_x86_64",
+            Platform::Windows => "win_amd64",
+        });
     let tag = tag.replace(['-', '.'], "_");
-    if tag.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
+    if tag
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    {
         return Ok(tag);
     }
-    Err(Diagnostic::new(&codes::BAD_SDK_VERSION, format!("`{}` is no platform tag", tag.escape_debug()))
-        .at(Place::Argument(TAG.to_owned()), "")
-        .help("set it to one such as `manylinux_2_28_x86_64`, or take it out of the environment"))
+    Err(Diagnostic::new(
+        &codes::BAD_SDK_VERSION,
+        format!("`{}` is no platform tag", tag.escape_debug()),
+    )
+    .at(Place::Argument(TAG.to_owned()), "")
+    .help("set it to one such as `manylinux_2_28_x86_64`, or take it out of the environment"))
 }
 
 /// The ending of names of folders that Python imports.
 pub(super) fn suffix(text: &str) -> Result<String, String> {
     let is_one = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if is_one { Ok(text.to_owned()) } else { Err("names of modules have letters, digits and `_`".to_owned()) }
+    if is_one {
+        Ok(text.to_owned())
+    } else {
+        Err("names of modules have letters, digits and `_`".to_owned())
+    }
 }
 
 impl Args {
     /// The version of all packages.
     pub(super) fn version(&self, laid: &Laid) -> Result<String, Diagnostic> {
-        let of_build = || laid.made.version.as_ref().map(|version| format!("{version}.dev0"));
+        let of_build = || {
+            laid.made
+                .version
+                .as_ref()
+                .map(|version| format!("{version}.dev0"))
+        };
         let Some(text) = self.version.clone().or_else(of_build) else {
             return Err(Diagnostic::new(
                 &codes::BAD_SDK_VERSION,
@@ -50,40 +67,67 @@ impl Args {
         };
         let fault = |message: String, help: String| {
             let place = Place::Argument(format!("--version {text}"));
-            Diagnostic::new(&codes::BAD_SDK_VERSION, message).at(place, "").help(help)
+            Diagnostic::new(&codes::BAD_SDK_VERSION, message)
+                .at(place, "")
+                .help(help)
         };
         match text.parse::<Version>() {
             Ok(version) if version.normalized() == text => Ok(text),
             Ok(version) => {
                 let normal = version.normalized();
-                Err(fault(format!("installers write `{text}` as `{normal}`"), format!("give `--version {normal}`")))
+                Err(fault(
+                    format!("installers write `{text}` as `{normal}`"),
+                    format!("give `--version {normal}`"),
+                ))
             }
-            Err(error) => Err(fault(error.to_string(), "give one such as `7.10.0` or `7.10.0a20251120`".to_owned())),
+            Err(error) => Err(fault(
+                error.to_string(),
+                "give one such as `7.10.0` or `7.10.0a20251120`".to_owned(),
+            )),
         }
     }
 
-    /// What packages are for. Where families were asked for, every target of this platform must have artifacts.
+    /// What packages are for. Where families were asked for, every target of this platform must
+    /// have artifacts.
     pub(super) fn gpus(&self, laid: &Laid, compat: &Compat) -> Result<Gpus, Vec<Diagnostic>> {
         let kind = match laid.made.mode {
             Mode::Kpack => PackageKind::Device,
             Mode::Legacy => PackageKind::Libraries,
         };
-        let packages = laid.layout.packages.iter().filter(|package| package.kind == kind);
-        let found: BTreeSet<String> = packages.filter_map(|package| package.made_for.clone()).collect();
+        let packages = laid
+            .layout
+            .packages
+            .iter()
+            .filter(|package| package.kind == kind);
+        let found: BTreeSet<String> = packages
+            .filter_map(|package| package.made_for.clone())
+            .collect();
         let families = self.families.read(compat)?;
         let own = self.wanted.platform;
         let asked = |platform: Platform| {
             let (option, said) = self.said(platform);
-            // What there are packages for may be of a later ROCm than the facts; of the other system nothing is here.
+            // What there are packages for may be of a later ROCm than the facts; of the other
+            // system nothing is here.
             let is_known = |word: &str| platform == own || found.contains(sdk::base_target(word));
             let looked_up = match laid.made.mode {
-                Mode::Legacy => sdk::words(said).filter(|word| !is_known(word)).collect::<Vec<_>>().join(","),
+                Mode::Legacy => sdk::words(said)
+                    .filter(|word| !is_known(word))
+                    .collect::<Vec<_>>()
+                    .join(","),
                 Mode::Kpack => said.to_owned(),
             };
-            let expanded = sdk::expand(&looked_up, &families)
-                .map_err(|unknown| vec![unknown_families(&unknown, &format!("{option} {said}"), &families)])?;
+            let expanded = sdk::expand(&looked_up, &families).map_err(|unknown| {
+                vec![unknown_families(
+                    &unknown,
+                    &format!("{option} {said}"),
+                    &families,
+                )]
+            })?;
             Ok::<BTreeSet<String>, Vec<Diagnostic>>(match laid.made.mode {
-                Mode::Legacy => sdk::words(said).map(sdk::base_target).map(str::to_owned).collect(),
+                Mode::Legacy => sdk::words(said)
+                    .map(sdk::base_target)
+                    .map(str::to_owned)
+                    .collect(),
                 Mode::Kpack => expanded.into_iter().collect(),
             })
         };
@@ -99,7 +143,11 @@ impl Args {
         if own.is_empty() {
             own.clone_from(&found);
         }
-        let missing: Vec<&str> = own.iter().filter(|target| !found.contains(*target)).map(String::as_str).collect();
+        let missing: Vec<&str> = own
+            .iter()
+            .filter(|target| !found.contains(*target))
+            .map(String::as_str)
+            .collect();
         if !missing.is_empty() {
             let present: Vec<&str> = found.iter().map(String::as_str).collect();
             let message = format!("there are no artifacts for {}", missing.join(", "));
@@ -107,7 +155,11 @@ impl Args {
                 Diagnostic::new(&codes::MISSING_TARGETS, message)
                     .note(format!(
                         "there are some for {}",
-                        if present.is_empty() { "none".to_owned() } else { present.join(", ") }
+                        if present.is_empty() {
+                            "none".to_owned()
+                        } else {
+                            present.join(", ")
+                        }
                     ))
                     .help("fetch theirs, or ask for other families"),
             ]);
@@ -117,7 +169,10 @@ impl Args {
 
     /// The families of the platform that packages are made for, as they were asked for.
     pub(super) fn own_families(&self) -> BTreeSet<String> {
-        sdk::words(self.said(self.wanted.platform).1).map(sdk::base_target).map(str::to_owned).collect()
+        sdk::words(self.said(self.wanted.platform).1)
+            .map(sdk::base_target)
+            .map(str::to_owned)
+            .collect()
     }
 
     /// The option for the families of a platform, and what it says.

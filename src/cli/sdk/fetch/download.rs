@@ -27,8 +27,8 @@ pub(super) struct Here {
     pub(super) is_new: bool,
 }
 
-/// Fetches one archive, unless it is there and is what was published; it has its name only once it is whole, and its digest
-/// lies beside it where that is published.
+/// Fetches one archive, unless it is there and is what was published; it has its name only once it
+/// is whole, and its digest lies beside it where that is published.
 ///
 /// # Errors
 /// When it cannot be fetched, or is not what was published.
@@ -47,7 +47,10 @@ pub(super) fn fetched(
     {
         meter.add(size_bytes);
         sys::replace_if_changed(&beside, line(sum).as_bytes())?;
-        return Ok(Here { digest: sum, is_new: false });
+        return Ok(Here {
+            digest: sum,
+            is_new: false,
+        });
     }
     // That of another archive vouches for nothing.
     sys::remove(&beside)?;
@@ -55,7 +58,10 @@ pub(super) fn fetched(
     if let Some(sum) = sum {
         sys::replace_file(&beside, line(sum).as_bytes())?;
     }
-    Ok(Here { digest, is_new: true })
+    Ok(Here {
+        digest,
+        is_new: true,
+    })
 }
 
 /// Removes an archive, and the digest beside it.
@@ -89,7 +95,8 @@ pub(super) fn sum(store: &Store, published: &Published) -> Result<Option<Digest>
     .map(Some)
 }
 
-/// Writes an archive, in as many tries as there are; bytes that came are kept where the rest can be had.
+/// Writes an archive, in as many tries as there are; bytes that came are kept where the rest can be
+/// had.
 fn saved(
     store: &Store,
     published: &Published,
@@ -99,16 +106,31 @@ fn saved(
 ) -> Result<Digest, Diagnostic> {
     let file = published.file();
     let mut tries = Tries::all();
-    let mut counted = Counted { meter, most_bytes: 0 };
+    let mut counted = Counted {
+        meter,
+        most_bytes: 0,
+    };
     loop {
-        let mut coming = Coming { store, published, file: &file, hash: Sha256::new(), size_bytes: 0 };
+        let mut coming = Coming {
+            store,
+            published,
+            file: &file,
+            hash: Sha256::new(),
+            size_bytes: 0,
+        };
         let mut came = None;
-        let written = sys::write_streamed(path, |out| match coming.all(out, sum, &mut tries, &mut counted) {
-            Err(Stop::Write(error)) => Err(error),
-            other => {
-                let is_whole = other.is_ok();
-                came = Some(other);
-                if is_whole { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
+        let written = sys::write_streamed(path, |out| {
+            match coming.all(out, sum, &mut tries, &mut counted) {
+                Err(Stop::Write(error)) => Err(error),
+                other => {
+                    let is_whole = other.is_ok();
+                    came = Some(other);
+                    if is_whole {
+                        Ok(())
+                    } else {
+                        Err(io::ErrorKind::Other.into())
+                    }
+                }
             }
         });
         match came {
@@ -170,7 +192,9 @@ impl Coming<'_> {
         while let Err(error) = self.take(&mut source, out, counted)? {
             let mut fault = broken(self.store, self.file, self.size_bytes, &error);
             tries.reached(self.size_bytes);
-            let Some(version) = version.as_deref() else { return Err(Stop::Read(fault)) };
+            let Some(version) = version.as_deref() else {
+                return Err(Stop::Read(fault));
+            };
             source = loop {
                 if !tries.again(&fault) {
                     return Err(Stop::Read(fault));
@@ -216,27 +240,45 @@ impl Coming<'_> {
         let other = match sum {
             _ if has > should => format!("it has more than {should} bytes"),
             _ if has < should => format!("it has {has} bytes instead of {should}"),
-            Some(sum) if sum != is => format!("its SHA-256 is {}, and not the one beside it", is.to_hex()),
+            Some(sum) if sum != is => {
+                format!("its SHA-256 is {}, and not the one beside it", is.to_hex())
+            }
             _ => return Ok(is),
         };
-        let told = Diagnostic::new(&codes::BAD_ARTIFACT, format!("the archive is not what was published: {other}"))
-            .at(self.store.place_of(self.file), "")
-            .help("fetch it again; where it stays so, it is damaged where it is kept");
-        Err(Fault { told, may_pass: self.store.is_remote() })
+        let told = Diagnostic::new(
+            &codes::BAD_ARTIFACT,
+            format!("the archive is not what was published: {other}"),
+        )
+        .at(self.store.place_of(self.file), "")
+        .help("fetch it again; where it stays so, it is damaged where it is kept");
+        Err(Fault {
+            told,
+            may_pass: self.store.is_remote(),
+        })
     }
 }
 
 /// What is told where a file could not be read to its end.
 fn broken(store: &Store, file: &str, size_bytes: u64, error: &io::Error) -> Fault {
     match store {
-        Store::Folder(folder) => {
-            FileError { action: "read", path: folder.join(file), reason: error.to_string(), source: None }.into()
+        Store::Folder(folder) => FileError {
+            action: "read",
+            path: folder.join(file),
+            reason: error.to_string(),
+            source: None,
         }
+        .into(),
         Store::Bucket { .. } => {
-            let told = Diagnostic::new(&CANNOT_FETCH, format!("the file broke off after {size_bytes} bytes: {error}"))
-                .at(store.place_of(file), "")
-                .help("run it again: what came whole is kept");
-            Fault { told, may_pass: true }
+            let told = Diagnostic::new(
+                &CANNOT_FETCH,
+                format!("the file broke off after {size_bytes} bytes: {error}"),
+            )
+            .at(store.place_of(file), "")
+            .help("run it again: what came whole is kept");
+            Fault {
+                told,
+                may_pass: true,
+            }
         }
     }
 }
@@ -253,7 +295,10 @@ mod tests {
         let told = Mutex::new(Vec::new());
         let watch = |progress: Progress| told.lock().unwrap().push(progress.done_bytes);
         let meter = Meter::new(10, &watch);
-        let mut counted = Counted { meter: &meter, most_bytes: 0 };
+        let mut counted = Counted {
+            meter: &meter,
+            most_bytes: 0,
+        };
         // A try that breaks after 6 of 10 bytes, and one from the start.
         for reached in [2, 6, 1, 6, 10] {
             counted.reached(reached);

@@ -50,7 +50,11 @@ pub(super) struct Args {
         value_name = "OWNER/NAME"
     )]
     run_github_repo: Option<String>,
-    #[arg(help = "What kind of release it made [default: RELEASE_TYPE, else ci]", long, value_name = "TYPE")]
+    #[arg(
+        help = "What kind of release it made [default: RELEASE_TYPE, else ci]",
+        long,
+        value_name = "TYPE"
+    )]
     release_type: Option<String>,
     #[arg(help = "What the artifacts are for [default: THEROCK_PLATFORM, else linux]", long, value_parser = platform, value_name = "PLATFORM")]
     platform: Option<Platform>,
@@ -78,8 +82,15 @@ pub(super) struct Args {
     /// Where the artifacts go
     #[arg(long, value_name = "DIR", default_value = "artifacts")]
     output_dir: PathBuf,
-    /// How the folder is laid out: `manager` puts artifacts below `artifacts` and archives below `.download_cache`
-    #[arg(long, value_enum, default_value = "flat", value_name = "LAYOUT", hide_possible_values = true)]
+    /// How the folder is laid out: `manager` puts artifacts below `artifacts` and archives below
+    /// `.download_cache`
+    #[arg(
+        long,
+        value_enum,
+        default_value = "flat",
+        value_name = "LAYOUT",
+        hide_possible_values = true
+    )]
     layout: Layout,
     /// Unpack each archive into a folder of its name
     #[arg(long, overrides_with_all = ["no_extract", "flatten"])]
@@ -158,19 +169,35 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
 }
 
-fn fetched(args: &Args, run: &AskedRun, shell: &Shell, compat: &Compat) -> Result<Vec<Fetched>, Vec<Diagnostic>> {
+fn fetched(
+    args: &Args,
+    run: &AskedRun,
+    shell: &Shell,
+    compat: &Compat,
+) -> Result<Vec<Fetched>, Vec<Diagnostic>> {
     let choice = args.choice(compat)?;
     let proxies = Proxies::from_variables(|name| shell.environment.get(name));
     let (store, files) = args.store(run, shell, compat, &proxies)?;
     let wanted = choice.of(&files);
     if wanted.is_empty() {
         let archives = Choice::default().of(&files);
-        let message = format!("none of the {} artifacts of the run is wanted", archives.len());
-        let names: Vec<String> = archives.iter().take(8).map(|one| one.name.to_string()).collect();
+        let message = format!(
+            "none of the {} artifacts of the run is wanted",
+            archives.len()
+        );
+        let names: Vec<String> = archives
+            .iter()
+            .take(8)
+            .map(|one| one.name.to_string())
+            .collect();
         return Err(vec![
             Diagnostic::new(&codes::NO_ARTIFACT, message)
                 .at(store.place(), "")
-                .note(format!("it has {}{}", names.join(", "), if archives.len() > 8 { ", …" } else { "" }))
+                .note(format!(
+                    "it has {}{}",
+                    names.join(", "),
+                    if archives.len() > 8 { ", …" } else { "" }
+                ))
                 .help("ask for other families, targets or names"),
         ]);
     }
@@ -179,7 +206,11 @@ fn fetched(args: &Args, run: &AskedRun, shell: &Shell, compat: &Compat) -> Resul
         .into_iter()
         .map(|published| {
             let archive = args.archives().join(published.file());
-            Fetched { path: way.path(&published, &archive), archive, published }
+            Fetched {
+                path: way.path(&published, &archive),
+                archive,
+                published,
+            }
         })
         .collect();
     if !args.dry_run {
@@ -198,10 +229,18 @@ fn fetched(args: &Args, run: &AskedRun, shell: &Shell, compat: &Compat) -> Resul
 fn told(args: &Args, shell: &Shell, fetched: &[Fetched]) -> Exit {
     match args.format {
         Format::Human => {
-            let mut paths: Vec<_> = fetched.iter().map(|one| one.path.display().to_string()).collect();
+            let mut paths: Vec<_> = fetched
+                .iter()
+                .map(|one| one.path.display().to_string())
+                .collect();
             // Those of one tree are the same.
             paths.dedup();
-            shell.print(&paths.iter().map(|path| format!("{path}\n")).collect::<String>())
+            shell.print(
+                &paths
+                    .iter()
+                    .map(|path| format!("{path}\n"))
+                    .collect::<String>(),
+            )
         }
         Format::Json => {
             let line = |one: &Fetched| {

@@ -15,8 +15,7 @@ use crate::sys::{self, EntryKind, FileError};
 /// What to do where an archive could not be fetched.
 const KEPT: &str = "run it again: what came whole is kept";
 /// What to do where a bucket does not answer.
-const NO_ANSWER: &str =
-    "see whether this machine reaches the bucket, or give a folder that is laid out as one (`--local-staging`)";
+const NO_ANSWER: &str = "see whether this machine reaches the bucket, or give a folder that is laid out as one (`--local-staging`)";
 /// What to do where there is no listing.
 const OTHER_PLACE: &str = "name another run (`--run-id`) or kind of release (`--release-type`), the bucket (`--bucket`), or a folder that is \
                            laid out as one (`--local-staging`)";
@@ -38,18 +37,25 @@ impl Store {
         match self {
             Self::Folder(folder) if !sys::exists(folder) => Ok(Vec::new()),
             Self::Folder(folder) => {
-                let files = sys::entries(folder)?.into_iter().filter(|entry| entry.kind == EntryKind::File);
+                let files = sys::entries(folder)?
+                    .into_iter()
+                    .filter(|entry| entry.kind == EntryKind::File);
                 let named = files.filter_map(|entry| {
                     let name = entry.path.file_name()?.to_str()?.to_owned();
                     Some((name, sys::size_bytes(&entry.path)))
                 });
                 Ok(named.collect())
             }
-            Self::Bucket { address, folder, proxies } => {
+            Self::Bucket {
+                address,
+                folder,
+                proxies,
+            } => {
                 let mut files = Vec::new();
                 let mut next: Option<String> = None;
                 for _ in 0..MAX_PAGES {
-                    let mut asked = format!("{address}/?list-type=2&prefix={}", percent_encode(folder));
+                    let mut asked =
+                        format!("{address}/?list-type=2&prefix={}", percent_encode(folder));
                     if let Some(token) = &next {
                         asked += &format!("&continuation-token={}", percent_encode(token));
                     }
@@ -60,7 +66,9 @@ impl Store {
                     });
                     files.extend(below);
                     if files.len() > MAX_FILES {
-                        return Err(self.unlisted(format!("the listing has more than {MAX_FILES} files")));
+                        return Err(
+                            self.unlisted(format!("the listing has more than {MAX_FILES} files"))
+                        );
                     }
                     match page.next {
                         None => return Ok(files),
@@ -74,19 +82,29 @@ impl Store {
 
     /// Reports a listing that is not read.
     fn unlisted(&self, reason: String) -> Diagnostic {
-        FetchError { address: self.to_string(), status: Some(200), reason, may_pass: false }.into()
+        FetchError {
+            address: self.to_string(),
+            status: Some(200),
+            reason,
+            may_pass: false,
+        }
+        .into()
     }
 
-    /// A file of the run, to be read once; beside it what [`Self::rest`] takes, where the rest of it can be asked for.
+    /// A file of the run, to be read once; beside it what [`Self::rest`] takes, where the rest of
+    /// it can be asked for.
     pub(super) fn open(&self, file: &str) -> Result<(Body, Option<String>), Fault> {
         match self {
             Self::Folder(folder) => {
                 let path = folder.join(file);
-                Ok((sys::open_to_read(&path).map_err(|error| FileError::new("read", &path, error))?, None))
+                Ok((
+                    sys::open_to_read(&path)
+                        .map_err(|error| FileError::new("read", &path, error))?,
+                    None,
+                ))
             }
-            Self::Bucket { proxies, .. } => {
-                fetch::open(&self.address_of(file), proxies).map_err(|error| Fault::from(error).help(KEPT))
-            }
+            Self::Bucket { proxies, .. } => fetch::open(&self.address_of(file), proxies)
+                .map_err(|error| Fault::from(error).help(KEPT)),
         }
     }
 
@@ -94,8 +112,10 @@ impl Store {
     pub(super) fn rest(&self, file: &str, from: u64, version: &str) -> Result<Option<Body>, Fault> {
         match self {
             Self::Folder(_) => Ok(None),
-            Self::Bucket { proxies, .. } => fetch::rest(&self.address_of(file), from, version, proxies)
-                .map_err(|error| Fault::from(error).help(KEPT)),
+            Self::Bucket { proxies, .. } => {
+                fetch::rest(&self.address_of(file), from, version, proxies)
+                    .map_err(|error| Fault::from(error).help(KEPT))
+            }
         }
     }
 
@@ -127,13 +147,20 @@ impl Store {
 
 /// One page of a listing.
 fn page(address: &str, proxies: &Proxies) -> Result<Page, Fault> {
-    let text = fetch::get(address, MAX_PAGE_BYTES, proxies).map_err(|error| match error.status {
-        // A bucket that is not there, and one that is not open to all, as those of other kinds may be.
-        Some(403 | 404) => Fault::from(error).help(OTHER_PLACE),
-        _ => Fault::from(error).help(NO_ANSWER),
-    })?;
+    let text =
+        fetch::get(address, MAX_PAGE_BYTES, proxies).map_err(|error| match error.status {
+            // A bucket that is not there, and one that is not open to all, as those of other kinds
+            // may be.
+            Some(403 | 404) => Fault::from(error).help(OTHER_PLACE),
+            _ => Fault::from(error).help(NO_ANSWER),
+        })?;
     // One that was cut off is none.
-    let none = |reason| FetchError { address: address.to_owned(), status: Some(200), reason, may_pass: true };
+    let none = |reason| FetchError {
+        address: address.to_owned(),
+        status: Some(200),
+        reason,
+        may_pass: true,
+    };
     Ok(bucket::page(&text).map_err(none)?)
 }
 
@@ -141,7 +168,9 @@ impl fmt::Display for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Folder(folder) => write!(f, "{}", folder.display()),
-            Self::Bucket { address, folder, .. } => write!(f, "{address}/{folder}"),
+            Self::Bucket {
+                address, folder, ..
+            } => write!(f, "{address}/{folder}"),
         }
     }
 }

@@ -17,20 +17,29 @@ pub(super) struct Fault {
 
 impl From<FetchError> for Fault {
     fn from(error: FetchError) -> Self {
-        Self { may_pass: error.may_pass, told: error.into() }
+        Self {
+            may_pass: error.may_pass,
+            told: error.into(),
+        }
     }
 }
 
 impl From<FileError> for Fault {
     fn from(error: FileError) -> Self {
-        Self { may_pass: false, told: error.into() }
+        Self {
+            may_pass: false,
+            told: error.into(),
+        }
     }
 }
 
 impl Fault {
     /// The same with another help.
     pub(super) fn help(self, help: &str) -> Self {
-        Self { told: self.told.help(help), ..self }
+        Self {
+            told: self.told.help(help),
+            ..self
+        }
     }
 }
 
@@ -51,19 +60,30 @@ pub(super) struct Tries {
 impl Tries {
     /// All of them, the first of which is under way.
     pub(super) fn all() -> Self {
-        Self { waits: WAITS.iter(), since_bytes: 0 }
+        Self {
+            waits: WAITS.iter(),
+            since_bytes: 0,
+        }
     }
 
-    /// Tells that so much of a file is here: where that is much more than before, there are all tries again.
+    /// Tells that so much of a file is here: where that is much more than before, there are all
+    /// tries again.
     pub(super) fn reached(&mut self, bytes: u64) {
         if bytes >= self.since_bytes + MUCH_BYTES {
-            *self = Self { since_bytes: bytes, ..Self::all() };
+            *self = Self {
+                since_bytes: bytes,
+                ..Self::all()
+            };
         }
     }
 
     /// Whether to try again, after a while that is over when this returns.
     pub(super) fn again(&mut self, fault: &Fault) -> bool {
-        let wait = if fault.may_pass { self.waits.next() } else { None };
+        let wait = if fault.may_pass {
+            self.waits.next()
+        } else {
+            None
+        };
         wait.map(|wait| std::thread::sleep(*wait)).is_some()
     }
 }
@@ -92,8 +112,18 @@ mod tests {
             tries.waits.len()
         };
         assert_eq!([left_at(MUCH_BYTES - 1), left_at(MUCH_BYTES - 1)], [1, 0]);
-        assert_eq!([left_at(MUCH_BYTES), left_at(MUCH_BYTES + 1), left_at(2 * MUCH_BYTES - 1)], [1, 0, 0]);
+        assert_eq!(
+            [
+                left_at(MUCH_BYTES),
+                left_at(MUCH_BYTES + 1),
+                left_at(2 * MUCH_BYTES - 1)
+            ],
+            [1, 0, 0]
+        );
         // From its start once more, what came before counts for nothing.
-        assert_eq!([left_at(0), left_at(MUCH_BYTES), left_at(2 * MUCH_BYTES)], [0, 0, 1]);
+        assert_eq!(
+            [left_at(0), left_at(MUCH_BYTES), left_at(2 * MUCH_BYTES)],
+            [0, 0, 1]
+        );
     }
 }

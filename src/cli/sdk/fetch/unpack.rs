@@ -69,13 +69,19 @@ pub(super) enum Unpacker {
 }
 
 impl Unpacker {
-    /// Begins to unpack below a folder, which may be one that this run has locked; what a killed run left there is put away.
-    /// Where archives stay as they are, there is nothing to do.
+    /// Begins to unpack below a folder, which may be one that this run has locked; what a killed
+    /// run left there is put away. Where archives stay as they are, there is nothing to do.
     ///
     /// # Errors
     /// When the folder cannot be made or read.
-    pub(super) fn begin(way: &Way, held: &FolderLock, waits: impl FnOnce()) -> Result<Option<Self>, FileError> {
-        let (Way::Apart(folder) | Way::OneTree(folder)) = way else { return Ok(None) };
+    pub(super) fn begin(
+        way: &Way,
+        held: &FolderLock,
+        waits: impl FnOnce(),
+    ) -> Result<Option<Self>, FileError> {
+        let (Way::Apart(folder) | Way::OneTree(folder)) = way else {
+            return Ok(None);
+        };
         let lock = if folder == held.folder() {
             held.clone()
         } else {
@@ -92,7 +98,9 @@ impl Unpacker {
 
     /// Whether there is a folder that was unpacked from the archive with this digest.
     pub(super) fn has(&self, published: &Published, digest: Digest) -> bool {
-        let Self::Apart(lock) = self else { return false };
+        let Self::Apart(lock) = self else {
+            return false;
+        };
         let folder = lock.folder().join(published.name.to_string());
         let said = sys::read_text(&folder.join(UNPACKED_SUM), MAX_SUM_BYTES);
         sys::is_own_folder(&folder) && said.is_ok_and(|text| sum_in(&text) == Ok(digest))
@@ -102,7 +110,12 @@ impl Unpacker {
     ///
     /// # Errors
     /// When it is damaged, leads out of its folder, or cannot be written.
-    pub(super) fn unpack(&self, published: &Published, archive: &Path, digest: Digest) -> Result<bool, Diagnostic> {
+    pub(super) fn unpack(
+        &self,
+        published: &Published,
+        archive: &Path,
+        digest: Digest,
+    ) -> Result<bool, Diagnostic> {
         let name = published.name.to_string();
         match self {
             Self::Apart(_) if self.has(published, digest) => return Ok(false),
@@ -114,24 +127,35 @@ impl Unpacker {
                 sys::write_unsynced(&staging.folder().join(UNPACKED_SUM), line.as_bytes())?;
                 staging.commit_unsynced()?;
             }
-            Self::OneTree(staging) => members(published, archive, &staging.place(&name)?, Paths::OfTree)?,
+            Self::OneTree(staging) => {
+                members(published, archive, &staging.place(&name)?, Paths::OfTree)?
+            }
         }
         Ok(true)
     }
 
-    /// Puts together what is to be one tree, in this order: files of later artifacts take the place of those of earlier ones,
-    /// and of those that were there before.
+    /// Puts together what is to be one tree, in this order: files of later artifacts take the place
+    /// of those of earlier ones, and of those that were there before.
     ///
     /// # Errors
-    /// When something is in the way, or links of several artifacts lead out of the tree together, also with those that earlier
-    /// runs left in it. Nothing is put into the tree then.
-    pub(super) fn finish<'p>(self, shown: &Path, all: impl Iterator<Item = &'p Published>) -> Result<(), Diagnostic> {
-        let Self::OneTree(staging) = self else { return Ok(()) };
+    /// When something is in the way, or links of several artifacts lead out of the tree together,
+    /// also with those that earlier runs left in it. Nothing is put into the tree then.
+    pub(super) fn finish<'p>(
+        self,
+        shown: &Path,
+        all: impl Iterator<Item = &'p Published>,
+    ) -> Result<(), Diagnostic> {
+        let Self::OneTree(staging) = self else {
+            return Ok(());
+        };
         let tree = staging.place(TREE)?;
         for published in all {
             sys::merge(&staging.place(&published.name.to_string())?, &tree)?;
         }
-        stays_inside(sys::find_escaping_link_after_merge(&tree, staging.parent())?, shown)?;
+        stays_inside(
+            sys::find_escaping_link_after_merge(&tree, staging.parent())?,
+            shown,
+        )?;
         Ok(staging.pour(TREE)?)
     }
 }
@@ -142,9 +166,14 @@ fn inside(folder: &Path, shown: &Path) -> Result<(), Diagnostic> {
 }
 
 fn stays_inside(found: Option<(String, String)>, shown: &Path) -> Result<(), Diagnostic> {
-    let Some((path, text)) = found else { return Ok(()) };
-    let message = format!("the link `{path}` leads out of the artifact, to `{text}`, through other links");
-    Err(Diagnostic::new(&codes::BAD_ARTIFACT, message).at(place(shown), "").help("remove it and fetch it again"))
+    let Some((path, text)) = found else {
+        return Ok(());
+    };
+    let message =
+        format!("the link `{path}` leads out of the artifact, to `{text}`, through other links");
+    Err(Diagnostic::new(&codes::BAD_ARTIFACT, message)
+        .at(place(shown), "")
+        .help("remove it and fetch it again"))
 }
 
 /// Which paths members get.
@@ -157,10 +186,21 @@ enum Paths {
 }
 
 /// Unpacks the members of one archive into a folder that is made for it.
-fn members(published: &Published, archive: &Path, folder: &Path, paths: Paths) -> Result<(), Diagnostic> {
-    let source = sys::open_to_read(archive).map_err(|error| FileError::new("read", archive, error))?;
+fn members(
+    published: &Published,
+    archive: &Path,
+    folder: &Path,
+    paths: Paths,
+) -> Result<(), Diagnostic> {
+    let source =
+        sys::open_to_read(archive).map_err(|error| FileError::new("read", archive, error))?;
     let mut into = Unpacking::new(folder)?;
-    let mut unpacked = Members { archive, into: &mut into, paths, roots: None };
+    let mut unpacked = Members {
+        archive,
+        into: &mut into,
+        paths,
+        roots: None,
+    };
     let done = published
         .compression
         .decoder(source, 1)
@@ -168,7 +208,9 @@ fn members(published: &Published, archive: &Path, folder: &Path, paths: Paths) -
         .and_then(|source| each_member(source, |member, content| unpacked.member(member, content)))
         .and_then(|()| unpacked.roots.map(drop).ok_or_else(no_manifest));
     let bad = |message: String| {
-        Diagnostic::new(&codes::BAD_ARTIFACT, message).at(place(archive), "").help("remove it and fetch it again")
+        Diagnostic::new(&codes::BAD_ARTIFACT, message)
+            .at(place(archive), "")
+            .help("remove it and fetch it again")
     };
     done.map_err(|stop| match stop {
         Stop::Read(error) => unreadable_archive(archive, &error),
@@ -180,7 +222,9 @@ fn members(published: &Published, archive: &Path, folder: &Path, paths: Paths) -
 }
 
 fn no_manifest() -> Stop {
-    Stop::Bad(format!("its first member is not `{MANIFEST}`, which lists what it holds"))
+    Stop::Bad(format!(
+        "its first member is not `{MANIFEST}`, which lists what it holds"
+    ))
 }
 
 /// An archive that is being unpacked.
@@ -194,30 +238,48 @@ struct Members<'m> {
 
 impl Members<'_> {
     fn member(&mut self, member: Unpacked, content: &mut dyn Read) -> Result<(), Stop> {
-        let shown = member.path.ok_or_else(|| Stop::Bad("a member has a name that is no UTF-8 text".to_owned()))?;
+        let shown = member
+            .path
+            .ok_or_else(|| Stop::Bad("a member has a name that is no UTF-8 text".to_owned()))?;
         let path = safe(&shown)?;
-        let Some(roots) = &self.roots else { return self.manifest(&path, content) };
-        let is_known = |path: &str| roots.iter().any(|root| is_or_is_below(path, root) || is_or_is_below(root, path));
+        let Some(roots) = &self.roots else {
+            return self.manifest(&path, content);
+        };
+        let is_known = |path: &str| {
+            roots
+                .iter()
+                .any(|root| is_or_is_below(path, root) || is_or_is_below(root, path))
+        };
         if !path.is_empty() && !is_known(&path) {
-            return Err(Stop::Bad(format!("`{path}` is below none of the folders that the manifest lists")));
+            return Err(Stop::Bad(format!(
+                "`{path}` is below none of the folders that the manifest lists"
+            )));
         }
-        let Some(place) = self.place(&path).filter(|place| !place.is_empty()) else { return Ok(()) };
+        let Some(place) = self.place(&path).filter(|place| !place.is_empty()) else {
+            return Ok(());
+        };
         match member.kind {
             UnpackedKind::Folder => self.into.folder(&place)?,
             UnpackedKind::File { mode, .. } => self.into.file(&place, mode, content)?,
             UnpackedKind::Link(text) if beside(&place, &text).is_none() => {
-                return Err(Stop::Bad(format!("the link `{path}` leads out of the artifact, to `{text}`")));
+                return Err(Stop::Bad(format!(
+                    "the link `{path}` leads out of the artifact, to `{text}`"
+                )));
             }
             UnpackedKind::Link(text) => self.into.link(&place, &text),
             UnpackedKind::Again(other) => {
                 let other = safe(&other)?;
                 let known = self.place(&other).filter(|other| self.into.has_file(other));
                 let known = known.ok_or_else(|| {
-                    Stop::Bad(format!("`{path}` is another name of `{other}`, which is no file in front of it"))
+                    Stop::Bad(format!(
+                        "`{path}` is another name of `{other}`, which is no file in front of it"
+                    ))
                 })?;
                 self.into.again(&place, &known)?;
             }
-            UnpackedKind::Other(what) => return Err(Stop::Bad(format!("the member `{path}` is {what}"))),
+            UnpackedKind::Other(what) => {
+                return Err(Stop::Bad(format!("the member `{path}` is {what}")));
+            }
         }
         Ok(())
     }
@@ -230,7 +292,8 @@ impl Members<'_> {
         if self.paths == Paths::Kept {
             self.into.file(MANIFEST, 0o644, &mut text.as_bytes())?;
         }
-        let (roots, faults) = roots(&text, self.archive).map_err(|fault| Stop::Fault(Box::new(fault)))?;
+        let (roots, faults) =
+            roots(&text, self.archive).map_err(|fault| Stop::Fault(Box::new(fault)))?;
         if let Some(fault) = faults.into_iter().next() {
             return Err(Stop::Bad(fault.message));
         }
@@ -244,18 +307,26 @@ impl Members<'_> {
             return Some(path.to_owned());
         }
         let mut roots = self.roots.iter().flatten();
-        roots.find_map(|root| path.strip_prefix(root.as_str())?.strip_prefix('/')).map(str::to_owned)
+        roots
+            .find_map(|root| path.strip_prefix(root.as_str())?.strip_prefix('/'))
+            .map(str::to_owned)
     }
 }
 
 fn is_or_is_below(path: &str, root: &str) -> bool {
-    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    path.strip_prefix(root)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Returns the path of a member that leads nowhere else, and that packages can list and terminals can show.
+/// Returns the path of a member that leads nowhere else, and that packages can list and terminals
+/// can show.
 fn safe(path: &str) -> Result<String, Stop> {
     if path.contains(char::is_control) {
-        return Err(Stop::Bad(format!("the member `{}` has a control character in its name", path.escape_debug())));
+        return Err(Stop::Bad(format!(
+            "the member `{}` has a control character in its name",
+            path.escape_debug()
+        )));
     }
-    safe_member(path).ok_or_else(|| Stop::Bad(format!("the member `{path}` leads out of the artifact")))
+    safe_member(path)
+        .ok_or_else(|| Stop::Bad(format!("the member `{path}` leads out of the artifact")))
 }

@@ -25,7 +25,8 @@ pub(super) struct Work<'w> {
     pub(super) way: &'w Way,
     /// How many archives are fetched at once.
     pub(super) fetched_at_once: u16,
-    /// How many archives are unpacked at once; as many as there are processors where it is not said.
+    /// How many archives are unpacked at once; as many as there are processors where it is not
+    /// said.
     pub(super) unpacked_at_once: Option<u16>,
     /// Whether archives go once they are unpacked.
     pub(super) removes_archives: bool,
@@ -36,19 +37,31 @@ impl Work<'_> {
     ///
     /// # Errors
     /// Everything that could not be fetched, is not what was published, or cannot be unpacked.
-    pub(super) fn all(&self, store: &Store, wanted: &[Fetched], shell: &Shell) -> Result<(), Vec<Diagnostic>> {
+    pub(super) fn all(
+        &self,
+        store: &Store,
+        wanted: &[Fetched],
+        shell: &Shell,
+    ) -> Result<(), Vec<Diagnostic>> {
         let waits = || shell.say("waiting for another run to end");
         let one = |fault: Diagnostic| vec![fault];
         sys::make_folder(self.folder).map_err(|error| one(error.into()))?;
         let lock = FolderLock::take(self.folder, waits).map_err(|error| one(error.into()))?;
         lock.sweep().map_err(|error| one(error.into()))?;
-        let unpacker = Unpacker::begin(self.way, &lock, waits).map_err(|error| one(error.into()))?;
+        let unpacker =
+            Unpacker::begin(self.way, &lock, waits).map_err(|error| one(error.into()))?;
         let bar = Bar::new(Watchers::of(shell), "artifacts");
         let watch = |progress| bar.tell(progress);
-        let meter = Meter::new(wanted.iter().map(|one| one.published.size_bytes).sum(), &watch);
+        let meter = Meter::new(
+            wanted.iter().map(|one| one.published.size_bytes).sum(),
+            &watch,
+        );
         let faults = Mutex::new(Vec::new());
         let note = |(place, fault): (usize, Diagnostic)| {
-            faults.lock().unwrap_or_else(PoisonError::into_inner).push((place, fault));
+            faults
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push((place, fault));
         };
         let (meter, note, unpacker_of_all) = (&meter, &note, unpacker.as_ref());
         on_threads(self.unpacked_at_once, || {
@@ -68,7 +81,11 @@ impl Work<'_> {
                 };
                 on_threads(Some(self.fetched_at_once), || {
                     start_threads();
-                    wanted.par_iter().enumerate().with_max_len(1).for_each(fetch);
+                    wanted
+                        .par_iter()
+                        .enumerate()
+                        .with_max_len(1)
+                        .for_each(fetch);
                 });
             });
         });
@@ -78,12 +95,20 @@ impl Work<'_> {
             return Err(faults.into_iter().map(|(_, fault)| fault).collect());
         }
         if let Some(unpacker) = unpacker {
-            unpacker.finish(self.folder, wanted.iter().map(|one| &one.published)).map_err(one)?;
+            unpacker
+                .finish(self.folder, wanted.iter().map(|one| &one.published))
+                .map_err(one)?;
         }
         if self.removes_archives && matches!(self.way, Way::OneTree(_)) {
-            let removed = wanted.iter().filter_map(|one| download::remove(&one.archive).err());
+            let removed = wanted
+                .iter()
+                .filter_map(|one| download::remove(&one.archive).err());
             let faults: Vec<Diagnostic> = removed.map(Diagnostic::from).collect();
-            return if faults.is_empty() { Ok(()) } else { Err(faults) };
+            return if faults.is_empty() {
+                Ok(())
+            } else {
+                Err(faults)
+            };
         }
         Ok(())
     }
@@ -97,7 +122,11 @@ impl Work<'_> {
         meter: &Meter<'_>,
         shell: &Shell,
     ) -> Result<Option<Digest>, Diagnostic> {
-        let Fetched { published, archive, path } = one;
+        let Fetched {
+            published,
+            archive,
+            path,
+        } = one;
         let sum = download::sum(store, published)?;
         if let (Some(sum), Some(unpacker)) = (sum, unpacker)
             && self.removes_archives
@@ -109,14 +138,36 @@ impl Work<'_> {
             return Ok(None);
         }
         let here = download::fetched(store, published, sum, archive, meter)?;
-        shell.detail(&format!("{} {}", if here.is_new { "fetched" } else { "there already:" }, archive.display()));
+        shell.detail(&format!(
+            "{} {}",
+            if here.is_new {
+                "fetched"
+            } else {
+                "there already:"
+            },
+            archive.display()
+        ));
         Ok(Some(here.digest))
     }
 
-    fn unpack(&self, unpacker: &Unpacker, one: &Fetched, digest: Digest, shell: &Shell) -> Result<(), Diagnostic> {
+    fn unpack(
+        &self,
+        unpacker: &Unpacker,
+        one: &Fetched,
+        digest: Digest,
+        shell: &Shell,
+    ) -> Result<(), Diagnostic> {
         let is_new = unpacker.unpack(&one.published, &one.archive, digest)?;
-        let shown = if matches!(self.way, Way::OneTree(_)) { &one.archive } else { &one.path };
-        shell.detail(&format!("{} {}", if is_new { "unpacked" } else { "there already:" }, shown.display()));
+        let shown = if matches!(self.way, Way::OneTree(_)) {
+            &one.archive
+        } else {
+            &one.path
+        };
+        shell.detail(&format!(
+            "{} {}",
+            if is_new { "unpacked" } else { "there already:" },
+            shown.display()
+        ));
         if self.removes_archives && matches!(self.way, Way::Apart(_)) {
             download::remove(&one.archive)?;
         }

@@ -27,9 +27,15 @@ pub(super) fn artifact(
     let manifest = folder.join(MANIFEST);
     let text = sys::read_text(&manifest, MAX_MANIFEST_BYTES).map_err(one)?;
     let (roots, mut findings) = roots(&text, &manifest).map_err(|fault| vec![fault])?;
-    let links: BTreeSet<PathBuf> = roots.iter().filter_map(|root| sys::link_among(folder, root)).collect();
+    let links: BTreeSet<PathBuf> = roots
+        .iter()
+        .filter_map(|root| sys::link_among(folder, root))
+        .collect();
     for link in &links {
-        findings.push(bad(link, "the manifest lists a folder behind this link, and no link is followed".to_owned()));
+        findings.push(bad(
+            link,
+            "the manifest lists a folder behind this link, and no link is followed".to_owned(),
+        ));
     }
     let mut sorter = Sorter::new(folder, roots);
     let mut entries = Vec::new();
@@ -38,13 +44,17 @@ pub(super) fn artifact(
         if path == MANIFEST || links.contains(&at) || is_mark(&path, &sorter.roots) {
             continue;
         }
-        let Some(places) = sorter.place(&path, kind == WalkedKind::Folder) else { continue };
+        let Some(places) = sorter.place(&path, kind == WalkedKind::Folder) else {
+            continue;
+        };
         let kind = match kind {
             WalkedKind::Folder => EntryKind::Folder,
             WalkedKind::Link(text) => EntryKind::Link(text),
-            WalkedKind::File { size_bytes, mode } => {
-                EntryKind::File(FileFacts { size_bytes, mode, shape: Shape::Data })
-            }
+            WalkedKind::File { size_bytes, mode } => EntryKind::File(FileFacts {
+                size_bytes,
+                mode,
+                shape: Shape::Data,
+            }),
             WalkedKind::Other(what) => {
                 findings.push(bad(&at, format!("it is {what}, which no package can hold")));
                 continue;
@@ -53,16 +63,26 @@ pub(super) fn artifact(
         if !places.iter().all(|(_, path)| budget.take(path.len())) {
             return Err(vec![out_of_budget(folder)]);
         }
-        entries.extend(places.into_iter().map(|(root, path)| Entry { root, path, kind: kind.clone() }));
+        entries.extend(places.into_iter().map(|(root, path)| Entry {
+            root,
+            path,
+            kind: kind.clone(),
+        }));
     }
     entries.sort_by(|one, other| (one.root, &one.path).cmp(&(other.root, &other.path)));
-    let Sorter { roots, findings: told, .. } = sorter;
+    let Sorter {
+        roots,
+        findings: told,
+        ..
+    } = sorter;
     findings.extend(told);
     start_threads();
     let read: Vec<Result<(), Diagnostic>> = entries
         .par_iter_mut()
         .map(|entry| {
-            let EntryKind::File(facts) = &mut entry.kind else { return Ok(()) };
+            let EntryKind::File(facts) = &mut entry.kind else {
+                return Ok(());
+            };
             let path = folder.join(&roots[entry.root]).join(&entry.path);
             let file = PositionalFile::open(&path).map_err(Diagnostic::from)?;
             facts.shape = Shape::read(&file).map_err(|error| damaged(&path, &error))?;
@@ -70,10 +90,18 @@ pub(super) fn artifact(
         })
         .collect();
     findings.extend(read.into_iter().filter_map(Result::err));
-    Ok((Artifact { name: name.clone(), roots, entries }, findings))
+    Ok((
+        Artifact {
+            name: name.clone(),
+            roots,
+            entries,
+        },
+        findings,
+    ))
 }
 
-/// Whether a path is what tools note beside the folders of an artifact, such as the digest of the archive that it was.
+/// Whether a path is what tools note beside the folders of an artifact, such as the digest of the
+/// archive that it was.
 fn is_mark(path: &str, roots: &[String]) -> bool {
     let first = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
     path.starts_with('.') && !roots.iter().any(|root| first(root) == first(path))

@@ -1,7 +1,7 @@
 //! Artifacts, listed: folders of them, and archives that stay packed.
 //!
-//! In: a folder. Out: what is in each artifact, and its bytes on demand. Nothing of an archive is ever written under a
-//! name.
+//! In: a folder. Out: what is in each artifact, and its bytes on demand. Nothing of an archive is
+//! ever written under a name.
 
 mod folder;
 mod packed;
@@ -81,7 +81,10 @@ impl Read {
 
     /// The file at a path of an artifact.
     pub(super) fn find(&self, name: &str, root: &str, path: &str) -> Option<Origin> {
-        let artifact = self.artifacts.iter().position(|artifact| artifact.name.to_string() == name)?;
+        let artifact = self
+            .artifacts
+            .iter()
+            .position(|artifact| artifact.name.to_string() == name)?;
         let is_it = |entry: &crate::sdk::Entry| {
             entry.path == path
                 && self.artifacts[artifact].roots[entry.root] == root
@@ -91,16 +94,24 @@ impl Read {
         Some(Origin { artifact, entry })
     }
 
-    /// Leaves out the artifacts of other families, where there are some for each of these. Where there are none for one,
-    /// that is to be told with all that there are.
+    /// Leaves out the artifacts of other families, where there are some for each of these. Where
+    /// there are none for one, that is to be told with all that there are.
     pub(super) fn keep_families(&mut self, families: &BTreeSet<String>) {
-        let is_there = |family: &String| self.artifacts.iter().any(|one| one.name.base() == Some(family.as_str()));
+        let is_there = |family: &String| {
+            self.artifacts
+                .iter()
+                .any(|one| one.name.base() == Some(family.as_str()))
+        };
         if families.is_empty() || !families.iter().all(is_there) {
             return;
         }
-        let all = std::mem::take(&mut self.artifacts).into_iter().zip(std::mem::take(&mut self.sources));
-        let is_kept = |name: &ArtifactName| name.base().is_none_or(|family| families.contains(family));
-        (self.artifacts, self.sources) = all.filter(|(artifact, _)| is_kept(&artifact.name)).unzip();
+        let all = std::mem::take(&mut self.artifacts)
+            .into_iter()
+            .zip(std::mem::take(&mut self.sources));
+        let is_kept =
+            |name: &ArtifactName| name.base().is_none_or(|family| families.contains(family));
+        (self.artifacts, self.sources) =
+            all.filter(|(artifact, _)| is_kept(&artifact.name)).unzip();
     }
 
     /// Where a file of an artifact lies; of one that is packed, below its archive.
@@ -115,7 +126,11 @@ impl Read {
     }
 
     fn part<'r>(&self, packed: &'r Packed, origin: Origin) -> Part<'r> {
-        Part::new(&packed.folded, packed.starts[origin.entry], self.size_bytes(origin))
+        Part::new(
+            &packed.folded,
+            packed.starts[origin.entry],
+            self.size_bytes(origin),
+        )
     }
 }
 
@@ -135,21 +150,33 @@ struct Found {
     packed: Option<Compression>,
 }
 
-/// Lists every artifact of a folder; what is no artifact is passed over. What must be kept of archives is kept in `room`.
+/// Lists every artifact of a folder; what is no artifact is passed over. What must be kept of
+/// archives is kept in `room`.
 ///
 /// # Errors
 /// When something cannot be read, and an archive that is damaged, with everything else that is.
 pub(super) fn read(folder: &Path, room: &Room) -> Result<Read, Vec<Diagnostic>> {
     let (mut found, mut findings) = found(folder).map_err(|fault| vec![fault])?;
     // Threads take the largest archive first, so that none is left alone with it at the end.
-    found.sort_by_cached_key(|one| std::cmp::Reverse(one.packed.map_or(0, |_| sys::size_bytes(&one.path))));
+    found.sort_by_cached_key(|one| {
+        std::cmp::Reverse(one.packed.map_or(0, |_| sys::size_bytes(&one.path)))
+    });
     // Those that are read at once share the processors, and what decoding by several holds.
     let archives = found.iter().filter(|one| one.packed.is_some()).count();
     start_threads();
-    let threads = u32::try_from(rayon::current_num_threads() / archives.max(1)).unwrap_or(1).max(1);
-    let shared = Shared { room, plain_bytes: AtomicU64::new(room.ample_bytes()), budget: ListingBudget::default() };
-    let listed: Vec<Result<Listed, Vec<Diagnostic>>> =
-        found.into_par_iter().with_max_len(1).map(|one| listed(&one, threads, &shared)).collect();
+    let threads = u32::try_from(rayon::current_num_threads() / archives.max(1))
+        .unwrap_or(1)
+        .max(1);
+    let shared = Shared {
+        room,
+        plain_bytes: AtomicU64::new(room.ample_bytes()),
+        budget: ListingBudget::default(),
+    };
+    let listed: Vec<Result<Listed, Vec<Diagnostic>>> = found
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|one| listed(&one, threads, &shared))
+        .collect();
     let (mut all, mut faults) = (Vec::new(), Vec::new());
     for listed in listed {
         match listed {
@@ -162,7 +189,10 @@ pub(super) fn read(folder: &Path, room: &Room) -> Result<Read, Vec<Diagnostic>> 
         return Err(findings);
     }
     all.sort_by(|(one, ..), (other, ..)| one.name.cmp(&other.name));
-    let mut read = Read { findings, ..Read::default() };
+    let mut read = Read {
+        findings,
+        ..Read::default()
+    };
     for (artifact, source, more) in all {
         read.artifacts.push(artifact);
         read.sources.push(source);
@@ -171,8 +201,8 @@ pub(super) fn read(folder: &Path, room: &Room) -> Result<Read, Vec<Diagnostic>> 
     Ok(read)
 }
 
-/// The artifacts of a folder. Where there are several forms of one, a folder comes before archives, and what is read
-/// faster before the other.
+/// The artifacts of a folder. Where there are several forms of one, a folder comes before archives,
+/// and what is read faster before the other.
 fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), Diagnostic> {
     if !sys::exists(folder) {
         let place = Place::File(folder.display().to_string().into());
@@ -181,18 +211,29 @@ fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), Diagnostic> {
     }
     let (mut found, mut findings) = (Vec::new(), Vec::new());
     for entry in sys::entries(folder)? {
-        let file_name = entry.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let file_name = entry
+            .path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         // What a run that was killed left of an artifact is none.
         if file_name.starts_with('.') {
             continue;
         }
         let (name, packed) = match (entry.kind, Compression::of(&file_name)) {
-            (OnDisk::Folder, _) if sys::has_file(&entry.path.join(MANIFEST))? => (file_name.as_str(), None),
+            (OnDisk::Folder, _) if sys::has_file(&entry.path.join(MANIFEST))? => {
+                (file_name.as_str(), None)
+            }
             (OnDisk::File, Some((name, compression))) => (name, Some(compression)),
             _ => continue,
         };
         match name.parse::<ArtifactName>() {
-            Ok(name) => found.push(Found { name, path: entry.path, packed }),
+            Ok(name) => found.push(Found {
+                name,
+                path: entry.path,
+                packed,
+            }),
             Err(error @ ArtifactNameError::Word { .. }) => {
                 findings.push(bad(&entry.path, error.to_string()).severity(Severity::Warning));
             }
@@ -208,8 +249,10 @@ fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), Diagnostic> {
 /// Artifacts that are there in several forms. They are sorted, and the first of each is taken.
 fn several_forms(found: &[Found], folder: &Path) -> Option<Diagnostic> {
     const SHOWN: usize = 5;
-    let forms: Vec<&[Found]> =
-        found.chunk_by(|one, other| one.name == other.name).filter(|all| all.len() > 1).collect();
+    let forms: Vec<&[Found]> = found
+        .chunk_by(|one, other| one.name == other.name)
+        .filter(|all| all.len() > 1)
+        .collect();
     let first = forms.first()?;
     let message = match forms.len() {
         1 => format!("`{}` is there in several forms", first[0].name),
@@ -217,10 +260,19 @@ fn several_forms(found: &[Found], folder: &Path) -> Option<Diagnostic> {
     };
     let place = Place::File(folder.display().to_string().into());
     let mut told = Diagnostic::new(&codes::ARTIFACT_TWICE, message).at(place, "");
-    let name = |one: &Found| format!("`{}`", one.path.file_name().unwrap_or_default().to_string_lossy());
+    let name = |one: &Found| {
+        format!(
+            "`{}`",
+            one.path.file_name().unwrap_or_default().to_string_lossy()
+        )
+    };
     for all in forms.iter().take(SHOWN) {
         let others: Vec<String> = all[1..].iter().map(name).collect();
-        told = told.note(format!("{} is taken, and not {}", name(&all[0]), others.join(" or ")));
+        told = told.note(format!(
+            "{} is taken, and not {}",
+            name(&all[0]),
+            others.join(" or ")
+        ));
     }
     Some(told.help("remove the forms that are not meant"))
 }
@@ -241,13 +293,17 @@ fn listed(found: &Found, threads: u32, shared: &Shared<'_>) -> Result<Listed, Ve
 
 /// The path of a member of an archive; `None` where it leads out of it.
 pub(super) fn safe_member(path: &str) -> Option<String> {
-    without_dots(path).filter(|_| !path.starts_with('/') && path.split('/').all(|word| word != ".."))
+    without_dots(path)
+        .filter(|_| !path.starts_with('/') && path.split('/').all(|word| word != ".."))
 }
 
 /// Reports the artifact at which the memory for listing all of them was used up.
 fn out_of_budget(artifact: &Path) -> Diagnostic {
     let most = MAX_LISTING_BYTES >> 20;
-    beyond_limit(artifact, &format!("listing this artifact and those before it takes more than {most} MiB"))
+    beyond_limit(
+        artifact,
+        &format!("listing this artifact and those before it takes more than {most} MiB"),
+    )
 }
 
 fn bad(path: &Path, message: String) -> Diagnostic {

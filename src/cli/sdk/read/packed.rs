@@ -33,8 +33,8 @@ pub(super) struct Packed {
 /// Lists an archive, and keeps what is in it.
 ///
 /// # Errors
-/// When it cannot be read or kept, is damaged, goes beyond a limit, is not the one that its digest was made of, or has no
-/// manifest in front.
+/// When it cannot be read or kept, is damaged, goes beyond a limit, is not the one that its digest
+/// was made of, or has no manifest in front.
 pub(super) fn artifact(
     name: &ArtifactName,
     path: &Path,
@@ -45,10 +45,16 @@ pub(super) fn artifact(
     let file = PositionalFile::open(path).map_err(|error| one(error.into()))?;
     let said = sum_beside(path).map_err(one)?;
     let sum = said.is_some().then(Sha256::new);
-    let mut summed = Summed { source: Section::new(&file, 0, file.size_bytes()), sum };
+    let mut summed = Summed {
+        source: Section::new(&file, 0, file.size_bytes()),
+        sum,
+    };
     let room = shared.room;
     let full = |error: io::Error| one(room.fault(error).into());
-    let kept = room.scratch(u64::MAX).and_then(|scratch| Folding::new(scratch, &shared.plain_bytes)).map_err(full)?;
+    let kept = room
+        .scratch(u64::MAX)
+        .and_then(|scratch| Folding::new(scratch, &shared.plain_bytes))
+        .map_err(full)?;
     let broken = |error: &io::Error| one(unreadable_archive(path, error));
     let mut listing = Listing {
         path,
@@ -59,8 +65,14 @@ pub(super) fn artifact(
         findings: Vec::new(),
     };
     let folded = {
-        let source = compression.decoder(&mut summed, threads).map_err(|error| broken(&error))?;
-        let mut teed = Teed { source, kept, fault: None };
+        let source = compression
+            .decoder(&mut summed, threads)
+            .map_err(|error| broken(&error))?;
+        let mut teed = Teed {
+            source,
+            kept,
+            fault: None,
+        };
         let read = each_member(&mut teed, |member, content| listing.member(member, content));
         if let Some(error) = teed.fault {
             return Err(full(error));
@@ -70,7 +82,10 @@ pub(super) fn artifact(
             Err(Stop::Read(error)) => return Err(broken(&error)),
             Err(Stop::Fault(fault)) => return Err(listing.faults(*fault)),
             Ok(()) | Err(Stop::NoManifest) => {
-                return Err(one(bad(path, format!("its first member is not `{MANIFEST}`, which lists what it holds"))));
+                return Err(one(bad(
+                    path,
+                    format!("its first member is not `{MANIFEST}`, which lists what it holds"),
+                )));
             }
         }
     };
@@ -88,7 +103,8 @@ fn sum_beside(path: &Path) -> Result<Option<(Digest, PathBuf)>, Diagnostic> {
         return Ok(None);
     }
     let text = sys::read_text(&beside, MAX_SUM_BYTES)?;
-    let sum = sum_in(&text).map_err(|said| bad(&beside, format!("`{said}` is no SHA-256 digest")))?;
+    let sum =
+        sum_in(&text).map_err(|said| bad(&beside, format!("`{said}` is no SHA-256 digest")))?;
     Ok(Some((sum, beside)))
 }
 
@@ -97,7 +113,10 @@ fn check_sum(path: &Path, is: Digest, said: Digest, beside: &Path) -> Result<(),
     if said == is {
         return Ok(());
     }
-    let message = format!("the archive is not the one that was published: its SHA-256 is {}", is.to_hex());
+    let message = format!(
+        "the archive is not the one that was published: its SHA-256 is {}",
+        is.to_hex()
+    );
     let place = Place::File(beside.display().to_string().into());
     Err(bad(path, message).at(place, format!("this says `{}`", said.to_hex())))
 }
@@ -159,7 +178,8 @@ struct Listing<'l> {
     budget: &'l ListingBudget,
     /// What its manifest lists, once that was read.
     sorter: Option<Sorter>,
-    /// By root and path: what it is, where its content begins, and whether that begins as an ELF file.
+    /// By root and path: what it is, where its content begins, and whether that begins as an ELF
+    /// file.
     entries: BTreeMap<(usize, String), Seen>,
     seen: FxHashMap<String, Seen>,
     findings: Vec<Diagnostic>,
@@ -167,9 +187,15 @@ struct Listing<'l> {
 
 impl Listing<'_> {
     fn member(&mut self, member: Unpacked, content: &mut dyn io::Read) -> Result<(), Stop> {
-        let sorted = self.sorter.as_ref().map_or(0, |sorter| sorter.findings.len());
+        let sorted = self
+            .sorter
+            .as_ref()
+            .map_or(0, |sorter| sorter.findings.len());
         if self.findings.len() + sorted > MAX_FAULTS {
-            let fault = beyond_limit(self.path, &format!("the archive has more than {MAX_FAULTS} faults"));
+            let fault = beyond_limit(
+                self.path,
+                &format!("the archive has more than {MAX_FAULTS} faults"),
+            );
             return Err(Stop::Fault(Box::new(fault)));
         }
         if self.sorter.is_none() {
@@ -184,7 +210,11 @@ impl Listing<'_> {
             return Ok(());
         }
         let Some(shown) = &member.path else {
-            self.bad("", "it has a member with a name that is no UTF-8 text, which no package can hold".to_owned());
+            self.bad(
+                "",
+                "it has a member with a name that is no UTF-8 text, which no package can hold"
+                    .to_owned(),
+            );
             return Ok(());
         };
         let Some(path) = safe_member(shown) else {
@@ -200,20 +230,38 @@ impl Listing<'_> {
                 if has_head {
                     content.read_exact(&mut head)?;
                 }
-                let facts = FileFacts { size_bytes, mode, shape: Shape::Data };
-                (EntryKind::File(facts), member.start, has_head && is_elf(&head))
+                let facts = FileFacts {
+                    size_bytes,
+                    mode,
+                    shape: Shape::Data,
+                };
+                (
+                    EntryKind::File(facts),
+                    member.start,
+                    has_head && is_elf(&head),
+                )
             }
-            UnpackedKind::Again(other) => match safe_member(&other).map(|path| self.seen.get(&path)) {
-                Some(Some(found)) => found.clone(),
-                Some(None) => {
-                    self.bad(shown, format!("it is another name of `{other}`, which is not in front of it"));
-                    return Ok(());
+            UnpackedKind::Again(other) => {
+                match safe_member(&other).map(|path| self.seen.get(&path)) {
+                    Some(Some(found)) => found.clone(),
+                    Some(None) => {
+                        self.bad(
+                            shown,
+                            format!("it is another name of `{other}`, which is not in front of it"),
+                        );
+                        return Ok(());
+                    }
+                    None => {
+                        self.bad(
+                            shown,
+                            format!(
+                                "it is another name of `{other}`, which leads out of the artifact"
+                            ),
+                        );
+                        return Ok(());
+                    }
                 }
-                None => {
-                    self.bad(shown, format!("it is another name of `{other}`, which leads out of the artifact"));
-                    return Ok(());
-                }
-            },
+            }
             UnpackedKind::Other(what) => {
                 self.bad(shown, format!("it is {what}, which no package can hold"));
                 return Ok(());
@@ -223,8 +271,15 @@ impl Listing<'_> {
             self.seen.insert(path.clone(), found.clone());
         }
         let is_folder = matches!(found.0, EntryKind::Folder);
-        let places = self.sorter.as_mut().and_then(|sorter| sorter.place(&path, is_folder));
-        let text_bytes = if let EntryKind::Link(text) = &found.0 { text.len() } else { 0 };
+        let places = self
+            .sorter
+            .as_mut()
+            .and_then(|sorter| sorter.place(&path, is_folder));
+        let text_bytes = if let EntryKind::Link(text) = &found.0 {
+            text.len()
+        } else {
+            0
+        };
         for (root, below) in places.unwrap_or_default() {
             if !self.budget.take(below.len() + text_bytes) {
                 return Err(Stop::Fault(Box::new(out_of_budget(self.path))));
@@ -245,8 +300,13 @@ impl Listing<'_> {
             .collect();
         let mut found = Vec::new();
         for (root, path) in self.entries.keys() {
-            if let Some(above) = folders_above(path).find(|folder| others.contains(&(*root, *folder))) {
-                let message = format!("it lies below `{}/{above}`, which is no folder", roots[*root]);
+            if let Some(above) =
+                folders_above(path).find(|folder| others.contains(&(*root, *folder)))
+            {
+                let message = format!(
+                    "it lies below `{}/{above}`, which is no folder",
+                    roots[*root]
+                );
                 found.push((format!("{}/{path}", roots[*root]), message));
             }
         }
@@ -256,18 +316,32 @@ impl Listing<'_> {
     }
 
     fn bad(&mut self, path: &str, message: String) {
-        self.findings.push(bad(&self.path.join(path.trim_start_matches('/')), message));
+        self.findings
+            .push(bad(&self.path.join(path.trim_start_matches('/')), message));
     }
 
     /// Everything that was found, where reading ended at a fault.
     fn faults(mut self, last: Diagnostic) -> Vec<Diagnostic> {
-        self.findings.extend(self.sorter.take().map(|sorter| sorter.findings).unwrap_or_default());
+        self.findings.extend(
+            self.sorter
+                .take()
+                .map(|sorter| sorter.findings)
+                .unwrap_or_default(),
+        );
         self.findings.push(last);
         self.findings
     }
 
-    fn finish(mut self, name: &ArtifactName, folded: Folded) -> (Artifact, Packed, Vec<Diagnostic>) {
-        let (roots, told) = self.sorter.take().map(|sorter| (sorter.roots, sorter.findings)).unwrap_or_default();
+    fn finish(
+        mut self,
+        name: &ArtifactName,
+        folded: Folded,
+    ) -> (Artifact, Packed, Vec<Diagnostic>) {
+        let (roots, told) = self
+            .sorter
+            .take()
+            .map(|sorter| (sorter.roots, sorter.findings))
+            .unwrap_or_default();
         self.findings.extend(told);
         self.check_folders(&roots);
         let (mut entries, mut starts) = (Vec::new(), Vec::new());
@@ -278,14 +352,27 @@ impl Listing<'_> {
                 match Shape::read(&Part::new(&folded, start, facts.size_bytes)) {
                     Ok(shape) => facts.shape = shape,
                     Err(error) => {
-                        self.findings.push(damaged(&self.path.join(&roots[root]).join(&path), &error));
+                        self.findings
+                            .push(damaged(&self.path.join(&roots[root]).join(&path), &error));
                     }
                 }
             }
             entries.push(Entry { root, path, kind });
             starts.push(start);
         }
-        let packed = Packed { path: self.path.to_owned(), folded, starts };
-        (Artifact { name: name.clone(), roots, entries }, packed, self.findings)
+        let packed = Packed {
+            path: self.path.to_owned(),
+            folded,
+            starts,
+        };
+        (
+            Artifact {
+                name: name.clone(),
+                roots,
+                entries,
+            },
+            packed,
+            self.findings,
+        )
     }
 }

@@ -12,8 +12,13 @@ use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::sdk::verify::{ON_PURPOSE, Opened};
 use crate::sys::{self, EntryKind, FileError, PositionalFile};
 
-/// What is asked of all packages together, and told by that: where libraries search those that they need.
-const OF_ALL: [&Code; 3] = [&rocm::LIBRARY_FROM_ELSEWHERE, &rocm::RPATH_LEAVES_WHEEL, &rocm::ABSOLUTE_RPATH];
+/// What is asked of all packages together, and told by that: where libraries search those that they
+/// need.
+const OF_ALL: [&Code; 3] = [
+    &rocm::LIBRARY_FROM_ELSEWHERE,
+    &rocm::RPATH_LEAVES_WHEEL,
+    &rocm::ABSOLUTE_RPATH,
+];
 
 /// The packages of a folder.
 #[derive(Debug, Default)]
@@ -43,22 +48,36 @@ pub(super) struct Package {
 ///
 /// # Errors
 /// When a folder cannot be read, or has no packages.
-pub(super) fn read(folder: &Path, compat: &'static Compat, watchers: Watchers) -> Result<Read, Diagnostic> {
+pub(super) fn read(
+    folder: &Path,
+    compat: &'static Compat,
+    watchers: Watchers,
+) -> Result<Read, Diagnostic> {
     let paths = listed(folder)?;
     if paths.is_empty() {
         let is_there = sys::exists(folder);
-        let message = if is_there { "there is no package of the SDK in the folder" } else { "there is no such folder" };
+        let message = if is_there {
+            "there is no package of the SDK in the folder"
+        } else {
+            "there is no such folder"
+        };
         return Err(Diagnostic::new(&codes::NO_SDK_PACKAGES, message)
             .at(Place::File(folder.display().to_string().into()), "")
             .help("give the folder `dist` that `rock-matrix sdk build` wrote"));
     }
     if paths.iter().all(|(shown, _)| shown.starts_with("dist/")) {
         let dist = folder.join("dist").display().to_string();
-        return Err(Diagnostic::new(&codes::NO_SDK_PACKAGES, "the packages are in its folder `dist`")
-            .at(Place::File(folder.display().to_string().into()), "")
-            .help(format!("run `rock-matrix sdk verify {dist}`")));
+        return Err(Diagnostic::new(
+            &codes::NO_SDK_PACKAGES,
+            "the packages are in its folder `dist`",
+        )
+        .at(Place::File(folder.display().to_string().into()), "")
+        .help(format!("run `rock-matrix sdk verify {dist}`")));
     }
-    let mut read = Read { is_whole: true, ..Read::default() };
+    let mut read = Read {
+        is_whole: true,
+        ..Read::default()
+    };
     for (shown, path) in paths {
         if is_wheel(&shown) {
             add_wheel(&mut read, &shown, &path, compat, watchers);
@@ -66,16 +85,28 @@ pub(super) fn read(folder: &Path, compat: &'static Compat, watchers: Watchers) -
             let file = PositionalFile::open(&path)?;
             let selector = payload::selector(&shown, Section::new(&file, 0, file.size_bytes()))
                 .map_err(|error| FileError::new("read", &path, error))?;
-            let unpacked = selector.files.values().map(|content| content.len() as u64).sum();
-            let unpacked = selector.fault.is_none().then_some((selector.files.len(), unpacked));
-            read.packages.push(Package { path: shown, size_bytes: file.size_bytes(), unpacked });
+            let unpacked = selector
+                .files
+                .values()
+                .map(|content| content.len() as u64)
+                .sum();
+            let unpacked = selector
+                .fault
+                .is_none()
+                .then_some((selector.files.len(), unpacked));
+            read.packages.push(Package {
+                path: shown,
+                size_bytes: file.size_bytes(),
+                unpacked,
+            });
             read.opened.selectors.push(selector);
         }
     }
     Ok(read)
 }
 
-/// The wheels and source distributions of a folder and of those in it: their paths below it, and as they are.
+/// The wheels and source distributions of a folder and of those in it: their paths below it, and as
+/// they are.
 fn listed(folder: &Path) -> Result<Vec<(String, PathBuf)>, Diagnostic> {
     let mut found = Vec::new();
     for entry in sys::entries(folder)? {
@@ -83,10 +114,14 @@ fn listed(folder: &Path) -> Result<Vec<(String, PathBuf)>, Diagnostic> {
         match entry.kind {
             EntryKind::File if is_package(&name) => found.push((name, entry.path)),
             EntryKind::Folder if !name.starts_with('.') => {
-                let inside = sys::entries(&entry.path)?.into_iter().filter(|inner| inner.kind == EntryKind::File);
+                let inside = sys::entries(&entry.path)?
+                    .into_iter()
+                    .filter(|inner| inner.kind == EntryKind::File);
                 let inside = inside.map(|inner| (name_of(&inner.path), inner.path));
                 found.extend(
-                    inside.filter(|(file, _)| is_package(file)).map(|(file, path)| (format!("{name}/{file}"), path)),
+                    inside
+                        .filter(|(file, _)| is_package(file))
+                        .map(|(file, path)| (format!("{name}/{file}"), path)),
                 );
             }
             _ => {}
@@ -97,23 +132,43 @@ fn listed(folder: &Path) -> Result<Vec<(String, PathBuf)>, Diagnostic> {
 }
 
 fn name_of(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 fn is_package(file: &str) -> bool {
-    is_wheel(file) || file.strip_prefix("rocm-").and_then(|rest| rest.strip_suffix(".tar.gz")).is_some()
+    is_wheel(file)
+        || file
+            .strip_prefix("rocm-")
+            .and_then(|rest| rest.strip_suffix(".tar.gz"))
+            .is_some()
 }
 
 fn is_wheel(file: &str) -> bool {
     file.strip_suffix(".whl").is_some()
 }
 
-fn add_wheel(read: &mut Read, shown: &str, path: &Path, compat: &'static Compat, watchers: Watchers) {
+fn add_wheel(
+    read: &mut Read,
+    shown: &str,
+    path: &Path,
+    compat: &'static Compat,
+    watchers: Watchers,
+) {
     let file = match wheel::open(path) {
-        Ok(file) => WheelFile { shown: shown.to_owned(), ..file },
+        Ok(file) => WheelFile {
+            shown: shown.to_owned(),
+            ..file
+        },
         Err(fault) => {
             read.is_whole = false;
-            read.packages.push(Package { path: shown.to_owned(), size_bytes: 0, unpacked: None });
+            read.packages.push(Package {
+                path: shown.to_owned(),
+                size_bytes: 0,
+                unpacked: None,
+            });
             read.findings.push(fault);
             return;
         }
@@ -125,12 +180,20 @@ fn add_wheel(read: &mut Read, shown: &str, path: &Path, compat: &'static Compat,
     });
     let is_told = |one: &Diagnostic| !ON_PURPOSE.contains(&one.code) && !OF_ALL.contains(&one.code);
     let found = found.into_iter().filter(is_told);
-    read.findings.extend(found.map(|one| placed(one, &file.name.to_string(), shown)));
-    let mut package = Package { path: shown.to_owned(), size_bytes: file.file.size_bytes(), unpacked: None };
+    read.findings
+        .extend(found.map(|one| placed(one, &file.name.to_string(), shown)));
+    let mut package = Package {
+        path: shown.to_owned(),
+        size_bytes: file.file.size_bytes(),
+        unpacked: None,
+    };
     match taken {
         Some(Ok(Some((wheel, of_tree)))) => {
             read.findings.extend(of_tree);
-            package.unpacked = Some((wheel.files.len(), wheel.files.values().map(|one| one.size_bytes).sum()));
+            package.unpacked = Some((
+                wheel.files.len(),
+                wheel.files.values().map(|one| one.size_bytes).sum(),
+            ));
             read.opened.wheels.push(wheel);
         }
         Some(Ok(None)) => {

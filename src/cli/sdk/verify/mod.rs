@@ -29,7 +29,10 @@ Examples:
   rock-matrix sdk verify out/dist
   rock-matrix sdk verify out/dist --format json")]
 pub(super) struct Args {
-    #[arg(help = "The folder of packages, dist of what sdk build wrote", value_name = "DIST_DIR")]
+    #[arg(
+        help = "The folder of packages, dist of what sdk build wrote",
+        value_name = "DIST_DIR"
+    )]
     dist_dir: PathBuf,
     /// How to print the result
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
@@ -57,7 +60,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         found.extend(verify::verify(&read.opened, facts));
         found.extend(split::findings(&read.opened, &read.splits));
     } else {
-        found.extend(read.opened.wheels.iter().flat_map(|wheel| verify::alone(wheel, facts)));
+        found.extend(
+            read.opened
+                .wheels
+                .iter()
+                .flat_map(|wheel| verify::alone(wheel, facts)),
+        );
     }
     let text = match args.format {
         Format::Human => table::human(&read.packages, &found),

@@ -14,8 +14,8 @@ use crate::sdk::verify::{self, Held, Linked, OpenedFile, OpenedWheel, identify, 
 use crate::sdk::{PackageKind, stub};
 use crate::wheel::{Member, Wheel, WheelError};
 
-/// What stands in a wheel at this path of its folder, and what is wrong with libraries in the tree that it has packed;
-/// `None` where it is none of the SDK's.
+/// What stands in a wheel at this path of its folder, and what is wrong with libraries in the tree
+/// that it has packed; `None` where it is none of the SDK's.
 ///
 /// # Errors
 /// A member that cannot be read.
@@ -26,40 +26,70 @@ pub(super) fn opened(
     name: &WheelName,
     facts: &Tables,
 ) -> Result<Option<(OpenedWheel, Vec<Diagnostic>)>, WheelError> {
-    let project = wheel.metadata().get("Name").map_or_else(|| name.distribution.replace('_', "-"), Into::into);
-    let Some((kind, made_for)) = identify(&project, facts) else { return Ok(None) };
-    let known: BTreeMap<&str, &FileFacts> = files.iter().map(|file| (file.path.as_str(), file)).collect();
+    let project = wheel
+        .metadata()
+        .get("Name")
+        .map_or_else(|| name.distribution.replace('_', "-"), Into::into);
+    let Some((kind, made_for)) = identify(&project, facts) else {
+        return Ok(None);
+    };
+    let known: BTreeMap<&str, &FileFacts> = files
+        .iter()
+        .map(|file| (file.path.as_str(), file))
+        .collect();
     let mut opened = OpenedWheel {
         path: path.to_owned(),
         name: name.clone(),
         project,
         kind,
         made_for,
-        is_purelib: wheel.wheel().get("Root-Is-Purelib").is_some_and(|value| value.eq_ignore_ascii_case("true")),
-        requires: wheel.metadata().all("Requires-Dist").map(Into::into).collect(),
+        is_purelib: wheel
+            .wheel()
+            .get("Root-Is-Purelib")
+            .is_some_and(|value| value.eq_ignore_ascii_case("true")),
+        requires: wheel
+            .metadata()
+            .all("Requires-Dist")
+            .map(Into::into)
+            .collect(),
         files: BTreeMap::new(),
         texts: BTreeMap::new(),
         payloads: Vec::new(),
     };
     let mut found = Vec::new();
-    for member in wheel.archive().members().iter().filter(|member| !member.is_folder()) {
+    for member in wheel
+        .archive()
+        .members()
+        .iter()
+        .filter(|member| !member.is_folder())
+    {
         let member_name = member.name();
         let held = held(wheel, member, known.get(member_name).copied())?;
         let is_executable = member.unix_mode() & 0o111 != 0;
-        let file = OpenedFile { size_bytes: member.size_bytes(), is_executable, held };
+        let file = OpenedFile {
+            size_bytes: member.size_bytes(),
+            is_executable,
+            held,
+        };
         opened.files.insert(member_name.to_owned(), file);
         if is_read(member_name) {
             let text = wheel.archive().read(member, MAX_TEXT_BYTES)?;
-            opened.texts.insert(member_name.to_owned(), String::from_utf8_lossy(&text).into_owned());
+            opened.texts.insert(
+                member_name.to_owned(),
+                String::from_utf8_lossy(&text).into_owned(),
+            );
         }
         if kind == PackageKind::Devel && is_payload(member_name) {
-            opened.payloads.push(payload(wheel, path, member, &mut found)?);
+            opened
+                .payloads
+                .push(payload(wheel, path, member, &mut found)?);
         }
     }
     Ok(Some((opened, found)))
 }
 
-/// What one wheel of the SDK breaks by itself. `files` are the facts of its files, as they were read before.
+/// What one wheel of the SDK breaks by itself. `files` are the facts of its files, as they were
+/// read before.
 ///
 /// # Errors
 /// A member that cannot be read.
@@ -79,14 +109,19 @@ pub(in crate::cli) fn alone(
 
 /// Says that a wheel is none of the SDK's.
 pub(super) fn none_of_the_sdk(shown: &str) -> Diagnostic {
-    Diagnostic::new(&codes::NO_SDK_PACKAGES, "it is no package of the SDK, and not looked at as one")
-        .severity(Severity::Warning)
-        .at(Place::File(shown.to_owned().into()), "")
-        .help("it may keep to another profile: see `rock-matrix wheel check --help`")
+    Diagnostic::new(
+        &codes::NO_SDK_PACKAGES,
+        "it is no package of the SDK, and not looked at as one",
+    )
+    .severity(Severity::Warning)
+    .at(Place::File(shown.to_owned().into()), "")
+    .help("it may keep to another profile: see `rock-matrix wheel check --help`")
 }
 
 fn held(wheel: &Wheel<'_>, member: &Member, facts: Option<&FileFacts>) -> Result<Held, WheelError> {
-    let Some(FileKind::Library(library)) = facts.map(|facts| &facts.kind) else { return Ok(Held::Data) };
+    let Some(FileKind::Library(library)) = facts.map(|facts| &facts.kind) else {
+        return Ok(Held::Data);
+    };
     if stub::is_as_large(member.size_bytes()) {
         let bytes = wheel.archive().read(member, member.size_bytes())?;
         if let Some(text) = stub::text_in(&bytes) {
@@ -98,10 +133,15 @@ fn held(wheel: &Wheel<'_>, member: &Member, facts: Option<&FileFacts>) -> Result
 
 /// What a library or program is for the checks.
 pub(super) fn held_by(library: &Library) -> Held {
-    if is_searching(library) { Held::Linked(Box::new(linked(library))) } else { Held::Data }
+    if is_searching(library) {
+        Held::Linked(Box::new(linked(library)))
+    } else {
+        Held::Data
+    }
 }
 
-/// Whether a file is one that `sdk build` gives a search path: for a processor of the SDK, and linked with others.
+/// Whether a file is one that `sdk build` gives a search path: for a processor of the SDK, and
+/// linked with others.
 fn is_searching(library: &Library) -> bool {
     let header = &library.header;
     let is_ours = header.format.class == Class::Elf64

@@ -1,4 +1,5 @@
-//! Archives in packages, listed while they stream by: the tree to build against, and the source distribution.
+//! Archives in packages, listed while they stream by: the tree to build against, and the source
+//! distribution.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -34,22 +35,39 @@ pub(super) fn payload(
     member: &Member,
     found: &mut Vec<Diagnostic>,
 ) -> Result<Payload, WheelError> {
-    let mut payload = Payload { member: member.name().to_owned(), ..Payload::default() };
-    let place = Place::Member { wheel: shown.to_owned(), member: member.name().to_owned() };
+    let mut payload = Payload {
+        member: member.name().to_owned(),
+        ..Payload::default()
+    };
+    let place = Place::Member {
+        wheel: shown.to_owned(),
+        member: member.name().to_owned(),
+    };
     let mut see = |met: Unpacked, content: &mut dyn Read| {
         let path = path_of(&met)?;
         let held = match met.kind {
-            UnpackedKind::File { size_bytes, .. } => linked(&path, size_bytes, content, &place, found)?,
+            UnpackedKind::File { size_bytes, .. } => {
+                linked(&path, size_bytes, content, &place, found)?
+            }
             _ => Held::Data,
         };
-        payload.entries.push(PayloadEntry { path, kind: met.kind, held });
+        payload.entries.push(PayloadEntry {
+            path,
+            kind: met.kind,
+            held,
+        });
         Ok(())
     };
     let reader = wheel.archive().reader(member);
-    let read = if Path::new(member.name()).extension().is_some_and(|ending| ending == "xz") {
+    let read = if Path::new(member.name())
+        .extension()
+        .is_some_and(|ending| ending == "xz")
+    {
         start_threads();
         let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
-        Compression::Xz.decoder(reader, threads).and_then(|reader| each_member(reader, &mut see).map(drop))
+        Compression::Xz
+            .decoder(reader, threads)
+            .and_then(|reader| each_member(reader, &mut see).map(drop))
     } else {
         each_member(reader, &mut see).map(drop)
     };
@@ -66,7 +84,8 @@ fn damage(read: io::Result<()>) -> io::Result<Option<String>> {
     }
 }
 
-/// What a loader would make of a file that streams by. Files that begin otherwise than libraries are not read on.
+/// What a loader would make of a file that streams by. Files that begin otherwise than libraries
+/// are not read on.
 fn linked(
     path: &str,
     size_bytes: u64,
@@ -99,16 +118,21 @@ fn linked(
         }
     }
     let source: &dyn ReadAt = scratch.as_ref();
-    let Ok(elf) = Elf::read(source) else { return Ok(Held::Data) };
+    let Ok(elf) = Elf::read(source) else {
+        return Ok(Held::Data);
+    };
     let file_name = path.rsplit('/').next().unwrap_or_default();
     if elf.header().machine == elf::machine::AMDGPU || elf.is_debug_alone(source) {
         return Ok(Held::Data);
     }
-    let Ok(library) = Library::read(source, &elf, file_name, &|_| false) else { return Ok(Held::Data) };
+    let Ok(library) = Library::read(source, &elf, file_name, &|_| false) else {
+        return Ok(Held::Data);
+    };
     let held = held_by(&library);
     if matches!(held, Held::Linked(_)) {
         let fault = |fault: elf::LayoutFault| {
-            Diagnostic::new(&rocm::DAMAGED_LAYOUT, format!("`{path}`: {fault}")).at(place.clone(), "")
+            Diagnostic::new(&rocm::DAMAGED_LAYOUT, format!("`{path}`: {fault}"))
+                .at(place.clone(), "")
         };
         found.extend(elf::verify(source).into_iter().map(fault));
     }
@@ -123,7 +147,9 @@ pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<Selector> {
     let mut files = BTreeMap::new();
     let mut left = MAX_SOURCE_BYTES;
     let mut see = |met: Unpacked, content: &mut dyn Read| {
-        let UnpackedKind::File { size_bytes, .. } = met.kind else { return Ok(()) };
+        let UnpackedKind::File { size_bytes, .. } = met.kind else {
+            return Ok(());
+        };
         let too_large = || damaged(format!("it has more than {MAX_SOURCE_BYTES} bytes"));
         left = left.checked_sub(size_bytes).ok_or_else(too_large)?;
         let mut bytes = Vec::new();
@@ -132,12 +158,19 @@ pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<Selector> {
         Ok(())
     };
     let read = gunzip(file).and_then(|file| each_member(file, &mut see));
-    Ok(Selector { path: shown.to_owned(), files, fault: damage(read)? })
+    Ok(Selector {
+        path: shown.to_owned(),
+        files,
+        fault: damage(read)?,
+    })
 }
 
 /// The path of a member; folders may end with a slash.
 fn path_of(met: &Unpacked) -> io::Result<String> {
-    let path = met.path.as_deref().ok_or_else(|| damaged("it has a name that is no UTF-8 text".to_owned()))?;
+    let path = met
+        .path
+        .as_deref()
+        .ok_or_else(|| damaged("it has a name that is no UTF-8 text".to_owned()))?;
     Ok(path.trim_end_matches('/').to_owned())
 }
 
@@ -165,9 +198,20 @@ mod tests {
     fn a_library_past_its_limit_is_refused_before_it_is_read() {
         let place = Place::Argument("x".to_owned());
         let read = |size_bytes: u64| {
-            linked("lib/x.so", size_bytes, &mut b"\x7fELF"[..].chain(Failing), &place, &mut Vec::new()).unwrap_err()
+            linked(
+                "lib/x.so",
+                size_bytes,
+                &mut b"\x7fELF"[..].chain(Failing),
+                &place,
+                &mut Vec::new(),
+            )
+            .unwrap_err()
         };
-        assert_eq!(read(MAX_LIBRARY_BYTES).raw_os_error(), Some(5), "it is read");
+        assert_eq!(
+            read(MAX_LIBRARY_BYTES).raw_os_error(),
+            Some(5),
+            "it is read"
+        );
         let told = "`lib/x.so` has 8589934593 bytes; of a library at most 8589934592 are read";
         assert_eq!(read(MAX_LIBRARY_BYTES + 1).to_string(), told);
     }
@@ -175,18 +219,26 @@ mod tests {
     #[test]
     fn a_source_distribution_past_its_limit_is_refused() {
         let fault = |bytes: u64| {
-            let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+            let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(
+                Vec::new(),
+                flate2::Compression::fast(),
+            ));
             let mut header = tar::Header::new_gnu();
             header.set_mode(0o644);
             for (name, bytes) in [("rocm-1/a", 1), ("rocm-1/b", bytes - 1)] {
                 header.set_size(bytes);
-                tar.append_data(&mut header, name, io::repeat(b'x').take(bytes)).unwrap();
+                tar.append_data(&mut header, name, io::repeat(b'x').take(bytes))
+                    .unwrap();
             }
             let packed = tar.into_inner().unwrap().finish().unwrap();
             selector("rocm.tar.gz", &*packed).unwrap().fault
         };
         assert_eq!(fault(MAX_SOURCE_BYTES), None);
-        assert!(fault(MAX_SOURCE_BYTES + 1).unwrap().contains("it has more than 16777216 bytes"));
+        assert!(
+            fault(MAX_SOURCE_BYTES + 1)
+                .unwrap()
+                .contains("it has more than 16777216 bytes")
+        );
     }
 
     #[test]

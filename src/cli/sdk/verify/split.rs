@@ -8,25 +8,43 @@ use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::sdk::PackageKind;
 use crate::sdk::verify::Opened;
 
-/// Libraries whose code is in no package, or in those of some targets alone. Either may be meant: there are targets that
-/// a library has no code for.
+/// Libraries whose code is in no package, or in those of some targets alone. Either may be meant:
+/// there are targets that a library has no code for.
 pub(super) fn findings(opened: &Opened, splits: &[SplitCode]) -> Vec<Diagnostic> {
     let missing = audit::missing_archives(splits).into_iter().flatten();
     let mut found: Vec<Diagnostic> = missing.map(|one| one.severity(Severity::Warning)).collect();
-    let devices = opened.wheels.iter().filter(|wheel| wheel.kind == PackageKind::Device);
-    let targets: BTreeSet<&str> = devices.filter_map(|wheel| wheel.made_for.as_deref()).collect();
+    let devices = opened
+        .wheels
+        .iter()
+        .filter(|wheel| wheel.kind == PackageKind::Device);
+    let targets: BTreeSet<&str> = devices
+        .filter_map(|wheel| wheel.made_for.as_deref())
+        .collect();
     for split in splits {
         for (library, references) in &split.libraries {
             let archives = audit::archives_of(library, references, splits);
             if archives.is_empty() {
                 continue;
             }
-            let has = |target: &&str| archives.keys().any(|known| known.to_string().split(':').next() == Some(*target));
-            let lacking: Vec<&str> = targets.iter().copied().filter(|target| !has(target)).collect();
+            let has = |target: &&str| {
+                archives
+                    .keys()
+                    .any(|known| known.to_string().split(':').next() == Some(*target))
+            };
+            let lacking: Vec<&str> = targets
+                .iter()
+                .copied()
+                .filter(|target| !has(target))
+                .collect();
             if !lacking.is_empty() {
                 let message = format!("its code for {} is in no package", lacking.join(", "));
-                let place = Place::Member { wheel: split.wheel.clone(), member: library.clone() };
-                let finding = Diagnostic::new(&rocm::KPACK_MISSING, message).severity(Severity::Warning).at(place, "");
+                let place = Place::Member {
+                    wheel: split.wheel.clone(),
+                    member: library.clone(),
+                };
+                let finding = Diagnostic::new(&rocm::KPACK_MISSING, message)
+                    .severity(Severity::Warning)
+                    .at(place, "");
                 found.push(
                     finding.help("where it should have some, fetch the artifacts of these targets and build again"),
                 );

@@ -22,10 +22,20 @@ fn is_about(finding: &Diagnostic, path: &str) -> bool {
 pub(super) fn human(packages: &[Package], found: &[Diagnostic]) -> String {
     let mut text = String::new();
     for package in packages {
-        let of = |severity| found.iter().filter(|one| one.severity == severity && is_about(one, &package.path)).count();
+        let of = |severity| {
+            found
+                .iter()
+                .filter(|one| one.severity == severity && is_about(one, &package.path))
+                .count()
+        };
         let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
         let word = if errors == 0 { "ok" } else { "failed" };
-        let _ = write!(text, "{word:6} {}: {}", package.path, size(package.size_bytes));
+        let _ = write!(
+            text,
+            "{word:6} {}: {}",
+            package.path,
+            size(package.size_bytes)
+        );
         if let Some((members, bytes)) = package.unpacked {
             let _ = write!(text, ", {} in {}", size(bytes), counted(members, "file"));
         }
@@ -42,7 +52,9 @@ pub(super) fn human(packages: &[Package], found: &[Diagnostic]) -> String {
         "{}: {}, {} unpacked",
         counted(packages.len(), "package"),
         size(sum(|package| package.size_bytes)),
-        size(sum(|package| package.unpacked.map_or(0, |(_, bytes)| bytes)))
+        size(sum(|package| package
+            .unpacked
+            .map_or(0, |(_, bytes)| bytes)))
     );
     text
 }
@@ -52,7 +64,9 @@ pub(super) fn json(packages: &[Package], found: &[Diagnostic]) -> String {
     let listed: Vec<Value> = packages
         .iter()
         .map(|package| {
-            let is_ok = !found.iter().any(|one| one.is_error() && is_about(one, &package.path));
+            let is_ok = !found
+                .iter()
+                .any(|one| one.is_error() && is_about(one, &package.path));
             json!({
                 "path": package.path,
                 "ok": is_ok,

@@ -40,18 +40,30 @@ pub(in crate::cli::wheel) enum Strip {
     Nothing,
 }
 
-/// What stripping and editing change in a file, in this order: the other way round breaks what was edited.
+/// What stripping and editing change in a file, in this order: the other way round breaks what was
+/// edited.
 ///
 /// # Errors
 /// When the file is damaged or cannot be changed safely.
-pub(in crate::cli::wheel) fn changes(source: &dyn ReadAt, edits: &ElfEdits, strip: Strip) -> Result<Changes, ElfError> {
-    let stripped = if strip == Strip::Debug { Some(elf::strip(source)?) } else { None };
+pub(in crate::cli::wheel) fn changes(
+    source: &dyn ReadAt,
+    edits: &ElfEdits,
+    strip: Strip,
+) -> Result<Changes, ElfError> {
+    let stripped = if strip == Strip::Debug {
+        Some(elf::strip(source)?)
+    } else {
+        None
+    };
     let edited = match &stripped {
         Some(patch) => elf::edit(&Patched::new(source, patch), edits)?,
         None => elf::edit(source, edits)?,
     };
     let some = |patch: Patch| (!patch.is_empty()).then_some(patch);
-    Ok(Changes { stripped: stripped.and_then(some), edited: some(edited) })
+    Ok(Changes {
+        stripped: stripped.and_then(some),
+        edited: some(edited),
+    })
 }
 
 impl<'b> Edited<'b> {
@@ -71,16 +83,28 @@ impl<'b> Edited<'b> {
         match (&self.changes.stripped, &self.changes.edited) {
             (None, None) => take(base),
             (Some(one), None) | (None, Some(one)) => take(&Patched::new(base, one)),
-            (Some(stripped), Some(edited)) => take(&Patched::new(&Patched::new(base, stripped), edited)),
+            (Some(stripped), Some(edited)) => {
+                take(&Patched::new(&Patched::new(base, stripped), edited))
+            }
         }
     }
 
     /// What it is in an archive: the content of a member, with little changed.
-    pub(in crate::cli::wheel) fn content<'c>(&'c self, archive: &'c Archive<'c>, member: &'c Member) -> Content<'c> {
-        let kept_bytes = self.changes.all().map(Patch::kept_bytes).min().unwrap_or(member.size_bytes());
+    pub(in crate::cli::wheel) fn content<'c>(
+        &'c self,
+        archive: &'c Archive<'c>,
+        member: &'c Member,
+    ) -> Content<'c> {
+        let kept_bytes = self
+            .changes
+            .all()
+            .map(Patch::kept_bytes)
+            .min()
+            .unwrap_or(member.size_bytes());
         let overwrites = self.changes.all().flat_map(Patch::overwrites);
-        let mut changed: Vec<Range<u64>> =
-            overwrites.map(|(at, bytes)| *at..at.saturating_add(bytes.len() as u64)).collect();
+        let mut changed: Vec<Range<u64>> = overwrites
+            .map(|(at, bytes)| *at..at.saturating_add(bytes.len() as u64))
+            .collect();
         changed.sort_by_key(|range| range.start);
         let mut places: Vec<Range<u64>> = Vec::new();
         for range in changed {
@@ -89,13 +113,22 @@ impl<'b> Edited<'b> {
                 _ => places.push(range),
             }
         }
-        Content::Changed(Changed { archive, member, source: self, places, kept_bytes })
+        Content::Changed(Changed {
+            archive,
+            member,
+            source: self,
+            places,
+            kept_bytes,
+        })
     }
 }
 
 impl ReadAt for Edited<'_> {
     fn size_bytes(&self) -> u64 {
-        self.changes.all().last().map_or_else(|| self.base.size_bytes(), Patch::size_bytes)
+        self.changes
+            .all()
+            .last()
+            .map_or_else(|| self.base.size_bytes(), Patch::size_bytes)
     }
 
     fn will_read(&self, range: Range<u64>) {

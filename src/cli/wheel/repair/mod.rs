@@ -25,7 +25,8 @@ use crate::names::{LocalLabel, WheelName};
 use crate::sys::{self, Existing, PositionalFile, Saved};
 use crate::wheel::{self, DosTime, LabelRule};
 
-/// Make wheels fit a platform: bring the libraries along that it need not have, and name it for what it is
+/// Make wheels fit a platform: bring the libraries along that it need not have, and name it for
+/// what it is
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The libraries of ROCm, torch and CUDA stay outside, as in a build: a process must hold one copy of
@@ -50,7 +51,12 @@ pub(super) struct Args {
     #[arg(required = true, value_name = "WHEEL")]
     wheels: Vec<PathBuf>,
     /// The platform to reach: a tag, or auto for the best
-    #[arg(long, value_name = "TAG", env = "AUDITWHEEL_PLAT", default_value = "auto")]
+    #[arg(
+        long,
+        value_name = "TAG",
+        env = "AUDITWHEEL_PLAT",
+        default_value = "auto"
+    )]
     plat: String,
     /// Write into this folder
     #[arg(short, long, value_name = "DIR", default_value = "wheelhouse")]
@@ -73,10 +79,12 @@ pub(super) struct Args {
     /// Drop search paths from the root, relative and empty ones, of all libraries
     #[arg(long)]
     fix_rpath: bool,
-    /// Leave out copies of a library whose file names stand in no file of the wheel, as links become when they are packed
+    /// Leave out copies of a library whose file names stand in no file of the wheel, as links
+    /// become when they are packed
     #[arg(long)]
     dedup_sonames: bool,
-    /// Keep copies of this name or path: it is loaded by a name that is put together at run time; a shell pattern
+    /// Keep copies of this name or path: it is loaded by a name that is put together at run time; a
+    /// shell pattern
     #[arg(long, value_name = "GLOB", requires = "dedup_sonames")]
     keep_copy: Vec<String>,
     /// Fail where a library would have to come along
@@ -186,14 +194,29 @@ pub(in crate::cli) fn repair_built(
         allow_pure_python_wheel: true,
         time: Some(how.time),
     };
-    let mut judge = args.options.judge(Look::HeldLayouts, shell).map_err(|_| Vec::new())?;
+    let mut judge = args
+        .options
+        .judge(Look::HeldLayouts, shell)
+        .map_err(|_| Vec::new())?;
     judge.vouches = true;
     judge.wanted = args.wanted().map(str::to_owned);
     let file = super::open(path).map_err(|fault| vec![fault])?;
     let kept = Excludes::default();
-    let done = repair(&Job { file: &file, path, args: &args, judge: &judge, kept: &kept, shell })?;
+    let done = repair(&Job {
+        file: &file,
+        path,
+        args: &args,
+        judge: &judge,
+        kept: &kept,
+        shell,
+    })?;
     let came_along = text::came_along(&done.plan);
-    Ok(RepairedWheel { path: done.out, name: done.name, came_along, findings: done.findings })
+    Ok(RepairedWheel {
+        path: done.out,
+        name: done.name,
+        came_along,
+        findings: done.findings,
+    })
 }
 
 /// The word of `--plat` for the best platform.
@@ -236,7 +259,11 @@ struct Done {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let judge = match args.options.with_presets(&REPAIR_PRESETS).judge(Look::HeldLayouts, shell) {
+    let judge = match args
+        .options
+        .with_presets(&REPAIR_PRESETS)
+        .judge(Look::HeldLayouts, shell)
+    {
         Ok(mut judge) => {
             judge.vouches = !args.trust_record;
             judge.wanted = args.wanted().map(str::to_owned);
@@ -258,7 +285,16 @@ fn repair_all(args: &Args, judge: &Judge, kept: &Excludes, shell: &Shell) -> Exi
     let mut all = Vec::new();
     for path in &args.wheels {
         let opened = super::open(path).map_err(|fault| vec![fault]);
-        let done = opened.and_then(|file| repair(&Job { file: &file, path, args, judge, kept, shell }));
+        let done = opened.and_then(|file| {
+            repair(&Job {
+                file: &file,
+                path,
+                args,
+                judge,
+                kept,
+                shell,
+            })
+        });
         let text = match (args.printing.format(), &done) {
             (Format::Human, Ok(done)) => text::text(done, args.dry_run),
             (Format::Human, Err(_)) => String::new(),
@@ -285,7 +321,9 @@ fn repair_all(args: &Args, judge: &Judge, kept: &Excludes, shell: &Shell) -> Exi
 }
 
 fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
-    let Job { file, path, args, .. } = *job;
+    let Job {
+        file, path, args, ..
+    } = *job;
     job.judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
         let refused =
             report.findings.iter().filter(|finding| finding.is_error() && UNREPAIRABLE.contains(&finding.code));
@@ -352,22 +390,37 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
 /// Returns the platform tags that stay because their systems are not judged.
 fn kept_tags(report: &Report<'_>, plan: &Plan) -> Option<String> {
     let tags = report.unjudged_tags().into_iter();
-    let kept: Vec<&str> = tags.filter(|tag| plan.platform.tags.contains(tag)).collect();
+    let kept: Vec<&str> = tags
+        .filter(|tag| plan.platform.tags.contains(tag))
+        .collect();
     (!kept.is_empty()).then(|| kept.join(", "))
 }
 
 /// Returns the finding that says why the platform tag stays, where nothing tells the C library.
 fn open_libc(report: &Report<'_>) -> Vec<Diagnostic> {
-    let is_open = report.verdict.as_ref().is_some_and(|verdict| verdict.judging.is_libc_open);
-    let told = report.findings.iter().filter(|finding| is_open && finding.code == &elf_codes::OPEN_LIBC);
+    let is_open = report
+        .verdict
+        .as_ref()
+        .is_some_and(|verdict| verdict.judging.is_libc_open);
+    let told = report
+        .findings
+        .iter()
+        .filter(|finding| is_open && finding.code == &elf_codes::OPEN_LIBC);
     told.cloned().collect()
 }
 
-/// Layouts that loaders refuse: repairing leaves them as they are, and a wheel of them does not load, whatever its name.
+/// Layouts that loaders refuse: repairing leaves them as they are, and a wheel of them does not
+/// load, whatever its name.
 fn damaged(report: &Report<'_>) -> Vec<Diagnostic> {
-    let damaged = report.findings.iter().filter(|one| one.code == &rocm_codes::DAMAGED_LAYOUT);
+    let damaged = report
+        .findings
+        .iter()
+        .filter(|one| one.code == &rocm_codes::DAMAGED_LAYOUT);
     let told = |one: &Diagnostic| match one.severity {
-        Severity::Error => one.clone().severity(Severity::Warning).note("it was so before, and it stays as it was"),
+        Severity::Error => one
+            .clone()
+            .severity(Severity::Warning)
+            .note("it was so before, and it stays as it was"),
         _ => one.clone(),
     };
     damaged.map(told).collect()
@@ -378,13 +431,16 @@ fn copy(job: &Job<'_>, done: &mut Done) -> Result<(), Vec<Diagnostic>> {
     let Job { file, args, .. } = *job;
     let write = |target: &mut dyn wheel::Target| {
         let size = file.file.size_bytes();
-        Ok(target.copy_from(&file.file, 0, size).map_err(|error| sys::FileError::new("write", &done.out, error))?)
+        Ok(target
+            .copy_from(&file.file, 0, size)
+            .map_err(|error| sys::FileError::new("write", &done.out, error))?)
     };
     done.saved = save(args, &done.out, false, write, |_| Ok(()))?;
     Ok(())
 }
 
-/// Writes a wheel, which has no name before it was checked. A dry run does all but the writing, and gives nothing.
+/// Writes a wheel, which has no name before it was checked. A dry run does all but the writing, and
+/// gives nothing.
 fn save(
     args: &Args,
     out: &Path,
@@ -392,9 +448,16 @@ fn save(
     write: impl FnOnce(&mut dyn wheel::Target) -> Result<(), Faults>,
     check: impl FnOnce(&PositionalFile) -> Result<(), Faults>,
 ) -> Result<Option<Saved>, Vec<Diagnostic>> {
-    let existing = if args.force && !is_in_place { Existing::Replace } else { Existing::Keep };
-    let saved =
-        if args.dry_run { sys::try_save(out, existing, write) } else { sys::save_checked(out, existing, write, check) };
+    let existing = if args.force && !is_in_place {
+        Existing::Replace
+    } else {
+        Existing::Keep
+    };
+    let saved = if args.dry_run {
+        sys::try_save(out, existing, write)
+    } else {
+        sys::save_checked(out, existing, write, check)
+    };
     match saved.map_err(|Faults(faults)| faults)? {
         Saved::Kept => Err(vec![refused(out, is_in_place)]),
         saved => Ok(Some(saved).filter(|_| !args.dry_run)),
@@ -404,8 +467,12 @@ fn save(
 /// That another file has the name of the result.
 fn refused(out: &Path, is_in_place: bool) -> Diagnostic {
     if is_in_place {
-        let message = format!("the result would replace the wheel it is made from, `{}`", out.display());
-        return Diagnostic::new(&codes::OUTPUT_IS_INPUT, message).help("give another folder with `-w DIR`");
+        let message = format!(
+            "the result would replace the wheel it is made from, `{}`",
+            out.display()
+        );
+        return Diagnostic::new(&codes::OUTPUT_IS_INPUT, message)
+            .help("give another folder with `-w DIR`");
     }
     let message = format!("`{}` is there and has other content", out.display());
     let place = Place::File(out.display().to_string().into());
@@ -420,12 +487,16 @@ impl Args {
     }
 }
 
-/// What may be added to the name of a distribution for a folder: folders below it may be named, and none above.
+/// What may be added to the name of a distribution for a folder: folders below it may be named, and
+/// none above.
 fn folder_ending(text: &str) -> Result<String, String> {
     let rest = text.strip_prefix('/').unwrap_or(text);
     let is_odd = |part: &str| part.is_empty() || part == "." || part.starts_with("..");
     if rest.split('/').any(is_odd) || text.contains('\\') || text.chars().any(char::is_control) {
-        return Err("it is put behind the name of the wheel, so it is like `.libs` or `/lib`, without `..`".to_owned());
+        return Err(
+            "it is put behind the name of the wheel, so it is like `.libs` or `/lib`, without `..`"
+                .to_owned(),
+        );
     }
     Ok(text.to_owned())
 }

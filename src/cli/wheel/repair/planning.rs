@@ -8,7 +8,9 @@ use sha2::{Digest as _, Sha256};
 use super::super::bar::{Bar, Watchers};
 use super::super::judging::Judge;
 use super::Job;
-use crate::audit::{self, Fingerprint, MachineLibrary, Needless, Plan, Repair, Report, Verdict, Wanted};
+use crate::audit::{
+    self, Fingerprint, MachineLibrary, Needless, Plan, Repair, Report, Verdict, Wanted,
+};
 use crate::bytes::{ReadAt, each_piece};
 use crate::compat::policy::Family;
 use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
@@ -24,9 +26,13 @@ pub(super) fn planned(
     report: &Report<'_>,
     verdict: &Verdict<'_>,
 ) -> Result<Plan, Vec<Diagnostic>> {
-    let Job { file, args, judge, .. } = *job;
+    let Job {
+        file, args, judge, ..
+    } = *job;
     let how = Repair {
-        wanted: args.wanted().map_or(Wanted::Best, |tag| Wanted::Tag(tag.to_owned())),
+        wanted: args
+            .wanted()
+            .map_or(Wanted::Best, |tag| Wanted::Tag(tag.to_owned())),
         only_wanted: args.only_plat,
         keeps_claims: args.keep_claimed_tags,
         keeps_tags: args.no_update_tags || verdict.judging.is_libc_open,
@@ -34,7 +40,12 @@ pub(super) fn planned(
         mends_paths: args.fix_rpath,
         allowed_paths: judge.allowed_paths.clone(),
         of_rocm: judge.of_rocm(),
-        taken: wheel.archive().members().iter().map(|member| member.name().to_owned()).collect(),
+        taken: wheel
+            .archive()
+            .members()
+            .iter()
+            .map(|member| member.name().to_owned())
+            .collect(),
     };
     let mut digests = |library: &MachineLibrary| fingerprint(judge, library);
     let mut plan = audit::plan(&file.name, &report.files, verdict, &how, &mut digests)?;
@@ -44,9 +55,22 @@ pub(super) fn planned(
     if !args.no_graft || plan.grafts.is_empty() {
         return Ok(plan);
     }
-    let names: Vec<&str> = plan.grafts.iter().flat_map(|graft| &graft.needed_as).map(String::as_str).collect();
-    let noun = if plan.grafts.len() == 1 { "library" } else { "libraries" };
-    let message = format!("{} {noun} would come along: {}", plan.grafts.len(), names.join(", "));
+    let names: Vec<&str> = plan
+        .grafts
+        .iter()
+        .flat_map(|graft| &graft.needed_as)
+        .map(String::as_str)
+        .collect();
+    let noun = if plan.grafts.len() == 1 {
+        "library"
+    } else {
+        "libraries"
+    };
+    let message = format!(
+        "{} {noun} would come along: {}",
+        plan.grafts.len(),
+        names.join(", ")
+    );
     Err(vec![
         Diagnostic::new(&codes::GRAFTS_FORBIDDEN, message)
             .at(Place::File(file.shown.as_str().into()), "")
@@ -55,18 +79,33 @@ pub(super) fn planned(
 }
 
 /// Copies of libraries that nothing names.
-fn needless(job: &Job<'_>, wheel: &Wheel<'_>, report: &Report<'_>) -> Result<Vec<Needless>, Vec<Diagnostic>> {
+fn needless(
+    job: &Job<'_>,
+    wheel: &Wheel<'_>,
+    report: &Report<'_>,
+) -> Result<Vec<Needless>, Vec<Diagnostic>> {
     let bar = Bar::new(Watchers::of(job.shell), &job.file.shown);
-    let found = audit::needless_copies(wheel.archive(), &report.files, job.kept, &|progress| bar.tell(progress));
+    let found = audit::needless_copies(wheel.archive(), &report.files, job.kept, &|progress| {
+        bar.tell(progress)
+    });
     found.map_err(|error| vec![error.diagnostic(&job.file.shown)])
 }
 
 /// What tells a library of the machine from others.
 fn fingerprint(judge: &Judge, library: &MachineLibrary) -> Result<Fingerprint, Diagnostic> {
-    let fault = |error| Diagnostic::from(sys::FileError::new("read", Path::new(&library.real_path), error));
+    let fault = |error| {
+        Diagnostic::from(sys::FileError::new(
+            "read",
+            Path::new(&library.real_path),
+            error,
+        ))
+    };
     let source = judge.open(&library.real_path).map_err(fault)?;
     let digest = sha256(source.as_ref()).map_err(fault)?;
-    Ok(Fingerprint { digest, size_bytes: source.size_bytes() })
+    Ok(Fingerprint {
+        digest,
+        size_bytes: source.size_bytes(),
+    })
 }
 
 /// The SHA-256 of a file, in hexadecimal.
@@ -79,34 +118,55 @@ pub(super) fn sha256(source: &dyn ReadAt) -> io::Result<String> {
     Ok(Digest::new(hasher.finalize().into()).to_hex())
 }
 
-/// What repairing a wheel without libraries takes: one for any platform is for the wanted one as it is, and another is
-/// named for it.
+/// What repairing a wheel without libraries takes: one for any platform is for the wanted one as it
+/// is, and another is named for it.
 ///
 /// One for a system that is not judged keeps its tags.
 ///
 /// # Errors
 /// When there is no such platform, or it is not of the wheel's system.
-pub(super) fn without_libraries(job: &Job<'_>, report: &Report<'_>) -> Result<Plan, Vec<Diagnostic>> {
-    let Job { file, args, judge, .. } = *job;
-    let Some(wanted) = args.wanted() else { return Ok(Plan::of_tags(file.name.platform.clone())) };
+pub(super) fn without_libraries(
+    job: &Job<'_>,
+    report: &Report<'_>,
+) -> Result<Plan, Vec<Diagnostic>> {
+    let Job {
+        file, args, judge, ..
+    } = *job;
+    let Some(wanted) = args.wanted() else {
+        return Ok(Plan::of_tags(file.name.platform.clone()));
+    };
     if let Some(system) = report.foreign_system {
-        let message = format!("the wheel is for {system}, which is not judged, and cannot be named `{wanted}`");
+        let message = format!(
+            "the wheel is for {system}, which is not judged, and cannot be named `{wanted}`"
+        );
         let fault = Diagnostic::new(&rocm_codes::FOREIGN_SYSTEM, message);
         let fault = fault.at(Place::File(file.shown.as_str().into()), "");
-        return Err(vec![fault.help("leave `--plat` out: the wheel is copied as it is")]);
+        return Err(vec![
+            fault.help("leave `--plat` out: the wheel is copied as it is"),
+        ]);
     }
     let arch = Arch::of_platform_tag(wanted).or_else(|| {
         let tags = file.name.platform.tags();
         tags.iter().find_map(|tag| Arch::of_platform_tag(tag))
     });
-    let family = if wanted.starts_with("musllinux") { Family::Musllinux } else { Family::Manylinux };
+    let family = if wanted.starts_with("musllinux") {
+        Family::Musllinux
+    } else {
+        Family::Manylinux
+    };
     let policies = judge.policies(family, arch.unwrap_or(Arch::X86_64));
     let tags = policies.get(wanted).and_then(|policy| {
-        let tags: Vec<String> = if policy.is_linux() { vec![policy.tag()] } else { policy.tags() };
+        let tags: Vec<String> = if policy.is_linux() {
+            vec![policy.tag()]
+        } else {
+            policy.tags()
+        };
         tags.join(".").parse::<TagSet>().ok()
     });
     match tags {
-        Some(_) if args.no_update_tags || file.name.is_any_platform() => Ok(Plan::of_tags(file.name.platform.clone())),
+        Some(_) if args.no_update_tags || file.name.is_any_platform() => {
+            Ok(Plan::of_tags(file.name.platform.clone()))
+        }
         Some(tags) => Ok(Plan::of_tags(tags)),
         None => Err(vec![audit::unknown_platform(&file.name, wanted, &policies)]),
     }
@@ -121,21 +181,30 @@ pub(super) fn renamed(
 ) -> Result<Change<'static>, Vec<Diagnostic>> {
     let fault = |error: WheelError| vec![error.diagnostic(&job.file.shown)];
     let tags = TagChange::Replace(plan.platform.tags.clone());
-    let keeps_tags =
-        job.args.no_update_tags || (report.verdict.is_none() && plan.platform.tags == job.file.name.platform);
-    let change = Retag { platform: (!keeps_tags).then_some(tags), ..Retag::default() };
+    let keeps_tags = job.args.no_update_tags
+        || (report.verdict.is_none() && plan.platform.tags == job.file.name.platform);
+    let change = Retag {
+        platform: (!keeps_tags).then_some(tags),
+        ..Retag::default()
+    };
     let mut retagged = retag(wheel, &job.file.name, &change).map_err(fault)?;
     if let Some(label) = &job.args.relabel {
-        let labelled = relabel(wheel, &retagged.name, label, ExistingLabel::Replace).map_err(fault)?;
+        let labelled =
+            relabel(wheel, &retagged.name, label, ExistingLabel::Replace).map_err(fault)?;
         retagged.name = labelled.name;
-        retagged.edits.renamed_folders.extend(labelled.edits.renamed_folders);
+        retagged
+            .edits
+            .renamed_folders
+            .extend(labelled.edits.renamed_folders);
         retagged.edits.replaced.extend(labelled.edits.replaced);
         retagged.findings.extend(labelled.findings);
         let against = audit::label_findings(&retagged.name, report, job.judge.compat);
-        retagged.findings.extend(against.into_iter().map(|one| match one.severity {
-            Severity::Error => one.severity(Severity::Warning),
-            _ => one,
-        }));
+        retagged
+            .findings
+            .extend(against.into_iter().map(|one| match one.severity {
+                Severity::Error => one.severity(Severity::Warning),
+                _ => one,
+            }));
     }
     Ok(retagged)
 }

@@ -27,7 +27,11 @@ pub(super) fn text(done: &Done, is_dry_run: bool) -> String {
 pub(super) fn came_along(plan: &Plan) -> Vec<String> {
     let line = |graft: &crate::audit::Graft| {
         let (path, source) = (plan.path_of(graft), &graft.library.real_path);
-        let verb = if plan.present.contains(&path) { "holds already" } else { "came along:" };
+        let verb = if plan.present.contains(&path) {
+            "holds already"
+        } else {
+            "came along:"
+        };
         format!("{verb} {path}, {}, from {source}", size(graft.size_bytes))
     };
     plan.grafts.iter().map(line).collect()
@@ -36,7 +40,8 @@ pub(super) fn came_along(plan: &Plan) -> Vec<String> {
 /// How long a search path may be that is shown as a whole, in bytes.
 const LONG_BYTES: usize = 200;
 
-/// A search path; of a long one the last entry, which is the folder of what came along, and how many stand before it.
+/// A search path; of a long one the last entry, which is the folder of what came along, and how
+/// many stand before it.
 fn entries(path: &str) -> String {
     match path.rsplit_once(':').filter(|_| path.len() > LONG_BYTES) {
         None => path.to_owned(),
@@ -55,7 +60,12 @@ fn steps(plan: &Plan, text: &mut String) -> std::fmt::Result {
             path if plan.replaced.contains(path) => ", in the place of another file",
             _ => "",
         };
-        writeln!(text, "graft  {} as {path}, {}{held}", graft.library.real_path, size(graft.size_bytes))?;
+        writeln!(
+            text,
+            "graft  {} as {path}, {}{held}",
+            graft.library.real_path,
+            size(graft.size_bytes)
+        )?;
     }
     for (path, edits) in &plan.edits {
         writeln!(text, "edit   {path}")?;
@@ -67,7 +77,9 @@ fn steps(plan: &Plan, text: &mut String) -> std::fmt::Result {
         }
         match &edits.rpath {
             SearchPath::Keep => {}
-            SearchPath::Clear => writeln!(text, "         searches no folder of its own any longer")?,
+            SearchPath::Clear => {
+                writeln!(text, "         searches no folder of its own any longer")?
+            }
             SearchPath::Rpath(path) | SearchPath::Runpath(path) => {
                 writeln!(text, "         searches {}", entries(path))?;
             }

@@ -16,22 +16,40 @@ fn a_request_without_user_agent_is_forbidden() {
 #[test]
 fn an_unknown_token_is_bad_credentials_and_none_is_enough_to_read_what_is_public() {
     let mut lab = Lab::new();
-    check_refused(&lab.send(&Request::careful("GET", REPO, "nobody")), 401, "Bad credentials");
+    check_refused(
+        &lab.send(&Request::careful("GET", REPO, "nobody")),
+        401,
+        "Bad credentials",
+    );
     let anonymous = |method: &str| Request::new(method, REPO).header("user-agent", "x");
     assert_eq!(lab.send(&anonymous("GET")).status, 200);
-    let post = Request { url: format!("{REPO}/releases"), ..anonymous("POST") }.json(&json!({"tag_name": "v1"}));
+    let post = Request {
+        url: format!("{REPO}/releases"),
+        ..anonymous("POST")
+    }
+    .json(&json!({"tag_name": "v1"}));
     check_refused(&lab.send(&post), 401, "Requires authentication");
 }
 
 #[test]
 fn a_token_without_the_right_may_read_and_not_write() {
     let mut lab = Lab::new();
-    for (token, whom) in [("reader", "integration"), ("reader-pat", "personal access token")] {
-        assert_eq!(lab.send(&Request::careful("GET", REPO, token)).value()["permissions"]["push"], false);
-        let post = Request::careful("POST", &format!("{REPO}/releases"), token).json(&json!({"tag_name": "v1"}));
+    for (token, whom) in [
+        ("reader", "integration"),
+        ("reader-pat", "personal access token"),
+    ] {
+        assert_eq!(
+            lab.send(&Request::careful("GET", REPO, token)).value()["permissions"]["push"],
+            false
+        );
+        let post = Request::careful("POST", &format!("{REPO}/releases"), token)
+            .json(&json!({"tag_name": "v1"}));
         let reply = lab.send(&post);
         check_refused(&reply, 403, &format!("Resource not accessible by {whom}"));
-        assert_eq!(reply.get("x-accepted-github-permissions"), Some("contents=write"));
+        assert_eq!(
+            reply.get("x-accepted-github-permissions"),
+            Some("contents=write")
+        );
     }
     assert_eq!(lab.get("").value()["permissions"]["push"], true);
 }
@@ -40,8 +58,15 @@ fn a_token_without_the_right_may_read_and_not_write() {
 fn a_repository_that_a_token_may_not_see_is_not_found() {
     let mut lab = Lab::new();
     lab.github.repository_mut("me/wheels").is_private = true;
-    check_refused(&lab.send(&Request::careful("GET", REPO, "stranger")), 404, "Not Found");
-    assert_eq!(lab.send(&Request::careful("GET", REPO, "reader")).value()["private"], true);
+    check_refused(
+        &lab.send(&Request::careful("GET", REPO, "stranger")),
+        404,
+        "Not Found",
+    );
+    assert_eq!(
+        lab.send(&Request::careful("GET", REPO, "reader")).value()["private"],
+        true
+    );
     assert_eq!(lab.get("x").status, 404, "no such repository");
 }
 
@@ -56,27 +81,52 @@ fn an_archived_repository_is_read_only() {
 #[test]
 fn a_renamed_repository_is_elsewhere_by_number() {
     let mut lab = Lab::new();
-    lab.github.repository_mut("me/wheels").old_names.push("me/old".to_owned());
+    lab.github
+        .repository_mut("me/wheels")
+        .old_names
+        .push("me/old".to_owned());
     let old = "http://api.test/repos/me/old";
-    let reply = lab.send(&Request::careful("GET", &format!("{old}/releases?page=2"), "writer"));
+    let reply = lab.send(&Request::careful(
+        "GET",
+        &format!("{old}/releases?page=2"),
+        "writer",
+    ));
     let there = reply.get("location").unwrap().to_owned();
     let id = lab.github.repository("me/wheels").id;
-    assert_eq!((reply.status, there), (301, format!("http://api.test/repositories/{id}/releases?page=2")));
-    let post = Request::careful("POST", &format!("{old}/releases"), "writer").json(&json!({"tag_name": "v1"}));
+    assert_eq!(
+        (reply.status, there),
+        (
+            301,
+            format!("http://api.test/repositories/{id}/releases?page=2")
+        )
+    );
+    let post = Request::careful("POST", &format!("{old}/releases"), "writer")
+        .json(&json!({"tag_name": "v1"}));
     let reply = lab.send(&post);
     assert_eq!(reply.status, 307, "the method is kept");
-    let again = Request { url: reply.get("location").unwrap().to_owned(), ..post };
+    let again = Request {
+        url: reply.get("location").unwrap().to_owned(),
+        ..post
+    };
     assert_eq!(lab.send(&again).status, 201);
 }
 
 #[test]
 fn a_version_of_the_api_that_is_none_is_refused_and_a_missing_one_is_noted() {
     let mut lab = Lab::new();
-    let old = Request::new("GET", REPO).header("user-agent", "x").header("x-github-api-version", "2019-01-01");
+    let old = Request::new("GET", REPO)
+        .header("user-agent", "x")
+        .header("x-github-api-version", "2019-01-01");
     assert_eq!(lab.send(&old).status, 400);
     assert!(lab.github.ledger.complaints.is_empty());
     lab.send(&Request::new("GET", REPO).header("user-agent", "x"));
-    assert_eq!(lab.github.ledger.complaints, ["GET repository: no X-GitHub-Api-Version", "GET repository: no Accept"]);
+    assert_eq!(
+        lab.github.ledger.complaints,
+        [
+            "GET repository: no X-GitHub-Api-Version",
+            "GET repository: no Accept"
+        ]
+    );
 }
 
 #[test]
@@ -85,63 +135,134 @@ fn every_request_is_written_down_without_its_secrets() {
     let id = lab.draft("v1");
     lab.upload(id, "a", b"12");
     let logged = &lab.github.ledger.requests[1];
-    assert_eq!((logged.number, logged.operation, logged.size_bytes, logged.status), (2, Operation::Upload, 2, 201));
+    assert_eq!(
+        (
+            logged.number,
+            logged.operation,
+            logged.size_bytes,
+            logged.status
+        ),
+        (2, Operation::Upload, 2, 201)
+    );
     assert!(logged.url.ends_with("/assets?name=a"));
     assert!(!format!("{:?}", lab.github.ledger).contains("writer"));
-    assert_eq!((lab.github.ledger.writes(), lab.github.ledger.asked(Operation::CreateRelease)), (2, 1));
+    assert_eq!(
+        (
+            lab.github.ledger.writes(),
+            lab.github.ledger.asked(Operation::CreateRelease)
+        ),
+        (2, 1)
+    );
 }
 
 #[test]
 fn uploads_have_a_host_of_their_own_where_that_is_asked() {
-    let settings = Settings { uploads_base: "http://uploads.test".to_owned(), ..Settings::default() };
-    let mut lab = Lab { github: Github::new(settings), now: NOW };
+    let settings = Settings {
+        uploads_base: "http://uploads.test".to_owned(),
+        ..Settings::default()
+    };
+    let mut lab = Lab {
+        github: Github::new(settings),
+        now: NOW,
+    };
     let id = lab.draft("v1");
-    let template = lab.get(&format!("/releases/{id}")).value()["upload_url"].as_str().unwrap().to_owned();
+    let template = lab.get(&format!("/releases/{id}")).value()["upload_url"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let url = template.strip_suffix("{?name,label}").unwrap();
     assert!(url.starts_with("http://uploads.test/repos/me/wheels/releases/"));
     assert_eq!(lab.upload(id, "a", b"1").status, 404, "the API takes none");
     let upload = Request::careful("POST", &format!("{url}?name=a"), "writer").body("1");
     assert_eq!(lab.send(&upload).status, 201);
-    assert_eq!(lab.send(&Request::careful("GET", url, "writer")).status, 404, "and that host nothing else");
+    assert_eq!(
+        lab.send(&Request::careful("GET", url, "writer")).status,
+        404,
+        "and that host nothing else"
+    );
 }
 
 #[test]
 fn what_nobody_offers_is_not_found() {
     let mut lab = Lab::new();
-    for path in ["/releases/x", "/issues", "/releases/1/assets/2", "/git/tags/x"] {
+    for path in [
+        "/releases/x",
+        "/issues",
+        "/releases/1/assets/2",
+        "/git/tags/x",
+    ] {
         assert_eq!(lab.get(path).status, 404, "{path}");
     }
-    for url in ["http://api.test/", "http://api.test/zen", "http://other.test/repos/me/wheels"] {
-        assert_eq!(lab.send(&Request::careful("GET", url, "writer")).status, 404, "{url}");
+    for url in [
+        "http://api.test/",
+        "http://api.test/zen",
+        "http://other.test/repos/me/wheels",
+    ] {
+        assert_eq!(
+            lab.send(&Request::careful("GET", url, "writer")).status,
+            404,
+            "{url}"
+        );
     }
-    assert_eq!(lab.send(&Request::careful("GET", "http://api.test/rate_limit", "writer")).status, 200);
+    assert_eq!(
+        lab.send(&Request::careful(
+            "GET",
+            "http://api.test/rate_limit",
+            "writer"
+        ))
+        .status,
+        200
+    );
 }
 
-/// A body in chunks, or a write without a length, is answered with 411; uploads have an answer of their own.
+/// A body in chunks, or a write without a length, is answered with 411; uploads have an answer of
+/// their own.
 #[test]
 fn a_write_without_a_length_is_refused() {
     let mut lab = Lab::new();
     let id = lab.draft("v1");
     let release = format!("{REPO}/releases/{id}");
     for method in ["POST", "PATCH", "PUT"] {
-        assert_eq!(lab.send(&Request::careful(method, &release, "writer")).status, 411, "{method}");
+        assert_eq!(
+            lab.send(&Request::careful(method, &release, "writer"))
+                .status,
+            411,
+            "{method}"
+        );
     }
-    let chunked = Request::careful("PATCH", &release, "writer").json(&json!({})).header("transfer-encoding", "chunked");
+    let chunked = Request::careful("PATCH", &release, "writer")
+        .json(&json!({}))
+        .header("transfer-encoding", "chunked");
     let reply = lab.send(&chunked);
-    assert_eq!((reply.status, reply.get("content-type")), (411, Some("text/html")));
-    assert_eq!(lab.send(&Request::careful("DELETE", &release, "writer")).status, 204, "no body, no length");
+    assert_eq!(
+        (reply.status, reply.get("content-type")),
+        (411, Some("text/html"))
+    );
+    assert_eq!(
+        lab.send(&Request::careful("DELETE", &release, "writer"))
+            .status,
+        204,
+        "no body, no length"
+    );
 }
 
 /// A media type that the API does not give is refused.
 #[test]
 fn an_unknown_media_type_is_refused() {
     let mut lab = Lab::new();
-    let accepting = |kind: &str| Request::new("GET", REPO).header("user-agent", "x").header("accept", kind);
+    let accepting = |kind: &str| {
+        Request::new("GET", REPO)
+            .header("user-agent", "x")
+            .header("accept", kind)
+    };
     let text = "Unsupported 'Accept' header: 'text/html'. Must accept 'application/json'.";
     check_refused(&lab.send(&accepting("text/html")), 415, text);
-    for kind in
-        ["application/vnd.github+json", "application/vnd.github.raw+json", "*/*", "text/html, application/json;q=1"]
-    {
+    for kind in [
+        "application/vnd.github+json",
+        "application/vnd.github.raw+json",
+        "*/*",
+        "text/html, application/json;q=1",
+    ] {
         assert_eq!(lab.send(&accepting(kind)).status, 200, "{kind}");
     }
 }
@@ -150,21 +271,34 @@ fn an_unknown_media_type_is_refused() {
 #[test]
 fn bodies_that_are_no_objects_are_refused() {
     let mut lab = Lab::new();
-    let post = |body: &str| Request::careful("POST", &format!("{REPO}/releases"), "writer").body(body);
+    let post =
+        |body: &str| Request::careful("POST", &format!("{REPO}/releases"), "writer").body(body);
     check_refused(&lab.send(&post("{")), 400, "Problems parsing JSON");
     check_refused(&lab.send(&post("")), 400, "Problems parsing JSON");
     check_refused(&lab.send(&post("[]")), 400, "Body should be a JSON object");
     let text = "Invalid request.\n\nFor 'properties/draft', \"yes\" is not a boolean.";
-    check_refused(&lab.send(&post(r#"{"tag_name": "v1", "draft": "yes"}"#)), 422, text);
+    check_refused(
+        &lab.send(&post(r#"{"tag_name": "v1", "draft": "yes"}"#)),
+        422,
+        text,
+    );
 }
 
 /// A field that an operation does not document is noted.
 #[test]
 fn undocumented_fields_are_noted() {
     let mut lab = Lab::new();
-    lab.ask("POST", "/releases", &json!({"tag_name": "v1", "draft": true, "make_latest": "false"}));
+    lab.ask(
+        "POST",
+        "/releases",
+        &json!({"tag_name": "v1", "draft": true, "make_latest": "false"}),
+    );
     assert!(lab.github.ledger.complaints.is_empty());
-    lab.ask("POST", "/releases", &json!({"tag_name": "v1", "draft": true, "assets": []}));
+    lab.ask(
+        "POST",
+        "/releases",
+        &json!({"tag_name": "v1", "draft": true, "assets": []}),
+    );
     let complaint = "POST create-release: a field that the operation does not document";
     assert_eq!(lab.github.ledger.complaints, [complaint]);
 }
@@ -174,32 +308,57 @@ fn undocumented_fields_are_noted() {
 fn tags_that_git_does_not_take_are_refused() {
     let mut lab = Lab::new();
     for tag in [
-        "a b", "a~1", "a^", "a:b", "a?", "a*", "a[b", "a\\b", "a..b", "a@{b", "a.", "/a", "a/", "a//b", ".a", "a.lock",
-        "\u{7f}", "@",
+        "a b", "a~1", "a^", "a:b", "a?", "a*", "a[b", "a\\b", "a..b", "a@{b", "a.", "/a", "a/",
+        "a//b", ".a", "a.lock", "\u{7f}", "@",
     ] {
-        let reply = lab.ask("POST", "/releases", &json!({"tag_name": tag, "draft": true}));
-        check_refused(&reply, 422, "Release custom tag_name tag_name is not a valid tag");
+        let reply = lab.ask(
+            "POST",
+            "/releases",
+            &json!({"tag_name": tag, "draft": true}),
+        );
+        check_refused(
+            &reply,
+            422,
+            "Release custom tag_name tag_name is not a valid tag",
+        );
     }
-    for tag in ["v2.8.3+rocm6.2", "nightly/2026-11-21", "a-b_c.d", "100%", "a#b", "a&b=c;d,e!f'g(h)i\"j<k>l|m", "ü"] {
+    for tag in [
+        "v2.8.3+rocm6.2",
+        "nightly/2026-11-21",
+        "a-b_c.d",
+        "100%",
+        "a#b",
+        "a&b=c;d,e!f'g(h)i\"j<k>l|m",
+        "ü",
+    ] {
         lab.draft(tag);
     }
 }
 
-/// REST API, "Get an environment": public ones are read by all, those of a private repository with "Actions" (read).
+/// REST API, "Get an environment": public ones are read by all, those of a private repository with
+/// "Actions" (read).
 #[test]
 fn environments_of_a_private_repository_need_the_right_to_read_actions() {
     let mut lab = Lab::new();
     let repository = lab.github.repository_mut("me/wheels");
-    repository.environments.insert("release".to_owned(), Some(vec!["v*".to_owned()]));
+    repository
+        .environments
+        .insert("release".to_owned(), Some(vec!["v*".to_owned()]));
     let url = format!("{REPO}/environments/release");
     let mut status = |token: &str| lab.send(&Request::careful("GET", &url, token)).status;
     assert_eq!(["reader", "planner", "stranger"].map(&mut status), [200; 3]);
     lab.github.repository_mut("me/wheels").is_private = true;
     let reply = lab.send(&Request::careful("GET", &url, "reader"));
     check_refused(&reply, 403, "Resource not accessible by integration");
-    assert_eq!(reply.get("x-accepted-github-permissions"), Some("actions=read"));
+    assert_eq!(
+        reply.get("x-accepted-github-permissions"),
+        Some("actions=read")
+    );
     let mut status = |token: &str| lab.send(&Request::careful("GET", &url, token)).status;
-    assert_eq!(["planner", "reader-pat", "stranger"].map(&mut status), [200, 200, 404]);
+    assert_eq!(
+        ["planner", "reader-pat", "stranger"].map(&mut status),
+        [200, 200, 404]
+    );
 }
 
 /// REST API, "Get all repository rulesets" and "Get a repository ruleset".
@@ -207,14 +366,29 @@ fn environments_of_a_private_repository_need_the_right_to_read_actions() {
 fn rulesets_are_listed_without_rules_and_told_whole_one_by_one() {
     let mut lab = Lab::new();
     assert_eq!(lab.get("/rulesets?targets=tag").value(), json!([]));
-    let ruleset = TagRuleset { include: vec!["refs/tags/v*".to_owned()], ..TagRuleset::default() };
+    let ruleset = TagRuleset {
+        include: vec!["refs/tags/v*".to_owned()],
+        ..TagRuleset::default()
+    };
     assert!(ruleset.refuses("v2") && !ruleset.refuses("w2") && !ruleset.refuses("v/2"));
     lab.github.repository_mut("me/wheels").tag_ruleset = Some(ruleset);
     assert_eq!(lab.get("/rulesets?targets=branch").value(), json!([]));
     let listed = lab.get("/rulesets?targets=branch,tag").value();
-    assert_eq!((&listed[0]["enforcement"], listed[0].get("rules")), (&json!("active"), None));
+    assert_eq!(
+        (&listed[0]["enforcement"], listed[0].get("rules")),
+        (&json!("active"), None)
+    );
     let whole = lab.get(&format!("/rulesets/{}", listed[0]["id"])).value();
-    assert_eq!(whole["conditions"]["ref_name"], json!({"include": ["refs/tags/v*"], "exclude": []}));
-    assert_eq!((&whole["current_user_can_bypass"], whole.get("bypass_actors")), (&json!("never"), None));
+    assert_eq!(
+        whole["conditions"]["ref_name"],
+        json!({"include": ["refs/tags/v*"], "exclude": []})
+    );
+    assert_eq!(
+        (
+            &whole["current_user_can_bypass"],
+            whole.get("bypass_actors")
+        ),
+        (&json!("never"), None)
+    );
     assert_eq!(lab.get("/rulesets/7").status, 404);
 }

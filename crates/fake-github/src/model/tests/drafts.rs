@@ -11,8 +11,16 @@ fn a_draft_is_found_by_paging_and_by_number_and_never_by_its_tag() {
     let id = lab.draft("v1");
     assert_eq!(lab.get("/releases").value()[0]["id"], id);
     let draft = lab.get(&format!("/releases/{id}")).value();
-    assert_eq!((draft["draft"].as_bool(), draft["published_at"].is_null()), (Some(true), true));
-    assert!(draft["html_url"].as_str().unwrap().contains("/tag/untagged-"));
+    assert_eq!(
+        (draft["draft"].as_bool(), draft["published_at"].is_null()),
+        (Some(true), true)
+    );
+    assert!(
+        draft["html_url"]
+            .as_str()
+            .unwrap()
+            .contains("/tag/untagged-")
+    );
     assert_eq!(lab.get("/releases/tags/v1").status, 404);
     assert_eq!(lab.publish(id).status, 200);
     assert_eq!(lab.get("/releases/tags/v1").value()["id"], id);
@@ -24,7 +32,8 @@ fn a_draft_is_nothing_to_those_who_may_not_write() {
     let mut lab = Lab::new();
     let id = lab.draft("v1");
     for token in ["reader", "stranger"] {
-        let mut get = |path: &str| lab.send(&Request::careful("GET", &format!("{REPO}{path}"), token));
+        let mut get =
+            |path: &str| lab.send(&Request::careful("GET", &format!("{REPO}{path}"), token));
         assert_eq!(get("/releases").value(), json!([]));
         assert_eq!(get(&format!("/releases/{id}")).status, 404);
         assert_eq!(get(&format!("/releases/{id}/assets")).status, 404);
@@ -49,18 +58,46 @@ fn publishing_locks_where_the_repository_locks_releases() {
     assert_eq!(lab.get("/immutable-releases").value()["enabled"], true);
     let id = lab.draft("v1");
     lab.upload(id, "a", b"1");
-    assert_eq!(lab.get(&format!("/releases/{id}")).value()["immutable"], false, "a draft is open");
+    assert_eq!(
+        lab.get(&format!("/releases/{id}")).value()["immutable"],
+        false,
+        "a draft is open"
+    );
     assert_eq!(lab.publish(id).value()["immutable"], true);
 
     let asset = lab.asset(id)["id"].as_u64().unwrap();
-    check_refused(&lab.upload(id, "b", b"2"), 422, "Cannot upload assets to an immutable release.");
+    check_refused(
+        &lab.upload(id, "b", b"2"),
+        422,
+        "Cannot upload assets to an immutable release.",
+    );
     let gone = lab.remove(&format!("/releases/assets/{asset}"));
-    check_refused(&gone, 422, "ReleaseAsset custom  Cannot delete asset from an immutable release");
-    assert_eq!(lab.ask("PATCH", &format!("/releases/assets/{asset}"), &json!({"name": "c"})).status, 422);
+    check_refused(
+        &gone,
+        422,
+        "ReleaseAsset custom  Cannot delete asset from an immutable release",
+    );
+    assert_eq!(
+        lab.ask(
+            "PATCH",
+            &format!("/releases/assets/{asset}"),
+            &json!({"name": "c"})
+        )
+        .status,
+        422
+    );
     for change in [json!({"tag_name": "v2"}), json!({"draft": true})] {
-        assert_eq!(lab.ask("PATCH", &format!("/releases/{id}"), &change).status, 422, "{change}");
+        assert_eq!(
+            lab.ask("PATCH", &format!("/releases/{id}"), &change).status,
+            422,
+            "{change}"
+        );
     }
-    let text = lab.ask("PATCH", &format!("/releases/{id}"), &json!({"body": "notes", "make_latest": "true"}));
+    let text = lab.ask(
+        "PATCH",
+        &format!("/releases/{id}"),
+        &json!({"body": "notes", "make_latest": "true"}),
+    );
     assert_eq!(text.value()["body"], "notes", "text and rank stay open");
 }
 
@@ -71,8 +108,16 @@ fn the_tag_of_an_immutable_release_is_burned() {
     lab.publish(id);
     assert_eq!(lab.remove(&format!("/releases/{id}")).status, 204);
     let next = lab.draft("v1");
-    check_refused(&lab.publish(next), 422, "Release custom tag_name tag_name was used by an immutable release");
-    assert_eq!(lab.get(&format!("/releases/{next}")).value()["draft"], true, "it stays a draft");
+    check_refused(
+        &lab.publish(next),
+        422,
+        "Release custom tag_name tag_name was used by an immutable release",
+    );
+    assert_eq!(
+        lab.get(&format!("/releases/{next}")).value()["draft"],
+        true,
+        "it stays a draft"
+    );
 }
 
 #[test]
@@ -80,7 +125,11 @@ fn publishing_makes_the_tag_unless_a_ruleset_forbids_it() {
     let mut lab = Lab::new();
     assert_eq!(lab.get("/git/ref/tags/v2").status, 404);
     let id = lab.draft("v2");
-    assert_eq!(lab.get("/git/ref/tags/v2").status, 404, "a draft makes none");
+    assert_eq!(
+        lab.get("/git/ref/tags/v2").status,
+        404,
+        "a draft makes none"
+    );
     lab.publish(id);
     let main = lab.get("/commits/main").value()["sha"].clone();
     assert_eq!(
@@ -94,15 +143,29 @@ fn publishing_makes_the_tag_unless_a_ruleset_forbids_it() {
     let id = lab.draft("v3");
     let reply = lab.publish(id);
     assert_eq!(reply.status, 422);
-    assert!(reply.value()["errors"][0]["message"].as_str().unwrap().contains("Cannot create ref"));
-    assert_eq!(lab.get("/git/matching-refs/tags/v").value().as_array().unwrap().len(), 2);
+    assert!(
+        reply.value()["errors"][0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("Cannot create ref")
+    );
+    assert_eq!(
+        lab.get("/git/matching-refs/tags/v")
+            .value()
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
 }
 
 #[test]
 fn a_target_that_is_no_commit_is_refused_when_the_tag_has_to_be_made() {
     let mut lab = Lab::new();
     let draft = json!({"tag_name": "v9", "target_commitish": "gone", "draft": true});
-    let id = lab.ask("POST", "/releases", &draft).value()["id"].as_u64().unwrap();
+    let id = lab.ask("POST", "/releases", &draft).value()["id"]
+        .as_u64()
+        .unwrap();
     check_refused(&lab.publish(id), 422, "Release invalid target_commitish");
 }
 
@@ -115,7 +178,15 @@ fn bodies_that_do_not_fit_are_refused() {
     let text = "Invalid request.\n\n\"tag_name\" wasn't supplied.";
     check_refused(&lab.ask("POST", "/releases", &json!({})), 422, text);
     let text = "Invalid request.\n\nFor 'properties/draft', \"yes\" is not a boolean.";
-    check_refused(&lab.ask("POST", "/releases", &json!({"tag_name": "x", "draft": "yes"})), 422, text);
+    check_refused(
+        &lab.ask(
+            "POST",
+            "/releases",
+            &json!({"tag_name": "x", "draft": "yes"}),
+        ),
+        422,
+        text,
+    );
     for refused in [
         json!({"tag_name": "a b"}),
         json!({"tag_name": "x", "make_latest": true}),
@@ -123,7 +194,12 @@ fn bodies_that_do_not_fit_are_refused() {
         json!({"tag_name": "x", "draft": true, "make_latest": "true"}),
         json!({"tag_name": "x", "body": "é".repeat(125_001)}),
     ] {
-        assert_eq!(lab.ask("POST", "/releases", &refused).status, 422, "{}", refused["tag_name"]);
+        assert_eq!(
+            lab.ask("POST", "/releases", &refused).status,
+            422,
+            "{}",
+            refused["tag_name"]
+        );
     }
     let longest = json!({"tag_name": "x", "body": "é".repeat(125_000)});
     assert_eq!(lab.ask("POST", "/releases", &longest).status, 201);
@@ -134,7 +210,11 @@ fn make_latest_chooses_what_is_shown_first() {
     let mut lab = Lab::new();
     let publish = |lab: &mut Lab, tag: &str, make_latest: &str| {
         lab.now += 1000;
-        let reply = lab.ask("POST", "/releases", &json!({"tag_name": tag, "make_latest": make_latest}));
+        let reply = lab.ask(
+            "POST",
+            "/releases",
+            &json!({"tag_name": tag, "make_latest": make_latest}),
+        );
         assert_eq!(reply.status, 201);
     };
     let latest = |lab: &mut Lab| lab.get("/releases/latest").value()["tag_name"].clone();
@@ -154,7 +234,11 @@ fn a_published_release_of_a_mutable_repository_may_be_hidden_again() {
     let mut lab = Lab::new();
     let id = lab.draft("v1");
     lab.publish(id);
-    assert_eq!(lab.ask("PATCH", &format!("/releases/{id}"), &json!({"draft": true})).value()["draft"], true);
+    assert_eq!(
+        lab.ask("PATCH", &format!("/releases/{id}"), &json!({"draft": true}))
+            .value()["draft"],
+        true
+    );
     assert_eq!(lab.github.ledger.times(Reached::Unpublished), 1);
 }
 
@@ -165,7 +249,9 @@ fn an_annotated_tag_is_an_object_that_tells_its_commit() {
     repository.annotated.insert("v1".to_owned(), "b".repeat(40));
     let object = lab.get("/git/ref/tags/v1").value()["object"].clone();
     assert_eq!(object["type"], "tag");
-    let tag = lab.get(&format!("/git/tags/{}", object["sha"].as_str().unwrap())).value();
+    let tag = lab
+        .get(&format!("/git/tags/{}", object["sha"].as_str().unwrap()))
+        .value();
     assert_eq!(tag["object"]["sha"], lab.get("/commits/v1").value()["sha"]);
     assert_eq!(lab.get("/commits/nothing").status, 422);
 }

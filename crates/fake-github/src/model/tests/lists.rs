@@ -13,12 +13,23 @@ fn releases_come_in_pages_whose_links_name_the_repository_by_number() {
     let link = first.get("link").unwrap();
     let (next, rest) = link.split_once('>').unwrap();
     assert!(rest.starts_with("; rel=\"next\""), "{link}");
-    assert!(next.contains("/repositories/") && next.ends_with("?per_page=2&page=2"), "{link}");
+    assert!(
+        next.contains("/repositories/") && next.ends_with("?per_page=2&page=2"),
+        "{link}"
+    );
     let second = lab.send(&Request::careful("GET", &next[1..], "writer"));
     let numbers = |value: serde_json::Value| -> Vec<u64> {
-        value.as_array().unwrap().iter().map(|release| release["id"].as_u64().unwrap()).collect()
+        value
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|release| release["id"].as_u64().unwrap())
+            .collect()
     };
-    assert_eq!([numbers(first.value()), numbers(second.value())].concat(), [ids[4], ids[3], ids[2], ids[1]]);
+    assert_eq!(
+        [numbers(first.value()), numbers(second.value())].concat(),
+        [ids[4], ids[3], ids[2], ids[1]]
+    );
 }
 
 #[test]
@@ -26,13 +37,27 @@ fn tags_come_backwards_by_their_letters_each_with_its_commit() {
     let mut lab = Lab::new();
     let tags = &mut lab.github.repository_mut("me/wheels").tags;
     tags.extend(["v9", "v10"].map(|tag| (tag.to_owned(), format!("commit of {tag}"))));
-    lab.github.repository_mut("me/wheels").annotated.insert("v10".to_owned(), "an object".to_owned());
+    lab.github
+        .repository_mut("me/wheels")
+        .annotated
+        .insert("v10".to_owned(), "an object".to_owned());
     let first = lab.get("/tags?per_page=2");
     let listed = first.value();
-    let seen: Vec<_> = listed.as_array().unwrap().iter().map(|tag| [&tag["name"], &tag["commit"]["sha"]]).collect();
-    assert_eq!(json!(seen), json!([["v9", "commit of v9"], ["v10", "commit of v10"]]));
+    let seen: Vec<_> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tag| [&tag["name"], &tag["commit"]["sha"]])
+        .collect();
+    assert_eq!(
+        json!(seen),
+        json!([["v9", "commit of v9"], ["v10", "commit of v10"]])
+    );
     let link = first.get("link").unwrap();
-    assert!(link.contains("/tags?per_page=2&page=2>; rel=\"next\"") && link.contains("/repositories/"), "{link}");
+    assert!(
+        link.contains("/tags?per_page=2&page=2>; rel=\"next\"") && link.contains("/repositories/"),
+        "{link}"
+    );
 }
 
 #[test]
@@ -40,14 +65,22 @@ fn a_file_is_its_text_where_that_is_asked_for() {
     let mut lab = Lab::new();
     let repository = lab.github.repository_mut("me/wheels");
     let commit = repository.tags["v1"].clone();
-    repository.files.entry(commit.clone()).or_default().insert("a/b.yml".to_owned(), "runs: x\n".to_owned());
+    repository
+        .files
+        .entry(commit.clone())
+        .or_default()
+        .insert("a/b.yml".to_owned(), "runs: x\n".to_owned());
     let path = format!("{REPO}/contents/a/b.yml?ref={commit}");
     let mut raw = Request::careful("GET", &path, "writer");
     raw.headers.retain(|(name, _)| name != "accept");
     let reply = lab.send(&raw.header("accept", "application/vnd.github.raw+json"));
     assert_eq!((reply.status, &*reply.body), (200, &b"runs: x\n"[..]));
     assert_eq!(lab.get("/contents/a/b.yml?ref=v1").value()["type"], "file");
-    for missing in ["/contents/a/c.yml?ref=v1", "/contents/a/b.yml?ref=v7", "/contents/a/b.yml?ref=v"] {
+    for missing in [
+        "/contents/a/c.yml?ref=v1",
+        "/contents/a/b.yml?ref=v7",
+        "/contents/a/b.yml?ref=v",
+    ] {
         assert_eq!(lab.get(missing).status, 404, "{missing}");
     }
 }
@@ -59,7 +92,12 @@ fn assets_come_in_pages_of_thirty_unless_told_and_a_hundred_at_most() {
     for at in 0..120 {
         lab.upload(id, &format!("a{at}"), b"1");
     }
-    for (query, count) in [("", 30), ("?per_page=1000", 100), ("?per_page=100&page=2", 20), ("?page=9", 0)] {
+    for (query, count) in [
+        ("", 30),
+        ("?per_page=1000", 100),
+        ("?per_page=100&page=2", 20),
+        ("?page=9", 0),
+    ] {
         let page = lab.get(&format!("/releases/{id}/assets{query}"));
         assert_eq!(page.value().as_array().unwrap().len(), count, "{query}");
     }
@@ -71,7 +109,11 @@ fn a_list_shows_what_is_new_changed_or_gone_only_after_a_while() {
     lab.now += 10_000;
     let id = lab.draft("v1");
     assert_eq!(lab.get("/releases").value(), json!([]));
-    assert_eq!(lab.get(&format!("/releases/{id}")).status, 200, "by number it is there at once");
+    assert_eq!(
+        lab.get(&format!("/releases/{id}")).status,
+        200,
+        "by number it is there at once"
+    );
     assert_eq!(lab.assets(id).len(), 0);
     lab.now += 5000;
     assert_eq!(lab.get("/releases").value()[0]["draft"], true);
@@ -86,7 +128,13 @@ fn a_list_shows_what_is_new_changed_or_gone_only_after_a_while() {
     lab.publish(id);
     assert_eq!(lab.get("/releases").value()[0]["draft"], true);
     lab.now += 5001;
-    assert_eq!((lab.assets(id).len(), lab.get("/releases").value()[0]["draft"].as_bool()), (0, Some(false)));
+    assert_eq!(
+        (
+            lab.assets(id).len(),
+            lab.get("/releases").value()[0]["draft"].as_bool()
+        ),
+        (0, Some(false))
+    );
     assert!(lab.github.repository("me/wheels").views.len() < 10);
 }
 
@@ -96,7 +144,10 @@ fn of_two_replicas_one_lags() {
     lab.now += 10_000;
     lab.draft("v1");
     let mut counts = (0..4).map(|_| lab.get("/releases").value().as_array().unwrap().len());
-    assert_eq!([counts.next(), counts.next(), counts.next(), counts.next()].map(Option::unwrap), [1, 0, 1, 0]);
+    assert_eq!(
+        [counts.next(), counts.next(), counts.next(), counts.next()].map(Option::unwrap),
+        [1, 0, 1, 0]
+    );
 }
 
 #[test]
@@ -105,6 +156,11 @@ fn a_next_page_may_be_said_to_be_on_another_host() {
     lab.draft("v1");
     lab.draft("v2");
     let reply = lab.get("/releases?per_page=1");
-    assert!(reply.get("link").unwrap().starts_with("<http://storage.test/repositories/"));
+    assert!(
+        reply
+            .get("link")
+            .unwrap()
+            .starts_with("<http://storage.test/repositories/")
+    );
     assert!(REPO.starts_with("http://api.test/"));
 }

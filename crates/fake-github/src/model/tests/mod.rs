@@ -32,16 +32,22 @@ impl Lab {
     pub(super) fn with(change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings::default();
         change(&mut settings);
-        Self { github: Github::new(settings), now: NOW }
+        Self {
+            github: Github::new(settings),
+            now: NOW,
+        }
     }
 
     pub(super) fn faults(mut self, rules: &[&str]) -> Self {
-        self.github.faults = Faults::by_rule(rules.iter().map(|rule| rule.parse::<Rule>().unwrap()));
+        self.github.faults =
+            Faults::by_rule(rules.iter().map(|rule| rule.parse::<Rule>().unwrap()));
         self
     }
 
     pub(super) fn immutable(mut self) -> Self {
-        self.github.repository_mut("me/wheels").has_immutable_releases = true;
+        self.github
+            .repository_mut("me/wheels")
+            .has_immutable_releases = true;
         self
     }
 
@@ -58,29 +64,46 @@ impl Lab {
     }
 
     pub(super) fn remove(&mut self, path: &str) -> Reply {
-        self.send(&Request::careful("DELETE", &format!("{REPO}{path}"), "writer"))
+        self.send(&Request::careful(
+            "DELETE",
+            &format!("{REPO}{path}"),
+            "writer",
+        ))
     }
 
     /// Makes a draft and gives its number.
     pub(super) fn draft(&mut self, tag: &str) -> u64 {
-        let reply = self.ask("POST", "/releases", &json!({"tag_name": tag, "draft": true}));
+        let reply = self.ask(
+            "POST",
+            "/releases",
+            &json!({"tag_name": tag, "draft": true}),
+        );
         assert_eq!(reply.status, 201, "{}", reply.value());
         reply.value()["id"].as_u64().unwrap()
     }
 
     pub(super) fn publish(&mut self, id: u64) -> Reply {
-        self.ask("PATCH", &format!("/releases/{id}"), &json!({"draft": false}))
+        self.ask(
+            "PATCH",
+            &format!("/releases/{id}"),
+            &json!({"draft": false}),
+        )
     }
 
     /// Uploads bytes under a name as it stands in the query.
     pub(super) fn upload(&mut self, release: u64, raw_name: &str, bytes: &[u8]) -> Reply {
         let url = format!("{REPO}/releases/{release}/assets?name={raw_name}");
-        let request = Request::careful("POST", &url, "writer").header("content-type", "application/octet-stream");
+        let request = Request::careful("POST", &url, "writer")
+            .header("content-type", "application/octet-stream");
         self.send(&request.body(bytes))
     }
 
     pub(super) fn assets(&mut self, release: u64) -> Vec<Value> {
-        self.get(&format!("/releases/{release}/assets?per_page=100")).value().as_array().unwrap().clone()
+        self.get(&format!("/releases/{release}/assets?per_page=100"))
+            .value()
+            .as_array()
+            .unwrap()
+            .clone()
     }
 
     /// The only asset of a release.
@@ -90,14 +113,16 @@ impl Lab {
     }
 }
 
-/// Status and the code, field and text of the first fault of an answer; the message, where it has no faults.
+/// Status and the code, field and text of the first fault of an answer; the message, where it has
+/// no faults.
 pub(super) fn refused(reply: &Reply) -> (u16, String) {
     let value = reply.value();
     let first = &value["errors"][0];
     let text = if first.is_null() {
         value["message"].as_str().unwrap_or_default().to_owned()
     } else {
-        let parts = ["resource", "code", "field", "message"].map(|key| first[key].as_str().unwrap_or_default());
+        let parts = ["resource", "code", "field", "message"]
+            .map(|key| first[key].as_str().unwrap_or_default());
         parts.join(" ").trim_end().to_owned()
     };
     (reply.status, text)
@@ -121,15 +146,26 @@ fn what_was_saved_goes_on_another_day() {
     lab.publish(id);
     let (text, objects) = (
         lab.github.to_json(),
-        lab.github.objects().map(|(sha, bytes)| (sha.to_owned(), bytes.to_vec())).collect::<Vec<_>>(),
+        lab.github
+            .objects()
+            .map(|(sha, bytes)| (sha.to_owned(), bytes.to_vec()))
+            .collect::<Vec<_>>(),
     );
     let mut other = Lab::new();
     other
         .github
-        .restore(&text, |sha| objects.iter().find(|(known, _)| known == sha).map(|(_, bytes)| bytes.clone()))
+        .restore(&text, |sha| {
+            objects
+                .iter()
+                .find(|(known, _)| known == sha)
+                .map(|(_, bytes)| bytes.clone())
+        })
         .unwrap();
     assert_eq!(other.github.to_json(), text);
-    assert_eq!(other.get(&format!("/releases/{id}")).value(), lab.get(&format!("/releases/{id}")).value());
+    assert_eq!(
+        other.get(&format!("/releases/{id}")).value(),
+        lab.get(&format!("/releases/{id}")).value()
+    );
     let next = other.draft("v2");
     assert!(next > id, "numbers go on");
     assert!(other.github.restore("{}", |_| None).is_err());

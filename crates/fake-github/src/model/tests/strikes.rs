@@ -7,7 +7,11 @@ use super::{Lab, NOW, REPO, refused};
 
 fn create(fault: &str) -> (super::Reply, Lab) {
     let mut lab = Lab::new().faults(&[&format!("create-release#1={fault}")]);
-    let reply = lab.ask("POST", "/releases", &json!({"tag_name": "v1", "draft": true}));
+    let reply = lab.ask(
+        "POST",
+        "/releases",
+        &json!({"tag_name": "v1", "draft": true}),
+    );
     (reply, lab)
 }
 
@@ -20,7 +24,10 @@ fn a_server_fault_does_nothing_or_everything_and_is_a_page_from_before_github() 
     for status in [500, 502, 503, 504, 408] {
         let (reply, mut lab) = create(&status.to_string());
         assert_eq!((reply.status, made(&mut lab)), (status, 0));
-        assert_eq!(reply.get("content-type") == Some("text/html"), status != 500);
+        assert_eq!(
+            reply.get("content-type") == Some("text/html"),
+            status != 500
+        );
         let (reply, mut lab) = create(&format!("done:{status}"));
         assert_eq!((reply.status, made(&mut lab)), (status, 1));
     }
@@ -33,7 +40,10 @@ fn a_cut_request_does_nothing_and_a_cut_answer_comes_after_the_deed() {
     let (reply, mut lab) = create("mute:0");
     assert_eq!((reply.delivery, made(&mut lab)), (Delivery::Cut, 1));
     let (reply, mut lab) = create("mute:60");
-    assert_eq!((reply.delivery, reply.arrives(), made(&mut lab)), (Delivery::CutAfter(60), false, 1));
+    assert_eq!(
+        (reply.delivery, reply.arrives(), made(&mut lab)),
+        (Delivery::CutAfter(60), false, 1)
+    );
     assert_eq!(lab.github.ledger.times(Reached::AnswerCut), 1);
     assert_eq!(lab.github.ledger.requests[0].fault, Some(Fault::Mute(60)));
 }
@@ -41,18 +51,27 @@ fn a_cut_request_does_nothing_and_a_cut_answer_comes_after_the_deed() {
 #[test]
 fn a_slow_answer_is_whole() {
     let (reply, _) = create("slow:100");
-    assert_eq!((reply.delivery, reply.arrives()), (Delivery::Slow(100), true));
+    assert_eq!(
+        (reply.delivery, reply.arrives()),
+        (Delivery::Slow(100), true)
+    );
 }
 
 #[test]
 fn limits_come_in_both_styles_and_as_text_alone() {
     for status in [403, 429] {
         let (reply, mut lab) = create(&format!("retry-after:{status}:7"));
-        assert_eq!((reply.status, reply.get("retry-after"), made(&mut lab)), (status, Some("7"), 0));
+        assert_eq!(
+            (reply.status, reply.get("retry-after"), made(&mut lab)),
+            (status, Some("7"), 0)
+        );
         let (reply, _) = create(&format!("limit:{status}:90"));
         assert_eq!((reply.status, reply.get("retry-after")), (status, None));
         assert_eq!(reply.get("x-ratelimit-remaining"), Some("0"));
-        assert_eq!(reply.get("x-ratelimit-reset"), Some((NOW / 1000 + 90).to_string().as_str()));
+        assert_eq!(
+            reply.get("x-ratelimit-reset"),
+            Some((NOW / 1000 + 90).to_string().as_str())
+        );
         let (reply, lab) = create(&format!("secondary:{status}"));
         assert_eq!((reply.status, reply.get("retry-after")), (status, None));
         assert_ne!(reply.get("x-ratelimit-remaining"), Some("0"));
@@ -63,9 +82,18 @@ fn limits_come_in_both_styles_and_as_text_alone() {
 
 #[test]
 fn a_right_that_is_taken_back_has_no_hint_to_wait() {
-    for (fault, status) in [("bad-credentials", 401), ("no-right", 403), ("hidden", 404), ("tag-ruleset:422", 422)] {
+    for (fault, status) in [
+        ("bad-credentials", 401),
+        ("no-right", 403),
+        ("hidden", 404),
+        ("tag-ruleset:422", 422),
+    ] {
         let (reply, mut lab) = create(fault);
-        assert_eq!((reply.status, reply.get("retry-after"), made(&mut lab)), (status, None, 0), "{fault}");
+        assert_eq!(
+            (reply.status, reply.get("retry-after"), made(&mut lab)),
+            (status, None, 0),
+            "{fault}"
+        );
         assert_ne!(reply.get("x-ratelimit-remaining"), Some("0"));
     }
     assert_eq!(create("tag-ruleset:403").0.status, 403);
@@ -77,7 +105,13 @@ fn a_redirect_elsewhere_keeps_path_and_query_and_tells_on_the_token() {
         let mut lab = Lab::new().faults(&[&format!("#1=elsewhere:{status}")]);
         let reply = lab.get("/releases?page=2");
         let there = reply.get("location").unwrap().to_owned();
-        assert_eq!((reply.status, there.as_str()), (status, "http://storage.test/repos/me/wheels/releases?page=2"));
+        assert_eq!(
+            (reply.status, there.as_str()),
+            (
+                status,
+                "http://storage.test/repos/me/wheels/releases?page=2"
+            )
+        );
         lab.send(&Request::new("GET", &there));
         assert_eq!(lab.github.ledger.leaks, 0);
         lab.send(&Request::careful("GET", &there, "writer"));
@@ -88,7 +122,10 @@ fn a_redirect_elsewhere_keeps_path_and_query_and_tells_on_the_token() {
 #[test]
 fn a_garbled_answer_is_a_page_with_a_good_status() {
     let (reply, mut lab) = create("garbled");
-    assert_eq!((reply.status, reply.value().is_null(), made(&mut lab)), (200, true, 0));
+    assert_eq!(
+        (reply.status, reply.value().is_null(), made(&mut lab)),
+        (200, true, 0)
+    );
 }
 
 #[test]
@@ -102,8 +139,16 @@ fn an_upload_may_get_another_name_digest_or_length_or_tell_no_digest() {
         let mut lab = Lab::new().faults(&[&format!("upload={fault}")]);
         let id = lab.draft("v1");
         let asset = lab.upload(id, "a%2Bb", b"bytes").value();
-        assert_eq!((asset["name"].as_str(), asset["size"].as_u64()), (Some(name), Some(size)), "{fault}");
-        assert_eq!(asset["digest"] == super::digest(b"bytes"), same_digest, "{fault}");
+        assert_eq!(
+            (asset["name"].as_str(), asset["size"].as_u64()),
+            (Some(name), Some(size)),
+            "{fault}"
+        );
+        assert_eq!(
+            asset["digest"] == super::digest(b"bytes"),
+            same_digest,
+            "{fault}"
+        );
         assert_eq!(asset["digest"].is_null(), fault == "no-digest");
     }
 }
@@ -126,13 +171,25 @@ fn faults_that_were_drawn_can_be_had_again_by_number() {
         let mut lab = Lab::new();
         lab.github.faults = faults;
         let statuses: Vec<u16> = (0..40)
-            .map(|at| lab.ask("POST", "/releases", &json!({"tag_name": format!("t{at}"), "draft": true})).status)
+            .map(|at| {
+                lab.ask(
+                    "POST",
+                    "/releases",
+                    &json!({"tag_name": format!("t{at}"), "draft": true}),
+                )
+                .status
+            })
             .collect();
         (statuses, lab)
     };
     let (statuses, lab) = run(Faults::random(11, 400));
-    let given: Vec<(u64, Fault)> =
-        lab.github.ledger.requests.iter().filter_map(|one| Some((one.number, one.fault?))).collect();
+    let given: Vec<(u64, Fault)> = lab
+        .github
+        .ledger
+        .requests
+        .iter()
+        .filter_map(|one| Some((one.number, one.fault?)))
+        .collect();
     assert!(given.len() > 5 && given.len() < 35);
     let replay = lab.github.ledger.replay();
     assert!(replay.starts_with("--fault '#"), "{replay}");
@@ -149,16 +206,32 @@ fn whatever_is_drawn_nothing_breaks_and_what_is_published_stays_whole() {
             lab.now += 1000;
             match step % 5 {
                 0 => {
-                    lab.ask("POST", "/releases", &json!({"tag_name": "v1", "draft": true}));
+                    lab.ask(
+                        "POST",
+                        "/releases",
+                        &json!({"tag_name": "v1", "draft": true}),
+                    );
                 }
                 4 => {
-                    let ids: Vec<u64> = lab.github.repository("me/wheels").releases.keys().copied().collect();
+                    let ids: Vec<u64> = lab
+                        .github
+                        .repository("me/wheels")
+                        .releases
+                        .keys()
+                        .copied()
+                        .collect();
                     if let Some(id) = ids.last() {
                         lab.publish(*id);
                     }
                 }
                 _ => {
-                    let ids: Vec<u64> = lab.github.repository("me/wheels").releases.keys().copied().collect();
+                    let ids: Vec<u64> = lab
+                        .github
+                        .repository("me/wheels")
+                        .releases
+                        .keys()
+                        .copied()
+                        .collect();
                     if let Some(id) = ids.first() {
                         lab.upload(*id, &format!("a{step}"), b"bytes");
                     }
@@ -166,6 +239,14 @@ fn whatever_is_drawn_nothing_breaks_and_what_is_published_stays_whole() {
             }
         }
         let repository = lab.github.repository("me/wheels");
-        assert!(repository.releases.values().filter(|release| !release.draft).count() <= 1, "seed {seed}");
+        assert!(
+            repository
+                .releases
+                .values()
+                .filter(|release| !release.draft)
+                .count()
+                <= 1,
+            "seed {seed}"
+        );
     }
 }

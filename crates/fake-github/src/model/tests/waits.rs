@@ -12,7 +12,9 @@ fn header(reply: &super::Reply, name: &str) -> u64 {
 #[test]
 fn the_hourly_limit_counts_down_refuses_and_comes_back() {
     let mut lab = Lab::with(|settings| settings.requests_per_hour = 3);
-    let left: Vec<u64> = (0..3).map(|_| header(&lab.get(""), "x-ratelimit-remaining")).collect();
+    let left: Vec<u64> = (0..3)
+        .map(|_| header(&lab.get(""), "x-ratelimit-remaining"))
+        .collect();
     assert_eq!(left, [2, 1, 0]);
     let reply = lab.get("");
     assert_eq!(reply.status, 403);
@@ -20,7 +22,11 @@ fn the_hourly_limit_counts_down_refuses_and_comes_back() {
     assert_eq!(header(&reply, "x-ratelimit-remaining"), 0);
     let reset_s = header(&reply, "x-ratelimit-reset");
     assert!(reset_s * 1000 >= NOW + 3_600_000);
-    assert_eq!(lab.send(&Request::careful("GET", REPO, "reader")).status, 200, "each token has its own");
+    assert_eq!(
+        lab.send(&Request::careful("GET", REPO, "reader")).status,
+        200,
+        "each token has its own"
+    );
     lab.now = reset_s * 1000;
     assert_eq!(lab.get("").status, 200);
 }
@@ -29,32 +35,58 @@ fn the_hourly_limit_counts_down_refuses_and_comes_back() {
 fn without_a_token_there_are_sixty_requests_an_hour() {
     let mut lab = Lab::with(|settings| *settings = settings.clone().with_real_limits());
     let get = Request::new("GET", REPO).header("user-agent", "x");
-    let answers = (0..61).map(|_| lab.send(&get).status).filter(|status| *status == 200);
+    let answers = (0..61)
+        .map(|_| lab.send(&get).status)
+        .filter(|status| *status == 200);
     assert_eq!(answers.count(), 60);
 }
 
 #[test]
 fn making_too_much_in_a_minute_or_an_hour_is_a_secondary_limit() {
-    let limits = Secondary { content_per_minute: 2, content_per_hour: 3, points_per_minute: 1000 };
+    let limits = Secondary {
+        content_per_minute: 2,
+        content_per_hour: 3,
+        points_per_minute: 1000,
+    };
     let mut lab = Lab::with(|settings| settings.secondary = Some(limits));
-    let made = |lab: &mut Lab, tag: &str| lab.ask("POST", "/releases", &json!({"tag_name": tag, "draft": true}));
-    assert_eq!([made(&mut lab, "a").status, made(&mut lab, "b").status], [201, 201]);
+    let made = |lab: &mut Lab, tag: &str| {
+        lab.ask(
+            "POST",
+            "/releases",
+            &json!({"tag_name": tag, "draft": true}),
+        )
+    };
+    assert_eq!(
+        [made(&mut lab, "a").status, made(&mut lab, "b").status],
+        [201, 201]
+    );
     let reply = made(&mut lab, "c");
     assert_eq!((reply.status, reply.get("retry-after")), (403, Some("60")));
     assert!(refused(&reply).1.contains("secondary rate limit"));
     assert_eq!(lab.get("").status, 200, "reading goes on");
     lab.now += 60_000;
-    assert_eq!([made(&mut lab, "c").status, made(&mut lab, "d").status], [201, 403], "three an hour");
+    assert_eq!(
+        [made(&mut lab, "c").status, made(&mut lab, "d").status],
+        [201, 403],
+        "three an hour"
+    );
     lab.now += 3_600_000;
     assert_eq!(made(&mut lab, "d").status, 201);
 }
 
 #[test]
 fn reads_cost_one_point_and_writes_five() {
-    let limits = Secondary { content_per_minute: 99, content_per_hour: 99, points_per_minute: 7 };
+    let limits = Secondary {
+        content_per_minute: 99,
+        content_per_hour: 99,
+        points_per_minute: 7,
+    };
     let mut lab = Lab::with(|settings| settings.secondary = Some(limits));
     lab.draft("v1");
-    assert_eq!([lab.get("").status, lab.get("").status, lab.get("").status], [200, 200, 403]);
+    assert_eq!(
+        [lab.get("").status, lab.get("").status, lab.get("").status],
+        [200, 200, 403]
+    );
     lab.now += 60_000;
     assert_eq!(lab.get("").status, 200);
 }
@@ -66,19 +98,31 @@ fn a_clock_that_is_wrong_is_wrong_everywhere() {
     assert_eq!(reply.get("date"), Some("Sat, 21 Nov 2026 16:22:58 GMT"));
     assert_eq!(header(&reply, "x-ratelimit-reset"), NOW / 1000 + 1);
     let id = lab.draft("v1");
-    assert_eq!(lab.get(&format!("/releases/{id}")).value()["created_at"], "2026-11-21T16:22:58Z");
+    assert_eq!(
+        lab.get(&format!("/releases/{id}")).value()["created_at"],
+        "2026-11-21T16:22:58Z"
+    );
 }
 
 #[test]
 fn who_does_not_wait_as_it_was_asked_is_told_of() {
-    for (rule, wait_ms) in [("retry-after:429:20", 20_000), ("limit:403:30", 30_000), ("secondary:403", 60_000)] {
-        let mut lab = Lab::with(|settings| settings.clock_skew_ms = 7_000).faults(&[&format!("#1={rule}")]);
+    for (rule, wait_ms) in [
+        ("retry-after:429:20", 20_000),
+        ("limit:403:30", 30_000),
+        ("secondary:403", 60_000),
+    ] {
+        let mut lab =
+            Lab::with(|settings| settings.clock_skew_ms = 7_000).faults(&[&format!("#1={rule}")]);
         let begun = lab.now;
         lab.get("");
         for (after_ms, complaints) in [(900, 0), (1100, 1), (wait_ms - 2000, 2), (wait_ms, 2)] {
             lab.now = begun + after_ms;
             lab.get("");
-            assert_eq!(lab.github.ledger.complaints.len(), complaints, "{rule} after {after_ms} ms");
+            assert_eq!(
+                lab.github.ledger.complaints.len(),
+                complaints,
+                "{rule} after {after_ms} ms"
+            );
         }
     }
     let mut lab = Lab::new().faults(&["#1=retry-after:429:20"]);
@@ -102,5 +146,9 @@ fn who_writes_on_after_the_token_was_refused_is_told_of() {
     lab.get("");
     lab.now += 5000;
     lab.draft("v2");
-    assert_eq!(lab.github.ledger.complaints.len(), 1, "it begins anew by reading");
+    assert_eq!(
+        lab.github.ledger.complaints.len(),
+        1,
+        "it begins anew by reading"
+    );
 }
