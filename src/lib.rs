@@ -3,7 +3,9 @@
 //!
 //! The modules, lowest layer first; a module uses only those before it (see `ARCHITECTURE.md`).
 
-pub mod diagnostic;
+pub use rock_diagnostic as diagnostic;
+
+pub mod codes;
 pub mod yaml;
 
 pub mod bytes;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::library::Library;
 use super::tree::Excludes;
+use crate::codes::{rocm as rocm_codes, wheel as codes};
 use crate::compat::rows::EmbeddingRow;
 use crate::compat::{Compat, TableGroup};
-use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
 use crate::diagnostic::{Diagnostic, Place, Severity, counted};
 use crate::elf::SearchPath;
 use crate::names::{DistributionName, LocalLabel, WheelName};

@@ -9,8 +9,8 @@ use super::fault::CheckoutFault;
 use super::git::{Call, Git, Said};
 use super::{Event, HIPIFIED_INDEX, Listener, Made, STATE, repository};
 use crate::bytes::start_threads;
+use crate::codes::checkout as codes;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::checkout as codes;
 use crate::source::{
     Facts, FolderKind, HIPIFY_SCRIPT, Hipify, Order, Outcome, Place, RepositoryRecord, State, Step,
     UPSTREAM_TAG, Wanted, named,

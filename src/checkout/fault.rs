@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::git::{Call, Said};
-use crate::diagnostic::registry::checkout as codes;
+use crate::codes::checkout as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::source::{StateFault, named};
 use crate::sys::process::{ProcessError, Status};

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::fault::CheckoutFault;
 use super::limits::{KEPT_BYTES, LARGEST_OUTPUT_BYTES, LONGEST_LINE_BYTES};
+use crate::codes::host;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::host;
 use crate::source::REFLOG_MARK;
 use crate::sys::process::{self, Heard, Invocation, Status, Stderr, Wish};
 use crate::sys::{Environment, Signals, StopSignal};

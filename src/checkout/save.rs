@@ -10,7 +10,7 @@ use super::git::{Call, Git};
 use super::limits::LARGEST_PATCH_BYTES;
 use super::{LOCK, look, repository};
 use crate::bytes::start_threads;
-use crate::diagnostic::registry::checkout as codes;
+use crate::codes::checkout as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity, counted};
 use crate::source::{
     HIPIFY_TAG, Line, Outcome, PatchSet, RepositoryRecord, Stage, State, UPSTREAM_TAG, named, shown,

@@ -11,7 +11,8 @@ use super::git::Call;
 use super::limits::LARGEST_SERIES_BYTES;
 use super::repository;
 use crate::bytes::start_threads;
-use crate::diagnostic::{Diagnostic, Place as Spot, registry::checkout as codes};
+use crate::codes::checkout as codes;
+use crate::diagnostic::{Diagnostic, Place as Spot};
 use crate::source::{PatchSet, Place, Stage, Step};
 use crate::sys;
 

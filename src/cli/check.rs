@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use super::documents::documents;
 use super::{Exit, Format, Shell, load};
+use crate::codes::plan as codes;
 use crate::config::{Given, Places};
-use crate::diagnostic::{
-    Diagnostic, Place, Severity, Sink, counted, registry::plan as codes, render, shell_quoted,
-};
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink, counted, render, shell_quoted};
 use crate::exec;
 use crate::plan::{
     Group, JobView, Options, check_fit, check_images, first_reasons, warn_of_caches,

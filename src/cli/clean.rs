@@ -5,8 +5,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::{Exit, Format, Shell};
+use crate::codes::plan as codes;
 use crate::diagnostic::nearest::nearest;
-use crate::diagnostic::{Diagnostic, Place, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::exec::{self, JobFolder, OpenFault, ROOT};
 use crate::sys;
 

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{Exit, Format, Shell, load};
+use crate::codes::facts as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, nearest::nearest, registry::facts as codes};
+use crate::diagnostic::{Diagnostic, Place, nearest::nearest};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -5,9 +5,9 @@ mod attention;
 use std::path::PathBuf;
 
 use super::{Exit, Format, Shell, load};
+use crate::codes::host as codes;
 use crate::compat::Compat;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::host as codes;
 use crate::doctor::BuildMachine;
 use crate::sys::{self, HostRoots};
 use crate::{doctor, host};

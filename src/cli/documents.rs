@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 use super::limits::MAX_DOCUMENT_BYTES;
 use super::load::{Matrix, recipes};
 use super::{Exit, Shell};
+use crate::codes::{host, matrix as codes};
 use crate::compat::Compat;
 use crate::config::{self, Given, HostRocm, Lookups};
-use crate::diagnostic::{
-    Diagnostic, Place, Sink, Source,
-    registry::{host, matrix as codes},
-};
+use crate::diagnostic::{Diagnostic, Place, Sink, Source};
 use crate::{sys, yaml};
 
 /// What was read.

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::targets::{GfxWords, gfx_words, targets};
 use super::{Exit, Shell, load};
+use crate::codes::{facts, host};
 use crate::compat::{Compat, Surroundings, TableGroup, Variable, Variables, advice};
 use crate::config::RunTime;
 use crate::diagnostic::nearest::{nearest, with_nearest};
-use crate::diagnostic::registry::{facts, host};
 use crate::diagnostic::{Diagnostic, Place, counted};
 use crate::names::{WheelName, WheelNameError, is_absolute};
 use crate::render::{self, Taker};

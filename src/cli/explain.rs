@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::{Exit, Format, Shell};
-use crate::diagnostic::registry::host::UNKNOWN_CODE;
-use crate::diagnostic::{Code, Diagnostic, nearest::nearest, registry};
+use crate::codes;
+use crate::codes::host::UNKNOWN_CODE;
+use crate::diagnostic::{Code, Diagnostic, nearest::nearest};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -50,9 +51,9 @@ fn json(codes: impl Iterator<Item = &'static Code>) -> String {
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let Some(word) = &args.code else {
         if args.format == Format::Json {
-            return shell.print(&json(registry::all()));
+            return shell.print(&json(codes::all()));
         }
-        let lines: String = registry::all()
+        let lines: String = codes::all()
             .map(|code| format!("{}  {:<8} {}\n", code.id, code.severity, code.name))
             .collect();
         return shell.print(&lines);
@@ -61,15 +62,15 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let word = word
         .trim_matches(|c: char| "[]: ".contains(c))
         .split(['[', ' '])
-        .find(|part| registry::find(part).is_some())
+        .find(|part| codes::find(part).is_some())
         .unwrap_or(word);
-    if let Some(code) = registry::find(word) {
+    if let Some(code) = codes::find(word) {
         return shell.print(&match args.format {
             Format::Human => page(code),
             Format::Json => json(std::iter::once(code)),
         });
     }
-    let words = registry::all().flat_map(|code| [code.id, code.name]);
+    let words = codes::all().flat_map(|code| [code.id, code.name]);
     let help = nearest(word, words).map_or_else(
         || "`rock-matrix explain` lists them all".to_owned(),
         |near| format!("did you mean `{near}`?"),

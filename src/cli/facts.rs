@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{Exit, Shell, load};
+use crate::codes::facts as codes;
 use crate::compat::Compat;
 use crate::compat::faults::{self, Fault};
 use crate::compat::rows::Tables;
-use crate::diagnostic::{Diagnostic, Place, Sink, Source, Span, registry::facts as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink, Source, Span};
 use crate::sys;
 use crate::yaml::{self, Node};
 

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use itertools::Itertools as _;
 
 use super::{Exit, Shell, load};
+use crate::codes::{build, matrix, plan as codes};
 use crate::compat::Compat;
 use crate::config::{self, recipe::RecipeDocument};
 use crate::diagnostic::{
     Diagnostic, Place, Severity, Sink,
     nearest::{nearest, with_nearest},
-    registry::{build, matrix, plan as codes},
     shell_line,
 };
 use crate::plan::{self, Job, Options, Plan};

@@ -6,7 +6,8 @@ use std::time::SystemTime;
 
 use super::assets::Gathered;
 use super::{Exit, Shell, load};
-use crate::diagnostic::{Diagnostic, Sink, registry::release as codes};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Sink};
 use crate::names::Digest;
 use crate::publish::{Asset, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, read_sums};
 use crate::sys;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::{Exit, Shell};
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::handover as codes};
+use crate::codes::handover as codes;
+use crate::diagnostic::{Diagnostic, Place, Sink};
 use crate::names::Digest;
 use crate::plan::Job;
 use crate::publish::{

@@ -7,10 +7,10 @@ use std::sync::{Arc, LazyLock};
 
 use super::limits::MAX_FILE_BYTES;
 use super::{Exit, Shell};
+use crate::codes::{build, plan as codes};
 use crate::compat::Compat;
 use crate::config::recipe::{self, RecipeDocument, Recipes};
 use crate::config::{Config, Gfx, Given};
-use crate::diagnostic::registry::{build, plan as codes};
 use crate::diagnostic::{Diagnostic, Severity, Sink, Source};
 use crate::plan::{self, Options, Plan};
 use crate::publish::LARGEST_LISTING_BYTES;

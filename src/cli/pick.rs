@@ -8,9 +8,10 @@ use super::published::{self, Manifests, Prereleases, Reading};
 use super::targets::{GfxWords, gfx_words, targets};
 use super::withdrawals::Withdrawals;
 use super::{Exit, Format, Shell, load};
+use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::nearest::{nearest, with_nearest};
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink};
 use crate::names::{DistributionName, LocalLabel, PythonVersion, RocmVersion};
 use crate::pick::{
     self, Candidate, Decision, Fit, InstalledTorch, Libc, LibcKind, Machine, PassedOver, Rules,

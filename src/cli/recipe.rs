@@ -1,9 +1,9 @@
 //! `recipe`: the recipes that matrix files can name.
 
 use super::{Exit, Format, Shell, load};
+use crate::codes::plan as codes;
 use crate::config::recipe::RecipeOverview;
 use crate::diagnostic::Sink;
-use crate::diagnostic::registry::plan as codes;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

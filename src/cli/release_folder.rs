@@ -11,8 +11,9 @@ use super::assets::{self, Depth, Gathered};
 use super::known::Known;
 use super::{Exit, Shell};
 use crate::bytes::start_threads;
+use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes, shell_quoted};
+use crate::diagnostic::{Diagnostic, Place, Sink, shell_quoted};
 use crate::names::Digest;
 use crate::publish::{
     Changes, Found, Holding, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, Present, Release, SUMS,

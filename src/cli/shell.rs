@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Mutex;
 
 use super::exit::Exit;
-use crate::diagnostic::registry::host::CANNOT_WRITE_FILE;
+use crate::codes::host::CANNOT_WRITE_FILE;
 use crate::diagnostic::render::Annotated;
 use crate::diagnostic::{Diagnostic, render};
 use crate::sys::Environment;

@@ -1,8 +1,9 @@
 //! GPU targets on the command line.
 
 use super::{Exit, Shell};
+use crate::codes::matrix as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, registry::matrix as codes};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::names::GfxTarget;
 
 /// Words for GPU targets as typed: targets, families and product names.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::assets::Depth;
 use super::release_folder::digest;
-use crate::diagnostic::{
-    Diagnostic, Place, Severity, Sink, registry::release as codes, registry::wheel as wheel_codes,
-};
+use crate::codes::release as codes;
+use crate::codes::wheel as wheel_codes;
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
 use crate::index::CoreMetadata;
 use crate::names::{DistributionName, LabelParts, LabelStyle, RocmVersion, WheelName};
 use crate::sys::PositionalFile;

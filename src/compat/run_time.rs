@@ -2,7 +2,8 @@
 
 use super::Compat;
 use super::rows::{ProfileRow, TableGroup, VariableRow, VariableRuleRow};
-use crate::diagnostic::{Diagnostic, Severity, registry::facts as codes};
+use crate::codes::facts as codes;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::names::GfxTarget;
 
 /// What is put into the values of a profile.

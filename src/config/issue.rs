@@ -10,8 +10,8 @@
 use std::fmt::Write as _;
 
 use super::limits::LONGEST_ISSUE_VALUE;
+use crate::codes::matrix as codes;
 use crate::diagnostic::nearest::nearest;
-use crate::diagnostic::registry::matrix as codes;
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, Span};
 use crate::names::PackageVersion;
 use crate::yaml::{self, Node};

@@ -21,7 +21,8 @@ pub use texts::docker_argument_fault;
 
 use super::fields::{MATRIX, MATRIX_FILE};
 use super::{Config, Lookups, Places};
-use crate::diagnostic::{Code, Diagnostic, Place, Sink, Source, registry::matrix as codes};
+use crate::codes::matrix as codes;
+use crate::diagnostic::{Code, Diagnostic, Place, Sink, Source};
 use crate::yaml::{self, Node, Value};
 
 /// Reads one matrix file. Every fault goes to the sink; `None` when there was an error among them.
@@ -442,9 +443,9 @@ mod tests {
         };
         let errors = |text: &str| {
             let (_, found) = run(&format!("{HEAD}{text}"));
-            let errors = found.iter().filter(|fault| {
-                fault.code == &crate::diagnostic::registry::matrix::TOO_MANY_ENTRIES
-            });
+            let errors = found
+                .iter()
+                .filter(|fault| fault.code == &crate::codes::matrix::TOO_MANY_ENTRIES);
             errors
                 .map(|fault| format!("{} {}", fault.code.id, fault.message))
                 .collect::<Vec<_>>()

@@ -1,9 +1,9 @@
 //! What builds of torch need of a machine: by the tables `tools`, `paths` and `known-failures`.
 
+use crate::codes::host as codes;
 use crate::compat::rows::KnownFailureRow;
 use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::host as codes;
 use crate::names::Version;
 
 /// What is known of a machine that builds.

@@ -1,6 +1,6 @@
 //! Facts to findings.
 
-use crate::diagnostic::registry::host as codes;
+use crate::codes::host as codes;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::host::device::DeviceState;
 use crate::host::kfd::Skip;

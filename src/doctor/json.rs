@@ -329,7 +329,8 @@ fn finding(diagnostic: &Diagnostic) -> FindingRow<'_> {
 #[cfg(test)]
 mod tests {
     use super::json;
-    use crate::diagnostic::{Diagnostic, registry};
+    use crate::codes;
+    use crate::diagnostic::Diagnostic;
     use crate::host::kfd::{Gpu, Topology};
     use crate::host::{DeviceState, HostFacts};
 
@@ -346,7 +347,7 @@ mod tests {
             }),
             ..HostFacts::default()
         };
-        let finding = Diagnostic::new(&registry::host::NO_GPU, "no AMD GPU is here");
+        let finding = Diagnostic::new(&codes::host::NO_GPU, "no AMD GPU is here");
         let value: serde_json::Value = serde_json::from_str(&json(&facts, &[finding])).unwrap();
         assert_eq!(value["version"], 1);
         assert_eq!(value["gpus"][0]["gfx"], "gfx90a");

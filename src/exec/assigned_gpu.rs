@@ -7,7 +7,8 @@
 use std::path::Path;
 
 use super::limits::MAX_DEVICES_BYTES;
-use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::recipe::container::{AssignedGpu, render_nodes};
 use crate::sys;
 

@@ -4,8 +4,8 @@
 //! are those of docker 20.10 to 28 and podman 4.3, seen with the fault made on purpose.
 
 use super::fault::MessageContext;
+use crate::codes::build as codes;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::build as codes;
 
 /// A container that did not start.
 #[derive(Debug, Clone, PartialEq, Eq)]

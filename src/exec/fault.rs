@@ -1,6 +1,6 @@
 //! How a build ended, and what is said about it.
 
-use crate::diagnostic::registry::build as codes;
+use crate::codes::build as codes;
 use crate::diagnostic::{Diagnostic, nearest::nearest};
 use crate::names::{ExpectedWheel, WheelName};
 use crate::sys::StopSignal;

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use crate::codes::build as codes;
 use crate::config::recipe::RecipeDocument;
-use crate::diagnostic::{Diagnostic, registry::build as codes};
+use crate::diagnostic::Diagnostic;
 use crate::recipe::container::CALLER_MOUNT;
 use crate::recipe::{Build, Step};
 use crate::sys;

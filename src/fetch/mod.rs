@@ -15,7 +15,8 @@ use std::time::Duration;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use crate::bytes::can_start_threads;
-use crate::diagnostic::{Diagnostic, Place, registry::facts as codes};
+use crate::codes::facts as codes;
+use crate::diagnostic::{Diagnostic, Place};
 
 pub use proxy::Proxies;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{IndexFile, Yanked};
+use crate::codes::release as codes;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::release as codes;
 use crate::names::{Version, misordered};
 
 /// A warning for each project that has two such versions among what is offered.

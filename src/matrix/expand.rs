@@ -13,9 +13,10 @@ use super::partial::PartialCells;
 use super::rules::{Effect, Finding, Rule, rules};
 use super::universe::{Cell, Column, Universe};
 use super::walk::{Asked, Walk};
+use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::config::{AxisRole, Config, Profile, Row};
-use crate::diagnostic::{Diagnostic, Severity, Sink, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Severity, Sink};
 
 /// The legs of one matrix file and the reason for every cell that is none.
 #[derive(Debug)]

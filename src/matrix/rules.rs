@@ -7,11 +7,12 @@ use indexmap::IndexMap;
 use super::limits::{MOST_COMBINATIONS, MOST_PLACES};
 use super::universe::Universe;
 use super::walk::TooLarge;
+use crate::codes::plan as codes;
 use crate::compat::{Because, Compat, ImportQuestion, Verdict};
 use crate::config::{
     AxisRole, AxisValue, Config, Exclude, Profile, PythonFrom, RocmPolicy, TorchFrom, Word,
 };
-use crate::diagnostic::{Code, registry::plan as codes};
+use crate::diagnostic::Code;
 use crate::names::{PackageVersion, PythonVersion, RocmVersion, Version};
 
 /// One rule with its answers for every combination of the axes it reads.

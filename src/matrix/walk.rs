@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use super::limits::{MOST_COMBINATIONS, MOST_LEGS, MOST_STEPS};
 use super::rules::Rule;
 use super::universe::{Cell, Universe};
+use crate::codes::plan as codes;
 use crate::config::AxisRole;
-use crate::diagnostic::registry::plan as codes;
 
 /// Axes in the order of binding: what facts constrain most comes first.
 const BINDING_ORDER: [AxisRole; 7] = [

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use super::place::{Place, arch_of_label};
 use super::{Group, Plan};
+use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Sink};
 
 /// Reports what contradicts the architecture of the runners that jobs are built on: one fault a
 /// matrix file and reason.

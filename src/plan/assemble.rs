@@ -12,13 +12,13 @@ use super::naming::Labels;
 use super::shared::{Draft, Shared};
 use super::view::JobView;
 use super::{Options, collide};
+use crate::codes::matrix;
+use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::config::{
     AxisRole, Backend, CheckProfile, Config, Leaves, Profile, RepairPlatform, Switch, VersionFrom,
 };
-use crate::diagnostic::{
-    Diagnostic, Sink, nearest::nearest, registry::matrix, registry::plan as codes, shell_quoted,
-};
+use crate::diagnostic::{Diagnostic, Sink, nearest::nearest, shell_quoted};
 use crate::matrix::{Excluded, Universe, expand};
 
 /// All jobs of some matrix files, with what was left out and why.

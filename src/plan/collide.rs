@@ -8,8 +8,9 @@ use super::assemble::Group;
 use super::pool::Pool;
 use super::{JobView, Plan};
 use crate::bytes::start_threads;
+use crate::codes::plan as codes;
 use crate::config::AxisRole;
-use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Sink};
 use crate::matrix::Cell;
 
 /// How many kinds of pairs are told of; the rest is counted.

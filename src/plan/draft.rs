@@ -10,12 +10,13 @@ use super::place::{Place, places};
 use super::refused::Refused;
 use super::shared::{Device, Draft, Shared, Site};
 use super::{DroppedGfx, Estimate, Options};
+use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::config::{
     AxisRole, AxisValue, Backend, Config, Gfx, GpuPolicy, Leaves, Overrides, Profile,
     RunnerSelector, TorchFrom, Word,
 };
-use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Sink};
 use crate::matrix::{Cell, Excluded, Universe, choose_gfx};
 use crate::names::{GfxTarget, LocalLabel};
 

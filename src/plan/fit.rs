@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 
 use super::estimate::IDLE_MIN;
 use super::{Group, JobView, Plan};
+use crate::codes::build;
+use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::compat::rows::BuildNeedRow;
 use crate::config::{MissingImage, Platform};
-use crate::diagnostic::{
-    Diagnostic, Severity, Sink, counted, registry::build, registry::plan as codes,
-};
+use crate::diagnostic::{Diagnostic, Severity, Sink, counted};
 
 /// Reports jobs that need more disk or time than their runner has: an error where they go to that
 /// runner, and a warning where they may be built elsewhere.

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::leg::{Leg, TestLeg};
 use super::{JobView, Plan};
-use crate::diagnostic::{Diagnostic, Severity, Sink, registry::plan as codes};
+use crate::codes::plan as codes;
+use crate::diagnostic::{Diagnostic, Severity, Sink};
 
 /// Jobs of one shard: what one matrix may hold, by the fact `jobs-per-matrix`. A plan that was
 /// saved is read by it too.

@@ -1,11 +1,12 @@
 //! Labels and expected wheel names of the cells of one matrix file.
 
 use super::id::short_digest;
+use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::config::{
     AxisRole, Backend, Config, LabelChoice, Leaves, Platform, Profile, RocmPrecision, Word,
 };
-use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Sink};
 use crate::matrix::{Cell, Universe};
 use crate::names::{
     Accelerator, GfxTarget, LabelParts, LabelStyle, LocalLabel, PackageVersion, RocmVersion, SDIST,

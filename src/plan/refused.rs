@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
+use crate::codes::plan as codes;
 use crate::compat::rows::UnsupportedFamilyRow;
 use crate::compat::{Compat, TableGroup};
 use crate::config::Platform;
-use crate::diagnostic::registry::plan as codes;
 use crate::matrix::{Cell, Excluded, Universe};
 
 /// The rows of the facts about values that a matrix file has.

@@ -11,9 +11,10 @@ use itertools::Itertools as _;
 use regex::Regex;
 use serde::Serialize;
 
+use crate::codes::plan as codes;
 use crate::compat::rows::{Status, TorchRow};
 use crate::compat::{Compat, ImportQuestion, Verdict};
-use crate::diagnostic::{Diagnostic, registry::plan as codes};
+use crate::diagnostic::Diagnostic;
 use crate::names::{
     DistributionName, PackageVersion, PythonVersion, RocmVersion, Version, VersionSpecifiers,
 };

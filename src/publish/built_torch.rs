@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::Asset;
+use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Severity, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::names::{Accelerator, LabelParts, RocmVersion, Version};
 
 /// Returns how the torch and the HIP of a build contradict a label, one sentence each; empty where

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Asset, Cell};
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
 use crate::index::FileKind;
 use crate::names::{ExpectedWheel, Version, WheelName, is_tree_archive};
 

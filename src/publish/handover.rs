@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::{Asset, Cell, SUMS, read_sums};
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::handover as codes};
+use crate::codes::handover as codes;
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
 use crate::names::{Digest, ExpectedWheel, is_tree_archive};
 use crate::plan::Job;
 

@@ -12,7 +12,8 @@ use super::{
     newest_first,
 };
 use crate::bytes::start_threads;
-use crate::diagnostic::{Diagnostic, Place as Spot, Sink, registry::release as codes};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Place as Spot, Sink};
 use crate::index::{BaseUrl, CoreMetadata, FileKind, Folder, IndexFile, Links, Origin};
 use crate::names::{Digest, DistributionName, LabelParts, RocmVersion, WheelName, is_wheel_file};
 

@@ -15,8 +15,9 @@ use serde::Deserialize;
 use super::checks::{is_kept_name, label_not_normal};
 use super::remote::{LONGEST_NAME_BYTES, Refusal, is_marked};
 use super::{GitTag, ListedRelease, MANIFEST, SUMS, TagGlob, TagName, TagRuleset, TagTarget};
+use crate::codes::release as codes;
 use crate::config::Attest;
-use crate::diagnostic::{Diagnostic, Place, Severity, counted, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Place, Severity, counted};
 
 /// A publish that is to come.
 #[derive(Debug, Clone, Default)]

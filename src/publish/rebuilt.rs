@@ -1,7 +1,8 @@
 //! Files of one name and other bytes in several releases.
 
 use super::{ListedRelease, tag_pieces};
-use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::names::Digest;
 
 /// How many files a warning names.

@@ -1,6 +1,7 @@
 //! The commit that a tag is at, compared with the commit that it should be at.
 
-use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Place};
 
 /// A tag of a repository, and the target that it should name.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 
 use super::{Asset, Particulars};
 use crate::codeobj::{Target, TargetDifference};
+use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
 
 /// The targets of a job for which a wheel has no code, though it has code for others.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,13 +10,14 @@ use super::late::Place;
 use super::prepare;
 use super::smoke::{Elsewhere, SMOKE_TEST};
 use super::step::{Output, Step};
+use crate::codes::build as codes;
 use crate::compat::Compat;
 use crate::config::recipe::{
     ESCAPES, EditDocument, PlaceDocument, RecipeDocument, RefuseDocument, ReplacementPart,
     StepDocument,
 };
 use crate::config::{Leaves, Platform, PythonFrom, TorchFrom};
-use crate::diagnostic::{Code, Diagnostic, registry::build as codes};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::names::is_absolute;
 use crate::plan::Job;
 use crate::template::Span;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{Build, Site, build};
+use crate::codes::build as codes;
 use crate::compat::{Compat, advice};
 use crate::config::Platform;
 use crate::config::recipe::RecipeDocument;
-use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
+use crate::diagnostic::{Diagnostic, Sink};
 use crate::plan::Job;
 
 /// Jobs that are tried; beyond that only the first ones, so that a plan of a million does not take

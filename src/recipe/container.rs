@@ -2,8 +2,9 @@
 //! prints it, `build` runs it.
 
 use super::Build;
+use crate::codes::build as codes;
 use crate::config::{DigestRule, GpuPolicy, GroupIds};
-use crate::diagnostic::{Diagnostic, Severity, registry::build as codes};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::names::PythonVersion;
 use crate::plan::Job;
 

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
+use crate::codes::build as codes;
 use crate::compat::{Compat, TableGroup};
 use crate::config::Switch;
 use crate::config::recipe::{FactDocument, RecipeDocument};
-use crate::diagnostic::{Diagnostic, registry::build as codes};
+use crate::diagnostic::Diagnostic;
 use crate::names::Version;
 use crate::plan::Job;
 use crate::template::{Expressions, Object, Serde, Span, TemplateError, Value};

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::build::Maker;
 use super::context::{SHELL_VARIABLE, late_name};
 use super::step::{Step, facts_in};
+use crate::codes::build as codes;
 use crate::config::recipe::FactDocument;
-use crate::diagnostic::{Diagnostic, registry::build as codes};
+use crate::diagnostic::Diagnostic;
 
 const FACTS: &str = include_str!("../../templates/recipe/facts.py");
 

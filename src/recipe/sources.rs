@@ -3,8 +3,9 @@
 use super::build::{Maker, THIS_PROGRAM};
 use super::context::SHELL_VARIABLE;
 use super::step::{CHECKOUT_OPTION, Step};
+use crate::codes::build as codes;
 use crate::config::recipe::SourceDocument;
-use crate::diagnostic::{Diagnostic, registry::build as codes};
+use crate::diagnostic::Diagnostic;
 use crate::names::is_absolute;
 
 const COPY: &str = concat!(

@@ -5,9 +5,10 @@ use indexmap::IndexMap;
 use super::build::Maker;
 use super::context::{LATE, SHELL_VARIABLE};
 use super::step::{Extend, Jobs, OnlyIf, Step};
+use crate::codes::build as codes;
 use crate::config::Platform;
 use crate::config::recipe::{EnvValue, PATH_SEPARATOR};
-use crate::diagnostic::{Diagnostic, registry::build as codes};
+use crate::diagnostic::Diagnostic;
 
 impl Maker<'_> {
     /// Gives a step without variables those of every step.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{ArchiveName, Combination, ExpectedArchive, Machine};
+use crate::codes::plan as codes;
 use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink};
 use crate::names::{
     ExpectedWheel, PythonVersion, RocmVersion, WheelIdentity, is_tree_archive, is_wheel_file,
 };

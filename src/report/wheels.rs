@@ -5,8 +5,9 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{ArchiveName, Combination, Machine, PublishedArchive, Pythons, addresses};
+use crate::codes::release as codes;
 use crate::config::RunTime;
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink};
 use crate::index::BaseUrl;
 use crate::names::{
     Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, Withdrawn,

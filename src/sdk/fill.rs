@@ -11,9 +11,9 @@ use super::resolve::{self, Target, way};
 use super::select::{For, Paths, globs};
 use super::stub::stub;
 use super::told::file_and_folder;
+use crate::codes::{sdk as codes, wheel::BAD_PATTERN};
 use crate::compat::rows::{SdkPackageRow, Tables};
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::{sdk as codes, wheel::BAD_PATTERN};
 use crate::names::{beside, folders_above};
 
 /// What packages are made of.

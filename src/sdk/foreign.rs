@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::verify::identify;
+use crate::codes::sdk as codes;
 use crate::compat::rows::Tables;
-use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::names::{WheelName, folders_above};
 

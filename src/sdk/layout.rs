@@ -7,9 +7,9 @@ use super::fill::Builder;
 use super::place::{Dropped, Origin, Placed};
 use super::resolve;
 use super::select::globs;
+use crate::codes::{sdk as codes, wheel::BAD_PATTERN};
 use crate::compat::rows::{SdkPackageRow, Tables};
 use crate::config::Platform;
-use crate::diagnostic::registry::{sdk as codes, wheel::BAD_PATTERN};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::names::DistributionName;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::archive::{ArchiveError, is_damage};
-use crate::diagnostic::registry::{host, sdk as codes};
+use crate::codes::{host, sdk as codes};
 use crate::diagnostic::{Diagnostic, Place};
 
 /// The largest manifest of an artifact. Manifests have a few kB.

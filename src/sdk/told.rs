@@ -8,9 +8,9 @@ use super::devel::{DevelKind, DevelTree};
 use super::layout::{Layout, Overlap, Wish, shown};
 use super::place::{Content, Dropped, Origin};
 use super::select::globs;
+use crate::codes::sdk as codes;
 use crate::compat::rows::FamilyRow;
 use crate::config::Platform;
-use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Code, Diagnostic, Place, Severity};
 
 /// Whether what two artifacts have under one path is the same, as far as their listings tell.

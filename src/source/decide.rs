@@ -4,7 +4,7 @@ use super::state::{Outcome, State};
 use super::step::{Session, Step};
 use super::told::{Status, is_commit_hash};
 use super::wanted::{Hipify, Wanted};
-use crate::diagnostic::registry::checkout as codes;
+use crate::codes::checkout as codes;
 use crate::diagnostic::{Diagnostic, Place, counted};
 
 /// Names that a message shows of a list.

@@ -9,8 +9,9 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::related::is_commit;
+use crate::codes::sources as codes;
 use crate::compat::{Compat, TableGroup};
-use crate::diagnostic::{Diagnostic, Place, registry::sources as codes};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::names::Version;
 
 /// The version of the form (`schema_version` in `generate_pytorch_manifest.py` of `ROCm/TheRock`).
@@ -286,8 +287,8 @@ impl<'a> Written<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Entry, Manifest, file_name};
+    use crate::codes::sources as codes;
     use crate::compat::Compat;
-    use crate::diagnostic::registry::sources as codes;
 
     const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 

@@ -3,7 +3,8 @@
 //! Input: a ref or a name, and which folders there are. Output: the folder to take, or why there is
 //! none.
 
-use crate::diagnostic::{Diagnostic, Place, registry::sources as codes};
+use crate::codes::sources as codes;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::names::without_dots;
 
 /// Which patch set is wanted.

@@ -1,9 +1,10 @@
 //! The projects and combinations of the facts, by the names that people give them.
 
+use crate::codes::sources as codes;
 use crate::compat::rows::{ProjectRow, TorchSourceRow};
 use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::nearest::{nearest, with_nearest};
-use crate::diagnostic::{Diagnostic, Place, registry::sources as codes};
+use crate::diagnostic::{Diagnostic, Place};
 
 /// The projects of a platform, in the order of a build.
 pub fn on<'a>(compat: &'a Compat, platform: &str) -> Vec<&'a ProjectRow> {

@@ -5,9 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::{
-    Diagnostic, Severity, Sink, Source, Span, counted, registry::sources as codes,
-};
+use crate::codes::sources as codes;
+use crate::diagnostic::{Diagnostic, Severity, Sink, Source, Span, counted};
 
 /// The names of the fields, in order.
 const FIELDS: [&str; 6] = ["os", "source", "project", "branch", "commit", "origin"];

@@ -6,9 +6,10 @@ use std::fmt;
 
 use super::patch_sets::Choice;
 use super::related::{RelatedCommits, is_commit};
+use crate::codes::sources as codes;
 use crate::compat::rows::{PinRow, ProjectRow, SourceRow, TorchSourceRow};
 use crate::compat::{Compat, TableGroup};
-use crate::diagnostic::{Diagnostic, Place, Source, registry::sources as codes};
+use crate::diagnostic::{Diagnostic, Place, Source};
 
 /// What was said on the command line.
 #[derive(Debug, Clone, Default)]

@@ -15,8 +15,8 @@ use rustix::io::Errno;
 
 use super::FileError;
 use super::files::text_of;
+use crate::codes::build as codes;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::build as codes;
 
 /// A path below a folder, which is trusted and may be reached by links itself.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::zip::Violation;
-use crate::diagnostic::registry::{host, wheel as codes};
+use crate::codes::{host, wheel as codes};
 use crate::diagnostic::{Code, Diagnostic, Place};
 
 /// A wheel that cannot be read, or cannot be changed as asked.

@@ -12,7 +12,7 @@ use super::vouch::{Doubt, doubt, other_size};
 use super::zip::{Entry, NewMember, Told, check_name, write_entries};
 use super::{Archive, Content, DosTime, Member, Method, Target, Wheel, WheelError, ZipWriter};
 use crate::bytes::start_threads;
-use crate::diagnostic::registry::wheel as codes;
+use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 
 /// Less than this is checked at once: the threads of the pool take longer to start.

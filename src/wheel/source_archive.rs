@@ -19,7 +19,7 @@ use crate::archive::limits::{
     MAX_FOLDER_PATH_BYTES, MAX_FOLDERS, MAX_PATH_COMPONENTS, MAX_UNPACKED_BYTES,
 };
 use crate::archive::{ArchiveLimit, Unpacked, UnpackedKind, each_member, gunzip, is_damage};
-use crate::diagnostic::registry::wheel as codes;
+use crate::codes::wheel as codes;
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, Sink};
 use crate::names::{DistributionName, Version};
 

@@ -4,7 +4,7 @@ use regex::Regex;
 
 use super::limits::MAX_VERSION_FILE_BYTES;
 use super::{Archive, WheelError};
-use crate::diagnostic::registry::wheel as codes;
+use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::names::Version;
 

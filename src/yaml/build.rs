@@ -10,7 +10,8 @@ use super::limits::{
     MOST_VALUES,
 };
 use super::{Key, Node, Scalar, Value, fault};
-use crate::diagnostic::{Diagnostic, Sink, Source, Span, registry::matrix as codes};
+use crate::codes::matrix as codes;
+use crate::diagnostic::{Diagnostic, Sink, Source, Span};
 
 /// A list or mapping that is not closed yet.
 struct Frame {

@@ -4,7 +4,8 @@ use super::Key;
 use super::limits::{
     ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, LONGEST_KEY_BYTES, MOST_VALUES,
 };
-use crate::diagnostic::{Diagnostic, Source, Span, registry::matrix as codes};
+use crate::codes::matrix as codes;
+use crate::diagnostic::{Diagnostic, Source, Span};
 
 pub(super) fn duplicate_key(source: &Source, key: &Key, first: Span) -> Diagnostic {
     Diagnostic::new(

@@ -11,7 +11,8 @@ use granit_parser::{Event, Options, Parser, ScalarStyle};
 use super::build::Builder;
 use super::limits::DEPTH_LIMIT;
 use super::{Node, fault, syntax};
-use crate::diagnostic::{Diagnostic, Sink, Source, registry::matrix as codes};
+use crate::codes::matrix as codes;
+use crate::diagnostic::{Diagnostic, Sink, Source};
 
 /// Parses one YAML document. Faults go to the sink; `None` when nothing usable is left.
 ///

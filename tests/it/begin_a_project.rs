@@ -207,10 +207,7 @@ fn a_code_is_explained_by_number_by_name_and_as_it_is_printed() {
         by_number
     );
     let all = project.run(&["explain"]).exits(0).stdout;
-    assert_eq!(
-        all.lines().count(),
-        rock_matrix::diagnostic::registry::all().count()
-    );
+    assert_eq!(all.lines().count(), rock_matrix::codes::all().count());
 }
 
 #[test]

@@ -246,7 +246,7 @@ fn what_might_be_piped_has_a_form_for_programs() {
         .json();
     assert_eq!(
         codes["codes"].as_array().unwrap().len(),
-        rock_matrix::diagnostic::registry::all().count()
+        rock_matrix::codes::all().count()
     );
     assert_eq!(
         project

@@ -4,7 +4,7 @@ use crate::support::{Project, assert_file};
 
 #[test]
 fn the_page_of_diagnostics_is_made_of_the_registry() {
-    assert_file("docs/diagnostics.md", &rock_matrix::diagnostic::reference());
+    assert_file("docs/diagnostics.md", &rock_matrix::codes::reference());
 }
 
 #[test]

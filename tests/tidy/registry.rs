@@ -1,6 +1,7 @@
 //! Every diagnostic code has a test and its place in the documents; every template is embedded.
 
-use rock_matrix::diagnostic::{Code, registry};
+use rock_matrix::codes::all;
+use rock_matrix::diagnostic::Code;
 
 use crate::none;
 use crate::sources::{self, SourceFile};
@@ -27,7 +28,7 @@ fn tests(files: &[SourceFile]) -> String {
 }
 
 fn codes_missing_in(text: &str) -> Vec<String> {
-    registry::all()
+    all()
         .filter(|code| !names_code(text, code))
         .map(ToString::to_string)
         .collect()
@@ -71,7 +72,7 @@ fn unlisted_codes(table: &str) -> Vec<String> {
 fn every_code_is_in_the_list_of_its_table() {
     let tables = sources::rust()
         .into_iter()
-        .filter(|file| file.path.starts_with("src/diagnostic/registry/"));
+        .filter(|file| file.path.starts_with("src/codes/"));
     none(
         "unlisted codes",
         &tables
@@ -94,7 +95,7 @@ fn codes_without_both(text: &str) -> Vec<String> {
         .collect();
     let is_of_wheels =
         |code: &&Code| code.id.starts_with(['W', 'E', 'R']) || ["K007", "K008"].contains(&code.id);
-    registry::all()
+    all()
         .filter(is_of_wheels)
         .filter(|code| !shown.contains(code.id))
         .map(ToString::to_string)
@@ -117,7 +118,7 @@ fn idle_codes(code: &str) -> Vec<String> {
             .unwrap()
             .is_match(code)
     };
-    registry::all()
+    all()
         .filter(is_idle)
         .map(|entry| format!("{entry} is given nowhere"))
         .collect()
@@ -127,7 +128,7 @@ fn idle_codes(code: &str) -> Vec<String> {
 fn every_code_is_given_somewhere() {
     let code: String = sources::rust()
         .iter()
-        .filter(|file| !file.path.starts_with("src/diagnostic/registry/"))
+        .filter(|file| !file.path.starts_with("src/codes/"))
         .map(SourceFile::code)
         .collect::<Vec<_>>()
         .join("\n");
@@ -140,8 +141,8 @@ fn every_code_is_documented() {
         .into_iter()
         .find(|file| file.path == "docs/diagnostics.md")
         .expect("docs/diagnostics.md");
-    let missing = registry::all()
-        .filter(|code| !page.text.contains(code.id) || !page.text.contains(code.name));
+    let missing =
+        all().filter(|code| !page.text.contains(code.id) || !page.text.contains(code.name));
     none(
         "codes without a document",
         &missing.map(ToString::to_string).collect::<Vec<_>>(),
@@ -167,7 +168,7 @@ fn every_template_is_embedded() {
 
 #[test]
 fn a_code_without_a_test_and_a_template_without_a_user_are_caught() {
-    let all = registry::all().count();
+    let all = all().count();
     assert_eq!(codes_missing_in("nothing").len(), all);
     assert_eq!(codes_missing_in("error[H001 no-gpu]").len(), all - 1);
     assert_eq!(codes_missing_in("codes::NO_GPU").len(), all - 1);

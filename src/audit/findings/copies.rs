@@ -2,7 +2,7 @@
 
 use super::Subject;
 use crate::audit::copies::copies;
-use crate::diagnostic::registry::wheel as codes;
+use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, counted};
 
 /// How many copies are named; the rest is counted.

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::split::SplitCode;
 use super::{Subject, also_in};
 use crate::codeobj::Target;
+use crate::codes::rocm as codes;
 use crate::compat::Compat;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::rocm as codes;
 use crate::names::{DistributionName, Requirement, WheelName};
 use crate::wheel::Headers;
 

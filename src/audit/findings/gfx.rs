@@ -7,7 +7,7 @@ use super::devices::elsewhere;
 use super::split::{SplitCode, archives_of};
 use crate::audit::inspect::FileFacts;
 use crate::codeobj::{Container, ContainerKind, Target, TargetDifference};
-use crate::diagnostic::registry::rocm as codes;
+use crate::codes::rocm as codes;
 use crate::diagnostic::{Code, Diagnostic, Place, counted};
 use crate::elf::LayoutFault;
 use crate::names::{Accelerator, GfxTarget, RocmVersion};

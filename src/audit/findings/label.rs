@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::Subject;
 use super::words::{CK, Word, words};
 use crate::codeobj::Target;
+use crate::codes::rocm as codes;
 use crate::compat::TorchEvidence;
-use crate::diagnostic::registry::rocm as codes;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::names::{Accelerator, GfxTarget, LabelParts, LocalLabel, Version};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Subject, also_in};
 use crate::audit::search::Entry;
+use crate::codes::rocm as codes;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::rocm as codes;
 
 /// One finding for each path, which builds give to many files at once. A path from `$ORIGIN` leads
 /// somewhere on every machine.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Subject, also_in};
 use crate::audit::search::{Entry, Folder, installed};
+use crate::codes::rocm as codes;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::rocm as codes;
 
 /// One finding for each kind of fault and each text, which builds give to many files at once.
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {

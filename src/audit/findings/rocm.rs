@@ -6,8 +6,8 @@ use super::Subject;
 use crate::audit::embed::{known_embedding, says_embedded};
 use crate::audit::library::Library;
 use crate::audit::tree::Excludes;
+use crate::codes::rocm as codes;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::rocm as codes;
 
 /// The preset that names ROCm's libraries.
 const PRESET: &str = "rocm";

@@ -1,7 +1,7 @@
 //! Wheels that are larger than where they go takes.
 
+use crate::codes::rocm as codes;
 use crate::compat::Compat;
-use crate::diagnostic::registry::rocm as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 
 /// Names of limits in the facts: of an asset of a release, and of a file on the public index.

@@ -11,7 +11,7 @@ use super::devices::{DeviceWheels, elsewhere};
 use crate::audit::inspect::FileFacts;
 use crate::audit::search::installed;
 use crate::codeobj::{ContainerKind, KpackReference, Target};
-use crate::diagnostic::registry::rocm as codes;
+use crate::codes::rocm as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity, counted};
 
 /// What a wheel holds of code that was split off.

@@ -9,8 +9,8 @@ use crate::audit::search::{from_origin, is_data};
 use crate::audit::select::family_of;
 use crate::audit::tree::is_libpython;
 use crate::audit::verdict::{Verdict, python_need};
+use crate::codes::{elf, rocm as codes};
 use crate::compat::policy::{Family, Policy};
-use crate::diagnostic::registry::{elf, rocm as codes};
 use crate::diagnostic::{Code, Diagnostic, Severity, counted};
 use crate::names::{Arch, PlatformSystem};
 

@@ -7,7 +7,7 @@ use super::{Digests, Fingerprint, Graft};
 use crate::audit::inspect::FileFacts;
 use crate::audit::tree::{Excludes, Found, MachineLibrary, is_libpython};
 use crate::audit::verdict::Verdict;
-use crate::diagnostic::registry::{elf, rocm, wheel as codes};
+use crate::codes::{elf, rocm, wheel as codes};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::{ElfEdits, SearchPath};
 use crate::names::WheelName;

@@ -15,7 +15,7 @@ use crate::audit::report::Report;
 use crate::audit::select::select;
 use crate::audit::tree::{Found, Tree, is_libpython};
 use crate::audit::verdict::{Verdict, judge};
-use crate::diagnostic::registry::wheel as codes;
+use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::{ElfEdits, SearchPath};
 use crate::names::WheelName;

@@ -5,8 +5,8 @@ use crate::audit::findings::{numbers, offenders, other_system};
 use crate::audit::inspect::FileFacts;
 use crate::audit::tree::Found;
 use crate::audit::verdict::Verdict;
+use crate::codes::{rocm, wheel as codes};
 use crate::compat::policy::{Policies, Policy, is_loader};
-use crate::diagnostic::registry::{rocm, wheel as codes};
 use crate::diagnostic::{Code, Diagnostic, Place, Severity};
 use crate::names::{PlatformSystem, TagSet, WheelName};
 

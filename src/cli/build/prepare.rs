@@ -9,9 +9,10 @@ use crate::cli::command_line::repeated;
 use crate::cli::jobs::{Ready, is_file_of_jobs};
 use crate::cli::limits::MAX_FACT_FILE_BYTES;
 use crate::cli::{Exit, Shell};
+use crate::codes::build as codes;
 use crate::compat::Compat;
 use crate::config::{MATRICES, Platform};
-use crate::diagnostic::{Diagnostic, registry::build as codes, shell_line};
+use crate::diagnostic::{Diagnostic, shell_line};
 use crate::exec::{
     self, Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings,
     UnknownStage, WheelToTest, first_step,

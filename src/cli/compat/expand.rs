@@ -1,8 +1,9 @@
 //! `compat expand`: the gfx targets of families.
 
 use crate::cli::{Exit, Shell};
+use crate::codes::matrix as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, registry::matrix as codes};
+use crate::diagnostic::{Diagnostic, Place};
 
 /// How targets are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

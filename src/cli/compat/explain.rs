@@ -6,9 +6,10 @@ use std::str::FromStr;
 use super::json;
 use crate::cli::shell::Verbosity;
 use crate::cli::{Exit, Format, Shell};
+use crate::codes::facts as codes;
 use crate::compat::rows::{ClaimRow, Origin};
 use crate::compat::{Because, Compat, CompatOverview, OverviewLine, Question, Verdict};
-use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest, registry::facts as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest};
 use crate::names::{DistributionName, GfxTarget};
 
 /// The output as JSON.

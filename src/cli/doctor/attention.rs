@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::targets::{GfxWords, gfx_words, targets};
 use crate::cli::{Exit, Format, Shell, load};
+use crate::codes::host as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Source, registry::host as codes};
+use crate::diagnostic::{Diagnostic, Source};
 use crate::doctor::attention::{self, Asked, Preference};
 use crate::names::{GfxTarget, Version};
 use crate::sys::{self, HostRoots};

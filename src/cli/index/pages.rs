@@ -11,7 +11,7 @@ use crate::bytes::start_threads;
 use crate::cli::assets::metadata_path;
 use crate::cli::limits::MAX_INDEX_PAGE_BYTES;
 use crate::cli::release_folder::digest;
-use crate::diagnostic::registry::host;
+use crate::codes::host;
 use crate::index::{self, GENERATOR, IndexFile, Repository, metadata_in};
 use crate::names::{Digest, Withdrawn};
 use crate::sys::{self, FileError, FolderSwap, PositionalFile};

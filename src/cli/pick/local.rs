@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::super::{Exit, Format, Shell, load};
 use super::{Args, machine};
-use crate::diagnostic::registry::{host, release as codes};
+use crate::codes::{host, release as codes};
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
 use crate::exec::Record;
 use crate::names::{DistributionName, WheelName, is_wheel_file};

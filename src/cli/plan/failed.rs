@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::cli::{Exit, Shell, load};
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink, are, counted, registry::plan as codes};
+use crate::codes::plan as codes;
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink, are, counted};
 use crate::plan::{self, JobView, Plan};
 
 /// Leaves out of a plan what did not fail in a run, and tells of jobs that failed there and are

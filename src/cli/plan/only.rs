@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::diagnostic::nearest::{nearest, with_nearest};
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink};
 use crate::plan::{JobView, Plan};
 
 /// What `gfx` names: the targets of a job, which need not be an axis.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Exit, Gathered};
 use crate::cli::release_folder::digest;
-use crate::diagnostic::registry::host;
+use crate::codes::host;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::names::Digest;
 use crate::plan::Job;

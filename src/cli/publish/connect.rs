@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use crate::cli::actions::TOKENS;
 use crate::cli::{Exit, Shell};
+use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink};
 use crate::github::{
     Api, Calls, Client, GithubError, LARGEST_TOKEN_BYTES, LONGEST_DEADLINE_MIN, Net, OnWait, Rates,
     SystemClock, Through, Token, UploadsHost,

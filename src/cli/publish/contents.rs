@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use super::{Args, Gathered};
 use crate::audit::{self, GfxDocument, Look, Reading};
+use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Sink, registry::release as codes};
+use crate::diagnostic::Sink;
 use crate::exec::{self, Record};
 use crate::publish::built_with_other_torch;
 use crate::sys::{PositionalFile, Room};

@@ -15,7 +15,8 @@ use crate::cli::index::withdrawn_in;
 use crate::cli::known::Known;
 use crate::cli::release_folder::{Opened, Transfer};
 use crate::cli::withdrawals::tell_of_names;
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Place, Sink};
 use crate::index::carry_over;
 use crate::publish::{
     Conflict, Difference, INDEX, MissingRule, Particulars, Release, TagName, against_plan,

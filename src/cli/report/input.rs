@@ -7,10 +7,9 @@ use crate::cli::publish::{self, Connection};
 use crate::cli::published::{self, Manifests, Published};
 use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load};
+use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{
-    Diagnostic, Place, Severity, Sink, nearest::nearest, registry::release as codes,
-};
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink, nearest::nearest};
 use crate::index::BaseUrl;
 use crate::names::{RepoName, RocmVersion, Withdrawn};
 use crate::plan::{self, Options, SavedPlan};

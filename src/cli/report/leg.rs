@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::release_folder::digest;
 use crate::cli::{Exit, Shell, jobs};
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::handover as codes};
+use crate::codes::handover as codes;
+use crate::diagnostic::{Diagnostic, Place, Sink};
 use crate::exec::{HandoverError, JobFolder, Record, hand_over};
 use crate::publish::{SUMS, sums};
 use crate::sys;

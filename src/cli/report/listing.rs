@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use super::output::Output;
 use crate::cli::published::{self, Manifests, Reading};
 use crate::cli::{Exit, Shell};
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Place, Sink};
 use crate::publish::saved;
 
 /// Save what is published, releases and their manifests, as one file that every `--published` reads

@@ -8,7 +8,8 @@ use crate::cli::publish::{self, Connection};
 use crate::cli::published::Manifests;
 use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load};
-use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest, registry::release as codes};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest};
 use crate::report::{self, Notes};
 
 /// Write the notes of a release: its wheels, what is missing and why, install lines, checksums

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::{Exit, Shell, load, render};
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Place, Sink};
 use crate::report::MarkerError;
 
 /// Where a document goes.

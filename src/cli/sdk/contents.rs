@@ -6,7 +6,8 @@ use rayon::prelude::*;
 
 use super::read::Read;
 use crate::bytes::{ReadAt, start_threads};
-use crate::diagnostic::{Diagnostic, registry::elf as codes};
+use crate::codes::elf as codes;
+use crate::diagnostic::Diagnostic;
 use crate::elf::{self, ElfEdits, Patch, Patched, SearchPath};
 use crate::sdk::{Content, Origin, stub};
 
@@ -82,7 +83,7 @@ fn closed(read: &Read, origin: Origin) -> Result<Bytes<'_>, Diagnostic> {
         return Ok(file);
     }
     Err(Diagnostic::new(
-        &crate::diagnostic::registry::sdk::BAD_ARTIFACT,
+        &crate::codes::sdk::BAD_ARTIFACT,
         "the file changed while it was packed",
     )
     .at(read.place(origin), "")

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::read::Read;
 use crate::codeobj::KpackList;
+use crate::codes::sdk as codes;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::sdk as codes;
 use crate::sdk::limits::{MAX_INSTALLED_VERSION_BYTES, MAX_KPACK_LIST_BYTES};
 use crate::sdk::{EntryKind, Origin};
 use crate::sys::FileError;

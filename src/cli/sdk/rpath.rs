@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Exit, Format, Shell};
 use crate::bytes::{ReadAt, Section};
-use crate::diagnostic::registry::elf::UNEDITABLE_ELF;
+use crate::codes::elf::UNEDITABLE_ELF;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::{self, Elf, ElfEdits, ElfError, Patched, SearchPath, tag};
 use crate::sys::{self, Existing, FileError, PositionalFile};

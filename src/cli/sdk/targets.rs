@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::{Exit, Format, Shell};
 use crate::cli::load;
+use crate::codes::sdk as codes;
 use crate::compat::Compat;
 use crate::compat::rows::FamilyRow;
-use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::sdk;
 use crate::sys;

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::{Exit, Format, Shell};
 use crate::cli::load;
+use crate::codes::sdk as codes;
 use crate::compat::TableGroup;
-use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::names::{Version, day_digits};
 use crate::render::actions::Output;

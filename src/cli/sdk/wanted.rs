@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::read::Read;
 use crate::bytes::Section;
+use crate::codes::sdk as codes;
 use crate::config::Platform;
-use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::sdk::Mode;
 use crate::sdk::limits::MAX_BUILD_MANIFEST_BYTES;

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use super::limits::LARGEST_MANIFEST_BYTES;
 use super::{Exit, Shell, load};
+use crate::codes::sources as codes;
 use crate::compat::Compat;
 use crate::compat::rows::ProjectRow;
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::sources as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink};
 use crate::fetch;
 use crate::source::manifest::{Entry, Manifest};
 use crate::source::projects;

@@ -8,8 +8,9 @@ use super::choices::Choices;
 use super::progress::Progress;
 use super::{Exit, Format, Shell, failed, listen, load};
 use crate::checkout::{self, Made};
+use crate::codes::sources as codes;
 use crate::diagnostic::render::redact_urls;
-use crate::diagnostic::{Diagnostic, Sink, registry::sources as codes};
+use crate::diagnostic::{Diagnostic, Sink};
 use crate::source::patch_sets::{self, Choice, Chosen};
 use crate::source::{
     Discard, Explicit, Hipify, PatchSet, Place, Question, Reference, State, Step, Wanted, resolve,

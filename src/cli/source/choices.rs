@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::Shell;
 use super::limits::LARGEST_PIN_FILE_BYTES;
+use crate::codes::sources as codes;
 use crate::compat::rows::{ProjectRow, TorchSourceRow};
 use crate::compat::{Compat, TableGroup};
-use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::sources as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink, Source};
 use crate::source::related::{RelatedCommits, Strictness};
 use crate::source::{Explicit, PinFiles, projects, reads_related};
 use crate::sys;

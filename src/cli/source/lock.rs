@@ -8,13 +8,11 @@ use super::choices::Choices;
 use super::limits::LARGEST_LOCKED_BYTES;
 use super::{Exit, Shell, failed, listen, load};
 use crate::checkout::{self, STATE};
+use crate::codes::{host, sources as codes};
 use crate::compat::rows::ProjectRow;
 use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::render::redact_urls;
-use crate::diagnostic::{
-    Diagnostic, Place, Sink,
-    registry::{host, sources as codes},
-};
+use crate::diagnostic::{Diagnostic, Place, Sink};
 use crate::source::manifest::{Entry, Manifest, file_name};
 use crate::source::related::is_commit;
 use crate::source::{Explicit, Outcome, Question, Reference, Resolved, State, projects, resolve};

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use super::choices::read_files;
 use super::{Exit, Format, Shell, load};
+use crate::codes::sources as codes;
 use crate::compat::{Compat, TableGroup};
-use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::sources as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink, Source};
 use crate::names::{RocmVersion, Version};
 use crate::source::pins::{self, Commit, Copies, Copy, Mode, Pinned, Sum, Taken};
 use crate::source::related::{RelatedCommits, Strictness};

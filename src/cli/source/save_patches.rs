@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::checkout::PATCHES;
 use super::{Exit, Format, Shell, Tree, failed};
 use crate::checkout::{self, Change, Target};
-use crate::diagnostic::{Diagnostic, Place, counted, registry::checkout as codes};
+use crate::codes::checkout as codes;
+use crate::diagnostic::{Diagnostic, Place, counted};
 use crate::source::{State, patch_sets};
 use crate::sys;
 

@@ -14,8 +14,8 @@ use crate::audit::{
 };
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Shell, Verbosity, sdk};
+use crate::codes;
 use crate::compat::TableGroup;
-use crate::diagnostic::registry;
 use crate::diagnostic::{Code, Diagnostic, Severity, counted, nearest};
 use crate::names::GfxTarget;
 use crate::sdk::verify::ON_PURPOSE;
@@ -117,8 +117,8 @@ fn size(text: &str) -> Result<u64, String> {
 
 /// A code by its number or name.
 pub(super) fn code(word: &str) -> Result<&'static Code, String> {
-    registry::find(word).ok_or_else(|| {
-        let near = nearest::nearest(word, registry::all().flat_map(|code| [code.id, code.name]));
+    codes::find(word).ok_or_else(|| {
+        let near = nearest::nearest(word, codes::all().flat_map(|code| [code.id, code.name]));
         nearest::with_nearest(format!("there is no code `{word}`"), near)
     })
 }

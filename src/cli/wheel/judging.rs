@@ -10,10 +10,10 @@ use crate::audit::{
     NoLibraries, Reading, Report, SearchPath, SplitCode, policies_for,
 };
 use crate::bytes::ReadAt;
+use crate::codes::{rocm as rocm_codes, wheel as codes};
 use crate::compat::Compat;
 use crate::compat::policy::{Family, Policies, PolicyFile};
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
 use crate::names::{Arch, GfxTarget, WheelName};
 use crate::sys::{PositionalFile, Room};
 use crate::wheel::{Member, Vouching, Wheel, WheelError, check_dist_info};

@@ -7,7 +7,7 @@ use super::judging::{first, under_name};
 use super::output::{self, Destination};
 use crate::audit::Look;
 use crate::cli::{Exit, Shell, load};
-use crate::diagnostic::registry::rocm as codes;
+use crate::codes::rocm as codes;
 use crate::names::LocalLabel;
 use crate::wheel::{ExistingLabel, LabelRule, relabel};
 

@@ -27,7 +27,7 @@ pub(in crate::cli) use verify::proved_with;
 use std::path::Path;
 
 use super::{Exit, Format, Shell};
-use crate::diagnostic::registry::{facts, host, wheel as codes};
+use crate::codes::{facts, host, wheel as codes};
 use crate::diagnostic::{Diagnostic, Place, shell_quoted};
 use crate::names::WheelName;
 use crate::sys::PositionalFile;

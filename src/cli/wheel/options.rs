@@ -6,8 +6,8 @@ use super::bar::Watchers;
 use super::judging::Judge;
 use crate::audit::{Excludes, Look, MachineLibraries, NoLibraries, SearchPath};
 use crate::cli::{Exit, Shell, load};
+use crate::codes::wheel as codes;
 use crate::compat::policy::{Family, PolicyFile};
-use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Diagnostic, Severity, Sink, Source, nearest};
 use crate::sys::{self, Room, Sysroot};
 

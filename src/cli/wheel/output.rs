@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::bar::{Bar, Watchers};
 use super::{Format, Printing, WheelFile, report};
 use crate::cli::{Exit, Shell};
-use crate::diagnostic::registry::wheel as codes;
+use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::sys::{self, Existing, Saved};
 use crate::wheel::{self, Change, DosTime, LabelRule, Wheel, WriteOptions};

@@ -9,10 +9,10 @@ use serde::Deserialize;
 
 use super::policies::{LINUX, MOST_POLICIES, version_of};
 use super::{Family, Policies};
+use crate::codes::{facts as codes, matrix};
 use crate::diagnostic::{
     Diagnostic, Sink, Source, Span,
     nearest::{nearest, with_nearest},
-    registry::{facts as codes, matrix},
 };
 use crate::names::Arch;
 use crate::yaml::{

@@ -10,8 +10,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::codes::facts as codes;
 use crate::compat::rows::{ActionRow, Origin, Status};
-use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::facts as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink, Source};
 use crate::yaml;
 
 /// The action of this project. A release cannot hold its own commit, so the shipped table has no

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::Reader;
 use super::texts::{is_label, is_name, leaves_the_repository};
+use crate::codes::matrix as codes;
 use crate::config::fields::FIELD_AXES;
 use crate::config::{Axis, AxisRole, AxisValue, GpuPolicy, PythonFrom, Word};
 use crate::diagnostic::{
     Diagnostic, Span,
     nearest::{nearest, with_nearest},
-    registry::matrix as codes,
 };
 use crate::names::{DistributionName, PackageVersion, PythonVersion, RocmVersion, Version};
 use crate::yaml::{Key, Node};

@@ -7,13 +7,13 @@ use indexmap::IndexMap;
 use super::axes::Naming;
 use super::fields::words;
 use super::{Reader, entries};
+use crate::codes::matrix as codes;
 use crate::config::fields::OVERRIDES;
 use crate::config::limits::MOST_COMPARED;
 use crate::config::{Axis, AxisRole, AxisValue, Exclude, GpuPolicy, Overrides, Row, Word, syntax};
 use crate::diagnostic::{
     Diagnostic,
     nearest::{nearest, with_nearest},
-    registry::matrix as codes,
 };
 use crate::yaml::{Key, Node, Value, shape};
 

@@ -3,6 +3,8 @@
 use super::axes::Naming;
 use super::cells::Known;
 use super::{Reader, entries, explicit_places, items, text, texts};
+use crate::codes::matrix as codes;
+use crate::codes::{plan, release};
 use crate::compat::rows::ReleaseTypeRow;
 use crate::config::limits::{MOST_ENTRIES, MOST_GROUPS, MOST_LIBRARIES, MOST_PARALLEL};
 use crate::config::{
@@ -14,8 +16,6 @@ use crate::config::{
 use crate::diagnostic::{
     Diagnostic,
     nearest::{nearest, with_nearest},
-    registry::matrix as codes,
-    registry::{plan, release},
 };
 use crate::names::{Age, DistributionName, Withdrawal};
 use crate::yaml::{Node, Value};

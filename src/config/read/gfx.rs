@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use indexmap::IndexSet;
 
 use super::Reader;
+use crate::codes::matrix as codes;
 use crate::config::Gfx;
 use crate::config::limits::MOST_TARGETS;
 use crate::diagnostic::{
     Diagnostic,
     nearest::{nearest, with_nearest},
-    registry::matrix as codes,
 };
 use crate::names::{GfxTarget, ProductName};
 use crate::yaml::Node;

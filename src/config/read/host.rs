@@ -1,8 +1,8 @@
 //! `rocm: [host]`: the ROCm of this machine as a value of the axis.
 
 use super::Reader;
+use crate::codes::plan as codes;
 use crate::config::HostValue;
-use crate::diagnostic::registry::plan as codes;
 use crate::yaml::{Node, Value};
 
 /// The word for this machine.

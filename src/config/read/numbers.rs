@@ -1,6 +1,7 @@
 //! Versions without quotes that other tools read as other numbers.
 
-use crate::diagnostic::{Diagnostic, Sink, Source, registry::matrix as codes};
+use crate::codes::matrix as codes;
+use crate::diagnostic::{Diagnostic, Sink, Source};
 use crate::yaml::{Node, Scalar, Value};
 
 /// Keys whose values name versions.

@@ -5,12 +5,12 @@
 
 use super::super::Given;
 use super::{Reader, text};
+use crate::codes::matrix as codes;
 use crate::compat::rows::ReleaseTypeRow;
 use crate::config::Places;
 use crate::diagnostic::{
     Span,
     nearest::{nearest, with_nearest},
-    registry::matrix as codes,
 };
 use crate::yaml::{Key, Node, Scalar, Value};
 

@@ -3,6 +3,8 @@
 use indexmap::IndexSet;
 
 use super::Reader;
+use crate::codes::build;
+use crate::codes::matrix as codes;
 use crate::compat::rows::ReleaseTypeRow;
 use crate::config::limits::{LONGEST_TEXT_BYTES, MOST_RUNNER_LABELS, MOST_SECRETS};
 use crate::config::syntax::{
@@ -13,8 +15,6 @@ use crate::config::{RunnerSelector, is_runner_group};
 use crate::diagnostic::{
     Diagnostic, Place, Sink, Source,
     nearest::{nearest, with_nearest},
-    registry::build,
-    registry::matrix as codes,
 };
 use crate::yaml::{Node, Value};
 

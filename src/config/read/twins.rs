@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Reader;
+use crate::codes::matrix as codes;
 use crate::config::{Overrides, Row, Word};
-use crate::diagnostic::{Diagnostic, Severity, registry::matrix as codes};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::yaml::Node;
 
 /// One entry as written and as read.

@@ -3,8 +3,9 @@
 use std::sync::OnceLock;
 
 use super::{ESCAPES, RecipeDocument, ReplacementPart, StepDocument, shape::RECIPE};
+use crate::codes::build as codes;
 use crate::config::{Leaves, VersionFrom};
-use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::build as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink, Source};
 use crate::names::{DistributionName, TagSet};
 use crate::yaml;
 

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::read::embedded_text;
 use super::{RecipeDocument, RecipeOverview, embedded, embedded_names, resolve};
+use crate::codes::plan::UNKNOWN_RECIPE;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::nearest::{nearest, with_nearest};
-use crate::diagnostic::registry::plan::UNKNOWN_RECIPE;
 
 /// The recipes that can be named. Each is put together with what it uses when it is first asked
 /// for.

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 
 use super::{RecipeDocument, Recipes, StepDocument};
+use crate::codes::build as codes;
+use crate::diagnostic::Diagnostic;
 use crate::diagnostic::nearest::{nearest, with_nearest};
-use crate::diagnostic::{Diagnostic, registry::build as codes};
 
 /// A recipe with the parts of all that it uses. What it says itself goes before what is used: its
 /// variables, facts, environment and sources replace those of the same name. A recipe that is used

@@ -2,9 +2,9 @@
 
 use super::choice::{Asked, Preference, choose};
 use super::log::{Answer, Log, Reading};
+use crate::codes::host as codes;
 use crate::compat::rows::AttentionExpectRow;
 use crate::compat::{Compat, TableGroup, begins};
-use crate::diagnostic::registry::host as codes;
 use crate::diagnostic::{Diagnostic, Place, Source};
 use crate::names::{GfxTarget, Version};
 

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::super::api::ApiError;
 use super::GithubError;
-use crate::diagnostic::{Code, Diagnostic, Place, registry::release as codes};
+use crate::codes::release as codes;
+use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::publish::remote::Contradiction;
 
 /// A code, and what to do.

@@ -1,11 +1,12 @@
 //! A plan read back into jobs.
 
 use super::{ExcludedDocument, JobDocument, MatrixDocument, PlanDocument, VERSION, check, field};
+use crate::codes::plan as codes;
 use crate::config::{
     DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom,
     Repair, RepairPlatform, RunnerSelector, Switch, Test, TestFamilies, TorchFrom,
 };
-use crate::diagnostic::{Diagnostic, Sink, Source, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Sink, Source};
 use crate::plan::job::indexes_for;
 use crate::plan::{DroppedGfx, Estimate, Job, LeftOut, SavedPlan, Settings};
 

@@ -1,6 +1,7 @@
 //! Why a release is not written to.
 
-use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Place};
 
 /// One reason. All of a release are told together.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -31,7 +31,8 @@ pub fn faults(diagnostics: &[Diagnostic], room: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::faults;
-    use crate::diagnostic::{Diagnostic, Source, registry::matrix as codes};
+    use crate::codes::matrix as codes;
+    use crate::diagnostic::{Diagnostic, Source};
 
     #[test]
     fn faults_are_listed_errors_first_and_no_text_leaves_its_cell() {

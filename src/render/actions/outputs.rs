@@ -2,7 +2,8 @@
 
 use sha2::{Digest as _, Sha256};
 
-use crate::diagnostic::{Diagnostic, registry::plan as codes};
+use crate::codes::plan as codes;
+use crate::diagnostic::Diagnostic;
 use crate::names::Digest;
 
 /// An output: its name and its value.

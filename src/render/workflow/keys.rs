@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
+use crate::codes::plan as codes;
+use crate::diagnostic::{Diagnostic, Sink};
 use crate::plan::GithubPlan;
 
 /// Tells of keys that a job of the workflow reads and a leg of its matrix lacks: GitHub would take

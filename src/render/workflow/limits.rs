@@ -1,8 +1,9 @@
 //! What GitHub would refuse, found before anything is written.
 
+use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::config::{Attest, HostValue, Leaves, Switch};
-use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::plan as codes, shell_line};
+use crate::diagnostic::{Diagnostic, Severity, Sink, counted, shell_line};
 use crate::plan::{self, Plan};
 
 /// The matrices fit the outputs of a job, the wheels are no more artifacts than a job may fetch,

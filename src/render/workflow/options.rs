@@ -3,12 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::Words;
+use crate::codes::{build, plan as codes};
 use crate::config::{CheckProfile, Config, Platform, Release, Workflow};
-use crate::diagnostic::{
-    Diagnostic, Place, Sink,
-    registry::{build, plan as codes},
-    render::is_invisible,
-};
+use crate::diagnostic::{Diagnostic, Place, Sink, render::is_invisible};
 use crate::plan::{Group, Plan};
 use crate::render::command;
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::compat::refresh::actions::TOOL;
-use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Sink};
 
 /// The action's reference while the facts have no commit of it: the version that renders. A release
 /// cannot hold its own commit.

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::Words;
 use super::options::Agreed;
+use crate::codes::handover;
 use crate::compat::Compat;
 use crate::config::{CheckProfile, Leaves, PrRunMode, Switch, ToolFrom};
-use crate::diagnostic::registry::handover;
 use crate::names;
 use crate::plan::Plan;
 use crate::render::quote;

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::MAKE_AGAIN;
 use super::opened::OpenedWheel;
+use crate::codes::sdk as codes;
 use crate::compat::rows::Tables;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::sdk as codes;
 use crate::sdk::PackageKind;
 use crate::sdk::search::up;
 

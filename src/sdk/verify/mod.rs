@@ -18,8 +18,8 @@ mod sonames;
 mod stubs;
 mod texts;
 
+use crate::codes::{rocm, wheel as codes};
 use crate::compat::rows::Tables;
-use crate::diagnostic::registry::{rocm, wheel as codes};
 use crate::diagnostic::{Code, Diagnostic};
 
 pub use opened::{

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::opened::{Opened, OpenedWheel, family_folder};
+use crate::codes::sdk as codes;
 use crate::compat::rows::Tables;
-use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::names::Version;
 use crate::sdk::PackageKind;

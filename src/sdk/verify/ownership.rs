@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::opened::{Opened, OpenedWheel};
-use crate::diagnostic::registry::sdk as codes;
+use crate::codes::sdk as codes;
 use crate::diagnostic::{Diagnostic, counted};
 use crate::names::folders_above;
 use crate::sdk::case;

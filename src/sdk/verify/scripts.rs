@@ -2,7 +2,7 @@
 
 use super::opened::OpenedWheel;
 use super::texts::{Script, scripts};
-use crate::diagnostic::registry::sdk as codes;
+use crate::codes::sdk as codes;
 use crate::diagnostic::{Diagnostic, Severity};
 
 pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::opened::{Linked, Opened, OpenedWheel};
+use crate::codes::sdk as codes;
 use crate::compat::policy::{Family, Policies};
 use crate::compat::rows::Tables;
-use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::names::{Arch, without_dots};
 use crate::sdk::PackageKind;

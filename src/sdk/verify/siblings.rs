@@ -3,9 +3,9 @@
 use super::MAKE_AGAIN;
 use super::names::normalized;
 use super::opened::OpenedWheel;
+use crate::codes::sdk as codes;
 use crate::compat::rows::Tables;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::sdk as codes;
 use crate::sdk::PackageKind;
 use crate::sdk::layout::row;
 

@@ -2,8 +2,8 @@
 
 use super::MAKE_AGAIN;
 use super::opened::OpenedWheel;
+use crate::codes::sdk as codes;
 use crate::compat::rows::Tables;
-use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::names::is_file_name;
 use crate::sdk::PackageKind;

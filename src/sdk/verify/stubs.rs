@@ -2,8 +2,8 @@
 
 use super::MAKE_AGAIN;
 use super::opened::{Held, OpenedWheel};
+use crate::codes::sdk as codes;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::registry::sdk as codes;
 use crate::names::beside;
 
 pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {

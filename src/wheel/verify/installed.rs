@@ -5,8 +5,8 @@ use super::super::entry_points::{entry_point_faults, reserved_script};
 use super::super::zip::limits::MAX_ENTRY_POINTS_BYTES;
 use super::super::{Member, WheelHeaders};
 use super::Findings;
+use crate::codes::wheel as codes;
 use crate::diagnostic::Sink;
-use crate::diagnostic::registry::wheel as codes;
 
 /// The folders of `.data` (binary distribution format, "The .data directory"; pip: `SCHEME_KEYS`).
 const SCHEMES: [&str; 5] = ["data", "headers", "platlib", "purelib", "scripts"];

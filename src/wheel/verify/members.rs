@@ -11,7 +11,7 @@ use super::super::vouch::{Doubt, doubt};
 use super::super::{Archive, Member, Wheel, WheelError};
 use super::Findings;
 use crate::bytes::start_threads;
-use crate::diagnostic::registry::wheel as codes;
+use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place, Sink};
 
 /// What is odd about the container, though it can be read.

@@ -6,8 +6,8 @@ use super::super::identity::{ONCE_IN_METADATA, form_faults, is_same_distribution
 use super::super::limits::MAX_TAGS;
 use super::super::{Headers, Member, WheelHeaders};
 use super::{Findings, bad_header, required};
-use crate::diagnostic::registry::rocm::TAG_MISMATCH;
-use crate::diagnostic::registry::wheel as codes;
+use crate::codes::rocm::TAG_MISMATCH;
+use crate::codes::wheel as codes;
 use crate::diagnostic::{Severity, Sink};
 use crate::names::{LabelParts, Requirement, Version, VersionSpecifiers, WheelName};
 

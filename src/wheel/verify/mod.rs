@@ -13,7 +13,7 @@ use super::dist_info::dist_info_folder;
 use super::progress::{Meter, Watch};
 use super::{Archive, Headers, LabelRule, Member, Wheel, WheelError, WheelHeaders};
 use crate::bytes::{ReadAt, start_threads};
-use crate::diagnostic::registry::wheel as codes;
+use crate::codes::wheel as codes;
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, Sink};
 use crate::names::WheelName;
 

@@ -16,8 +16,8 @@ use super::limits::MAX_COMMENT_BYTES;
 use super::local::LOCAL_SIGNATURE;
 use super::{FLAG_DESCRIPTOR, FULL_32, Member, Method, UNICODE_PATH_FIELD, ZIP64_FIELD};
 use crate::bytes::ReadAt;
+use crate::codes::wheel as codes;
 use crate::diagnostic::Code;
-use crate::diagnostic::registry::wheel as codes;
 
 /// The version of the Unicode Path field that is defined (APPNOTE 4.6.9).
 const UNICODE_PATH_VERSION: u8 = 1;

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::fmt;
 
 use super::{Record, Shape, words_of};
+use crate::codes::matrix as codes;
 use crate::diagnostic::{
     Diagnostic, Sink, Source,
     nearest::{nearest, with_nearest},
-    registry::matrix as codes,
 };
 use crate::yaml::{Key, Node, Value};
 

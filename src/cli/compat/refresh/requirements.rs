@@ -7,9 +7,10 @@ use serde::Deserialize;
 
 use super::Found;
 use crate::cli::{Exit, Shell};
+use crate::codes::facts as codes;
 use crate::compat::refresh::requirements::{self, Difference, TorchRelease};
 use crate::compat::{Compat, patch};
-use crate::diagnostic::{Diagnostic, Place, registry::facts as codes};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::fetch::{self, Proxies};
 use crate::names::Version;
 

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::Found;
 use crate::cli::{Exit, Shell};
+use crate::codes::facts as codes;
 use crate::compat::pages::{self, IndexPage};
 use crate::compat::refresh::{self, Difference};
 use crate::compat::{Compat, patch};
-use crate::diagnostic::{Diagnostic, Place, registry::facts as codes};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::fetch::{self, FetchError, Proxies};
 use crate::sys;
 

@@ -6,8 +6,9 @@ use super::offer::Offer;
 use super::there::There;
 use crate::cli::publish::contents::gfx_read;
 use crate::cli::publish::{Args, Exit, cloned};
+use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Severity, Sink, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Severity, Sink};
 use crate::publish::remote::{Goal, locked, standing};
 use crate::publish::{
     ListedAsset, MissingRule, Particulars, Release, Wanted, against_plan, archives_against_plan,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::cli::publish::Gathered;
-use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::github::{End, GithubError};
 use crate::sys;
 

@@ -9,8 +9,9 @@ use crate::cli::publish::{
     Args, Exit, Gathered, Shell, cloned, left_out, load, named, once, parsed,
 };
 use crate::cli::{known, publish};
+use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink};
 use crate::publish::remote::LONGEST_NAME_BYTES;
 use crate::publish::{GitTag, as_github_release};
 use crate::sys;

@@ -6,7 +6,8 @@ use std::path::Path;
 use crate::cli::publish::connect::Opened;
 use crate::cli::publish::{Args, Exit, Gathered, load};
 use crate::cli::published::no_listing;
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
 use crate::github::{GithubError, of_goal};
 use crate::publish::remote::{Goal, is_own_draft, standing};
 use crate::publish::{

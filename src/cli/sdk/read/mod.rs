@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use self::packed::Packed;
 use crate::archive::Compression;
 use crate::bytes::{Part, ReadAt, start_threads};
-use crate::diagnostic::registry::sdk as codes;
+use crate::codes::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::names::{ArtifactName, ArtifactNameError, without_dots};
 use crate::sdk::limits::{ListingBudget, MAX_LISTING_BYTES, beyond_limit};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::payload::{is_payload, payload};
 use crate::audit::{FileFacts, FileKind, Library};
+use crate::codes::sdk as codes;
 use crate::compat::rows::Tables;
-use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::elf::{Class, Endian, machine};
 use crate::names::WheelName;

@@ -11,7 +11,7 @@ use crate::archive::limits::MAX_MEMBER_IN_MEMORY_BYTES;
 use crate::archive::{Compression, Unpacked, UnpackedKind, each_member, gunzip, is_damage};
 use crate::audit::Library;
 use crate::bytes::{ReadAt, start_threads};
-use crate::diagnostic::registry::rocm;
+use crate::codes::rocm;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::{self, Elf, is_elf};
 use crate::sdk::limits::{MAX_LIBRARY_BYTES, MAX_SOURCE_BYTES};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::audit::{self, SplitCode};
-use crate::diagnostic::registry::rocm;
+use crate::codes::rocm;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::sdk::PackageKind;
 use crate::sdk::verify::Opened;

@@ -8,7 +8,7 @@ use super::{Done, Faults, Job, save};
 use crate::audit::{self, Graft, Made, Part, Plan, Report};
 use crate::bytes::{MakeScratch, is_same};
 use crate::cli::wheel::bar::{Bar, Watchers};
-use crate::diagnostic::registry::elf as elf_codes;
+use crate::codes::elf as elf_codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::names::WheelName;
 use crate::sys::{FileError, Owners, PositionalFile};

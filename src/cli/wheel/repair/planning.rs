@@ -12,8 +12,8 @@ use crate::audit::{
     self, Fingerprint, MachineLibrary, Needless, Plan, Repair, Report, Verdict, Wanted,
 };
 use crate::bytes::{ReadAt, each_piece};
+use crate::codes::{rocm as rocm_codes, wheel as codes};
 use crate::compat::policy::Family;
-use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::names::{Arch, Digest, TagSet};
 use crate::sys;

@@ -1,6 +1,6 @@
 //! The `G34x` codes: what jobs of a workflow hand to each other.
 
-use super::super::Code;
+use crate::diagnostic::Code;
 
 /// Every one of them, in order.
 pub const ALL: &[&Code] = &[

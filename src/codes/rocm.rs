@@ -1,6 +1,6 @@
 //! The `R` codes: what a wheel for ROCm says of itself against what it holds.
 
-use super::super::Code;
+use crate::diagnostic::Code;
 
 /// Every `R` code, in order.
 pub const ALL: &[&Code] = &[

@@ -1,6 +1,6 @@
 //! The `G` codes: releases, local and on GitHub.
 
-use super::super::Code;
+use crate::diagnostic::Code;
 
 /// Every `G` code, in order.
 pub const ALL: &[&Code] = &[

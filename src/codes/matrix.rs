@@ -1,13 +1,13 @@
 //! The `M` codes: what is wrong in a YAML file of the user.
 
-use super::super::Code;
+use crate::diagnostic::Code;
+pub use rock_diagnostic::codes::matrix::*;
 
 /// Every `M` code, in order.
 pub const ALL: &[&Code] = &[
     &DUPLICATE_KEY,
     &BAD_SYNTAX,
     &TAB,
-    &NOT_UTF8,
     &BYTE_ORDER_MARK,
     &MERGE_KEY,
     &TAG,
@@ -45,7 +45,6 @@ pub const ALL: &[&Code] = &[
     &NO_MATRIX_FILE,
     &UNKNOWN_GFX,
     &SAVED_PLAN,
-    &MORE_FAULTS,
     &CELL_TWICE,
     &BAD_ISSUE,
     &OTHER_SYSTEM,
@@ -71,12 +70,6 @@ pub const TAB: Code = Code::error(
     "M003",
     "tab",
     "YAML allows spaces only in indentation. Set your editor to insert spaces in `.yaml` files.",
-);
-/// Bytes that are not UTF-8.
-pub const NOT_UTF8: Code = Code::error(
-    "M004",
-    "not-utf8",
-    "The file holds bytes that are not UTF-8 text. Files saved as UTF-16 or in an old code page look like this; so do files that are no text at all.\n\nSave the file as UTF-8.",
 );
 /// A byte order mark.
 pub const BYTE_ORDER_MARK: Code = Code::warning(
@@ -299,12 +292,6 @@ pub const SAVED_PLAN: Code = Code::error(
     "M055",
     "saved-plan",
     "The file is what `rock-matrix plan --format json` wrote. `check` and `plan` read matrix files; commands that build, render or publish jobs also take a saved plan.",
-);
-/// More faults than are shown.
-pub const MORE_FAULTS: Code = Code::note(
-    "M051",
-    "more-faults",
-    "There are more than a thousand faults, and the rest is only counted. Many of them usually have one cause.",
 );
 /// Two entries about one cell.
 pub const CELL_TWICE: Code = Code::error(

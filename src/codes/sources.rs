@@ -1,6 +1,6 @@
 //! The `C` codes from C101 on: where sources come from.
 
-use super::super::Code;
+use crate::diagnostic::Code;
 
 /// Every one of these codes, in order.
 pub const ALL: &[&Code] = &[

@@ -1,6 +1,6 @@
 //! The `P` codes: why cells yield no job, and what makes a plan fail.
 
-use super::super::Code;
+use crate::diagnostic::Code;
 
 /// Every `P` code, in order.
 pub const ALL: &[&Code] = &[

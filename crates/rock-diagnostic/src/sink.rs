@@ -1,7 +1,7 @@
 //! Collects diagnostics so that one run shows every fault.
 
-use super::registry::matrix::MORE_FAULTS;
 use super::{Diagnostic, Severity};
+use crate::codes::matrix::MORE_FAULTS;
 
 /// Diagnostics that are kept. A file of megabytes can hold more faults than anybody reads, each of
 /// which costs a search for its line.
@@ -134,7 +134,8 @@ impl Extend<Diagnostic> for Sink {
 #[cfg(test)]
 mod tests {
     use super::{KEPT, Sink};
-    use crate::diagnostic::{Diagnostic, registry::matrix as codes};
+    use crate::Diagnostic;
+    use crate::test_codes as codes;
 
     #[test]
     fn what_is_too_much_to_read_is_counted_and_an_error_is_never_lost() {
@@ -153,6 +154,6 @@ mod tests {
             "no error is lost among warnings"
         );
         assert_eq!(found.last().unwrap().message, "7 more faults are not shown");
-        assert_eq!(found.last().unwrap().code, &codes::MORE_FAULTS);
+        assert_eq!(found.last().unwrap().code, &super::MORE_FAULTS);
     }
 }

@@ -1,6 +1,6 @@
 //! The `S` codes: Python packages of the ROCm SDK.
 
-use super::super::Code;
+use crate::diagnostic::Code;
 
 /// Every one of these codes, in order.
 pub const ALL: &[&Code] = &[

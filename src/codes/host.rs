@@ -1,6 +1,7 @@
 //! The `H` codes.
 
-use super::super::Code;
+use crate::diagnostic::Code;
+pub use rock_diagnostic::codes::host::*;
 
 /// Every `H` code, in order.
 pub const ALL: &[&Code] = &[
@@ -23,8 +24,6 @@ pub const ALL: &[&Code] = &[
     &HIDDEN_GPUS,
     &UNREADABLE_HOST_FILE,
     &NO_SUCH_TREE,
-    &CANNOT_READ_FILE,
-    &CANNOT_WRITE_FILE,
     &UNKNOWN_CODE,
     &VARIABLES_LEFT_OUT,
     &LISTS_REPLACED,
@@ -152,18 +151,6 @@ pub const NO_SUCH_TREE: Code = Code::error(
     "H019",
     "no-such-tree",
     "`--sysfs-root` names the folder that holds a copy of `sys`, as in `DIR/sys/class/kfd/kfd/topology/nodes`.\n\nGive the folder above `sys`, not `sys` itself.",
-);
-/// A file cannot be read.
-pub const CANNOT_READ_FILE: Code = Code::error(
-    "H020",
-    "cannot-read-file",
-    "A file that the command needs cannot be read: it is not there, its mode keeps this user out, it is too large to be what it should be, or it is not UTF-8 text.\n\nNothing was written. Correct the path or the file and run the command again.",
-);
-/// A file cannot be written.
-pub const CANNOT_WRITE_FILE: Code = Code::error(
-    "H021",
-    "cannot-write-file",
-    "A file or folder cannot be made, replaced or removed: the disk is full, the folder's mode keeps this user out, or something else has that name.\n\nFiles are written beside their place and moved there whole, so the old content stays as it was.",
 );
 /// `explain` is asked about what is no code.
 pub const UNKNOWN_CODE: Code = Code::error(

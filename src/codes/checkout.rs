@@ -1,6 +1,6 @@
 //! The `C` codes up to C099: source trees, and the patches on them.
 
-use super::super::Code;
+use crate::diagnostic::Code;
 
 /// Every one of these codes, in order.
 pub const ALL: &[&Code] = &[

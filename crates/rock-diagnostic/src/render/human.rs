@@ -6,7 +6,7 @@ use annotate_snippets::{
 
 use super::redact::redact_urls;
 use super::text::{visible, visible_lines, without_late_controls};
-use crate::diagnostic::{Diagnostic, Label, Place, Severity, Source, Span};
+use crate::{Diagnostic, Label, Place, Severity, Source, Span};
 
 /// Bytes of a source line that are laid out whole; of a longer one only what is around the carets.
 const LONGEST_LINE: usize = 4000;
@@ -215,7 +215,8 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::human;
-    use crate::diagnostic::{Diagnostic, Place, Source, registry::matrix as codes};
+    use crate::test_codes as codes;
+    use crate::{Diagnostic, Place, Source};
 
     fn source() -> Source {
         Source::new(
@@ -279,7 +280,7 @@ mod tests {
           |
           = note: argument `--gpu`: set here
         "#);
-        let d = Diagnostic::new(&codes::NOT_UTF8, "not text")
+        let d = Diagnostic::new(&crate::codes::matrix::NOT_UTF8, "not text")
             .at(Place::File("a.yaml".into()), "byte 3 cannot be read");
         assert_snapshot!(human(&[d], false), @r#"
         error[M004 not-utf8]: not text

@@ -1,6 +1,6 @@
 //! The `W` codes: wheels as containers, their dist-info, and changing their names.
 
-use super::super::Code;
+use crate::diagnostic::Code;
 
 /// Every `W` code, in order.
 pub const ALL: &[&Code] = &[

@@ -1,6 +1,6 @@
 //! The `E` codes: ELF files in wheels.
 
-use super::super::Code;
+use crate::diagnostic::Code;
 
 /// Every `E` code, in order.
 pub const ALL: &[&Code] = &[

@@ -1,6 +1,6 @@
 //! The `K` codes: facts.
 
-use super::super::Code;
+use crate::diagnostic::Code;
 
 /// Every `K` code, in order.
 pub const ALL: &[&Code] = &[

@@ -1,6 +1,6 @@
 //! The `B` codes: recipes, building, containers.
 
-use super::super::Code;
+use crate::diagnostic::Code;
 
 /// Every `B` code, in order.
 pub const ALL: &[&Code] = &[

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::redact::redact_urls;
 use super::text::printable;
-use crate::diagnostic::{Diagnostic, Label, Place};
+use crate::{Diagnostic, Label, Place};
 
 #[derive(Serialize)]
 struct Row<'a> {
@@ -116,7 +116,8 @@ fn spot(label: &Label) -> Spot {
 #[cfg(test)]
 mod tests {
     use super::json;
-    use crate::diagnostic::{Diagnostic, Source, registry::matrix as codes};
+    use crate::test_codes as codes;
+    use crate::{Diagnostic, Source};
 
     #[test]
     fn each_line_is_one_object_with_places_in_characters() {

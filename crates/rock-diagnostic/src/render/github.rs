@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::redact::redact_urls;
 use super::text::{visible, visible_lines};
-use crate::diagnostic::{Diagnostic, Place, Severity, Source};
+use crate::{Diagnostic, Place, Severity, Source};
 
 /// Severities in order, and the command of each.
 const KINDS: [(Severity, &str); 3] = [
@@ -168,7 +168,8 @@ fn escape_property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::Annotated;
-    use crate::diagnostic::{Diagnostic, Place, Source, registry::matrix as codes};
+    use crate::test_codes as codes;
+    use crate::{Diagnostic, Place, Source};
 
     /// Every file is known by the path that it was given by, but for one.
     fn known(path: &str) -> Option<String> {

@@ -1,8 +1,8 @@
-//! The page of all codes, made of the registry.
+//! The reference page of all codes.
 
 use std::fmt::Write;
 
-use super::registry;
+use super::all;
 
 /// What the letters of codes stand for.
 const LETTERS: [(char, &str); 11] = [
@@ -23,16 +23,14 @@ const LETTERS: [(char, &str); 11] = [
 pub fn reference() -> String {
     let mut out = String::from(
         "# Diagnostics\n\n\
-         <!-- Made of src/diagnostic/registry by `ROCK_BLESS=1 cargo test`; do not edit. -->\n\n\
+         <!-- Made of src/codes by `ROCK_BLESS=1 cargo test`; do not edit. -->\n\n\
          Everything that is wrong is told in one form: a code, what is wrong, where, and what to do.\n\
          A code has a letter for its subject and a number; its name says the same in words.\n\
          `rock-matrix explain CODE` shows what stands here, by number or by name.\n\
          Errors make a command fail; warnings and notes do not.\n",
     );
     for (letter, title) in LETTERS {
-        let codes: Vec<_> = registry::all()
-            .filter(|code| code.id.starts_with(letter))
-            .collect();
+        let codes: Vec<_> = all().filter(|code| code.id.starts_with(letter)).collect();
         if codes.is_empty() {
             continue;
         }
@@ -50,12 +48,12 @@ pub fn reference() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LETTERS, reference, registry};
+    use super::{LETTERS, all, reference};
 
     #[test]
     fn every_code_stands_in_the_page() {
         let page = reference();
-        for code in registry::all() {
+        for code in all() {
             assert!(
                 LETTERS
                     .iter()

@@ -1,7 +1,7 @@
-//! Every diagnostic code, one table a letter.
+//! All diagnostic codes: those of the command line, and those of the libraries.
 //!
 //! **Invariant:** a code is never reused and never changes its meaning; `explain` and
-//! `docs/diagnostics.md` are made of this registry alone.
+//! `docs/diagnostics.md` are generated from these tables alone.
 
 pub mod build;
 pub mod checkout;
@@ -11,17 +11,22 @@ pub mod handover;
 pub mod host;
 pub mod matrix;
 pub mod plan;
+mod reference;
 pub mod release;
 pub mod rocm;
 pub mod sdk;
 pub mod sources;
 pub mod wheel;
 
-use super::Code;
+pub use reference::reference;
 
-/// Every code, sorted by id within its letter.
-pub fn all() -> impl Iterator<Item = &'static Code> {
-    [
+use crate::diagnostic::Code;
+
+/// The tables of codes, by crate.
+const CRATES: &[&[&[&Code]]] = &[
+    // crates
+    rock_diagnostic::codes::ALL,
+    &[
         matrix::ALL,
         facts::ALL,
         plan::ALL,
@@ -35,10 +40,21 @@ pub fn all() -> impl Iterator<Item = &'static Code> {
         release::ALL,
         handover::ALL,
         sources::ALL,
-    ]
-    .into_iter()
-    .flatten()
-    .copied()
+    ],
+];
+
+/// Returns all codes, sorted by ID.
+pub fn all() -> impl Iterator<Item = &'static Code> {
+    let mut codes: Vec<&Code> = CRATES
+        .iter()
+        .copied()
+        .flatten()
+        .copied()
+        .flatten()
+        .copied()
+        .collect();
+    codes.sort_by_key(|code| code.id);
+    codes.into_iter()
 }
 
 /// The code with this id (`M001`) or name (`duplicate-key`), in any case.

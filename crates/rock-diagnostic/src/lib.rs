@@ -6,20 +6,20 @@
 //! **Invariant:** nothing here reads a file or prints; renderers return text.
 
 mod code;
+pub mod codes;
 mod counted;
 pub mod markdown;
 pub mod nearest;
 mod place;
-mod reference;
-pub mod registry;
 pub mod render;
 mod shell_word;
 mod sink;
+#[cfg(test)]
+mod test_codes;
 
 pub use code::{Code, Severity};
 pub use counted::{Count, are, counted};
 pub use place::{Label, Place, Source, Span};
-pub use reference::reference;
 pub use shell_word::{shell_line, shell_quoted};
 pub use sink::Sink;
 
