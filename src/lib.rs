@@ -9,7 +9,7 @@ pub mod codes;
 pub mod yaml;
 
 pub mod bytes;
-pub mod names;
+pub use rock_names as names;
 
 pub mod archive;
 pub mod cmake;

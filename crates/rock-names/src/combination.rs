@@ -109,7 +109,7 @@ pub fn torch_text(torch: &Version) -> String {
 #[cfg(test)]
 mod tests {
     use super::Combination;
-    use crate::names::WheelIdentity;
+    use crate::WheelIdentity;
 
     fn of(label: &str) -> Combination {
         let name = format!("flash_attn-2.8.3+{label}-cp312-cp312-linux_x86_64.whl");

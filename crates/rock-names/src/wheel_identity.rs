@@ -138,7 +138,7 @@ pub fn identify<'a>(
 #[cfg(test)]
 mod tests {
     use super::{WheelIdentity, identify};
-    use crate::names::RocmVersion;
+    use crate::RocmVersion;
 
     fn known() -> Vec<RocmVersion> {
         ["6.2", "6.2.4", "7.1", "7.1.4", "7.2", "7.14"]
@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn assets() -> Vec<String> {
-        let text = include_str!("../../tests/fixtures/assets.json");
+        let text = include_str!("../../../tests/fixtures/assets.json");
         let release: serde_json::Value = serde_json::from_str(text).unwrap();
         release["assets"]
             .as_array()

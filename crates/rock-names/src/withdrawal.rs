@@ -19,10 +19,10 @@ pub enum Selector {
 /// Which files are withdrawn, and the reason, which may be empty.
 ///
 /// ```
-/// use rock_matrix::names::Withdrawal;
+/// use rock_names::Withdrawal;
 /// let rule: Withdrawal = "flash_attn<2.6: superseded".parse()?;
 /// assert_eq!(rule.to_string(), "flash-attn<2.6: superseded");
-/// # Ok::<(), rock_matrix::names::WithdrawalError>(())
+/// # Ok::<(), rock_names::WithdrawalError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Withdrawal {

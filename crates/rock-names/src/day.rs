@@ -4,7 +4,7 @@
 /// `None` where there is no such day.
 ///
 /// ```
-/// use rock_matrix::names::day_digits;
+/// use rock_names::day_digits;
 /// assert_eq!(day_digits("2024-02-29").as_deref(), Some("20240229"));
 /// assert_eq!((day_digits("20250229"), day_digits("2025-5-28")), (None, None));
 /// ```

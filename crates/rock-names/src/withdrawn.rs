@@ -94,7 +94,7 @@ impl IntoIterator for Withdrawn {
 #[cfg(test)]
 mod tests {
     use super::Withdrawn;
-    use crate::names::Digest;
+    use crate::Digest;
 
     #[test]
     fn bytes_are_withdrawn_or_a_name_whatever_the_bytes() {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// `OWNER/REPO`.
 ///
 /// ```
-/// use rock_matrix::names::RepoName;
+/// use rock_names::RepoName;
 /// let repo: RepoName = "org/rock-action".parse().unwrap();
 /// assert_eq!(repo.to_string(), "org/rock-action");
 /// ```

@@ -10,11 +10,11 @@ use super::{DistributionName, LocalLabel, WheelName, WheelNameError};
 /// which a development build may put its commit; `torch-*-…` is any version with any label.
 ///
 /// ```
-/// use rock_matrix::names::ExpectedWheel;
+/// use rock_names::ExpectedWheel;
 /// let expected: ExpectedWheel = "torch-*+rocm7.14.0-cp312-cp312-linux_x86_64.whl".parse()?;
 /// let built = "torch-2.12.0+rocm7.14.0-cp312-cp312-manylinux_2_28_x86_64.whl".parse()?;
 /// assert_eq!(expected.difference(&built), None);
-/// # Ok::<(), rock_matrix::names::WheelNameError>(())
+/// # Ok::<(), rock_names::WheelNameError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedWheel {

@@ -9,11 +9,11 @@ use super::{DistributionName, LocalLabel, PlatformSystem, TagSet, Version};
 /// (binary distribution format, "File name convention").
 ///
 /// ```
-/// use rock_matrix::names::WheelName;
+/// use rock_names::WheelName;
 /// let name: WheelName = "flash_attn-2.7.4.post1%2Brocm62torch2.5triton-py3-none-any.whl".parse()?;
 /// assert_eq!(name.label().unwrap().as_str(), "rocm62torch2.5triton");
 /// assert_eq!(name.to_string(), "flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl");
-/// # Ok::<(), rock_matrix::names::WheelNameError>(())
+/// # Ok::<(), rock_names::WheelNameError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WheelName {

@@ -10,7 +10,7 @@ use super::{LabelError, LocalLabel, Version, day_digits};
 /// development (`TheRock`, `determine_version.py`).
 ///
 /// ```
-/// use rock_matrix::names::rocm_suffix;
+/// use rock_names::rocm_suffix;
 /// assert_eq!(rocm_suffix(&"7.10.0a20251124".parse()?)?.as_str(), "rocm7.10.0a20251124");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -72,7 +72,7 @@ pub fn local_version<'p>(
 #[cfg(test)]
 mod tests {
     use super::{git_segment, local_version, rocm_suffix, rocmsdk_suffix};
-    use crate::names::Version;
+    use crate::Version;
 
     #[track_caller]
     fn check(rocm: &str, upstream: &str, expect: &str) {

@@ -120,7 +120,7 @@ fn built(label: &str) -> Option<Built> {
 #[cfg(test)]
 mod tests {
     use super::misordered;
-    use crate::names::Version;
+    use crate::Version;
 
     /// The two that are told of, by their labels.
     fn check(labels: &[&str]) -> Option<(String, String)> {

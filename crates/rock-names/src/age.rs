@@ -9,10 +9,10 @@ const DAY_S: u64 = 24 * HOUR_S;
 /// A span of time in hours, days or weeks, `36h`, `30d` or `4w`; at most 4 billion of them.
 ///
 /// ```
-/// use rock_matrix::names::Age;
+/// use rock_names::Age;
 /// let age: Age = "2w".parse()?;
 /// assert_eq!((age.seconds(), age.to_string()), (1_209_600, "14d".to_owned()));
-/// # Ok::<(), rock_matrix::names::AgeError>(())
+/// # Ok::<(), rock_names::AgeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Age(u64);

@@ -297,7 +297,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::VersionSpecifiers;
-    use crate::names::Version;
+    use crate::Version;
 
     /// Versions of one project in their order.
     const VERSIONS: &[&str] = &[
