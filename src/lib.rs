@@ -6,12 +6,12 @@
 pub use rock_diagnostic as diagnostic;
 
 pub mod codes;
-pub mod yaml;
+pub use rock_yaml as yaml;
 
-pub mod bytes;
+pub use rock_bytes as bytes;
 pub use rock_names as names;
 
-pub mod archive;
+pub use rock_bytes::archive;
 pub mod cmake;
 pub mod codeobj;
 pub mod elf;

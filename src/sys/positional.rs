@@ -12,7 +12,7 @@ use super::FileError;
 use super::files::kind_of;
 use super::unfinished::Unfinished;
 use crate::bytes::{ReadAt, is_same};
-use crate::wheel::{Target, WriteAhead};
+use crate::bytes::{Target, WriteAhead};
 
 /// Shorter stretches go through memory: a call of the system costs more than copying them.
 const SHORT_BYTES: u64 = 32 << 10;

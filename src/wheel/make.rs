@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::progress::Meter;
 use super::record::{Record, Row};
 use super::zip::{Entry, NewMember, Told, check_name, write_entries};
-use super::{Content, DosTime, Target, WheelError, ZipWriter};
+use super::{Content, DosTime, WheelError, ZipWriter};
+use crate::bytes::Target;
 
 /// A file of a new wheel.
 #[derive(Debug, Clone)]

@@ -27,7 +27,6 @@ mod relabel;
 mod retag;
 mod rewrite;
 mod source_archive;
-mod target;
 mod verify;
 mod version_string;
 mod vouch;
@@ -46,7 +45,6 @@ pub use relabel::{ExistingLabel, relabel};
 pub use retag::{BuildChange, Retag, TagChange, retag};
 pub use rewrite::{Rehash, Rewritten, Unchanged, WriteOptions, rewrite, rewrite_watched};
 pub use source_archive::{verify_source_distribution, verify_tree_archive};
-pub use target::{Target, WriteAhead};
 pub use verify::{
     Carried, check_dist_info, copied_among, copied_faults, verify, verify_headers, verify_some,
     verify_watched,

@@ -6,9 +6,9 @@ use std::process::Command;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use rock_matrix::bytes::ReadAt;
+use rock_matrix::bytes::{ReadAt, Target};
 use rock_matrix::wheel::record::{Record, Row};
-use rock_matrix::wheel::{ExistingLabel, Target, WriteOptions, relabel, rewrite};
+use rock_matrix::wheel::{ExistingLabel, WriteOptions, relabel, rewrite};
 
 use crate::support::{Project, Wheel};
 

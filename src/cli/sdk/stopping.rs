@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use crate::bytes::ReadAt;
+use crate::bytes::{Target, WriteAhead};
 use crate::sys::Signals;
-use crate::wheel::{Target, WriteAhead};
 
 /// How much is copied before it is looked whether a signal has come: less than a second's work.
 const STEP_BYTES: u64 = 64 << 20;

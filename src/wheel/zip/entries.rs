@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
+use super::super::WheelError;
 use super::super::in_order::{Room, Step, in_order};
-use super::super::{WheelError, WriteAhead};
 use super::content::{Content, Deflated, LARGE_BYTES, Opened};
 use super::deflate::{self, Place, WINDOW_BYTES};
 use super::splice::{CopyError, Part, Seam};
 use super::write::{Begun, Packed, stored_header_bytes};
 use super::{Archive, DosTime, Member, NewMember, ZipWriter};
+use crate::bytes::WriteAhead;
 use crate::names::Digest;
 
 /// How much of a content a block has. What it could not refer back to without a dictionary costs
@@ -565,8 +566,8 @@ fn write(
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Target;
     use super::*;
+    use crate::bytes::Target;
     use crate::bytes::is_same;
     use crate::sys::{Existing, FileError, PositionalFile, save};
 

@@ -438,7 +438,7 @@ impl Write for Sparse {
     }
 }
 
-impl super::super::Target for Sparse {
+impl crate::bytes::Target for Sparse {
     /// What is copied here is taken to be zeros.
     fn copy_from(
         &mut self,

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use super::super::{Target, WheelError, WriteAhead};
+use super::super::WheelError;
 use super::bytes::without_fields;
 use super::header::{self, MADE_ON_UNIX, Sizes};
 use super::local::local_extra;
 use super::{Archive, DosTime, Member, Method, UNICODE_PATH_FIELD, deflate};
+use crate::bytes::{Target, WriteAhead};
 
 /// How a new member is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::edited::{Edited, Strip, changes};
 use super::planning::sha256;
 use super::{Done, Faults, Job, save};
 use crate::audit::{self, Graft, Made, Part, Plan, Report};
-use crate::bytes::{MakeScratch, is_same};
+use crate::bytes::{MakeScratch, Target, is_same};
 use crate::cli::wheel::bar::{Bar, Watchers};
 use crate::codes::elf as elf_codes;
 use crate::diagnostic::{Diagnostic, Place};
@@ -77,7 +77,7 @@ impl Making<'_> {
         };
         let bar = Bar::new(Watchers::of(shell), &done.name.to_string());
         let mut mended = Vec::new();
-        let write = |target: &mut dyn wheel::Target| {
+        let write = |target: &mut dyn Target| {
             let written =
                 wheel::rewrite_watched(self.wheel, &edits, &options, target, &|progress| {
                     bar.tell(progress)

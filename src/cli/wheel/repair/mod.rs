@@ -15,7 +15,7 @@ use super::options::Options;
 use super::output::source_date;
 use super::{Printing, WheelFile, report};
 use crate::audit::{Excludes, Look, Plan, Report};
-use crate::bytes::ReadAt as _;
+use crate::bytes::{ReadAt as _, Target};
 use crate::cli::threads::on_threads;
 use crate::cli::{Exit, Format, Shell};
 use crate::codes::{elf as elf_codes, rocm as rocm_codes, wheel as codes};
@@ -429,7 +429,7 @@ fn damaged(report: &Report<'_>) -> Vec<Diagnostic> {
 /// Copies a wheel to its place, byte for byte.
 fn copy(job: &Job<'_>, done: &mut Done) -> Result<(), Vec<Diagnostic>> {
     let Job { file, args, .. } = *job;
-    let write = |target: &mut dyn wheel::Target| {
+    let write = |target: &mut dyn Target| {
         let size = file.file.size_bytes();
         Ok(target
             .copy_from(&file.file, 0, size)
@@ -445,7 +445,7 @@ fn save(
     args: &Args,
     out: &Path,
     is_in_place: bool,
-    write: impl FnOnce(&mut dyn wheel::Target) -> Result<(), Faults>,
+    write: impl FnOnce(&mut dyn Target) -> Result<(), Faults>,
     check: impl FnOnce(&PositionalFile) -> Result<(), Faults>,
 ) -> Result<Option<Saved>, Vec<Diagnostic>> {
     let existing = if args.force && !is_in_place {

@@ -12,7 +12,7 @@ use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::{Key, Node, Scalar, Value};
-use crate::diagnostic::Span;
+use rock_diagnostic::Span;
 
 /// A value of the wrong kind, with its place.
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
@@ -364,8 +364,8 @@ mod tests {
     use serde::Deserialize;
 
     use super::from_node;
-    use crate::diagnostic::{Sink, Source};
-    use crate::yaml::{Node, parse};
+    use crate::{Node, parse};
+    use rock_diagnostic::{Sink, Source};
 
     #[derive(Debug, PartialEq, Deserialize)]
     #[serde(rename_all = "kebab-case", deny_unknown_fields)]

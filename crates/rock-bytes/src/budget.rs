@@ -12,7 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// In rayon, that is any parallel work inside.
 ///
 /// ```
-/// use rock_matrix::bytes::Budget;
+/// use rock_bytes::Budget;
 /// let budget = Budget::new(100);
 /// let first = budget.take(60);
 /// assert!(budget.try_take(60).is_none());

@@ -82,7 +82,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::{Rooms, Scratch, in_memory};
-    use crate::bytes::Budget;
+    use crate::Budget;
 
     #[test]
     fn members_read_out_of_order_are_in_memory_as_far_as_the_budget_goes_and_elsewhere_beyond() {

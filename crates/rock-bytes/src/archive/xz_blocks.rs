@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use liblzma::stream::{Action, Filters, LzmaOptions, Status, Stream};
 
 use super::xz::PRESET;
-use crate::bytes::ReadAt;
+use crate::ReadAt;
 
 /// Section 2.1.1.1: the magic bytes of a stream's header, and of its footer (2.1.2.4).
 const HEADER_MAGIC: [u8; 6] = [0xFD, b'7', b'z', b'X', b'Z', 0];

@@ -11,7 +11,7 @@ use super::pages::Pages;
 /// first touched, and the system is asked for it. What lies here was touched before.
 ///
 /// ```
-/// use rock_matrix::bytes::Spare;
+/// use rock_bytes::Spare;
 /// let spare = Spare::new(1 << 20);
 /// spare.take(4096)[0] = 7;
 /// assert_eq!(spare.take(100)[0], 7, "it is the same buffer, and holds what it held");

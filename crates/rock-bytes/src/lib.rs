@@ -6,6 +6,7 @@
 //! **Invariant:** nothing here holds a file as a whole; [`Scratch`] is room that a caller asked
 //! for.
 
+pub mod archive;
 mod beside;
 mod budget;
 mod joined;
@@ -13,6 +14,7 @@ mod pages;
 mod read_at;
 mod scratch;
 mod spare;
+mod target;
 mod text;
 mod threads;
 
@@ -22,5 +24,6 @@ pub use joined::Joined;
 pub use read_at::{Part, ReadAt, Section, each_piece, is_same};
 pub use scratch::{MakeScratch, Rooms, Scratch, in_memory};
 pub use spare::{Buffer, Spare};
+pub use target::{Target, WriteAhead};
 pub use text::text_within;
 pub use threads::{can_start_threads, start_threads};

@@ -7,7 +7,7 @@ use granit_parser::{ErrorKind, ScanError};
 use super::fault;
 use super::limits::LONGEST_KEY_BYTES;
 use crate::codes::matrix as codes;
-use crate::diagnostic::{Diagnostic, Source, Span};
+use rock_diagnostic::{Diagnostic, Source, Span};
 
 /// The diagnostic of a parser's error. `text` begins `base` bytes into the source.
 pub(super) fn fault(error: &ScanError, source: &Source, base: usize, text: &str) -> Diagnostic {

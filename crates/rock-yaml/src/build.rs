@@ -11,7 +11,7 @@ use super::limits::{
 };
 use super::{Key, Node, Scalar, Value, fault};
 use crate::codes::matrix as codes;
-use crate::diagnostic::{Diagnostic, Sink, Source, Span};
+use rock_diagnostic::{Diagnostic, Sink, Source, Span};
 
 /// A list or mapping that is not closed yet.
 struct Frame {

@@ -6,7 +6,7 @@ use liblzma::stream::{Check, MtStreamBuilder};
 use liblzma::write::XzEncoder;
 
 use super::xz_blocks::write_blocks;
-use crate::bytes::{ReadAt, Section, can_start_threads};
+use crate::{ReadAt, Section, can_start_threads};
 
 /// How much of the content a block has: what `xz -6` takes in threads, three dictionaries (xz(1),
 /// `--block-size`). It is fixed, so that the number of threads does not show.

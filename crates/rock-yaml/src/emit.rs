@@ -171,8 +171,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::to_yaml;
-    use crate::diagnostic::{Sink, Source};
-    use crate::yaml::{de::from_node, parse};
+    use crate::{de::from_node, parse};
+    use rock_diagnostic::{Sink, Source};
 
     #[test]
     fn texts_that_look_like_something_else_are_quoted() {

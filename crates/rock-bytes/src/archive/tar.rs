@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::bytes::{Joined, ReadAt};
+use crate::{Joined, ReadAt};
 
 /// Members begin at multiples of this.
 const BLOCK_BYTES: u64 = 512;
@@ -107,7 +107,7 @@ mod tests {
     use std::io::Read as _;
 
     use super::{Member, MemberKind, Tar};
-    use crate::bytes::{ReadAt as _, Section};
+    use crate::{ReadAt as _, Section};
 
     #[test]
     fn what_was_laid_together_is_what_a_reader_finds() {

@@ -1,7 +1,7 @@
 //! Archives: tar, of members that lie elsewhere and are not copied, or read as a stream; gzip, xz
 //! and zstd around it; and streams kept so that any stretch of them can be read again.
 //!
-//! In: what the members are, and their bytes behind [`ReadAt`](crate::bytes::ReadAt); or an archive
+//! In: what the members are, and their bytes behind [`ReadAt`](crate::ReadAt); or an archive
 //! as a stream. Out: the archive behind the same; or what its members are.
 //!
 //! **Invariant:** the same members give the same bytes, whoever makes them and whenever; and a

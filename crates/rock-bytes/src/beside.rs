@@ -13,7 +13,7 @@ const PIECES: usize = 4;
 /// in the calling thread.
 ///
 /// ```
-/// use rock_matrix::bytes::beside;
+/// use rock_bytes::beside;
 /// let mut sum = 0_u64;
 /// beside(&mut |bytes| sum += bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>(), |passage| {
 ///     passage.copy(&[1, 2]);

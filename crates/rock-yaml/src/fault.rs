@@ -5,7 +5,7 @@ use super::limits::{
     ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, LONGEST_KEY_BYTES, MOST_VALUES,
 };
 use crate::codes::matrix as codes;
-use crate::diagnostic::{Diagnostic, Source, Span};
+use rock_diagnostic::{Diagnostic, Source, Span};
 
 pub(super) fn duplicate_key(source: &Source, key: &Key, first: Span) -> Diagnostic {
     Diagnostic::new(

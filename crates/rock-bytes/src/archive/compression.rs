@@ -7,7 +7,7 @@ use liblzma::stream::{MtStreamBuilder, Stream};
 
 use super::error::ArchiveLimit;
 use super::limits::{MAX_XZ_BYTES, MAX_ZSTD_WINDOW_LOG};
-use crate::bytes::can_start_threads;
+use crate::can_start_threads;
 
 /// The compression format that the name of an archive says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

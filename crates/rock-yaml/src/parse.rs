@@ -12,7 +12,7 @@ use super::build::Builder;
 use super::limits::DEPTH_LIMIT;
 use super::{Node, fault, syntax};
 use crate::codes::matrix as codes;
-use crate::diagnostic::{Diagnostic, Sink, Source};
+use rock_diagnostic::{Diagnostic, Sink, Source};
 
 /// Parses one YAML document. Faults go to the sink; `None` when nothing usable is left.
 ///
@@ -106,11 +106,11 @@ fn options() -> Options {
 #[cfg(test)]
 mod tests {
     use super::parse;
-    use crate::diagnostic::{Sink, Source};
-    use crate::yaml::limits::{
+    use crate::limits::{
         ALIAS_BUDGET, DEPTH_LIMIT, LONGEST_KEY_BYTES, LONGEST_TEXT_BYTES, MOST_VALUES,
     };
-    use crate::yaml::{Node, Value};
+    use crate::{Node, Value};
+    use rock_diagnostic::{Sink, Source};
 
     fn tree(text: &str) -> Node {
         let mut sink = Sink::new();
@@ -123,8 +123,8 @@ mod tests {
     fn faults(text: &str) -> Vec<(&'static str, Vec<String>)> {
         let mut sink = Sink::new();
         parse(&Source::new("m.yaml", text), &mut sink);
-        let slice = |p: &crate::diagnostic::Place| match p {
-            crate::diagnostic::Place::Text { source, span } => source.text[span.clone()].to_owned(),
+        let slice = |p: &rock_diagnostic::Place| match p {
+            rock_diagnostic::Place::Text { source, span } => source.text[span.clone()].to_owned(),
             other => other.to_string(),
         };
         sink.finish()

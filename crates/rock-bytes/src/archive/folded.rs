@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::bytes::{ReadAt, Scratch};
+use crate::{ReadAt, Scratch};
 
 /// How much of the stream is compressed as one. Smaller pieces compress worse, larger ones are read
 /// for nothing.
@@ -208,7 +208,7 @@ mod tests {
     use std::sync::atomic::AtomicU64;
 
     use super::{Folding, PIECE_BYTES};
-    use crate::bytes::{ReadAt as _, in_memory};
+    use crate::{ReadAt as _, in_memory};
 
     #[test]
     fn any_stretch_is_read_again_whatever_compresses_and_whoever_reads_beside() {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use crate::bytes::ReadAt;
+use crate::ReadAt;
 
 /// How much is copied at once where the system cannot do it.
 const COPY_BYTES: usize = 256 << 10;

@@ -5,11 +5,11 @@ use std::fmt;
 
 use super::{Record, Shape, words_of};
 use crate::codes::matrix as codes;
-use crate::diagnostic::{
+use crate::{Key, Node, Value};
+use rock_diagnostic::{
     Diagnostic, Sink, Source,
     nearest::{nearest, with_nearest},
 };
-use crate::yaml::{Key, Node, Value};
 
 /// Checks a tree against a shape; every fault goes to the sink.
 ///
@@ -310,8 +310,8 @@ fn with_article(name: &str) -> String {
 mod tests {
     use super::super::{Field, Record, Shape};
     use super::check;
-    use crate::diagnostic::{Sink, Source};
-    use crate::yaml::parse;
+    use crate::parse;
+    use rock_diagnostic::{Sink, Source};
 
     const INNER: Record = Record {
         name: "`inner`",

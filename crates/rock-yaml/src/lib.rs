@@ -10,6 +10,7 @@
 //! file.
 
 mod build;
+pub mod codes;
 pub mod de;
 mod emit;
 mod fault;

@@ -1,6 +1,6 @@
 //! The spanned tree.
 
-use crate::diagnostic::Span;
+use rock_diagnostic::Span;
 
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
