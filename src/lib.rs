@@ -13,8 +13,8 @@ pub use rock_names as names;
 
 pub use rock_bytes::archive;
 pub mod cmake;
-pub mod codeobj;
-pub mod elf;
+pub use rock_codeobj as codeobj;
+pub use rock_elf as elf;
 pub mod template;
 pub mod wheel;
 

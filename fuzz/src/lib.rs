@@ -18,8 +18,7 @@ mod zip;
 mod zip_fields;
 
 /// Makes code for GPUs, as the tests do.
-#[path = "../../tests/it/support/bundle.rs"]
-pub mod made;
+pub use rock_testkit::bundle as made;
 
 pub use archive::{bucket, tar};
 pub use audit::audit;

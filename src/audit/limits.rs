@@ -31,13 +31,10 @@ mod tests {
     use super::super::select::tangle;
     use super::*;
     use crate::bytes::{Budget, Spare};
-    use crate::elf::{Elf, ElfError, sample_library, tag};
+    use crate::elf::{Elf, ElfError, tag};
 
-    fn read(
-        needed: Vec<&'static str>,
-        texts: Vec<(u64, &'static str)>,
-    ) -> Result<Library, ElfError> {
-        let bytes = sample_library(needed, texts);
+    fn read(needed: &[&str], texts: &[(u64, &str)]) -> Result<Library, ElfError> {
+        let bytes = rock_testkit::library(needed, texts);
         Library::read(&bytes, &Elf::read(&bytes).unwrap(), "demo.so", &|_| false)
     }
 
@@ -45,7 +42,7 @@ mod tests {
     /// refused.
     #[test]
     fn needed_libraries_are_read_up_to_the_limit() {
-        let needs = |count: usize| read(vec!["libc.so.6"; count], Vec::new());
+        let needs = |count: usize| read(&vec!["libc.so.6"; count], &[]);
         assert_eq!(needs(MAX_NEEDED).unwrap().needed.len(), MAX_NEEDED);
         assert_eq!(
             needs(MAX_NEEDED + 1).unwrap_err().to_string(),
@@ -57,8 +54,7 @@ mod tests {
     #[test]
     fn search_paths_are_read_up_to_the_limit() {
         for tag in [tag::RPATH, tag::RUNPATH] {
-            let searches =
-                |bytes: usize| read(vec!["libc.so.6"], vec![(tag, "x".repeat(bytes).leak())]);
+            let searches = |bytes: usize| read(&["libc.so.6"], &[(tag, &"x".repeat(bytes))]);
             assert!(searches(MAX_SEARCH_PATH_BYTES).is_ok());
             let message = searches(MAX_SEARCH_PATH_BYTES + 1).unwrap_err().to_string();
             assert_eq!(message, "its search path has 65537 bytes, more than 65536");
@@ -67,7 +63,7 @@ mod tests {
 
     /// So many files, of which one needs these libraries.
     fn files(count: usize, needed: impl IntoIterator<Item = usize>) -> Vec<FileFacts> {
-        let library = read(Vec::new(), Vec::new()).unwrap();
+        let library = read(&[], &[]).unwrap();
         let needed = needed
             .into_iter()
             .map(|number| format!("lib{number}.so"))

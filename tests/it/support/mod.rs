@@ -3,7 +3,6 @@
 
 pub mod artifacts;
 mod bless;
-pub mod bundle;
 pub mod elf;
 mod family;
 mod finding;
@@ -16,7 +15,6 @@ mod pip;
 pub mod play;
 mod printed_commands;
 mod project;
-pub mod raw_zip;
 pub mod rewritten;
 pub mod sdk;
 pub mod source_archive;
@@ -30,5 +28,6 @@ pub use git::Sources;
 pub use http::Served;
 pub use pip::{need_pip, pip};
 pub use project::{Outcome, Project};
+pub use rock_testkit::{bundle, raw_zip};
 pub use source_archive::SourceArchive;
 pub use wheel::Wheel;
