@@ -15,6 +15,7 @@ mod json;
 mod libc;
 mod library;
 mod limits;
+mod machine;
 mod obstacles;
 mod repair;
 mod report;
@@ -37,6 +38,7 @@ pub use findings::{
 pub use inspect::{FileFacts, FileKind, Look, Reading, inspect, inspect_some};
 pub use json::{Document, Facts, FindingView, GfxDocument, Readers};
 pub use library::{Extension, Library};
+pub use machine::{Owners, Sysroot, leaves};
 pub use obstacles::{Obstacles, obstacles};
 pub use repair::{
     Digests, Fingerprint, Graft, Made, Plan, Platform, Repair, Wanted, grafted_name, plan,

@@ -69,10 +69,10 @@ impl From<FileError> for Diagnostic {
 
 /// The largest file of a system that is read: lists of its packages, and of the folders that its
 /// loader searches.
-pub(super) const LARGEST_SYSTEM_FILE_BYTES: u64 = 64 << 20;
+pub const LARGEST_SYSTEM_FILE_BYTES: u64 = 64 << 20;
 
 /// Reads a file of a system, which may be the unpacked image of another one.
-pub(super) fn system_text(path: &Path) -> Option<String> {
+pub fn system_text(path: &Path) -> Option<String> {
     read_text(path, LARGEST_SYSTEM_FILE_BYTES).ok()
 }
 
@@ -332,14 +332,13 @@ pub fn has_file(path: &Path) -> Result<bool, FileError> {
     }
 }
 
-/// What there is instead of a file: a pipe, a device, a socket. Folders are told of by reading
-/// them.
+/// Names the kind of a special file, such as a pipe; `None` for regular files and directories.
 pub fn kind_beside_file(path: &Path) -> Option<&'static str> {
     kind_of(std::fs::metadata(path).ok()?.file_type())
 }
 
-/// The same of a kind.
-pub(super) fn kind_of(kind: std::fs::FileType) -> Option<&'static str> {
+/// Names a kind of special file; `None` for regular files, directories and links.
+pub fn kind_of(kind: std::fs::FileType) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt;
     match () {
         () if kind.is_file() || kind.is_dir() => None,

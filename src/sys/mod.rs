@@ -13,10 +13,7 @@ mod escaping_links;
 mod files;
 mod folders;
 mod host;
-mod leaves;
-mod libraries;
 mod merged;
-mod owners;
 mod positional;
 mod probe;
 pub mod process;
@@ -34,9 +31,9 @@ pub use below::Below;
 pub use environment::{Environment, own_program};
 pub use escaping_links::{find_escaping_link, find_escaping_link_after_merge};
 pub use files::{
-    FileError, append, copy_all, has_file, is_file, is_regular_file, kind_beside_file, read_bytes,
-    read_text, replace_file, replace_if_changed, size_bytes, write_atomic, write_if_changed,
-    write_streamed, write_unsynced,
+    FileError, LARGEST_SYSTEM_FILE_BYTES, append, copy_all, has_file, is_file, is_regular_file,
+    kind_beside_file, kind_of, read_bytes, read_text, replace_file, replace_if_changed, size_bytes,
+    system_text, write_atomic, write_if_changed, write_streamed, write_unsynced,
 };
 pub use folders::{
     Entry, EntryKind, Lock, can_write_into, copy_atomic, digest_of, disk_usage, entries, exists,
@@ -45,10 +42,7 @@ pub use folders::{
     remove, stamp,
 };
 pub use host::{HostRoots, host_facts, python, topology, with_hip, with_programs};
-pub use leaves::leaves;
-pub use libraries::Sysroot;
 pub use merged::merge;
-pub use owners::Owners;
 pub use positional::{
     ClosedFile, Existing, PositionalFile, Saved, is_same_file, save, save_checked, try_save,
 };

@@ -80,7 +80,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
             findings: vec![told],
         });
     }
-    let leaves = sys::leaves(&args.rocm).map_err(|error| one(error.into()))?;
+    let leaves = audit::leaves(&args.rocm).map_err(|error| one(error.into()))?;
     let soname = |path: &str| {
         let file = PositionalFile::open(&args.rocm.join(path)).ok()?;
         let elf = Elf::read(&file).ok()?;

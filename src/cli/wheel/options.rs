@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use super::bar::Watchers;
 use super::judging::Judge;
+use crate::audit::Sysroot;
 use crate::audit::{Excludes, Look, MachineLibraries, NoLibraries, SearchPath};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::wheel as codes;
 use crate::compat::policy::{Family, PolicyFile};
 use crate::diagnostic::{Diagnostic, Severity, Sink, Source, nearest};
-use crate::sys::{self, Room, Sysroot};
+use crate::sys::{self, Room};
 
 /// What is read at most of a file of patterns or policies.
 const LIMIT_BYTES: u64 = 16 << 20;

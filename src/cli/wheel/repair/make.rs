@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use super::edited::{Edited, Strip, changes};
 use super::planning::sha256;
 use super::{Done, Faults, Job, save};
-use crate::audit::{self, Graft, Made, Part, Plan, Report};
+use crate::audit::{self, Graft, Made, Owners, Part, Plan, Report};
 use crate::bytes::{MakeScratch, Target, is_same};
 use crate::cli::wheel::bar::{Bar, Watchers};
 use crate::codes::elf as elf_codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::names::WheelName;
-use crate::sys::{FileError, Owners, PositionalFile};
+use crate::sys::{FileError, PositionalFile};
 use crate::template;
 use crate::wheel::{
     self, Added, Carried, Content, DosTime, Edits, MemberView, Rehash, Unchanged, Wheel,

@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use super::PositionalFile;
-use super::files::system_text;
 use crate::audit::{Library, MachineLibraries, MachineLibrary, SearchPath};
 use crate::elf::Elf;
 use crate::names::without_dots;
+use crate::sys::{PositionalFile, system_text};
 
 /// Libraries below a root folder; all paths in them and to them are meant below it.
 #[derive(Debug, Clone)]
@@ -52,7 +51,11 @@ impl Sysroot {
     /// A folder that is not named from the root is one below the current folder, and an empty name
     /// is the current folder itself (ld.so(8), "`LD_LIBRARY_PATH`"); below another root, the
     /// current folder is that root.
-    pub fn search_path(&self, own: Option<&str>, environment: &super::Environment) -> SearchPath {
+    pub fn search_path(
+        &self,
+        own: Option<&str>,
+        environment: &crate::sys::Environment,
+    ) -> SearchPath {
         let current = if self.root == Path::new("/") {
             environment.current_dir.to_str()
         } else {
@@ -291,7 +294,7 @@ impl MachineLibraries for Sysroot {
 
 #[cfg(test)]
 mod tests {
-    use super::super::files::LARGEST_SYSTEM_FILE_BYTES;
+    use crate::sys::LARGEST_SYSTEM_FILE_BYTES;
     use super::{Sysroot, folders};
     use crate::audit::MachineLibraries;
     use std::path::Path;

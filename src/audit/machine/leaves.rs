@@ -3,8 +3,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::FileError;
 use crate::audit::{Leaf, LeafKind};
+use crate::sys::FileError;
 
 /// Every file and link below a folder, sorted by path. Links are not followed.
 ///
@@ -36,7 +36,7 @@ fn add(root: &Path, folder: &Path, found: &mut Vec<Leaf>) -> Result<(), FileErro
         } else if metadata.is_symlink() {
             link(root, &path)?
         } else {
-            LeafKind::Other(super::files::kind_of(metadata.file_type()).unwrap_or("a device"))
+            LeafKind::Other(crate::sys::kind_of(metadata.file_type()).unwrap_or("a device"))
         };
         found.push(Leaf {
             path: relative(root, &path)?,

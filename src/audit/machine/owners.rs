@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::files::system_text;
 use crate::names::percent_encode;
+use crate::sys::system_text;
 
 /// Packages below a root folder.
 #[derive(Debug)]
