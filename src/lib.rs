@@ -20,7 +20,7 @@ pub mod wheel;
 
 pub mod compat;
 pub mod config;
-pub mod host;
+pub use rock_host as host;
 
 pub mod audit;
 pub mod doctor;
@@ -38,8 +38,8 @@ pub mod source;
 
 pub mod checkout;
 pub mod exec;
-pub mod fetch;
+pub use rock_sys::fetch;
 pub mod github;
-pub mod sys;
+pub use rock_sys as sys;
 
 pub mod cli;

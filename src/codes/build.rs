@@ -1,6 +1,7 @@
 //! The `B` codes: recipes, building, containers.
 
 use crate::diagnostic::Code;
+pub use rock_sys::codes::build::*;
 
 /// Every `B` code, in order.
 pub const ALL: &[&Code] = &[
@@ -46,7 +47,6 @@ pub const ALL: &[&Code] = &[
     &MISSING_SOURCE,
     &UNKNOWN_FACT,
     &BAD_REPLACEMENT,
-    &LINKED_FOLDER,
     &TORCH_NOT_OF_LABEL,
 ];
 
@@ -301,12 +301,6 @@ pub const BAD_REPLACEMENT: Code = Code::error(
     "B080",
     "bad-replacement",
     "The replacement of an edit (`replace`) has an unknown escape. `\\1` to `\\99`, `\\g<N>` and `\\g<NAME>` insert groups of the match, `\\n` a line break, `\\t` a tab, and `\\\\` a backslash. Other escapes of Python's `re` are not supported. Values of expressions are inserted literally.\n\nWrite `\\\\` for a backslash, or remove it.",
-);
-/// A symbolic link in the place of a folder of the job.
-pub const LINKED_FOLDER: Code = Code::error(
-    "B081",
-    "linked-folder",
-    "A folder or a file in the job's folder `.rock/JOB` is a symbolic link. A step of the build may have made it, and it could lead anywhere on this machine, so nothing is read, written or removed through it.\n\nRemove the link and build again. `.rock` itself may be a link, for example to a larger disk.",
 );
 /// A build with another torch than the label of its wheel names.
 pub const TORCH_NOT_OF_LABEL: Code = Code::warning(

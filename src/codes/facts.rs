@@ -1,13 +1,13 @@
 //! The `K` codes: facts.
 
 use crate::diagnostic::Code;
+pub use rock_sys::codes::facts::*;
 
 /// Every `K` code, in order.
 pub const ALL: &[&Code] = &[
     &BAD_TABLE,
     &BAD_ROW,
     &NO_TABLES,
-    &CANNOT_FETCH,
     &UNKNOWN_TABLE,
     &BAD_QUESTION,
     &BAD_POLICY_FILE,
@@ -34,12 +34,6 @@ pub const NO_TABLES: Code = Code::error(
     "K003",
     "no-tables",
     "The folder given by `--compat` holds no YAML files. It replaces the shipped facts as a whole, so it needs every table that is asked for.",
-);
-/// An address that could not be read.
-pub const CANNOT_FETCH: Code = Code::error(
-    "K004",
-    "cannot-fetch",
-    "A page could not be fetched. Everything that reads pages works from saved ones as well: give their folder instead of the address.",
 );
 /// No table has this name.
 pub const UNKNOWN_TABLE: Code = Code::error(

@@ -312,7 +312,7 @@ fn disks(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
 mod tests {
     use super::*;
     use crate::host::device::DeviceNode;
-    use crate::host::kfd::{Gpu, SkippedNode, Topology};
+    use crate::host::kfd::{SkippedNode, Topology};
     use crate::host::proc::{Memory, Process};
     use crate::host::{CgroupLimits, Disk, Engine, Limit, Overrides, Unreadable};
 
@@ -327,7 +327,7 @@ mod tests {
             topology: Topology {
                 folder: "/sys/class/kfd/kfd/topology/nodes".to_owned(),
                 is_present: true,
-                gpus: vec![Gpu::example(1, 110_501)],
+                gpus: vec![crate::doctor::example_gpu(1, 110_501)],
                 ..Topology::default()
             },
             kfd: Some(DeviceState::Usable {

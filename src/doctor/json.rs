@@ -331,14 +331,14 @@ mod tests {
     use super::json;
     use crate::codes;
     use crate::diagnostic::Diagnostic;
-    use crate::host::kfd::{Gpu, Topology};
+    use crate::host::kfd::Topology;
     use crate::host::{DeviceState, HostFacts};
 
     #[test]
     fn the_report_names_its_version_the_gpus_and_the_findings() {
         let facts = HostFacts {
             topology: Topology {
-                gpus: vec![Gpu::example(2, 90_010)],
+                gpus: vec![crate::doctor::example_gpu(2, 90_010)],
                 ..Topology::default()
             },
             kfd: Some(DeviceState::NoPermission {

@@ -15,3 +15,19 @@ pub use builds::{BuildMachine, build_findings, known_failures};
 pub use findings::findings;
 pub use json::json;
 pub use table::human;
+
+/// Returns a GPU of which only the node and the processor are known.
+#[cfg(test)]
+fn example_gpu(node: u32, version: u32) -> crate::host::kfd::Gpu {
+    crate::host::kfd::Gpu {
+        node,
+        target: crate::names::GfxTarget::from_kfd_version(version).unwrap(),
+        compute_units: None,
+        vram_bytes: None,
+        render_minor: None,
+        pci_location: None,
+        device_id: None,
+        xcc_count: None,
+        gpu_id: Ok(1),
+    }
+}

@@ -348,11 +348,11 @@ mod tests {
             vram_bytes: Some(96 << 30),
             render_minor: Some(128),
             pci_location: Some("0000:03:00.0".to_owned()),
-            ..Gpu::example(1, 110_501)
+            ..crate::doctor::example_gpu(1, 110_501)
         };
         let facts = HostFacts {
             topology: Topology {
-                gpus: vec![gpu, Gpu::example(10, 100_306)],
+                gpus: vec![gpu, crate::doctor::example_gpu(10, 100_306)],
                 ..Topology::default()
             },
             kfd: Some(DeviceState::NoPermission {

@@ -294,9 +294,9 @@ impl MachineLibraries for Sysroot {
 
 #[cfg(test)]
 mod tests {
-    use crate::sys::LARGEST_SYSTEM_FILE_BYTES;
     use super::{Sysroot, folders};
     use crate::audit::MachineLibraries;
+    use crate::sys::LARGEST_SYSTEM_FILE_BYTES;
     use std::path::Path;
 
     #[test]

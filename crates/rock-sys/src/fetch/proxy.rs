@@ -1,6 +1,6 @@
 //! Which proxy an address is fetched through.
 
-use crate::sys::{NamedProxy, variable_text};
+use crate::{NamedProxy, variable_text};
 
 /// Proxies as the usual variables name them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -105,7 +105,7 @@ mod tests {
                 assert_eq!(names, usize::from(text == "two"), "nothing to leave behind");
             }
             unfinished.persist(&path, None).unwrap();
-            assert_eq!(crate::sys::read_text(&path, 99).unwrap(), text);
+            assert_eq!(crate::read_text(&path, 99).unwrap(), text);
         }
         assert_eq!(
             path.metadata().unwrap().permissions().mode() & 0o777,

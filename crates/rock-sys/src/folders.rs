@@ -9,7 +9,7 @@ use globset::GlobBuilder;
 use sha2::{Digest as _, Sha256};
 
 use super::{Below, FileError};
-use crate::names::Digest;
+use rock_names::Digest;
 
 /// Files below a folder that match a glob relative to it, sorted. `*` does not cross `/`; `**`
 /// does. No link is followed.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::device::Refusal;
-use crate::names::GfxTarget;
+use rock_names::GfxTarget;
 
 /// AMD's PCI vendor id, 0x1002.
 const AMD: u64 = 4098;
@@ -236,27 +236,6 @@ impl<'a> Properties<'a> {
     fn required(&self, key: &str) -> Result<u64, Skip> {
         self.number(key)?
             .ok_or_else(|| Skip::Malformed(format!("`properties` has no `{key}`")))
-    }
-}
-
-#[cfg(test)]
-impl Gpu {
-    /// A GPU with nothing but a node and a processor.
-    ///
-    /// # Panics
-    /// When the version names no processor.
-    pub fn example(node: u32, version: u32) -> Self {
-        Self {
-            node,
-            target: GfxTarget::from_kfd_version(version).unwrap(),
-            compute_units: None,
-            vram_bytes: None,
-            render_minor: None,
-            pci_location: None,
-            device_id: None,
-            xcc_count: None,
-            gpu_id: Ok(1),
-        }
     }
 }
 

@@ -8,8 +8,10 @@
 )]
 
 mod below;
+pub mod codes;
 mod environment;
 mod escaping_links;
+pub mod fetch;
 mod files;
 mod folders;
 mod host;

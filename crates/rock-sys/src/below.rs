@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use super::FileError;
 use super::files::text_of;
 use crate::codes::build as codes;
-use crate::diagnostic::Diagnostic;
+use rock_diagnostic::Diagnostic;
 
 /// A path below a folder, which is trusted and may be reached by links itself.
 #[derive(Debug, Clone, PartialEq, Eq)]

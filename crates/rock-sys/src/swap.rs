@@ -18,7 +18,7 @@ use rustix::io::Errno;
 
 use super::FileError;
 use super::umask::new_file_mode;
-use crate::bytes::start_threads;
+use rock_bytes::start_threads;
 
 /// The right to change what lies right in a folder. Others that ask for it wait until all copies of
 /// it are dropped, or the program ends in whatever way.
@@ -650,7 +650,7 @@ mod tests {
             drop(lock);
             second.join().unwrap();
         });
-        let mut left = crate::sys::names_in(home.path()).unwrap();
+        let mut left = crate::names_in(home.path()).unwrap();
         left.sort();
         assert_eq!(left, [".rock-new", ".x", "one", "two", "x.rock-old"]);
     }

@@ -1,4 +1,4 @@
-//! Reads the texts that [`crate::host`] understands: below `/sys`, `/proc`, `/dev`, `/etc` and
+//! Reads the texts that [`rock_host`] understands: below `/sys`, `/proc`, `/dev`, `/etc` and
 //! `/opt`.
 
 use std::fs;
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::Environment;
 use super::probe::{Probe, find_program, probe};
-use crate::host::cgroup::{self, CgroupLimits, Limit};
-use crate::host::device::{DeviceNode, DeviceState, NodeStatus, Refusal};
-use crate::host::kfd::NodeText;
-use crate::host::{
+use rock_host::cgroup::{self, CgroupLimits, Limit};
+use rock_host::device::{DeviceNode, DeviceState, NodeStatus, Refusal};
+use rock_host::kfd::NodeText;
+use rock_host::{
     Disk, Engine, HostFacts, Overrides, PYTHON_FACTS, PythonFacts, RocmInstall, Topology,
     Unreadable, proc,
 };

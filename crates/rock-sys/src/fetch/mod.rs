@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-use crate::bytes::can_start_threads;
 use crate::codes::facts as codes;
-use crate::diagnostic::{Diagnostic, Place};
+use rock_bytes::can_start_threads;
+use rock_diagnostic::{Diagnostic, Place};
 
 pub use proxy::Proxies;
 

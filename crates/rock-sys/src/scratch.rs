@@ -6,8 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::{FileError, free_bytes};
-use crate::bytes::{ReadAt, Scratch};
-use crate::host::proc;
+use rock_bytes::{ReadAt, Scratch};
+use rock_host::proc;
 
 /// Up to here it is memory; more goes to a file without a name, in the folder for temporary files.
 const IN_MEMORY_BYTES: u64 = 512 << 20;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use super::FileError;
 use super::files::kind_of;
 use super::unfinished::Unfinished;
-use crate::bytes::{ReadAt, is_same};
-use crate::bytes::{Target, WriteAhead};
+use rock_bytes::{ReadAt, is_same};
+use rock_bytes::{Target, WriteAhead};
 
 /// Shorter stretches go through memory: a call of the system costs more than copying them.
 const SHORT_BYTES: u64 = 32 << 10;
@@ -662,7 +662,7 @@ mod tests {
                             path.display()
                         )
                     );
-                    let told = crate::diagnostic::Diagnostic::from(fault);
+                    let told = rock_diagnostic::Diagnostic::from(fault);
                     assert_eq!(
                         told.help.as_deref(),
                         Some("move it away, or name another place")

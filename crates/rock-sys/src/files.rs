@@ -4,8 +4,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::unfinished::Unfinished;
-use crate::codes::host as codes;
-use crate::diagnostic::Diagnostic;
+use rock_diagnostic::Diagnostic;
+use rock_diagnostic::codes::host as codes;
 
 /// A file that could not be read or written.
 #[derive(Debug, thiserror::Error)]

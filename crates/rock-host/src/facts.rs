@@ -7,7 +7,7 @@ use super::device::{DeviceNode, DeviceState};
 use super::kfd::Topology;
 use super::proc::{Memory, Process};
 use super::python::PythonFacts;
-use crate::names::{GfxTarget, RocmVersion};
+use rock_names::{GfxTarget, RocmVersion};
 
 /// What was seen of a machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -212,8 +212,8 @@ pub fn has_usable_gpu(facts: &HostFacts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::cgroup::Limit;
-    use crate::host::kfd::Gpu;
+    use crate::cgroup::Limit;
+    use crate::kfd::Gpu;
 
     fn machine(cpus: u32, gib: u64) -> HostFacts {
         HostFacts {
@@ -285,9 +285,20 @@ mod tests {
         for text in ["11.0", "gfx1100", "11.0.16", "0.0.0", "11.0.0.0"] {
             assert_eq!(target(text), Err(text.to_owned()));
         }
+        let gpu = Gpu {
+            node: 1,
+            target: "gfx1151".parse().unwrap(),
+            compute_units: None,
+            vram_bytes: None,
+            render_minor: None,
+            pci_location: None,
+            device_id: None,
+            xcc_count: None,
+            gpu_id: Ok(1),
+        };
         let facts = HostFacts {
             topology: Topology {
-                gpus: vec![Gpu::example(1, 110_501)],
+                gpus: vec![gpu],
                 ..Topology::default()
             },
             overrides: over("11.0.0"),

@@ -1,0 +1,9 @@
+//! The diagnostic codes of this crate, one module a letter.
+
+pub mod build;
+pub mod facts;
+
+use rock_diagnostic::Code;
+
+/// All codes of this crate, by letter.
+pub const ALL: &[&[&Code]] = &[build::ALL, facts::ALL];
