@@ -16,7 +16,7 @@ pub mod cmake;
 pub use rock_codeobj as codeobj;
 pub use rock_elf as elf;
 pub mod template;
-pub mod wheel;
+pub use rock_wheel as wheel;
 
 pub mod compat;
 pub mod config;

@@ -1,12 +1,12 @@
 //! The `R` codes: what a wheel for ROCm says of itself against what it holds.
 
 use crate::diagnostic::Code;
+pub use rock_wheel::codes::rocm::*;
 
 /// Every `R` code, in order.
 pub const ALL: &[&Code] = &[
     &FALSE_PLATFORM_TAG,
     &CODE_IN_ANY_WHEEL,
-    &TAG_MISMATCH,
     &PURELIB_WITH_LIBRARIES,
     &LIBRARY_FROM_ELSEWHERE,
     &ABSOLUTE_RPATH,
@@ -47,12 +47,6 @@ pub const CODE_IN_ANY_WHEEL: Code = Code::error(
     "R102",
     "code-in-any-wheel",
     "The file name ends with `none-any`, so pip installs the wheel everywhere, but it holds libraries for one kind of processor or code objects for GPUs. Programs and libraries for Windows count only with code for GPUs in them: wheels for any platform carry launchers on purpose.\n\nGive it the tag of its platform with `rock-matrix wheel retag --platform-tag`, or build it as a platform wheel.",
-);
-/// Other tags.
-pub const TAG_MISMATCH: Code = Code::error(
-    "R103",
-    "tag-mismatch",
-    "The `Tag` and `Build` lines in `WHEEL` do not say the same as the file's name. Installers go by the name; tools that look inside go by `WHEEL`.\n\n`rock-matrix wheel retag` changes both.",
 );
 /// Libraries where pure Python code goes.
 pub const PURELIB_WITH_LIBRARIES: Code = Code::warning(

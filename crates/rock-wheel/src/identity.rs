@@ -1,0 +1,98 @@
+//! Whether METADATA is about the project and version that the file is named after.
+
+use super::{Headers, WheelError};
+use rock_names::{DistributionName, Version, WheelName};
+
+/// What METADATA must say of the label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabelRule {
+    /// The same as the file name.
+    Agrees,
+    /// Anything: it is about to be set.
+    IsSet,
+}
+
+/// The version that METADATA gives, where it and the name are those of the file name. `member` is
+/// METADATA's own name.
+///
+/// # Errors
+/// When METADATA is no UTF-8 text or has a single header twice, and when one of the two is missing,
+/// cannot be read, or says otherwise.
+pub fn identity(
+    metadata: &Headers,
+    name: &WheelName,
+    member: &str,
+    label: LabelRule,
+) -> Result<Version, WheelError> {
+    let member = || member.to_owned();
+    let bad = |reason: String| WheelError::Header {
+        member: member(),
+        reason,
+    };
+    if let Some(reason) = form_faults(metadata, ONCE_IN_METADATA).into_iter().next() {
+        return Err(bad(reason));
+    }
+    let value = |header: &str| match metadata.get(header) {
+        Some(value) if !value.is_empty() => Ok(value.into_owned()),
+        _ => Err(bad(format!("there is no `{header}`"))),
+    };
+    let written = value("Name")?;
+    if !is_same_distribution(&written, &name.distribution) {
+        return Err(WheelError::Name {
+            named: name.distribution.clone(),
+            written,
+            member: member(),
+        });
+    }
+    let text = value("Version")?;
+    let version: Version = text
+        .parse()
+        .map_err(|_| bad(format!("`{text}` is no version")))?;
+    let is_same = match label {
+        LabelRule::Agrees => version == name.version,
+        LabelRule::IsSet => version.public() == name.version.public(),
+    };
+    if is_same {
+        return Ok(version);
+    }
+    Err(WheelError::Version {
+        named: name.version.to_string(),
+        written: text,
+        member: member(),
+    })
+}
+
+/// Headers that METADATA has once (core metadata specification).
+pub(super) const ONCE_IN_METADATA: &[&str] = &[
+    "Metadata-Version",
+    "Name",
+    "Version",
+    "Summary",
+    "Requires-Python",
+    "License-Expression",
+];
+
+/// Text of another encoding, and headers that stand twice: readers disagree about which of two
+/// counts.
+pub(super) fn form_faults(headers: &Headers, once: &[&str]) -> Vec<String> {
+    let encoding = std::str::from_utf8(headers.bytes())
+        .is_err()
+        .then(|| "the text is not UTF-8".to_owned());
+    let twice = once.iter().filter_map(|header| {
+        let mut values = headers.all(header);
+        let (first, second) = (values.next()?, values.next()?);
+        Some(format!(
+            "`{header}` stands there twice, `{first}` and `{second}`"
+        ))
+    });
+    encoding.into_iter().chain(twice).collect()
+}
+
+/// Whether two spellings name one project.
+pub(super) fn is_same_distribution(one: &str, other: &str) -> bool {
+    let normal = |text: &str| {
+        text.parse::<DistributionName>()
+            .map(|name| name.normalized())
+    };
+    matches!((normal(one), normal(other)), (Ok(one), Ok(other)) if one == other)
+}

@@ -1,0 +1,222 @@
+//! Work done in parallel whose results are needed in order.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::thread;
+
+use rayon::Yield;
+
+use rock_bytes::{Budget, Share, start_threads};
+
+/// How many results wait for one before them at most, whatever their size.
+const WAITING: usize = 4096;
+
+/// What comes next.
+pub(super) enum Step<T, R> {
+    /// A result that takes no work.
+    Done(R),
+    /// Work, and how many bytes it and its result hold.
+    Work(u64, T),
+}
+
+/// How much may be held at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// For each thread of the pool.
+    pub(super) thread_bytes: u64,
+    /// For all of them at most.
+    pub(super) all_bytes: u64,
+}
+
+/// Does the work of all steps in the threads of the pool, and hands the results on here, in the
+/// order of the steps.
+///
+/// Work that is begun and results that wait hold no more than there is room for, except for one
+/// step that is alone.
+pub(super) fn in_order<T: Send, R: Send, E>(
+    room: Room,
+    mut next: impl FnMut() -> Result<Option<Step<T, R>>, E>,
+    work: impl Fn(T) -> R + Sync,
+    mut emit: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
+    // Steps that take no work wait for nothing, and the pool is not even started for them.
+    let mut step = loop {
+        match next()? {
+            Some(Step::Done(result)) => emit(result)?,
+            Some(work) => break Some(work),
+            None => return Ok(()),
+        }
+    };
+    start_threads();
+    let threads = rayon::current_num_threads() as u64;
+    let budget = &Budget::new(
+        room.thread_bytes
+            .saturating_mul(threads)
+            .min(room.all_bytes),
+    );
+    rayon::in_place_scope_fifo(|scope| {
+        let work = &work;
+        let mut waiting: VecDeque<Waiting<'_, R>> = VecDeque::new();
+        let mut finish = |one: Waiting<'_, R>| {
+            let (result, share) = one.wait();
+            emit(result)?;
+            drop(share);
+            Ok(())
+        };
+        while let Some(present) = step {
+            match present {
+                Step::Done(result) => waiting.push_back(Waiting::Done(result, None)),
+                Step::Work(bytes, task) => {
+                    let share = loop {
+                        if let Some(share) = budget.try_take(bytes) {
+                            break share;
+                        }
+                        match waiting.pop_front() {
+                            Some(front) => finish(front)?,
+                            None => break budget.take(bytes),
+                        }
+                    };
+                    let (give, result) = sync_channel(1);
+                    scope.spawn_fifo(move |_| {
+                        // Nobody listens when an error ended it all.
+                        let _ = give.send(catch_unwind(AssertUnwindSafe(|| work(task))));
+                    });
+                    waiting.push_back(Waiting::Running(result, share));
+                }
+            }
+            while let Some(front) = waiting.pop_front() {
+                let front = front.looked_at();
+                if matches!(front, Waiting::Running(..)) && waiting.len() < WAITING {
+                    waiting.push_front(front);
+                    break;
+                }
+                finish(front)?;
+            }
+            step = next()?;
+        }
+        waiting.into_iter().try_for_each(finish)
+    })
+}
+
+enum Waiting<'b, R> {
+    Done(R, Option<Share<'b>>),
+    Running(Receiver<thread::Result<R>>, Share<'b>),
+}
+
+impl<'b, R> Waiting<'b, R> {
+    /// Done, where the work is done by now.
+    fn looked_at(self) -> Self {
+        match self {
+            Self::Running(result, share) => match result.try_recv() {
+                Ok(done) => Self::Done(given(done), Some(share)),
+                Err(_) => Self::Running(result, share),
+            },
+            done @ Self::Done(..) => done,
+        }
+    }
+
+    /// The result; a thread of the pool works on something else until it is there.
+    fn wait(self) -> (R, Option<Share<'b>>) {
+        let (result, share) = match self {
+            Self::Done(result, share) => return (result, share),
+            Self::Running(result, share) => (result, share),
+        };
+        let done = loop {
+            match result.try_recv() {
+                Ok(done) => break Ok(done),
+                Err(TryRecvError::Empty) if rayon::yield_now() == Some(Yield::Executed) => {}
+                // Another thread has begun it.
+                Err(_) => break result.recv(),
+            }
+        };
+        (
+            given(done.expect("work sends what it came to, a panic too")),
+            Some(share),
+        )
+    }
+}
+
+/// What work came to. A panic of it goes on here, in the thread that waits.
+fn given<R>(done: thread::Result<R>) -> R {
+    done.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Squares of numbers, those that divide by five without work.
+    fn squares(count: u64, limit: u64, threads: usize) -> Result<Vec<u64>, String> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| {
+            let (room, mut numbers, mut found) = (
+                Room {
+                    thread_bytes: limit,
+                    all_bytes: 40,
+                },
+                0..count,
+                Vec::new(),
+            );
+            let held = AtomicU64::new(0);
+            let next = || {
+                Ok(numbers.next().map(|n| {
+                    if n % 5 == 0 {
+                        Step::Done(n * n)
+                    } else {
+                        Step::Work(n % 7, n)
+                    }
+                }))
+            };
+            let work = |n: u64| {
+                let now = held.fetch_add(n % 7, Ordering::Relaxed) + n % 7;
+                assert!(now <= (limit * threads as u64).clamp(6, 40));
+                held.fetch_sub(n % 7, Ordering::Relaxed);
+                n * n
+            };
+            let emit = |square| {
+                found.push(square);
+                if square == 9801 {
+                    Err("99".to_owned())
+                } else {
+                    Ok(())
+                }
+            };
+            in_order(room, next, work, emit).map(|()| found)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn results_come_in_order_whatever_the_threads_and_the_room(count in 0..90_u64, limit in 0..30_u64, threads in 1..5_usize) {
+            let expect: Vec<u64> = (0..count).map(|n| n * n).collect();
+            prop_assert_eq!(squares(count, limit, threads), Ok(expect));
+        }
+    }
+
+    #[test]
+    fn an_error_ends_it() {
+        assert_eq!(squares(5000, 20, 3), Err("99".to_owned()));
+    }
+
+    #[test]
+    #[should_panic(expected = "no")]
+    fn a_panic_of_the_work_is_not_lost() {
+        let mut numbers = 0..9;
+        let next = || Ok::<_, ()>(numbers.next().map(|n| Step::<_, ()>::Work(1, n)));
+        let room = Room {
+            thread_bytes: 3,
+            all_bytes: 3,
+        };
+        let _ = in_order(room, next, |_: u64| panic!("no"), |()| Ok(()));
+    }
+}

@@ -1,0 +1,267 @@
+//! RECORD: the table of a wheel's files with their hashes and sizes.
+
+use std::collections::BTreeSet;
+
+use sha2::{Digest as _, Sha256, Sha384, Sha512};
+
+use super::WheelError;
+use super::zip::limits::MAX_RECORD_ROWS;
+use rock_names::Digest;
+
+/// A table of files (binary distribution format, "Signed wheel files"; recording installed
+/// projects, "The RECORD file").
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Record {
+    /// The rows in the order written.
+    pub rows: Vec<Row>,
+}
+
+/// A file of a wheel; hash and size are empty for RECORD itself and its signatures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The path in the archive.
+    pub path: String,
+    /// `sha256=` with URL-safe base64 without padding, as written.
+    pub hash: String,
+    /// The size in bytes, as written.
+    pub size: String,
+}
+
+impl Row {
+    /// The row of a file.
+    pub fn of(path: &str, digest: Digest, size_bytes: u64) -> Self {
+        Self {
+            path: path.to_owned(),
+            hash: format!("sha256={}", digest.to_base64()),
+            size: size_bytes.to_string(),
+        }
+    }
+
+    /// The row of a file out of memory.
+    pub fn of_content(path: &str, content: &[u8]) -> Self {
+        Self::of(
+            path,
+            Digest::new(Sha256::digest(content).into()),
+            content.len() as u64,
+        )
+    }
+
+    /// The row of RECORD itself.
+    pub fn bare(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            hash: String::new(),
+            size: String::new(),
+        }
+    }
+}
+
+impl Record {
+    /// Reads a table. `member` is its name, for errors.
+    ///
+    /// # Errors
+    /// When a line has not three columns, or is no UTF-8.
+    pub fn parse(bytes: &[u8], member: &str) -> Result<Self, WheelError> {
+        let fault = |line: u64, reason: String| WheelError::Record {
+            member: member.to_owned(),
+            line,
+            reason,
+        };
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(bytes);
+        let mut rows = Vec::new();
+        for line in reader.records() {
+            let line = line.map_err(|error| {
+                fault(
+                    error.position().map_or(0, csv::Position::line),
+                    "it is no UTF-8 text".to_owned(),
+                )
+            })?;
+            let number = line.position().map_or(0, csv::Position::line);
+            if rows.len() == MAX_RECORD_ROWS {
+                return Err(fault(
+                    number,
+                    format!("there are more than {MAX_RECORD_ROWS} rows"),
+                ));
+            }
+            if line.len() != 3 {
+                return Err(fault(
+                    number,
+                    format!("it has {} columns, not 3", line.len()),
+                ));
+            }
+            rows.push(Row {
+                path: line[0].to_owned(),
+                hash: line[1].to_owned(),
+                size: line[2].to_owned(),
+            });
+        }
+        Ok(Self { rows })
+    }
+
+    /// Returns whether a path has more than one row.
+    pub fn has_repeated_rows(&self) -> bool {
+        let mut paths = BTreeSet::new();
+        !self.rows.iter().all(|row| paths.insert(row.path.as_str()))
+    }
+
+    /// Returns whether a file has no hash of SHA-256 or stronger. RECORD itself and its signatures
+    /// have none.
+    pub fn has_weak_hashes(&self) -> bool {
+        let is_unsigned = |row: &Row| {
+            [
+                ".dist-info/RECORD",
+                ".dist-info/RECORD.jws",
+                ".dist-info/RECORD.p7s",
+            ]
+            .iter()
+            .any(|file| row.path.ends_with(file))
+        };
+        self.rows
+            .iter()
+            .any(|row| !is_unsigned(row) && Hasher::for_hash(&row.hash).is_none())
+    }
+
+    /// The table as text with LF endings; paths with a comma or a quote are quoted.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = csv::WriterBuilder::new()
+            .terminator(csv::Terminator::Any(b'\n'))
+            .from_writer(Vec::new());
+        for row in &self.rows {
+            let written = writer.write_record([&row.path, &row.hash, &row.size]);
+            written.expect("memory takes every row, and all have three columns");
+        }
+        writer.into_inner().expect("memory takes every row")
+    }
+}
+
+/// A hash function that RECORD may use: SHA-256 or stronger.
+#[derive(Debug, Clone)]
+pub enum Hasher {
+    /// SHA-256.
+    Sha256(Sha256),
+    /// SHA-384.
+    Sha384(Sha384),
+    /// SHA-512.
+    Sha512(Sha512),
+}
+
+impl Hasher {
+    /// The function of a hash as written, `sha256=…`; `None` for others.
+    pub fn for_hash(hash: &str) -> Option<Self> {
+        match hash.split_once('=')?.0 {
+            "sha256" => Some(Self::Sha256(Sha256::new())),
+            "sha384" => Some(Self::Sha384(Sha384::new())),
+            "sha512" => Some(Self::Sha512(Sha512::new())),
+            _ => None,
+        }
+    }
+
+    /// The function of new rows.
+    pub fn sha256() -> Self {
+        Self::Sha256(Sha256::new())
+    }
+
+    /// Takes more of the content.
+    pub fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Sha256(hasher) => hasher.update(bytes),
+            Self::Sha384(hasher) => hasher.update(bytes),
+            Self::Sha512(hasher) => hasher.update(bytes),
+        }
+    }
+
+    /// The hash as RECORD writes it.
+    pub fn finish(self) -> String {
+        match self {
+            Self::Sha256(hasher) => format!("sha256={}", base64(&hasher.finalize())),
+            Self::Sha384(hasher) => format!("sha384={}", base64(&hasher.finalize())),
+            Self::Sha512(hasher) => format!("sha512={}", base64(&hasher.finalize())),
+        }
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    rock_names::to_base64(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Hasher, Record, Row};
+
+    #[test]
+    fn paths_with_commas_and_quotes_are_quoted_and_lines_end_with_lf() {
+        let record = Record {
+            rows: vec![
+                Row::of_content("a,\"b\".py", b""),
+                Row::bare("x.dist-info/RECORD"),
+            ],
+        };
+        let text = String::from_utf8(record.to_bytes()).unwrap();
+        assert_eq!(
+            text,
+            "\"a,\"\"b\"\".py\",sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\nx.dist-info/RECORD,,\n"
+        );
+        assert_eq!(Record::parse(text.as_bytes(), "R").unwrap(), record);
+        assert_eq!(
+            Record::parse(text.replace('\n', "\r\n").as_bytes(), "R").unwrap(),
+            record
+        );
+    }
+
+    #[test]
+    fn a_line_without_three_columns_is_named() {
+        let message = |bytes: &[u8]| Record::parse(bytes, "R").unwrap_err().to_string();
+        assert_eq!(
+            message(b"a,b,1\nc,d\n"),
+            "line 2 of RECORD cannot be read: it has 2 columns, not 3"
+        );
+        assert_eq!(
+            message(b"a,b,1\n\xff,d,2\n"),
+            "line 2 of RECORD cannot be read: it is no UTF-8 text"
+        );
+    }
+
+    #[test]
+    fn a_record_has_at_most_262145_rows() {
+        let read = |rows| {
+            Record::parse("a,,\n".repeat(rows).as_bytes(), "R").map(|record| record.rows.len())
+        };
+        assert_eq!(read((1 << 18) + 1).unwrap(), (1 << 18) + 1);
+        assert_eq!(
+            read((1 << 18) + 2).unwrap_err().to_string(),
+            "line 262146 of RECORD cannot be read: there are more than 262145 rows"
+        );
+    }
+
+    #[test]
+    fn stronger_hashes_are_known_and_weak_ones_not() {
+        let hash = |name: &str| Hasher::for_hash(name).map(|hasher| hasher.finish().len());
+        assert_eq!(
+            (hash("sha256=x"), hash("sha384=x"), hash("sha512=x")),
+            (Some(50), Some(71), Some(93))
+        );
+        assert_eq!(
+            (hash("md5=x"), hash("sha1=x"), hash("x")),
+            (None, None, None)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_reads_back(rows in proptest::collection::vec(("[a-z,\"é ]{1,9}", "[a-z=]{0,5}", "[0-9]{0,3}"), 0..9)) {
+            let rows = rows.into_iter().map(|(path, hash, size)| Row { path, hash, size }).collect();
+            let record = Record { rows };
+            prop_assert_eq!(Record::parse(&record.to_bytes(), "R").unwrap(), record);
+        }
+
+        #[test]
+        fn reading_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..99)) {
+            let _ = Record::parse(&bytes, "R");
+        }
+    }
+}

@@ -1,0 +1,544 @@
+//! Checks of `.tar.gz` archives that are published beside wheels: source distributions (PEP 625;
+//! source distribution format, packaging.python.org) and archives of install trees.
+//!
+//! Archives are read as streams. The paths of the members and one `PKG-INFO` are held in memory,
+//! within [`archive::limits`](rock_bytes::archive::limits).
+//!
+//! The rules are stricter than tarfile's filter `data` (PEP 706, PEP 721), which extraction tools
+//! without it do not apply: absolute paths, `..`, links through links and duplicate paths are
+//! refused, not corrected.
+
+use std::collections::HashMap;
+use std::io::{self, Read};
+
+use super::Headers;
+use super::identity::is_same_distribution;
+use super::verify::{Findings, MAX_FINDINGS, check_core_metadata, required};
+use super::zip::limits::{MAX_HEADERS_BYTES, MAX_NAME_PART_BYTES};
+use crate::codes::wheel as codes;
+use rock_bytes::archive::limits::{
+    MAX_FOLDER_PATH_BYTES, MAX_FOLDERS, MAX_PATH_COMPONENTS, MAX_UNPACKED_BYTES,
+};
+use rock_bytes::archive::{ArchiveLimit, Unpacked, UnpackedKind, each_member, gunzip, is_damage};
+use rock_diagnostic::{Code, Diagnostic, Place, Severity, Sink};
+use rock_names::{DistributionName, Version};
+
+/// Checks a source distribution: that it can be unpacked, the paths and links of its members, that
+/// `PKG-INFO` and `pyproject.toml` or `setup.py` are in its one top folder, and `PKG-INFO` against
+/// the project and version of the file name. `display_path` is the path that findings name.
+///
+/// # Errors
+/// When `source` cannot be read.
+pub fn verify_source_distribution(
+    source: impl Read,
+    display_path: &str,
+    project: &DistributionName,
+    version: &Version,
+) -> io::Result<Vec<Diagnostic>> {
+    let mut index = ArchiveIndex::new(display_path, Layout::SourceDistribution);
+    if index.read(source, MAX_UNPACKED_BYTES)? {
+        index.check_distribution(project, version);
+    }
+    Ok(index.finish())
+}
+
+/// Checks an archive of an install tree: that it can be unpacked, and that its members and links
+/// stay in the folder that it is unpacked in. `display_path` is the path that findings name.
+///
+/// # Errors
+/// When `source` cannot be read.
+pub fn verify_tree_archive(source: impl Read, display_path: &str) -> io::Result<Vec<Diagnostic>> {
+    let mut index = ArchiveIndex::new(display_path, Layout::InstallTree);
+    index.read(source, MAX_UNPACKED_BYTES)?;
+    Ok(index.finish())
+}
+
+/// Where the files of an archive are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// Below one top folder.
+    SourceDistribution,
+    /// In the folder that the archive is unpacked in.
+    InstallTree,
+}
+
+/// Kind of the entry at a path of the archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EntryKind {
+    Folder,
+    File,
+    Link,
+}
+
+/// The members of an archive that were read so far.
+struct ArchiveIndex {
+    layout: Layout,
+    findings: Findings,
+    sink: Sink,
+    members: u64,
+    /// Number of refused members.
+    refused: usize,
+    /// Paths of members and of their parents, without `.` components.
+    entries: HashMap<String, EntryKind>,
+    folders: usize,
+    folder_path_bytes: usize,
+    /// Whether a path begins with a `.` component.
+    has_dot_paths: bool,
+    package_info: Option<PackageInfo>,
+}
+
+/// The first `PKG-INFO` in a top folder.
+struct PackageInfo {
+    top: String,
+    size_bytes: u64,
+    /// Its contents, unless it is too large.
+    bytes: Vec<u8>,
+}
+
+impl ArchiveIndex {
+    fn new(display_path: &str, layout: Layout) -> Self {
+        Self {
+            layout,
+            findings: Findings {
+                wheel: display_path.to_owned(),
+            },
+            sink: Sink::new(),
+            members: 0,
+            refused: 0,
+            entries: HashMap::new(),
+            folders: 0,
+            folder_path_bytes: 0,
+            has_dot_paths: false,
+            package_info: None,
+        }
+    }
+
+    fn finish(mut self) -> Vec<Diagnostic> {
+        if let Some(more) = self
+            .refused
+            .checked_sub(MAX_FINDINGS)
+            .filter(|more| *more > 0)
+        {
+            self.report(
+                &codes::UNSAFE_ARCHIVE_MEMBER,
+                format!("{more} more findings of this kind"),
+                WITHOUT_MEMBER,
+            );
+        }
+        self.sink.finish()
+    }
+
+    /// Reads the archive to its end, and returns whether it is complete.
+    fn read(&mut self, source: impl Read, max_bytes: u64) -> io::Result<bool> {
+        let read = gunzip(source).and_then(|source| {
+            let source = LimitedReader {
+                source,
+                left: max_bytes,
+            };
+            each_member(source, |member, content| self.add(&member, content))
+        });
+        let reason = match read {
+            Ok(()) if self.members > 0 => return Ok(true),
+            Ok(()) => "the archive is empty".to_owned(),
+            Err(error) if is_damage(&error) => format!("it cannot be unpacked: {error}"),
+            Err(error) => return Err(error),
+        };
+        self.report(
+            &codes::DAMAGED_ARCHIVE,
+            reason,
+            "build the archive again, or download it again",
+        );
+        Ok(false)
+    }
+
+    fn add(&mut self, member: &Unpacked, content: &mut dyn Read) -> io::Result<()> {
+        self.members += 1;
+        let Some(written) = member.path.as_deref() else {
+            let message = format!(
+                "the path of the member at byte {} of the unpacked archive is not UTF-8",
+                member.start
+            );
+            self.refused += 1;
+            self.report(&codes::UNSAFE_ARCHIVE_MEMBER, message, WITHOUT_MEMBER);
+            return Ok(());
+        };
+        self.has_dot_paths |= written == "." || written.starts_with("./");
+        let path = match normalized(written) {
+            Ok(path) => path,
+            Err(reason) => {
+                self.refuse(written, reason);
+                return Ok(());
+            }
+        };
+        if path.is_empty() {
+            if written.is_empty() || member.kind != UnpackedKind::Folder {
+                self.refuse(written, "its path is empty");
+            }
+            return Ok(());
+        }
+        if let Err(reason) = self.insert(&path, &member.kind) {
+            self.refuse(written, &reason);
+        } else if self.layout == Layout::SourceDistribution
+            && let Some((top, "PKG-INFO")) = path.split_once('/')
+            && let UnpackedKind::File { size_bytes, .. } = member.kind
+            && self.package_info.is_none()
+        {
+            let mut bytes = Vec::new();
+            if size_bytes <= MAX_HEADERS_BYTES {
+                content.read_to_end(&mut bytes)?;
+            }
+            self.package_info = Some(PackageInfo {
+                top: top.to_owned(),
+                size_bytes,
+                bytes,
+            });
+        }
+        if self.folders > MAX_FOLDERS {
+            return Err(ArchiveLimit::Folders.into());
+        }
+        if self.folder_path_bytes > MAX_FOLDER_PATH_BYTES {
+            return Err(ArchiveLimit::FolderPaths.into());
+        }
+        Ok(())
+    }
+
+    /// Adds a member and its parents, or returns why the member is refused.
+    fn insert(&mut self, path: &str, kind: &UnpackedKind) -> Result<(), String> {
+        let entry = match kind {
+            UnpackedKind::Folder => EntryKind::Folder,
+            UnpackedKind::File { .. } => EntryKind::File,
+            UnpackedKind::Link(target) if self.leads_out(path, target) => {
+                let root = match self.layout {
+                    Layout::SourceDistribution => "the archive's top folder",
+                    Layout::InstallTree => "the folder that the archive is unpacked in",
+                };
+                return Err(format!(
+                    "its link target `{}` may lead out of {root}",
+                    target.escape_debug()
+                ));
+            }
+            UnpackedKind::Link(_) => EntryKind::Link,
+            UnpackedKind::Again(target) => {
+                // pip looks for the path as it is written.
+                if self.entries.get(target) != Some(&EntryKind::File) {
+                    let target = target.escape_debug();
+                    return Err(format!(
+                        "it is a hard link to `{target}`, which is not an earlier file of the archive"
+                    ));
+                }
+                EntryKind::File
+            }
+            UnpackedKind::Other(what) => return Err(format!("it is {what}")),
+        };
+        for (end, _) in path.match_indices('/') {
+            let parent = &path[..end];
+            match self.entries.get(parent) {
+                Some(EntryKind::Folder) => {}
+                Some(EntryKind::File) => {
+                    return Err(format!("`{}` is a file", parent.escape_debug()));
+                }
+                Some(EntryKind::Link) => {
+                    return Err(format!(
+                        "its path leads through the link `{}`",
+                        parent.escape_debug()
+                    ));
+                }
+                None => self.insert_folder(parent),
+            }
+        }
+        match self.entries.get(path) {
+            Some(EntryKind::Folder) if entry == EntryKind::Folder => {}
+            Some(_) => return Err("another member has the same path".to_owned()),
+            None if entry == EntryKind::Folder => self.insert_folder(path),
+            None => drop(self.entries.insert(path.to_owned(), entry)),
+        }
+        Ok(())
+    }
+
+    fn insert_folder(&mut self, path: &str) {
+        self.folders += 1;
+        self.folder_path_bytes += path.len();
+        self.entries.insert(path.to_owned(), EntryKind::Folder);
+    }
+
+    /// Returns whether the link at a path may lead out of the folder that it belongs to. `..`
+    /// behind another component is refused, since that component may be a link, too.
+    fn leads_out(&self, path: &str, target: &str) -> bool {
+        let is_up = |part: &&str| *part == ".." || *part == ".";
+        let ups = target
+            .split('/')
+            .take_while(is_up)
+            .filter(|part| *part == "..")
+            .count();
+        let below: Vec<&str> = target.split('/').skip_while(is_up).collect();
+        let parents = path.split('/').count() - 1;
+        let max_ups = match self.layout {
+            Layout::SourceDistribution => parents.saturating_sub(1),
+            Layout::InstallTree => parents,
+        };
+        target.is_empty() || ups > max_ups || normalized(&below.join("/")).is_err()
+    }
+
+    fn check_distribution(&mut self, project: &DistributionName, version: &Version) {
+        if self.has_dot_paths {
+            self.report_incomplete(
+                "paths begin with `./`, which pip takes for the top folder".to_owned(),
+            );
+        }
+        let mut tops: Vec<String> = self
+            .entries
+            .keys()
+            .filter(|path| !path.contains('/'))
+            .cloned()
+            .collect();
+        tops.sort_unstable();
+        let [top] = tops.as_slice() else {
+            // Members that are refused may be in the top folder.
+            if !tops.is_empty() {
+                let shown: Vec<String> = tops
+                    .iter()
+                    .take(3)
+                    .map(|top| format!("`{}`", top.escape_debug()))
+                    .collect();
+                let more = if tops.len() > 3 { " and more" } else { "" };
+                self.report_incomplete(format!(
+                    "there is more than one top-level entry: {}{more}",
+                    shown.join(", ")
+                ));
+            }
+            return;
+        };
+        self.check_top_folder(top, project, version);
+        let is_there = |name: &str| {
+            matches!(
+                self.entries.get(&format!("{top}/{name}")),
+                Some(EntryKind::File | EntryKind::Link)
+            )
+        };
+        if !is_there("pyproject.toml") && !is_there("setup.py") {
+            let top = top.escape_debug();
+            self.report_incomplete(format!(
+                "there is neither `{top}/pyproject.toml` nor `{top}/setup.py`"
+            ));
+        }
+        let member = format!("{top}/PKG-INFO");
+        let Some(info) = self.package_info.take().filter(|info| info.top == *top) else {
+            let is_link = self.entries.contains_key(&member);
+            let member = member.escape_debug();
+            return self.report_incomplete(if is_link {
+                format!("`{member}` is not a regular file")
+            } else {
+                format!("there is no `{member}`")
+            });
+        };
+        if info.size_bytes > MAX_HEADERS_BYTES {
+            let message = format!(
+                "PKG-INFO has {} bytes; at most {MAX_HEADERS_BYTES} are read",
+                info.size_bytes
+            );
+            let finding = self
+                .findings
+                .member(&codes::BAD_WHEEL_HEADER, &member, message);
+            return self.sink.push(finding.help(CORRECT_METADATA));
+        }
+        match Headers::read(info.bytes, &member) {
+            Ok(headers) => self.check_package_info(&headers, &member, project, version),
+            Err(error) => self.sink.push(
+                error
+                    .diagnostic(&self.findings.wheel)
+                    .help(CORRECT_METADATA),
+            ),
+        }
+    }
+
+    /// Warns of a top folder that is not named after the project and version. Installers take any
+    /// name.
+    fn check_top_folder(&mut self, top: &str, project: &DistributionName, version: &Version) {
+        let is_named = top.rsplit_once('-').is_some_and(|(name, text)| {
+            is_same_distribution(name, project.as_str())
+                && text
+                    .parse::<Version>()
+                    .is_ok_and(|top_version| top_version == *version)
+        });
+        if !is_named {
+            let top = top.escape_debug();
+            let message = format!(
+                "the top folder is named `{top}`, and should be named `{project}-{version}`"
+            );
+            let finding = Diagnostic::new(&codes::INCOMPLETE_SOURCE_DISTRIBUTION, message)
+                .severity(Severity::Warning);
+            self.sink.push(
+                finding
+                    .at(Place::File(self.findings.wheel.as_str().into()), "")
+                    .help(CREATE),
+            );
+        }
+    }
+
+    fn check_package_info(
+        &mut self,
+        headers: &Headers,
+        member: &str,
+        project: &DistributionName,
+        version: &Version,
+    ) {
+        let mut sink = Sink::new();
+        check_core_metadata(headers, member, &self.findings, &mut sink);
+        if let Ok(written) = required(headers, "Name")
+            && !is_same_distribution(&written, project.as_str())
+        {
+            let message =
+                format!("PKG-INFO says `Name: {written}`, and the file is named after `{project}`");
+            sink.push(self.findings.member(&codes::NAME_MISMATCH, member, message));
+        }
+        if let Ok(written) = required(headers, "Version") {
+            match written.parse::<Version>() {
+                Ok(in_metadata) if in_metadata == *version => {}
+                Ok(_) => {
+                    let message = format!(
+                        "PKG-INFO says `Version: {written}`, and the file's name `{version}`"
+                    );
+                    sink.push(
+                        self.findings
+                            .member(&codes::VERSION_MISMATCH, member, message),
+                    );
+                }
+                Err(error) => sink.push(self.findings.member(
+                    &codes::BAD_WHEEL_HEADER,
+                    member,
+                    error.to_string(),
+                )),
+            }
+        }
+        for finding in sink.finish() {
+            // Installers do not read PKG-INFO, and PyPI has such files.
+            let is_malformed = finding.code.id == codes::MALFORMED_HEADER.id;
+            let severity = if is_malformed {
+                Severity::Warning
+            } else {
+                finding.severity
+            };
+            self.sink
+                .push(finding.severity(severity).help(CORRECT_METADATA));
+        }
+    }
+
+    fn report_incomplete(&mut self, reason: String) {
+        self.report(&codes::INCOMPLETE_SOURCE_DISTRIBUTION, reason, CREATE);
+    }
+
+    fn report(&mut self, code: &'static Code, message: String, help: &str) {
+        let place = Place::File(self.findings.wheel.as_str().into());
+        self.sink
+            .push(Diagnostic::new(code, message).at(place, "").help(help));
+    }
+
+    fn refuse(&mut self, path: &str, reason: &str) {
+        self.refused += 1;
+        if self.refused <= MAX_FINDINGS {
+            let message = format!("the member `{}` is refused: {reason}", path.escape_debug());
+            let finding = self
+                .findings
+                .member(&codes::UNSAFE_ARCHIVE_MEMBER, path, message);
+            self.sink.push(finding.help(WITHOUT_MEMBER));
+        }
+    }
+}
+
+/// Help for refused members.
+const WITHOUT_MEMBER: &str = "build the archive again without this member";
+/// Help for findings in `PKG-INFO`.
+const CORRECT_METADATA: &str =
+    "correct the metadata of the project, and build the source distribution again";
+/// Help for source distributions with an invalid layout.
+const CREATE: &str = "create it with `python -m build --sdist`";
+
+/// Returns a path without `.` components, empty for the folder that the archive is unpacked in; or
+/// why the path is refused. Windows takes backslashes for separators and a letter with a colon for
+/// a drive.
+fn normalized(path: &str) -> Result<String, &'static str> {
+    let has_drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+    if path.starts_with(['/', '\\']) || has_drive {
+        return Err("its path is absolute");
+    }
+    if path.chars().any(char::is_control) {
+        return Err("its path has a control character");
+    }
+    if path.split(['/', '\\']).any(|part| part == "..") {
+        return Err("its path has a `..` component");
+    }
+    let parts: Vec<&str> = path
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    if parts.first().is_some_and(|top| top.contains('\\')) {
+        return Err(
+            "its path has a backslash in the first component, which pip takes for a separator",
+        );
+    }
+    if parts.iter().any(|part| part.len() > MAX_NAME_PART_BYTES) {
+        return Err("its path has a component of more than 255 bytes");
+    }
+    if parts.len() > MAX_PATH_COMPONENTS {
+        return Err("its path has more than 128 components");
+    }
+    Ok(parts.join("/"))
+}
+
+/// Fails when more than `left` bytes are read.
+struct LimitedReader<R> {
+    source: R,
+    left: u64,
+}
+
+impl<R: Read> Read for LimitedReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.left = self
+            .left
+            .checked_sub(read as u64)
+            .ok_or(ArchiveLimit::Unpacked)?;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::{ArchiveIndex, Layout};
+
+    #[test]
+    fn archives_are_unpacked_up_to_the_limit() {
+        let mut builder = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(tar::EntryType::Regular);
+        header.set_mode(0o644);
+        header.set_size(1000);
+        builder
+            .append_data(&mut header, "a", [1; 1000].as_slice())
+            .unwrap();
+        let tar = builder.into_inner().unwrap();
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(&tar).unwrap();
+        let packed = packed.finish().unwrap();
+        let read = |max_bytes: u64| {
+            let mut index = ArchiveIndex::new("a-tree.tar.gz", Layout::InstallTree);
+            index.read(packed.as_slice(), max_bytes).unwrap();
+            index
+                .finish()
+                .into_iter()
+                .map(|finding| finding.message)
+                .collect::<Vec<_>>()
+        };
+        let bytes = tar.len() as u64;
+        assert!(read(bytes).is_empty(), "{:?}", read(bytes));
+        assert_eq!(
+            read(bytes - 1),
+            ["it cannot be unpacked: more than 64 GiB without compression"]
+        );
+    }
+}

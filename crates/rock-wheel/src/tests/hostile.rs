@@ -1,0 +1,186 @@
+//! Wheels that are cut off, or lie about what they hold.
+
+use std::io::Write as _;
+
+use super::*;
+use rock_diagnostic::Diagnostic;
+use rock_names::WheelName;
+
+const LOCAL: &[u8] = b"PK\x03\x04";
+const CENTRAL: &[u8] = b"PK\x01\x02";
+const END: &[u8] = b"PK\x05\x06";
+
+fn found(bytes: &[u8]) -> Vec<Diagnostic> {
+    verify(&bytes.to_vec(), &NAME.parse::<WheelName>().unwrap())
+}
+
+#[track_caller]
+fn codes(bytes: &[u8]) -> Vec<&'static str> {
+    found(bytes).iter().map(|one| one.code.id).collect()
+}
+
+fn first(bytes: &[u8], kind: &[u8]) -> usize {
+    bytes
+        .windows(kind.len())
+        .position(|window| window == kind)
+        .unwrap()
+}
+
+fn put(bytes: &mut [u8], at: usize, value: u64) {
+    bytes[at..at + 4].copy_from_slice(&u32::try_from(value).unwrap().to_le_bytes());
+}
+
+/// The small wheel with every structure that a wheel may have: data descriptors, ZIP64 fields, a
+/// ZIP64 end, a comment.
+fn with_all_structures() -> Vec<u8> {
+    let small = small();
+    let archive = Archive::open(&small).unwrap();
+    let mut writer = ::zip::ZipWriter::new_stream(Vec::new());
+    for (number, member) in archive.members().iter().enumerate() {
+        let options = ::zip::write::SimpleFileOptions::default().large_file(number == 1);
+        writer.start_file(member.name(), options).unwrap();
+        writer
+            .write_all(&archive.read(member, 9999).unwrap())
+            .unwrap();
+    }
+    let mut bytes = writer.finish().unwrap().into_inner();
+    let (central, end) = (first(&bytes, CENTRAL) as u64, first(&bytes, END));
+    let mut wide = b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x2d\x03\x2d\0\0\0\0\0\0\0\0\0".to_vec();
+    for value in [5, 5, end as u64 - central, central] {
+        wide.extend(value.to_le_bytes());
+    }
+    wide.extend(b"PK\x06\x07\0\0\0\0");
+    wide.extend((end as u64).to_le_bytes());
+    wide.extend(1_u32.to_le_bytes());
+    bytes.splice(end..end, wide);
+    let length = bytes.len();
+    bytes[length - 2..].copy_from_slice(&7_u16.to_le_bytes());
+    bytes.extend(b"comment");
+    bytes
+}
+
+#[test]
+fn every_beginning_of_a_wheel_is_an_error_with_a_code() {
+    assert_eq!(found(&small()), []);
+    // PyPI takes no data descriptors.
+    assert_eq!(codes(&with_all_structures()), ["W106"; 5]);
+    for bytes in [small(), with_all_structures()] {
+        for length in 0..bytes.len() {
+            assert_eq!(codes(&bytes[..length]), ["W001"], "{length} bytes");
+            assert!(
+                Wheel::open(&bytes[..length].to_vec()).is_err()
+                    && read_metadata(&bytes[..length].to_vec()).is_err()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_wrong_byte_anywhere_in_any_structure_is_no_panic() {
+    let bytes = with_all_structures();
+    for at in 0..bytes.len() {
+        for flip in [1, 0x80, 0xff] {
+            let mut wrong = bytes.clone();
+            wrong[at] ^= flip;
+            for one in found(&wrong) {
+                assert!(one.code.id.starts_with('W'), "{one:?} with byte {at}");
+            }
+        }
+    }
+}
+
+/// The data and the table of contents cut short, with an end that says so.
+#[test]
+fn a_table_of_contents_cut_off_anywhere_is_an_error_though_the_end_agrees() {
+    let bytes = small();
+    let (central, end) = (first(&bytes, CENTRAL), first(&bytes, END));
+    for length in 0..end - central {
+        let mut cut = [&bytes[..central + length], &bytes[end..]].concat();
+        put(&mut cut, central + length + 12, length as u64);
+        assert_eq!(codes(&cut), ["W002"], "{length} bytes");
+    }
+}
+
+#[test]
+fn data_cut_off_anywhere_is_an_error_though_the_end_agrees() {
+    let bytes = small();
+    let (central, end) = (first(&bytes, CENTRAL), first(&bytes, END));
+    for length in 0..central {
+        let mut cut = [&bytes[..length], &bytes[central..]].concat();
+        put(&mut cut, length + (end - central) + 16, length as u64);
+        assert_eq!(codes(&cut), ["W002"], "{length} bytes");
+    }
+}
+
+/// A wheel of one module whose size is said to be this, in both headers.
+fn lying(size: u64, level: u32) -> Vec<u8> {
+    let mut bytes = wheel_bytes(&[("a.py".to_owned(), vec![0; 100_000])], level);
+    for (kind, at) in [(LOCAL, 18), (CENTRAL, 20)] {
+        let start = first(&bytes, kind);
+        if level == 0 {
+            put(&mut bytes, start + at, size);
+        }
+        put(&mut bytes, start + at + 4, size);
+    }
+    bytes
+}
+
+#[test]
+fn a_size_that_is_a_lie_is_found_without_room_for_it() {
+    assert_eq!(codes(&lying(100_000, 6)), [""; 0]);
+    for size in [0, 1, 99_999, 100_001, 110_000, 4_000_000_000] {
+        let bytes = lying(size, 6);
+        assert_eq!(codes(&bytes), ["W012"], "{size}");
+        // More than any deflated data of its length hold is refused before a member is read.
+        let Ok(archive) = Archive::open(&bytes) else {
+            assert_eq!(size, 4_000_000_000);
+            continue;
+        };
+        assert!(archive.read(&archive.members()[0], u64::MAX).is_err());
+        let mut seen = 0;
+        assert!(
+            archive
+                .stream(&archive.members()[0], &mut |piece| seen += piece.len())
+                .is_err()
+        );
+        assert!(seen <= 100_000, "{seen}");
+    }
+    for size in [0, 99_999, 100_001, 4_000_000_000] {
+        assert!(!codes(&lying(size, 0)).is_empty(), "{size}");
+    }
+}
+
+#[test]
+fn a_bomb_streams_through_little_memory_and_its_text_is_not_read() {
+    // Zeros deflate to a thousandth: 32 MiB lie in 32 KiB.
+    let zeros = vec![0; 32 << 20];
+    let bytes = wheel_bytes(&[("bomb.py".to_owned(), zeros.clone())], 9);
+    assert!(bytes.len() < 64 << 10);
+    assert_eq!(found(&bytes), []);
+    let archive = Archive::open(&bytes).unwrap();
+    let largest = std::sync::atomic::AtomicUsize::new(0);
+    let mut see = |piece: &[u8]| {
+        largest.fetch_max(piece.len(), std::sync::atomic::Ordering::Relaxed);
+    };
+    archive
+        .stream(archive.member("bomb.py").unwrap(), &mut see)
+        .unwrap();
+    assert!(largest.into_inner() <= rock_bytes::PIECE_BYTES);
+
+    let mut metadata = b"Metadata-Version: 2.1\nName: flash-attn\nVersion: 2.8.3\n\n".to_vec();
+    metadata.extend(&zeros);
+    let mut bomb = Vec::new();
+    let mut writer = ZipWriter::new(&mut bomb);
+    writer
+        .add(
+            "flash_attn-2.8.3.dist-info/METADATA",
+            &metadata,
+            &NewMember::default(),
+        )
+        .unwrap();
+    writer.finish().unwrap();
+    assert!(matches!(
+        read_metadata(&bomb),
+        Err(WheelError::TooLarge { .. })
+    ));
+}

@@ -1,0 +1,762 @@
+//! Wheels written with changes.
+#![expect(
+    clippy::ptr_arg,
+    reason = "a slice of unknown length is no `dyn ReadAt`"
+)]
+
+use std::io::{Cursor, Read};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+use rock_bytes::ReadAt;
+use rock_names::WheelName;
+
+const DIST_INFO: &str = "flash_attn-2.8.3.dist-info";
+
+fn rewritten(
+    bytes: &Vec<u8>,
+    edits: &Edits<'_>,
+    options: &WriteOptions,
+) -> Result<Vec<u8>, WheelError> {
+    let wheel = Wheel::open(bytes)?;
+    let mut out = Vec::new();
+    let length = rewrite(&wheel, edits, options, &mut out)?;
+    assert_eq!(length, out.len() as u64);
+    Ok(out)
+}
+
+#[track_caller]
+fn sound(bytes: &Vec<u8>) {
+    assert_eq!(verify(bytes, &NAME.parse::<WheelName>().unwrap()), []);
+}
+
+fn names(bytes: &Vec<u8>) -> Vec<String> {
+    Archive::open(bytes)
+        .unwrap()
+        .members()
+        .iter()
+        .map(|member| member.name().to_owned())
+        .collect()
+}
+
+/// Content that compresses a little.
+fn content(length: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed | 1;
+    let mut bytes = Vec::with_capacity(length + 8);
+    while bytes.len() < length {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        bytes.extend((state & 0x3f3f_3f3f_3f3f_3f3f).to_le_bytes());
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+/// A source that counts how much is read at once.
+struct Counted {
+    bytes: Vec<u8>,
+    largest: AtomicUsize,
+}
+
+impl ReadAt for Counted {
+    fn size_bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        self.largest.fetch_max(buffer.len(), Ordering::Relaxed);
+        self.bytes.read_at(buffer, offset)
+    }
+}
+
+#[test]
+fn added_members_stand_sorted_before_dist_info_and_record_is_last() {
+    let mut edits = Edits::default();
+    for name in [
+        "flash_attn.libs/libz.so",
+        "flash_attn.libs/liba.so",
+        &format!("{DIST_INFO}/sboms/x.cdx.json"),
+    ] {
+        edits
+            .added
+            .insert(name.to_owned(), Added::plain(b"new".to_vec()));
+    }
+    edits.removed.insert("a.py".to_owned());
+    edits
+        .renamed
+        .insert("b/c.so".to_owned(), "d/c.so".to_owned());
+    let out = rewritten(&small(), &edits, &WriteOptions::default()).unwrap();
+    sound(&out);
+    let expect = [
+        "d/c.so",
+        "flash_attn.libs/liba.so",
+        "flash_attn.libs/libz.so",
+        "flash_attn-2.8.3.dist-info/METADATA",
+        "flash_attn-2.8.3.dist-info/WHEEL",
+        "flash_attn-2.8.3.dist-info/sboms/x.cdx.json",
+        "flash_attn-2.8.3.dist-info/RECORD",
+    ];
+    assert_eq!(names(&out), expect);
+    let wheel = Wheel::open(&out).unwrap();
+    assert!(
+        wheel
+            .record()
+            .rows
+            .iter()
+            .map(|row| row.path.as_str())
+            .eq(expect),
+        "rows stand as the members do"
+    );
+}
+
+#[test]
+fn what_is_added_to_a_folder_that_gets_another_name_goes_with_it() {
+    let mut edits = Edits::default();
+    edits.renamed_folders.insert(
+        DIST_INFO.to_owned(),
+        "flash_attn-2.8.3+x.dist-info".to_owned(),
+    );
+    edits
+        .added
+        .insert(format!("{DIST_INFO}/sboms/s"), Added::plain(Vec::new()));
+    let out = rewritten(&small(), &edits, &WriteOptions::default()).unwrap();
+    assert!(names(&out).contains(&"flash_attn-2.8.3+x.dist-info/sboms/s".to_owned()));
+    assert!(Wheel::open(&out).is_ok());
+}
+
+#[test]
+fn a_moved_member_leaves_its_name_to_another() {
+    let mut edits = Edits::default();
+    edits
+        .renamed
+        .insert("b/c.so".to_owned(), "scripts/c.so".to_owned());
+    edits
+        .replaced
+        .insert("b/c.so".to_owned(), vec![8; 5].into());
+    edits
+        .added
+        .insert("b/c.so".to_owned(), Added::executable(b"#!python".to_vec()));
+    let out = rewritten(&small(), &edits, &WriteOptions::default()).unwrap();
+    sound(&out);
+    let archive = Archive::open(&out).unwrap();
+    let read = |name: &str| archive.read(archive.member(name).unwrap(), 99).unwrap();
+    assert_eq!(
+        (read("scripts/c.so"), read("b/c.so")),
+        (vec![8; 5], b"#!python".to_vec())
+    );
+}
+
+#[test]
+fn edits_of_members_that_are_not_there_and_names_that_are_taken_or_unsafe_are_refused() {
+    let fault = |change: fn(&mut Edits<'_>)| {
+        let mut edits = Edits::default();
+        change(&mut edits);
+        rewritten(&small(), &edits, &WriteOptions::default())
+            .unwrap_err()
+            .to_string()
+    };
+    let gone = |edits: &mut Edits<'_>| edits.removed.extend(["x".to_owned()]);
+    assert_eq!(fault(gone), "`x` is missing");
+    assert_eq!(
+        fault(|edits| drop(edits.renamed.insert("y".to_owned(), "a".to_owned()))),
+        "`y` is missing"
+    );
+    assert_eq!(
+        fault(|edits| drop(edits.replaced.insert("z".to_owned(), Vec::new().into()))),
+        "`z` is missing"
+    );
+    let twice = |edits: &mut Edits<'_>| {
+        drop(
+            edits
+                .added
+                .insert("a.py".to_owned(), Added::plain(Vec::new())),
+        )
+    };
+    assert_eq!(fault(twice), "two members are named `a.py`");
+    let record = |edits: &mut Edits<'_>| {
+        drop(
+            edits
+                .added
+                .insert(format!("{DIST_INFO}/RECORD"), Added::plain(Vec::new())),
+        );
+    };
+    assert_eq!(
+        fault(record),
+        "two members are named `flash_attn-2.8.3.dist-info/RECORD`"
+    );
+    let out = |edits: &mut Edits<'_>| {
+        drop(
+            edits
+                .added
+                .insert("../x".to_owned(), Added::plain(Vec::new())),
+        )
+    };
+    assert_eq!(
+        fault(out),
+        "the member name `../x` is refused: it leads out of its folder with `..`"
+    );
+}
+
+#[test]
+fn modes_are_kept_and_new_ones_say_that_the_file_is_a_regular_one() {
+    let mut bytes = Vec::new();
+    let old = small();
+    let archive = Archive::open(&old).unwrap();
+    let mut writer = ZipWriter::new(&mut bytes);
+    for member in archive.members() {
+        let unix_mode = match member.name() {
+            "a.py" => 0,
+            "b/c.so" => 0o100_711,
+            _ => member.unix_mode(),
+        };
+        let options = NewMember {
+            unix_mode,
+            ..NewMember::default()
+        };
+        writer
+            .add(
+                member.name(),
+                &archive.read(member, 9999).unwrap(),
+                &options,
+            )
+            .unwrap();
+    }
+    writer.finish().unwrap();
+    let mut edits = Edits::default();
+    for name in ["a.py", "b/c.so"] {
+        edits.replaced.insert(name.to_owned(), vec![1].into());
+    }
+    edits
+        .added
+        .insert("libs/l.so".to_owned(), Added::executable(vec![1]));
+    edits
+        .added
+        .insert("t.txt".to_owned(), Added::plain(vec![1]));
+    let out = rewritten(&bytes, &edits, &WriteOptions::default()).unwrap();
+    let archive = Archive::open(&out).unwrap();
+    let mode = |name: &str| archive.member(name).unwrap().unix_mode();
+    let modes = ["a.py", "b/c.so", "libs/l.so", "t.txt"].map(mode);
+    assert_eq!(modes, [0, 0o100_711, 0o100_755, 0o100_644]);
+}
+
+#[test]
+fn times_are_those_of_the_old_members_or_one_for_all() {
+    let mut edits = Edits::default();
+    edits.replaced.insert("a.py".to_owned(), vec![1].into());
+    edits.added.insert("new".to_owned(), Added::plain(vec![1]));
+    let times = |time| {
+        let out = rewritten(
+            &small(),
+            &edits,
+            &WriteOptions {
+                time,
+                ..WriteOptions::default()
+            },
+        )
+        .unwrap();
+        Archive::open(&out)
+            .unwrap()
+            .members()
+            .iter()
+            .map(Member::time)
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    let one = DosTime::from_epoch_s(1_709_164_805);
+    assert_eq!(
+        times(None).into_iter().collect::<Vec<_>>(),
+        [DosTime::FIRST]
+    );
+    assert_eq!(times(Some(one)).into_iter().collect::<Vec<_>>(), [one]);
+}
+
+/// A wheel with a large library changed and a large one added, at a level, by so many threads.
+fn large(threads: usize, options: &WriteOptions) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+    let old = wheel_bytes(
+        &[
+            ("big.so".to_owned(), content(9 << 20, 1)),
+            ("mid.so".to_owned(), content(1 << 20, 2)),
+        ],
+        1,
+    );
+    let changed = Counted {
+        bytes: content((9 << 20) + 17, 3),
+        largest: AtomicUsize::new(0),
+    };
+    let added = content(10 << 20, 4);
+    let mut edits = Edits::default();
+    edits
+        .replaced
+        .insert("big.so".to_owned(), Content::Source(&changed));
+    edits.added.insert(
+        "libs/added.so".to_owned(),
+        Added::executable(added.as_slice()),
+    );
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .unwrap();
+    let out = pool.install(|| rewritten(&old, &edits, options)).unwrap();
+    assert!(
+        changed.largest.into_inner() <= 1 << 20,
+        "it is read in blocks"
+    );
+    (out, changed.bytes, added)
+}
+
+#[test]
+fn large_members_are_the_same_bytes_whatever_the_threads_and_other_readers_read_them() {
+    let options = WriteOptions {
+        rehash: Rehash::All,
+        ..WriteOptions::default()
+    };
+    let (out, changed, added) = large(1, &options);
+    assert!(
+        large(4, &options).0 == out,
+        "the bytes depend on the number of threads"
+    );
+    sound(&out);
+    let mut theirs = ::zip::ZipArchive::new(Cursor::new(&out)).unwrap();
+    for (name, content) in [("big.so", &changed), ("libs/added.so", &added)] {
+        let mut read = Vec::new();
+        theirs
+            .by_name(name)
+            .unwrap()
+            .read_to_end(&mut read)
+            .unwrap();
+        assert!(read == *content, "{name}");
+    }
+    let archive = Archive::open(&out).unwrap();
+    assert!(
+        archive
+            .members()
+            .iter()
+            .all(|member| !member.has_inexact_zip64())
+    );
+    let big = archive.member("big.so").unwrap();
+    assert!(
+        big.compressed_bytes() < big.size_bytes() * 9 / 10,
+        "{}",
+        big.compressed_bytes()
+    );
+}
+
+#[test]
+fn level_0_stores_large_members_and_small_ones() {
+    let (out, ..) = large(
+        2,
+        &WriteOptions {
+            level: 0,
+            ..WriteOptions::default()
+        },
+    );
+    sound(&out);
+    let archive = Archive::open(&out).unwrap();
+    let is_stored = |name: &str| archive.member(name).unwrap().method() == Method::Stored;
+    assert!(is_stored("big.so") && is_stored("libs/added.so") && !is_stored("mid.so"));
+}
+
+#[test]
+fn all_members_are_compressed_anew_when_asked() {
+    let old = wheel_bytes(
+        &[
+            ("big.so".to_owned(), content(9 << 20, 1)),
+            ("mid.so".to_owned(), content(1 << 20, 2)),
+        ],
+        0,
+    );
+    let again = |level| {
+        let options = WriteOptions {
+            level,
+            unchanged: Unchanged::Recompressed,
+            ..WriteOptions::default()
+        };
+        rewritten(&old, &Edits::default(), &options).unwrap()
+    };
+    let deflated = again(9);
+    sound(&deflated);
+    assert!(deflated.len() < old.len() * 9 / 10);
+    assert_eq!(
+        Wheel::open(&deflated).unwrap().record(),
+        Wheel::open(&old).unwrap().record()
+    );
+    let stored = again(0);
+    sound(&stored);
+    assert!(
+        Archive::open(&stored)
+            .unwrap()
+            .members()
+            .iter()
+            .all(|member| member.method() == Method::Stored)
+    );
+}
+
+/// The small wheel with some of RECORD put otherwise.
+fn with_record(from: &str, to: &str) -> Vec<u8> {
+    let old = small();
+    let archive = Archive::open(&old).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = ZipWriter::new(&mut bytes);
+    for member in archive.members() {
+        let mut content = archive.read(member, 9999).unwrap();
+        if member.name().ends_with("/RECORD") {
+            let text = String::from_utf8(content).unwrap();
+            assert!(text.contains(from), "{text}");
+            content = text.replacen(from, to, 1).into_bytes();
+        }
+        writer
+            .add(member.name(), &content, &NewMember::default())
+            .unwrap();
+    }
+    writer.finish().unwrap();
+    bytes
+}
+
+#[test]
+fn rows_are_trusted_or_held_against_every_member() {
+    let outcome = |bytes: &Vec<u8>, rehash| {
+        let options = WriteOptions {
+            rehash,
+            ..WriteOptions::default()
+        };
+        rewritten(bytes, &Edits::default(), &options)
+            .map(|_| ())
+            .map_err(|error| {
+                let diagnostic = error.diagnostic("w.whl");
+                format!("{}: {}", diagnostic.code.id, diagnostic.message)
+            })
+    };
+    let hash = "a.py,sha256=";
+    for (from, to, expect) in [
+        (hash, "a.py,sha256=A", "W022: RECORD says `sha256=A"),
+        (
+            ",99\n",
+            ",98\n",
+            "W022: RECORD says `98 bytes` of `b/c.so`, and it is `99 bytes`",
+        ),
+    ] {
+        let bytes = with_record(from, to);
+        assert_eq!(outcome(&bytes, Rehash::TrustRecord), Ok(()), "{to}");
+        let told = outcome(&bytes, Rehash::All).unwrap_err();
+        assert!(told.starts_with(expect), "{told}");
+    }
+    for rehash in [Rehash::TrustRecord, Rehash::All] {
+        let told = outcome(&with_record("a.py", "gone.py"), rehash).unwrap_err();
+        assert_eq!(
+            told,
+            "W020: RECORD does not list `a.py`, so nothing vouches for it"
+        );
+    }
+    assert_eq!(outcome(&small(), Rehash::All), Ok(()));
+}
+
+#[test]
+fn a_row_without_a_hash_that_may_be_used_gets_one_and_that_is_told() {
+    let mend = |bytes: &Vec<u8>, rehash| {
+        let (wheel, mut out) = (Wheel::open(bytes).unwrap(), Vec::new());
+        let options = WriteOptions {
+            rehash,
+            ..WriteOptions::default()
+        };
+        let done = rewrite_watched(&wheel, &Edits::default(), &options, &mut out, &|_| {}).unwrap();
+        (done.findings("w.whl"), out)
+    };
+    for (wrong, expect) in [
+        (
+            "b/c.so,md5=",
+            "RECORD has a hash of it that may not be used, `md5`",
+        ),
+        (
+            "b/c.so,sha1=",
+            "RECORD has a hash of it that may not be used, `sha1`",
+        ),
+        ("b/c.so,=", "RECORD has no hash of it"),
+    ] {
+        let bytes = with_record("b/c.so,sha256=", wrong);
+        let (found, out) = mend(&bytes, Rehash::All);
+        assert_eq!(
+            (
+                found[0].code.id,
+                found[0].is_error(),
+                found[0].message.as_str()
+            ),
+            ("W024", false, expect)
+        );
+        assert_eq!(
+            Wheel::open(&out).unwrap().record(),
+            Wheel::open(&small()).unwrap().record()
+        );
+        sound(&out);
+        let (found, out) = mend(&bytes, Rehash::TrustRecord);
+        assert_eq!(found, []);
+        assert_eq!(
+            Wheel::open(&out).unwrap().record(),
+            Wheel::open(&bytes).unwrap().record()
+        );
+
+        // What changes must have a hash, unless RECORD is mended or trusted.
+        let mut edits = Edits::default();
+        edits.replaced.insert("b/c.so".to_owned(), vec![1].into());
+        let fault = rewritten(&bytes, &edits, &WriteOptions::default())
+            .unwrap_err()
+            .diagnostic("w.whl");
+        assert_eq!(
+            (fault.code.id, fault.is_error(), fault.message.as_str()),
+            ("W024", true, expect)
+        );
+        for rehash in [Rehash::All, Rehash::TrustRecord] {
+            sound(
+                &rewritten(
+                    &bytes,
+                    &edits,
+                    &WriteOptions {
+                        rehash,
+                        ..WriteOptions::default()
+                    },
+                )
+                .unwrap(),
+            );
+        }
+    }
+    assert_eq!(mend(&small(), Rehash::All).0, []);
+    let text = String::from_utf8(Wheel::open(&small()).unwrap().record().to_bytes()).unwrap();
+    let (_, out) = mend(
+        &with_record(text.lines().next().unwrap(), "a.py,,"),
+        Rehash::All,
+    );
+    assert_eq!(
+        Wheel::open(&out).unwrap().record(),
+        Wheel::open(&small()).unwrap().record()
+    );
+    let (found, _) = mend(&with_record("sha256=", "md5="), Rehash::All);
+    assert_eq!(found.len(), 1);
+}
+
+#[test]
+fn a_row_without_a_hash_and_with_another_size_is_a_mismatch() {
+    let old = with_record("b/c.so,sha256=", "b/c.so,md5=");
+    let text = String::from_utf8(Wheel::open(&old).unwrap().record().to_bytes()).unwrap();
+    let row = text
+        .lines()
+        .find(|line| line.starts_with("b/c.so"))
+        .unwrap()
+        .to_owned();
+    let bytes = with_record(&row.replace("md5=", "sha256="), "b/c.so,,98");
+    let all = WriteOptions {
+        rehash: Rehash::All,
+        ..WriteOptions::default()
+    };
+    let fault = rewritten(&bytes, &Edits::default(), &all).unwrap_err();
+    assert_eq!(
+        fault.to_string(),
+        "RECORD says `98 bytes` of `b/c.so`, and it is `99 bytes`"
+    );
+}
+
+#[test]
+fn a_large_member_that_record_contradicts_is_found_while_the_others_are_written() {
+    let mut files = vec![
+        ("big.so".to_owned(), content(5 << 20, 1)),
+        ("mid.so".to_owned(), content(1 << 20, 2)),
+    ];
+    let mut old = wheel_bytes(&files, 0);
+    let options = WriteOptions {
+        rehash: Rehash::All,
+        ..WriteOptions::default()
+    };
+    assert!(rewritten(&old, &Edits::default(), &options).is_ok());
+    // Another byte, with its CRC-32 set right, as somebody does who means it.
+    let at = old
+        .windows(64)
+        .position(|window| *window == files[0].1[..64])
+        .unwrap();
+    let before = crc32fast::hash(&files[0].1).to_le_bytes();
+    files[0].1[0] ^= 1;
+    old[at] = files[0].1[0];
+    for place in 0..old.len() - 4 {
+        if old[place..place + 4] == before {
+            old[place..place + 4].copy_from_slice(&crc32fast::hash(&files[0].1).to_le_bytes());
+        }
+    }
+    let fault = rewritten(&old, &Edits::default(), &options).unwrap_err();
+    assert!(
+        matches!(&fault, WheelError::RecordMismatch { member, .. } if member == "big.so"),
+        "{fault}"
+    );
+    assert!(
+        rewritten(&old, &Edits::default(), &WriteOptions::default()).is_ok(),
+        "it was not to be looked at"
+    );
+}
+
+#[test]
+fn a_source_that_ends_too_early_or_fails_is_named() {
+    struct Failing(u64);
+    impl ReadAt for Failing {
+        fn size_bytes(&self) -> u64 {
+            self.0
+        }
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+            let length = buffer
+                .len()
+                .min(100_usize.saturating_sub(usize::try_from(offset).unwrap()));
+            if offset > 50 {
+                Err(std::io::Error::other("the disk is gone"))
+            } else {
+                Ok(length)
+            }
+        }
+    }
+    for size in [200, 50 << 20] {
+        let source = Failing(size);
+        let mut edits = Edits::default();
+        edits.added.insert(
+            "libs/x.so".to_owned(),
+            Added::executable(Content::Source(&source)),
+        );
+        let fault = rewritten(&small(), &edits, &WriteOptions::default()).unwrap_err();
+        assert_eq!(
+            fault.to_string(),
+            "cannot read what `libs/x.so` shall hold: the disk is gone"
+        );
+        assert_eq!(fault.diagnostic("w.whl").code.name, "cannot-read-file");
+    }
+}
+
+#[test]
+fn progress_is_told_up_to_the_end() {
+    let reports = Mutex::new(Vec::new());
+    let watch = |progress: Progress| reports.lock().unwrap().push(progress);
+    let bytes = wheel_bytes(&[("big.so".to_owned(), content(9 << 20, 1))], 1);
+    let wheel = Wheel::open(&bytes).unwrap();
+    let mut edits = Edits::default();
+    let new = content(10 << 20, 2);
+    edits
+        .replaced
+        .insert("big.so".to_owned(), Content::from(new.as_slice()));
+    rewrite_watched(
+        &wheel,
+        &edits,
+        &WriteOptions::default(),
+        &mut Vec::new(),
+        &watch,
+    )
+    .unwrap();
+    let rewriting = std::mem::take(&mut *reports.lock().unwrap());
+    assert!(verify_watched(&bytes, &NAME.parse().unwrap(), &watch).is_empty());
+    for reports in [rewriting, reports.into_inner().unwrap()] {
+        assert!(reports.len() > 10, "{}", reports.len());
+        assert!(
+            reports
+                .iter()
+                .all(|report| report.total_bytes == reports[0].total_bytes)
+        );
+        assert_eq!(
+            reports.iter().map(|report| report.done_bytes).max(),
+            Some(reports[0].total_bytes)
+        );
+    }
+}
+
+/// Zeros.
+struct Zeros(u64);
+
+impl ReadAt for Zeros {
+    fn size_bytes(&self) -> u64 {
+        self.0
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        let length = usize::try_from(self.0.saturating_sub(offset))
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
+        buffer[..length].fill(0);
+        Ok(length)
+    }
+}
+
+#[test]
+#[ignore = "reads 5 GiB three times, which takes a minute without optimization"]
+fn a_content_of_5_gib_goes_through_a_few_megabytes_of_memory() {
+    let zeros = Zeros(5 << 30);
+    let mut edits = Edits::default();
+    edits.added.insert(
+        "libs/big.so".to_owned(),
+        Added::executable(Content::Source(&zeros)),
+    );
+    edits
+        .added
+        .insert("libs/last.so".to_owned(), Added::executable(vec![7; 100]));
+    let out = rewritten(&small(), &edits, &WriteOptions::default()).unwrap();
+    let archive = Archive::open(&out).unwrap();
+    let big = archive.member("libs/big.so").unwrap();
+    assert_eq!(
+        (big.size_bytes(), big.has_inexact_zip64()),
+        (5 << 30, false)
+    );
+    assert!(
+        big.compressed_bytes() < 20 << 20,
+        "{}",
+        big.compressed_bytes()
+    );
+    let mut theirs = ::zip::ZipArchive::new(Cursor::new(&out)).unwrap();
+    assert_eq!(theirs.by_name("libs/big.so").unwrap().size(), 5 << 30);
+    // Zeros compress so well that PyPI would refuse the wheel.
+    let codes: Vec<&str> = verify(&out, &NAME.parse::<WheelName>().unwrap())
+        .iter()
+        .map(|fault| fault.code.id)
+        .collect();
+    assert_eq!(codes, ["W115"]);
+}
+
+#[test]
+fn members_that_were_copied_are_known_under_any_name_and_all_others_are_read_again() {
+    let old = small();
+    let mut edits = Edits::default();
+    edits
+        .replaced
+        .insert("a.py".to_owned(), b"y = 2\n".to_vec().into());
+    edits
+        .renamed
+        .insert("b/c.so".to_owned(), "d/c.so".to_owned());
+    edits
+        .added
+        .insert("e.so".to_owned(), Added::executable(vec![5; 50]));
+    let mut new = rewritten(&old, &edits, &WriteOptions::default()).unwrap();
+    sound(&new);
+    let name: WheelName = NAME.parse().unwrap();
+    {
+        let (before, after) = (Wheel::open(&old).unwrap(), Wheel::open(&new).unwrap());
+        let carried = Carried::new(&before, &after);
+        let known: Vec<&str> = after
+            .archive()
+            .members()
+            .iter()
+            .filter(|member| carried.has(member))
+            .map(Member::name)
+            .collect();
+        assert_eq!(
+            known,
+            [
+                "d/c.so",
+                &format!("{DIST_INFO}/METADATA"),
+                &format!("{DIST_INFO}/WHEEL")
+            ]
+        );
+        assert_eq!(
+            verify_some(&after, &name, &|member| carried.has(member)),
+            []
+        );
+    }
+    // The data of what was replaced, behind its local header.
+    let at = new.windows(4).position(|bytes| bytes == b"a.py").unwrap() + 5;
+    new[at] ^= 1;
+    let (before, after) = (Wheel::open(&old).unwrap(), Wheel::open(&new).unwrap());
+    let carried = Carried::new(&before, &after);
+    assert_eq!(
+        verify_some(&after, &name, &|member| carried.has(member)).len(),
+        1
+    );
+    assert_eq!(verify_some(&after, &name, &|_| true), []);
+}

@@ -1,0 +1,226 @@
+//! Members against their headers and RECORD.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::super::fault::{REHASH, weak_hash_message};
+use super::super::progress::Meter;
+use super::super::record::Row;
+use super::super::vouch::{Doubt, doubt};
+use super::super::{Archive, Member, Wheel, WheelError};
+use super::Findings;
+use crate::codes::wheel as codes;
+use rock_bytes::start_threads;
+use rock_diagnostic::{Diagnostic, Place, Sink};
+
+/// What is odd about the container, though it can be read.
+pub(super) fn check_container(archive: &Archive<'_>, findings: &Findings, sink: &mut Sink) {
+    check_records(archive, findings, sink);
+    let mut folded: Vec<(String, &str)> = archive
+        .by_name()
+        .map(|member| (member.name().to_lowercase(), member.name()))
+        .collect();
+    folded.sort();
+    for pair in folded.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+        let message = format!("its name differs from `{}` only in case", pair[0].1);
+        sink.push(findings.member(&codes::NAMES_DIFFER_IN_CASE, pair[1].1, message));
+    }
+}
+
+/// Checks headers of the archive against rules of installers and PyPI that a new archive of the
+/// same members fulfils.
+pub(super) fn check_records(archive: &Archive<'_>, findings: &Findings, sink: &mut Sink) {
+    for violation in archive.removable_violations() {
+        sink.push(
+            WheelError::from(violation)
+                .diagnostic(&findings.wheel)
+                .help(REWRITE),
+        );
+    }
+    for member in archive
+        .members()
+        .iter()
+        .filter(|member| member.has_inexact_zip64())
+    {
+        let message = "its ZIP64 field holds more than the values that need it".to_owned();
+        sink.push(
+            findings
+                .member(&codes::INEXACT_ZIP64_FIELD, member.name(), message)
+                .help(REWRITE),
+        );
+    }
+}
+
+/// PyPI refuses wheels that unpack to more bytes than this and to more than [`PYPI_MAX_RATIO`]
+/// times their own size (`warehouse/forklift/legacy.py`: `COMPRESSION_RATIO_MIN_SIZE`,
+/// `COMPRESSION_RATIO_THRESHOLD`).
+const PYPI_RATIO_MIN_BYTES: u64 = 64 << 20;
+const PYPI_MAX_RATIO: u64 = 50;
+
+/// Warns of a wheel that PyPI takes for a decompression bomb. Sizes are claims until the members
+/// are read.
+pub(super) fn check_ratio(archive: &Archive<'_>, findings: &Findings, sink: &mut Sink) {
+    let packed = archive.source().size_bytes();
+    let unpacked = archive
+        .members()
+        .iter()
+        .map(Member::size_bytes)
+        .fold(0, u64::saturating_add);
+    if is_taken_for_a_bomb(unpacked, packed) {
+        let message = format!(
+            "the wheel has {packed} bytes and unpacks to {unpacked}, more than {PYPI_MAX_RATIO} times as many"
+        );
+        sink.push(
+            Diagnostic::new(&codes::COMPRESSION_RATIO, message)
+                .at(Place::File(findings.wheel.as_str().into()), ""),
+        );
+    }
+}
+
+fn is_taken_for_a_bomb(unpacked: u64, packed: u64) -> bool {
+    unpacked > PYPI_RATIO_MIN_BYTES && unpacked > packed.saturating_mul(PYPI_MAX_RATIO)
+}
+
+/// Writes the members of an archive to a new one.
+const REWRITE: &str = "`rock-matrix wheel repair`, `label` and `retag` write the wheel without it";
+
+/// Reads every member that is not known to be what RECORD says, and compares what is read with it.
+pub(super) fn check_record(
+    wheel: &Wheel<'_>,
+    findings: &Findings,
+    is_known: &(dyn Fn(&Member) -> bool + Sync),
+    meter: &Meter<'_>,
+    sink: &mut Sink,
+) {
+    let rows = check_names(wheel, findings, sink);
+    let members = wheel.archive().members();
+    let mut members: Vec<&Member> = members.iter().filter(|member| !is_known(member)).collect();
+    members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
+    let check = |member| match check_member(wheel, member, rows.get(member.name()).copied(), meter)
+    {
+        Ok(found) => found.map(|(code, message)| {
+            let finding = findings.member(code, member.name(), message);
+            if code == &codes::WEAK_RECORD_HASH {
+                finding.help(REHASH)
+            } else {
+                finding
+            }
+        }),
+        Err(error) => Some(error.diagnostic(&findings.wheel)),
+    };
+    start_threads();
+    sink.extend(
+        members
+            .into_iter()
+            .par_bridge()
+            .filter_map(check)
+            .collect::<Vec<Diagnostic>>(),
+    );
+}
+
+/// Compares the names in RECORD with those of the members, which are not read. The rows by path.
+pub(super) fn check_names<'w>(
+    wheel: &'w Wheel<'_>,
+    findings: &Findings,
+    sink: &mut Sink,
+) -> BTreeMap<&'w str, &'w Row> {
+    let rows = rows(wheel, findings, sink);
+    let archive = wheel.archive();
+    for path in rows
+        .keys()
+        .filter(|path| archive.member(path).is_none() && !is_unhashed(wheel, path))
+    {
+        let message = format!("RECORD lists `{path}`, and there is no such member");
+        sink.push(findings.member(
+            &codes::RECORD_NAMES_NO_MEMBER,
+            &wheel.dist_info_path("RECORD"),
+            message,
+        ));
+    }
+    let is_listed =
+        |member: &Member| rows.contains_key(member.name()) || is_unhashed(wheel, member.name());
+    for member in archive
+        .members()
+        .iter()
+        .filter(|member| !member.is_folder() && !is_listed(member))
+    {
+        let message = "RECORD does not list it, so nothing vouches for it".to_owned();
+        sink.push(findings.member(&codes::MEMBER_NOT_IN_RECORD, member.name(), message));
+    }
+    rows
+}
+
+/// Rows by path; two of one path are told.
+fn rows<'w>(
+    wheel: &'w Wheel<'_>,
+    findings: &Findings,
+    sink: &mut Sink,
+) -> BTreeMap<&'w str, &'w Row> {
+    let mut rows = BTreeMap::new();
+    for row in &wheel.record().rows {
+        if rows.insert(row.path.as_str(), row).is_some() {
+            let message = format!("RECORD lists `{}` twice", row.path);
+            sink.push(findings.member(
+                &codes::BAD_RECORD,
+                &wheel.dist_info_path("RECORD"),
+                message,
+            ));
+        }
+    }
+    rows
+}
+
+/// RECORD and its signatures have no hash.
+fn is_unhashed(wheel: &Wheel<'_>, path: &str) -> bool {
+    ["RECORD", "RECORD.jws", "RECORD.p7s"]
+        .iter()
+        .any(|file| path == wheel.dist_info_path(file))
+}
+
+type Found = Option<(&'static rock_diagnostic::Code, String)>;
+
+fn check_member(
+    wheel: &Wheel<'_>,
+    member: &Member,
+    row: Option<&Row>,
+    meter: &Meter<'_>,
+) -> Result<Found, WheelError> {
+    let is_unhashed = is_unhashed(wheel, member.name());
+    Ok(
+        match doubt(wheel.archive(), member, row.filter(|_| !is_unhashed), meter)? {
+            // Which are not listed was told by their names.
+            None | Some(Doubt::NotListed) => None,
+            Some(Doubt::WeakHash { listed, .. }) => {
+                Some((&codes::WEAK_RECORD_HASH, weak_hash_message(&listed)))
+            }
+            Some(Doubt::OtherHash { listed, actual }) => Some((
+                &codes::RECORD_MISMATCH,
+                format!("RECORD says `{listed}`, and it is `{actual}`"),
+            )),
+            Some(Doubt::OtherSize { listed, actual }) => Some((
+                &codes::RECORD_MISMATCH,
+                format!("RECORD says `{listed}` bytes, and it has {actual}"),
+            )),
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_taken_for_a_bomb;
+
+    /// Above 64 MiB and above 50 times the size, each just above and not below.
+    #[test]
+    fn compression_ratios_are_compared_with_pypis_limits() {
+        let mib = 1 << 20;
+        assert!(is_taken_for_a_bomb(64 * mib + 1, mib));
+        assert!(
+            !is_taken_for_a_bomb(64 * mib, mib),
+            "PyPI compares no smaller ones"
+        );
+        assert!(is_taken_for_a_bomb(100 * mib + 1, 2 * mib));
+        assert!(!is_taken_for_a_bomb(100 * mib, 2 * mib));
+        assert!(!is_taken_for_a_bomb(u64::MAX, u64::MAX / 2));
+    }
+}

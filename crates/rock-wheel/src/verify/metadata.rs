@@ -1,0 +1,527 @@
+//! METADATA and WHEEL against the file name.
+
+use std::collections::BTreeSet;
+
+use super::super::identity::{ONCE_IN_METADATA, form_faults, is_same_distribution};
+use super::super::limits::MAX_TAGS;
+use super::super::{Headers, Member, WheelHeaders};
+use super::{Findings, bad_header, required};
+use crate::codes::rocm::TAG_MISMATCH;
+use crate::codes::wheel as codes;
+use rock_diagnostic::{Severity, Sink};
+use rock_names::{LabelParts, Requirement, Version, VersionSpecifiers, WheelName};
+
+/// Patch releases that a minor of torch has had at most; a requirement that allows none of them
+/// allows none of it.
+const PATCHES: u64 = 20;
+
+pub(super) fn check(
+    wheel: &WheelHeaders<'_>,
+    name: &WheelName,
+    findings: &Findings,
+    sink: &mut Sink,
+) {
+    check_core_metadata(
+        wheel.metadata(),
+        &wheel.dist_info_path("METADATA"),
+        findings,
+        sink,
+    );
+    check_form(
+        wheel.wheel(),
+        ONCE_IN_WHEEL,
+        &wheel.dist_info_path("WHEEL"),
+        findings,
+        sink,
+    );
+    check_name_and_version(wheel, name, findings, sink);
+    check_folder(wheel, name, findings, sink);
+    check_torch(wheel, name, findings, sink);
+    check_tags(wheel, name, findings, sink);
+    check_purelib(wheel, name, findings, sink);
+}
+
+/// Headers that WHEEL has once (binary distribution format).
+const ONCE_IN_WHEEL: &[&str] = &["Wheel-Version", "Root-Is-Purelib", "Build"];
+
+/// Checks METADATA or PKG-INFO on its own: the form of the headers, those that are required, and
+/// the requirements.
+pub(in super::super) fn check_core_metadata(
+    metadata: &Headers,
+    member: &str,
+    findings: &Findings,
+    sink: &mut Sink,
+) {
+    check_form(metadata, ONCE_IN_METADATA, member, findings, sink);
+    for header in ["Metadata-Version", "Name", "Version"] {
+        if let Err(message) = required(metadata, header) {
+            sink.push(bad_header(findings, member, message));
+        }
+    }
+    if let Ok(written) = required(metadata, "Metadata-Version")
+        && !is_known_metadata_version(&written)
+    {
+        let message = format!(
+            "`Metadata-Version: {}` is not 1.x or 2.x",
+            written.escape_debug()
+        );
+        sink.push(bad_header(findings, member, message));
+    }
+    check_requirements(metadata, member, findings, sink);
+}
+
+fn check_form(
+    headers: &Headers,
+    once: &[&str],
+    member: &str,
+    findings: &Findings,
+    sink: &mut Sink,
+) {
+    for message in form_faults(headers, once) {
+        sink.push(bad_header(findings, member, message));
+    }
+    if let Some(line) = headers.malformed() {
+        let message = format!(
+            "line {} is not a header: `{}`",
+            line.line,
+            line.text.escape_debug()
+        );
+        sink.push(findings.member(&codes::MALFORMED_HEADER, member, message));
+    }
+}
+
+fn check_name_and_version(
+    wheel: &WheelHeaders<'_>,
+    name: &WheelName,
+    findings: &Findings,
+    sink: &mut Sink,
+) {
+    let member = wheel.dist_info_path("METADATA");
+    if let Ok(written) = required(wheel.metadata(), "Name")
+        && !is_same_distribution(&written, &name.distribution)
+    {
+        let message = format!(
+            "METADATA says `Name: {written}`, and the file is named after `{}`",
+            name.distribution
+        );
+        sink.push(findings.member(&codes::NAME_MISMATCH, &member, message));
+    }
+    let Ok(written) = required(wheel.metadata(), "Version") else {
+        return;
+    };
+    match written.parse::<Version>() {
+        Ok(version) if version == name.version => {}
+        Ok(version) if version.public() == name.version.public() => {
+            let label = |version: &Version| {
+                version.local().map_or("no label".to_owned(), |label| {
+                    format!("the label `{label}`")
+                })
+            };
+            let message = format!(
+                "METADATA's version has {}, and the file's name {}",
+                label(&version),
+                label(&name.version)
+            );
+            let help = name.label().map(|label| {
+                format!(
+                    "set both with `rock-matrix wheel label WHEEL --local {label} --replace -w DIR`"
+                )
+            });
+            let finding = findings.member(&codes::VERSION_MISMATCH, &member, message);
+            sink.push(
+                help.into_iter()
+                    .fold(finding, rock_diagnostic::Diagnostic::help),
+            );
+        }
+        Ok(version) => {
+            let message = format!(
+                "METADATA says `Version: {version}`, and the file's name `{}`",
+                name.version
+            );
+            sink.push(findings.member(&codes::VERSION_MISMATCH, &member, message));
+        }
+        Err(error) => sink.push(bad_header(findings, &member, error.to_string())),
+    }
+}
+
+/// Returns whether a `Metadata-Version` has a known major version. Tools must fail for a greater
+/// one (core metadata specification, "Metadata-Version").
+fn is_known_metadata_version(text: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    text.split_once('.')
+        .is_some_and(|(major, minor)| ["1", "2"].contains(&major) && is_number(minor))
+}
+
+fn check_folder(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+    let stem = wheel.dist_info_stem();
+    let is_same = stem
+        .rsplit_once('-')
+        .is_some_and(|(distribution, version)| {
+            is_same_distribution(distribution, &name.distribution)
+                && version
+                    .parse::<Version>()
+                    .is_ok_and(|version| version == name.version)
+        });
+    if !is_same {
+        let expected = format!("{}-{}.dist-info", name.distribution, name.version);
+        let message = format!(
+            "the folder is named `{}`, and should be `{expected}`",
+            wheel.dist_info()
+        );
+        sink.push(findings.member(
+            &codes::DIST_INFO_FOLDER,
+            &format!("{}/", wheel.dist_info()),
+            message,
+        ));
+    }
+}
+
+/// Checks requirements by PEP 508 and PEP 440.
+///
+/// pip refuses to install a wheel with a requirement that it cannot read, uv repairs a few, PyPI
+/// accepts none.
+fn check_requirements(metadata: &Headers, member: &str, findings: &Findings, sink: &mut Sink) {
+    for requirement in metadata.all("Requires-Dist") {
+        if let Err(error) = requirement.parse::<Requirement>() {
+            let message = format!(
+                "`Requires-Dist: {}` cannot be read: {}",
+                error.text.escape_debug(),
+                error.reason
+            );
+            sink.push(findings.member(&codes::BAD_REQUIREMENT, member, message));
+        }
+    }
+    if let Some(python) = metadata.get("Requires-Python")
+        && let Err(error) = python.parse::<VersionSpecifiers>()
+    {
+        let message = format!(
+            "`Requires-Python: {}` cannot be read: {}",
+            error.text.escape_debug(),
+            error.reason
+        );
+        sink.push(findings.member(&codes::BAD_REQUIREMENT, member, message));
+    }
+}
+
+fn check_torch(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+    let parsed = name
+        .label()
+        .and_then(|label| LabelParts::parse(&label, &[]).ok());
+    let torch = parsed.and_then(|parsed| parsed.parts.torch);
+    for requirement in wheel.metadata().all("Requires-Dist") {
+        // A wheel with code of torch belongs to the torch of its own version.
+        let Some(specifiers) =
+            torch_specifiers(&requirement).filter(|text| !is_own_version(text, name))
+        else {
+            continue;
+        };
+        let Some(torch) = &torch else {
+            if is_pin(&specifiers) {
+                let message = format!(
+                    "`Requires-Dist: {requirement}` pins a torch, and no label says which it is for"
+                );
+                sink.push(
+                    findings
+                        .member(
+                            &codes::TORCH_REQUIREMENT,
+                            &wheel.dist_info_path("METADATA"),
+                            message,
+                        )
+                        .severity(Severity::Warning)
+                        .help("require `torch` without a version, and name the torch in the label"),
+                );
+            }
+            continue;
+        };
+        if !allows(&specifiers, torch) {
+            let message = format!(
+                "`Requires-Dist: {requirement}` contradicts the label, which says torch {}",
+                torch.minor()
+            );
+            sink.push(
+                findings
+                    .member(
+                        &codes::TORCH_REQUIREMENT,
+                        &wheel.dist_info_path("METADATA"),
+                        message,
+                    )
+                    .help("require `torch` without a version"),
+            );
+        }
+    }
+}
+
+fn is_own_version(specifiers: &str, name: &WheelName) -> bool {
+    let pinned = specifiers
+        .trim()
+        .strip_prefix("==")
+        .and_then(|version| version.trim().parse::<Version>().ok());
+    pinned.is_some_and(|version| version == name.version)
+}
+
+/// Returns the version specifiers of a requirement on torch that holds without an extra.
+fn torch_specifiers(requirement: &str) -> Option<String> {
+    let (requirement, marker) = requirement.split_once(';').unwrap_or((requirement, ""));
+    let end = requirement
+        .find(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c)))
+        .unwrap_or(requirement.len());
+    let (name, rest) = requirement
+        .trim_end()
+        .split_at(end.min(requirement.trim_end().len()));
+    if !name.eq_ignore_ascii_case("torch") || marker.contains("extra") {
+        return None;
+    }
+    let rest = rest.trim();
+    let rest = match rest.strip_prefix('[') {
+        Some(extras) => extras.split_once(']').map_or("", |(_, rest)| rest).trim(),
+        None => rest,
+    };
+    Some(
+        rest.trim_start_matches('(')
+            .trim_end_matches(')')
+            .trim()
+            .to_owned(),
+    )
+}
+
+/// Returns whether a specifier allows one release alone, or those of one minor: `==2.5.1`,
+/// `==2.5.*` and `~=2.5.1` do, `==2.*` and `~=2.5` do not.
+fn is_pin(specifiers: &str) -> bool {
+    specifiers.split(',').map(str::trim).any(|one| {
+        let components = |version: &str| version.trim().trim_end_matches(".*").split('.').count();
+        match (one.strip_prefix("=="), one.strip_prefix("~=")) {
+            (Some(version), _) => !version.trim().ends_with(".*") || components(version) >= 2,
+            (None, Some(version)) => components(version) >= 3,
+            (None, None) => false,
+        }
+    })
+}
+
+/// Whether some release of this minor of torch, or the very pre-release, fits. Local parts do not
+/// count.
+fn allows(specifiers: &str, torch: &Version) -> bool {
+    if specifiers.is_empty() {
+        return true;
+    }
+    let without_local: Vec<&str> = specifiers
+        .split(',')
+        .map(|one| {
+            one.split('+')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .trim_start_matches("===")
+        })
+        .collect();
+    let joined: Vec<String> = without_local
+        .iter()
+        .map(|one| {
+            if one.starts_with(|c: char| c.is_ascii_digit()) {
+                format!("=={one}")
+            } else {
+                (*one).to_owned()
+            }
+        })
+        .collect();
+    let joined = joined.join(",");
+    let candidates = (0..PATCHES)
+        .map(|patch| format!("{}.{patch}", torch.minor()))
+        .chain([torch.public().to_string()]);
+    candidates
+        .into_iter()
+        .filter_map(|text| text.parse::<Version>().ok())
+        .any(|version| version.satisfies(&joined).unwrap_or(false))
+}
+
+fn check_tags(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+    let member = wheel.dist_info_path("WHEEL");
+    match required(wheel.wheel(), "Wheel-Version") {
+        Ok(version) if version.starts_with("1.") => {}
+        Ok(version) => sink.push(bad_header(
+            findings,
+            &member,
+            format!("`Wheel-Version: {version}` is not 1.x"),
+        )),
+        Err(message) => sink.push(bad_header(findings, &member, message)),
+    }
+    let written = written_tags(wheel.wheel());
+    let named: BTreeSet<String> = name.expanded_tags().into_iter().collect();
+    if written.is_empty() {
+        sink.push(bad_header(findings, &member, "`Tag` is missing".to_owned()));
+    } else if written != named {
+        let message = format!(
+            "WHEEL says `Tag: {}`, and the file's name {}",
+            listed(&written),
+            listed(&named)
+        );
+        sink.push(findings.member(&TAG_MISMATCH, &member, message));
+    }
+    let build = wheel.wheel().get("Build").filter(|build| !build.is_empty());
+    if build.as_deref() != name.build.as_deref() {
+        let word = |build: Option<&str>| {
+            build.map_or("no build tag".to_owned(), |build| {
+                format!("the build tag `{build}`")
+            })
+        };
+        let message = format!(
+            "WHEEL has {}, and the file's name {}",
+            word(build.as_deref()),
+            word(name.build.as_deref())
+        );
+        sink.push(findings.member(&TAG_MISMATCH, &member, message));
+    }
+}
+
+/// How many tags are told.
+const SHOWN_TAGS: usize = 32;
+
+/// Returns the tags that WHEEL says, as far as they are read.
+fn written_tags(wheel: &Headers) -> BTreeSet<String> {
+    wheel
+        .all("Tag")
+        .flat_map(|tag| single_tags(&tag))
+        .take(MAX_TAGS)
+        .collect()
+}
+
+/// Every tag that the sets of one stand for. What has no room in a file name is left as it is: sets
+/// multiply.
+fn single_tags(tag: &str) -> Vec<String> {
+    let sets: Vec<Vec<&str>> = tag.split('-').map(|set| set.split('.').collect()).collect();
+    let [python, abi, platform] = sets.as_slice() else {
+        return vec![tag.to_owned()];
+    };
+    if tag.len() > WheelName::MOST_BYTES {
+        return vec![tag.to_owned()];
+    }
+    itertools::iproduct!(python, abi, platform)
+        .map(|(python, abi, platform)| format!("{python}-{abi}-{platform}"))
+        .collect()
+}
+
+fn listed(tags: &BTreeSet<String>) -> String {
+    let shown: Vec<&str> = tags.iter().take(SHOWN_TAGS).map(String::as_str).collect();
+    match tags.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{}, and {more} more", shown.join(", ")),
+    }
+}
+
+fn check_purelib(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+    let member = wheel.dist_info_path("WHEEL");
+    let written = match required(wheel.wheel(), "Root-Is-Purelib") {
+        Ok(written) => written,
+        Err(message) => return sink.push(bad_header(findings, &member, message)),
+    };
+    let is_any = name.is_any_platform();
+    if written.eq_ignore_ascii_case(if is_any { "true" } else { "false" }) {
+        return;
+    }
+    // What lies in `NAME.data` goes where its folder says, whatever the line says.
+    let is_root = |member: &Member| {
+        let top = member.name().split('/').next().unwrap_or_default();
+        !member.is_folder() && top != wheel.dist_info() && top.strip_suffix(".data").is_none()
+    };
+    if !is_any && !wheel.archive().members().iter().any(is_root) {
+        return;
+    }
+    let message = format!(
+        "WHEEL says `Root-Is-Purelib: {written}` in a wheel for `{}`",
+        name.platform
+    );
+    // A platform wheel with that line is installed into the other of two folders, which are mostly
+    // one.
+    let severity = if is_any {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
+    sink.push(
+        findings
+            .member(&codes::PURELIB_MISMATCH, &member, message)
+            .severity(severity),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{
+        Headers, MAX_TAGS, SHOWN_TAGS, allows, is_pin, listed, single_tags, torch_specifiers,
+        written_tags,
+    };
+
+    #[test]
+    fn tags_are_read_up_to_the_limit() {
+        let read = |tags: usize| {
+            let text: String = (0..tags)
+                .map(|number| format!("Tag: py{number}-none-any\n"))
+                .collect();
+            written_tags(&Headers::parse(text.into_bytes())).len()
+        };
+        assert_eq!((read(MAX_TAGS), read(MAX_TAGS + 1)), (MAX_TAGS, MAX_TAGS));
+    }
+
+    #[test]
+    fn a_pin_allows_one_minor_at_most() {
+        for pin in ["==2.5.1", "== 2.5.*", "~=2.5.1", ">=2,==2.5", "===2.5.1"] {
+            assert!(is_pin(pin), "{pin}");
+        }
+        for range in ["", ">=2.5", "==2.*", "~=2.5", "!=2.5.1"] {
+            assert!(!is_pin(range), "{range}");
+        }
+    }
+
+    #[test]
+    fn sets_of_tags_multiply_only_as_far_as_a_file_name_has_room() {
+        assert_eq!(
+            single_tags("cp311.cp312-abi3-any"),
+            ["cp311-abi3-any", "cp312-abi3-any"]
+        );
+        assert_eq!(single_tags("any"), ["any"]);
+        let sets = ["a.".repeat(1 << 16), "b.".repeat(1 << 16), "c".to_owned()].join("-");
+        assert_eq!(single_tags(&sets), [sets.as_str()]);
+        let many: BTreeSet<String> = (100..140).map(|number| number.to_string()).collect();
+        assert!(
+            listed(&many).ends_with("130, 131, and 8 more"),
+            "{SHOWN_TAGS} are told"
+        );
+    }
+
+    #[test]
+    fn a_torch_requirement_contradicts_the_label_only_where_no_patch_of_the_minor_fits() {
+        let check = |requirement: &str, torch: &str| {
+            torch_specifiers(requirement)
+                .is_none_or(|specifiers| allows(&specifiers, &torch.parse().unwrap()))
+        };
+        for fitting in [
+            "torch",
+            "torch (==2.5.1)",
+            "torch==2.5.1",
+            "torch ==2.5.1+rocm6.2",
+            "torch>=2.4,<3",
+            "torch~=2.5.0",
+            "torch[opt]",
+            "torch==2.4; extra == \"old\"",
+            "torchvision==0.1",
+            "torch===2.5.1",
+            "Torch >= 2.5 ; python_version > '3'",
+            "pytorch==1",
+            "torch!=2.5.0",
+        ] {
+            assert!(check(fitting, "2.5"), "{fitting}");
+        }
+        for contradicting in [
+            "torch==2.6.0",
+            "torch>=2.6",
+            "torch<2.5",
+            "torch==2.4.*",
+            "torch @ https://x/y.whl",
+        ] {
+            assert!(!check(contradicting, "2.5"), "{contradicting}");
+        }
+        assert!(check("torch==2.15.0.dev20261101", "2.15.dev20261101"));
+        assert!(check("torch>=2.15.0.dev0", "2.15.dev20261101"));
+    }
+}

@@ -1,0 +1,220 @@
+//! The central directory: one header a member.
+
+use std::io::{BufReader, Read};
+
+use super::super::WheelError;
+use super::bytes::{extra_fields, u16_at, u32_at, u64_at, without_fields};
+use super::end::End;
+use super::limits::{MAX_CENTRAL_BYTES, MAX_DEFLATE_RATIO, MAX_MEMBERS};
+use super::name::member_name;
+use super::policy::{HeaderKind, HeaderRecord, Rule, Violation};
+use super::{DosTime, FULL_16, FULL_32, Member, Method, ZIP64_FIELD};
+use rock_bytes::{ReadAt, Section};
+
+/// The fixed part of a central header (APPNOTE 4.3.12).
+const CENTRAL_BYTES: usize = 46;
+/// How much of the table is read at once.
+const BUFFER_BYTES: usize = 64 << 10;
+const CENTRAL_SIGNATURE: u32 = 0x0201_4b50;
+/// Bits 0, 6 and 13: encrypted in one way or another (APPNOTE 4.4.4).
+const FLAGS_ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
+/// Bit 5: compressed patched data (APPNOTE 4.4.4).
+const FLAG_PATCH: u16 = 1 << 5;
+/// Type bits of a Unix mode, and those of a link (`S_IFMT`, `S_IFLNK`).
+const TYPE_BITS: u32 = 0o170_000;
+const LINK_TYPE: u32 = 0o120_000;
+
+/// Reads the headers of all members, without their local halves.
+pub(super) fn read_central(source: &dyn ReadAt, end: &End) -> Result<Vec<Member>, WheelError> {
+    let limits = [
+        (end.count, MAX_MEMBERS, "members"),
+        (
+            end.length,
+            MAX_CENTRAL_BYTES,
+            "bytes of headers in its table of contents",
+        ),
+    ];
+    if let Some((found, limit, what)) = limits.into_iter().find(|(found, limit, _)| found > limit) {
+        let reason = format!("the archive has {found} {what}; the limit is {limit}");
+        return Err(Violation {
+            rule: Rule::Limit,
+            member: None,
+            offset: end.offset,
+            reason,
+        }
+        .into());
+    }
+    let capacity = usize::try_from(end.length)
+        .unwrap_or(BUFFER_BYTES)
+        .clamp(1, BUFFER_BYTES);
+    let mut reader =
+        BufReader::with_capacity(capacity, Section::new(source, end.offset, end.length));
+    let mut left = end.length;
+    let most = (end.length / CENTRAL_BYTES as u64).min(end.count);
+    let mut members = Vec::with_capacity(usize::try_from(most).unwrap_or_default());
+    for _ in 0..end.count {
+        let offset = end.offset + (end.length - left);
+        let cut_off = || WheelError::Damaged {
+            offset,
+            reason: "the table of contents is cut off here".to_owned(),
+        };
+        left = left.checked_sub(CENTRAL_BYTES as u64).ok_or_else(cut_off)?;
+        let mut fixed = [0; CENTRAL_BYTES];
+        reader.read_exact(&mut fixed).map_err(WheelError::Read)?;
+        if u32_at(&fixed, 0) != CENTRAL_SIGNATURE {
+            return Err(WheelError::Damaged {
+                offset,
+                reason: "expected a member header".to_owned(),
+            });
+        }
+        let lengths = [28, 30, 32].map(|at| usize::from(u16_at(&fixed, at)));
+        left = left
+            .checked_sub(lengths.iter().sum::<usize>() as u64)
+            .ok_or_else(cut_off)?;
+        let mut parts = lengths.map(|length| vec![0; length]);
+        for part in &mut parts {
+            reader.read_exact(part).map_err(WheelError::Read)?;
+        }
+        members.push(member(&fixed, parts, offset)?);
+    }
+    if left > 0 {
+        let reason = format!("{left} bytes follow the last header of the table of contents");
+        return Err(WheelError::Damaged {
+            offset: end.offset + (end.length - left),
+            reason,
+        });
+    }
+    Ok(members)
+}
+
+fn member(
+    fixed: &[u8],
+    [name, extra, comment]: [Vec<u8>; 3],
+    offset: u64,
+) -> Result<Member, WheelError> {
+    let flags = u16_at(fixed, 8);
+    let raw_name_bytes = u16_at(fixed, 28);
+    let raw_name = name;
+    let name = member_name(&raw_name, flags)?;
+    if flags & FLAGS_ENCRYPTED != 0 {
+        return Err(WheelError::Encrypted { member: name });
+    }
+    let method = match Method::from_number(u16_at(fixed, 10)) {
+        Ok(method) if flags & FLAG_PATCH == 0 => method,
+        Ok(_) => {
+            return Err(WheelError::Compression {
+                member: name,
+                method: "patching".to_owned(),
+            });
+        }
+        Err(method) => {
+            return Err(WheelError::Compression {
+                member: name,
+                method,
+            });
+        }
+    };
+    let record = HeaderRecord {
+        kind: HeaderKind::Central,
+        offset,
+        version: u16_at(fixed, 6),
+        method,
+        sizes: [u32_at(fixed, 24), u32_at(fixed, 20)],
+        name: &name,
+        raw_name: &raw_name,
+        extra: &extra,
+    };
+    record.check()?;
+    let damaged = |reason: &str| WheelError::Damaged {
+        offset,
+        reason: format!("{reason} of `{name}`"),
+    };
+    let zip64 = extra_fields(&extra)
+        .find(|(id, _)| *id == ZIP64_FIELD)
+        .map(|(_, content)| content);
+    let mut wide = Wide {
+        rest: zip64.unwrap_or_default(),
+    };
+    let size_bytes = wide
+        .value(u32_at(fixed, 24))
+        .ok_or_else(|| damaged("the ZIP64 field lacks the size"))?;
+    let compressed_bytes = wide
+        .value(u32_at(fixed, 20))
+        .ok_or_else(|| damaged("the ZIP64 field lacks the compressed size"))?;
+    let header_offset = wide
+        .value(u32_at(fixed, 42))
+        .ok_or_else(|| damaged("the ZIP64 field lacks the offset"))?;
+    let disk = u16_at(fixed, 34);
+    if disk == FULL_16 {
+        wide.rest = wide
+            .rest
+            .get(4..)
+            .ok_or_else(|| damaged("the ZIP64 field lacks the disk"))?;
+    } else if disk != 0 {
+        return Err(WheelError::MultiDisk);
+    }
+    if method == Method::Stored && compressed_bytes != size_bytes {
+        return Err(damaged("two sizes for the stored data"));
+    }
+    // The data of members lies in the archive and does not overlap (`check_local`, `check_layout`).
+    // So all sizes together are at most 1032 times the archive, and sums of them fit in a u64 for
+    // every archive of less than 8 PiB, also those that count each member as read and as written.
+    if method == Method::Deflated && size_bytes > compressed_bytes.saturating_mul(MAX_DEFLATE_RATIO)
+    {
+        let reason = format!(
+            "its header at byte {offset} claims {size_bytes} bytes, more than {compressed_bytes} bytes of deflated data hold"
+        );
+        return Err(WheelError::Corrupt {
+            member: name,
+            reason,
+        });
+    }
+    // uv's stream.rs: `BadCrc32` and `BadUncompressedSize` of a folder.
+    if name.ends_with('/') && (size_bytes > 0 || u32_at(fixed, 16) != 0) {
+        return Err(damaged("there is content in the folder entry"));
+    }
+    let external_attributes = u32_at(fixed, 38);
+    if external_attributes >> 16 & TYPE_BITS == LINK_TYPE {
+        return Err(WheelError::Symlink { member: name });
+    }
+    Ok(Member {
+        raw_name_bytes,
+        method,
+        flags,
+        crc32: u32_at(fixed, 16),
+        compressed_bytes,
+        size_bytes,
+        header_offset,
+        data_offset: 0,
+        time: DosTime {
+            time: u16_at(fixed, 12),
+            date: u16_at(fixed, 14),
+        },
+        made_by: u16_at(fixed, 4),
+        internal_attributes: u16_at(fixed, 36),
+        external_attributes,
+        extra: without_fields(&extra, &[ZIP64_FIELD]).into(),
+        comment: comment.into(),
+        has_inexact_zip64: !wide.rest.is_empty(),
+        has_local_zip64: false,
+        name,
+    })
+}
+
+/// The content of a ZIP64 field, from which the values that did not fit are taken in order (APPNOTE
+/// 4.5.3).
+pub(super) struct Wide<'a> {
+    pub(super) rest: &'a [u8],
+}
+
+impl Wide<'_> {
+    /// The value of a 32-bit slot, taken from the field where the slot is full.
+    pub(super) fn value(&mut self, slot: u32) -> Option<u64> {
+        if slot != FULL_32 {
+            return Some(slot.into());
+        }
+        let value = u64_at(self.rest.get(..8)?, 0);
+        self.rest = &self.rest[8..];
+        Some(value)
+    }
+}

@@ -1,0 +1,282 @@
+//! The content of a member as a stream.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::{Mutex, PoisonError};
+
+use flate2::{Decompress, FlushDecompress, Status};
+
+use super::super::WheelError;
+use super::limits::MAX_ADDED_BYTES;
+use super::{Member, Method};
+use rock_bytes::{Buffer, Passage, ReadAt, Section, Spare};
+
+/// How much compressed data is read at once.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// A deflated member up to this size is inflated at once where all of it is wanted: by a library
+/// that needs both ends in memory, and two thirds of the time.
+const WHOLE_BYTES: u64 = 32 << 20;
+
+/// Whether a member may be inflated at once.
+pub(super) fn is_inflated_at_once(member: &Member) -> bool {
+    member.method == Method::Deflated
+        && member.size_bytes <= WHOLE_BYTES
+        && member.compressed_bytes <= member.size_bytes + MAX_ADDED_BYTES
+}
+
+/// The whole content of a member, at the beginning of a buffer; its size and CRC-32 are those of
+/// its headers. Whether bytes follow the compressed data is only seen by a [`MemberReader`].
+///
+/// # Errors
+/// When the content is damaged or cannot be read.
+pub(super) fn inflate<'s>(
+    source: &dyn ReadAt,
+    member: &Member,
+    spare: &'s Spare,
+) -> io::Result<Buffer<'s>> {
+    let damaged = |reason: &str| io::Error::new(io::ErrorKind::InvalidData, reason.to_owned());
+    let length = |size_bytes| {
+        usize::try_from(size_bytes).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
+    };
+    let mut content = spare.take(length(member.size_bytes)?);
+    let mut compressed = spare.take(length(member.compressed_bytes)?);
+    let (content_room, compressed_room) = (
+        &mut content[..length(member.size_bytes)?],
+        &mut compressed[..length(member.compressed_bytes)?],
+    );
+    source.read_exact_at(compressed_room, member.data_offset)?;
+    match libdeflater::Decompressor::new().deflate_decompress(compressed_room, content_room) {
+        Ok(made) if made == content_room.len() => {}
+        Ok(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
+        Err(libdeflater::DecompressionError::InsufficientSpace) => return Err(damaged(MORE)),
+        Err(libdeflater::DecompressionError::BadData) => {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+    }
+    if crc32fast::hash(content_room) != member.crc32 {
+        return Err(damaged(OTHER_CRC));
+    }
+    Ok(content)
+}
+
+const MORE: &str = "there is more of it than its header says";
+const OTHER_CRC: &str = "its CRC-32 is not the one in its header";
+
+/// Reads the content of a member and checks that it has the size and CRC-32 of its headers.
+#[derive(Debug)]
+pub struct MemberReader<'m> {
+    member: &'m Member,
+    data: Data<'m>,
+    crc: crc32fast::Hasher,
+    left: u64,
+    /// The result of the checks at the end, so that reads after an error fail again.
+    checked: Option<Result<(), &'static str>>,
+}
+
+#[derive(Debug)]
+enum Data<'m> {
+    Stored(Section<'m>),
+    Deflated(Inflating<'m>),
+}
+
+/// Deflated data being inflated.
+#[derive(Debug)]
+struct Inflating<'m> {
+    input: BufReader<Section<'m>>,
+    /// `None` once it is back in the pool.
+    state: Option<Decompress>,
+}
+
+/// Inflate states for reuse: each is about 48 KiB. Allocated for every member, they leave as large
+/// a hole between the small texts that stay of each wheel.
+static INFLATE_STATES: Mutex<Vec<Decompress>> = Mutex::new(Vec::new());
+/// How many states are kept.
+const MAX_KEPT_STATES: usize = 64;
+
+impl<'m> Inflating<'m> {
+    fn new(input: BufReader<Section<'m>>) -> Self {
+        let kept = INFLATE_STATES
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        Self {
+            input,
+            state: Some(kept.unwrap_or_else(|| Decompress::new(false))),
+        }
+    }
+
+    /// How much of the data was used.
+    fn total_in(&self) -> u64 {
+        self.state.as_ref().map_or(0, Decompress::total_in)
+    }
+}
+
+impl Read for Inflating<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(state) = &mut self.state else {
+            return Ok(0);
+        };
+        loop {
+            let input = self.input.fill_buf()?;
+            let is_end = input.is_empty();
+            let before = (state.total_in(), state.total_out());
+            let flush = if is_end {
+                FlushDecompress::Finish
+            } else {
+                FlushDecompress::None
+            };
+            let status = state.decompress(input, buffer, flush);
+            let length =
+                |after: u64, before: u64| usize::try_from(after - before).unwrap_or(usize::MAX);
+            let (used, made) = (
+                length(state.total_in(), before.0),
+                length(state.total_out(), before.1),
+            );
+            self.input.consume(used);
+            match status {
+                Ok(Status::Ok | Status::BufError) if made == 0 && !is_end && !buffer.is_empty() => {
+                }
+                Ok(_) => return Ok(made),
+                Err(_) => return Err(io::ErrorKind::InvalidInput.into()),
+            }
+        }
+    }
+}
+
+impl Drop for Inflating<'_> {
+    fn drop(&mut self) {
+        let mut kept = INFLATE_STATES
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < MAX_KEPT_STATES {
+            kept.extend(self.state.take().map(|mut state| {
+                state.reset(false);
+                state
+            }));
+        }
+    }
+}
+
+impl<'m> MemberReader<'m> {
+    pub(super) fn new(source: &'m dyn ReadAt, member: &'m Member) -> Self {
+        let section = Section::new(source, member.data_offset, member.compressed_bytes);
+        let capacity = BUFFER_BYTES
+            .min(usize::try_from(member.compressed_bytes).unwrap_or(BUFFER_BYTES))
+            .max(1);
+        let data = match member.method {
+            Method::Stored => Data::Stored(section),
+            Method::Deflated => {
+                Data::Deflated(Inflating::new(BufReader::with_capacity(capacity, section)))
+            }
+        };
+        Self {
+            member,
+            data,
+            crc: crc32fast::Hasher::new(),
+            left: member.size_bytes,
+            checked: None,
+        }
+    }
+
+    /// What an error of reading means: damage where the bytes are at fault, else the machine.
+    pub fn fault(&self, error: io::Error) -> WheelError {
+        let damaged = |reason: String| WheelError::Corrupt {
+            member: self.member.name.clone(),
+            reason,
+        };
+        match error.kind() {
+            io::ErrorKind::InvalidData => damaged(error.to_string()),
+            io::ErrorKind::InvalidInput => damaged("it is no deflated data".to_owned()),
+            io::ErrorKind::UnexpectedEof => damaged("it ends too early".to_owned()),
+            _ => WheelError::Read(error),
+        }
+    }
+
+    /// Hands the content on piece by piece.
+    ///
+    /// # Errors
+    /// When the content is damaged or cannot be read.
+    pub fn each(
+        mut self,
+        buffer: &mut [u8],
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<(), WheelError> {
+        loop {
+            match self.read(buffer) {
+                Ok(0) => return Ok(()),
+                Ok(read) => take(&buffer[..read]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.fault(error)),
+            }
+        }
+    }
+
+    /// Passes the content on to another thread.
+    pub(super) fn pass(mut self, passage: &mut Passage<'_>) -> Result<(), WheelError> {
+        loop {
+            let mut piece = passage.piece();
+            let read = loop {
+                match self.read(&mut piece) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    read => break read,
+                }
+            };
+            match read {
+                Ok(0) => return Ok(()),
+                Ok(read) => passage.pass(piece, read),
+                Err(error) => return Err(self.fault(error)),
+            }
+        }
+    }
+
+    fn raw(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.data {
+            Data::Stored(section) => section.read(buffer),
+            Data::Deflated(decoder) => decoder.read(buffer),
+        }
+    }
+
+    fn check_end(&mut self) -> io::Result<()> {
+        let checked = match self.checked {
+            Some(checked) => checked,
+            None => self.end_fault()?.map_or(Ok(()), Err),
+        };
+        self.checked = Some(checked);
+        checked.map_err(|reason| io::Error::new(io::ErrorKind::InvalidData, reason))
+    }
+
+    /// Returns why the data that was read is not the member's.
+    fn end_fault(&mut self) -> io::Result<Option<&'static str>> {
+        if self.raw(&mut [0])? > 0 {
+            return Ok(Some(MORE));
+        }
+        if let Data::Deflated(decoder) = &self.data
+            && decoder.total_in() != self.member.compressed_bytes
+        {
+            return Ok(Some("bytes follow its compressed data"));
+        }
+        Ok((self.crc.clone().finalize() != self.member.crc32).then_some(OTHER_CRC))
+    }
+}
+
+impl Read for MemberReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        if self.left == 0 {
+            return self.check_end().map(|()| 0);
+        }
+        let length = buffer
+            .len()
+            .min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        match self.raw(&mut buffer[..length])? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                self.crc.update(&buffer[..read]);
+                self.left -= read as u64;
+                Ok(read)
+            }
+        }
+    }
+}

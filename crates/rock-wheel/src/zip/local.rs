@@ -1,0 +1,132 @@
+//! Local headers: the second description of each member, in front of its data.
+
+use super::super::WheelError;
+use super::bytes::{extra_fields, u16_at, u32_at, without_fields};
+use super::central::Wide;
+use super::policy::{HeaderKind, HeaderRecord};
+use super::{FLAG_DESCRIPTOR, FLAG_UTF8, Member, ZIP64_FIELD};
+use rock_bytes::ReadAt;
+
+/// The fixed part of a local header (APPNOTE 4.3.7).
+pub(super) const LOCAL_BYTES: usize = 30;
+pub(super) const LOCAL_SIGNATURE: u32 = 0x0403_4b50;
+
+/// Compares a member's local header with its central one, and finds out where its data begins.
+///
+/// `end` is where the central directory begins: no data lies behind it.
+pub(super) fn check_local(
+    source: &dyn ReadAt,
+    member: &mut Member,
+    end: u64,
+) -> Result<(), WheelError> {
+    let offset = member.header_offset;
+    let damaged = |reason: String| WheelError::Damaged { offset, reason };
+    let length = LOCAL_BYTES + usize::from(member.raw_name_bytes);
+    if offset
+        .checked_add(length as u64)
+        .is_none_or(|header_end| header_end > end)
+    {
+        return Err(damaged(format!(
+            "`{}` is said to be here, where no member can be",
+            member.name
+        )));
+    }
+    let mut header = vec![0; length];
+    source
+        .read_exact_at(&mut header, offset)
+        .map_err(WheelError::Read)?;
+    if u32_at(&header, 0) != LOCAL_SIGNATURE {
+        return Err(damaged(format!(
+            "`{}` is said to be here, and there is no header of a member",
+            member.name
+        )));
+    }
+    let differs = |what| WheelError::HeadersDiffer {
+        member: member.name.clone(),
+        what,
+    };
+    let flags = u16_at(&header, 6);
+    let raw_name = &header[LOCAL_BYTES..];
+    let name = super::name::member_name(raw_name, flags).map_err(|_| differs("name"))?;
+    if u16_at(&header, 26) != member.raw_name_bytes || name != member.name {
+        return Err(differs("name"));
+    }
+    if u16_at(&header, 8) != member.method.number() {
+        return Err(differs("compression"));
+    }
+    // Level hints and the UTF-8 mark of an ASCII name change nothing.
+    let meaningful = !(FLAG_UTF8 | 0b110);
+    if (flags ^ member.flags) & meaningful != 0 {
+        return Err(differs("flags"));
+    }
+    let extra_length = u16_at(&header, 28);
+    let data_offset = offset + length as u64 + u64::from(extra_length);
+    if data_offset
+        .checked_add(member.compressed_bytes)
+        .is_none_or(|data_end| data_end > end)
+    {
+        return Err(damaged(format!(
+            "the data of `{}` reaches into the table of contents",
+            member.name
+        )));
+    }
+    let slots = [u32_at(&header, 22), u32_at(&header, 18)];
+    let extra = match extra_length {
+        0 => Vec::new(),
+        _ => read_extra(source, offset + length as u64, extra_length)?,
+    };
+    let record = HeaderRecord {
+        kind: HeaderKind::Local,
+        offset,
+        version: u16_at(&header, 4),
+        method: member.method,
+        sizes: slots,
+        name: &name,
+        raw_name,
+        extra: &extra,
+    };
+    record.check()?;
+    let zip64 = extra_fields(&extra)
+        .find(|(id, _)| *id == ZIP64_FIELD)
+        .map(|(_, content)| content);
+    let mut wide = Wide {
+        rest: zip64.unwrap_or_default(),
+    };
+    let [size, compressed] = slots.map(|slot| wide.value(slot));
+    let has_descriptor = flags & FLAG_DESCRIPTOR != 0;
+    let fits = |value: Option<u64>, expected| {
+        value == Some(expected) || (has_descriptor && value.unwrap_or(0) == 0)
+    };
+    if !fits(size, member.size_bytes) || !fits(compressed, member.compressed_bytes) {
+        return Err(differs("size"));
+    }
+    if !fits(Some(u32_at(&header, 14).into()), member.crc32.into()) {
+        return Err(differs("CRC-32"));
+    }
+    member.has_local_zip64 = zip64.is_some();
+    member.data_offset = data_offset;
+    Ok(())
+}
+
+/// The extra fields of a member's local header that are not about sizes.
+pub(super) fn local_extra(source: &dyn ReadAt, member: &Member) -> Result<Vec<u8>, WheelError> {
+    let mut fixed = [0; LOCAL_BYTES];
+    source
+        .read_exact_at(&mut fixed, member.header_offset)
+        .map_err(WheelError::Read)?;
+    let name_length = u64::from(u16_at(&fixed, 26));
+    let extra = read_extra(
+        source,
+        member.header_offset + LOCAL_BYTES as u64 + name_length,
+        u16_at(&fixed, 28),
+    )?;
+    Ok(without_fields(&extra, &[ZIP64_FIELD]))
+}
+
+fn read_extra(source: &dyn ReadAt, offset: u64, length: u16) -> Result<Vec<u8>, WheelError> {
+    let mut extra = vec![0; usize::from(length)];
+    source
+        .read_exact_at(&mut extra, offset)
+        .map_err(WheelError::Read)?;
+    Ok(extra)
+}

@@ -1,0 +1,637 @@
+//! The content of a member, read by position while it streams by.
+
+use std::collections::VecDeque;
+use std::io;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::super::WheelError;
+use super::data::{inflate, is_inflated_at_once};
+use super::limits::MAX_NAMES_BYTES;
+use super::{Archive, Member, MemberReader};
+use rock_bytes::{Buffer, MakeScratch, PIECE_BYTES, ReadAt, Scratch, Spare};
+
+/// The first piece is small: most members are only looked at.
+const FIRST_BYTES: usize = 4 << 10;
+/// How much of the beginning is kept of larger ones: there the tables of libraries lie.
+const KEPT_BYTES: u64 = 32 << 20;
+/// How much of a larger one is kept that was announced.
+const ANNOUNCED_BYTES: u64 = 8 << 20;
+/// What a view holds besides what it keeps: a piece, compressed data, and the state of inflating.
+const OWN_BYTES: u64 = 1 << 20;
+
+/// How much is kept before and behind a piece in which the names of sections were seen.
+const BESIDE_BYTES: usize = 64 << 10;
+/// A name that stands among the names of sections, and hardly anywhere else. Their table lies
+/// behind what is loaded and may lie before tables that are larger than all else (lld puts it
+/// there), while what leads to it comes last.
+const SECTION_NAME: &[u8] = b".shstrtab\0";
+
+/// Of buffers that were taken for one view alone none is kept.
+static NOT_USED_AGAIN: Spare = Spare::new(0);
+
+/// Sees the bytes that stream by, each once and in order.
+pub type Observer<'o> = dyn FnMut(&[u8]) + Send + 'o;
+
+/// A member that is inflated only as far as it is read.
+///
+/// A small one is inflated as a whole. Of a large one the beginning and each stretch that was read
+/// are kept. To read elsewhere before what streamed by is to inflate the member a second time, as a
+/// whole, into room of its own.
+pub struct MemberView<'m, 'o> {
+    archive: &'m Archive<'m>,
+    member: &'m Member,
+    make_scratch: &'m MakeScratch<'m>,
+    spare: &'m Spare,
+    keeping: Keeping,
+    state: Mutex<State<'m, 'o>>,
+}
+
+/// What of a member stays once it streamed by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeping {
+    /// The beginning, and what was read.
+    Tables,
+    /// The last piece.
+    LastPiece,
+}
+
+/// What streaming by needs to know of its view.
+#[derive(Clone, Copy)]
+struct Ways<'m> {
+    archive: &'m Archive<'m>,
+    member: &'m Member,
+    spare: &'m Spare,
+    keeping: Keeping,
+}
+
+struct State<'m, 'o> {
+    reader: MemberReader<'m>,
+    observer: Option<Box<Observer<'o>>>,
+    position: u64,
+    /// All of it, where it is inflated as a whole.
+    all: Option<Buffer<'m>>,
+    beginning: Vec<u8>,
+    piece: Option<Buffer<'m>>,
+    piece_length: usize,
+    stretches: Vec<(u64, Vec<u8>)>,
+    /// What was announced, and of each as much as has streamed by.
+    announced: Vec<(Range<u64>, Vec<u8>)>,
+    /// Pieces with the names of sections, where they are looked for.
+    names: Option<NamePieces>,
+    whole: Option<Box<dyn Scratch>>,
+}
+
+impl<'m, 'o> MemberView<'m, 'o> {
+    /// A view of a member. The observer sees all that streams by, from the first byte on.
+    pub fn new(
+        archive: &'m Archive<'m>,
+        member: &'m Member,
+        make_scratch: &'m MakeScratch<'m>,
+        observer: Option<Box<Observer<'o>>>,
+    ) -> Self {
+        let state = State {
+            reader: archive.reader(member),
+            observer,
+            position: 0,
+            all: None,
+            beginning: Vec::new(),
+            piece: None,
+            piece_length: 0,
+            stretches: Vec::new(),
+            announced: Vec::new(),
+            names: None,
+            whole: None,
+        };
+        let keeping = Keeping::Tables;
+        Self {
+            archive,
+            member,
+            make_scratch,
+            spare: &NOT_USED_AGAIN,
+            keeping,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Takes its buffers from these, and leaves them there.
+    #[must_use]
+    pub fn with_spare(self, spare: &'m Spare) -> Self {
+        Self { spare, ..self }
+    }
+
+    /// Whether all of the member is at hand once its first bytes are: then any stretch of it costs
+    /// nothing more.
+    pub fn is_held(&self) -> bool {
+        is_inflated_at_once(self.member)
+    }
+
+    /// A view for reading once from the first byte to the last: nothing that streamed by is kept.
+    pub fn forward(
+        archive: &'m Archive<'m>,
+        member: &'m Member,
+        make_scratch: &'m MakeScratch<'m>,
+    ) -> Self {
+        Self {
+            keeping: Keeping::LastPiece,
+            ..Self::new(archive, member, make_scratch, None)
+        }
+    }
+
+    /// Returns how many bytes a view of a member holds at most besides what its reader asks for
+    /// behind the beginning, unless it is read out of order.
+    pub fn held_bytes(member: &Member) -> u64 {
+        let compressed_bytes = if is_inflated_at_once(member) {
+            member.compressed_bytes()
+        } else {
+            0
+        };
+        let names_bytes = if member.size_bytes() > KEPT_BYTES {
+            MAX_NAMES_BYTES as u64
+        } else {
+            0
+        };
+        member.size_bytes().min(KEPT_BYTES) + compressed_bytes + names_bytes + OWN_BYTES
+    }
+
+    /// Lets all bytes before a position stream by.
+    ///
+    /// # Errors
+    /// When the content is damaged or cannot be read.
+    pub fn stream_to(&self, position: u64) -> Result<(), WheelError> {
+        let mut state = self.state();
+        let result = state.stream_to(position.min(self.member.size_bytes()), self.ways(), None);
+        result.map_err(|error| state.reader.fault(error))
+    }
+
+    /// Keeps the names of sections when they stream by from here on. Asked for behind what is
+    /// loaded: code objects for GPUs are ELF files too, and have such names of their own.
+    pub fn keep_section_names(&self) {
+        self.state().names.get_or_insert_default();
+    }
+
+    /// Lets all of it stream by, and checks size and CRC-32.
+    ///
+    /// # Errors
+    /// When the content is damaged or cannot be read.
+    pub fn finish(&self) -> Result<(), WheelError> {
+        let mut state = self.state();
+        let result = state.stream_to(u64::MAX, self.ways(), None);
+        result.map_err(|error| state.reader.fault(error))
+    }
+
+    /// What an error of reading means.
+    pub fn fault(&self, error: io::Error) -> WheelError {
+        self.state().reader.fault(error)
+    }
+
+    /// How much has streamed by.
+    pub fn position(&self) -> u64 {
+        self.state().position
+    }
+
+    fn ways(&self) -> Ways<'m> {
+        Ways {
+            archive: self.archive,
+            member: self.member,
+            spare: self.spare,
+            keeping: self.keeping,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<'m, 'o>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ReadAt for MemberView<'_, '_> {
+    fn size_bytes(&self) -> u64 {
+        self.member.size_bytes()
+    }
+
+    fn will_read(&self, range: Range<u64>) {
+        let mut state = self.state();
+        let announced: u64 = state
+            .announced
+            .iter()
+            .map(|(range, _)| range.end - range.start)
+            .sum();
+        let is_kept = range.end <= KEPT_BYTES || range.start < state.position || range.is_empty();
+        if !is_kept && announced.saturating_add(range.end - range.start) <= ANNOUNCED_BYTES {
+            state.announced.push((range, Vec::new()));
+        }
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let left = self.member.size_bytes().saturating_sub(offset);
+        let length = usize::try_from(left)
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
+        let (buffer, end) = (&mut buffer[..length], offset + length as u64);
+        let mut state = self.state();
+        if buffer.is_empty() || state.read_kept(buffer, offset)? {
+            return Ok(length);
+        }
+        if offset < state.position {
+            let mut whole = (self.make_scratch)(self.member.size_bytes())?;
+            let mut reader = self.archive.reader(self.member);
+            let mut piece = vec![0; PIECE_BYTES];
+            loop {
+                match io::Read::read(&mut reader, &mut piece) {
+                    Ok(0) => break,
+                    Ok(read) => whole.append(&piece[..read])?,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            whole.read_exact_at(buffer, offset)?;
+            state.whole = Some(whole);
+            return Ok(length);
+        }
+        state.stream_to(offset, self.ways(), None)?;
+        // A copy of its own, and not `buffer`: a short read in a long list is served from it the
+        // next time.
+        let mut stretch = Vec::new();
+        state.stream_to(end, self.ways(), Some((offset, &mut stretch)))?;
+        if state.all.is_some() {
+            return state.read_kept(buffer, offset).map(|_| length);
+        }
+        buffer.copy_from_slice(&stretch[..length]);
+        if state.position > KEPT_BYTES && self.keeping == Keeping::Tables {
+            state.stretches.push((offset, stretch));
+        }
+        Ok(length)
+    }
+}
+
+impl<'m> State<'m, '_> {
+    fn read_kept(&self, buffer: &mut [u8], offset: u64) -> io::Result<bool> {
+        if let Some(whole) = &self.whole {
+            return whole.read_exact_at(buffer, offset).map(|()| true);
+        }
+        let piece_start = self.position - self.piece_length as u64;
+        let all = self.all.as_deref().map(|bytes| (0, bytes));
+        let piece = self
+            .piece
+            .as_deref()
+            .map(|bytes| (piece_start, &bytes[..self.piece_length]));
+        let kept = all
+            .into_iter()
+            .chain([(0, self.beginning.as_slice())])
+            .chain(piece);
+        let stretches = self
+            .stretches
+            .iter()
+            .map(|(start, bytes)| (*start, bytes.as_slice()));
+        let names = self
+            .names
+            .iter()
+            .flat_map(|names| &names.kept)
+            .map(|(start, bytes)| (*start, bytes.as_slice()));
+        let announced = self
+            .announced
+            .iter()
+            .map(|(range, bytes)| (range.start, bytes.as_slice()));
+        for (start, bytes) in kept.chain(stretches).chain(names).chain(announced) {
+            let Some(from) = offset
+                .checked_sub(start)
+                .and_then(|from| usize::try_from(from).ok())
+            else {
+                continue;
+            };
+            if let Some(found) = from
+                .checked_add(buffer.len())
+                .and_then(|to| bytes.get(from..to))
+            {
+                buffer.copy_from_slice(found);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads on until the position, or the end, and puts aside what is from the offset on.
+    fn stream_to(
+        &mut self,
+        position: u64,
+        ways: Ways<'m>,
+        mut aside: Option<(u64, &mut Vec<u8>)>,
+    ) -> io::Result<()> {
+        if ways.keeping == Keeping::Tables
+            && position > FIRST_BYTES as u64
+            && is_inflated_at_once(ways.member)
+        {
+            return self.inflate_at_once(position, ways);
+        }
+        if let Some((offset, bytes)) = &mut aside {
+            // What the last piece holds of it already.
+            let start = self.position - self.piece_length as u64;
+            let from = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
+            let piece = self.piece.as_deref().unwrap_or_default();
+            bytes.extend_from_slice(piece[..self.piece_length].get(from..).unwrap_or_default());
+        }
+        let is_kept = |position| ways.keeping == Keeping::Tables && position < KEPT_BYTES;
+        while self.position < position {
+            let most = if is_kept(self.position) && self.position == 0 {
+                FIRST_BYTES
+            } else {
+                PIECE_BYTES
+            };
+            let piece = match &mut self.piece {
+                Some(piece) if piece.len() >= most => piece,
+                piece => piece.insert(ways.spare.take(most)),
+            };
+            let read = match io::Read::read(&mut self.reader, &mut piece[..most]) {
+                Ok(0) => return Ok(()),
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    self.piece_length = 0;
+                    return Err(error);
+                }
+            };
+            self.piece_length = read;
+            let piece = &piece[..read];
+            if let Some(observer) = &mut self.observer {
+                observer(piece);
+            }
+            if is_kept(self.position) {
+                self.beginning.extend_from_slice(piece);
+            }
+            if let Some(names) = &mut self.names {
+                names.add(piece, self.position);
+            }
+            for (range, bytes) in &mut self.announced {
+                let next = range.start + bytes.len() as u64;
+                let place = |at: u64| {
+                    usize::try_from(at.saturating_sub(self.position)).unwrap_or(usize::MAX)
+                };
+                if (self.position..self.position + read as u64).contains(&next) {
+                    bytes.extend_from_slice(&piece[place(next)..read.min(place(range.end))]);
+                }
+            }
+            if let Some((offset, bytes)) = &mut aside {
+                let from =
+                    usize::try_from(offset.saturating_sub(self.position)).unwrap_or(usize::MAX);
+                bytes.extend_from_slice(piece.get(from..).unwrap_or_default());
+            }
+            self.position += read as u64;
+        }
+        Ok(())
+    }
+
+    /// Inflates all of it, unless that was done, and lets what is before the position pass by the
+    /// observer.
+    fn inflate_at_once(&mut self, position: u64, ways: Ways<'m>) -> io::Result<()> {
+        let all = match &mut self.all {
+            Some(all) => all,
+            all => all.insert(inflate(ways.archive.source(), ways.member, ways.spare)?),
+        };
+        let to = position.min(ways.member.size_bytes());
+        let place = |position| usize::try_from(position).unwrap_or(usize::MAX);
+        if let (Some(observer), Some(passing)) =
+            (&mut self.observer, all.get(place(self.position)..place(to)))
+        {
+            passing.chunks(PIECE_BYTES).for_each(observer);
+        }
+        self.position = self.position.max(to);
+        Ok(())
+    }
+}
+
+/// The newest pieces with the names of sections, each with what lies before and behind it.
+#[derive(Default)]
+struct NamePieces {
+    kept: VecDeque<(u64, Vec<u8>)>,
+    /// The end of the last piece.
+    before: Vec<u8>,
+    /// Whether the next piece continues the last one that is kept.
+    is_continued: bool,
+}
+
+impl NamePieces {
+    /// Keeps a piece that has such names, and the beginning of one that follows such a piece.
+    fn add(&mut self, piece: &[u8], position: u64) {
+        if self.is_continued
+            && let Some((_, last)) = self.kept.back_mut()
+        {
+            last.extend_from_slice(&piece[..piece.len().min(BESIDE_BYTES)]);
+        }
+        self.is_continued = memchr::memmem::find(piece, SECTION_NAME).is_some();
+        if self.is_continued {
+            let length = self.before.len() + piece.len() + BESIDE_BYTES;
+            // Where names that are read were dropped, the member is inflated again.
+            while self.kept_bytes() + length > MAX_NAMES_BYTES && self.kept.pop_front().is_some() {}
+            let mut bytes = Vec::with_capacity(length);
+            bytes.extend_from_slice(&self.before);
+            bytes.extend_from_slice(piece);
+            self.kept
+                .push_back((position - self.before.len() as u64, bytes));
+        }
+        self.before.clear();
+        self.before
+            .extend_from_slice(&piece[piece.len().saturating_sub(BESIDE_BYTES)..]);
+    }
+
+    fn kept_bytes(&self) -> usize {
+        self.kept.iter().map(|(_, bytes)| bytes.len()).sum()
+    }
+}
+
+impl std::fmt::Debug for MemberView<'_, '_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "MemberView({} of {})",
+            self.position(),
+            self.member.name()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::limits::MAX_ADDED_BYTES;
+    use super::super::{NewMember, ZipWriter};
+    use super::*;
+    use rock_bytes::in_memory;
+
+    /// An archive of one member, larger than what is kept of it.
+    fn archive() -> (Vec<u8>, Vec<u8>) {
+        let content: Vec<u8> = (0..40_000_000_u32)
+            .map(|at| (at / 1000).to_le_bytes()[(at % 3) as usize])
+            .collect();
+        let mut bytes = Vec::new();
+        let mut writer = ZipWriter::new(&mut bytes);
+        writer
+            .add(
+                "lib.so",
+                &content,
+                &NewMember {
+                    level: 1,
+                    ..NewMember::default()
+                },
+            )
+            .unwrap();
+        writer.finish().unwrap();
+        (bytes, content)
+    }
+
+    #[test]
+    fn data_that_is_larger_than_its_content_is_inflated_at_once_up_to_the_limit() {
+        let (bytes, _) = archive();
+        let mut member = Archive::open(&bytes).unwrap().members()[0].clone();
+        member.size_bytes = 1;
+        let mut is_at_once = |compressed_bytes: u64| {
+            member.compressed_bytes = compressed_bytes;
+            is_inflated_at_once(&member)
+        };
+        assert_eq!(
+            (
+                is_at_once(MAX_ADDED_BYTES + 1),
+                is_at_once(MAX_ADDED_BYTES + 2)
+            ),
+            (true, false)
+        );
+    }
+
+    #[test]
+    fn a_member_is_inflated_only_as_far_as_it_is_read() {
+        let (bytes, content) = archive();
+        let archive = Archive::open(&bytes).unwrap();
+        let view = MemberView::new(&archive, &archive.members()[0], &in_memory, None);
+        let mut buffer = [0; 100];
+        view.read_exact_at(&mut buffer, 0).unwrap();
+        assert_eq!(
+            (&buffer[..], view.position() < 5000),
+            (&content[..100], true)
+        );
+        view.read_exact_at(&mut buffer, 1_000_000).unwrap();
+        assert_eq!(
+            (&buffer[..], view.position() < 2_000_000),
+            (&content[1_000_000..1_000_100], true)
+        );
+    }
+
+    #[test]
+    fn what_was_announced_is_kept_when_it_streams_by() {
+        let (bytes, content) = archive();
+        let archive = Archive::open(&bytes).unwrap();
+        let fails = |_| Err(io::ErrorKind::Unsupported.into());
+        let view = MemberView::new(&archive, &archive.members()[0], &fails, None);
+        view.read_exact_at(&mut [0; 64], 0).unwrap();
+        view.will_read(35_000_000..35_700_000);
+        view.read_exact_at(&mut [0; 64], 39_000_000).unwrap();
+        let mut buffer = vec![0; 700_000];
+        view.read_exact_at(&mut buffer, 35_000_000).unwrap();
+        assert!(buffer == content[35_000_000..35_700_000]);
+        assert!(
+            view.read_exact_at(&mut buffer, 36_000_000).is_err(),
+            "this would be read anew"
+        );
+    }
+
+    #[test]
+    fn names_of_sections_are_kept_up_to_their_limit() {
+        let mut names = NamePieces::default();
+        let mut piece = SECTION_NAME.to_vec();
+        piece.resize(PIECE_BYTES, 7);
+        for at in 0..20_u64 {
+            names.add(&piece, at * piece.len() as u64);
+            assert!(
+                names.kept_bytes() <= MAX_NAMES_BYTES,
+                "{}",
+                names.kept_bytes()
+            );
+        }
+        let content = piece.repeat(20);
+        assert_eq!(names.kept.len(), 5);
+        for (start, bytes) in &names.kept {
+            let start = usize::try_from(*start).unwrap();
+            assert!(*bytes == content[start..start + bytes.len()], "at {start}");
+        }
+    }
+
+    #[test]
+    fn a_small_member_reads_as_a_large_one_does_and_is_checked_as_a_whole() {
+        let content: Vec<u8> = (0..3_000_000_u32)
+            .map(|at| (at / 100).to_le_bytes()[(at % 2) as usize])
+            .collect();
+        let mut bytes = Vec::new();
+        let mut writer = ZipWriter::new(&mut bytes);
+        writer
+            .add(
+                "lib.so",
+                &content,
+                &NewMember {
+                    level: 1,
+                    ..NewMember::default()
+                },
+            )
+            .unwrap();
+        writer.finish().unwrap();
+        let archive = Archive::open(&bytes).unwrap();
+        let (spare, seen) = (Spare::new(1 << 20), Mutex::new(Vec::new()));
+        for last in [2_500_000, 17] {
+            seen.lock().unwrap().clear();
+            let see = |piece: &[u8]| seen.lock().unwrap().extend_from_slice(piece);
+            let member = &archive.members()[0];
+            let view = MemberView::new(&archive, member, &in_memory, Some(Box::new(see)))
+                .with_spare(&spare);
+            for offset in [0, 2_999_990, 4000, last] {
+                let mut buffer = vec![0; (content.len() - offset).min(5000)];
+                view.read_exact_at(&mut buffer, offset as u64).unwrap();
+                assert!(
+                    buffer == content[offset..offset + buffer.len()],
+                    "at {offset}"
+                );
+            }
+            view.stream_to(1_000_000).unwrap();
+            assert!(
+                view.position() >= 1_000_000
+                    && seen.lock().unwrap().len() as u64 == view.position()
+            );
+            assert!(
+                view.read_exact_at(&mut [0; 20], 2_999_990).is_err(),
+                "it ends before"
+            );
+            view.finish().unwrap();
+            assert!(*seen.lock().unwrap() == content, "each byte once, in order");
+        }
+        let at = bytes.len() / 2;
+        bytes[at] ^= 0x10;
+        let archive = Archive::open(&bytes).unwrap();
+        let view = MemberView::new(&archive, &archive.members()[0], &in_memory, None);
+        assert!(matches!(view.finish(), Err(WheelError::Corrupt { .. })));
+    }
+
+    #[test]
+    fn any_stretch_reads_the_same_in_any_order_and_the_observer_sees_each_byte_once() {
+        let (bytes, content) = archive();
+        let archive = Archive::open(&bytes).unwrap();
+        let mut seen = crc32fast::Hasher::new();
+        let view = MemberView::new(
+            &archive,
+            &archive.members()[0],
+            &in_memory,
+            Some(Box::new(|piece| seen.update(piece))),
+        );
+        for offset in [
+            0, 39_999_990, 4090, 35_000_000, 33_554_400, 34_000_000, 39_000_000, 12, 34_000_001,
+        ] {
+            let mut buffer = vec![0; (content.len() - offset).min(300_000)];
+            view.read_exact_at(&mut buffer, offset as u64).unwrap();
+            assert!(
+                buffer == content[offset..offset + buffer.len()],
+                "at {offset}"
+            );
+        }
+        assert!(
+            view.read_exact_at(&mut [0; 20], 39_999_990).is_err(),
+            "it ends before"
+        );
+        view.finish().unwrap();
+        drop(view);
+        assert_eq!(seen.finalize(), archive.members()[0].crc32());
+    }
+}

@@ -1,0 +1,352 @@
+//! Writing an archive, from the first member to the end record.
+
+use std::borrow::Cow;
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+use super::super::WheelError;
+use super::bytes::without_fields;
+use super::header::{self, MADE_ON_UNIX, Sizes};
+use super::local::local_extra;
+use super::{Archive, DosTime, Member, Method, UNICODE_PATH_FIELD, deflate};
+use rock_bytes::{Target, WriteAhead};
+
+/// How a new member is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewMember {
+    /// Type and permission bits of Unix.
+    pub unix_mode: u32,
+    /// When it was changed.
+    pub time: DosTime,
+    /// 0 stores, 1 to 9 deflates ever harder.
+    pub level: u32,
+}
+
+impl NewMember {
+    /// A regular file that all may read (`stat.h`: `S_IFREG` and permissions).
+    pub const PLAIN_MODE: u32 = 0o100_644;
+    /// A regular file that all may read and run; libraries have it, too.
+    pub const EXECUTABLE_MODE: u32 = 0o100_755;
+}
+
+impl Default for NewMember {
+    /// A regular file that all may read, of 1980-01-01, deflated at level 6.
+    fn default() -> Self {
+        Self {
+            unix_mode: Self::PLAIN_MODE,
+            time: DosTime::FIRST,
+            level: 6,
+        }
+    }
+}
+
+/// A content as it lies in an archive.
+#[derive(Debug)]
+pub(super) struct Packed<'c> {
+    data: Cow<'c, [u8]>,
+    method: Method,
+    crc32: u32,
+    size_bytes: u64,
+}
+
+impl<'c> Packed<'c> {
+    /// Compresses a content, unless that makes it no shorter.
+    pub(super) fn new(content: Cow<'c, [u8]>, level: u32) -> Self {
+        let (crc32, size_bytes) = (crc32fast::hash(&content), content.len() as u64);
+        match deflate::whole(&content, level) {
+            Some(data) => Self {
+                data: data.into(),
+                method: Method::Deflated,
+                crc32,
+                size_bytes,
+            },
+            None => Self {
+                data: content,
+                method: Method::Stored,
+                crc32,
+                size_bytes,
+            },
+        }
+    }
+}
+
+impl Packed<'_> {
+    /// The size of the content.
+    pub(super) fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+}
+
+/// Writes members one after the other, and the table of contents at the end.
+///
+/// There are no data descriptors: the header of a member whose compressed size is not known in
+/// advance is put right behind it. ZIP64 fields stand only where a value needs them.
+pub struct ZipWriter<'t> {
+    target: &'t mut dyn Target,
+    position: u64,
+    central: Vec<u8>,
+    count: u64,
+}
+
+/// A member whose data is being written.
+#[derive(Debug)]
+pub(super) struct Begun {
+    member: Member,
+    sizes: Sizes,
+    header_offset: u64,
+    data_offset: u64,
+}
+
+impl<'t> ZipWriter<'t> {
+    /// An archive that begins at the target's present position.
+    pub fn new(target: &'t mut dyn Target) -> Self {
+        Self {
+            target,
+            position: 0,
+            central: Vec::new(),
+            count: 0,
+        }
+    }
+
+    /// Copies a member with its compressed bytes as they are, under this name and time.
+    ///
+    /// # Errors
+    /// When the archive cannot be read or the target not be written.
+    pub fn copy(
+        &mut self,
+        archive: &Archive<'_>,
+        member: &Member,
+        name: &str,
+        time: DosTime,
+    ) -> Result<(), WheelError> {
+        let mut extras = [
+            local_extra(archive.source(), member)?,
+            member.extra.to_vec(),
+        ];
+        if name != member.name {
+            extras = extras.map(|extra| without_fields(&extra, &[UNICODE_PATH_FIELD]));
+        }
+        // PyPI takes no member with a comment.
+        let copied = Member {
+            name: name.to_owned(),
+            time,
+            comment: Box::default(),
+            ..member.clone()
+        };
+        let offset = self.position;
+        self.write(&header::local(&copied, Sizes::of(&copied), &extras[0])?)?;
+        self.target
+            .copy_from(
+                archive.source(),
+                member.data_offset,
+                member.compressed_bytes,
+            )
+            .map_err(|error| match error.kind() {
+                ErrorKind::UnexpectedEof => WheelError::Read(error),
+                _ => WheelError::Write(error),
+            })?;
+        self.position += member.compressed_bytes;
+        self.note(&copied, offset, &extras[1])
+    }
+
+    /// Adds a member out of memory.
+    ///
+    /// # Errors
+    /// When the target cannot be written.
+    pub fn add(
+        &mut self,
+        name: &str,
+        content: &[u8],
+        options: &NewMember,
+    ) -> Result<(), WheelError> {
+        self.append(name, &Packed::new(content.into(), options.level), options)
+    }
+
+    /// Adds a member that was compressed elsewhere.
+    pub(super) fn append(
+        &mut self,
+        name: &str,
+        packed: &Packed<'_>,
+        options: &NewMember,
+    ) -> Result<(), WheelError> {
+        let member = Member {
+            crc32: packed.crc32,
+            compressed_bytes: packed.data.len() as u64,
+            size_bytes: packed.size_bytes,
+            ..new_member(name, packed.method, options)
+        };
+        let offset = self.position;
+        self.write(&header::local(&member, Sizes::of(&member), &[])?)?;
+        self.write(&packed.data)?;
+        self.note(&member, offset, &[])
+    }
+
+    /// A way to write contents behind what was written so far, counted from there; none where there
+    /// is none.
+    ///
+    /// # Errors
+    /// When the system cannot give one.
+    pub(super) fn ahead(&mut self) -> Result<Option<Arc<dyn WriteAhead>>, WheelError> {
+        self.target.ahead().map_err(WheelError::Write)
+    }
+
+    /// Adds a stored member whose content was written ahead, behind a header of
+    /// [`stored_header_bytes`].
+    ///
+    /// # Errors
+    /// When the target cannot be written.
+    pub(super) fn surround(
+        &mut self,
+        name: &str,
+        size_bytes: u64,
+        crc32: u32,
+        options: &NewMember,
+    ) -> Result<(), WheelError> {
+        let member = Member {
+            crc32,
+            ..stored(name, size_bytes, options)
+        };
+        let offset = self.position;
+        self.write(&header::local(&member, Sizes::of(&member), &[])?)?;
+        self.target.skip(size_bytes).map_err(WheelError::Write)?;
+        self.position += size_bytes;
+        self.note(&member, offset, &[])
+    }
+
+    /// Begins a member of this size, whose data follows in pieces: deflated ones, or stored ones at
+    /// level 0.
+    pub(super) fn begin(
+        &mut self,
+        name: &str,
+        size_bytes: u64,
+        options: &NewMember,
+    ) -> Result<Begun, WheelError> {
+        let mut member = stored(name, size_bytes, options);
+        if options.level > 0 {
+            member.method = Method::Deflated;
+            // Data that does not compress grows by far less than this.
+            member.compressed_bytes = size_bytes.saturating_add(size_bytes / 1000);
+        }
+        let (sizes, header_offset) = (Sizes::of(&member), self.position);
+        self.write(&header::local(&member, sizes, &[])?)?;
+        Ok(Begun {
+            member,
+            sizes,
+            header_offset,
+            data_offset: self.position,
+        })
+    }
+
+    /// Writes more of the data of the member that was begun last.
+    pub(super) fn more(&mut self, data: &[u8]) -> Result<(), WheelError> {
+        self.write(data)
+    }
+
+    /// Ends the member that was begun last, and puts its header right.
+    pub(super) fn end(&mut self, begun: Begun, crc32: u32) -> Result<(), WheelError> {
+        let compressed_bytes = self.position - begun.data_offset;
+        let member = Member {
+            crc32,
+            compressed_bytes,
+            ..begun.member
+        };
+        if Sizes::of(&member) == Sizes::Wide && begun.sizes == Sizes::Narrow {
+            let reason = "the data grew beyond what its header was made for";
+            return Err(WheelError::Write(std::io::Error::other(reason)));
+        }
+        let header = header::local(&member, begun.sizes, &[])?;
+        self.target
+            .rewrite(self.position - begun.header_offset, &header)
+            .map_err(WheelError::Write)?;
+        self.note(&member, begun.header_offset, &[])
+    }
+
+    /// Writes the table of contents and the end record, and tells how many bytes the archive has.
+    ///
+    /// # Errors
+    /// When the target cannot be written.
+    pub fn finish(self) -> Result<u64, WheelError> {
+        let (offset, length) = (self.position, self.central.len() as u64);
+        let end = header::end(self.count, offset, length);
+        self.target
+            .write_all(&self.central)
+            .map_err(WheelError::Write)?;
+        self.target.write_all(&end).map_err(WheelError::Write)?;
+        Ok(offset + length + end.len() as u64)
+    }
+
+    /// Leaves a hole in the data of a member, in tests of what takes too long to write.
+    #[cfg(test)]
+    pub(super) fn skip(&mut self, bytes: u64) -> Result<(), WheelError> {
+        self.target
+            .copy_from(&Vec::<u8>::new(), 0, bytes)
+            .map_err(WheelError::Write)?;
+        self.position += bytes;
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), WheelError> {
+        self.target.write_all(bytes).map_err(WheelError::Write)?;
+        self.position += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn note(&mut self, member: &Member, offset: u64, extra: &[u8]) -> Result<(), WheelError> {
+        header::central(member, offset, extra, &mut self.central)?;
+        self.count += 1;
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for ZipWriter<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "ZipWriter({} members, {} bytes)",
+            self.count, self.position
+        )
+    }
+}
+
+/// How many bytes stand before the content of a new stored member.
+///
+/// # Errors
+/// When its name is too long.
+pub(super) fn stored_header_bytes(
+    name: &str,
+    size_bytes: u64,
+    options: &NewMember,
+) -> Result<u64, WheelError> {
+    let member = stored(name, size_bytes, options);
+    Ok(header::local(&member, Sizes::of(&member), &[])?.len() as u64)
+}
+
+fn stored(name: &str, size_bytes: u64, options: &NewMember) -> Member {
+    Member {
+        size_bytes,
+        compressed_bytes: size_bytes,
+        ..new_member(name, Method::Stored, options)
+    }
+}
+
+fn new_member(name: &str, method: Method, options: &NewMember) -> Member {
+    Member {
+        name: name.to_owned(),
+        raw_name_bytes: 0,
+        method,
+        flags: 0,
+        crc32: 0,
+        compressed_bytes: 0,
+        size_bytes: 0,
+        header_offset: 0,
+        data_offset: 0,
+        time: options.time,
+        made_by: MADE_ON_UNIX,
+        internal_attributes: 0,
+        external_attributes: options.unix_mode << 16,
+        extra: Box::default(),
+        comment: Box::default(),
+        has_inexact_zip64: false,
+        has_local_zip64: false,
+    }
+}
