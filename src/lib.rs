@@ -18,7 +18,7 @@ pub use rock_elf as elf;
 pub mod template;
 pub use rock_wheel as wheel;
 
-pub mod compat;
+pub use rock_compat as compat;
 pub mod config;
 pub use rock_host as host;
 

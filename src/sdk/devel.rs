@@ -8,7 +8,7 @@ use super::layout::{Layout, Mode, Overlap, Package, PackageKind, Wish, folder_of
 use super::place::{Content, Dropped, Origin};
 use super::resolve::{Met, Target, follow};
 use super::search::up;
-use super::select::of_family;
+use super::select::{is_of, of_family};
 use crate::compat::rows::{SdkPackageRow, Tables};
 use crate::config::Platform;
 use crate::names::{Component, folders_above};
@@ -144,7 +144,7 @@ fn feeds(artifact: &Artifact, facts: &Tables, devel: &SdkPackageRow, mode: Mode)
     let mut takes = rows
         .flat_map(|row| &row.takes)
         .chain(&devel.takes)
-        .filter(|take| take.is_of(mode));
+        .filter(|take| is_of(take, mode));
     takes.any(|take| take.names.iter().any(|known| known == name))
 }
 

@@ -8,7 +8,7 @@ use super::artifact::{Artifact, EntryKind};
 use super::layout::{Family, Mode, Overlap, Package, PackageKind, Wish, folder_of, row};
 use super::place::{Content, Dropped, Fate, Origin, Placed, Placing};
 use super::resolve::{self, Target, way};
-use super::select::{For, Paths, globs};
+use super::select::{self, For, Paths, globs};
 use super::stub::stub;
 use super::told::file_and_folder;
 use crate::codes::{sdk as codes, wheel::BAD_PATTERN};
@@ -36,7 +36,7 @@ impl Builder<'_> {
         let feeds = self
             .artifacts
             .iter()
-            .filter(|artifact| row.takes(artifact, self.wish.mode));
+            .filter(|artifact| select::takes(row, artifact, self.wish.mode));
         feeds
             .filter_map(|artifact| artifact.name.base())
             .map(str::to_owned)
@@ -54,7 +54,8 @@ impl Builder<'_> {
         kind: PackageKind,
         made_for: Family,
     ) -> Result<Option<(Package, Vec<Overlap>)>, Vec<Diagnostic>> {
-        let Some(row) = row(self.facts, kind).filter(|row| row.is_for(self.wish.platform)) else {
+        let Some(row) = row(self.facts, kind).filter(|row| select::is_for(row, self.wish.platform))
+        else {
             return Ok(None);
         };
         let fed_by = self
@@ -100,7 +101,7 @@ impl Builder<'_> {
             (PackageKind::Libraries, Mode::Kpack, None) => For::Any,
             _ => For::All,
         };
-        let fed_by = row.fed_by(self.artifacts, self.wish.mode, wanted);
+        let fed_by = select::fed_by(row, self.artifacts, self.wish.mode, wanted);
         if !fed_by.is_empty() {
             return Ok(fed_by);
         }

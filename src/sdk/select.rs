@@ -29,44 +29,41 @@ impl For<'_> {
     }
 }
 
-impl SdkTake {
-    /// Whether it holds in this mode.
-    pub(super) fn is_of(&self, mode: Mode) -> bool {
-        self.modes.is_empty() || self.modes.iter().any(|word| word == mode.word())
-    }
+/// Whether a selection of artifacts applies in this mode.
+pub(super) fn is_of(take: &SdkTake, mode: Mode) -> bool {
+    take.modes.is_empty() || take.modes.iter().any(|word| word == mode.word())
 }
 
-impl SdkPackageRow {
-    /// Whether the package is made for the platform.
-    pub(super) fn is_for(&self, platform: Platform) -> bool {
-        self.platforms.is_empty() || self.platforms.iter().any(|word| word == platform.word())
-    }
+/// Whether a package is made for the platform.
+pub(super) fn is_for(package: &SdkPackageRow, platform: Platform) -> bool {
+    package.platforms.is_empty() || package.platforms.iter().any(|word| word == platform.word())
+}
 
-    /// Whether an artifact of this name and component feeds it.
-    pub(super) fn takes(&self, artifact: &Artifact, mode: Mode) -> bool {
-        let (name, component) = (artifact.name.name(), artifact.name.component().word());
-        self.takes
-            .iter()
-            .filter(|take| take.is_of(mode))
-            .any(|take| {
-                take.names.iter().any(|known| known == name)
-                    && (take.components.is_empty()
-                        || take.components.iter().any(|known| known == component))
-            })
-    }
+/// Whether an artifact of this name and component feeds a package.
+pub(super) fn takes(package: &SdkPackageRow, artifact: &Artifact, mode: Mode) -> bool {
+    let (name, component) = (artifact.name.name(), artifact.name.component().word());
+    package
+        .takes
+        .iter()
+        .filter(|take| is_of(take, mode))
+        .any(|take| {
+            take.names.iter().any(|known| known == name)
+                && (take.components.is_empty()
+                    || take.components.iter().any(|known| known == component))
+        })
+}
 
-    /// The numbers of the artifacts that feed it, in their order.
-    pub(super) fn fed_by(
-        &self,
-        artifacts: &[Artifact],
-        mode: Mode,
-        made_for: For<'_>,
-    ) -> Vec<usize> {
-        let feeds = |artifact: &Artifact| made_for.takes(artifact) && self.takes(artifact, mode);
-        (0..artifacts.len())
-            .filter(|number| feeds(&artifacts[*number]))
-            .collect()
-    }
+/// Returns the numbers of the artifacts that feed a package, in their order.
+pub(super) fn fed_by(
+    package: &SdkPackageRow,
+    artifacts: &[Artifact],
+    mode: Mode,
+    made_for: For<'_>,
+) -> Vec<usize> {
+    let feeds = |artifact: &Artifact| made_for.takes(artifact) && takes(package, artifact, mode);
+    (0..artifacts.len())
+        .filter(|number| feeds(&artifacts[*number]))
+        .collect()
 }
 
 /// The artifacts for any GPU and, where one is named, for one family, that a predicate takes.

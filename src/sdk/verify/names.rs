@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::names::Version;
 use crate::sdk::PackageKind;
 use crate::sdk::layout::row;
+use crate::sdk::select::is_for;
 
 /// One version and one platform over all packages, and none of them missing.
 pub(super) fn findings(opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {
@@ -154,7 +155,7 @@ fn missing(opened: &Opened, family: &str, facts: &Tables) -> Vec<Diagnostic> {
         );
     };
     for row in kinds.into_iter().filter_map(|kind| row(facts, kind)) {
-        let is_wanted = platform.is_none_or(|platform| row.is_for(platform));
+        let is_wanted = platform.is_none_or(|platform| is_for(row, platform));
         let is_of = |wheel: &OpenedWheel| {
             let is_other = !family.is_empty()
                 && wheel

@@ -1,0 +1,308 @@
+//! What cannot be right in the tables of sources: projects that no row has, forms that nobody
+//! reads, refs that lead out of their folder.
+
+use std::collections::BTreeSet;
+
+use super::{Fault, Row, is_hex, is_numbers, table};
+use crate::rows::{PinRow, Tables};
+
+const PLATFORMS: [&str; 2] = ["linux", "windows"];
+const FORMATS: [&str; 4] = ["text", "lines", "cmake", "related-commits"];
+const VERSIONS: [&str; 3] = ["final", "candidate", "nightly"];
+const UNLISTED: [&str; 4] = ["", "clamp", "refuse", "build-runtime"];
+
+pub(super) fn find(tables: &Tables, faults: &mut Vec<Fault>) {
+    projects(tables, faults);
+    combinations(tables, faults);
+    pins(tables, faults);
+}
+
+fn projects(tables: &Tables, faults: &mut Vec<Fault>) {
+    let pins: BTreeSet<&str> = tables.pins.iter().map(|row| row.pin.as_str()).collect();
+    let mut projects = table("projects", tables, faults);
+    let mut seen = BTreeSet::new();
+    for (number, of) in tables.projects.iter().enumerate() {
+        let mut row = projects.row(
+            number,
+            format!("{} on {}", of.project, of.platforms.join(" ")),
+            &of.origin,
+        );
+        platforms(&mut row, of.platforms.iter());
+        for platform in &of.platforms {
+            row.expect(seen.insert((&of.project, platform)), || {
+                format!("another row is for {platform}")
+            });
+        }
+        row.expect(is_name(&of.folder), || {
+            format!("folder: `{}` is not the name of a folder", of.folder)
+        });
+        row.expect(of.url.contains("://"), || {
+            format!("url: `{}` is no address", of.url)
+        });
+        row.expect(!of.reference.is_empty() || !of.pin.is_empty(), || {
+            "it has neither a ref nor a pin".to_owned()
+        });
+        for pin in [&of.pin, &of.release_pin]
+            .into_iter()
+            .filter(|pin| !pin.is_empty())
+        {
+            row.expect(pins.contains(pin.as_str()), || {
+                format!("`{pin}` is not in the table pins")
+            });
+        }
+    }
+    let known: BTreeSet<&str> = tables
+        .projects
+        .iter()
+        .map(|row| row.project.as_str())
+        .collect();
+    let mut companions = table("torch-companions", tables, faults);
+    for (number, of) in tables.torch_companions.iter().enumerate() {
+        let mut row = companions.row(number, of.torch.clone(), &of.origin);
+        row.expect(is_numbers(&of.torch, 2..=2), || {
+            "a row is named by major and minor, such as 2.6".to_owned()
+        });
+        for (project, version) in &of.companions {
+            row.expect(known.contains(project.as_str()), || {
+                format!("`{project}` is not in the table projects")
+            });
+            row.expect(is_numbers(version, 2..=2), || {
+                format!("{project}: `{version}` is not a minor such as 0.28")
+            });
+        }
+    }
+}
+
+fn combinations(tables: &Tables, faults: &mut Vec<Fault>) {
+    let known: BTreeSet<&str> = tables
+        .projects
+        .iter()
+        .map(|row| row.project.as_str())
+        .collect();
+    let on = |project: &str, platform: &String| {
+        tables
+            .projects
+            .iter()
+            .any(|row| row.project == project && row.platforms.contains(platform))
+    };
+    let mut sources = table("torch-sources", tables, faults);
+    for (number, of) in tables.torch_sources.iter().enumerate() {
+        let mut row = sources.row(number, of.name.clone(), &of.origin);
+        platforms(&mut row, of.packages.keys());
+        let mut seen = BTreeSet::new();
+        for source in &of.sources {
+            let project = source.project.as_str();
+            row.expect(known.contains(project), || {
+                format!("`{project}` is not in the table projects")
+            });
+            row.expect(seen.insert(project), || format!("`{project}` stands twice"));
+            row.expect(source.reference.is_empty() || !source.related, || {
+                format!("`{project}` has both a ref and `related`")
+            });
+        }
+        for (platform, packages) in &of.packages {
+            for package in packages {
+                row.expect(on(package, platform), || {
+                    format!("no row of projects has `{package}` on {platform}")
+                });
+            }
+        }
+    }
+}
+
+fn pins(tables: &Tables, faults: &mut Vec<Fault>) {
+    let mut pins = table("pins", tables, faults);
+    for (number, of) in tables.pins.iter().enumerate() {
+        let mut row = pins.row(
+            number,
+            format!("{} {}", of.pin, of.generation)
+                .trim_end()
+                .to_owned(),
+            &of.origin,
+        );
+        pin(of, &mut row);
+    }
+    let mut indexes = table("torch-indexes", tables, faults);
+    for (number, of) in tables.torch_indexes.iter().enumerate() {
+        let words = [of.from.as_str(), &of.versions.join(" "), &of.since];
+        let name = words
+            .into_iter()
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ");
+        let mut row = indexes.row(number, name, &of.origin);
+        let names_rocm =
+            of.address.contains("{rocm}") || of.local.contains("{rocm}") || !of.since.is_empty();
+        row.expect(of.address.contains("://") && names_rocm, || {
+            format!(
+                "address: `{}` is no address with `{{rocm}}` in it",
+                of.address
+            )
+        });
+        row.expect(of.since.is_empty() || is_numbers(&of.since, 2..=4), || {
+            format!("since: `{}` is not a ROCm version such as 7.14", of.since)
+        });
+        for word in &of.versions {
+            row.expect(VERSIONS.contains(&word.as_str()), || {
+                format!("versions: `{word}` is not {}", VERSIONS.join(", "))
+            });
+        }
+    }
+    let mut aotriton = table("torch-aotriton", tables, faults);
+    for (number, of) in tables.torch_aotriton.iter().enumerate() {
+        let mut row = aotriton.row(number, of.torch.clone(), &of.origin);
+        row.expect(is_numbers(&of.torch, 2..=2), || {
+            "a row is named by major and minor, such as 2.6".to_owned()
+        });
+        row.expect(!of.upstream.is_empty() || !of.fork.is_empty(), || {
+            "it names no version".to_owned()
+        });
+    }
+}
+
+fn pin(of: &PinRow, row: &mut Row<'_>) {
+    row.expect(of.file.split('/').all(is_name), || {
+        format!("file: `{}` is not a path below the checkout", of.file)
+    });
+    row.expect(["torch", "project"].contains(&of.beside.as_str()), || {
+        format!("beside: `{}` is not torch or project", of.beside)
+    });
+    row.expect(FORMATS.contains(&of.format.as_str()), || {
+        format!("format: `{}` is not {}", of.format, FORMATS.join(", "))
+    });
+    row.expect(UNLISTED.contains(&of.unlisted_rocm.as_str()), || {
+        format!(
+            "unlisted-rocm: `{}` is not clamp, refuse or build-runtime",
+            of.unlisted_rocm
+        )
+    });
+    row.expect(of.default.is_empty() || is_hex(&of.default, 40), || {
+        format!("default: `{}` is not a commit of 40 hex digits", of.default)
+    });
+    let is_place = |text: &String| of.format == "cmake" || text.parse::<usize>().is_ok();
+    for (field, places) in &of.fields {
+        row.expect(!places.is_empty() && places.iter().all(is_place), || {
+            format!("fields: `{field}` says no line numbers from 0")
+        });
+    }
+}
+
+fn platforms<'a>(row: &mut Row<'_>, platforms: impl Iterator<Item = &'a String>) {
+    let mut is_any = false;
+    for platform in platforms {
+        is_any = true;
+        row.expect(PLATFORMS.contains(&platform.as_str()), || {
+            format!("`{platform}` is not linux or windows")
+        });
+    }
+    row.expect(is_any, || "it is for no platform".to_owned());
+}
+
+/// A part of a path that stays where it is.
+fn is_name(part: &str) -> bool {
+    !part.is_empty() && part != "." && part != ".." && !part.contains(['/', '\\'])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::faults::find;
+    use crate::rows::Tables;
+
+    /// One change of the shipped tables gives one fault with this text.
+    fn check(change: impl FnOnce(&mut Tables), expect: &str) {
+        let mut tables = crate::shipped::tables();
+        change(&mut tables);
+        let faults: Vec<String> = find(&tables).iter().map(ToString::to_string).collect();
+        assert_eq!(faults, [expect]);
+    }
+
+    #[test]
+    fn a_project_has_one_row_a_platform_and_a_ref_or_a_pin() {
+        check(
+            |t| t.projects[1].platforms.push("windows".into()),
+            "projects triton on windows: another row is for windows",
+        );
+        check(
+            |t| t.projects[0].reference.clear(),
+            "projects torch on linux windows: it has neither a ref nor a pin",
+        );
+        check(
+            |t| t.projects[0].folder = "../pytorch".into(),
+            "projects torch on linux windows: folder: `../pytorch` is not the name of a folder",
+        );
+        check(
+            |t| t.projects[1].pin = "tritno".into(),
+            "projects triton on linux: `tritno` is not in the table pins",
+        );
+    }
+
+    #[test]
+    fn an_index_of_torch_has_a_place_for_the_rocm() {
+        check(
+            |t| t.torch_indexes[0].address = "https://example.org/rocm6.2".into(),
+            "torch-indexes pytorch-index final: address: `https://example.org/rocm6.2` is no address with `{rocm}` in it",
+        );
+        check(
+            |t| t.torch_indexes[0].versions = vec!["stable".into()],
+            "torch-indexes pytorch-index stable: versions: `stable` is not final, candidate, nightly",
+        );
+    }
+
+    #[test]
+    fn a_combination_names_projects_that_its_platforms_have() {
+        check(
+            |t| {
+                t.torch_sources[0]
+                    .packages
+                    .get_mut("linux")
+                    .unwrap()
+                    .push("ao".into())
+            },
+            "torch-sources default-2025: no row of projects has `ao` on linux",
+        );
+        check(
+            |t| {
+                drop(
+                    t.torch_sources[0]
+                        .packages
+                        .insert("beos".into(), Vec::new()),
+                )
+            },
+            "torch-sources default-2025: `beos` is not linux or windows",
+        );
+        check(
+            |t| t.torch_sources[0].sources[1].related = true,
+            "torch-sources default-2025: `audio` has both a ref and `related`",
+        );
+        check(
+            |t| t.torch_companions[0].torch = "2.7.0".into(),
+            "torch-companions 2.7.0: a row is named by major and minor, such as 2.6",
+        );
+    }
+
+    #[test]
+    fn a_pin_is_read_from_a_file_of_the_checkout_in_a_form_that_is_known() {
+        check(
+            |t| t.pins[1].file = "../triton.txt".into(),
+            "pins triton: file: `../triton.txt` is not a path below the checkout",
+        );
+        check(
+            |t| t.pins[1].format = "toml".into(),
+            "pins triton: format: `toml` is not text, lines, cmake, related-commits",
+        );
+        check(
+            |t| {
+                drop(
+                    t.pins[1]
+                        .fields
+                        .insert("commit".into(), vec!["first".into()]),
+                )
+            },
+            "pins triton: fields: `commit` says no line numbers from 0",
+        );
+        check(
+            |t| t.pins[4].default = "1f9a37cdfbfc".into(),
+            "pins aotriton C: default: `1f9a37cdfbfc` is not a commit of 40 hex digits",
+        );
+    }
+}

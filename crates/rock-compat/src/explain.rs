@@ -1,0 +1,342 @@
+//! Every answer that the facts have about a set of values.
+
+use itertools::iproduct;
+
+use super::rows::{ClaimRow, Origin, TableGroup};
+use super::{Compat, ImportQuestion, Verdict};
+use rock_names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
+
+/// What is asked: whether these values go together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Question {
+    /// A torch version.
+    pub torch: Option<Version>,
+    /// A ROCm version.
+    pub rocm: Option<RocmVersion>,
+    /// A Python version.
+    pub python: Option<PythonVersion>,
+    /// A package, by its normalized name, and its version.
+    pub package: Option<(String, PackageVersion)>,
+    /// A backend of the package.
+    pub backend: Option<String>,
+    /// gfx targets.
+    pub gfx: Vec<GfxTarget>,
+}
+
+/// One pair of values and whether they go together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer<'a> {
+    /// The pair in words: `torch 2.6.0 with ROCm 6.2`.
+    pub question: String,
+    /// Whether, and why not.
+    pub verdict: Verdict,
+    /// Where the row was read.
+    pub origin: Option<&'a Origin>,
+}
+
+impl Compat {
+    /// An answer for every pair of values that some fact joins; none when no fact does.
+    pub fn explain(&self, asked: &Question) -> Vec<Answer<'_>> {
+        let mut answers = Vec::new();
+        let mut add = |question: String, verdict: Verdict, origin| {
+            let origin = if matches!(verdict, Verdict::Unknown(_)) {
+                None
+            } else {
+                origin
+            };
+            answers.push(Answer {
+                question,
+                verdict,
+                origin,
+            });
+        };
+        if let Some(torch) = &asked.torch {
+            let origin = self.torch(torch).map(|row| &row.origin);
+            if let Some(rocm) = &asked.rocm {
+                add(
+                    format!("torch {torch} with ROCm {rocm}"),
+                    self.torch_rocm(torch, rocm),
+                    origin,
+                );
+            }
+            if let Some(python) = asked.python {
+                add(
+                    format!("torch {torch} with Python {python}"),
+                    self.torch_python(torch, python),
+                    origin,
+                );
+            }
+        }
+        if let Some((package, version)) = &asked.package {
+            let row = self.package(package, version);
+            let origin = row.map(|row| &row.origin);
+            let named = asked.backend.iter();
+            let of_row = row
+                .iter()
+                .filter(|_| asked.backend.is_none())
+                .flat_map(|row| &row.backends);
+            for backend in named.chain(of_row) {
+                let verdict = self.package_backend(package, version, backend);
+                let builds = matches!(verdict, Verdict::Supported { .. });
+                add(
+                    format!("{package} {version} with the {backend} backend"),
+                    verdict,
+                    origin,
+                );
+                for target in asked.gfx.iter().filter(|_| builds) {
+                    let question = format!("{package} {version} ({backend}) for {target}");
+                    add(
+                        question,
+                        self.package_gfx(package, version, backend, target),
+                        origin,
+                    );
+                }
+            }
+            if row.is_none() && asked.backend.is_none() {
+                add(
+                    format!("{package} {version}"),
+                    self.package_without_a_row(package, version),
+                    None,
+                );
+            }
+            if let Some(torch) = &asked.torch {
+                let of_row = row
+                    .iter()
+                    .filter(|_| asked.backend.is_none())
+                    .flat_map(|row| &row.backends);
+                for backend in asked.backend.iter().chain(of_row) {
+                    let question = ImportQuestion {
+                        package,
+                        version,
+                        backend,
+                        torch,
+                    };
+                    let requirement = self.import_requirements(question).next();
+                    if let Some(requirement) = requirement {
+                        let question_text =
+                            format!("importing {package} {version} ({backend}) with torch {torch}");
+                        add(
+                            question_text,
+                            self.import_with_torch(question),
+                            Some(&requirement.origin),
+                        );
+                    }
+                }
+            }
+            if let Some(python) = asked.python {
+                let verdict = self.package_python(package, version, python);
+                add(
+                    format!("{package} {version} with Python {python}"),
+                    verdict,
+                    origin,
+                );
+            }
+        }
+        for (target, rocm) in iproduct!(&asked.gfx, &asked.rocm) {
+            let origin = self.toolchain_origin(target, rocm);
+            add(
+                format!("ROCm {rocm} compiling for {target}"),
+                self.toolchain_gfx(target, rocm),
+                origin,
+            );
+            if asked.torch.is_some() {
+                let origin = self.torch_gfx(rocm).map(|row| &row.origin);
+                add(
+                    format!("torch's wheels for ROCm {rocm} on {target}"),
+                    self.torch_has_gfx(target, rocm),
+                    origin,
+                );
+            }
+        }
+        answers
+    }
+
+    /// Facts in words that concern what is asked: of free-threaded Pythons, and those of the
+    /// package, of gfx targets and of ROCm that name one of the values.
+    pub fn claims_about(&self, asked: &Question) -> Vec<&ClaimRow> {
+        let package = asked.package.as_ref();
+        let mut values: Vec<String> = asked.gfx.iter().map(ToString::to_string).collect();
+        values.extend(asked.backend.clone());
+        values.extend(package.map(|(_, version)| version.to_string()));
+        values.extend(asked.rocm.as_ref().map(ToString::to_string));
+        let names_a_value = |claim: &str| values.iter().any(|value| names(claim, value));
+        let concerns = |claim: &&ClaimRow| match claim.about.as_str() {
+            "free-threaded" => asked.python.is_some_and(PythonVersion::is_free_threaded),
+            "gfx" | "rocm" => names_a_value(&claim.claim),
+            about => package.is_some_and(|(name, _)| name == about) && names_a_value(&claim.claim),
+        };
+        self.tables_of(TableGroup::Claims)
+            .claims
+            .iter()
+            .filter(concerns)
+            .collect()
+    }
+
+    fn package_without_a_row(&self, package: &str, version: &PackageVersion) -> Verdict {
+        match self.package_backend(package, version, "") {
+            Verdict::Supported { .. } => self.unknown_package(package, version),
+            other => other,
+        }
+    }
+}
+
+/// Whether a value stands in a text as a word of its own: `2.8.3` is not in `2.8.3.post1`, nor
+/// `7.1` in `7.14`.
+fn names(text: &str, value: &str) -> bool {
+    let inside = |c: char| c.is_ascii_alphanumeric();
+    text.match_indices(value).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let mut after = text[at + value.len()..].chars();
+        let follows = match after.next() {
+            Some('.') => after.next().is_some_and(inside),
+            other => other.is_some_and(inside),
+        };
+        !follows && !before.is_some_and(|c| inside(c) || c == '.')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Question, names};
+    use crate::{Compat, Verdict};
+
+    fn check(question: &Question, expect: &[(&str, &str)]) {
+        let compat = Compat::embedded();
+        let answers = compat.explain(question);
+        let word = |verdict: &Verdict| match verdict {
+            Verdict::Supported { .. } => "yes",
+            Verdict::Unsupported(_) => "no",
+            Verdict::Unknown(_) => "unknown",
+        };
+        let found: Vec<(&str, &str)> = answers
+            .iter()
+            .map(|a| (a.question.as_str(), word(&a.verdict)))
+            .collect();
+        assert_eq!(found, expect);
+        assert!(
+            answers
+                .iter()
+                .all(|a| a.origin.is_some() != matches!(a.verdict, Verdict::Unknown(_)))
+        );
+    }
+
+    #[test]
+    fn every_pair_that_a_fact_joins_is_answered() {
+        check(
+            &Question {
+                torch: Some("2.9.1".parse().unwrap()),
+                rocm: Some("6.4".parse().unwrap()),
+                python: Some("3.14".parse().unwrap()),
+                package: Some(("flash-attn".into(), "2.8.3".parse().unwrap())),
+                backend: Some("ck".into()),
+                gfx: vec!["gfx950".parse().unwrap()],
+            },
+            &[
+                ("torch 2.9.1 with ROCm 6.4", "yes"),
+                ("torch 2.9.1 with Python 3.14", "yes"),
+                ("flash-attn 2.8.3 with the ck backend", "yes"),
+                ("flash-attn 2.8.3 (ck) for gfx950", "yes"),
+                ("flash-attn 2.8.3 with Python 3.14", "yes"),
+                ("ROCm 6.4 compiling for gfx950", "no"),
+                ("torch's wheels for ROCm 6.4 on gfx950", "unknown"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_package_alone_is_asked_about_each_of_its_backends() {
+        let gfx = vec!["gfx1100".parse().unwrap()];
+        check(
+            &Question {
+                package: Some(("flash-attn".into(), "2.7.4".parse().unwrap())),
+                gfx: gfx.clone(),
+                ..Question::default()
+            },
+            &[
+                ("flash-attn 2.7.4 with the ck backend", "yes"),
+                ("flash-attn 2.7.4 (ck) for gfx1100", "no"),
+                ("flash-attn 2.7.4 with the triton backend", "yes"),
+                ("flash-attn 2.7.4 (triton) for gfx1100", "yes"),
+            ],
+        );
+        let unknown = Some(("flash-attn".into(), "9.9".parse().unwrap()));
+        check(
+            &Question {
+                package: unknown,
+                gfx,
+                ..Question::default()
+            },
+            &[("flash-attn 9.9", "unknown")],
+        );
+        check(
+            &Question {
+                torch: Some("2.6.0".parse().unwrap()),
+                ..Question::default()
+            },
+            &[],
+        );
+    }
+
+    #[test]
+    fn a_claim_is_shown_when_it_names_a_value_asked_about() {
+        assert!(names("7.1 and 7.14 are both", "7.14") && !names("only 7.14 here", "7.1"));
+        assert!(!names("v2.8.3.post1", "2.8.3") && names("for 2.8.3.", "2.8.3"));
+        let compat = Compat::embedded();
+        let ft = Question {
+            python: Some("3.14t".parse().unwrap()),
+            ..Question::default()
+        };
+        assert_eq!(
+            compat.claims_about(&ft).len(),
+            3,
+            "what is contested is told"
+        );
+        let target = Question {
+            package: Some(("flash-attn".into(), "2.8.3".parse().unwrap())),
+            gfx: vec!["gfx1030".parse().unwrap()],
+            ..Question::default()
+        };
+        let claims = compat.claims_about(&target);
+        assert!(
+            claims
+                .iter()
+                .any(|row| row.claim.starts_with("gfx1030 is in no released")),
+            "{claims:?}"
+        );
+        assert_eq!(
+            compat.claims_about(&Question::default()),
+            Vec::<&super::ClaimRow>::new()
+        );
+    }
+
+    #[test]
+    fn notes_and_claims_name_sources_in_full() {
+        fn texts<'v>(value: &'v serde_json::Value, found: &mut Vec<&'v str>) {
+            match value {
+                serde_json::Value::Object(map) => map.iter().for_each(|(key, inner)| match inner {
+                    serde_json::Value::String(text)
+                        if ["ref", "note", "claim"].contains(&&**key) =>
+                    {
+                        found.push(text)
+                    }
+                    _ => texts(inner, found),
+                }),
+                serde_json::Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+                _ => {}
+            }
+        }
+        let tables = serde_json::to_value(Compat::embedded().all_tables()).unwrap();
+        let mut found = Vec::new();
+        texts(&tables, &mut found);
+        assert!(found.len() > 500, "{}", found.len());
+        let short = ["ti", "ptb", "mj", "mjn", "mji", "rfa", "inv"];
+        let shorthand = |text: &&&str| {
+            text.split(|c: char| !c.is_ascii_alphanumeric())
+                .any(|word| short.contains(&word))
+        };
+        assert_eq!(
+            found.iter().filter(shorthand).collect::<Vec<_>>(),
+            Vec::<&&str>::new()
+        );
+    }
+}

@@ -1,0 +1,160 @@
+//! Whether a gfx target fits a package version, a toolchain, torch's wheels.
+
+use super::rows::{GfxRow, Origin};
+use super::store::and;
+use super::{Because, Compat, Verdict};
+use rock_names::{GfxTarget, PackageVersion, RocmVersion};
+
+impl Compat {
+    /// Whether the toolchain of this ROCm compiles for a target: only a row that says since when
+    /// can refuse it.
+    pub fn toolchain_gfx(&self, target: &GfxTarget, rocm: &RocmVersion) -> Verdict {
+        let row = self
+            .tables()
+            .gfx_since
+            .iter()
+            .find(|row| row.gfx == target.processor());
+        match (self.gfx_too_new(target, rocm), row) {
+            (Some(reason), Some(row)) => Verdict::Unsupported(Because {
+                reason,
+                hint: format!("use ROCm {} or later", row.rocm),
+                source: self.cite("gfx.yaml", &format!("gfx-since {}", row.gfx), &row.origin),
+            }),
+            (_, Some(row)) => Verdict::Supported {
+                source: self.cite("gfx.yaml", &format!("gfx-since {}", row.gfx), &row.origin),
+            },
+            (_, None) => match self.rocm_gfx(rocm) {
+                Some(row) if has(&row.gfx, target) => Verdict::Supported {
+                    source: self.cite_gfx("rocm-gfx", row),
+                },
+                _ => Verdict::Unknown(Because {
+                    reason: format!("no fact says since when ROCm compiles for {target}"),
+                    hint: "an unknown target is not refused".to_owned(),
+                    source: String::new(),
+                }),
+            },
+        }
+    }
+
+    /// Whether torch's official wheels for this ROCm hold code for a target.
+    pub fn torch_has_gfx(&self, target: &GfxTarget, rocm: &RocmVersion) -> Verdict {
+        let Some(row) = self.torch_gfx(rocm) else {
+            return Verdict::Unknown(Because {
+                reason: format!(
+                    "no fact says which targets torch's wheels for ROCm {rocm} hold code for"
+                ),
+                hint: "an unknown target is not refused".to_owned(),
+                source: String::new(),
+            });
+        };
+        let source = self.cite_gfx("torch-gfx", row);
+        if has(&row.gfx, target) {
+            return Verdict::Supported { source };
+        }
+        Verdict::Unsupported(Because {
+            reason: format!(
+                "torch's wheels for ROCm {rocm} hold code for {}, not {target}",
+                and(&row.gfx)
+            ),
+            hint: self.other_rocm_with(target),
+            source,
+        })
+    }
+
+    /// The first ROCm that reads generic targets, and with them code objects of version 6.
+    pub fn first_rocm_with_generic_targets(&self) -> Option<RocmVersion> {
+        let rows = self
+            .tables()
+            .gfx_since
+            .iter()
+            .filter(|row| row.gfx.ends_with("-generic"));
+        rows.filter_map(|row| row.rocm.parse::<RocmVersion>().ok())
+            .min()
+    }
+
+    /// Whether a package version's build accepts a target for a backend.
+    pub fn package_gfx(
+        &self,
+        package: &str,
+        version: &PackageVersion,
+        backend: &str,
+        target: &GfxTarget,
+    ) -> Verdict {
+        let Some(row) = self.package(package, version) else {
+            return self.unknown_package(package, version);
+        };
+        let source = self.cite(
+            &format!("{package}.yaml"),
+            &format!("{package} {}", row.version),
+            &row.origin,
+        );
+        let Some(list) = row.gfx.get(backend).filter(|list| !has(list, target)) else {
+            return Verdict::Supported { source };
+        };
+        let others = self
+            .tables()
+            .packages
+            .iter()
+            .filter(|other| other.package == package);
+        let with =
+            others.filter(|other| other.gfx.get(backend).is_none_or(|list| has(list, target)));
+        let first = with.map(|other| match other.commit_families.first() {
+            Some(family) => format!(
+                "{family}:<commit>, read at {}",
+                &other.commit[..other.commit.len().min(7)]
+            ),
+            None => other.version.clone(),
+        });
+        Verdict::Unsupported(Because {
+            reason: format!(
+                "{package} {version} ({backend}) builds for {}, not {target}",
+                and(list)
+            ),
+            hint: first
+                .into_iter()
+                .next()
+                .map_or_else(String::new, |first| format!("{first} builds for it")),
+            source,
+        })
+    }
+
+    pub(super) fn cite_gfx(&self, table: &str, row: &GfxRow) -> String {
+        self.cite(
+            "gfx.yaml",
+            &format!("{table} {}", row.rocm.join(", ")),
+            &row.origin,
+        )
+    }
+
+    /// The origin of the row that a toolchain answer rests on.
+    pub(super) fn toolchain_origin(
+        &self,
+        target: &GfxTarget,
+        rocm: &RocmVersion,
+    ) -> Option<&Origin> {
+        let since = self
+            .tables()
+            .gfx_since
+            .iter()
+            .find(|row| row.gfx == target.processor());
+        since
+            .map(|row| &row.origin)
+            .or_else(|| self.rocm_gfx(rocm).map(|row| &row.origin))
+    }
+
+    fn other_rocm_with(&self, target: &GfxTarget) -> String {
+        let rows = self
+            .tables()
+            .torch_gfx
+            .iter()
+            .filter(|row| has(&row.gfx, target));
+        match rows.flat_map(|row| &row.rocm).next() {
+            Some(rocm) => format!("those for ROCm {rocm} have it"),
+            None => String::new(),
+        }
+    }
+}
+
+fn has(list: &[String], target: &GfxTarget) -> bool {
+    list.iter().any(|known| known == target.processor())
+}

@@ -1,0 +1,437 @@
+//! Container images: tags are looked up and parsed, never computed.
+
+use super::Compat;
+use super::rows::{BuilderRow, ImageRow};
+use rock_names::{PythonVersion, RocmVersion, Version};
+
+/// What an image tag says it holds: `rocm<R>_ubuntu<U>_py<P>_pytorch_release_<T>` and two older
+/// forms.
+#[derive(Debug, Clone)]
+pub(super) struct Holds {
+    rocm: RocmVersion,
+    ubuntu: String,
+    torch: Version,
+    python: PythonVersion,
+}
+
+/// A tag of the table with what it holds.
+#[derive(Debug, Clone, Copy)]
+pub struct ImageTag<'a> {
+    /// The row.
+    pub row: &'a ImageRow,
+    /// The ROCm inside.
+    pub rocm: &'a RocmVersion,
+    /// The Ubuntu release inside, `22.04`.
+    pub ubuntu: &'a str,
+    /// The torch inside.
+    pub torch: &'a Version,
+    /// The one Python inside.
+    pub python: PythonVersion,
+}
+
+/// Parses every tag; those of another form, such as `latest`, say nothing and are left out.
+pub(super) fn parse_all(rows: &[ImageRow]) -> Vec<(usize, Holds)> {
+    rows.iter()
+        .enumerate()
+        .filter_map(|(number, row)| Some((number, parse(&row.tag)?)))
+        .collect()
+}
+
+fn parse(tag: &str) -> Option<Holds> {
+    let parts: Vec<&str> = tag.split('_').collect();
+    let ([rocm, ubuntu, python, torch]
+    | [rocm, ubuntu, python, "pytorch", torch]
+    | [rocm, ubuntu, python, "pytorch", "release", torch]) = parts[..]
+    else {
+        return None;
+    };
+    Some(Holds {
+        rocm: rocm.strip_prefix("rocm")?.parse().ok()?,
+        ubuntu: ubuntu
+            .strip_prefix("ubuntu")
+            .filter(|release| !release.is_empty())?
+            .to_owned(),
+        torch: torch.parse().ok()?,
+        python: python.strip_prefix("py")?.parse().ok()?,
+    })
+}
+
+impl ImageTag<'_> {
+    /// Whether it carries this ROCm, by text: the tag of `7.11.0` is not that of `7.11`.
+    pub fn has_rocm(&self, rocm: &RocmVersion) -> bool {
+        self.rocm.as_str() == rocm.as_str()
+    }
+
+    /// Whether it carries this ROCm, and this torch and Python where they are asked for.
+    pub fn has(
+        &self,
+        rocm: &RocmVersion,
+        torch: Option<&Version>,
+        python: Option<PythonVersion>,
+    ) -> bool {
+        self.has_rocm(rocm)
+            && torch.is_none_or(|torch| self.torch == torch)
+            && python.is_none_or(|python| self.python == python)
+    }
+
+    /// Returns the reference below the given name of the repository: with the digest where one is
+    /// known.
+    fn reference(&self, repository: &str) -> String {
+        let tag = format!("{repository}:{}", self.row.tag);
+        if self.row.digest.is_empty() {
+            tag
+        } else {
+            format!("{tag}@{}", self.row.digest)
+        }
+    }
+}
+
+/// Registry of names without one. Podman asks for it to be written: stock Debian configures no
+/// other meaning.
+const DOCKER_HUB: &str = "docker.io/";
+
+pub(super) fn without_docker_hub(name: &str) -> &str {
+    name.strip_prefix(DOCKER_HUB).unwrap_or(name)
+}
+
+impl Compat {
+    /// Returns the images of a repository whose tags say what they hold. A name without a registry
+    /// is one of Docker Hub.
+    pub fn images(&self, repository: &str) -> impl Iterator<Item = ImageTag<'_>> {
+        self.all_images()
+            .filter(move |image| image.row.repository == without_docker_hub(repository))
+    }
+
+    fn all_images(&self) -> impl Iterator<Item = ImageTag<'_>> {
+        self.parsed().images.iter().map(|(number, holds)| ImageTag {
+            row: &self.tables().images[*number],
+            rocm: &holds.rocm,
+            ubuntu: &holds.ubuntu,
+            torch: &holds.torch,
+            python: holds.python,
+        })
+    }
+
+    /// The image of this repository for these versions, with its digest where known. `python` is
+    /// given where the image's own Python is used; torch and ROCm must be the tag's in any case.
+    ///
+    /// # Errors
+    /// One line for people when the table has no such tag, with the nearest tags.
+    pub fn image(
+        &self,
+        repository: &str,
+        rocm: &RocmVersion,
+        torch: Option<&Version>,
+        python: Option<PythonVersion>,
+    ) -> Result<String, String> {
+        if let Some(image) = self
+            .images(repository)
+            .find(|image| image.has(rocm, torch, python))
+        {
+            return Ok(image.reference(repository));
+        }
+        let mut wanted = format!("ROCm {rocm}");
+        if let Some(torch) = torch {
+            wanted.push_str(&format!(" with torch {torch}"));
+        }
+        if let Some(python) = python {
+            wanted.push_str(&format!(" and Python {python}"));
+        }
+        let near = self.nearest_tags(repository, rocm, torch, python);
+        let near = if near.is_empty() {
+            "the table has no tags of it".to_owned()
+        } else {
+            format!("nearest: {}", near.join(", "))
+        };
+        Err(format!(
+            "no {} image for {wanted}; {near}",
+            without_docker_hub(repository)
+        ))
+    }
+
+    /// An image with this ROCm and an old glibc; an image named by a minor serves its patches.
+    pub fn builder(&self, rocm: &RocmVersion) -> Option<String> {
+        let builders = &self.tables().builders;
+        let named = |wanted: &RocmVersion| {
+            let row = builders
+                .iter()
+                .find(|row| row.rocm.iter().any(|listed| listed == wanted.as_str()))?;
+            Some(row.image.replace("{rocm}", wanted.as_str()))
+        };
+        let of_any = || builders.iter().find(|row| row.rocm.is_empty());
+        named(rocm)
+            .or_else(|| named(&rocm.minor()))
+            .or_else(|| of_any().map(|row| row.image.replace("{rocm}", rocm.as_str())))
+    }
+
+    /// Returns the glibc of an image: by the Ubuntu release in its tag, the base of the builder
+    /// image that it is, or the name of a manylinux image.
+    pub fn glibc_of_image(&self, reference: &str) -> Option<Version> {
+        let name = without_docker_hub(reference.split('@').next().unwrap_or_default());
+        let last = name.rsplit('/').next().unwrap_or_default();
+        let tag = last.split_once(':').map(|(_, tag)| tag).unwrap_or_default();
+        let is_of = |row: &BuilderRow| match without_docker_hub(&row.image).split_once("{rocm}") {
+            Some((before, after)) => name.starts_with(before) && name.ends_with(after),
+            None => name == without_docker_hub(&row.image),
+        };
+        let builder = || {
+            self.tables()
+                .builders
+                .iter()
+                .find(|row| is_of(row))
+                .map(|row| row.base.clone())
+        };
+        let base = parse(tag)
+            .map(|holds| format!("ubuntu {}", holds.ubuntu))
+            .or_else(builder);
+        let is_host = |host: &str| {
+            base.as_deref() == Some(host) || (!host.contains(' ') && last.starts_with(host))
+        };
+        let row = self
+            .tables()
+            .libc
+            .iter()
+            .find(|row| row.host.split(" / ").any(is_host))?;
+        row.glibc.parse().ok()
+    }
+
+    /// Whether an image of any repository carries this torch with this ROCm or a patch of it.
+    pub(super) fn torch_is_in_an_image(&self, torch: &Version, rocm: &RocmVersion) -> bool {
+        self.all_images()
+            .any(|image| image.torch == torch && image.rocm.minor() == rocm.minor())
+    }
+
+    /// The three tags nearest to the wanted versions.
+    pub(super) fn nearest_tags(
+        &self,
+        repository: &str,
+        rocm: &RocmVersion,
+        torch: Option<&Version>,
+        python: Option<PythonVersion>,
+    ) -> Vec<String> {
+        let distance = |image: &ImageTag<'_>| {
+            let ([major, minor, patch, _], wanted) = (image.rocm.parts(), rocm.parts());
+            let other_torch = torch
+                .is_some_and(|torch| image.torch.release().get(..2) != torch.release().get(..2));
+            let other_python = python.is_some_and(|python| image.python != python);
+            (
+                major.abs_diff(wanted[0]),
+                minor.abs_diff(wanted[1]),
+                other_torch,
+                other_python,
+                patch.abs_diff(wanted[2]),
+            )
+        };
+        let mut images: Vec<ImageTag<'_>> = self.images(repository).collect();
+        images.sort_by_cached_key(distance);
+        images
+            .into_iter()
+            .take(3)
+            .map(|image| image.row.tag.clone())
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+    use crate::Compat;
+
+    /// The answer for ROCm, torch and Python (`-` for one that is not asked for), without the
+    /// repository.
+    fn look(rocm: &str, torch: &str, python: &str) -> Result<String, String> {
+        let torch = (torch != "-").then(|| torch.parse().unwrap());
+        let python = (python != "-").then(|| python.parse().unwrap());
+        let found = Compat::embedded().image(
+            "rocm/pytorch",
+            &rocm.parse().unwrap(),
+            torch.as_ref(),
+            python,
+        );
+        found.map(|reference| reference.trim_start_matches("rocm/pytorch:").to_owned())
+    }
+
+    fn hit(asked: (&str, &str, &str), tag: &str) {
+        assert_eq!(
+            look(asked.0, asked.1, asked.2).as_deref(),
+            Ok(tag),
+            "{asked:?}"
+        );
+    }
+
+    fn miss(asked: (&str, &str, &str), wanted: &str, nearest: &str) {
+        let text = look(asked.0, asked.1, asked.2).unwrap_err();
+        assert!(
+            text.starts_with(&format!(
+                "no rocm/pytorch image for {wanted}; nearest: {nearest}"
+            )),
+            "{text}"
+        );
+    }
+
+    /// D1, 6.35
+    #[test]
+    fn an_image_keeps_the_registry_that_its_repository_is_named_with() {
+        let image = |repository: &str| {
+            Compat::embedded()
+                .image(repository, &"6.2".parse().unwrap(), None, None)
+                .unwrap()
+        };
+        let tag = image("rocm/pytorch")
+            .trim_start_matches("rocm/pytorch:")
+            .to_owned();
+        assert_eq!(
+            image("docker.io/rocm/pytorch"),
+            format!("docker.io/rocm/pytorch:{tag}")
+        );
+        let builder = Compat::embedded().builder(&"6.2".parse().unwrap()).unwrap();
+        assert!(builder.starts_with("docker.io/"), "{builder}");
+    }
+
+    #[test]
+    fn of_41_tags_ten_look_ups_hit_and_four_miss_with_the_nearest_tags() {
+        assert_eq!(Compat::embedded().images("rocm/pytorch").count(), 41);
+        hit(
+            ("7.1.1", "2.9.1", "3.12"),
+            "rocm7.1.1_ubuntu24.04_py3.12_pytorch_release_2.9.1",
+        );
+        hit(
+            ("7.1.1", "2.10.0", "-"),
+            "rocm7.1.1_ubuntu24.04_py3.12_pytorch_release_2.10.0",
+        );
+        hit(
+            ("7.2", "2.9.1", "3.10"),
+            "rocm7.2_ubuntu22.04_py3.10_pytorch_release_2.9.1",
+        );
+        hit(
+            ("7.2", "2.10.0", "3.13"),
+            "rocm7.2_ubuntu24.04_py3.13_pytorch_release_2.10.0",
+        );
+        hit(("6.0", "-", "-"), "rocm6.0_ubuntu22.04_py3.9_pytorch_2.0.1");
+        hit(
+            ("7.11.0", "2.11.0", "3.12"),
+            "rocm7.11.0_ubuntu24.04_py3.12_pytorch_release_2.11.0",
+        );
+        hit(
+            ("10.0", "2.13.0", "3.14"),
+            "rocm10.0_ubuntu26.04_py3.14_pytorch_release_2.13.0@sha256:3174cb7061d94c427da96c0edef4adea28046fa3f3b2ff3948dc4e995665ff8c",
+        );
+        hit(
+            ("10.0", "2.13.0", "3.12"),
+            "rocm10.0_ubuntu24.04_py3.12_pytorch_release_2.13.0@sha256:bbdaba66029f905321be3bbc95206a2d9a56a2bc5300877d146ad24d40db9a12",
+        );
+        hit(
+            ("10.1.0", "2.14.0", "3.12"),
+            "rocm10.1.0_ubuntu24.04_py3.12_pytorch_release_2.14.0",
+        );
+        hit(
+            ("7.14", "2.12.0", "3.12"),
+            "rocm7.14_ubuntu24.04_py3.12_pytorch_release_2.12.0@sha256:c38eeda81d85f00fbe35d3d50ce42ce59c524e87d810624f4eb5c52fddb3b9ad",
+        );
+        miss(
+            ("7.1", "2.9.1", "3.12"),
+            "ROCm 7.1 with torch 2.9.1 and Python 3.12",
+            "rocm7.1.1_ubuntu24.04_py3.12_pytorch_release_2.9.1",
+        );
+        miss(
+            ("7.2", "2.9.1", "3.11"),
+            "ROCm 7.2 with torch 2.9.1 and Python 3.11",
+            "rocm7.2_ubuntu22.04_py3.10_pytorch_release_2.9.1",
+        );
+        miss(
+            ("6.2", "2.5.1", "-"),
+            "ROCm 6.2 with torch 2.5.1",
+            "rocm6.2_ubuntu20.04_py3.9_pytorch_release_2.3.0",
+        );
+        miss(
+            ("7.11", "2.11.0", "3.12"),
+            "ROCm 7.11 with torch 2.11.0 and Python 3.12",
+            "rocm7.11.0_ubuntu24.04_py3.12_pytorch_release_2.11.0",
+        );
+    }
+
+    /// D2
+    #[test]
+    fn a_tag_is_parsed_by_its_grammar_and_its_rocm_keeps_its_parts() {
+        let rocm = |tag: &str| parse(tag).map(|holds| holds.rocm.as_str().to_owned());
+        for version in ["7.11.0", "7.14", "10.0", "6.2.3"] {
+            let tag = format!("rocm{version}_ubuntu24.04_py3.12_pytorch_release_2.11.0");
+            assert_eq!(rocm(&tag).as_deref(), Some(version));
+        }
+        assert!(
+            look("7.11", "2.11.0", "-").is_err(),
+            "rocm7.11 is not rocm7.11.0"
+        );
+        assert!(
+            look("10.1", "2.14.0", "-").is_err(),
+            "rocm10.1 is not rocm10.1.0"
+        );
+        assert_eq!(
+            rocm("rocm6.0_ubuntu22.04_py3.9_pytorch_2.0.1").as_deref(),
+            Some("6.0")
+        );
+        assert_eq!(
+            rocm("rocm5.7_ubuntu22.04_py3.10_2.0.1").as_deref(),
+            Some("5.7")
+        );
+        for other in [
+            "latest",
+            "rocm7.2_ubuntu24.04_py3.12_tensorflow_2.1",
+            "rocm7.2_ubuntu24.04_py3.12",
+            "rocm_ubuntu_py_2",
+        ] {
+            assert_eq!(rocm(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn the_glibc_of_an_image_is_that_of_its_base() {
+        let glibc = |image: &str| {
+            Compat::embedded()
+                .glibc_of_image(image)
+                .map(|glibc| glibc.to_string())
+        };
+        let of_tag = "rocm/pytorch:rocm6.4.2_ubuntu22.04_py3.10_pytorch_release_2.5.1@sha256:00";
+        assert_eq!(glibc(of_tag).as_deref(), Some("2.35"));
+        assert_eq!(
+            glibc("example.org/mirror/pytorch:rocm7.2_ubuntu24.04_py3.12_pytorch_release_2.9.1")
+                .as_deref(),
+            Some("2.39")
+        );
+        assert_eq!(
+            glibc("docker.io/pytorch/manylinux2_28-builder:rocm7.1").as_deref(),
+            Some("2.28")
+        );
+        assert_eq!(
+            glibc("rocm/dev-almalinux-8:6.2-complete").as_deref(),
+            Some("2.28")
+        );
+        assert_eq!(
+            glibc("quay.io/pypa/manylinux_2_34_x86_64:2026.11.01-1").as_deref(),
+            Some("2.34")
+        );
+        assert_eq!(
+            glibc("rocm/pytorch:rocm10.0_ubuntu26.04_py3.14_pytorch_release_2.13.0"),
+            None
+        );
+        assert_eq!(glibc("mine:latest"), None);
+    }
+
+    #[test]
+    fn a_builder_image_is_of_the_same_rocm_or_there_is_none() {
+        let builder = |rocm: &str| Compat::embedded().builder(&rocm.parse().unwrap());
+        assert_eq!(
+            builder("6.2.4").as_deref(),
+            Some("docker.io/pytorch/manylinux2_28-builder:rocm6.2.4")
+        );
+        assert_eq!(
+            builder("6.2").as_deref(),
+            Some("docker.io/rocm/dev-almalinux-8:6.2-complete")
+        );
+        assert_eq!(
+            builder("7.1.1").as_deref(),
+            Some("docker.io/pytorch/manylinux2_28-builder:rocm7.1")
+        );
+        assert_eq!(builder("10.1"), None);
+    }
+}

@@ -1,0 +1,380 @@
+//! Overviews of a GPU, a ROCm, a torch, a Python or a package version: everything that the facts
+//! say works with it.
+//!
+//! **Invariant:** every line names the rows it was read from, and a line without a row is left out.
+
+use super::rows::{Origin, PackageRow, TableGroup, TorchRow};
+use super::store::and;
+use super::{Compat, Question};
+use rock_names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
+
+/// An overview of everything that works with one value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompatOverview<'a> {
+    /// The value in words: `ROCm 7.2`.
+    pub subject: String,
+    /// The answer, one topic a line.
+    pub lines: Vec<OverviewLine<'a>>,
+}
+
+/// One topic of an overview.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OverviewLine<'a> {
+    /// `ROCm`, `torch`, or the name of a package.
+    pub topic: String,
+    /// The answer.
+    pub text: String,
+    /// The rows that it was read from, as they are cited, with their origins.
+    pub rows: Vec<(String, &'a Origin)>,
+}
+
+impl Compat {
+    /// Returns an overview for each value of a question.
+    pub fn overviews(&self, asked: &Question) -> Vec<CompatOverview<'_>> {
+        let mut found: Vec<CompatOverview<'_>> = asked
+            .gfx
+            .iter()
+            .map(|target| self.gfx_overview(target))
+            .collect();
+        found.extend(asked.rocm.as_ref().map(|rocm| self.rocm_overview(rocm)));
+        found.extend(asked.torch.as_ref().map(|torch| self.torch_overview(torch)));
+        found.extend(asked.python.map(|python| self.python_overview(python)));
+        found.extend(
+            asked
+                .package
+                .as_ref()
+                .map(|(name, version)| self.package_overview(name, version)),
+        );
+        found.retain(|overview| !overview.lines.is_empty());
+        found
+    }
+
+    fn gfx_overview(&self, target: &GfxTarget) -> CompatOverview<'_> {
+        let processor = target.processor();
+        let has = |list: &[String]| list.iter().any(|known| known == processor);
+        let tables = self.tables();
+        let mut lines = Vec::new();
+        let of_product =
+            |row: &&super::rows::ProductRow| row.gfx == processor && !row.rocm.is_empty();
+        let official = tables.rocm_gfx.iter().filter(|row| has(&row.gfx));
+        let since = tables.gfx_since.iter().find(|row| row.gfx == processor);
+        if let Some(row) = since {
+            let cited = self.cite("gfx.yaml", &format!("gfx-since {}", row.gfx), &row.origin);
+            lines.push(line(
+                "ROCm",
+                format!("{} or later compiles for it", row.rocm),
+                vec![(cited, &row.origin)],
+            ));
+        }
+        if let Some(row) = tables.products.iter().find(of_product) {
+            let cited = self.cite(
+                "products.yaml",
+                &format!("products {}", row.product),
+                &row.origin,
+            );
+            let text = format!("{} or later supports the {}", row.rocm, row.name);
+            lines.push(line("ROCm", text, vec![(cited, &row.origin)]));
+        }
+        let rows: Vec<_> = official.collect();
+        if !rows.is_empty() {
+            let versions: Vec<String> = rows.iter().flat_map(|row| row.rocm.clone()).collect();
+            let cited = rows
+                .iter()
+                .map(|row| (self.cite_gfx("rocm-gfx", row), &row.origin))
+                .collect();
+            lines.push(line(
+                "ROCm",
+                format!(
+                    "among the targets of {}; no fact lists those of other versions",
+                    and(&versions)
+                ),
+                cited,
+            ));
+        }
+        let in_wheels: Vec<_> = tables
+            .torch_gfx
+            .iter()
+            .filter(|row| has(&row.gfx))
+            .collect();
+        if !in_wheels.is_empty() {
+            let of_rocm = |rocm: &String| {
+                let with = |row: &&TorchRow| row.rocm_index.contains(rocm);
+                let torch: Vec<String> = tables
+                    .torch
+                    .iter()
+                    .filter(with)
+                    .map(|row| row.torch.clone())
+                    .collect();
+                (!torch.is_empty()).then(|| format!("{} for ROCm {rocm}", and(&torch)))
+            };
+            let torch: Vec<String> = in_wheels
+                .iter()
+                .flat_map(|row| &row.rocm)
+                .filter_map(of_rocm)
+                .collect();
+            let cited = in_wheels
+                .iter()
+                .map(|row| (self.cite_gfx("torch-gfx", row), &row.origin))
+                .collect();
+            lines.push(line(
+                "torch",
+                format!("official wheels hold code for it: {}", torch.join("; ")),
+                cited,
+            ));
+        } else if !tables.torch_gfx.is_empty() {
+            let cited = tables
+                .torch_gfx
+                .iter()
+                .map(|row| (self.cite_gfx("torch-gfx", row), &row.origin))
+                .collect();
+            lines.push(line(
+                "torch",
+                "no official wheels are known to hold code for it".to_owned(),
+                cited,
+            ));
+        }
+        for row in &tables.packages {
+            let allowed = |backend: &&String| row.gfx.get(*backend).is_none_or(|list| has(list));
+            let backends: Vec<String> = row.backends.iter().filter(allowed).cloned().collect();
+            let text = if backends.is_empty() {
+                format!("{}: no", version_of(row))
+            } else {
+                format!("{}: {}", version_of(row), and(&backends))
+            };
+            lines.push(line(&row.package, text, vec![self.cite_package(row)]));
+        }
+        lines.extend(self.attention_lines(processor));
+        CompatOverview {
+            subject: self.gfx_with_products(target),
+            lines,
+        }
+    }
+
+    fn attention_lines(&self, processor: &str) -> Vec<OverviewLine<'_>> {
+        let rows = self
+            .tables_of(TableGroup::Machine)
+            .attention
+            .iter()
+            .filter(|row| row.gfx.iter().any(|gfx| gfx == processor));
+        let text = |row: &super::rows::AttentionRow| {
+            let titled = self
+                .tables_of(TableGroup::Machine)
+                .attention
+                .iter()
+                .find(|of| of.library == row.library && !of.title.is_empty());
+            let mut text = titled.map_or_else(|| row.library.clone(), |of| of.title.clone());
+            for (before, value) in [
+                (" with torch ", &row.torch),
+                (", needs ", &row.needs),
+                (", preferred by ", &row.preferred_by),
+            ] {
+                if !value.is_empty() {
+                    text.push_str(before);
+                    text.push_str(value);
+                }
+            }
+            text
+        };
+        rows.map(|row| {
+            let cited = self.cite(
+                "attention.yaml",
+                &format!("attention {}", row.library),
+                &row.origin,
+            );
+            line("attention", text(row), vec![(cited, &row.origin)])
+        })
+        .collect()
+    }
+
+    fn rocm_overview(&self, rocm: &RocmVersion) -> CompatOverview<'_> {
+        let tables = self.tables();
+        let mut lines = Vec::new();
+        let serves = |row: &&TorchRow| {
+            let patches = row
+                .patches
+                .iter()
+                .filter_map(|patch| patch.parse::<Version>().ok());
+            patches.into_iter().any(|torch| {
+                matches!(
+                    self.torch_rocm(&torch, rocm),
+                    super::Verdict::Supported { .. }
+                )
+            })
+        };
+        let rows: Vec<&TorchRow> = tables.torch.iter().filter(serves).collect();
+        if !rows.is_empty() {
+            let torch: Vec<String> = rows.iter().map(|row| row.torch.clone()).collect();
+            let cited = rows.iter().map(|row| self.cite_torch(row)).collect();
+            lines.push(line(
+                "torch",
+                format!("{} have official wheels for it", and(&torch)),
+                cited,
+            ));
+        }
+        if let Some(row) = self.torch_gfx(rocm) {
+            let cited = self.cite_gfx("torch-gfx", row);
+            lines.push(line(
+                "GPUs",
+                format!("torch's wheels hold code for {}", and(&row.gfx)),
+                vec![(cited, &row.origin)],
+            ));
+        }
+        if let Some(row) = self.rocm_gfx(rocm) {
+            let cited = self.cite_gfx("rocm-gfx", row);
+            lines.push(line(
+                "GPUs",
+                format!("ROCm lists {}", and(&row.gfx)),
+                vec![(cited, &row.origin)],
+            ));
+        }
+        CompatOverview {
+            subject: format!("ROCm {rocm}"),
+            lines,
+        }
+    }
+
+    fn torch_overview(&self, torch: &Version) -> CompatOverview<'_> {
+        let mut lines = Vec::new();
+        if let Some(row) = self.torch(torch) {
+            let cited = || vec![self.cite_torch(row)];
+            if !row.rocm_index.is_empty() {
+                lines.push(line(
+                    "ROCm",
+                    format!("official wheels for {}", and(&row.rocm_index)),
+                    cited(),
+                ));
+            }
+            let pythons: Vec<String> = row
+                .python
+                .iter()
+                .chain(&row.free_threaded)
+                .cloned()
+                .collect();
+            if !pythons.is_empty() {
+                lines.push(line("Python", and(&pythons), cited()));
+            }
+            for version in &row.rocm_index {
+                let Some(gfx) = version
+                    .parse()
+                    .ok()
+                    .and_then(|rocm: RocmVersion| self.torch_gfx(&rocm))
+                else {
+                    continue;
+                };
+                let text = format!("wheels for ROCm {version} hold code for {}", and(&gfx.gfx));
+                lines.push(line(
+                    "GPUs",
+                    text,
+                    vec![(self.cite_gfx("torch-gfx", gfx), &gfx.origin)],
+                ));
+            }
+        }
+        let required = self.tables().torch_requirements.iter().filter(|row| {
+            let of_row = row
+                .torch
+                .iter()
+                .filter_map(|version| version.parse::<Version>().ok());
+            of_row.into_iter().any(|version| version == *torch)
+        });
+        for row in required {
+            let cited = self.cite(
+                "torch.yaml",
+                &format!("torch-requirements {}", row.torch.join(", ")),
+                &row.origin,
+            );
+            lines.push(line(
+                &row.package,
+                format!("requires {}{}", row.package, row.versions),
+                vec![(cited, &row.origin)],
+            ));
+        }
+        CompatOverview {
+            subject: format!("torch {torch}"),
+            lines,
+        }
+    }
+
+    fn python_overview(&self, python: PythonVersion) -> CompatOverview<'_> {
+        let text = python.to_string();
+        let serves = |row: &&TorchRow| {
+            row.python
+                .iter()
+                .chain(&row.free_threaded)
+                .any(|known| *known == text)
+        };
+        let rows: Vec<&TorchRow> = self.tables().torch.iter().filter(serves).collect();
+        let mut lines = Vec::new();
+        if !rows.is_empty() {
+            let torch: Vec<String> = rows.iter().map(|row| row.torch.clone()).collect();
+            let cited = rows.iter().map(|row| self.cite_torch(row)).collect();
+            lines.push(line(
+                "torch",
+                format!("{} have official wheels for it", and(&torch)),
+                cited,
+            ));
+        }
+        CompatOverview {
+            subject: format!("Python {python}"),
+            lines,
+        }
+    }
+
+    fn package_overview(&self, name: &str, version: &PackageVersion) -> CompatOverview<'_> {
+        let mut lines = Vec::new();
+        if let Some(row) = self.package(name, version) {
+            let cited = || vec![self.cite_package(row)];
+            lines.push(line(
+                "Python",
+                format!("{} or later", row.python_min),
+                cited(),
+            ));
+            for backend in &row.backends {
+                let targets = row
+                    .gfx
+                    .get(backend)
+                    .map_or_else(|| "every GPU".to_owned(), |list| and(list));
+                lines.push(line(backend, format!("builds for {targets}"), cited()));
+            }
+        }
+        CompatOverview {
+            subject: format!("{name} {version}"),
+            lines,
+        }
+    }
+
+    fn cite_torch<'a>(&self, row: &'a TorchRow) -> (String, &'a Origin) {
+        (
+            self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin),
+            &row.origin,
+        )
+    }
+
+    fn cite_package<'a>(&self, row: &'a PackageRow) -> (String, &'a Origin) {
+        let (package, version) = (&row.package, &row.version);
+        (
+            self.cite(
+                &format!("{package}.yaml"),
+                &format!("{package} {version}"),
+                &row.origin,
+            ),
+            &row.origin,
+        )
+    }
+}
+
+fn line<'a>(topic: &str, text: String, rows: Vec<(String, &'a Origin)>) -> OverviewLine<'a> {
+    OverviewLine {
+        topic: topic.to_owned(),
+        text,
+        rows,
+    }
+}
+
+/// The versions that a row of packages answers for, `2.8.3`, or `fa2:<commit>` for those without a
+/// release.
+fn version_of(row: &PackageRow) -> String {
+    match row.commit_families.first() {
+        Some(family) => format!("{family}:<commit>"),
+        None => row.version.clone(),
+    }
+}

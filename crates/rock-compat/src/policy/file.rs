@@ -1,0 +1,487 @@
+//! Policies from a file in auditwheel's JSON form: a list of objects with `name`, `aliases`,
+//! `priority`, `symbol_versions`, `lib_whitelist` and `blacklist`.
+//!
+//! Input: a file's text. Output: checked policies, or every fault at its place.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::policies::{LINUX, MOST_POLICIES, version_of};
+use super::{Family, Policies};
+use crate::codes::facts as codes;
+use rock_diagnostic::{
+    Diagnostic, Sink, Source, Span,
+    nearest::{nearest, with_nearest},
+};
+use rock_names::Arch;
+use rock_yaml::codes::matrix;
+use rock_yaml::{
+    Node,
+    shape::{Field, Record, Shape},
+};
+
+/// Checked policies, highest priority first, without `linux`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyFile(Vec<FilePolicy>);
+
+/// One policy of a file, for every architecture.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct FilePolicy {
+    pub(super) name: String,
+    pub(super) aliases: BTreeSet<String>,
+    pub(super) priority: u32,
+    /// Architecture → prefix → versions without the prefix.
+    pub(super) symbol_versions: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
+    pub(super) lib_whitelist: BTreeSet<String>,
+    /// Library → symbols.
+    pub(super) blacklist: BTreeMap<String, BTreeSet<String>>,
+}
+
+const TEXTS: Shape = Shape::List(&Shape::Text);
+
+const fn field(name: &'static str, shape: Shape, doc: &'static str) -> Field {
+    Field {
+        name,
+        shape,
+        required: true,
+        default: "",
+        doc,
+    }
+}
+
+/// What the file holds.
+const SHAPE: Shape = Shape::List(&Shape::Record(&Record {
+    name: "policy",
+    fields: &[
+        field(
+            "name",
+            Shape::Text,
+            "Name without an architecture, such as `manylinux_2_28`.",
+        ),
+        field("aliases", TEXTS, "Older names, such as `manylinux2014`."),
+        field(
+            "priority",
+            Shape::Integer,
+            "More systems meet a policy with a higher number; 0 is `linux`.",
+        ),
+        field(
+            "symbol_versions",
+            Shape::Map(&Shape::Map(&TEXTS)),
+            "Architecture, prefix, and the versions permitted, without the prefix.",
+        ),
+        field(
+            "lib_whitelist",
+            TEXTS,
+            "Libraries that a wheel may need from outside.",
+        ),
+        field(
+            "blacklist",
+            Shape::Map(&TEXTS),
+            "Library, and its symbols that no wheel may need.",
+        ),
+    ],
+}));
+
+impl PolicyFile {
+    /// Reads and checks a file. Faults go to the sink, all of them in one run; `None` when there
+    /// are any.
+    pub fn read(source: &Source, sink: &mut Sink) -> Option<Self> {
+        let mut own = Sink::new();
+        let policies = read(source, &mut own);
+        let is_good = !own.has_errors();
+        own.finish()
+            .into_iter()
+            .map(of_policies)
+            .for_each(|diagnostic| sink.push(diagnostic));
+        policies.filter(|_| is_good)
+    }
+
+    /// The policies of it that are for this family and architecture.
+    pub fn policies_of(&self, family: Family, arch: Arch) -> Policies {
+        Policies::from_file(self, family, arch)
+    }
+
+    pub(super) fn policies(&self) -> &[FilePolicy] {
+        &self.0
+    }
+}
+
+/// A fault of the syntax as one of a policy file: what helps in a matrix helps nobody here.
+fn of_policies(mut found: Diagnostic) -> Diagnostic {
+    if matrix::ALL.contains(&found.code) {
+        found.code = &codes::BAD_POLICY_FILE;
+        found = found.help(FORM);
+    }
+    found
+}
+
+/// What helps against a file that is none of policies.
+const FORM: &str = "write the form that the policy files of auditwheel have";
+
+fn read(source: &Source, sink: &mut Sink) -> Option<PolicyFile> {
+    let node = rock_yaml::parse(source, sink)?;
+    rock_yaml::shape::check(&node, &SHAPE, source, sink);
+    if sink.has_errors() {
+        return None;
+    }
+    let mut faults = Faults { source, sink };
+    let policies: Vec<FilePolicy> = match rock_yaml::de::from_node(&node) {
+        Ok(policies) => policies,
+        Err(error) => {
+            faults.bad(error.span, error.message, FORM);
+            return None;
+        }
+    };
+    let mut both: Vec<(FilePolicy, &Node)> = policies
+        .into_iter()
+        .zip(node.items().unwrap_or_default())
+        .collect();
+    // Stable, so that of two equal priorities the later one in the file is the fault.
+    both.sort_by_key(|(policy, _)| std::cmp::Reverse(policy.priority));
+    faults.names(&both);
+    both.retain(|(policy, _)| policy.name != LINUX);
+    if both.is_empty() {
+        faults.bad(
+            node.span.clone(),
+            format!("there is no policy beside `{LINUX}`"),
+            "add one, such as `manylinux_2_28`",
+        );
+    }
+    if let Some((_, policy)) = both.get(MOST_POLICIES) {
+        let message = format!("a file holds at most {MOST_POLICIES} policies beside `{LINUX}`");
+        faults.bad(
+            span(policy, "name"),
+            message,
+            "remove the policies that no wheel is judged by",
+        );
+    }
+    for family in [Family::Manylinux, Family::Musllinux] {
+        faults.growth(
+            both.iter()
+                .filter(|(policy, _)| Family::of_platform_tag(&policy.name) == Some(family)),
+        );
+    }
+    Some(PolicyFile(
+        both.into_iter().map(|(policy, _)| policy).collect(),
+    ))
+}
+
+/// Where a key's value stands, or the whole.
+fn span(node: &Node, key: &str) -> Span {
+    node.get(key)
+        .map_or_else(|| node.span.clone(), |value| value.span.clone())
+}
+
+struct Faults<'a> {
+    source: &'a Source,
+    sink: &'a mut Sink,
+}
+
+impl Faults<'_> {
+    fn bad(&mut self, at: Span, message: String, help: &str) {
+        let fault = Diagnostic::new(&codes::BAD_POLICY_FILE, message)
+            .at(self.source.place(at), "")
+            .help(help);
+        self.sink.push(fault);
+    }
+
+    /// Names, priorities and architectures.
+    fn names(&mut self, policies: &[(FilePolicy, &Node)]) {
+        let (mut seen, mut priorities) = (BTreeSet::new(), BTreeSet::new());
+        for (policy, node) in policies {
+            let name = &policy.name;
+            let is_known = name == LINUX
+                || [Family::Manylinux, Family::Musllinux]
+                    .into_iter()
+                    .any(|family| version_of(family, name).is_some());
+            if !is_known {
+                let message = format!("`{name}` is no name of a policy");
+                self.bad(
+                    span(node, "name"),
+                    message,
+                    "write `manylinux_2_28` or `musllinux_1_2`, with the numbers meant",
+                );
+            }
+            if (name == LINUX) != (policy.priority == 0) {
+                let message = format!("`{name}` has priority {}", policy.priority);
+                self.bad(
+                    span(node, "priority"),
+                    message,
+                    "give `linux` 0 and every other policy a number above",
+                );
+            }
+            if !priorities.insert((Family::of_platform_tag(name), policy.priority))
+                && policy.priority > 0
+            {
+                let message = format!("two policies have priority {}", policy.priority);
+                self.bad(
+                    span(node, "priority"),
+                    message,
+                    "give each policy a number of its own",
+                );
+            }
+            for name in std::iter::once(name).chain(&policy.aliases) {
+                if !seen.insert(name.clone()) {
+                    self.bad(
+                        span(node, "name"),
+                        format!("two policies are called `{name}`"),
+                        "keep one of them",
+                    );
+                }
+            }
+            let arches = node
+                .get("symbol_versions")
+                .and_then(Node::entries)
+                .unwrap_or_default();
+            for (key, _) in arches
+                .iter()
+                .filter(|(key, _)| key.text.parse::<Arch>().is_err())
+            {
+                let near = nearest(&key.text, Arch::ALL.map(Arch::as_str));
+                let message = with_nearest(
+                    format!("`{}` is no architecture of Linux wheels", key.text),
+                    near,
+                );
+                self.bad(key.span.clone(), message, "write it as in a platform tag");
+            }
+        }
+    }
+
+    /// PEP 600: what meets a policy meets every later one, so libraries and versions are only
+    /// added.
+    fn growth<'f>(&mut self, family: impl Iterator<Item = &'f (FilePolicy, &'f Node)>) {
+        let mut libraries: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut versions: BTreeMap<(&str, &str), BTreeMap<&str, &str>> = BTreeMap::new();
+        for (policy, node) in family {
+            let is_gone = |library: &str| !policy.lib_whitelist.contains(library);
+            self.lost(policy, span(node, "lib_whitelist"), "", &libraries, is_gone);
+            libraries.extend(
+                policy
+                    .lib_whitelist
+                    .iter()
+                    .map(|library| (&**library, &*policy.name)),
+            );
+            for (arch, prefixes) in &policy.symbol_versions {
+                for (prefix, own) in prefixes {
+                    let before = versions.entry((arch, prefix)).or_default();
+                    let list = node
+                        .get("symbol_versions")
+                        .and_then(|node| node.get(arch)?.get(prefix));
+                    let at = list.map_or_else(|| node.span.clone(), |list| list.span.clone());
+                    self.lost(
+                        policy,
+                        at,
+                        &format!("{arch} {prefix}_"),
+                        before,
+                        |version| !own.contains(version),
+                    );
+                    before.extend(own.iter().map(|version| (&**version, &*policy.name)));
+                }
+            }
+        }
+    }
+
+    /// One fault for what earlier policies permit and this one does not.
+    fn lost(
+        &mut self,
+        policy: &FilePolicy,
+        at: Span,
+        prefix: &str,
+        before: &BTreeMap<&str, &str>,
+        is_gone: impl Fn(&str) -> bool,
+    ) {
+        let gone: Vec<_> = before.iter().filter(|(item, _)| is_gone(item)).collect();
+        let Some((_, first)) = gone.first() else {
+            return;
+        };
+        let items = gone
+            .iter()
+            .map(|(item, _)| format!("`{prefix}{item}`"))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let fault = Diagnostic::new(
+            &codes::POLICY_SHRINKS,
+            format!("`{}` lacks {items}, which `{first}` permits", policy.name),
+        )
+        .at(self.source.place(at), "")
+        .note("PEP 600: what meets a policy meets every policy of lower priority")
+        .help(format!("add it here, or remove it from `{first}`"));
+        self.sink.push(fault);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PolicyFile;
+    use crate::policy::{Family, Need};
+    use rock_diagnostic::{Sink, Source};
+    use rock_names::Arch;
+
+    fn policy(name: &str, priority: u32, libraries: &str, versions: &str) -> String {
+        format!(
+            r#"{{"name": "{name}", "aliases": [], "priority": {priority}, "symbol_versions": {versions},
+                "lib_whitelist": {libraries}, "blacklist": {{"libz.so.1": ["zcalloc"]}}}}"#
+        )
+    }
+
+    const LINUX: &str = r#"{"name": "linux", "aliases": [], "priority": 0, "symbol_versions": {},
+        "lib_whitelist": [], "blacklist": {}}"#;
+
+    fn read(policies: &[String]) -> Result<PolicyFile, Vec<String>> {
+        let source = Source::new("policies.json", format!("[\n{}\n]", policies.join(",\n")));
+        let mut sink = Sink::new();
+        let file = PolicyFile::read(&source, &mut sink);
+        let told = |d: rock_diagnostic::Diagnostic| {
+            let line = d
+                .labels
+                .first()
+                .and_then(|label| label.place.line_column())
+                .map_or(0, |(line, _)| line);
+            format!("{line}: {} {}", d.code.id, d.message)
+        };
+        file.ok_or_else(|| sink.finish().into_iter().map(told).collect())
+    }
+
+    #[track_caller]
+    fn check(policies: &[String], expect: &[&str]) {
+        assert_eq!(read(policies).unwrap_err(), expect);
+    }
+
+    #[test]
+    fn a_file_in_the_form_of_auditwheel_gives_policies() {
+        let file = read(&[
+            LINUX.to_owned(),
+            policy(
+                "manylinux_2_40",
+                52,
+                r#"["libc.so.6", "libm.so.6"]"#,
+                r#"{"x86_64": {"GLIBC": ["2.2.5", "2.40"]}}"#,
+            ),
+            policy(
+                "manylinux_2_28",
+                64,
+                r#"["libc.so.6"]"#,
+                r#"{"x86_64": {"GLIBC": ["2.2.5"]}, "i686": {}}"#,
+            ),
+            policy(
+                "musllinux_1_2",
+                63,
+                r#"["libc.so", "libc.so.6"]"#,
+                r#"{"x86_64": {}}"#,
+            ),
+        ])
+        .unwrap();
+        let policies = file.policies_of(Family::Manylinux, Arch::X86_64);
+        let names: Vec<_> = policies.iter().map(|policy| policy.name()).collect();
+        assert_eq!(names, ["manylinux_2_28", "manylinux_2_40", "linux"]);
+        let needs = [Need {
+            library: "libc.so.6",
+            version: "GLIBC_2.40",
+        }];
+        let verdict = policies.symbol_verdict(needs);
+        assert_eq!(verdict.best.tag(), "manylinux_2_40_x86_64");
+        assert_eq!(verdict.refused.len(), 1);
+        assert!(
+            !policies.highest().permits_library("libm.so.6")
+                && policies.lowest().permits_library("libm.so.6")
+        );
+        assert_eq!(
+            policies.lowest().blacklist().collect::<Vec<_>>(),
+            [("libz.so.1", vec!["zcalloc"])]
+        );
+        assert_eq!(
+            file.policies_of(Family::Manylinux, Arch::S390x)
+                .highest()
+                .tag(),
+            "linux_s390x"
+        );
+        let musl = file.policies_of(Family::Musllinux, Arch::X86_64);
+        assert!(
+            musl.highest().permits_library("libc.musl-x86_64.so.1")
+                && !musl.highest().permits_library("libc.so")
+        );
+    }
+
+    #[test]
+    fn a_policy_that_permits_less_than_an_older_one_is_refused_at_its_list() {
+        check(
+            &[
+                policy(
+                    "manylinux_2_5",
+                    100,
+                    r#"["libc.so.6", "libz.so.1"]"#,
+                    r#"{"x86_64": {"GLIBC": ["2.2.5", "2.4"]}}"#,
+                ),
+                policy(
+                    "manylinux_2_12",
+                    90,
+                    r#"["libc.so.6"]"#,
+                    r#"{"x86_64": {"GLIBC": ["2.2.5", "2.12"]}}"#,
+                ),
+                policy(
+                    "manylinux_2_17",
+                    80,
+                    r#"["libc.so.6", "libz.so.1"]"#,
+                    r#"{"x86_64": {"GCC": ["3.0"]}}"#,
+                ),
+            ],
+            &[
+                "4: K008 `manylinux_2_12` lacks `x86_64 GLIBC_2.4`, which `manylinux_2_5` permits",
+                "5: K008 `manylinux_2_12` lacks `libz.so.1`, which `manylinux_2_5` permits",
+            ],
+        );
+    }
+
+    #[test]
+    fn every_name_and_number_that_cannot_be_is_told_in_one_run() {
+        check(
+            &[
+                policy("manylinux_2_5", 100, "[]", r#"{"x86-64": {}}"#),
+                policy("manylinux_2_5", 100, "[]", "{}"),
+                policy("centos7", 80, "[]", "{}"),
+                policy("musllinux_1_2", 0, "[]", "{}"),
+            ],
+            &[
+                "2: K007 `x86-64` is no architecture of Linux wheels; did you mean `x86_64`?",
+                "4: K007 two policies are called `manylinux_2_5`",
+                "4: K007 two policies have priority 100",
+                "6: K007 `centos7` is no name of a policy",
+                "8: K007 `musllinux_1_2` has priority 0",
+            ],
+        );
+        check(
+            &[LINUX.to_owned()],
+            &["1: K007 there is no policy beside `linux`"],
+        );
+    }
+
+    #[test]
+    fn a_file_of_another_form_is_told_key_by_key() {
+        let told = read(&[
+            r#"{"name": "linux", "aliases": {}, "priority": "x", "lib_whitelst": []}"#.to_owned(),
+        ]);
+        let told = told.unwrap_err();
+        for text in [
+            "lib_whitelst",
+            "`aliases` must be a list",
+            "priority",
+            "symbol_versions",
+            "blacklist",
+        ] {
+            assert!(
+                told.iter().any(|line| line.contains(text)),
+                "{text}: {told:#?}"
+            );
+        }
+        for text in ["", "[", "{}", "null", "[[]]", "\t[]"] {
+            let mut sink = Sink::new();
+            assert_eq!(
+                PolicyFile::read(&Source::new("p.json", text), &mut sink),
+                None,
+                "{text:?}"
+            );
+            assert!(sink.has_errors(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,937 @@
+//! The policies of one family and architecture, and what they permit.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::PolicyFile;
+use super::table::Expanded;
+use rock_names::Arch;
+
+/// Texts are borrowed from the program, or owned where a file gave them.
+type Text = Cow<'static, str>;
+/// A set of policies: bit `n` stands for the row with that bit.
+type Mask = u64;
+
+/// The policy that permits everything.
+pub(super) const LINUX: &str = "linux";
+/// Its mask.
+const LINUX_MASK: Mask = 1 << 63;
+/// How many policies a file may have beside `linux`.
+pub(super) const MOST_POLICIES: usize = 63;
+
+const MANYLINUX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/manylinux.bin"));
+const MUSLLINUX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/musllinux.bin"));
+
+/// Which C library a family of policies is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// glibc (PEP 600).
+    Manylinux,
+    /// musl (PEP 656).
+    Musllinux,
+}
+
+impl Family {
+    /// The word that its tags begin with.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Manylinux => "manylinux",
+            Self::Musllinux => "musllinux",
+        }
+    }
+
+    /// The family of a platform tag: `manylinux2014_x86_64` is manylinux; `None` for
+    /// `linux_x86_64`.
+    pub fn of_platform_tag(tag: &str) -> Option<Self> {
+        [Self::Manylinux, Self::Musllinux]
+            .into_iter()
+            .find(|family| tag.starts_with(family.as_str()))
+    }
+
+    fn embedded(self) -> Expanded<&'static str> {
+        let bytes = match self {
+            Self::Manylinux => MANYLINUX,
+            Self::Musllinux => MUSLLINUX,
+        };
+        postcard::from_bytes(bytes)
+            .expect("the build script wrote these tables with the same types")
+    }
+}
+
+/// A symbol version that a wheel needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Need<'n> {
+    /// The library it is needed from, `libc.so.6`.
+    pub library: &'n str,
+    /// The version with its prefix, `GLIBC_2.34`.
+    pub version: &'n str,
+}
+
+/// The policies of one family and architecture. `linux`, which permits everything, is always the
+/// last of them.
+#[derive(Debug, Clone)]
+pub struct Policies {
+    family: Family,
+    arch: Arch,
+    /// Highest priority first.
+    rows: Vec<Row>,
+    libraries: BTreeMap<Text, Mask>,
+    prefixes: BTreeMap<Text, Prefix>,
+    blacklist: BTreeMap<Text, BTreeMap<Text, Mask>>,
+}
+
+#[derive(Debug, Clone)]
+struct Row {
+    mask: Mask,
+    name: Text,
+    aliases: Vec<Text>,
+    priority: u32,
+}
+
+/// The versions of one library.
+#[derive(Debug, Clone, Default)]
+struct Prefix {
+    /// Policies that say anything about it; the others permit whatever it has.
+    named: Mask,
+    versions: BTreeMap<Text, Mask>,
+}
+
+/// One policy.
+#[derive(Clone, Copy)]
+pub struct Policy<'p> {
+    of: &'p Policies,
+    index: usize,
+}
+
+/// Why a policy is not met.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refusal<'p, 'n> {
+    /// The policy.
+    pub policy: Policy<'p>,
+    /// The needs that it does not permit, sorted, each once.
+    pub offenders: Vec<Need<'n>>,
+}
+
+/// What a set of symbol versions is good for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SymbolVerdict<'p, 'n> {
+    /// The policy of the highest priority that permits them all.
+    pub best: Policy<'p>,
+    /// Every policy that does not, highest priority first.
+    pub refused: Vec<Refusal<'p, 'n>>,
+}
+
+impl Policies {
+    /// The policies shipped with the program. An architecture without any has `linux` alone.
+    ///
+    /// The tables are decoded here and not before.
+    pub fn builtin(family: Family, arch: Arch) -> Self {
+        let all = family.embedded();
+        let Some(own) = all.arches.into_iter().find(|row| row.arch == arch.as_str()) else {
+            return Self::new(family, arch, Vec::new());
+        };
+        let rows =
+            all.policies
+                .into_iter()
+                .enumerate()
+                .map(|(index, (name, aliases, priority))| Row {
+                    mask: 1 << index,
+                    name: name.into(),
+                    aliases: aliases.into_iter().map(Into::into).collect(),
+                    priority,
+                });
+        let mut policies = Self::new(
+            family,
+            arch,
+            rows.filter(|row| row.mask & own.policies != 0).collect(),
+        );
+        policies.libraries = all
+            .libraries
+            .into_iter()
+            .map(|(name, mask)| (name.into(), mask))
+            .collect();
+        if !own.libc.is_empty() {
+            policies.libraries.insert(own.libc.into(), own.policies);
+        }
+        let set = |set: Vec<(&'static str, Mask)>| {
+            set.into_iter()
+                .map(|(name, mask)| (name.into(), mask))
+                .collect()
+        };
+        policies.prefixes = own
+            .versions
+            .into_iter()
+            .map(|(prefix, versions)| {
+                (
+                    prefix.into(),
+                    Prefix {
+                        named: own.policies,
+                        versions: set(versions),
+                    },
+                )
+            })
+            .collect();
+        policies.blacklist = all
+            .blacklist
+            .into_iter()
+            .map(|(library, symbols)| (library.into(), set(symbols)))
+            .collect();
+        policies
+    }
+
+    /// The policies of a file that are for this family and architecture. `libc.so` in a musllinux
+    /// whitelist stands for the architecture's own name of it, `libc.musl-x86_64.so.1`.
+    pub fn from_file(file: &PolicyFile, family: Family, arch: Arch) -> Self {
+        let libc = family
+            .embedded()
+            .arches
+            .iter()
+            .find(|row| row.arch == arch.as_str())
+            .map_or("", |row| row.libc);
+        let own: Vec<_> = file
+            .policies()
+            .iter()
+            .filter(|policy| {
+                Family::of_platform_tag(&policy.name) == Some(family)
+                    && policy.symbol_versions.contains_key(arch.as_str())
+            })
+            .collect();
+        let mut policies = Self::new(family, arch, Vec::new());
+        for (index, policy) in own.into_iter().enumerate().take(MOST_POLICIES) {
+            let mask = 1 << index;
+            let aliases = policy
+                .aliases
+                .iter()
+                .map(|alias| alias.clone().into())
+                .collect();
+            let row = Row {
+                mask,
+                name: policy.name.clone().into(),
+                aliases,
+                priority: policy.priority,
+            };
+            policies.rows.insert(index, row);
+            for library in &policy.lib_whitelist {
+                let name = if library == "libc.so" && !libc.is_empty() {
+                    libc
+                } else {
+                    library
+                };
+                *policies
+                    .libraries
+                    .entry(name.to_owned().into())
+                    .or_default() |= mask;
+            }
+            for (prefix, versions) in policy
+                .symbol_versions
+                .get(arch.as_str())
+                .into_iter()
+                .flatten()
+            {
+                let of_prefix = policies.prefixes.entry(prefix.clone().into()).or_default();
+                of_prefix.named |= mask;
+                for version in versions {
+                    *of_prefix
+                        .versions
+                        .entry(version.clone().into())
+                        .or_default() |= mask;
+                }
+            }
+            for (library, symbols) in &policy.blacklist {
+                let of_library = policies
+                    .blacklist
+                    .entry(library.clone().into())
+                    .or_default();
+                for symbol in symbols {
+                    *of_library.entry(symbol.clone().into()).or_default() |= mask;
+                }
+            }
+        }
+        policies
+    }
+
+    fn new(family: Family, arch: Arch, mut rows: Vec<Row>) -> Self {
+        rows.push(Row {
+            mask: LINUX_MASK,
+            name: LINUX.into(),
+            aliases: Vec::new(),
+            priority: 0,
+        });
+        let (libraries, prefixes, blacklist) = Default::default();
+        Self {
+            family,
+            arch,
+            rows,
+            libraries,
+            prefixes,
+            blacklist,
+        }
+    }
+
+    /// The family.
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
+    /// The architecture.
+    pub fn arch(&self) -> Arch {
+        self.arch
+    }
+
+    /// The policies, highest priority first; the last is `linux`.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Policy<'_>> + ExactSizeIterator {
+        (0..self.rows.len()).map(|index| Policy { of: self, index })
+    }
+
+    /// The policy that most systems meet; `linux` where there is no other.
+    pub fn highest(&self) -> Policy<'_> {
+        Policy { of: self, index: 0 }
+    }
+
+    /// The policy that fewest systems meet, `linux` aside; `linux` where there is no other.
+    pub fn lowest(&self) -> Policy<'_> {
+        Policy {
+            of: self,
+            index: self.rows.len().saturating_sub(2),
+        }
+    }
+
+    /// The policy that permits everything.
+    pub fn linux(&self) -> Policy<'_> {
+        Policy {
+            of: self,
+            index: self.rows.len() - 1,
+        }
+    }
+
+    /// The policy with this name or alias, with the architecture behind it or not:
+    /// `manylinux_2_28`, `manylinux2014_x86_64`.
+    pub fn get(&self, name: &str) -> Option<Policy<'_>> {
+        let plain = name
+            .strip_suffix(self.arch.as_str())
+            .and_then(|rest| rest.strip_suffix('_'))
+            .unwrap_or(name);
+        self.iter()
+            .find(|policy| policy.name() == plain || policy.aliases().any(|alias| alias == plain))
+    }
+
+    /// The policy that a wheel's platform tag claims. PEP 600 permits tags of any version; one
+    /// without a policy of its own is judged by the newest policy before it. `None` for other
+    /// families and architectures, and for versions before the first policy.
+    pub fn for_tag(&self, tag: &str) -> Option<Policy<'_>> {
+        if Arch::of_platform_tag(tag) != Some(self.arch) {
+            return None;
+        }
+        self.get(tag).or_else(|| {
+            let claimed = version_of(
+                self.family,
+                tag.strip_suffix(self.arch.as_str())?.strip_suffix('_')?,
+            )?;
+            let before = self
+                .iter()
+                .filter_map(|policy| Some((policy.version()?, policy)));
+            before
+                .filter(|(version, _)| *version <= claimed)
+                .max_by_key(|(version, _)| *version)
+                .map(|(_, policy)| policy)
+        })
+    }
+
+    /// These policies without all but one and `linux`. musl has no symbol versions, so nothing in a
+    /// wheel tells its policies apart: the musl it was built with does.
+    #[must_use]
+    pub fn only(&self, policy: Policy<'_>) -> Self {
+        let mut one = self.clone();
+        let kept = self.rows[policy.index].mask | LINUX_MASK;
+        one.rows.retain(|row| row.mask & kept != 0);
+        one
+    }
+
+    /// The best policy for these needs, and for each better one the needs that it does not permit.
+    pub fn symbol_verdict<'n>(
+        &self,
+        needs: impl IntoIterator<Item = Need<'n>>,
+    ) -> SymbolVerdict<'_, 'n> {
+        let mut refused: BTreeMap<Need<'n>, Mask> = BTreeMap::new();
+        for need in needs {
+            let permitted = self.permitting(need.version);
+            if self.rows.iter().any(|row| row.mask & permitted == 0) {
+                refused.insert(need, permitted);
+            }
+        }
+        let refusal = |policy: Policy<'_>| -> Vec<Need<'n>> {
+            let mask = self.rows[policy.index].mask;
+            refused
+                .iter()
+                .filter(|(_, permitted)| **permitted & mask == 0)
+                .map(|(need, _)| *need)
+                .collect()
+        };
+        let all = self.iter().map(|policy| Refusal {
+            policy,
+            offenders: refusal(policy),
+        });
+        let (met, refused): (Vec<_>, Vec<_>) =
+            all.partition(|refusal| refusal.offenders.is_empty());
+        SymbolVerdict {
+            best: met.first().map_or(self.linux(), |refusal| refusal.policy),
+            refused,
+        }
+    }
+
+    /// Every symbol that some policy forbids, so that a reader of symbol tables knows which names
+    /// to keep.
+    pub fn blacklisted_symbols(&self) -> impl Iterator<Item = &str> {
+        self.blacklist
+            .values()
+            .flat_map(BTreeMap::keys)
+            .map(|symbol| &**symbol)
+    }
+
+    /// The policies that permit a symbol version: those that list it, and those that do not speak
+    /// about its prefix, the text before the first `_`.
+    fn permitting(&self, version: &str) -> Mask {
+        let (prefix, rest) = version.split_once('_').unwrap_or((version, ""));
+        let Some(prefix) = self.prefixes.get(prefix) else {
+            return Mask::MAX;
+        };
+        prefix.versions.get(rest).copied().unwrap_or_default() | !prefix.named | LINUX_MASK
+    }
+}
+
+impl<'p> Policy<'p> {
+    fn row(&self) -> &'p Row {
+        &self.of.rows[self.index]
+    }
+
+    fn has(&self, mask: Mask) -> bool {
+        self.row().mask & mask != 0
+    }
+
+    /// The name without an architecture, `manylinux_2_28` or `linux`.
+    pub fn name(&self) -> &'p str {
+        &self.row().name
+    }
+
+    /// Older names, `manylinux2014`.
+    pub fn aliases(&self) -> impl Iterator<Item = &'p str> + use<'p> {
+        self.row().aliases.iter().map(|alias| &**alias)
+    }
+
+    /// More systems meet a policy with a higher number; 0 is `linux`.
+    pub fn priority(&self) -> u32 {
+        self.row().priority
+    }
+
+    /// Whether it is the one that permits everything.
+    pub fn is_linux(&self) -> bool {
+        self.has(LINUX_MASK)
+    }
+
+    /// The libc version in its name: 2 and 28 of `manylinux_2_28`.
+    pub fn version(&self) -> Option<(u32, u32)> {
+        version_of(self.of.family, self.name())
+    }
+
+    /// The platform tag, `manylinux_2_28_x86_64`.
+    pub fn tag(&self) -> String {
+        format!("{}_{}", self.name(), self.of.arch)
+    }
+
+    /// The platform tag and those of its aliases.
+    pub fn tags(&self) -> Vec<String> {
+        std::iter::once(self.name())
+            .chain(self.aliases())
+            .map(|name| format!("{name}_{}", self.of.arch))
+            .collect()
+    }
+
+    /// Whether a wheel may need this library from outside: it is listed, or it is the loader, which
+    /// every system has. `linux` permits every library.
+    pub fn permits_library(&self, name: &str) -> bool {
+        self.is_linux()
+            || is_loader(name)
+            || self
+                .of
+                .libraries
+                .get(name)
+                .is_some_and(|mask| self.has(*mask))
+    }
+
+    /// The libraries it lists, sorted.
+    pub fn libraries(&self) -> impl Iterator<Item = &'p str> + use<'p> {
+        let policy = *self;
+        self.of
+            .libraries
+            .iter()
+            .filter(move |(_, mask)| policy.has(**mask))
+            .map(|(name, _)| &**name)
+    }
+
+    /// Whether it permits a symbol version such as `GLIBC_2.28`. Prefixes that it does not name are
+    /// not its business.
+    pub fn permits_version(&self, version: &str) -> bool {
+        self.has(self.of.permitting(version))
+    }
+
+    /// The prefixes it names, sorted, each with the versions it permits, without the prefix.
+    pub fn symbol_versions(&self) -> impl Iterator<Item = (&'p str, Vec<&'p str>)> + use<'p> {
+        let policy = *self;
+        self.of
+            .prefixes
+            .iter()
+            .filter(move |(_, prefix)| policy.has(prefix.named))
+            .map(move |(name, prefix)| {
+                let versions = prefix
+                    .versions
+                    .iter()
+                    .filter(|(_, mask)| policy.has(**mask));
+                (&**name, versions.map(|(version, _)| &**version).collect())
+            })
+    }
+
+    /// The libraries of which it forbids symbols, sorted, each with these.
+    pub fn blacklist(&self) -> impl Iterator<Item = (&'p str, Vec<&'p str>)> + use<'p> {
+        let policy = *self;
+        let symbols = move |(library, symbols): (&'p Text, &'p BTreeMap<Text, Mask>)| {
+            let own = symbols
+                .iter()
+                .filter(|(_, mask)| policy.has(**mask))
+                .map(|(symbol, _)| &**symbol);
+            (&**library, own.collect::<Vec<_>>())
+        };
+        self.of
+            .blacklist
+            .iter()
+            .map(symbols)
+            .filter(|(_, symbols)| !symbols.is_empty())
+    }
+
+    /// The forbidden symbols that one file needs, by the libraries in its NEEDED entries and by
+    /// what its dynamic symbols leave undefined (weak ones aside: a loader does without them).
+    /// Library and symbol, sorted.
+    pub fn blacklist_hits<'s>(
+        &self,
+        needed: impl IntoIterator<Item = &'s str>,
+        is_undefined: impl Fn(&str) -> bool,
+    ) -> Vec<(&'p str, &'p str)> {
+        let of_library = |name: &str| self.of.blacklist.get_key_value(name);
+        let mut hits: Vec<(&'p str, &'p str)> = needed
+            .into_iter()
+            .filter_map(of_library)
+            .flat_map(|(library, symbols)| {
+                symbols
+                    .iter()
+                    .map(move |(symbol, mask)| (&**library, &**symbol, *mask))
+            })
+            .filter(|(_, symbol, mask)| self.has(*mask) && is_undefined(symbol))
+            .map(|(library, symbol, _)| (library, symbol))
+            .collect();
+        hits.sort_unstable();
+        hits.dedup();
+        hits
+    }
+}
+
+impl PartialEq for Policy<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.of.arch, self.name()) == (other.of.arch, other.name())
+    }
+}
+
+impl fmt::Debug for Policy<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.tag())
+    }
+}
+
+/// Whether a NEEDED entry is the dynamic loader: `ld-linux-x86-64.so.2`, and `ld64.so.1` or `.2` on
+/// s390x and ppc64le.
+pub fn is_loader(name: &str) -> bool {
+    name.starts_with("ld-linux") || matches!(name, "ld64.so.1" | "ld64.so.2")
+}
+
+/// Major and minor of `manylinux_2_28`.
+pub(super) fn version_of(family: Family, name: &str) -> Option<(u32, u32)> {
+    let (major, minor) = name
+        .strip_prefix(family.as_str())?
+        .strip_prefix('_')?
+        .split_once('_')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Family, Need, Policies, Policy};
+    use rock_names::Arch;
+
+    fn manylinux(arch: Arch) -> Policies {
+        Policies::builtin(Family::Manylinux, arch)
+    }
+
+    fn newest<'p>(policy: Policy<'p>, prefix: &str) -> Option<&'p str> {
+        let number = |text: &str| {
+            text.split('.')
+                .map(str::parse)
+                .collect::<Result<Vec<u32>, _>>()
+                .ok()
+        };
+        let (_, versions) = policy.symbol_versions().find(|(name, _)| *name == prefix)?;
+        versions
+            .into_iter()
+            .filter(|version| number(version).is_some())
+            .max_by_key(|version| number(version))
+    }
+
+    #[test]
+    fn the_ceilings_of_x86_64_rise_from_policy_to_policy() {
+        let policies = manylinux(Arch::X86_64);
+        for (name, expect) in [
+            ("manylinux_2_5", ["2.5", "3.4.8", "1.3.1", "4.2.0", "", ""]),
+            (
+                "manylinux_2_12",
+                ["2.12", "3.4.13", "1.3.3", "4.3.0", "1.2.2.4", ""],
+            ),
+            (
+                "manylinux_2_17",
+                ["2.17", "3.4.19", "1.3.7", "4.8.0", "1.2.5.2", ""],
+            ),
+            (
+                "manylinux_2_24",
+                ["2.24", "3.4.22", "1.3.10", "4.8.0", "1.2.5.2", "1.2"],
+            ),
+            (
+                "manylinux_2_26",
+                ["2.26", "3.4.22", "1.3.10", "4.8.0", "1.2.5.2", "1.2"],
+            ),
+            (
+                "manylinux_2_27",
+                ["2.27", "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"],
+            ),
+            (
+                "manylinux_2_28",
+                ["2.28", "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"],
+            ),
+            (
+                "manylinux_2_31",
+                ["2.31", "3.4.28", "1.3.12", "7.0.0", "1.2.9", "1.2"],
+            ),
+            (
+                "manylinux_2_34",
+                ["2.34", "3.4.29", "1.3.13", "7.0.0", "1.2.9", "1.2"],
+            ),
+            (
+                "manylinux_2_35",
+                ["2.35", "3.4.30", "1.3.13", "12.0.0", "1.2.9", "1.2"],
+            ),
+            (
+                "manylinux_2_36",
+                ["2.36", "3.4.30", "1.3.13", "12.0.0", "1.2.9", "1.2"],
+            ),
+            (
+                "manylinux_2_37",
+                ["2.36", "3.4.30", "1.3.13", "12.0.0", "1.2.12", "1.2"],
+            ),
+            (
+                "manylinux_2_39",
+                ["2.39", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"],
+            ),
+            (
+                "manylinux_2_41",
+                ["2.41", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"],
+            ),
+        ] {
+            let policy = policies.get(name).unwrap();
+            let prefixes = ["GLIBC", "GLIBCXX", "CXXABI", "GCC", "ZLIB", "LIBATOMIC"];
+            assert_eq!(
+                prefixes.map(|prefix| newest(policy, prefix).unwrap_or_default()),
+                expect,
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_set_has_the_versions_that_exist_on_the_architecture_and_no_others() {
+        for (arch, policy, version, expect) in [
+            (Arch::X86_64, "manylinux_2_41", "GLIBC_2.2.5", true),
+            (Arch::X86_64, "manylinux_2_41", "GLIBC_2.0", false),
+            (Arch::X86_64, "manylinux_2_41", "GLIBC_2.19", false),
+            (Arch::X86_64, "manylinux_2_41", "GLIBC_2.37", false),
+            (Arch::I686, "manylinux_2_41", "GLIBC_2.37", true),
+            (Arch::X86_64, "manylinux_2_12", "CXXABI_TM_1", false),
+            (Arch::X86_64, "manylinux_2_17", "CXXABI_TM_1", true),
+            (Arch::X86_64, "manylinux_2_17", "CXXABI_FLOAT128", false),
+            (Arch::X86_64, "manylinux_2_24", "CXXABI_FLOAT128", true),
+            (Arch::Aarch64, "manylinux_2_41", "CXXABI_FLOAT128", false),
+            (Arch::X86_64, "manylinux_2_35", "GLIBC_ABI_DT_RELR", false),
+            (Arch::X86_64, "manylinux_2_36", "GLIBC_ABI_DT_RELR", true),
+            (Arch::Riscv64, "manylinux_2_36", "GLIBC_ABI_DT_RELR", false),
+            (Arch::Aarch64, "manylinux_2_17", "GLIBC_2.17", true),
+            (Arch::Aarch64, "manylinux_2_41", "GLIBC_2.16", false),
+            (Arch::Riscv64, "manylinux_2_31", "GLIBC_2.27", true),
+            (Arch::Riscv64, "manylinux_2_31", "GLIBC_2.26", false),
+            (Arch::Loongarch64, "manylinux_2_36", "GLIBC_2.36", true),
+            (Arch::Loongarch64, "manylinux_2_36", "GLIBC_2.35", false),
+            (
+                Arch::Ppc64le,
+                "manylinux_2_34",
+                "GLIBCXX_IEEE128_3.4.29",
+                true,
+            ),
+            (Arch::S390x, "manylinux_2_17", "GLIBCXX_LDBL_3.4.7", true),
+            (Arch::X86_64, "manylinux_2_41", "GLIBC_PRIVATE", false),
+            (Arch::X86_64, "manylinux_2_5", "LIBTORCH_2.5", true),
+            (Arch::X86_64, "linux", "GLIBC_9.99", true),
+        ] {
+            let policies = manylinux(arch);
+            assert_eq!(
+                policies.get(policy).unwrap().permits_version(version),
+                expect,
+                "{policy} {arch} {version}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_architecture_begins_with_its_first_policy() {
+        for (arch, highest, lowest) in [
+            (
+                Arch::X86_64,
+                "manylinux_2_5_x86_64",
+                "manylinux_2_41_x86_64",
+            ),
+            (
+                Arch::Aarch64,
+                "manylinux_2_17_aarch64",
+                "manylinux_2_41_aarch64",
+            ),
+            (Arch::Ppc64, "manylinux_2_17_ppc64", "manylinux_2_17_ppc64"),
+            (
+                Arch::Riscv64,
+                "manylinux_2_31_riscv64",
+                "manylinux_2_41_riscv64",
+            ),
+            (
+                Arch::Loongarch64,
+                "manylinux_2_36_loongarch64",
+                "manylinux_2_41_loongarch64",
+            ),
+        ] {
+            let policies = manylinux(arch);
+            assert_eq!(
+                (policies.highest().tag(), policies.lowest().tag()),
+                (highest.into(), lowest.into())
+            );
+            assert!(policies.linux().is_linux() && policies.linux().priority() == 0);
+        }
+        assert_eq!(manylinux(Arch::X86_64).iter().len(), 17);
+        assert!(
+            Policies::builtin(Family::Musllinux, Arch::Ppc64)
+                .highest()
+                .is_linux(),
+            "there are none"
+        );
+    }
+
+    #[test]
+    fn what_a_policy_permits_every_later_one_permits() {
+        for (family, arch) in Arch::ALL
+            .into_iter()
+            .flat_map(|arch| [(Family::Manylinux, arch), (Family::Musllinux, arch)])
+        {
+            let policies = Policies::builtin(family, arch);
+            let all: Vec<_> = policies.iter().collect();
+            for pair in all.windows(2) {
+                assert!(pair[0].priority() > pair[1].priority());
+                assert!(
+                    pair[0]
+                        .libraries()
+                        .all(|library| pair[1].permits_library(library)),
+                    "{pair:?}"
+                );
+                let versions = pair[0].symbol_versions();
+                let mut flat = versions.flat_map(|(prefix, set)| {
+                    set.into_iter().map(move |v| format!("{prefix}_{v}"))
+                });
+                assert!(
+                    flat.all(|version| pair[1].permits_version(&version)),
+                    "{pair:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_policy_is_found_by_name_alias_and_tag() {
+        let policies = manylinux(Arch::X86_64);
+        for (name, expect) in [
+            ("manylinux_2_17", Some("manylinux_2_17_x86_64")),
+            ("manylinux2014_x86_64", Some("manylinux_2_17_x86_64")),
+            ("manylinux1", Some("manylinux_2_5_x86_64")),
+            ("linux_x86_64", Some("linux_x86_64")),
+            ("manylinux_2_17_aarch64", None),
+            ("manylinux_2_30", None),
+        ] {
+            assert_eq!(
+                policies.get(name).map(|policy| policy.tag()).as_deref(),
+                expect,
+                "{name}"
+            );
+        }
+        let tags = policies.get("manylinux2014").unwrap().tags();
+        assert_eq!(tags, ["manylinux_2_17_x86_64", "manylinux2014_x86_64"]);
+    }
+
+    #[test]
+    fn a_tag_without_a_policy_of_its_own_is_judged_by_the_one_before_it() {
+        let policies = manylinux(Arch::X86_64);
+        for (tag, expect) in [
+            ("manylinux_2_30_x86_64", Some("manylinux_2_28_x86_64")),
+            ("manylinux_2_99_x86_64", Some("manylinux_2_41_x86_64")),
+            ("manylinux2010_x86_64", Some("manylinux_2_12_x86_64")),
+            ("manylinux_2_3_x86_64", None),
+            ("manylinux_2_28_i686", None),
+            ("musllinux_1_2_x86_64", None),
+            ("linux_x86_64", Some("linux_x86_64")),
+            ("any", None),
+        ] {
+            assert_eq!(
+                policies.for_tag(tag).map(|policy| policy.tag()).as_deref(),
+                expect,
+                "{tag}"
+            );
+        }
+    }
+
+    /// W2: the lowest tag, and the library and version that stand in the way of each better one.
+    #[test]
+    fn a_need_of_glibc_2_32_is_met_by_2_34_and_named_as_what_2_28_lacks() {
+        let policies = manylinux(Arch::X86_64);
+        let need = |version| Need {
+            library: "libc.so.6",
+            version,
+        };
+        let needs = [
+            need("GLIBC_2.32"),
+            need("GLIBC_2.17"),
+            need("GLIBC_2.32"),
+            need("HIP_6.2"),
+        ];
+        let verdict = policies.symbol_verdict(needs);
+        assert_eq!(verdict.best.tag(), "manylinux_2_34_x86_64");
+        let of = |name: &str| {
+            let refused = verdict
+                .refused
+                .iter()
+                .find(|refusal| refusal.policy.name() == name);
+            refused.map(|refusal| refusal.offenders.clone())
+        };
+        assert_eq!(of("manylinux_2_28"), Some(vec![need("GLIBC_2.32")]));
+        assert_eq!(
+            of("manylinux_2_12"),
+            Some(vec![need("GLIBC_2.17"), need("GLIBC_2.32")])
+        );
+        assert_eq!(of("manylinux_2_35"), None);
+        assert_eq!(verdict.refused.len(), 8);
+        let none = policies.symbol_verdict([]);
+        assert_eq!((none.best, none.refused.len()), (policies.highest(), 0));
+        assert!(
+            policies
+                .symbol_verdict([need("GLIBC_PRIVATE")])
+                .best
+                .is_linux()
+        );
+    }
+
+    #[test]
+    fn libraries_of_the_system_and_the_loader_are_permitted_and_others_are_not() {
+        let policies = manylinux(Arch::X86_64);
+        for (policy, library, expect) in [
+            ("manylinux_2_5", "libc.so.6", true),
+            ("manylinux_2_5", "libexpat.so.1", false),
+            ("manylinux_2_12", "libexpat.so.1", true),
+            ("manylinux_2_17", "libmvec.so.1", false),
+            ("manylinux_2_24", "libmvec.so.1", true),
+            ("manylinux_2_41", "ld-linux-x86-64.so.2", true),
+            ("manylinux_2_41", "ld64.so.1", true),
+            ("manylinux_2_41", "libamdhip64.so.7", false),
+            ("manylinux_2_41", "libcrypt.so.1", false),
+            ("linux", "libamdhip64.so.7", true),
+        ] {
+            assert_eq!(
+                policies.get(policy).unwrap().permits_library(library),
+                expect,
+                "{policy} {library}"
+            );
+        }
+    }
+
+    #[test]
+    fn musl_has_one_library_named_after_the_architecture_and_no_versions() {
+        for (arch, expect) in [
+            (Arch::I686, "libc.musl-x86.so.1"),
+            (Arch::X86_64, "libc.musl-x86_64.so.1"),
+            (Arch::Aarch64, "libc.musl-aarch64.so.1"),
+            (Arch::S390x, "libc.musl-s390x.so.1"),
+            (Arch::Ppc64le, "libc.musl-ppc64le.so.1"),
+            (Arch::Armv7l, "libc.musl-armv7.so.1"),
+            (Arch::Riscv64, "libc.musl-riscv64.so.1"),
+            (Arch::Loongarch64, "libc.musl-loongarch64.so.1"),
+        ] {
+            let policies = Policies::builtin(Family::Musllinux, arch);
+            let highest = policies.highest();
+            assert_eq!(
+                highest.libraries().collect::<Vec<_>>(),
+                [expect, "libz.so.1"],
+                "{arch}"
+            );
+            assert_eq!(highest.symbol_versions().count(), 0);
+            assert_eq!(policies.lowest().tag(), format!("musllinux_1_2_{arch}"));
+        }
+        let policies = Policies::builtin(Family::Musllinux, Arch::X86_64);
+        let one = policies.only(policies.get("musllinux_1_2").unwrap());
+        assert_eq!(
+            one.iter().map(|p| p.tag()).collect::<Vec<_>>(),
+            ["musllinux_1_2_x86_64", "linux_x86_64"]
+        );
+    }
+
+    #[test]
+    fn a_forbidden_symbol_counts_where_its_library_is_needed_and_the_policy_forbids_it() {
+        let policies = manylinux(Arch::X86_64);
+        let hits = |policy: &str, needed: &[&'static str], symbol: &str| {
+            let policy = policies.get(policy).unwrap();
+            policy.blacklist_hits(needed.iter().copied(), |name| name == symbol)
+        };
+        assert_eq!(
+            hits(
+                "manylinux_2_17",
+                &["libc.so.6", "libm.so.6"],
+                "__issignalingf"
+            ),
+            [
+                ("libc.so.6", "__issignalingf"),
+                ("libm.so.6", "__issignalingf"),
+            ]
+        );
+        assert_eq!(hits("manylinux_2_24", &["libc.so.6"], "__issignalingf"), []);
+        assert_eq!(
+            hits("manylinux_2_31", &["libz.so.1"], "uncompress2"),
+            [("libz.so.1", "uncompress2")]
+        );
+        assert_eq!(hits("manylinux_2_34", &["libz.so.1"], "uncompress2"), []);
+        assert_eq!(
+            hits("manylinux_2_41", &["libz.so.1"], "zcalloc"),
+            [("libz.so.1", "zcalloc")]
+        );
+        assert_eq!(hits("manylinux_2_41", &["libc.so.6"], "zcalloc"), []);
+        assert_eq!(hits("linux", &["libz.so.1"], "zcalloc"), []);
+        assert!(
+            policies
+                .blacklisted_symbols()
+                .any(|symbol| symbol == "zcalloc")
+        );
+    }
+}

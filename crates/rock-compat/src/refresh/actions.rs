@@ -1,0 +1,559 @@
+//! What the tags of an action's repository say, and how that differs from the table.
+//!
+//! Input: rows, tags as GitHub lists them, and `action.yml` of what is newer. Output: differences,
+//! remarks, rows.
+//!
+//! **Invariant:** a commit comes from the list of tags and from nowhere else, and the row of a tag
+//! that moved stays.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::codes::facts as codes;
+use crate::rows::{ActionRow, Origin, Status};
+use rock_diagnostic::{Diagnostic, Place, Sink, Source};
+
+/// The action of this project. A release cannot hold its own commit, so the shipped table has no
+/// row of it until a later one.
+pub const TOOL: &str = "org/rock-action";
+/// The source that a refreshed row names.
+const SOURCE: &str = "tags";
+/// Letters of what an action says it runs on that are told.
+const LONGEST_RUNTIME: usize = 32;
+
+/// A tag with its commit, which is that of the tagged object where the tag is one (REST API version
+/// 2022-11-28, "List repository tags").
+#[derive(Debug, Clone, Deserialize)]
+pub struct Tag {
+    /// Its name.
+    pub name: String,
+    /// The commit it leads to.
+    pub commit: Commit,
+}
+
+/// A commit of a list.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Commit {
+    /// Its hash.
+    pub sha: String,
+}
+
+/// A release that is newer than that of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Newer {
+    /// `v8.0.0`.
+    pub version: String,
+    /// Its commit.
+    pub sha: String,
+}
+
+/// A row that has something newer to take.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// `OWNER/REPOSITORY`.
+    pub action: String,
+    /// The version of the row; `None` where the table has none.
+    pub from: Option<String>,
+    /// The newest release.
+    pub to: String,
+    /// Its commit.
+    pub sha: String,
+    /// What it runs on.
+    pub runtime: String,
+    /// Whether it is a new major version, which may break those who use it.
+    #[serde(rename = "major")]
+    pub is_major: bool,
+}
+
+/// Something that a person should know about a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// `OWNER/REPOSITORY`.
+    pub action: String,
+    /// What it is.
+    pub about: About,
+}
+
+/// What a remark is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// GitHub shows no such repository.
+    NoRepository,
+    /// The version of the row is not of the form `v1.2.3`, so nothing is newer than it.
+    NoRelease {
+        /// That version.
+        version: String,
+    },
+    /// The version of the row is not among the tags.
+    NoTag {
+        /// That version.
+        version: String,
+    },
+    /// The tag of the row's version leads to another commit than the row has.
+    MovedTag {
+        /// That version.
+        version: String,
+        /// The commit of the row.
+        pinned: String,
+        /// The commit of the tag.
+        found: String,
+    },
+    /// A newer tag leads to something that is no commit.
+    NoCommit {
+        /// The newer version.
+        version: String,
+    },
+    /// A newer version runs on something that is not allowed.
+    Runtime {
+        /// The newer version.
+        version: String,
+        /// What it runs on; empty where no `action.yml` says it.
+        runtime: String,
+    },
+}
+
+/// What the tags say of a row: something newer, where it may be taken, and what else should be
+/// known.
+pub fn look(row: &ActionRow, tags: &[Tag]) -> (Option<Newer>, Vec<Remark>) {
+    let remark = |about| Remark {
+        action: row.name.clone(),
+        about,
+    };
+    let version = row.version.clone();
+    let Some(known) = release(&row.version) else {
+        return (None, vec![remark(About::NoRelease { version })]);
+    };
+    let mut remarks = Vec::new();
+    match tags.iter().find(|tag| tag.name == row.version) {
+        None => remarks.push(remark(About::NoTag { version })),
+        Some(tag) if !tag.commit.sha.eq_ignore_ascii_case(&row.sha) => {
+            // Whoever moved this one may have made the newer ones, too.
+            let (pinned, found) = (row.sha.clone(), commit(tag).unwrap_or_default());
+            return (
+                None,
+                vec![remark(About::MovedTag {
+                    version,
+                    pinned,
+                    found,
+                })],
+            );
+        }
+        Some(_) => {}
+    }
+    let released = tags
+        .iter()
+        .filter_map(|tag| Some((release(&tag.name)?, tag)));
+    let newest = released
+        .max_by(|(one, _), (other, _)| one.cmp(other))
+        .filter(|(version, _)| *version > known);
+    let newer = newest.and_then(|(_, tag)| {
+        let version = tag.name.clone();
+        match commit(tag) {
+            Some(sha) => Some(Newer { version, sha }),
+            None => {
+                remarks.push(remark(About::NoCommit { version }));
+                None
+            }
+        }
+    });
+    (newer, remarks)
+}
+
+/// The difference that a newer release makes, by its `action.yml`, where there is one.
+///
+/// # Errors
+/// The remark that it runs on something that is not allowed.
+pub fn judge(row: &ActionRow, newer: Newer, action: Option<&str>) -> Result<Difference, Remark> {
+    let runtime = action.and_then(runtime).unwrap_or_default();
+    let Newer { version, sha } = newer;
+    if !ActionRow::may_run_on(&runtime) {
+        return Err(Remark {
+            action: row.name.clone(),
+            about: About::Runtime { version, runtime },
+        });
+    }
+    let major = |version: &str| release(version).map(|version| version.major);
+    let is_major = major(&row.version) != major(&version);
+    let from = Some(row.version.clone());
+    Ok(Difference {
+        action: row.name.clone(),
+        from,
+        to: version,
+        sha,
+        runtime,
+        is_major,
+    })
+}
+
+/// Returns the row that pins this project's own action at a version, by its tags; a remark where it
+/// cannot be pinned.
+///
+/// # Errors
+/// The remark that the version has no tag, or that its tag leads to no commit.
+pub fn tool_row(version: &str, tags: &[Tag]) -> Result<Difference, Remark> {
+    let version = format!("v{version}");
+    let remark = |about| Remark {
+        action: TOOL.to_owned(),
+        about,
+    };
+    let Some(tag) = tags.iter().find(|tag| tag.name == version) else {
+        return Err(remark(About::NoTag { version }));
+    };
+    let Some(sha) = commit(tag) else {
+        return Err(remark(About::NoCommit { version }));
+    };
+    let runtime = "composite".to_owned();
+    Ok(Difference {
+        action: TOOL.to_owned(),
+        from: None,
+        to: version,
+        sha,
+        runtime,
+        is_major: false,
+    })
+}
+
+/// The rows as they would stand: changed ones as their tags say on this day, and new ones behind
+/// them.
+pub fn updated(rows: &[ActionRow], differences: &[Difference], today: &str) -> Vec<ActionRow> {
+    let row = |change: &Difference, note: String| ActionRow {
+        name: change.action.clone(),
+        version: change.to.clone(),
+        sha: change.sha.clone(),
+        runtime: change.runtime.clone(),
+        origin: Origin {
+            status: Status::Verified,
+            source: SOURCE.to_owned(),
+            r#ref: format!("tag in {}", change.action),
+            checked: today.to_owned(),
+            note,
+        },
+    };
+    let change_of = |name: &str| differences.iter().find(|change| change.action == name);
+    let kept = rows.iter().map(|known| match change_of(&known.name) {
+        Some(change) => row(change, known.origin.note.clone()),
+        None => known.clone(),
+    });
+    let is_new = |change: &&Difference| rows.iter().all(|known| known.name != change.action);
+    kept.chain(
+        differences
+            .iter()
+            .filter(is_new)
+            .map(|change| row(change, String::new())),
+    )
+    .collect()
+}
+
+impl About {
+    /// The word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::NoRepository => "no-repository",
+            Self::NoRelease { .. } => "no-release",
+            Self::NoTag { .. } => "no-tag",
+            Self::MovedTag { .. } => "moved-tag",
+            Self::NoCommit { .. } => "no-commit",
+            Self::Runtime { .. } => "runtime",
+        }
+    }
+}
+
+impl Remark {
+    /// The warning of a tag that moved; other remarks are a line of talk.
+    pub fn warning(&self) -> Option<Diagnostic> {
+        let About::MovedTag { version, .. } = &self.about else {
+            return None;
+        };
+        let warning = Diagnostic::new(&codes::MOVED_TAG, self.to_string())
+            .at(Place::Remote(format!("{} {version}", self.action)), "")
+            .note("the row is kept, and nothing newer of this repository is proposed")
+            .help("take no commit of it before you know why: look at its releases and security advisories");
+        Some(warning)
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let notes = if self.is_major {
+            ", a new major version: look at its notes before you apply the patch"
+        } else {
+            ""
+        };
+        match &self.from {
+            Some(from) => write!(f, "{}: {from} -> {}{notes}", self.action, self.to),
+            None => write!(
+                f,
+                "{}: {}, which the table does not have",
+                self.action, self.to
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.action)?;
+        match &self.about {
+            About::NoRepository => write!(f, "GitHub shows no such repository; its row is kept"),
+            About::NoRelease { version } => {
+                write!(
+                    f,
+                    "{version} is not a version like v1.2.3, so nothing newer is looked for; its row is kept"
+                )
+            }
+            About::NoTag { version } => write!(f, "{version} is not among its tags any more"),
+            About::MovedTag {
+                version,
+                pinned,
+                found,
+            } if found.is_empty() => {
+                write!(
+                    f,
+                    "the tag {version} leads to no commit any more; it was {pinned}"
+                )
+            }
+            About::MovedTag {
+                version,
+                pinned,
+                found,
+            } => {
+                write!(f, "the tag {version} was moved from {pinned} to {found}")
+            }
+            About::NoCommit { version } => {
+                write!(f, "{version} leads to no commit; its row is kept")
+            }
+            About::Runtime { version, runtime } if runtime.is_empty() => {
+                write!(
+                    f,
+                    "no action.yml says what {version} runs on; its row is kept"
+                )
+            }
+            About::Runtime { version, runtime } => {
+                write!(
+                    f,
+                    "{version} runs on {runtime}, and runners take composite actions and node24 or later; "
+                )?;
+                write!(f, "its row is kept")
+            }
+        }
+    }
+}
+
+/// Parses `v1.2.3`. Prereleases and builds are not taken, and fewer numbers are a tag that moves.
+fn release(tag: &str) -> Option<semver::Version> {
+    let version: semver::Version = tag.strip_prefix('v')?.parse().ok()?;
+    (version.pre.is_empty() && version.build.is_empty()).then_some(version)
+}
+
+fn commit(tag: &Tag) -> Option<String> {
+    let sha = tag.commit.sha.to_ascii_lowercase();
+    (sha.len() == 40 && sha.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(sha)
+}
+
+/// What `runs.using` of an `action.yml` says, where it is a word.
+fn runtime(action: &str) -> Option<String> {
+    let root = rock_yaml::parse(&Source::new("action.yml", action), &mut Sink::new())?;
+    let using = root.get("runs")?.get("using")?.text()?;
+    let is_word =
+        using.len() <= LONGEST_RUNTIME && using.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_word.then(|| using.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{About, Commit, Newer, Tag, judge, look, runtime};
+    use crate::rows::{ActionRow, Origin, Status};
+
+    fn row(version: &str) -> ActionRow {
+        let origin = Origin {
+            status: Status::Verified,
+            source: "tags".into(),
+            r#ref: String::new(),
+            checked: "2026-11-21".into(),
+            note: String::new(),
+        };
+        ActionRow {
+            name: "o/r".into(),
+            version: version.into(),
+            sha: sha(version),
+            runtime: "node24".into(),
+            origin,
+        }
+    }
+
+    /// A commit of its own for each tag.
+    fn sha(tag: &str) -> String {
+        let hex: String = tag.bytes().map(|byte| format!("{byte:02x}")).collect();
+        format!("{hex:0<40.40}")
+    }
+
+    fn tags(names: &[&str]) -> Vec<Tag> {
+        names
+            .iter()
+            .map(|name| Tag {
+                name: (*name).into(),
+                commit: Commit { sha: sha(name) },
+            })
+            .collect()
+    }
+
+    fn newest(version: &str, names: &[&str]) -> (Option<String>, Vec<About>) {
+        let (newer, remarks) = look(&row(version), &tags(names));
+        (
+            newer.map(|newer| newer.version),
+            remarks.into_iter().map(|remark| remark.about).collect(),
+        )
+    }
+
+    #[test]
+    fn the_newest_release_is_so_by_its_numbers_and_no_prerelease() {
+        let names = [
+            "v9",
+            "v9.9.9",
+            "v8.0.0",
+            "v10",
+            "v10.0.0",
+            "v10.2.0-rc.1",
+            "v10.10.0",
+            "v10.9.0",
+            "v11.0",
+        ];
+        assert_eq!(
+            newest("v8.0.0", &names),
+            (Some("v10.10.0".into()), Vec::new())
+        );
+        assert_eq!(newest("v10.10.0", &names), (None, Vec::new()));
+        let strange = [
+            "v1.0.0",
+            "v1.0.1.0",
+            "1.0.2",
+            "V1.0.3",
+            "v1.0.+4",
+            "v1.0.",
+            "v1..5",
+            "v1.0.6+build",
+            "v",
+            "",
+        ];
+        assert_eq!(newest("v1.0.0", &strange), (None, Vec::new()));
+        assert_eq!(
+            newest("v1.0.0", &["v1.0.0", "v99999999999999999999.0.0"]),
+            (None, Vec::new())
+        );
+    }
+
+    #[test]
+    fn a_tag_that_is_gone_is_told_and_what_is_older_is_never_taken() {
+        let gone = About::NoTag {
+            version: "v2.0.0".into(),
+        };
+        assert_eq!(newest("v2.0.0", &["v1.9.9"]), (None, vec![gone.clone()]));
+        assert_eq!(
+            newest("v2.0.0", &["v1.9.9", "v2.0.1"]),
+            (Some("v2.0.1".into()), vec![gone.clone()])
+        );
+        assert_eq!(newest("v2.0.0", &[]), (None, vec![gone]));
+        assert_eq!(
+            newest("v2", &["v2", "v2.0.1"]),
+            (
+                None,
+                vec![About::NoRelease {
+                    version: "v2".into()
+                }]
+            )
+        );
+    }
+
+    #[test]
+    fn nothing_is_taken_of_a_repository_whose_tag_moved() {
+        let mut found = tags(&["v2.0.0", "v3.0.0"]);
+        found[0].commit.sha = sha("evil");
+        let (newer, remarks) = look(&row("v2.0.0"), &found);
+        assert_eq!((newer, remarks.len()), (None, 1));
+        assert!(remarks[0].to_string().ends_with(&format!(
+            "moved from {} to {}",
+            sha("v2.0.0"),
+            sha("evil")
+        )));
+        assert!(remarks[0].warning().is_some());
+        found[0].commit.sha = sha("v2.0.0").to_uppercase();
+        assert!(
+            look(&row("v2.0.0"), &found).0.is_some(),
+            "the same commit in other letters"
+        );
+    }
+
+    #[test]
+    fn what_is_no_commit_is_refused() {
+        for wrong in [
+            "",
+            "v3.0.0",
+            &sha("v3.0.0")[..39],
+            &(sha("v3.0.0") + "0"),
+            &"g".repeat(40),
+        ] {
+            let mut found = tags(&["v2.0.0", "v3.0.0"]);
+            found[1].commit.sha = wrong.to_owned();
+            let (newer, remarks) = look(&row("v2.0.0"), &found);
+            assert_eq!(
+                (newer, &remarks[0].about),
+                (
+                    None,
+                    &About::NoCommit {
+                        version: "v3.0.0".into()
+                    }
+                ),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_what_runners_run_is_offered() {
+        let judged = |action: Option<&str>| {
+            let newer = Newer {
+                version: "v2.0.0".into(),
+                sha: sha("v2.0.0"),
+            };
+            judge(&row("v1.0.0"), newer, action)
+                .map(|found| found.runtime)
+                .map_err(|remark| remark.about)
+        };
+        let using = |word: &str| {
+            format!(
+                "name: x\ninputs: {{a: {{default: ''}}}}\nruns:\n  using: {word}\n  main: a.js\n"
+            )
+        };
+        for (written, taken) in [
+            ("node24", "node24"),
+            ("'node26'", "node26"),
+            ("\"composite\"", "composite"),
+        ] {
+            assert_eq!(judged(Some(&using(written))), Ok(taken.to_owned()));
+        }
+        for word in ["node20", "node16", "docker", "node", "nodejs24", "node024"] {
+            let about = About::Runtime {
+                version: "v2.0.0".into(),
+                runtime: word.into(),
+            };
+            assert_eq!(judged(Some(&using(word))), Err(about), "{word}");
+        }
+        let unknown = Err(About::Runtime {
+            version: "v2.0.0".into(),
+            runtime: String::new(),
+        });
+        for text in [
+            "",
+            "runs: {}",
+            "runs: [",
+            "- runs",
+            "runs: {using: \"node24\\e[31m\"}",
+            "<html>",
+        ] {
+            assert_eq!(judged(Some(text)), unknown, "{text}");
+        }
+        assert_eq!(judged(None), unknown);
+        assert_eq!(runtime("runs: {using: node24}").as_deref(), Some("node24"));
+    }
+}

@@ -1,0 +1,206 @@
+//! Requirements of torch's wheels, compared with the table `torch-requirements`.
+
+use std::collections::BTreeSet;
+
+use crate::rows::{Origin, Status, TorchRequirementRow};
+use rock_names::{Requirement, Version};
+
+/// The source of rows, a row of `sources.yaml`.
+const SOURCE: &str = "pypi";
+
+/// A release of torch with the `Requires-Dist` of its wheels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TorchRelease {
+    /// Its version.
+    pub version: Version,
+    /// Requirements as they are written (PEP 508).
+    pub requires: Vec<String>,
+}
+
+/// A requirement that the table has otherwise, or not at all.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Difference {
+    /// The version of torch.
+    pub torch: String,
+    /// The required package.
+    pub package: String,
+    /// Its versions in the table; `None` where it has no row.
+    pub table: Option<String>,
+    /// Its versions in the wheels.
+    pub found: String,
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            torch,
+            package,
+            table,
+            found,
+        } = self;
+        write!(f, "torch {torch} requires {package}{found}")?;
+        match table {
+            Some(table) => write!(f, ", not {table}"),
+            None => write!(f, ", and has no row"),
+        }
+    }
+}
+
+/// Returns the differences for the packages that the table is about. A release that does not
+/// require a package, or requires it without a version, changes nothing.
+pub fn differences(rows: &[TorchRequirementRow], releases: &[TorchRelease]) -> Vec<Difference> {
+    let packages: BTreeSet<&str> = rows.iter().map(|row| row.package.as_str()).collect();
+    let mut found = Vec::new();
+    for release in releases {
+        let torch = release.version.to_string();
+        for package in &packages {
+            let Some(versions) = release
+                .requires
+                .iter()
+                .find_map(|text| versions_of(text, package))
+            else {
+                continue;
+            };
+            let row = rows
+                .iter()
+                .find(|row| row.package == **package && row.torch.contains(&torch));
+            let table = row.map(|row| row.versions.clone());
+            if table.as_ref() != Some(&versions) {
+                found.push(Difference {
+                    torch: torch.clone(),
+                    package: (*package).to_owned(),
+                    table,
+                    found: versions,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Returns the rows with these differences made. Releases in a row that now differs from it get a
+/// row of their own.
+pub fn updated(
+    rows: &[TorchRequirementRow],
+    differences: &[Difference],
+    today: &str,
+) -> Vec<TorchRequirementRow> {
+    let mut updated = rows.to_vec();
+    for difference in differences {
+        for row in updated
+            .iter_mut()
+            .filter(|row| row.package == difference.package)
+        {
+            row.torch.retain(|torch| *torch != difference.torch);
+        }
+        updated.push(TorchRequirementRow {
+            torch: vec![difference.torch.clone()],
+            package: difference.package.clone(),
+            versions: difference.found.clone(),
+            origin: Origin {
+                status: Status::Verified,
+                source: SOURCE.to_owned(),
+                r#ref: format!("METADATA of torch {}, Requires-Dist", difference.torch),
+                checked: today.to_owned(),
+                note: String::new(),
+            },
+        });
+    }
+    updated.retain(|row| !row.torch.is_empty());
+    updated.sort_by_cached_key(|row| (row.package.clone(), row.torch[0].parse::<Version>().ok()));
+    updated
+}
+
+/// The version specifier of a requirement on this package: `==3.1.0` of `triton==3.1.0;
+/// platform_system == "Linux"`.
+fn versions_of(text: &str, package: &str) -> Option<String> {
+    let requirement: Requirement = text.parse().ok()?;
+    if requirement.name() != package {
+        return None;
+    }
+    let head = text.split(';').next().unwrap_or_default();
+    let versions = head[head.find(['=', '<', '>', '~', '!'])?..]
+        .trim_end_matches(|c: char| c == ')' || c.is_whitespace());
+    Some(versions.split_whitespace().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(torch: &[&str], versions: &str) -> TorchRequirementRow {
+        TorchRequirementRow {
+            torch: torch.iter().map(|text| (*text).to_owned()).collect(),
+            package: "triton".to_owned(),
+            versions: versions.to_owned(),
+            origin: Origin {
+                status: Status::Verified,
+                source: SOURCE.to_owned(),
+                r#ref: String::new(),
+                checked: "2026-01-01".to_owned(),
+                note: String::new(),
+            },
+        }
+    }
+
+    fn release(version: &str, requires: &[&str]) -> TorchRelease {
+        let requires = requires.iter().map(|text| (*text).to_owned()).collect();
+        TorchRelease {
+            version: version.parse().unwrap(),
+            requires,
+        }
+    }
+
+    #[test]
+    fn a_release_that_differs_leaves_its_row_and_a_new_one_gets_one() {
+        let rows = [
+            row(&["2.4.0", "2.4.1"], "==3.0.0"),
+            row(&["2.5.0"], "==3.1.0"),
+        ];
+        let linux = "triton==3.0.0; platform_system == \"Linux\" and python_version < \"3.13\"";
+        let releases = [
+            release("2.4.0", &["filelock", linux]),
+            release("2.4.1", &["triton (==3.0.1) ; extra == 'x'"]),
+            release("2.5.0", &["filelock"]),
+            release("2.6.0", &["triton ~= 3.2, < 4"]),
+        ];
+        let found = differences(&rows, &releases);
+        let shown: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            shown,
+            [
+                "torch 2.4.1 requires triton==3.0.1, not ==3.0.0",
+                "torch 2.6.0 requires triton~=3.2,<4, and has no row"
+            ]
+        );
+        let updated = updated(&rows, &found, "2026-02-03");
+        let shown: Vec<String> = updated
+            .iter()
+            .map(|row| format!("{} {}", row.torch.join("+"), row.versions))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "2.4.0 ==3.0.0",
+                "2.4.1 ==3.0.1",
+                "2.5.0 ==3.1.0",
+                "2.6.0 ~=3.2,<4"
+            ]
+        );
+        assert_eq!(updated[1].origin.checked, "2026-02-03");
+    }
+
+    #[test]
+    fn the_table_is_written_as_it_is_kept() {
+        let compat = crate::Compat::embedded();
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tables/torch-requirements.yaml"
+        );
+        let kept = rock_sys::read_text(std::path::Path::new(path), 1 << 20).unwrap();
+        assert_eq!(
+            crate::patch::TORCH_REQUIREMENTS.text(&compat.tables().torch_requirements),
+            kept
+        );
+    }
+}

@@ -1,0 +1,295 @@
+//! Versions that packages require of each other: to be imported, and by the metadata of torch.
+
+use super::rows::{ImportRequirementRow, TorchRequirementRow};
+use super::{Because, Compat, Verdict};
+use rock_names::{PackageVersion, Version};
+
+/// A combination that the two tables of requirements are asked about.
+#[derive(Debug, Clone, Copy)]
+pub struct ImportQuestion<'a> {
+    /// The package, by its normalized name.
+    pub package: &'a str,
+    /// Its version.
+    pub version: &'a PackageVersion,
+    /// Its backend.
+    pub backend: &'a str,
+    /// The torch that it is installed with.
+    pub torch: &'a Version,
+}
+
+impl Compat {
+    /// Returns whether a package can be imported with what torch requires. Unknown where no row has
+    /// this torch, and where nobody tried the pair.
+    pub fn import_with_torch(&self, asked: ImportQuestion<'_>) -> Verdict {
+        let verdicts = self
+            .import_requirements(asked)
+            .map(|row| self.import_verdict(row, asked));
+        let rank = |verdict: &Verdict| match verdict {
+            Verdict::Unsupported(_) => 0,
+            Verdict::Unknown(_) => 1,
+            Verdict::Supported { .. } => 2,
+        };
+        verdicts.min_by_key(rank).unwrap_or(Verdict::Supported {
+            source: String::new(),
+        })
+    }
+
+    /// Returns the rows about packages that this version of a package needs to be imported.
+    pub fn import_requirements(
+        &self,
+        asked: ImportQuestion<'_>,
+    ) -> impl Iterator<Item = &ImportRequirementRow> {
+        let rows = self
+            .tables()
+            .import_requirements
+            .iter()
+            .zip(&self.parsed().import_requirements);
+        let is_about = move |row: &ImportRequirementRow, versions: &[Version]| {
+            let has_backend = row.backend.is_empty() || row.backend == asked.backend;
+            let has_version = || match asked.version {
+                PackageVersion::Commit { family, .. } => row.commit_families.contains(family),
+                PackageVersion::Released(version) => versions.contains(&version.public()),
+            };
+            row.package == asked.package && has_backend && has_version()
+        };
+        rows.filter(move |(row, versions)| is_about(row, versions))
+            .map(|(row, _)| row)
+    }
+
+    /// Returns the row about the version of a package that torch requires.
+    pub fn torch_requirement(
+        &self,
+        torch: &Version,
+        package: &str,
+    ) -> Option<&TorchRequirementRow> {
+        let torch = torch.public();
+        let rows = self
+            .tables()
+            .torch_requirements
+            .iter()
+            .zip(&self.parsed().torch_requirements);
+        let mut rows = rows.filter(|(row, _)| row.package == package);
+        rows.find(|(_, versions)| versions.contains(&torch))
+            .map(|(row, _)| row)
+    }
+
+    fn import_verdict(&self, row: &ImportRequirementRow, asked: ImportQuestion<'_>) -> Verdict {
+        let ImportQuestion {
+            package,
+            version,
+            torch,
+            ..
+        } = asked;
+        let backend = if row.backend.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", row.backend)
+        };
+        let what = format!("{package} {version}{backend}");
+        let source = self.cite(
+            &format!("{package}.yaml"),
+            &format!("{package} {}{backend}", row.of[0]),
+            &row.origin,
+        );
+        let needs = &row.needs;
+        let Some(brought) = self.torch_requirement(torch, needs) else {
+            return Verdict::Unknown(Because {
+                reason: format!(
+                    "{what} needs {needs}, and no fact says which one torch {torch} requires"
+                ),
+                hint: "add a row to the table `torch-requirements`".to_owned(),
+                source,
+            });
+        };
+        match RequirementFit::of(row, brought) {
+            RequirementFit::Tried => Verdict::Supported { source },
+            RequirementFit::Untried => Verdict::Unknown(Because {
+                reason: format!(
+                    "nobody has tried to import {what} with {needs} {}, which torch {torch} requires",
+                    required_version(brought)
+                ),
+                hint: format!(
+                    "import it, and add the {needs} that it was imported with to `tried` of the fact"
+                ),
+                source,
+            }),
+            RequirementFit::Conflict => {
+                let otherwise = if row.otherwise.is_empty() {
+                    String::new()
+                } else {
+                    format!(": {}", row.otherwise)
+                };
+                Verdict::Unsupported(Because {
+                    reason: format!(
+                        "{what} needs {needs} {}, and torch {torch} requires {}{otherwise}",
+                        row.versions,
+                        required_version(brought)
+                    ),
+                    hint: self.import_hint(row, brought, asked),
+                    source,
+                })
+            }
+        }
+    }
+
+    /// Returns alternatives: the first later torch for this version, and other versions for this
+    /// torch.
+    fn import_hint(
+        &self,
+        row: &ImportRequirementRow,
+        brought: &TorchRequirementRow,
+        asked: ImportQuestion<'_>,
+    ) -> String {
+        let rows = self
+            .tables()
+            .torch_requirements
+            .iter()
+            .filter(|other| other.package == row.needs);
+        let fitting = rows
+            .filter(|other| RequirementFit::of(row, other) != RequirementFit::Conflict)
+            .flat_map(|other| &other.torch);
+        let versions = fitting.filter_map(|text| text.parse::<Version>().ok());
+        let torch = versions
+            .filter(|version| version > asked.torch)
+            .min()
+            .map(|torch| format!("torch {torch}"));
+        let is_other = |other: &&ImportRequirementRow| {
+            other.package == asked.package
+                && other.backend == row.backend
+                && other.needs == row.needs
+        };
+        let others = self.tables().import_requirements.iter().filter(is_other);
+        let others: Vec<String> = others
+            .filter(|other| RequirementFit::of(other, brought) != RequirementFit::Conflict)
+            .flat_map(|other| other.of.clone())
+            .collect();
+        let package =
+            (!others.is_empty()).then(|| format!("{} {}", asked.package, others.join(" or ")));
+        match [torch, package]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(", or ")
+        {
+            empty if empty.is_empty() => empty,
+            works => format!("use {works}"),
+        }
+    }
+}
+
+/// Whether what torch requires is what a package needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RequirementFit {
+    /// Imported together.
+    Tried,
+    /// Nobody tried.
+    Untried,
+    /// No version satisfies both.
+    Conflict,
+}
+
+/// Returns the version that the only clause of a requirement of torch names.
+fn required_version(row: &TorchRequirementRow) -> &str {
+    row.versions.trim_start_matches(['=', '~', ' '])
+}
+
+impl RequirementFit {
+    /// Compares what a package needs at import with what torch requires.
+    fn of(needs: &ImportRequirementRow, torch: &TorchRequirementRow) -> Self {
+        let satisfies = |version: &str, specifiers: &str| {
+            version
+                .parse::<Version>()
+                .is_ok_and(|version| version.satisfies(specifiers).unwrap_or(false))
+        };
+        if needs
+            .tried
+            .iter()
+            .any(|tried| satisfies(tried, &torch.versions))
+        {
+            Self::Tried
+        } else if satisfies(required_version(torch), &needs.versions) {
+            Self::Untried
+        } else {
+            Self::Conflict
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ImportQuestion;
+    use crate::{Compat, Verdict};
+
+    fn ask(version: &str, backend: &str, torch: &str) -> Verdict {
+        let (version, torch) = (version.parse().unwrap(), torch.parse().unwrap());
+        let asked = ImportQuestion {
+            package: "flash-attn",
+            version: &version,
+            backend,
+            torch: &torch,
+        };
+        Compat::embedded().import_with_torch(asked)
+    }
+
+    #[test]
+    fn a_version_that_cannot_be_imported_with_what_torch_requires_is_unsupported() {
+        let Verdict::Unsupported(because) = ask("2.8.3", "triton", "2.5.1") else {
+            panic!("2.5.1 has triton 3.1.0")
+        };
+        assert_eq!(
+            because.reason,
+            "flash-attn 2.8.3 (triton) needs triton >=3.2, <3.9, and torch 2.5.1 requires 3.1.0: `import flash_attn` \
+             raises ValueError, since a key of triton.autotune is no argument of its kernel"
+        );
+        assert_eq!(
+            because.hint,
+            "use torch 2.6.0, or flash-attn 2.7.4 or 2.7.4.post1"
+        );
+        assert!(
+            because
+                .source
+                .starts_with("compat/flash-attn.yaml, flash-attn 2.8.3 (triton), checked"),
+            "{because:?}"
+        );
+        for (version, torch) in [
+            ("2.7.4.post1", "2.5.1"),
+            ("2.8.3", "2.6.0"),
+            ("2.8.3", "2.7.1"),
+            ("2.8.3", "2.14.1"),
+        ] {
+            assert!(
+                matches!(ask(version, "triton", torch), Verdict::Supported { .. }),
+                "{version} {torch}"
+            );
+        }
+        assert!(
+            matches!(
+                ask("fa2:4a948e9", "triton", "2.9.1"),
+                Verdict::Unsupported(_)
+            ),
+            "triton 3.5.1"
+        );
+        assert!(
+            matches!(ask("2.8.3", "triton", "2.15.0"), Verdict::Unsupported(_)),
+            "triton 3.9"
+        );
+    }
+
+    #[test]
+    fn what_has_no_row_is_not_constrained_and_a_torch_without_a_row_is_unknown() {
+        assert!(
+            matches!(ask("2.8.3", "ck", "2.5.1"), Verdict::Supported { .. }),
+            "it needs no triton"
+        );
+        let Verdict::Unknown(because) = ask("2.8.3", "triton", "2.99.0") else {
+            panic!("no row has torch 2.99.0")
+        };
+        assert!(
+            because
+                .reason
+                .ends_with("no fact says which one torch 2.99.0 requires"),
+            "{}",
+            because.reason
+        );
+    }
+}

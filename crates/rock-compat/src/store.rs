@@ -1,0 +1,892 @@
+//! The tables with their look-ups.
+
+use std::sync::OnceLock;
+
+use super::images::without_docker_hub;
+use super::rows::{
+    ActionRow, GfxRow, LimitRow, Origin, PackageRow, PresetRow, ReachRow, RunnerPoolRow, RunnerRow,
+    SonameRow, TableGroup, Tables, TorchIndexRow, TorchRow,
+};
+use super::torch_abi::TorchSymbols;
+use super::{Because, Verdict};
+use rock_names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
+
+/// Tables that nearly every command asks for.
+const EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/facts.bin"));
+
+/// The tables of a group, encoded.
+fn embedded(group: TableGroup) -> &'static [u8] {
+    match group {
+        TableGroup::TorchAbi => include_bytes!(concat!(env!("OUT_DIR"), "/torch-abi.bin")),
+        TableGroup::Sdk => include_bytes!(concat!(env!("OUT_DIR"), "/sdk.bin")),
+        TableGroup::Machine => include_bytes!(concat!(env!("OUT_DIR"), "/machine.bin")),
+        TableGroup::Origins => include_bytes!(concat!(env!("OUT_DIR"), "/origins.bin")),
+        TableGroup::Contents => include_bytes!(concat!(env!("OUT_DIR"), "/contents.bin")),
+        TableGroup::FamilyBuilds => include_bytes!(concat!(env!("OUT_DIR"), "/family-builds.bin")),
+        TableGroup::RecipeRows => include_bytes!(concat!(env!("OUT_DIR"), "/recipe-rows.bin")),
+        TableGroup::Claims => include_bytes!(concat!(env!("OUT_DIR"), "/claims.bin")),
+    }
+}
+
+/// The facts.
+#[derive(Debug, Clone)]
+pub struct Compat {
+    tables: Tables,
+    /// The tables of each group, decoded when they are first asked for; `None` where `tables` has
+    /// them.
+    apart: Option<[OnceLock<Tables>; TableGroup::ALL.len()]>,
+    /// Symbols of torch by name, made when they are first asked for.
+    pub(super) torch_symbols: OnceLock<TorchSymbols>,
+    /// Versions of the tables in parsed form, made when they are first asked for.
+    parsed: OnceLock<Parsed>,
+}
+
+/// What look-ups compare: parsed once, in the order of the rows.
+#[derive(Debug, Clone)]
+pub(super) struct Parsed {
+    /// ROCm versions of each torch row's index.
+    torch_rocm: Vec<Vec<RocmVersion>>,
+    /// Image tags that say what they hold, with the number of their row.
+    pub(super) images: Vec<(usize, super::images::Holds)>,
+    /// Every ROCm version that any table names, sorted.
+    rocm: Vec<RocmVersion>,
+    /// Versions of torch of each row of `torch-requirements`.
+    pub(super) torch_requirements: Vec<Vec<Version>>,
+    /// Versions of the package of each row of `import-requirements`.
+    pub(super) import_requirements: Vec<Vec<Version>>,
+}
+
+/// Tables as the build script wrote them.
+fn decoded(bytes: &[u8]) -> Tables {
+    postcard::from_bytes(bytes).expect("the build script wrote these tables with the same types")
+}
+
+impl Compat {
+    /// The facts shipped with the program; no YAML is parsed for them.
+    pub fn embedded() -> Self {
+        Self {
+            apart: Some(std::array::from_fn(|_| OnceLock::new())),
+            ..Self::new(decoded(EMBEDDED))
+        }
+    }
+
+    /// Facts read from elsewhere.
+    pub fn new(tables: Tables) -> Self {
+        Self {
+            tables,
+            apart: None,
+            torch_symbols: OnceLock::new(),
+            parsed: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn parsed(&self) -> &Parsed {
+        let versions =
+            |texts: &Vec<String>| texts.iter().filter_map(|text| text.parse().ok()).collect();
+        self.parsed.get_or_init(|| Parsed {
+            torch_rocm: self
+                .tables
+                .torch
+                .iter()
+                .map(|row| {
+                    row.rocm_index
+                        .iter()
+                        .filter_map(|text| text.parse().ok())
+                        .collect()
+                })
+                .collect(),
+            images: super::images::parse_all(&self.tables.images),
+            rocm: self.rocm_versions(),
+            torch_requirements: self
+                .tables
+                .torch_requirements
+                .iter()
+                .map(|row| versions(&row.torch))
+                .collect(),
+            import_requirements: self
+                .tables
+                .import_requirements
+                .iter()
+                .map(|row| versions(&row.of))
+                .collect(),
+        })
+    }
+
+    /// Every row but those of the groups of [`TableGroup`].
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// The tables of a group; others may be there as well.
+    pub fn tables_of(&self, group: TableGroup) -> &Tables {
+        let apart = self.apart.as_ref();
+        apart.map_or(&self.tables, |apart| {
+            apart[group as usize].get_or_init(|| decoded(embedded(group)))
+        })
+    }
+
+    /// The rows of the table with this name in the files, as JSON.
+    pub fn rows_of(&self, table: &str) -> Option<serde_json::Value> {
+        TableGroup::of(table)
+            .map_or(&self.tables, |group| self.tables_of(group))
+            .rows_of(table)
+    }
+
+    /// Every row there is.
+    pub fn all_tables(&self) -> Tables {
+        let mut all = self.tables.clone();
+        if self.apart.is_some() {
+            for group in TableGroup::ALL {
+                all.merge(self.tables_of(*group).clone());
+            }
+        }
+        all
+    }
+
+    /// The row of a torch version's minor, whatever the patch.
+    pub fn torch(&self, torch: &Version) -> Option<&TorchRow> {
+        let minor = torch.minor();
+        self.tables.torch.iter().find(|row| row.torch == minor)
+    }
+
+    /// Where `torch-from`, one of its words, finds wheels of a version for a ROCm.
+    pub fn torch_index(
+        &self,
+        from: &str,
+        torch: &Version,
+        rocm: &RocmVersion,
+    ) -> Option<&TorchIndexRow> {
+        let word = match (torch.is_dev(), torch.is_pre()) {
+            (true, _) => "nightly",
+            (false, true) => "candidate",
+            (false, false) => "final",
+        };
+        let has = |versions: &[String]| {
+            versions.is_empty() || versions.iter().any(|version| version == word)
+        };
+        let since = |row: &TorchIndexRow| row.since.parse::<RocmVersion>().ok();
+        let rows = self
+            .tables
+            .torch_indexes
+            .iter()
+            .filter(|row| row.from == from && has(&row.versions));
+        rows.filter(|row| since(row).is_none_or(|first| first <= *rocm))
+            .max_by_key(|row| since(row))
+    }
+
+    /// The row of a package version (by version, or by family for a commit); `package` is the
+    /// normalized name.
+    pub fn package(&self, package: &str, version: &PackageVersion) -> Option<&PackageRow> {
+        self.tables
+            .packages
+            .iter()
+            .filter(|row| row.package == package)
+            .find(|row| match version {
+                PackageVersion::Commit { family, .. } => {
+                    row.commit_families.iter().any(|known| known == family)
+                }
+                PackageVersion::Released(version) => {
+                    let is = |text: &String| {
+                        text.parse::<Version>()
+                            .is_ok_and(|known| known == version.public())
+                    };
+                    row.is_released() && (is(&row.version) || row.same.iter().any(is))
+                }
+            })
+    }
+
+    /// Whether any row speaks about this package (normalized name).
+    pub fn has_package(&self, package: &str) -> bool {
+        self.tables
+            .packages
+            .iter()
+            .any(|row| row.package == package)
+    }
+
+    /// The gfx targets compiled into torch wheels of this ROCm: by the exact version, else by its
+    /// minor.
+    pub fn torch_gfx(&self, rocm: &RocmVersion) -> Option<&GfxRow> {
+        find_gfx(&self.tables.torch_gfx, rocm)
+    }
+
+    /// The gfx targets this ROCm supports: by the exact version, else by its minor.
+    pub fn rocm_gfx(&self, rocm: &RocmVersion) -> Option<&GfxRow> {
+        find_gfx(&self.tables.rocm_gfx, rocm)
+    }
+
+    /// Why this ROCm's toolchain cannot compile for a target that came later: `gfx950 needs ROCm
+    /// 7.0 or later`; `None` when it can, or when no row speaks about it.
+    pub fn gfx_too_new(&self, target: &GfxTarget, rocm: &RocmVersion) -> Option<String> {
+        let row = self
+            .tables
+            .gfx_since
+            .iter()
+            .find(|row| row.gfx == target.processor())?;
+        let since: RocmVersion = row.rocm.parse().ok()?;
+        (*rocm < since).then(|| format!("{} needs ROCm {since} or later", row.gfx))
+    }
+
+    /// Every ROCm version that any table names, sorted, each once.
+    pub fn rocm_versions(&self) -> Vec<RocmVersion> {
+        let listed = self.tables.rocm.iter().map(|row| &row.rocm);
+        let indexes = self.tables.torch.iter().flat_map(|row| &row.rocm_index);
+        let mut versions: Vec<RocmVersion> = listed
+            .chain(indexes)
+            .filter_map(|text| text.parse().ok())
+            .collect();
+        versions.sort();
+        versions.dedup();
+        versions
+    }
+
+    /// Whether the official index has wheels of this torch for this ROCm. An index named by a minor
+    /// (`7.1`) serves its patches (`7.1.1`), but for those that some torch has an index of its own
+    /// for (`6.2.4`).
+    pub fn torch_rocm(&self, torch: &Version, rocm: &RocmVersion) -> Verdict {
+        let Some(row) = self.torch(torch) else {
+            return self.unknown_torch(torch);
+        };
+        let parsed = &self.parsed().torch_rocm;
+        let number = self
+            .tables
+            .torch
+            .iter()
+            .position(|other| std::ptr::eq(other, row));
+        let listed = number.map_or(&[][..], |number| &parsed[number]);
+        let has_its_own = parsed.iter().flatten().any(|index| index == rocm);
+        let serves =
+            |index: &RocmVersion| index == rocm || (!has_its_own && *index == rocm.minor());
+        if !has_its_own && !self.has_rocm(rocm) {
+            return self.unknown_rocm(rocm);
+        }
+        if listed.iter().any(serves) {
+            return Verdict::Supported {
+                source: self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin),
+            };
+        }
+        Verdict::Unsupported(Because {
+            reason: format!(
+                "torch {torch} has wheels for ROCm {}, not {rocm}",
+                and(&row.rocm_index)
+            ),
+            hint: nearest_rocm(listed, rocm).map_or_else(String::new, |near| {
+                let other = if self.torch_is_in_an_image(torch, rocm) {
+                    ", or `torch-from: image`, where an image has both"
+                } else {
+                    ", or another source of torch (`torch-from: image` or `amd-index`)"
+                };
+                format!("use ROCm {near}{other}")
+            }),
+            source: self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin),
+        })
+    }
+
+    /// Whether this torch has wheels for this Python, free-threaded ones by their own column.
+    pub fn torch_python(&self, torch: &Version, python: PythonVersion) -> Verdict {
+        let Some(row) = self.torch(torch) else {
+            return self.unknown_torch(torch);
+        };
+        let listed = if python.is_free_threaded() {
+            &row.free_threaded
+        } else {
+            &row.python
+        };
+        let source = self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin);
+        if listed.iter().any(|text| {
+            text.parse::<PythonVersion>()
+                .is_ok_and(|known| known == python)
+        }) {
+            return Verdict::Supported { source };
+        }
+        let hint = match (listed.first(), listed.last()) {
+            (Some(first), Some(last)) => format!("use Python {first} to {last}"),
+            _ => {
+                format!(
+                    "use a Python with the global lock: {} to {}",
+                    row.python[0],
+                    row.python[row.python.len() - 1]
+                )
+            }
+        };
+        let which = if listed.is_empty() {
+            "no free-threaded Python".to_owned()
+        } else {
+            format!("Python {}", and(listed))
+        };
+        Verdict::Unsupported(Because {
+            reason: format!("torch {torch} has wheels for {which}, not {python}"),
+            hint,
+            source,
+        })
+    }
+
+    /// Whether an image of this repository carries this torch with this ROCm, and with this Python
+    /// where the image's own is used.
+    pub fn torch_in_image(
+        &self,
+        repository: &str,
+        torch: &Version,
+        rocm: &RocmVersion,
+        python: Option<PythonVersion>,
+    ) -> Verdict {
+        if !self.has_rocm(rocm) {
+            return self.unknown_rocm(rocm);
+        }
+        match self
+            .images(repository)
+            .find(|image| image.has(rocm, Some(torch), python))
+        {
+            Some(image) => Verdict::Supported {
+                source: format!("images.yaml, tag {}", image.row.tag),
+            },
+            None => {
+                let near = self.nearest_tags(repository, rocm, Some(torch), python);
+                let and_python = python
+                    .map(|python| format!(" and Python {python}"))
+                    .unwrap_or_default();
+                Verdict::Unsupported(Because {
+                    reason: format!(
+                        "no image of {} carries torch {torch} with ROCm {rocm}{and_python}",
+                        without_docker_hub(repository)
+                    ),
+                    hint: format!("the nearest tags are {}", near.join(", ")),
+                    source: "images.yaml".to_owned(),
+                })
+            }
+        }
+    }
+
+    /// Whether this package version has this backend. A version without a row is unknown; a family
+    /// that cannot be built for AMD GPUs is unsupported; a package without rows is not constrained.
+    pub fn package_backend(
+        &self,
+        package: &str,
+        version: &PackageVersion,
+        backend: &str,
+    ) -> Verdict {
+        if !self.has_package(package) {
+            return Verdict::Supported {
+                source: String::new(),
+            };
+        }
+        let file = format!("{package}.yaml");
+        if let PackageVersion::Commit { family, .. } = version
+            && let Some(row) = self
+                .tables
+                .absent_families
+                .iter()
+                .find(|r| r.package == package && r.family == *family)
+        {
+            return Verdict::Unsupported(Because {
+                reason: format!("{version}: {}", row.reason),
+                hint: String::new(),
+                source: self.cite(&file, &row.family, &row.origin),
+            });
+        }
+        let Some(row) = self.package(package, version) else {
+            return self.unknown_package(package, version);
+        };
+        let source = self.cite(&file, &format!("{package} {}", row.version), &row.origin);
+        if row.backends.iter().any(|known| known == backend) {
+            return Verdict::Supported { source };
+        }
+        let since = self.tables.packages.iter().filter(|r| r.package == package);
+        let first = since
+            .filter(|r| r.backends.iter().any(|known| known == backend))
+            .map(|r| r.version.as_str())
+            .next();
+        Verdict::Unsupported(Because {
+            reason: format!("{package} {version} has no {backend} backend in this version"),
+            hint: first.map_or_else(String::new, |first| {
+                format!("{backend} is there since {first}")
+            }),
+            source,
+        })
+    }
+
+    /// Whether this package version runs on this Python.
+    pub fn package_python(
+        &self,
+        package: &str,
+        version: &PackageVersion,
+        python: PythonVersion,
+    ) -> Verdict {
+        let Some(row) = self.package(package, version) else {
+            return self.unknown_package(package, version);
+        };
+        let source = self.cite(
+            &format!("{package}.yaml"),
+            &format!("{package} {}", row.version),
+            &row.origin,
+        );
+        let least = row.python_min.parse::<PythonVersion>();
+        let plain = python.plain().parse::<PythonVersion>();
+        match (least, plain) {
+            (Ok(least), Ok(plain)) if plain < least => Verdict::Unsupported(Because {
+                reason: format!("{package} {version} needs Python {least} or later, not {python}"),
+                hint: format!("use Python {least} or later"),
+                source,
+            }),
+            _ => Verdict::Supported { source },
+        }
+    }
+
+    /// The pool of runners with this name.
+    pub fn pool(&self, name: &str) -> Option<&RunnerPoolRow> {
+        self.tables.runner_pools.iter().find(|row| row.name == name)
+    }
+
+    /// The commit of an action, by `OWNER/REPOSITORY`.
+    pub fn action(&self, name: &str) -> Option<&ActionRow> {
+        self.tables.actions.iter().find(|row| row.name == name)
+    }
+
+    /// The runner with this name, label or alias.
+    pub fn runner(&self, word: &str) -> Option<&RunnerRow> {
+        self.tables.runners.iter().find(|row| {
+            row.name == word
+                || row.labels.iter().any(|l| l == word)
+                || row.aliases.iter().any(|a| a.label == word)
+        })
+    }
+
+    /// The targets of a family, `gfx94X-all`.
+    pub fn family(&self, name: &str) -> Option<&[String]> {
+        self.tables
+            .families
+            .iter()
+            .find(|row| row.family == name)
+            .map(|row| row.members.as_slice())
+    }
+
+    /// A limit of GitHub by its name in the facts, `jobs-per-matrix`.
+    pub fn limit(&self, name: &str) -> Option<&LimitRow> {
+        self.tables.limits.iter().find(|row| row.name == name)
+    }
+
+    /// The value of a limit, in the unit of its row; one that is missing in the facts limits
+    /// nothing.
+    pub fn most(&self, name: &str) -> usize {
+        self.limit(name)
+            .and_then(|row| usize::try_from(row.value).ok())
+            .unwrap_or(usize::MAX)
+    }
+
+    /// Returns how many files one publish may send within an hour: what GitHub takes of a
+    /// repository (`content-per-hour`), less a tenth for what else is done there.
+    pub fn files_per_hour(&self) -> usize {
+        let most = self.most("content-per-hour");
+        most - most / 10
+    }
+
+    /// A named set of libraries that repairing leaves alone, `rocm`.
+    pub fn preset(&self, name: &str) -> Option<&PresetRow> {
+        self.tables.presets.iter().find(|row| row.name == name)
+    }
+
+    /// The row of a library of ROCm by its name, `libamdhip64.so.6`.
+    pub fn soname(&self, soname: &str) -> Option<&SonameRow> {
+        self.tables.sonames.iter().find(|row| row.soname == soname)
+    }
+
+    /// What is known of a wheel beside another version than it was built for: `reach("rocm",
+    /// "newer-minor")`.
+    pub fn reach(&self, about: &str, when: &str) -> Option<&ReachRow> {
+        self.tables
+            .reach
+            .iter()
+            .find(|row| row.about == about && row.when == when)
+    }
+
+    /// A row as people cite it: `torch.yaml, torch 2.6, checked 2026-11-21`.
+    pub fn cite(&self, file: &str, row: &str, origin: &Origin) -> String {
+        format!("compat/{file}, {row}, checked {}", origin.checked)
+    }
+
+    /// What the source of a row is, where in it, and how sure it is.
+    pub fn read_in(&self, origin: &Origin) -> String {
+        let source = self
+            .tables
+            .sources
+            .get(&origin.source)
+            .unwrap_or(&origin.source);
+        let place = if origin.r#ref.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", origin.r#ref)
+        };
+        format!("{source}{place} ({})", origin.status.word())
+    }
+
+    pub(super) fn unknown_package(&self, package: &str, version: &PackageVersion) -> Verdict {
+        Verdict::Unknown(Because {
+            reason: format!("no fact speaks about {package} {version}"),
+            hint: format!("known are {}", and(&self.known_versions(package))),
+            source: String::new(),
+        })
+    }
+
+    fn known_versions(&self, package: &str) -> Vec<String> {
+        let rows = self
+            .tables
+            .packages
+            .iter()
+            .filter(|row| row.package == package && row.is_released());
+        rows.flat_map(|row| std::iter::once(&row.version).chain(&row.same))
+            .cloned()
+            .collect()
+    }
+
+    /// Whether any table names this ROCm version.
+    fn has_rocm(&self, rocm: &RocmVersion) -> bool {
+        self.parsed().rocm.contains(rocm)
+    }
+
+    fn unknown_rocm(&self, rocm: &RocmVersion) -> Verdict {
+        let known = &self.parsed().rocm;
+        let near = nearest_rocm(known, rocm)
+            .map_or_else(String::new, |near| format!("the nearest known is {near}; "));
+        Verdict::Unknown(Because {
+            reason: format!("no fact speaks about ROCm {rocm}"),
+            hint: format!(
+                "{near}set `unknown: lenient`, or add it to the facts as `rock-matrix compat refresh --help` says"
+            ),
+            source: String::new(),
+        })
+    }
+
+    fn unknown_torch(&self, torch: &Version) -> Verdict {
+        let known: Vec<String> = self
+            .tables
+            .torch
+            .iter()
+            .map(|row| row.torch.clone())
+            .collect();
+        Verdict::Unknown(Because {
+            reason: format!("no fact speaks about torch {torch}"),
+            hint: format!(
+                "known are {} to {}; `rock-matrix compat list torch` shows them; `unknown: lenient` in the matrix file builds with others",
+                known.first().map_or("none", String::as_str),
+                known.last().map_or("none", String::as_str)
+            ),
+            source: String::new(),
+        })
+    }
+}
+
+fn find_gfx<'a>(rows: &'a [GfxRow], rocm: &RocmVersion) -> Option<&'a GfxRow> {
+    let by = |text: &str| rows.iter().find(|row| row.rocm.iter().any(|r| r == text));
+    by(rocm.as_str()).or_else(|| by(rocm.minor().as_str()))
+}
+
+/// The listed version nearest to a wanted one: of its minor, else of its major, else the last one
+/// before it, else the first one after it.
+fn nearest_rocm<'a>(listed: &'a [RocmVersion], wanted: &RocmVersion) -> Option<&'a RocmVersion> {
+    let of_minor = listed
+        .iter()
+        .find(|version| version.minor() == wanted.minor());
+    let distance = |version: &&RocmVersion| {
+        (
+            version.parts()[1].abs_diff(wanted.parts()[1]),
+            *version < wanted,
+        )
+    };
+    let of_major = || {
+        listed
+            .iter()
+            .filter(|version| version.major() == wanted.major())
+            .min_by_key(distance)
+    };
+    let before = || listed.iter().filter(|version| *version < wanted).max();
+    of_minor
+        .or_else(of_major)
+        .or_else(before)
+        .or_else(|| listed.iter().min())
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn and(items: &[String]) -> String {
+    match items {
+        [] => "none".to_owned(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Compat;
+    use crate::rows::Tables;
+    use crate::{Because, Verdict};
+    use rock_names::{PythonVersion, RocmVersion, Version};
+
+    fn torch_rocm(torch: &str, rocm: &str) -> Verdict {
+        Compat::embedded().torch_rocm(&torch.parse().unwrap(), &rocm.parse().unwrap())
+    }
+
+    #[track_caller]
+    fn refused(verdict: Verdict) -> Because {
+        match verdict {
+            Verdict::Unsupported(because) => because,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn is_supported(verdict: &Verdict) -> bool {
+        matches!(verdict, Verdict::Supported { .. })
+    }
+
+    #[test]
+    fn the_embedded_tables_are_those_of_the_files() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tables");
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the test compares with the files"
+        )]
+        let read = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap();
+        let mut paths: Vec<_> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        paths.sort();
+        let mut tables = Tables::default();
+        for path in paths
+            .into_iter()
+            .filter(|path| path.extension().is_some_and(|e| e == "yaml"))
+        {
+            tables.merge(serde_yaml::from_str(&read(path)).unwrap());
+        }
+        assert_eq!(Compat::embedded().all_tables(), tables);
+    }
+
+    /// M3
+    #[test]
+    fn every_patch_of_a_torch_minor_has_the_rocm_versions_of_its_row() {
+        for rocm in ["6.4", "7.0", "7.1", "7.2", "7.14", "10.0"] {
+            let answers =
+                ["2.12.0", "2.12.1", "2.12.7"].map(|torch| is_supported(&torch_rocm(torch, rocm)));
+            assert_eq!(answers, [["7.1", "7.2"].contains(&rocm); 3], "{rocm}");
+        }
+    }
+
+    /// M5
+    #[test]
+    fn a_refused_pair_names_the_nearest_rocm_that_works() {
+        let because = refused(torch_rocm("2.6.0", "6.2"));
+        assert_eq!(
+            because.reason,
+            "torch 2.6.0 has wheels for ROCm 6.1 and 6.2.4, not 6.2"
+        );
+        assert!(
+            because.hint.starts_with("use ROCm 6.2.4"),
+            "{}",
+            because.hint
+        );
+        assert_eq!(
+            because.source,
+            "compat/torch.yaml, torch 2.6, checked 2026-11-21"
+        );
+        let because = refused(torch_rocm("2.9.1", "7.2"));
+        assert!(
+            because
+                .hint
+                .starts_with("use ROCm 6.4, or `torch-from: image`"),
+            "{}",
+            because.hint
+        );
+        assert!(
+            refused(torch_rocm("2.5.1", "5.7"))
+                .hint
+                .starts_with("use ROCm 6.1"),
+            "the first one after it"
+        );
+    }
+
+    #[test]
+    fn an_index_named_by_a_minor_serves_its_patches_but_not_those_with_an_index_of_their_own() {
+        assert!(is_supported(&torch_rocm("2.10.0", "7.1.1")));
+        assert!(is_supported(&torch_rocm("2.6.0", "6.2.4")));
+        assert!(
+            !is_supported(&torch_rocm("2.5.1", "6.2.4")),
+            "6.2.4 has its own index, and 2.5 is not in it"
+        );
+        assert!(
+            !is_supported(&torch_rocm("2.14.0", "7.1.4")),
+            "7.1.4 is not 7.14"
+        );
+    }
+
+    /// M11
+    #[test]
+    fn triton_is_no_backend_of_flash_attn_before_2_7() {
+        let compat = Compat::embedded();
+        let ask = |version: &str, backend: &str| {
+            compat.package_backend("flash-attn", &version.parse().unwrap(), backend)
+        };
+        let because = refused(ask("2.6.3", "triton"));
+        assert!(
+            because.reason.contains("no triton backend in this version"),
+            "{}",
+            because.reason
+        );
+        assert_eq!(because.hint, "triton is there since 2.7.4");
+        for version in [
+            "2.7.4",
+            "2.7.4.post1",
+            "2.8.3",
+            "2.8.3.post1",
+            "fa2:4a948e9",
+        ] {
+            assert!(
+                is_supported(&ask(version, "triton")) && is_supported(&ask(version, "ck")),
+                "{version}"
+            );
+        }
+        assert!(is_supported(&ask("2.6.3", "ck")));
+        assert!(matches!(ask("2.5.0", "ck"), Verdict::Unknown(_)));
+        assert!(matches!(ask("fa4:4a948e9", "ck"), Verdict::Unknown(_)));
+        assert!(
+            refused(ask("fa3:4a948e9", "ck"))
+                .reason
+                .contains("no path for AMD GPUs")
+        );
+    }
+
+    /// M14
+    #[test]
+    fn the_targets_of_a_version_are_those_of_its_row_and_gfx950_waits_for_rocm_7() {
+        let compat = Compat::embedded();
+        let wanted = [
+            "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201",
+        ];
+        let kept = |version: &str, rocm: &str| {
+            let row = compat
+                .package("flash-attn", &version.parse().unwrap())
+                .unwrap();
+            let rocm: RocmVersion = rocm.parse().unwrap();
+            let fits = |target: &&str| {
+                row.gfx["ck"].iter().any(|known| known == target)
+                    && compat
+                        .gfx_too_new(&target.parse().unwrap(), &rocm)
+                        .is_none()
+                    && compat
+                        .torch_gfx(&rocm)
+                        .is_none_or(|list| list.gfx.iter().any(|known| known == target))
+            };
+            wanted
+                .iter()
+                .filter(|target| fits(target))
+                .copied()
+                .collect::<Vec<_>>()
+                .join(";")
+        };
+        for (version, rocm, expect) in [
+            ("2.6.3", "6.1", "gfx90a;gfx942"),
+            ("2.7.4.post1", "7.2", "gfx90a;gfx942"),
+            ("2.8.3", "6.2", "gfx90a;gfx942"),
+            ("2.8.3", "6.4", "gfx90a;gfx942"),
+            ("2.8.3", "7.0", "gfx90a;gfx942;gfx950"),
+            ("2.8.3", "7.14", "gfx90a;gfx942;gfx950"),
+            ("fa2:4a948e9", "6.2", "gfx90a;gfx942;gfx1100;gfx1201"),
+            ("fa2:4a948e9", "7.2", "gfx90a;gfx942;gfx950;gfx1100;gfx1201"),
+        ] {
+            assert_eq!(kept(version, rocm), expect, "{version} on ROCm {rocm}");
+        }
+        let gfx950 = "gfx950".parse().unwrap();
+        let reason = compat.gfx_too_new(&gfx950, &"6.4.4".parse().unwrap());
+        assert_eq!(reason.as_deref(), Some("gfx950 needs ROCm 7.0 or later"));
+    }
+
+    /// M19
+    #[test]
+    fn a_free_threaded_python_is_there_only_where_its_row_lists_it() {
+        let compat = Compat::embedded();
+        let has = |torch: &str, python: &str| {
+            is_supported(&compat.torch_python(&torch.parse().unwrap(), python.parse().unwrap()))
+        };
+        assert!(has("2.6.0", "3.13t") && has("2.9.1", "3.14t") && has("2.14.0", "3.14t"));
+        assert!(!has("2.5.1", "3.12t") && !has("2.12.0", "3.13t") && !has("2.8.0", "3.14t"));
+        let because =
+            refused(compat.torch_python(&"2.5.1".parse().unwrap(), "3.13t".parse().unwrap()));
+        assert_eq!(
+            because.reason,
+            "torch 2.5.1 has wheels for no free-threaded Python, not 3.13t"
+        );
+        assert_eq!(
+            because.hint,
+            "use a Python with the global lock: 3.9 to 3.12"
+        );
+    }
+
+    /// M24
+    #[test]
+    fn what_no_row_speaks_about_is_unknown_and_not_illegal() {
+        assert!(matches!(torch_rocm("2.99.0", "7.2"), Verdict::Unknown(_)));
+        let python =
+            Compat::embedded().torch_python(&"2.99.0".parse().unwrap(), "3.12".parse().unwrap());
+        assert!(matches!(python, Verdict::Unknown(_)));
+        let empty = Compat::new(Tables::default());
+        let torch: Version = "2.6.0".parse().unwrap();
+        assert!(matches!(
+            empty.torch_rocm(&torch, &"6.2".parse().unwrap()),
+            Verdict::Unknown(_)
+        ));
+    }
+
+    #[test]
+    fn python_3_9_to_3_14_on_the_newest_patch_of_torch_2_5_to_2_14_gives_98_legal_cells() {
+        let compat = Compat::embedded();
+        let pythons: Vec<PythonVersion> = (9..=14)
+            .map(|minor| format!("3.{minor}").parse().unwrap())
+            .collect();
+        let mut cells = 0;
+        for minor in 5..=14 {
+            let row = compat
+                .torch(&format!("2.{minor}").parse().unwrap())
+                .unwrap();
+            let torch: Version = row.patches.last().unwrap().parse().unwrap();
+            for rocm in &row.rocm_index {
+                assert!(is_supported(
+                    &compat.torch_rocm(&torch, &rocm.parse().unwrap())
+                ));
+                cells += pythons
+                    .iter()
+                    .filter(|python| is_supported(&compat.torch_python(&torch, **python)))
+                    .count();
+            }
+        }
+        assert_eq!(cells, 98);
+    }
+
+    #[test]
+    fn every_rocm_of_an_image_tag_is_in_the_rocm_table() {
+        let compat = Compat::embedded();
+        let listed: Vec<&str> = compat
+            .tables()
+            .rocm
+            .iter()
+            .map(|row| row.rocm.as_str())
+            .collect();
+        for image in compat.images("rocm/pytorch") {
+            assert!(listed.contains(&image.rocm.as_str()), "{}", image.row.tag);
+        }
+        assert!(listed.contains(&"5.2"), "the HIP of Debian 12");
+        let versions = compat.rocm_versions();
+        assert!(versions.is_sorted() && versions.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn a_runner_is_found_by_name_label_and_old_label() {
+        let compat = Compat::embedded();
+        let name = |word: &str| compat.runner(word).map(|row| row.name.as_str());
+        assert_eq!(name("ubuntu-22.04"), Some("ubuntu-22.04"));
+        assert_eq!(name("linux.rocm.gpu.mi350.1"), Some("mi350"));
+        assert_eq!(name("linux.rocm.gpu.gfx950.1"), Some("mi350"));
+        assert_eq!(name("windows-95"), None);
+        assert_eq!(compat.most("no-such-limit"), usize::MAX);
+        assert_eq!(
+            compat.family("gfx94X-all"),
+            Some(&["gfx942".to_owned()][..])
+        );
+    }
+}
