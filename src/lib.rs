@@ -22,7 +22,7 @@ pub use rock_compat as compat;
 pub mod config;
 pub use rock_host as host;
 
-pub mod audit;
+pub use rock_audit as audit;
 pub mod doctor;
 pub mod finder;
 pub mod index;

@@ -25,6 +25,7 @@ use crate::diagnostic::Code;
 /// The tables of codes, by crate.
 const CRATES: &[&[&[&Code]]] = &[
     // crates
+    rock_audit::codes::ALL,
     rock_compat::codes::ALL,
     rock_wheel::codes::ALL,
     rock_sys::codes::ALL,

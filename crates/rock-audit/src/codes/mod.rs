@@ -1,0 +1,10 @@
+//! The diagnostic codes of this crate, one module a letter.
+
+pub mod elf;
+pub mod rocm;
+pub mod wheel;
+
+use rock_diagnostic::Code;
+
+/// All codes of this crate, by letter.
+pub const ALL: &[&[&Code]] = &[elf::ALL, rocm::ALL, wheel::ALL];

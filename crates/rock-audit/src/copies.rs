@@ -1,0 +1,326 @@
+//! Libraries that are in a wheel several times: what links were before they were packed.
+//!
+//! In: the files of a wheel, and its archive. Out: the groups of copies, and the copies that
+//! nothing names.
+//!
+//! **Invariant:** what is said to be needless was compared by SHA-256, and of each library one file
+//! stays.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+use sha2::{Digest as _, Sha256};
+
+use super::inspect::{FileFacts, FileKind};
+use super::library::Library;
+use super::limits::MAX_FILE_NAME_BYTES;
+use super::search::{installed, is_data};
+use super::tree::Excludes;
+use rock_bytes::start_threads;
+use rock_wheel::{Archive, Member, Meter, Watch, WheelError};
+
+/// A copy that may be left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Needless {
+    /// Its path in the wheel.
+    pub path: String,
+    /// The path of the copy that stays.
+    pub same_as: String,
+    /// The size of each.
+    pub size_bytes: u64,
+}
+
+/// Libraries of one size and CRC-32, more than one of each, by the path of the first.
+pub(super) fn copies(files: &[FileFacts]) -> Vec<Vec<&FileFacts>> {
+    let mut groups: BTreeMap<(u64, u32, Option<&str>), Vec<&FileFacts>> = BTreeMap::new();
+    for file in files {
+        if let FileKind::Library(library) = &file.kind {
+            groups
+                .entry((file.size_bytes, file.crc32, library.soname.as_deref()))
+                .or_default()
+                .push(file);
+        }
+    }
+    let mut groups: Vec<Vec<&FileFacts>> = groups
+        .into_values()
+        .filter(|group| group.len() > 1)
+        .collect();
+    groups.sort_by(|one, other| one[0].path.cmp(&other[0].path));
+    groups
+}
+
+/// The copies of libraries whose file names stand nowhere in the wheel: no library needs them, and
+/// no file that loads libraries at run time spells them. A copy named as the library names itself
+/// stays, and so do extension modules, programs, libraries without a SONAME, what `loaded` matches,
+/// and what is not installed beside the others.
+///
+/// Names that a program puts together at run time are not seen.
+///
+/// # Errors
+/// When a member is damaged or cannot be read.
+pub fn needless_copies(
+    archive: &Archive<'_>,
+    files: &[FileFacts],
+    loaded: &Excludes,
+    watch: &Watch<'_>,
+) -> Result<Vec<Needless>, WheelError> {
+    let groups = same(archive, copies(files))?;
+    let asked: BTreeSet<&[u8]> = groups
+        .iter()
+        .flatten()
+        .filter(|file| !must_stay(file, loaded))
+        .map(|file| file_name(&file.path).as_bytes())
+        .collect();
+    if asked.is_empty() {
+        return Ok(Vec::new());
+    }
+    let named = named(archive, &asked, watch)?;
+    let mut needless = Vec::new();
+    for group in groups {
+        let (mut stay, mut go): (Vec<&FileFacts>, Vec<&FileFacts>) =
+            group.into_iter().partition(|file| {
+                must_stay(file, loaded) || named.contains(file_name(&file.path).as_bytes())
+            });
+        if stay.is_empty() {
+            go.sort_by_key(|file| (file_name(&file.path).len(), &file.path));
+            stay.push(go.remove(0));
+        }
+        let needless_one = |file: &FileFacts| Needless {
+            path: file.path.clone(),
+            same_as: stay[0].path.clone(),
+            size_bytes: file.size_bytes,
+        };
+        needless.extend(go.into_iter().map(needless_one));
+    }
+    needless.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(needless)
+}
+
+/// The groups apart where their bytes are not the same after all.
+fn same<'f>(
+    archive: &Archive<'_>,
+    groups: Vec<Vec<&'f FileFacts>>,
+) -> Result<Vec<Vec<&'f FileFacts>>, WheelError> {
+    let digest = |file: &&'f FileFacts| {
+        let Some(member) = archive.member(&file.path) else {
+            return Ok(None);
+        };
+        let mut hasher = Sha256::new();
+        archive.stream(member, &mut |bytes| hasher.update(bytes))?;
+        Ok(Some((<[u8; 32]>::from(hasher.finalize()), *file)))
+    };
+    start_threads();
+    let mut apart = Vec::new();
+    for group in groups {
+        let digests: Vec<_> = group
+            .par_iter()
+            .map(digest)
+            .collect::<Result<_, WheelError>>()?;
+        let mut by_digest: BTreeMap<[u8; 32], Vec<&FileFacts>> = BTreeMap::new();
+        for (digest, file) in digests.into_iter().flatten() {
+            by_digest.entry(digest).or_default().push(file);
+        }
+        apart.extend(by_digest.into_values().filter(|group| group.len() > 1));
+    }
+    Ok(apart)
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether a file is none of which one copy is enough, whoever names it.
+fn must_stay(file: &FileFacts, loaded: &Excludes) -> bool {
+    let FileKind::Library(library) = &file.kind else {
+        return true;
+    };
+    let Library {
+        soname: Some(soname),
+        extension: None,
+        interpreter: None,
+        ..
+    } = library.as_ref()
+    else {
+        return true;
+    };
+    let name = file_name(&file.path);
+    let is_elsewhere = is_data(file.path.split('/').next().unwrap_or_default())
+        && installed(&file.path) == file.path;
+    let is_plain =
+        name.len() <= MAX_FILE_NAME_BYTES && name.contains(".so") && name.bytes().all(is_of_name);
+    !is_plain || is_elsewhere || name == soname || loaded.has(name) || loaded.has(&file.path)
+}
+
+/// The names that stand in some member. Those of the dist-info do not count: RECORD lists every
+/// file.
+fn named<'n>(
+    archive: &Archive<'_>,
+    asked: &BTreeSet<&'n [u8]>,
+    watch: &Watch<'_>,
+) -> Result<BTreeSet<&'n [u8]>, WheelError> {
+    let counts = |member: &&Member| {
+        !member.is_folder()
+            && !member
+                .name()
+                .split('/')
+                .next()
+                .is_some_and(is_dist_info_name)
+    };
+    let members: Vec<&Member> = archive.members().iter().filter(counts).collect();
+    let meter = Meter::new(
+        members.iter().map(|member| member.size_bytes()).sum(),
+        watch,
+    );
+    let search = |member: &&Member| {
+        let mut search = Search::new(asked);
+        archive.stream(member, &mut |bytes| {
+            search.feed(bytes);
+            meter.add(bytes.len() as u64);
+        })?;
+        Ok(search.finish())
+    };
+    start_threads();
+    let found: Vec<BTreeSet<&[u8]>> = members
+        .par_iter()
+        .with_max_len(1)
+        .map(search)
+        .collect::<Result<_, WheelError>>()?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+fn is_dist_info_name(folder: &str) -> bool {
+    folder.strip_suffix(".dist-info").is_some()
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_.+-".contains(&byte)
+}
+
+/// Looks for file names of libraries in bytes that pass by. A name counts where no more of a name
+/// follows it; what stands before it does not matter, because linkers share the ends of texts.
+struct Search<'a, 'n> {
+    asked: &'a BTreeSet<&'n [u8]>,
+    lengths: BTreeSet<usize>,
+    held: Vec<u8>,
+    found: BTreeSet<&'n [u8]>,
+}
+
+/// What every name that is looked for has.
+const ENDING: &[u8] = b".so";
+
+impl<'a, 'n> Search<'a, 'n> {
+    fn new(asked: &'a BTreeSet<&'n [u8]>) -> Self {
+        let lengths = asked.iter().map(|name| name.len()).collect();
+        Self {
+            asked,
+            lengths,
+            held: Vec::new(),
+            found: BTreeSet::new(),
+        }
+    }
+
+    fn feed(&mut self, bytes: &[u8]) {
+        self.held.extend_from_slice(bytes);
+        self.look(false);
+        // A name, and the byte after it, may go on in the next piece.
+        let gone = self.held.len().saturating_sub(2 * MAX_FILE_NAME_BYTES + 2);
+        self.held.drain(..gone);
+    }
+
+    fn finish(mut self) -> BTreeSet<&'n [u8]> {
+        self.look(true);
+        self.found
+    }
+
+    fn look(&mut self, is_end: bool) {
+        let bytes = self.held.as_slice();
+        for at in memchr::memmem::find_iter(bytes, ENDING) {
+            let rest = &bytes[at + ENDING.len()..];
+            let more = rest
+                .iter()
+                .take(MAX_FILE_NAME_BYTES)
+                .take_while(|byte| is_of_name(**byte))
+                .count();
+            let is_cut = more == rest.len() && !is_end;
+            if is_cut || more == MAX_FILE_NAME_BYTES {
+                continue;
+            }
+            // A full stop after a name ends a sentence.
+            let end = at + ENDING.len() + more;
+            let stops = bytes[at + ENDING.len()..end]
+                .iter()
+                .rev()
+                .take_while(|byte| **byte == b'.')
+                .count();
+            let end = end - stops;
+            for length in self.lengths.iter().filter(|length| **length <= end) {
+                if let Some(name) = self.asked.get(&bytes[end - length..end]) {
+                    self.found.insert(name);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_FILE_NAME_BYTES, Search};
+    use std::collections::BTreeSet;
+
+    #[track_caller]
+    fn check(text: &str, expect: &[&str]) {
+        let asked: BTreeSet<&[u8]> = ["libx.so", "libx.so.1"].map(str::as_bytes).into();
+        for piece in [1, 3, 7, 4096] {
+            let mut search = Search::new(&asked);
+            text.as_bytes()
+                .chunks(piece)
+                .for_each(|bytes| search.feed(bytes));
+            let found: Vec<_> = search
+                .finish()
+                .into_iter()
+                .map(|name| std::str::from_utf8(name).unwrap())
+                .collect();
+            assert_eq!(found, expect, "{text:?} in pieces of {piece}");
+        }
+    }
+
+    #[test]
+    fn a_name_counts_where_no_more_of_a_name_follows() {
+        check("\0libx.so.1\0", &["libx.so.1"]);
+        check("CDLL('libx.so')", &["libx.so"]);
+        check("load libx.so. Then go", &["libx.so"]);
+        check("at the end libx.so", &["libx.so"]);
+        check("lib/liblibx.so.1", &["libx.so.1"]);
+        check("libx.so.1.2 libx.sof libx.so_", &[]);
+        check(
+            &format!("{}libx.so.1{}", "y".repeat(5000), "\0".repeat(5000)),
+            &["libx.so.1"],
+        );
+        check(&format!("libx.so{}", ".so".repeat(300)), &[]);
+    }
+
+    /// A name as long as the limit is found in pieces of any size; of a longer one the end is no
+    /// name.
+    #[test]
+    fn names_are_found_up_to_the_limit() {
+        let longest = format!("x.so{}", "y".repeat(MAX_FILE_NAME_BYTES - 4));
+        for (text, expect) in [
+            (longest.clone(), vec![longest.as_str()]),
+            (format!("{longest}y"), vec![]),
+        ] {
+            let asked: BTreeSet<&[u8]> = [longest.as_bytes()].into();
+            for piece in [1, 7, 4096] {
+                let mut search = Search::new(&asked);
+                text.as_bytes()
+                    .chunks(piece)
+                    .for_each(|bytes| search.feed(bytes));
+                let found: Vec<_> = search
+                    .finish()
+                    .into_iter()
+                    .map(|name| std::str::from_utf8(name).unwrap())
+                    .collect();
+                assert_eq!(found, expect, "{} bytes in pieces of {piece}", text.len());
+            }
+        }
+    }
+}

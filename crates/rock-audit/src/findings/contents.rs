@@ -1,0 +1,360 @@
+//! What a finished wheel must hold and require, by the rows of `wheel-contents`, and whether all
+//! that are expected are there.
+
+use regex::Regex;
+
+use super::devices::DeviceWheels;
+use crate::codes::{rocm as codes, wheel as wheel_codes};
+use crate::embed::{is_embedded, known_embedding, says_embedded};
+use crate::tree::Excludes;
+use rock_compat::rows::{EqualRow, WheelContentRow};
+use rock_compat::{Compat, TableGroup};
+use rock_diagnostic::{Code, Diagnostic, Place, Severity};
+use rock_names::{DistributionName, Version, WheelName};
+use rock_wheel::{Wheel, WheelError};
+
+/// What is read of a member at most.
+const LIMIT_BYTES: u64 = 1 << 20;
+
+/// What is expected of finished wheels.
+#[derive(Debug, Clone, Default)]
+pub struct Expected {
+    /// Distributions that there must be a wheel of.
+    pub distributions: Vec<DistributionName>,
+    /// What they were built with, `aotriton`.
+    pub features: Vec<String>,
+    /// The names of all wheels that lie beside each other, sorted.
+    pub names: Vec<WheelName>,
+}
+
+/// The features that rows know, sorted.
+pub fn features(compat: &Compat) -> Vec<&str> {
+    let rows = compat.tables_of(TableGroup::Contents).wheel_contents.iter();
+    let mut known: Vec<&str> = rows
+        .map(|row| row.feature.as_str())
+        .filter(|feature| !feature.is_empty())
+        .collect();
+    known.sort_unstable();
+    known.dedup();
+    known
+}
+
+impl Expected {
+    /// Whether a wheel is of one of the distributions.
+    pub fn has(&self, name: &WheelName) -> bool {
+        let own = project(name);
+        self.distributions.iter().any(|one| one.normalized() == own)
+    }
+
+    /// The wheels of a distribution, in order.
+    pub fn of<'e>(
+        &'e self,
+        distribution: &'e DistributionName,
+    ) -> impl Iterator<Item = &'e WheelName> {
+        let normal = distribution.normalized();
+        self.names
+            .iter()
+            .filter(move |name| project(name) == normal)
+    }
+
+    /// Distributions without a wheel, and those with several.
+    pub fn shortfalls(&self, compat: &Compat) -> Vec<Diagnostic> {
+        let platform = self
+            .names
+            .iter()
+            .map(system)
+            .find(|system| *system == "windows")
+            .unwrap_or("linux");
+        let told = |distribution: &DistributionName| {
+            let found: Vec<String> = self.of(distribution).map(ToString::to_string).collect();
+            match found.as_slice() {
+                [] => Some(missing(distribution, platform, compat)),
+                [_] => None,
+                [first, ..] => {
+                    let message = format!("there are {} wheels of {distribution}", found.len());
+                    let told = found.iter().fold(
+                        Diagnostic::new(&wheel_codes::SEVERAL_WHEELS, message),
+                        |told, name| told.note(format!("`{name}`")),
+                    );
+                    let help = format!(
+                        "remove what an earlier build left; `{first}` is the first and taken for it"
+                    );
+                    Some(told.help(help))
+                }
+            }
+        };
+        self.distributions.iter().filter_map(told).collect()
+    }
+
+    /// What this wheel lacks of what is expected of one of its distribution and size.
+    ///
+    /// # Errors
+    /// When a member cannot be read.
+    pub fn lacks(
+        &self,
+        shown: &str,
+        wheel: &Wheel<'_>,
+        size_bytes: u64,
+        name: &WheelName,
+        compat: &Compat,
+    ) -> Result<Vec<Diagnostic>, WheelError> {
+        let mut found = Vec::new();
+        let (own, platform) = (project(name), system(name));
+        let embedding = known_embedding(name, compat);
+        let is_inside = says_embedded(name) || embedding.is_some_and(|row| is_embedded(wheel, row));
+        let rocm = if is_inside { "inside" } else { "packages" };
+        let is_split = !DeviceWheels::new(wheel.metadata(), compat)
+            .distributions
+            .is_empty();
+        let applies = |row: &&WheelContentRow| {
+            row.distribution == own
+                && (row.platform.is_empty() || row.platform == platform)
+                && (row.rocm.is_empty() || row.rocm == rocm)
+                && !(row.whole && is_split)
+                && (row.feature.is_empty() || self.features.contains(&row.feature))
+        };
+        for row in compat
+            .tables_of(TableGroup::Contents)
+            .wheel_contents
+            .iter()
+            .filter(applies)
+        {
+            let looking = Looking { shown, wheel, row };
+            found.extend(looking.is_too_small(size_bytes));
+            found.extend(looking.holds());
+            found.extend(looking.requires());
+            found.extend(
+                self.names
+                    .iter()
+                    .filter(|beside| row.beside.contains(&project(beside)))
+                    .filter_map(|beside| looking.requires_beside(beside, &self.names)),
+            );
+            if let Some(equal) = &row.equal {
+                found.extend(looking.equals(equal)?);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// That there is no wheel of a distribution; a remark where there is none for the platform.
+fn missing(distribution: &DistributionName, platform: &str, compat: &Compat) -> Diagnostic {
+    let normal = distribution.normalized();
+    let finding = Diagnostic::new(
+        &wheel_codes::WHEEL_NOT_THERE,
+        format!("there is no wheel of {distribution}"),
+    );
+    let absent = |row: &&WheelContentRow| {
+        row.absent && row.distribution == normal && row.platform == platform
+    };
+    match compat
+        .tables_of(TableGroup::Contents)
+        .wheel_contents
+        .iter()
+        .find(absent)
+    {
+        Some(row) => finding.severity(Severity::Note).note(row.reason.clone()),
+        None => finding
+            .at(Place::Argument("--expect".to_owned()), "")
+            .help("see the log of the build that should have left it"),
+    }
+}
+
+/// One row held against one wheel.
+struct Looking<'l> {
+    shown: &'l str,
+    wheel: &'l Wheel<'l>,
+    row: &'l WheelContentRow,
+}
+
+impl Looking<'_> {
+    fn told(&self, code: &'static Code, message: String, member: &str) -> Diagnostic {
+        let place = Place::Member {
+            wheel: self.shown.to_owned(),
+            member: member.to_owned(),
+        };
+        let finding = Diagnostic::new(code, message).at(place, self.row.reason.clone());
+        if self.row.help.is_empty() {
+            finding
+        } else {
+            finding.help(self.row.help.clone())
+        }
+    }
+
+    fn bad_pattern(&self, reason: &dyn std::fmt::Display) -> Diagnostic {
+        let message = format!(
+            "a row of `wheel-contents` about {}: {reason}",
+            self.row.distribution
+        );
+        Diagnostic::new(&wheel_codes::BAD_PATTERN, message)
+            .help("correct the row; `--compat` names its folder")
+    }
+
+    fn regex(&self, pattern: &str) -> Result<Regex, Diagnostic> {
+        Regex::new(pattern).map_err(|error| self.bad_pattern(&error.to_string().replace('\n', " ")))
+    }
+
+    fn is_too_small(&self, size_bytes: u64) -> Option<Diagnostic> {
+        let least = self.row.least_bytes;
+        let message = || format!("it has {size_bytes} bytes, and a finished one at least {least}");
+        let finding = || Diagnostic::new(&wheel_codes::WHEEL_TOO_SMALL, message());
+        let place = Place::File(self.shown.to_owned().into());
+        (size_bytes < least).then(|| {
+            finding()
+                .at(place, self.row.reason.clone())
+                .help(self.row.help.clone())
+        })
+    }
+
+    fn holds(&self) -> Vec<Diagnostic> {
+        let lacks = |pattern: &String| {
+            let one = match Excludes::new([pattern.as_str()]) {
+                Ok(one) => one,
+                Err(reason) => return Some(self.bad_pattern(&reason)),
+            };
+            let mut members = self.wheel.archive().members().iter();
+            let is_there = members.any(|member| member.size_bytes() > 0 && one.has(member.name()));
+            (!is_there).then(|| {
+                self.told(
+                    &codes::CONTENT_MISSING,
+                    format!("it holds no `{pattern}`"),
+                    pattern,
+                )
+            })
+        };
+        self.row.holds.iter().filter_map(lacks).collect()
+    }
+
+    /// What METADATA requires, without markers and blanks.
+    fn requirements(&self) -> impl Iterator<Item = String> {
+        self.wheel.metadata().all("Requires-Dist").map(|line| {
+            let plain = line.split(';').next().unwrap_or_default();
+            plain
+                .chars()
+                .filter(|c| !c.is_whitespace() && !matches!(c, '(' | ')'))
+                .collect()
+        })
+    }
+
+    fn requires(&self) -> Option<Diagnostic> {
+        if self.row.requires.is_empty() {
+            return None;
+        }
+        let pattern = match self.regex(&self.row.requires) {
+            Ok(pattern) => pattern,
+            Err(fault) => return Some(fault),
+        };
+        let is_there = self
+            .requirements()
+            .any(|requirement| pattern.is_match(&requirement));
+        let metadata = self.wheel.dist_info_path("METADATA");
+        let message = || format!("METADATA has no `Requires-Dist` that matches `{pattern}`");
+        (!is_there).then(|| self.told(&codes::REQUIREMENT_MISSING, message(), &metadata))
+    }
+
+    /// That a wheel beside this one is not required at its version, nor another one of its project.
+    fn requires_beside(&self, beside: &WheelName, names: &[WheelName]) -> Option<Diagnostic> {
+        let own = project(beside);
+        let is_one = |requirement: &String| {
+            let Some((name, version)) = requirement.split_once("==") else {
+                return false;
+            };
+            let is_own = name
+                .parse::<DistributionName>()
+                .is_ok_and(|name| name.normalized() == own);
+            let version = version.parse::<Version>();
+            let mut of_it = names.iter().filter(|name| project(name) == own);
+            is_own && version.is_ok_and(|version| of_it.any(|name| name.version == version))
+        };
+        let is_required = self.requirements().any(|requirement| is_one(&requirement));
+        let message = || {
+            format!(
+                "METADATA does not require `{}`, which lies beside it",
+                beside.requirement()
+            )
+        };
+        let metadata = self.wheel.dist_info_path("METADATA");
+        (!is_required).then(|| self.told(&codes::REQUIREMENT_MISSING, message(), &metadata))
+    }
+
+    /// What is not there at all is told by other rows.
+    fn equals(&self, equal: &EqualRow) -> Result<Option<Diagnostic>, WheelError> {
+        let Some(member) = self.wheel.archive().member(&equal.member) else {
+            return Ok(None);
+        };
+        let (find, requires) = match (self.regex(&equal.find), self.regex(&equal.requires)) {
+            (Ok(find), Ok(requires)) => (find, requires),
+            (Err(fault), _) | (_, Err(fault)) => return Ok(Some(fault)),
+        };
+        let content = self.wheel.archive().read(member, LIMIT_BYTES)?;
+        let content = String::from_utf8_lossy(&content);
+        let group =
+            |pattern: &Regex, text: &str| Some(pattern.captures(text)?.get(1)?.as_str().to_owned());
+        let told =
+            |message: String| Some(self.told(&codes::CONTENT_DISAGREES, message, &equal.member));
+        let Some(written) = group(&find, &content) else {
+            return Ok(told(format!("nothing in it matches `{find}`")));
+        };
+        let Some(required) = self
+            .requirements()
+            .find_map(|requirement| group(&requires, &requirement))
+        else {
+            return Ok(None);
+        };
+        let (one, other) = (written.parse::<Version>(), required.parse::<Version>());
+        let is_same =
+            written == required || matches!((one, other), (Ok(one), Ok(other)) if one == other);
+        Ok(if is_same {
+            None
+        } else {
+            told(format!(
+                "it says `{written}`, and METADATA requires `{required}`"
+            ))
+        })
+    }
+}
+
+fn project(name: &WheelName) -> String {
+    name.distribution
+        .parse::<DistributionName>()
+        .map_or_else(|_| name.distribution.clone(), |name| name.normalized())
+}
+
+/// What the rows call the system of a wheel.
+fn system(name: &WheelName) -> &'static str {
+    if name
+        .platform
+        .tags()
+        .iter()
+        .any(|tag| tag.starts_with("win"))
+    {
+        "windows"
+    } else {
+        "linux"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+
+    use crate::tree::Excludes;
+    use rock_compat::Compat;
+
+    #[test]
+    fn the_patterns_of_the_shipped_rows_can_be_read() {
+        for row in &Compat::embedded()
+            .tables_of(rock_compat::TableGroup::Contents)
+            .wheel_contents
+        {
+            Excludes::new(row.holds.iter().map(String::as_str)).unwrap();
+            let equal = row
+                .equal
+                .iter()
+                .flat_map(|equal| [&equal.find, &equal.requires]);
+            for pattern in equal.chain([&row.requires]) {
+                Regex::new(pattern).unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! One library under several names.
+
+use super::Subject;
+use crate::codes::wheel as codes;
+use crate::copies::copies;
+use rock_diagnostic::{Diagnostic, counted};
+
+/// How many copies are named; the rest is counted.
+const SHOWN: usize = 5;
+
+pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
+    copies(subject.files)
+        .into_iter()
+        .map(|group| {
+            let needless = (group.len() as u64 - 1).saturating_mul(group[0].size_bytes);
+            let message = format!(
+                "it is in the wheel {} times, {needless} bytes more than once takes",
+                group.len()
+            );
+            let finding = subject.on_member(&codes::COPIED_LIBRARY, &group[0].path, message);
+            let others = &group[1..];
+            let named = others.iter().take(SHOWN).fold(finding, |finding, other| {
+                finding.note(format!("`{}` has the same bytes", other.path))
+            });
+            let named = match others.len().saturating_sub(SHOWN) {
+                0 => named,
+                more => named.note(format!("and {}", counted(more, "other file"))),
+            };
+            named.help(
+                "drop those that nothing names with `rock-matrix wheel repair --dedup-sonames`",
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,148 @@
+//! Device wheels, which hold only code for GPUs, and the host wheels that require them.
+
+use std::collections::BTreeSet;
+
+use super::split::SplitCode;
+use super::{Subject, also_in};
+use crate::codes::rocm as codes;
+use rock_codeobj::Target;
+use rock_compat::Compat;
+use rock_diagnostic::Diagnostic;
+use rock_names::{DistributionName, Requirement, WheelName};
+use rock_wheel::Headers;
+
+/// Device wheels of a host wheel, as its METADATA names them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeviceWheels {
+    /// Their distributions, in normal form.
+    pub distributions: BTreeSet<String>,
+    /// The targets and bundles of targets at the ends of their names.
+    pub bundles: BTreeSet<String>,
+    /// The targets that there is one for.
+    pub targets: BTreeSet<Target>,
+    /// A requirement that installs one with the host wheel, `torch[device-gfx942]`, where METADATA
+    /// has an extra for it.
+    pub example: Option<String>,
+}
+
+impl DeviceWheels {
+    /// Reads METADATA of a host wheel; empty for other wheels. Device packages of other
+    /// distributions, such as those of the ROCm SDK, do not count: they hold no code of this wheel.
+    pub fn new(metadata: &Headers, compat: &Compat) -> Self {
+        let mut found = Self::default();
+        let own = metadata
+            .get("Name")
+            .and_then(|name| name.parse::<DistributionName>().ok());
+        let own = own.map(|name| name.normalized());
+        let names = metadata
+            .all("Requires-Dist")
+            .filter_map(|text| text.parse::<Requirement>().ok());
+        let mut first = None;
+        for name in names.map(|requirement| requirement.name().to_owned()) {
+            let Some(package) = compat.device_package(&name) else {
+                continue;
+            };
+            if compat.host_of_device(&package.device) != own.as_deref() || own.is_none() {
+                continue;
+            }
+            found.bundles.insert(package.bundle.clone());
+            if package.is_of_one_target() {
+                found.targets.insert(Target::from_text(&package.bundle));
+                first.get_or_insert(format!("device-{}", package.bundle));
+            }
+            found.distributions.insert(name);
+        }
+        let has_extra = |extra: &String| {
+            metadata
+                .all("Provides-Extra")
+                .any(|one| one == extra.as_str())
+        };
+        let example = first.filter(has_extra).zip(metadata.get("Name"));
+        found.example = example.map(|(extra, name)| format!("{name}[{extra}]"));
+        found
+    }
+
+    fn has(&self, wheel: &str) -> bool {
+        let name = wheel
+            .rsplit('/')
+            .next()
+            .and_then(|file| file.parse::<WheelName>().ok());
+        let distribution = name.and_then(|name| name.distribution.parse::<DistributionName>().ok());
+        distribution.is_some_and(|one| self.distributions.contains(&one.normalized()))
+    }
+}
+
+/// The device wheels of a host wheel, where none of them is among these wheels: what they hold is
+/// not known.
+pub(super) fn elsewhere<'w>(
+    wheel: &'w SplitCode,
+    wheels: &[SplitCode],
+) -> Option<&'w DeviceWheels> {
+    let devices = &wheel.devices;
+    let is_there = || wheels.iter().any(|one| devices.has(&one.wheel));
+    (!devices.distributions.is_empty() && !is_there()).then_some(devices)
+}
+
+/// Code in a device wheel for other targets than its name says.
+pub(super) fn findings(subject: Subject<'_>) -> Option<Diagnostic> {
+    let package = subject.compat.device_package(&subject.name.distribution)?;
+    let is_other = |target: &Target| {
+        let text = target.to_string();
+        !package
+            .targets
+            .iter()
+            .any(|known| Some(known.as_str()) == text.split(':').next())
+    };
+    let others = |file: &super::FileFacts| -> Vec<String> {
+        file.inventory
+            .targets()
+            .into_keys()
+            .filter(is_other)
+            .map(|target| target.to_string())
+            .collect()
+    };
+    let mut with_others = subject
+        .files
+        .iter()
+        .map(|file| (file, others(file)))
+        .filter(|(_, others)| !others.is_empty());
+    let (file, others) = with_others.next()?;
+    let message = format!(
+        "the name of the wheel says {}, and this is for {}",
+        package.bundle,
+        others.join(", ")
+    );
+    let finding = subject.on_member(&codes::OTHER_DEVICE_CODE, &file.path, message);
+    let help = "split the host wheel again: code for a target goes into the device wheel that is named for it";
+    Some(also_in(finding, 1 + with_others.count()).help(help))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DeviceWheels;
+    use rock_compat::Compat;
+    use rock_wheel::Headers;
+
+    #[test]
+    fn device_packages_of_other_distributions_hold_no_code_of_a_wheel() {
+        let read = |name: &str, requires: &[&str]| {
+            let requires = requires
+                .iter()
+                .map(|text| format!("Requires-Dist: {text}\n"))
+                .collect::<String>();
+            let text = format!("Metadata-Version: 2.1\nName: {name}\nVersion: 1\n{requires}");
+            DeviceWheels::new(&Headers::parse(text.into_bytes()), &Compat::embedded()).bundles
+        };
+        let requires = [
+            "rocm-sdk-device-gfx942==7.14",
+            "amd-torch-device-gfx942==1; extra == 'device-gfx942'",
+        ];
+        assert_eq!(
+            read("torch", &requires).into_iter().collect::<Vec<_>>(),
+            ["gfx942"]
+        );
+        for other in ["torchvision", "amd-torch-device-gfx942", "own"] {
+            assert!(read(other, &requires).is_empty(), "{other}");
+        }
+    }
+}

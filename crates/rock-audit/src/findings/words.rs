@@ -1,0 +1,102 @@
+//! What stands in a label behind accelerator and torch: gfx targets, Pythons and backends, glued or
+//! joined with dots.
+//!
+//! **Invariant:** a text is read as a whole or not at all: no word is found in the middle of
+//! another.
+
+use rock_names::GfxTarget;
+
+/// A part of the tail of a label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Word {
+    /// A gfx target.
+    Gfx(GfxTarget),
+    /// A version of Python by its digits, `312`.
+    Python(String),
+    /// The C++ ABI: whether it is the one since GCC 5.
+    Abi(bool),
+    /// A backend that the contents can contradict.
+    Backend(&'static str),
+    /// What nothing is known of.
+    Other(String),
+}
+
+/// The backend whose kernels are compiled where they run.
+pub(super) const TRITON: &str = "triton";
+/// The backend whose kernels are compiled ahead.
+pub(super) const CK: &str = "ck";
+
+/// The words of a tail, `triton.gfx942` or `gfx942ck`.
+pub(super) fn words(tail: &str) -> Vec<Word> {
+    let segments = tail.split('.').filter(|segment| !segment.is_empty());
+    segments
+        .flat_map(|segment| read(segment).unwrap_or_else(|| vec![Word::Other(segment.to_owned())]))
+        .collect()
+}
+
+fn read(text: &str) -> Option<Vec<Word>> {
+    if text.is_empty() {
+        return Some(Vec::new());
+    }
+    let fixed = [
+        (TRITON, Word::Backend(TRITON)),
+        (CK, Word::Backend(CK)),
+        ("cxx11abitrue", Word::Abi(true)),
+        ("cxx11abifalse", Word::Abi(false)),
+    ];
+    let with = |word: Word, rest: &str| read(rest).map(|more| [vec![word], more].concat());
+    if let Some((rest, word)) = fixed
+        .into_iter()
+        .find_map(|(known, word)| Some((text.strip_prefix(known)?, word)))
+    {
+        return with(word, rest);
+    }
+    if let Some(rest) = text.strip_prefix("py").or_else(|| text.strip_prefix("cp")) {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        return if digits == 0 {
+            None
+        } else {
+            with(Word::Python(rest[..digits].to_owned()), &rest[digits..])
+        };
+    }
+    // Three or four digits follow `gfx`, the last ones hexadecimal, and so may be the next word's
+    // first letter.
+    ["gfx".len() + 4, "gfx".len() + 3]
+        .into_iter()
+        .find_map(|length| {
+            let (target, rest) = text.split_at_checked(length)?;
+            with(Word::Gfx(target.parse().ok()?), rest)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Word, words};
+
+    #[track_caller]
+    fn check(tail: &str, expect: &[Word]) {
+        assert_eq!(words(tail), expect, "{tail}");
+    }
+
+    #[test]
+    fn words_are_read_glued_and_joined_with_dots() {
+        let gfx = |name: &str| Word::Gfx(name.parse().unwrap());
+        check("gfx942", &[gfx("gfx942")]);
+        check("gfx90agfx1100", &[gfx("gfx90a"), gfx("gfx1100")]);
+        check("gfx942ck", &[gfx("gfx942"), Word::Backend("ck")]);
+        check(
+            "py312triton",
+            &[Word::Python("312".to_owned()), Word::Backend("triton")],
+        );
+        check("triton.gfx942", &[Word::Backend("triton"), gfx("gfx942")]);
+        check("cxx11abifalse", &[Word::Abi(false)]);
+        check(
+            "hipblaslt.ckx",
+            &[
+                Word::Other("hipblaslt".to_owned()),
+                Word::Other("ckx".to_owned()),
+            ],
+        );
+        check("", &[]);
+    }
+}

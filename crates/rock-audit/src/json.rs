@@ -1,0 +1,461 @@
+//! A report as other programs read it: the keys of auditwheel's `show --json`, and our own beside
+//! them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::findings::{Archive, SplitCode, archives_of, contradicts_claim};
+use super::inspect::{FileFacts, FileKind};
+use super::report::Report;
+use super::tree::Found;
+use super::verdict::Verdict;
+use rock_codeobj::{Inventory, Union};
+use rock_diagnostic::{Diagnostic, Place};
+
+/// The version of the document, auditwheel's and ours.
+const VERSION: u32 = 1;
+
+/// What `wheel show --json` prints for one wheel. What is not known of it has no key.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Document {
+    version: u32,
+    wheel: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pure: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overall_tag: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sym_tag: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pyfpe: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ucs2: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unsupported_isa: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    versioned_symbols: Option<BTreeMap<String, Vec<String>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    external_libs: Option<BTreeMap<String, Option<String>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy_upgrades: Option<BTreeMap<String, Upgrade>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rock: Option<Own>,
+}
+
+/// What keeps a wheel from a policy.
+#[derive(Debug, Clone, Serialize)]
+struct Upgrade {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    libs_to_eliminate: Vec<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    blacklisted_symbols: BTreeMap<String, Vec<String>>,
+}
+
+/// What no other program says.
+#[expect(
+    clippy::struct_field_names,
+    reason = "the keys are those that readers know"
+)]
+#[derive(Debug, Clone, Serialize)]
+struct Own {
+    claimed_tags: Vec<String>,
+    claimed_ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_sym_tag: Option<String>,
+    findings: Vec<FindingView>,
+    elf: BTreeMap<String, FileView>,
+    gfx: GfxDocument,
+    rocm_sonames: BTreeMap<String, Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    torch: Option<TorchView>,
+    excluded: Vec<String>,
+}
+
+/// What a wheel is for and was built against, in a few facts: those keys of a [`Document`] that are
+/// told of a wheel that is checked, too.
+#[derive(Debug, Clone, Serialize)]
+pub struct Facts {
+    claimed_tags: Vec<String>,
+    claimed_ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_sym_tag: Option<String>,
+    rocm_sonames: BTreeMap<String, Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    torch: Option<TorchView>,
+}
+
+impl Facts {
+    /// The facts of a report.
+    pub fn new(report: &Report<'_>) -> Self {
+        let listed = |(major, names): (&String, &BTreeSet<String>)| {
+            (major.clone(), names.iter().cloned().collect())
+        };
+        let torch = report.torch.as_ref();
+        Self {
+            claimed_tags: report.name.platform.tags().to_vec(),
+            claimed_ok: !report.findings.iter().any(contradicts_claim),
+            own_sym_tag: report
+                .verdict
+                .as_ref()
+                .map(|verdict| verdict.own_symbols.tag()),
+            rocm_sonames: report.rocm.iter().map(listed).collect(),
+            torch: torch.map(|need| TorchView {
+                minors: need.minors.clone(),
+                because: need.because.clone(),
+            }),
+        }
+    }
+}
+
+/// The torch that libraries were built against.
+#[derive(Debug, Clone, Serialize)]
+struct TorchView {
+    minors: Vec<String>,
+    because: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct FileView {
+    needed: Vec<String>,
+    soname: Option<String>,
+    rpath: Option<String>,
+    runpath: Option<String>,
+    max_versions: BTreeMap<String, String>,
+}
+
+/// A finding, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct FindingView {
+    code: &'static str,
+    name: &'static str,
+    severity: String,
+    path: Option<String>,
+    message: String,
+    help: Option<String>,
+}
+
+impl FindingView {
+    /// The finding without its place in the wheel's own folder.
+    pub fn new(finding: &Diagnostic) -> Self {
+        let path = finding.labels.iter().find_map(|label| match &label.place {
+            Place::Member { member, .. } => Some(member.clone()),
+            _ => None,
+        });
+        Self {
+            code: finding.code.id,
+            name: finding.code.name,
+            severity: finding.severity.to_string(),
+            path,
+            message: finding.message.clone(),
+            help: finding.help.clone(),
+        }
+    }
+}
+
+/// Whose readers a document is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// Those that know our key.
+    Own,
+    /// Those that take auditwheel's keys and no other.
+    Auditwheel,
+}
+
+impl Document {
+    /// The document of a report. `pure` tells what a wheel without libraries is: nothing is wrong
+    /// with it.
+    pub fn new(report: &Report<'_>, readers: Readers) -> Self {
+        let has_libraries = report.files.iter().any(FileFacts::is_for_loaders);
+        let error = match report.foreign_system.filter(|_| has_libraries) {
+            Some(system) => Some(format!("libraries for {system} are not judged")),
+            None => report
+                .has_unjudged_libraries()
+                .then(|| "no library of the wheel can be judged".to_owned()),
+        };
+        // auditwheel's schema of an error has no `pure` (`show-schema.json`).
+        let has_pure = error.is_none() || readers == Readers::Own;
+        let document = Self {
+            version: VERSION,
+            wheel: report.name.to_string(),
+            pure: has_pure.then_some(report.verdict.is_none() && error.is_none()),
+            error,
+            rock: (readers == Readers::Own).then(|| Own::new(report)),
+            ..Self::default()
+        };
+        match &report.verdict {
+            Some(verdict) => document.judged(verdict),
+            None => document,
+        }
+    }
+
+    /// The same with what only the wheels beside it tell: findings, and where code lies that was
+    /// split off.
+    #[must_use]
+    pub fn among(
+        mut self,
+        files: &[FileFacts],
+        wheels: &[SplitCode],
+        findings: &[Diagnostic],
+    ) -> Self {
+        if let Some(own) = &mut self.rock {
+            own.findings.extend(findings.iter().map(FindingView::new));
+            own.gfx = GfxDocument::among(&self.wheel, files, wheels);
+        }
+        self
+    }
+
+    /// The document of a wheel that cannot be read.
+    pub fn of_fault(wheel: &str, error: String) -> Self {
+        Self {
+            version: VERSION,
+            wheel: wheel.to_owned(),
+            error: Some(error),
+            ..Self::default()
+        }
+    }
+
+    /// With the keys of a verdict.
+    fn judged(self, verdict: &Verdict<'_>) -> Self {
+        let upgrades = verdict
+            .references
+            .iter()
+            .filter(|one| one.policy.priority() > verdict.overall.priority());
+        let lists = |(library, names): (&String, &BTreeSet<String>)| {
+            (library.clone(), names.iter().cloned().collect())
+        };
+        let upgrade = |one: &super::verdict::Reference<'_>| Upgrade {
+            libs_to_eliminate: one.libraries.keys().cloned().collect(),
+            blacklisted_symbols: one.forbidden.iter().map(lists).collect(),
+        };
+        let external = verdict.references.first().map(|one| &one.libraries);
+        let place = |(name, found): (&String, &Found)| match found {
+            Found::Machine(machine) => (name.clone(), Some(machine.real_path.clone())),
+            _ => (name.clone(), None),
+        };
+        Self {
+            overall_tag: Some(verdict.overall.tag()),
+            sym_tag: Some(verdict.symbols.tag()),
+            pyfpe: Some(verdict.uses_pyfpe),
+            ucs2: Some(verdict.uses_ucs2),
+            unsupported_isa: Some(verdict.isa.is_linux()),
+            versioned_symbols: Some(verdict.versions.iter().map(lists).collect()),
+            external_libs: Some(external.into_iter().flatten().map(place).collect()),
+            policy_upgrades: Some(
+                upgrades
+                    .filter(|one| !one.libraries.is_empty() || !one.forbidden.is_empty())
+                    .map(|one| (one.policy.tag(), upgrade(one)))
+                    .collect(),
+            ),
+            ..self
+        }
+    }
+}
+
+impl Own {
+    fn new(report: &Report<'_>) -> Self {
+        let mut elf = BTreeMap::new();
+        for file in &report.files {
+            let FileKind::Library(library) = &file.kind else {
+                continue;
+            };
+            let mut max_versions: BTreeMap<String, String> = BTreeMap::new();
+            for version in library.versions.iter().flat_map(|need| &need.versions) {
+                let Some((prefix, number)) = version.split_once('_') else {
+                    continue;
+                };
+                let entry = max_versions
+                    .entry(prefix.to_owned())
+                    .or_insert_with(|| number.to_owned());
+                if super::findings::numbers(entry) < super::findings::numbers(number) {
+                    number.clone_into(entry);
+                }
+            }
+            let view = FileView {
+                needed: library.needed.clone(),
+                soname: library.soname.clone(),
+                rpath: library.rpath.clone(),
+                runpath: library.runpath.clone(),
+                max_versions,
+            };
+            elf.insert(file.path.clone(), view);
+        }
+        let excluded = report
+            .verdict
+            .iter()
+            .flat_map(|verdict| verdict.trees.values())
+            .flat_map(|tree| &tree.excluded);
+        let Facts {
+            claimed_tags,
+            claimed_ok,
+            own_sym_tag,
+            rocm_sonames,
+            torch,
+        } = Facts::new(report);
+        Self {
+            claimed_tags,
+            claimed_ok,
+            own_sym_tag,
+            findings: report.findings.iter().map(FindingView::new).collect(),
+            elf,
+            gfx: GfxDocument::new(&report.files),
+            rocm_sonames,
+            torch,
+            excluded: excluded
+                .cloned()
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
+        }
+    }
+}
+
+/// The code for GPUs in a wheel, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct GfxDocument {
+    targets: Vec<String>,
+    bundles: u64,
+    code_object_versions: Vec<u8>,
+    packed_bytes: u64,
+    raw_bytes: u64,
+    sources: u64,
+    /// Targets whose code lies in other wheels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    elsewhere: Vec<String>,
+    files: BTreeMap<String, GfxFile>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct GfxFile {
+    containers: Vec<String>,
+    places: Vec<String>,
+    bundles: u64,
+    wrappers: u64,
+    targets: BTreeMap<String, GfxTotals>,
+    code_object_versions: Vec<u8>,
+    packed_bytes: u64,
+    raw_bytes: u64,
+    /// By target, where code that was split off lies.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    archives: BTreeMap<String, Vec<ArchiveView>>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct ArchiveView {
+    wheel: String,
+    path: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct GfxTotals {
+    objects: u64,
+    bytes: u64,
+}
+
+impl GfxDocument {
+    /// The document of the files of a wheel.
+    pub fn new(files: &[FileFacts]) -> Self {
+        let mut union = Union::default();
+        let mut by_path = BTreeMap::new();
+        for file in files {
+            match &file.kind {
+                FileKind::Source(kind) => union.count_source(*kind),
+                _ => union.merge(&file.inventory),
+            }
+            if !file.inventory.is_empty() {
+                by_path.insert(file.path.clone(), GfxFile::new(&file.inventory));
+            }
+        }
+        Self {
+            targets: union.targets.keys().map(ToString::to_string).collect(),
+            bundles: union.bundles,
+            code_object_versions: union.code_object_versions.iter().copied().collect(),
+            packed_bytes: union.packed_bytes,
+            raw_bytes: union.raw_bytes,
+            sources: union.sources.values().sum(),
+            elsewhere: Vec::new(),
+            files: by_path,
+        }
+    }
+
+    /// The document of the files of a wheel, with the archives of these wheels that its libraries
+    /// refer to.
+    pub fn among(wheel: &str, files: &[FileFacts], wheels: &[SplitCode]) -> Self {
+        let mut document = Self::new(files);
+        let mut elsewhere = BTreeSet::new();
+        for file in files {
+            let found = archives_of(&file.path, &file.inventory.kpack_references, wheels);
+            let is_other = |archives: &BTreeSet<Archive>| {
+                archives.iter().all(|archive| archive.wheel != wheel)
+            };
+            elsewhere.extend(
+                found
+                    .iter()
+                    .filter(|(_, archives)| is_other(archives))
+                    .map(|(target, _)| target.clone()),
+            );
+            if let Some(view) = document.files.get_mut(&file.path) {
+                let archive = |one: Archive| ArchiveView {
+                    wheel: one.wheel,
+                    path: one.path,
+                };
+                view.archives = found
+                    .into_iter()
+                    .map(|(target, archives)| {
+                        (
+                            target.to_string(),
+                            archives.into_iter().map(archive).collect(),
+                        )
+                    })
+                    .collect();
+            }
+        }
+        document.elsewhere = elsewhere.iter().map(ToString::to_string).collect();
+        document
+    }
+
+    /// The targets of all files, sorted.
+    pub fn targets(&self) -> &[String] {
+        &self.targets
+    }
+
+    /// The targets for which libraries of the wheel have code in other wheels, sorted.
+    pub fn elsewhere(&self) -> &[String] {
+        &self.elsewhere
+    }
+}
+
+impl GfxFile {
+    fn new(inventory: &Inventory) -> Self {
+        let places: BTreeSet<String> = inventory
+            .containers
+            .iter()
+            .map(|container| container.place.to_string())
+            .collect();
+        Self {
+            containers: inventory.kinds().iter().map(ToString::to_string).collect(),
+            places: places.into_iter().collect(),
+            bundles: inventory.bundles().count() as u64,
+            wrappers: inventory.wrappers,
+            targets: inventory
+                .targets()
+                .into_iter()
+                .map(|(target, totals)| {
+                    (
+                        target.to_string(),
+                        GfxTotals {
+                            objects: totals.objects,
+                            bytes: totals.bytes,
+                        },
+                    )
+                })
+                .collect(),
+            code_object_versions: inventory.code_object_versions().into_iter().collect(),
+            packed_bytes: inventory.packed_bytes(),
+            raw_bytes: inventory.raw_bytes(),
+            archives: BTreeMap::new(),
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! The C library that a file is for.
+
+use rock_compat::policy::Family;
+use rock_elf::VersionNeed;
+
+/// Libraries of glibc alone, by the start of their names (glibc, `shlib-versions`). musl has all of
+/// them in one.
+const OF_GLIBC: &[&str] = &[
+    "libc.so.6",
+    "libm.so.6",
+    "libmvec.so.1",
+    "libpthread.so.0",
+    "libdl.so.2",
+    "librt.so.1",
+    "libutil.so.1",
+    "libanl.so.1",
+    "ld-linux",
+    "ld64.so.",
+];
+/// How versions of glibc's symbols begin (glibc, `Versions`); musl's symbols have none.
+const GLIBC_VERSIONS: &str = "GLIBC_";
+/// musl's library as Alpine and PEP 656 name it, and its loader.
+const OF_MUSL: &[&str] = &["libc.musl-", "ld-musl-"];
+/// musl's library as its own build, and linkers such as zig's, name it. Android's has this name
+/// too, and versions.
+const PLAIN_LIBC: &str = "libc.so";
+
+/// The last Python whose modules are named `-linux-gnu` on musl, too; later ones are named
+/// `-linux-musl` there (<https://github.com/python/cpython/issues/87278>).
+const LAST_PYTHON_WITHOUT_MUSL_SUFFIX: (u32, u32) = (3, 10);
+
+/// Functions of C, POSIX and Linux of which a module that calls a C library calls some.
+const FUNCTIONS: &[&str] = &[
+    "__assert_fail",
+    "__errno_location",
+    "__stack_chk_fail",
+    "abort",
+    "accept",
+    "access",
+    "atexit",
+    "atof",
+    "atoi",
+    "atol",
+    "bind",
+    "bsearch",
+    "calloc",
+    "clock_gettime",
+    "close",
+    "connect",
+    "cos",
+    "dlclose",
+    "dlerror",
+    "dlopen",
+    "dlsym",
+    "dup2",
+    "epoll_create1",
+    "epoll_wait",
+    "eventfd",
+    "execve",
+    "exit",
+    "exp",
+    "fclose",
+    "fcntl",
+    "fflush",
+    "floor",
+    "fmod",
+    "fopen",
+    "fork",
+    "fprintf",
+    "fputc",
+    "fputs",
+    "fread",
+    "free",
+    "fseek",
+    "fstat",
+    "ftell",
+    "fwrite",
+    "getcwd",
+    "getentropy",
+    "getenv",
+    "getpagesize",
+    "getpid",
+    "getrandom",
+    "gettimeofday",
+    "getuid",
+    "ioctl",
+    "isalnum",
+    "isalpha",
+    "isatty",
+    "isdigit",
+    "isspace",
+    "kill",
+    "listen",
+    "localtime_r",
+    "log",
+    "longjmp",
+    "lseek",
+    "madvise",
+    "malloc",
+    "memchr",
+    "memcmp",
+    "memcpy",
+    "memfd_create",
+    "memmove",
+    "memset",
+    "mkdir",
+    "mmap",
+    "mprotect",
+    "munmap",
+    "nanosleep",
+    "open",
+    "opendir",
+    "pipe",
+    "poll",
+    "posix_memalign",
+    "pow",
+    "pread",
+    "printf",
+    "pthread_create",
+    "pthread_join",
+    "pthread_mutex_lock",
+    "pthread_mutex_unlock",
+    "pthread_self",
+    "putchar",
+    "puts",
+    "pwrite",
+    "qsort",
+    "raise",
+    "rand",
+    "read",
+    "readlink",
+    "realloc",
+    "recv",
+    "rename",
+    "sched_getaffinity",
+    "select",
+    "send",
+    "shm_open",
+    "sigaction",
+    "signal",
+    "sin",
+    "snprintf",
+    "socket",
+    "sprintf",
+    "sqrt",
+    "srand",
+    "sscanf",
+    "stat",
+    "strcasecmp",
+    "strcat",
+    "strchr",
+    "strcmp",
+    "strcpy",
+    "strdup",
+    "strerror",
+    "strftime",
+    "strlen",
+    "strncmp",
+    "strncpy",
+    "strndup",
+    "strrchr",
+    "strstr",
+    "strtod",
+    "strtok_r",
+    "strtol",
+    "strtoul",
+    "syscall",
+    "sysconf",
+    "time",
+    "tolower",
+    "toupper",
+    "unlink",
+    "usleep",
+    "vfprintf",
+    "vsnprintf",
+    "waitpid",
+    "write",
+];
+
+/// Returns the C library that the needs of a file name: its interpreter, the libraries and the
+/// versions of symbols.
+pub(super) fn from_dependencies(
+    interpreter: Option<&str>,
+    needed: &[String],
+    versions: &[VersionNeed],
+) -> Option<Family> {
+    if let Some(interpreter) = interpreter {
+        let name = interpreter.rsplit('/').next().unwrap_or_default();
+        return Some(if name.starts_with("ld-musl-") {
+            Family::Musllinux
+        } else {
+            Family::Manylinux
+        });
+    }
+    let is_of = |names: &[&str]| {
+        needed
+            .iter()
+            .any(|needed| names.iter().any(|start| needed.starts_with(start)))
+    };
+    if is_of(OF_MUSL) {
+        return Some(Family::Musllinux);
+    }
+    let mut all = versions.iter().flat_map(|need| &need.versions);
+    (is_of(OF_GLIBC) || all.any(|version| version.starts_with(GLIBC_VERSIONS)))
+        .then_some(Family::Manylinux)
+}
+
+/// Returns whether musl's library is needed under its plain name: without versions, which Android's
+/// has.
+pub(super) fn needs_plain_musl(needed: &[String], versions: &[VersionNeed]) -> bool {
+    needed.iter().any(|needed| needed == PLAIN_LIBC)
+        && !versions.iter().any(|need| need.library == PLAIN_LIBC)
+}
+
+/// Returns the C library that the name of a module tells (PEP 3149, and PEP 656 for musl).
+pub(super) fn of_module_name(path: &str) -> Option<Family> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if name.ends_with("-linux-musl.so") || name.ends_with("-linux-musleabihf.so") {
+        return Some(Family::Musllinux);
+    }
+    let is_gnu = name.ends_with("-linux-gnu.so") || name.ends_with("-linux-gnueabihf.so");
+    (is_gnu && !is_of_untold_python(name)).then_some(Family::Manylinux)
+}
+
+/// Returns whether a module, `_demo.cpython-310-x86_64-linux-gnu.so`, is for a Python that names
+/// musl's modules alike.
+fn is_of_untold_python(name: &str) -> bool {
+    let Some((_, rest)) = name.rsplit_once(".cpython-") else {
+        return false;
+    };
+    let digits = &rest[..rest
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(rest.len())];
+    let Some((major, minor)) = digits.split_at_checked(1) else {
+        return false;
+    };
+    let numbers = major.parse().ok().zip(minor.parse().ok());
+    numbers.is_some_and(|python: (u32, u32)| python <= LAST_PYTHON_WITHOUT_MUSL_SUFFIX)
+}
+
+/// Returns whether an undefined symbol without a version may be a function of the C library.
+///
+/// What begins as names of Python or of C++ do is none. In a file that needs other libraries a name
+/// that is no usual function of C is one of theirs.
+pub(super) fn may_be_function(symbol: &str, has_libraries: bool) -> bool {
+    let is_other = ["Py", "_Py", "_Z"]
+        .iter()
+        .any(|start| symbol.starts_with(start));
+    !symbol.is_empty() && !is_other && (!has_libraries || FUNCTIONS.binary_search(&symbol).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FUNCTIONS, from_dependencies, may_be_function, needs_plain_musl, of_module_name};
+    use rock_compat::policy::Family;
+    use rock_elf::VersionNeed;
+
+    fn need(library: &str, version: &str) -> VersionNeed {
+        VersionNeed {
+            library: library.to_owned(),
+            versions: vec![version.to_owned()],
+            indexes: vec![2],
+        }
+    }
+
+    /// Libraries and versions tell the C library, and `libc.so` may be musl's where it has no
+    /// versions.
+    #[test]
+    fn needs_tell_the_c_library() {
+        let of = |needed: &[&str], versions: &[VersionNeed]| {
+            from_dependencies(
+                None,
+                &needed
+                    .iter()
+                    .map(|name| (*name).to_owned())
+                    .collect::<Vec<_>>(),
+                versions,
+            )
+        };
+        assert_eq!(
+            of(&["libfoo.so.1", "libc.so.6"], &[]),
+            Some(Family::Manylinux)
+        );
+        assert_eq!(of(&["libm.so.6"], &[]), Some(Family::Manylinux));
+        assert_eq!(
+            of(&[], &[need("libc.so.6", "GLIBC_2.17")]),
+            Some(Family::Manylinux)
+        );
+        assert_eq!(of(&["libc.musl-x86_64.so.1"], &[]), Some(Family::Musllinux));
+        let plain = ["libc.so".to_owned()];
+        assert!(
+            needs_plain_musl(&plain, &[]) && from_dependencies(None, &plain, &[]).is_none(),
+            "zig's musl"
+        );
+        assert!(
+            !needs_plain_musl(&plain, &[need("libc.so", "LIBC")]),
+            "Android's"
+        );
+        assert_eq!(
+            of(
+                &["libstdc++.so.6"],
+                &[need("libstdc++.so.6", "GLIBCXX_3.4")]
+            ),
+            None
+        );
+        assert_eq!(
+            from_dependencies(Some("/lib/ld-musl-x86_64.so.1"), &[], &[]),
+            Some(Family::Musllinux)
+        );
+        assert_eq!(
+            from_dependencies(Some("/lib64/ld-linux-x86-64.so.2"), &[], &[]),
+            Some(Family::Manylinux)
+        );
+    }
+
+    /// Modules of Python 3.10 and older are named alike on both C libraries.
+    #[test]
+    fn module_names_tell_the_c_library_from_python_3_11_on() {
+        let of = |python: &str, libc: &str| {
+            of_module_name(&format!(
+                "demo/_demo.cpython-{python}-x86_64-linux-{libc}.so"
+            ))
+        };
+        assert_eq!(
+            [of("311", "gnu"), of("315t", "gnu")],
+            [Some(Family::Manylinux); 2]
+        );
+        assert_eq!(
+            [
+                of("310", "gnu"),
+                of("37m", "gnu"),
+                of("39", "gnu"),
+                of("27mu", "gnu")
+            ],
+            [None; 4]
+        );
+        assert_eq!(
+            [of("310", "musl"), of("312", "musl")],
+            [Some(Family::Musllinux); 2]
+        );
+        assert_eq!(of_module_name("demo/_demo.abi3.so"), None);
+        assert_eq!(
+            of_module_name("demo/_demo.pypy310-pp73-x86_64-linux-gnu.so"),
+            Some(Family::Manylinux)
+        );
+    }
+
+    /// Names of Python and C++ are never functions of C; beside other libraries only the usual ones
+    /// are.
+    #[test]
+    fn c_functions_are_recognized() {
+        assert!(FUNCTIONS.is_sorted());
+        assert!(may_be_function("malloc", true) && may_be_function("getrandom", true));
+        assert!(
+            may_be_function("arc4random_uniform", false)
+                && !may_be_function("arc4random_uniform", true)
+        );
+        assert!(!may_be_function("hipMalloc", true) && !may_be_function("PyModule_Create2", false));
+        assert!(
+            !may_be_function("_ZN5torch3jitE", false) && !may_be_function("_Py_NoneStruct", false)
+        );
+    }
+}

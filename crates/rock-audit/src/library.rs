@@ -1,0 +1,218 @@
+//! What an ELF file needs, offers and demands.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::libc;
+use super::limits::{MAX_NEEDED, MAX_SEARCH_PATH_BYTES};
+use rock_bytes::ReadAt;
+use rock_compat::policy::Family;
+use rock_elf::{Binding, Elf, ElfError, Header, Strings, VersionNeed, tag};
+
+/// The facts of one ELF file that policies and findings are about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Library {
+    /// The file header.
+    pub header: Header,
+    /// The program interpreter: who starts it, where it is a program.
+    pub interpreter: Option<String>,
+    /// Its own name.
+    pub soname: Option<String>,
+    /// The libraries that it needs, in order.
+    pub needed: Vec<String>,
+    /// Where it searches before the environment, as written.
+    pub rpath: Option<String>,
+    /// Where it searches after the environment, as written.
+    pub runpath: Option<String>,
+    /// The versions of symbols that it needs.
+    pub versions: Vec<VersionNeed>,
+    /// For each of these versions, the first symbol that it is needed for.
+    pub version_users: BTreeMap<String, String>,
+    /// For which Python it is an extension module.
+    pub extension: Option<Extension>,
+    /// Undefined symbols that were asked about.
+    pub undefined: BTreeSet<String>,
+    /// The first undefined symbol that may be a function of a C library, of a file whose needs name
+    /// none.
+    pub libc_symbol: Option<String>,
+    /// Whether it uses the floating-point handler of `fpectl` (PEP 513, "fpectl builds vs. no
+    /// fpectl builds").
+    pub uses_pyfpe: bool,
+    /// Whether it was built for a Python 2 with narrow Unicode (PEP 513, "UCS-2 vs UCS-4 builds").
+    pub uses_ucs2: bool,
+    /// The level of x86-64 that it says it needs, from 0.
+    pub isa_level: Option<usize>,
+}
+
+/// For which Python a file is an extension module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extension {
+    /// Python 2.
+    Python2,
+    /// Python 3.
+    Python3,
+}
+
+/// `STT_NOTYPE` and `STT_FUNC`: the kinds that undefined functions have (gABI, chapter 4).
+const UNDEFINED_KINDS: [u8; 2] = [0, 2];
+/// The floating-point handler of `fpectl`.
+const PYFPE: [&str; 3] = ["PyFPE_jbuf", "PyFPE_dummy", "PyFPE_counter"];
+
+impl Library {
+    /// Reads the facts of a file. `file_name` is the last part of its path; `asked` tells which
+    /// undefined symbols are kept.
+    ///
+    /// # Errors
+    /// When a table that the loader needs is damaged.
+    pub fn read(
+        source: &dyn ReadAt,
+        elf: &Elf,
+        file_name: &str,
+        asked: &(dyn Fn(&str) -> bool + Sync),
+    ) -> Result<Self, ElfError> {
+        let strings = elf.strings(source)?;
+        let text = |tag: u64| {
+            elf.texts(&strings, tag)
+                .map(|texts| texts.into_iter().last())
+        };
+        let mut library = Self {
+            header: *elf.header(),
+            interpreter: elf.interpreter(source)?,
+            soname: text(tag::SONAME)?,
+            needed: elf.texts(&strings, tag::NEEDED)?,
+            rpath: text(tag::RPATH)?,
+            runpath: text(tag::RUNPATH)?,
+            versions: elf.version_needs(source, &strings)?,
+            version_users: BTreeMap::new(),
+            extension: extension(source, elf, &strings, file_name)?,
+            undefined: BTreeSet::new(),
+            libc_symbol: None,
+            uses_pyfpe: false,
+            uses_ucs2: false,
+            isa_level: elf.x86_isa_needed(source)?,
+        };
+        library.check_sizes()?;
+        library.read_undefined(source, elf, &strings, asked)?;
+        Ok(library)
+    }
+
+    fn check_sizes(&self) -> Result<(), ElfError> {
+        let damaged = |what: String| Err(ElfError::Damaged { what });
+        if self.needed.len() > MAX_NEEDED {
+            return damaged(format!(
+                "it needs {} libraries, more than {MAX_NEEDED}",
+                self.needed.len()
+            ));
+        }
+        match self
+            .rpath
+            .iter()
+            .chain(&self.runpath)
+            .find(|path| path.len() > MAX_SEARCH_PATH_BYTES)
+        {
+            Some(path) => damaged(format!(
+                "its search path has {} bytes, more than {MAX_SEARCH_PATH_BYTES}",
+                path.len()
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn read_undefined(
+        &mut self,
+        source: &dyn ReadAt,
+        elf: &Elf,
+        strings: &Strings,
+        asked: &(dyn Fn(&str) -> bool + Sync),
+    ) -> Result<(), ElfError> {
+        let symbols = elf.symbols(source)?;
+        let numbers = match elf.symbol_versions(source, symbols.len()) {
+            // No policy asks which symbol it is that needs a version.
+            Err(ElfError::Outside { .. }) => Vec::new(),
+            numbers => numbers?,
+        };
+        let mut unused: BTreeMap<u16, &str> = BTreeMap::new();
+        for need in &self.versions {
+            unused.extend(
+                need.indexes
+                    .iter()
+                    .copied()
+                    .zip(need.versions.iter().map(String::as_str)),
+            );
+        }
+        let names_libc = self.named_libc().is_some();
+        for (at, symbol) in symbols
+            .iter()
+            .enumerate()
+            .filter(|(_, symbol)| symbol.is_undefined())
+        {
+            let name = strings.text(symbol.name.into())?;
+            if !names_libc && self.libc_symbol.is_none() && symbol.binding == Binding::Global {
+                // A version names the library that has the symbol; 0 and 1 are none (gABI, "Symbol
+                // Versions").
+                let has_version = numbers.get(at).is_some_and(|number| number & 0x7fff > 1);
+                let may_be = !has_version && libc::may_be_function(name, !self.needed.is_empty());
+                self.libc_symbol = may_be.then(|| name.to_owned());
+            }
+            if let Some(version) = numbers
+                .get(at)
+                .filter(|_| !unused.is_empty())
+                .and_then(|at| unused.remove(at))
+            {
+                self.version_users
+                    .insert(version.to_owned(), name.to_owned());
+            }
+            if self.extension.is_some() && UNDEFINED_KINDS.contains(&symbol.kind) {
+                self.uses_pyfpe |= PYFPE.contains(&name);
+                let is_narrow = symbol.is_function() && name.contains("PyUnicodeUCS2_");
+                self.uses_ucs2 |= is_narrow && self.extension == Some(Extension::Python2);
+            }
+            if symbol.binding != Binding::Weak && asked(name) {
+                self.undefined.insert(name.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the C library that its needs name. A plain `libc.so` is musl's where functions of C
+    /// are called.
+    pub fn named_libc(&self) -> Option<Family> {
+        let calls_plain =
+            self.libc_symbol.is_some() && libc::needs_plain_musl(&self.needed, &self.versions);
+        let named =
+            libc::from_dependencies(self.interpreter.as_deref(), &self.needed, &self.versions);
+        named.or(calls_plain.then_some(Family::Musllinux))
+    }
+
+    /// Whether a loader would take this library for that program: the same class, byte order and
+    /// machine, and an operating system that is the same or no special one (gABI, `EI_OSABI`: 0 is
+    /// System V, 3 is GNU).
+    pub fn is_loadable_by(&self, other: &Self) -> bool {
+        let system = |header: &Header| if header.os_abi == 3 { 0 } else { header.os_abi };
+        let (one, other) = (&self.header, &other.header);
+        one.format == other.format && one.machine == other.machine && system(one) == system(other)
+    }
+}
+
+/// An extension module defines the function that Python calls to load it (Python manual,
+/// "Initializing C modules").
+fn extension(
+    source: &dyn ReadAt,
+    elf: &Elf,
+    strings: &Strings,
+    file_name: &str,
+) -> Result<Option<Extension>, ElfError> {
+    let stem = file_name.split('.').next().unwrap_or_default();
+    let names = [
+        format!("PyInit_{stem}"),
+        format!("init{stem}"),
+        format!("_cffi_pypyinit_{stem}"),
+    ];
+    let found = elf.defined_function(source, strings, &names)?;
+    Ok(found.map(|name| {
+        if name == names[0] {
+            Extension::Python3
+        } else {
+            Extension::Python2
+        }
+    }))
+}

@@ -1,0 +1,141 @@
+//! Limits on the libraries of a wheel, so that judging them takes bounded memory and time whatever
+//! they claim.
+
+/// Libraries that one file needs. Each is searched for in each folder of its search path. Linked
+/// files need a few dozen.
+pub(super) const MAX_NEEDED: usize = 4096;
+/// Bytes of RPATH and of RUNPATH, each entry of which is a folder to search: as many as 16 of the
+/// longest paths (limits.h, `PATH_MAX`).
+pub(super) const MAX_SEARCH_PATH_BYTES: usize = 1 << 16;
+/// Libraries that are walked to from all files of a wheel together, about 200 bytes each: the files
+/// times the names that they need. As many as 700 libraries of which each leads to all of them.
+pub(super) const MAX_TREE_NODES: usize = 1 << 19;
+/// Needs that are followed from all files of a wheel together, which bounds the time: the files
+/// times all that they need.
+pub(super) const MAX_TREE_EDGES: usize = 1 << 25;
+/// Bytes of the file name of a copy that may be left out (limits.h, `NAME_MAX`); one with a longer
+/// name stays.
+pub(super) const MAX_FILE_NAME_BYTES: usize = 255;
+/// Bytes of memory for the largest member of a wheel that must be read out of order. A larger one
+/// goes to a temporary file, as in `sys`.
+pub(super) const MAX_HELD_BYTES: u64 = 512 << 20;
+/// Bytes of memory for all members that are read beside the largest: a few dozen that stream by.
+pub(super) const MAX_BESIDE_BYTES: u64 = 32 << 20;
+/// Bytes of memory that members have given back and that wait to be used again.
+pub(super) const MAX_SPARE_BYTES: usize = 12 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::super::inspect::{FileFacts, FileKind, budget_bytes};
+    use super::super::library::Library;
+    use super::super::select::tangle;
+    use super::*;
+    use rock_bytes::{Budget, Spare};
+    use rock_elf::{Elf, ElfError, tag};
+
+    fn read(needed: &[&str], texts: &[(u64, &str)]) -> Result<Library, ElfError> {
+        let bytes = rock_testkit::library(needed, texts);
+        Library::read(&bytes, &Elf::read(&bytes).unwrap(), "demo.so", &|_| false)
+    }
+
+    /// A library that needs as many libraries as the limit is read, and one that needs another is
+    /// refused.
+    #[test]
+    fn needed_libraries_are_read_up_to_the_limit() {
+        let needs = |count: usize| read(&vec!["libc.so.6"; count], &[]);
+        assert_eq!(needs(MAX_NEEDED).unwrap().needed.len(), MAX_NEEDED);
+        assert_eq!(
+            needs(MAX_NEEDED + 1).unwrap_err().to_string(),
+            "it needs 4097 libraries, more than 4096"
+        );
+    }
+
+    /// Either search path is read up to the limit, and a longer one is refused.
+    #[test]
+    fn search_paths_are_read_up_to_the_limit() {
+        for tag in [tag::RPATH, tag::RUNPATH] {
+            let searches = |bytes: usize| read(&["libc.so.6"], &[(tag, &"x".repeat(bytes))]);
+            assert!(searches(MAX_SEARCH_PATH_BYTES).is_ok());
+            let message = searches(MAX_SEARCH_PATH_BYTES + 1).unwrap_err().to_string();
+            assert_eq!(message, "its search path has 65537 bytes, more than 65536");
+        }
+    }
+
+    /// So many files, of which one needs these libraries.
+    fn files(count: usize, needed: impl IntoIterator<Item = usize>) -> Vec<FileFacts> {
+        let library = read(&[], &[]).unwrap();
+        let needed = needed
+            .into_iter()
+            .map(|number| format!("lib{number}.so"))
+            .collect();
+        let first = Library {
+            needed,
+            ..library.clone()
+        };
+        let file = |library: Library| FileFacts {
+            path: "demo.so".to_owned(),
+            size_bytes: 0,
+            crc32: 0,
+            kind: FileKind::Library(Box::new(library)),
+            inventory: rock_codeobj::Inventory::default(),
+            layout_faults: Vec::new(),
+            is_vouched: false,
+        };
+        std::iter::once(first)
+            .chain(std::iter::repeat_n(library, count - 1))
+            .map(file)
+            .collect()
+    }
+
+    fn told(files: &[FileFacts]) -> Option<String> {
+        tangle(files, &(0..files.len()).collect::<Vec<_>>())
+    }
+
+    /// Files times the names of what they need are followed up to the limit.
+    #[test]
+    fn trees_have_nodes_up_to_the_limit() {
+        let names = MAX_TREE_NODES / 512;
+        assert_eq!(told(&files(512, 0..names)), None);
+        let message = "its 512 libraries need 1025 others, too many to follow from each";
+        assert_eq!(told(&files(512, 0..=names)).as_deref(), Some(message));
+    }
+
+    /// Files times all that they need are followed up to the limit, however few names that are.
+    #[test]
+    fn trees_have_edges_up_to_the_limit() {
+        let edges = MAX_TREE_EDGES / 512;
+        let needs = |edges: usize| files(512, (0..edges).map(|number| number % 2));
+        assert_eq!(told(&needs(edges)), None);
+        let message = "its 512 libraries need 2 others, too many to follow from each";
+        assert_eq!(told(&needs(edges + 1)).as_deref(), Some(message));
+    }
+
+    /// Members beside the largest are held in memory up to the limit.
+    #[test]
+    fn other_members_are_held_up_to_the_limit() {
+        let budget = Budget::new(budget_bytes(1));
+        let largest = budget.try_take(1);
+        assert!(largest.is_some() && budget.try_take(MAX_BESIDE_BYTES + 1).is_none());
+        assert!(budget.try_take(MAX_BESIDE_BYTES).is_some());
+    }
+
+    /// Memory that was given back waits up to the limit.
+    #[test]
+    fn memory_waits_up_to_the_limit() {
+        let waits = |bytes: usize| {
+            let spare = Spare::new(MAX_SPARE_BYTES);
+            drop(spare.take(bytes));
+            spare.take(1).len() >= MAX_SPARE_BYTES
+        };
+        assert!(waits(MAX_SPARE_BYTES) && !waits(MAX_SPARE_BYTES + 1));
+    }
+
+    /// The largest member is held in memory up to the limit, beside what all others may hold.
+    #[test]
+    fn members_are_held_up_to_the_limit() {
+        let limit = MAX_HELD_BYTES;
+        let held =
+            [limit - 1, limit, limit + 1].map(|largest| budget_bytes(largest) - MAX_BESIDE_BYTES);
+        assert_eq!(held, [limit - 1, limit, limit]);
+    }
+}

@@ -1,0 +1,79 @@
+//! A folder as files and links, where links are told apart from what they lead to.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::{Leaf, LeafKind};
+use rock_sys::FileError;
+
+/// Every file and link below a folder, sorted by path. Links are not followed.
+///
+/// # Errors
+/// When a folder cannot be read, or a name is no UTF-8 text.
+pub fn leaves(folder: &Path) -> Result<Vec<Leaf>, FileError> {
+    let root =
+        std::fs::canonicalize(folder).map_err(|error| FileError::new("read", folder, error))?;
+    let mut found = Vec::new();
+    add(&root, &root, &mut found)?;
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(found)
+}
+
+fn add(root: &Path, folder: &Path, found: &mut Vec<Leaf>) -> Result<(), FileError> {
+    let fault = |error| FileError::new("read", folder, error);
+    for entry in std::fs::read_dir(folder).map_err(fault)? {
+        let path = entry.map_err(fault)?.path();
+        let metadata = std::fs::symlink_metadata(&path)
+            .map_err(|error| FileError::new("read", &path, error))?;
+        if metadata.is_dir() {
+            add(root, &path, found)?;
+            continue;
+        }
+        let kind = if metadata.is_file() {
+            LeafKind::File {
+                is_executable: metadata.permissions().mode() & 0o111 != 0,
+            }
+        } else if metadata.is_symlink() {
+            link(root, &path)?
+        } else {
+            LeafKind::Other(rock_sys::kind_of(metadata.file_type()).unwrap_or("a device"))
+        };
+        found.push(Leaf {
+            path: relative(root, &path)?,
+            kind,
+        });
+    }
+    Ok(())
+}
+
+/// What a link leads to in the end.
+fn link(root: &Path, path: &Path) -> Result<LeafKind, FileError> {
+    let Ok(target) = std::fs::canonicalize(path) else {
+        return Ok(LeafKind::Other("a link that leads nowhere"));
+    };
+    if !target.starts_with(root) {
+        return Ok(LeafKind::Other("a link that leads out of the folder"));
+    }
+    if target.is_dir() {
+        return Ok(LeafKind::LinkToFolder);
+    }
+    Ok(if target.is_file() {
+        LeafKind::LinkToFile(relative(root, &target)?)
+    } else {
+        LeafKind::Other("a link to something that is no file")
+    })
+}
+
+/// The path below the root, with slashes.
+fn relative(root: &Path, path: &Path) -> Result<String, FileError> {
+    let below: PathBuf = path.strip_prefix(root).unwrap_or(path).to_owned();
+    below.to_str().map(str::to_owned).ok_or_else(|| {
+        let reason = "its name is no UTF-8 text".to_owned();
+        FileError {
+            action: "read",
+            path: path.to_owned(),
+            reason,
+            source: None,
+        }
+    })
+}
