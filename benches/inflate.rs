@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut size_bytes = 0;
         reader
             .each(&mut vec![0; PIECE_BYTES], |piece| {
-                size_bytes += piece.len() as u64
+                size_bytes += piece.len() as u64;
             })
             .map_err(|e| e.to_string())?;
         Ok(size_bytes)

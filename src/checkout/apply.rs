@@ -221,7 +221,7 @@ impl<'a, 'b> Run<'a, 'b> {
     pub(super) fn run(&self, call: &Call) -> Result<Said, CheckoutFault> {
         self.say(Event::Command(&call.repository, &call.argv));
         self.git.run(call, &mut |line| {
-            self.say(line.map_or(Event::Tick, Event::Line))
+            self.say(line.map_or(Event::Tick, Event::Line));
         })
     }
 

@@ -185,7 +185,7 @@ fn compare(
         let is_ours = place.is_some_and(|place| places.contains(place));
         match files.get(&path) {
             Some(bytes) if sys::read_bytes(&target.join(&path), LARGEST_PATCH_BYTES)? == *bytes => {
-                kept.push(path)
+                kept.push(path);
             }
             Some(_) => drop(changes.insert(path, Change::Changed)),
             None if is_ours => drop(changes.insert(path, Change::Removed)),

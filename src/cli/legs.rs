@@ -14,8 +14,8 @@ use crate::publish::{
 // Options for the reports of a workflow's legs.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct LegOptions {
-    /// Read leg reports from this environment variable, set to `${{ toJSON(needs.build.outputs)
-    /// }}`; can be repeated
+    /// Read leg reports from this environment variable, set to
+    /// `${{ toJSON(needs.build.outputs) }}`; can be repeated
     #[arg(
         long,
         value_name = "NAME",

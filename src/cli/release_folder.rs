@@ -80,7 +80,7 @@ pub(super) fn open(
     ours.for_each(|file| {
         file.digest = sys::digest_of(&folder.join(&file.name))
             .ok()
-            .map(|(_, digest)| digest)
+            .map(|(_, digest)| digest);
     });
     let actual = |name: &str| {
         found

@@ -152,7 +152,7 @@ impl Script {
                     None => script.faults.push(Fault::Unbalanced { span: command.span }),
                 },
                 "endif" if open.pop().is_none() => {
-                    script.faults.push(Fault::Unbalanced { span: command.span })
+                    script.faults.push(Fault::Unbalanced { span: command.span });
                 }
                 "set" => {
                     let mut values = command.arguments.into_iter();

@@ -73,7 +73,7 @@ impl FromStr for RunnerSelector {
         {
             match part.strip_prefix(GROUP) {
                 Some(group) if number == 0 && is_runner_group(group) => {
-                    selector.group = Some(group.to_owned())
+                    selector.group = Some(group.to_owned());
                 }
                 None if is_label(part) => selector.labels.push(part.to_owned()),
                 _ => return Err(RunnerSelectorError(text.to_owned())),

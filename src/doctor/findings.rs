@@ -484,7 +484,7 @@ mod tests {
                 facts.kfd = Some(DeviceState::Refused {
                     gid: 105,
                     mode: 0o660,
-                })
+                });
             },
             "warning[H008 device-refused]: the device control group refuses `/dev/kfd` | \
              start the container with `--device=/dev/kfd --device=/dev/dri`",
@@ -493,7 +493,7 @@ mod tests {
             |facts| {
                 facts.kfd = Some(DeviceState::Broken {
                     reason: "No such device".to_owned(),
-                })
+                });
             },
             "error[H009 broken-device]: `/dev/kfd` does not answer: No such device | \
              look for amdgpu in the output of `dmesg`",
@@ -512,7 +512,7 @@ mod tests {
                 facts
                     .engines
                     .iter_mut()
-                    .for_each(|engine| engine.client = None)
+                    .for_each(|engine| engine.client = None);
             },
             "note[H010 no-container-engine]: neither docker nor podman is installed | \
              build with `--engine local`, or install one of them",

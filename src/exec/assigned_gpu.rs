@@ -82,7 +82,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let most = usize::try_from(MAX_DEVICES_BYTES).unwrap();
         let write = |bytes: usize| {
-            std::fs::write(folder.path().join("gha-render-devices"), " ".repeat(bytes)).unwrap()
+            std::fs::write(folder.path().join("gha-render-devices"), " ".repeat(bytes)).unwrap();
         };
         write(most);
         assert_eq!(assigned_gpu(folder.path()).unwrap(), None);

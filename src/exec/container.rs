@@ -667,7 +667,7 @@ mod tests {
             [StageState::Done, StageState::Stopped, StageState::Waiting]
         );
         let stopped = run(0, 10, "", 0, &[], |signals| {
-            signals.raise(StopSignal::Terminate)
+            signals.raise(StopSignal::Terminate);
         });
         assert!(matches!(
             stopped.end,

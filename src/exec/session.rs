@@ -463,7 +463,7 @@ mod tests {
     fn another_answer_runs_the_stages_again_that_take_it() {
         let bench = Bench::new();
         let answer = |text: &str| {
-            sys::write_atomic(&bench.folder().path().join("installed"), text.as_bytes()).unwrap()
+            sys::write_atomic(&bench.folder().path().join("installed"), text.as_bytes()).unwrap();
         };
         let asks = "cat installed; mkdir -p facts; cp installed facts/sdk";
         let question = Step {

@@ -325,7 +325,7 @@ impl Run<'_, '_> {
                 Err(error @ GithubError::Unsure { .. }) => open.push((as_name.clone(), error)),
                 Err(error) if exists_already(&error) => open.push((as_name.clone(), error)),
                 Err(error @ GithubError::Status { status: 404, .. }) => {
-                    missed = Some((release, error))
+                    missed = Some((release, error));
                 }
                 Err(error) if error.is_final() => last = last.or(Some(error)),
                 Err(error) => drop(self.failed.insert(wanted.name.clone(), error)),

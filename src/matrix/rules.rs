@@ -280,7 +280,7 @@ pub(super) fn rules(
                         [Word::Package(version), Word::Text(backend)] => ask(version, backend),
                         _ => None,
                     },
-                )?)
+                )?);
             }
             None => add(Rule::tabulate(
                 universe,

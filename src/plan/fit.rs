@@ -61,8 +61,8 @@ pub fn check_fit(plan: &Plan, compat: &Compat, severity: Severity, sink: &mut Si
     }
 }
 
-/// Reports jobs that need a container image where none is known, for matrix files with `image:
-/// {missing: error}`. Jobs on runners without containers need none.
+/// Reports jobs that need a container image where none is known, for matrix files with
+/// `image: {missing: error}`. Jobs on runners without containers need none.
 pub fn check_images(plan: &Plan, sink: &mut Sink) {
     for (number, group) in plan.groups.iter().enumerate() {
         if group.config.image.missing != MissingImage::Error {

@@ -41,7 +41,7 @@ impl<'a> Words<'a> {
                 Some(Word::Rocm(version)) => words.rocm = Some(version),
                 Some(Word::Python(version)) => words.python = Some(*version),
                 Some(Word::Text(text)) if universe.axes()[axis].role == AxisRole::Backend => {
-                    name = Some(text.as_str())
+                    name = Some(text.as_str());
                 }
                 _ => {}
             }

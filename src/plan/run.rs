@@ -22,8 +22,8 @@ const TEST: &str = "Test ";
 /// The legs that a job was for whose last attempt ended badly, and the names of other such jobs
 /// (REST API, "List jobs for a workflow run": `jobs` of objects with `name`, `run_attempt` and
 /// `conclusion`). Takes one page, pages one after the other as `gh api --paginate` prints them, and
-/// a list of pages as `--slurp` makes it. A job that was called by another workflow is `CALLER /
-/// NAME`.
+/// a list of pages as `--slurp` makes it. A job that was called by another workflow is
+/// `CALLER / NAME`.
 ///
 /// # Errors
 /// When the text is no such list.

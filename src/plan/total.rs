@@ -25,7 +25,7 @@ impl Plan {
         for estimate in self.jobs().map(JobView::estimate) {
             match estimate {
                 Some(estimate) => {
-                    (total.hours, estimated) = (total.hours + estimate.hours, estimated + 1)
+                    (total.hours, estimated) = (total.hours + estimate.hours, estimated + 1);
                 }
                 None => total.unmeasured += 1,
             }

@@ -153,7 +153,7 @@ mod tests {
         for step in steps {
             match step {
                 Change::Delete(name) => {
-                    assert!(files.remove(name).is_some(), "{name} is not there")
+                    assert!(files.remove(name).is_some(), "{name} is not there");
                 }
                 Change::Add(name) => {
                     let file = wanted.iter().find(|file| &file.name == name).unwrap();

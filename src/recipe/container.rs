@@ -85,8 +85,8 @@ pub struct AssignedGpu {
     pub render_nodes: Vec<String>,
 }
 
-/// Reads the render nodes of `gha-render-devices`, a text of engine options such as `--device
-/// /dev/dri/renderD129`. Without any, all nodes are meant.
+/// Reads the render nodes of `gha-render-devices`, a text of engine options such as
+/// `--device /dev/dri/renderD129`. Without any, all nodes are meant.
 ///
 /// # Errors
 /// When it has anything but devices below `/dev/dri`: its words would become options of the engine.

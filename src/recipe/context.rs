@@ -441,7 +441,7 @@ impl<'d> Context<'d> {
                 .map_err(|error| self.bad(item, &error))?;
             match value.try_iter() {
                 Ok(items) if value.as_str().is_none() => {
-                    words.extend(items.map(|item| item.to_string()))
+                    words.extend(items.map(|item| item.to_string()));
                 }
                 _ if value.is_none() => {}
                 _ => words.push(value.to_string()),

@@ -28,9 +28,9 @@ impl Share {
     /// Counts one cell.
     pub fn count(&mut self, is_present: bool) {
         if is_present {
-            self.present += 1
+            self.present += 1;
         } else {
-            self.missing += 1
+            self.missing += 1;
         }
     }
 

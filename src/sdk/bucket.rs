@@ -63,7 +63,7 @@ pub fn page(xml: &str) -> Result<Page, String> {
             }
             Event::Text(part) => text.push_str(legal_text(&part, reader.buffer_position())?),
             Event::CData(part) => {
-                text.push_str(legal_text(&part, reader.buffer_position() - CDATA_END)?)
+                text.push_str(legal_text(&part, reader.buffer_position() - CDATA_END)?);
             }
             Event::GeneralRef(entity) => match entity
                 .resolve_char_ref()
@@ -85,7 +85,7 @@ pub fn page(xml: &str) -> Result<Page, String> {
                         ));
                     }
                     ["ListBucketResult", "Contents", "Key"] => {
-                        key = Some(text.clone()).filter(|key| !key.is_empty())
+                        key = Some(text.clone()).filter(|key| !key.is_empty());
                     }
                     ["ListBucketResult", "Contents", "Size"] => {
                         size_bytes = Some(

@@ -173,7 +173,7 @@ impl Builder<'_> {
                     Fate::Nothing => {}
                     Fate::Placed(placed) => drop(package.files.insert(listed.path.clone(), placed)),
                     Fate::Dropped(why) => {
-                        drop(package.dropped.insert(listed.path.clone(), (why, origin)))
+                        drop(package.dropped.insert(listed.path.clone(), (why, origin)));
                     }
                 }
             }

@@ -48,7 +48,7 @@ impl Status {
         match text.split_once(' ') {
             Some(("branch.oid", oid)) if oid != "(initial)" => self.head = Some(oid.to_owned()),
             Some(("branch.head", name)) if name != "(detached)" => {
-                self.branch = Some(name.to_owned())
+                self.branch = Some(name.to_owned());
             }
             _ => {}
         }

@@ -1,8 +1,8 @@
 //! One minijinja set-up for recipes and for rendering.
 //!
-//! Recipes use `{{ }}` inside quoted scalars; templates that render workflows and scripts use `<<
-//! >>`, `<% %>`, `<# #>`, so that `${{ }}` and `{{ }}` stand as they are. Undefined names are
-//! errors in both.
+//! Recipes use `{{ }}` inside quoted scalars; templates that render workflows and scripts use
+//! `<< >>`, `<% %>`, `<# #>`, so that `${{ }}` and `{{ }}` stand as they are. Undefined names are >
+//! > errors in both.
 //!
 //! **Invariant:** templates see the values they are given and nothing else: no files, no
 //! environment, no clock.

@@ -136,7 +136,7 @@ fn every_edit_is_made_once_and_a_second_run_changes_nothing() {
             sources.text(path).contains(text),
             "{path}:\n{}",
             sources.text(path)
-        )
+        );
     };
     has(
         "torch/cmake/External/aotriton.cmake",

@@ -41,7 +41,7 @@ fn an_index_refuses_the_wheels_that_publish_refuses() {
         raw(|archive| {
             archive
                 .members
-                .retain(|member| !member.name.ends_with(b"RECORD"))
+                .retain(|member| !member.name.ends_with(b"RECORD"));
         }),
         entry_points("../foo = demo:main"),
         sound()

@@ -554,7 +554,7 @@ fn rules_of_a_matrix_file_withdraw_and_outlive_their_files() {
             project.path("m.yaml"),
             format!("{matrix}release: {release}\n"),
         )
-        .unwrap()
+        .unwrap();
     };
     with("{yank: [\"flash-attn<2.6: old\", flash-atn], yank-older-than: 4w, yank-keep: 0}");
     let words = ["index", "build", "dist", "--rules", "m.yaml"];

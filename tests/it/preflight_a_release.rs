@@ -580,7 +580,7 @@ fn check_of(project: &Project, server: &Server, name: &str, words: &[&str], exit
 fn a_ruleset_that_restricts_the_tag_fails_the_preflight() {
     let server = ready();
     let rule = |ruleset: TagRuleset| {
-        server.github().repository_mut("me/wheels").tag_ruleset = Some(ruleset)
+        server.github().repository_mut("me/wheels").tag_ruleset = Some(ruleset);
     };
     let patterns = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
     let on = |include: &[&str], exclude: &[&str]| TagRuleset {
@@ -636,7 +636,7 @@ fn a_ruleset_that_restricts_the_tag_fails_the_preflight() {
 fn rulesets_that_cannot_be_judged_leave_the_check_unknown() {
     let server = ready();
     let rule = |ruleset: TagRuleset| {
-        server.github().repository_mut("me/wheels").tag_ruleset = Some(ruleset)
+        server.github().repository_mut("me/wheels").tag_ruleset = Some(ruleset);
     };
     let new = ["--tag", "v2", "--target", "main"];
     let unsure = "unknown: the ruleset `tags` may keep the tag from being created; push it before the build to be sure";
@@ -834,7 +834,7 @@ fn a_read_only_token_sees_the_environments_that_it_may_read() {
         drop(
             of.environments
                 .insert("release".to_owned(), Some(vec!["x*".to_owned()])),
-        )
+        );
     });
     assert!(
         ask("planner", 1).starts_with("failed: the environment `release` takes tags of `x*` only")

@@ -193,7 +193,7 @@ fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_where_that_is_ask
     assert_eq!(asked(&play, Operation::Storage), 3, "each was fetched once");
     let name = "a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl";
     change(&play, name, |asset| {
-        asset.content = Some(b"wheel X of 1".to_vec().into())
+        asset.content = Some(b"wheel X of 1".to_vec().into());
     });
     assert!(
         matches!(

@@ -316,7 +316,7 @@ fn no_job_inherits_secrets_runs_for_ever_or_is_stopped_while_it_publishes() {
                 "plan" => assert_eq!(timeout, 10, "{at}"),
                 "publish" => assert_eq!(timeout, 60, "{at}"),
                 id if id.starts_with("build") => {
-                    assert_eq!(timeout, "${{ fromJSON(matrix.timeout) }}", "{at}")
+                    assert_eq!(timeout, "${{ fromJSON(matrix.timeout) }}", "{at}");
                 }
                 _ => assert!(
                     timeout.as_u64().is_some_and(|minutes| minutes <= 60),

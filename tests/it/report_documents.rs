@@ -566,7 +566,7 @@ fn every_link_of_every_document_leads_to_what_is_listed() {
                     Some(place) => assert!(ids.contains(&place), "{} leads nowhere", &found[0]),
                     None if link == "data:," => {}
                     None if link.starts_with("https://img.shields.io/badge/") => {
-                        assert!(!link.contains([' ', '"']))
+                        assert!(!link.contains([' ', '"']));
                     }
                     None => assert!(places.contains(link), "{link} is no address of the list"),
                 }

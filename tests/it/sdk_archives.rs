@@ -133,7 +133,7 @@ fn archives_that_are_cut_off_damaged_or_other_ones_are_all_told_and_nothing_is_w
     )
     .unwrap();
     artifacts.archive("rand_lib_generic", None, |tar| {
-        append(tar, "rand/stage/lib/a", b"a")
+        append(tar, "rand/stage/lib/a", b"a");
     });
     artifacts.archive("rpp_lib_generic", None, |_| ());
     std::fs::write(folder.join("fft_lib_generic.tar.xz"), b"").unwrap();

@@ -199,10 +199,10 @@ fn an_archive_that_leads_out_of_its_folder_is_not_unpacked() {
             append_other(tar, tar::EntryType::Symlink, "r/stage/l", "../../../..");
         }),
         ("is a device", |tar| {
-            append_other(tar, tar::EntryType::Char, "r/stage/null", "")
+            append_other(tar, tar::EntryType::Char, "r/stage/null", "");
         }),
         ("../again", |tar| {
-            append_other(tar, tar::EntryType::Link, "r/stage/h", "../again")
+            append_other(tar, tar::EntryType::Link, "r/stage/h", "../again");
         }),
         ("the member `/r/stage/good` leads out", |tar| {
             append_other(tar, tar::EntryType::Link, "r/stage/h", "/r/stage/good");
@@ -211,10 +211,10 @@ fn an_archive_that_leads_out_of_its_folder_is_not_unpacked() {
             append_other(tar, tar::EntryType::Link, "r/stage/h", "r/../r/stage/good");
         }),
         (r"`r/stage/a\u{1b}[31m` has a control character", |tar| {
-            append(tar, "r/stage/a\u{1b}[31m", b"x")
+            append(tar, "r/stage/a\u{1b}[31m", b"x");
         }),
         (r"`a\nb` has a control character", |tar| {
-            append_other(tar, tar::EntryType::Link, "r/stage/h", "a\nb")
+            append_other(tar, tar::EntryType::Link, "r/stage/h", "a\nb");
         }),
     ];
     for (why, attack) in attacks {
@@ -427,7 +427,7 @@ fn nothing_is_written_through_a_link_of_this_run_or_of_one_before() {
     std::os::unix::fs::symlink("../../x", project.path("o/d/e/lib")).unwrap();
     let artifacts = Artifacts::new(&project, true);
     artifacts.archive("rand_lib_generic", Some("s/stage\n"), |tar| {
-        append(tar, "s/stage/lib/planted", b"ours")
+        append(tar, "s/stage/lib/planted", b"ours");
     });
     artifacts.publish("staging", "123-linux");
     assert!(

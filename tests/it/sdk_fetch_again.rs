@@ -28,7 +28,7 @@ const FETCH: [&str; 6] = [
 fn staged(project: &Project) {
     let artifacts = Artifacts::new(project, true);
     artifacts.archive("fft_lib_generic", Some("s/stage\n"), |tar| {
-        append(tar, "s/stage/lib/first", b"fft")
+        append(tar, "s/stage/lib/first", b"fft");
     });
     artifacts.archive("rand_lib_generic", Some("s/stage\n"), |tar| {
         append(tar, "s/stage/large", &vec![0; LARGE_BYTES]);
@@ -322,7 +322,7 @@ fn what_was_unpacked_stays_as_long_as_the_same_archive_is_published() {
     // Another archive takes its place.
     let artifacts = Artifacts::new(&project, true);
     let other = artifacts.archive("fft_lib_generic", Some("s/stage\n"), |tar| {
-        append(tar, "s/stage/lib/other", b"x")
+        append(tar, "s/stage/lib/other", b"x");
     });
     std::fs::rename(other, staged.join("fft_lib_generic.tar.zst")).unwrap();
     publish("fft_lib_generic");
@@ -489,7 +489,7 @@ fn an_archive_is_unpacked_while_another_is_on_its_way() {
     let artifacts = Artifacts::new(&project, true);
     for name in ["fft_lib_generic", "rand_lib_generic"] {
         artifacts.archive(name, Some("s/stage\n"), |tar| {
-            append(tar, "s/stage/lib/file", name.as_bytes())
+            append(tar, "s/stage/lib/file", name.as_bytes());
         });
     }
     let staged = artifacts.publish("bucket", "123-linux");

@@ -144,7 +144,7 @@ fn archives_with_more_members_than_any_are_refused() {
     let project = Project::new();
     let artifacts = Artifacts::new(&project, true);
     artifacts.archive("rand_lib_generic", Some("r/stage\n"), |tar| {
-        append_many(tar, 250_001)
+        append_many(tar, 250_001);
     });
     let (code, said) = run(&project, PLAN);
     assert_eq!(code, Some(1), "{said}");
@@ -243,7 +243,7 @@ fn archives_with_a_window_beyond_the_limit_are_refused() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     let path = artifacts.archive("rand_lib_generic", Some("r/stage\n"), |tar| {
-        append(tar, "r/stage/file", b"")
+        append(tar, "r/stage/file", b"");
     });
     let tar = zstd::decode_all(&*std::fs::read(&path).unwrap()).unwrap();
     let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();

@@ -187,7 +187,7 @@ fn a_digest_past_its_limit_is_refused() {
         let project = Project::new();
         let artifacts = Artifacts::new(&project, true);
         artifacts.archive("rand_lib_generic", Some("r/stage\n"), |tar| {
-            append(tar, "r/stage/lib/x", b"x")
+            append(tar, "r/stage/lib/x", b"x");
         });
         let staged = artifacts.publish("staging", "123-linux");
         let digest =

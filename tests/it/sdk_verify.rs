@@ -157,7 +157,7 @@ fn a_module_past_the_limit_is_refused() {
         let set = Set::new();
         let module = vec![b'#'; (64 << 20) + usize::from(past)];
         set.edit("rocm_sdk_core", |members| {
-            drop(members.insert("rocm_sdk_core/large.py".to_owned(), (module, 0o644)))
+            drop(members.insert("rocm_sdk_core/large.py".to_owned(), (module, 0o644)));
         });
         let said = set.verify(i32::from(past)).stderr;
         assert_eq!(said.contains("rocm_sdk_core/large.py"), past, "{said}");
@@ -435,7 +435,7 @@ fn names_that_some_systems_do_not_take_are_warnings() {
     );
     assert_eq!(said.matches("warning[").count(), 2, "{said}");
     let set = Set::of(|artifacts| {
-        artifacts.file("blas_lib_gfx1100/blas/stage/lib/LibHipblas.so.3", b"x")
+        artifacts.file("blas_lib_gfx1100/blas/stage/lib/LibHipblas.so.3", b"x");
     });
     set.says(
         0,
@@ -460,7 +460,7 @@ fn packages_that_would_not_lie_beside_each_other_are_told() {
     );
     let set = Set::new();
     set.edit("rocm_profiler", |members| {
-        drop(members.remove("_rocm_profiler/__init__.py"))
+        drop(members.remove("_rocm_profiler/__init__.py"));
     });
     set.says(
         1,
@@ -469,7 +469,7 @@ fn packages_that_would_not_lie_beside_each_other_are_told() {
     );
     let set = Set::new();
     set.edit("rocm_profiler", |members| {
-        drop(members.insert("etc/x".into(), (Vec::new(), 0o644)))
+        drop(members.insert("etc/x".into(), (Vec::new(), 0o644)));
     });
     set.says(
         1,
@@ -647,7 +647,7 @@ fn a_program_that_stands_for_a_link_leads_to_a_program() {
         members
             .get_mut("_rocm_sdk_core/lib/llvm/bin/clang-23")
             .unwrap()
-            .1 = 0o644
+            .1 = 0o644;
     });
     set.says(
         1,
@@ -830,7 +830,7 @@ fn a_tree_that_xz_made_is_read_too_and_a_damaged_one_is_told() {
         "{said}"
     );
     set.edit("rocm_sdk_devel", |members| {
-        drop(members.remove("rocm_sdk_devel/_devel.tar.xz"))
+        drop(members.remove("rocm_sdk_devel/_devel.tar.xz"));
     });
     set.says(
         1,
@@ -869,7 +869,7 @@ fn a_device_package_lists_each_of_its_files() {
     let says = |edit: &dyn Fn(String) -> String, holds: &str| {
         let set = Set::new();
         set.edit("rocm_sdk_device_gfx942", |members| {
-            text(members, list, edit)
+            text(members, list, edit);
         });
         let said = set.verify(1).stderr;
         assert!(
@@ -896,7 +896,7 @@ fn a_device_package_lists_each_of_its_files() {
     says(&|_| "no list".to_owned(), "it is no list of files");
     let set = Set::new();
     set.edit("rocm_sdk_device_gfx942", |members| {
-        drop(members.remove(list))
+        drop(members.remove(list));
     });
     set.says(
         1,
@@ -1174,7 +1174,7 @@ fn what_a_build_says_of_itself_in_a_package_is_there_and_of_its_version() {
     set.says(1, other, "rocm_sdk_core/_dist_info.py");
     let set = Set::new();
     set.edit("rocm_sdk_devel", |members| {
-        drop(members.remove("rocm_sdk_devel/_dist_info.py"))
+        drop(members.remove("rocm_sdk_devel/_dist_info.py"));
     });
     let missing = "error[S035 sdk-package-layout]: there is no `rocm_sdk_devel/_dist_info.py`";
     set.says(1, missing, "help: make the packages again");

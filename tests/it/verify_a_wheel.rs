@@ -183,7 +183,7 @@ fn repair_writes_hashes_into_a_weak_record() {
 #[test]
 fn record_is_held_against_the_bytes() {
     let check = |edit: fn(String) -> String, expect: &[&str]| {
-        codes(&said(&sound().edit("RECORD", edit)), expect)
+        codes(&said(&sound().edit("RECORD", edit)), expect);
     };
     check(
         |text| text.replacen("sha256=", "sha256=A", 1),

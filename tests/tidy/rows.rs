@@ -88,7 +88,7 @@ fn every_row_has_its_test() {
         .filter(|file| file.path.ends_with(".rs") && file.path != "tests/tidy/rows.rs")
         .flat_map(|file| {
             rows_in(
-                if file.path.starts_with("src/") {
+                if file.is_program() {
                     file.tests()
                 } else {
                     file.text.clone()

@@ -65,22 +65,28 @@ impl SourceFile {
             .unwrap_or(lines.len())
     }
 
-    /// The module path below the crate: `["plan", "json"]` for `src/plan/json.rs`, empty for the
-    /// roots of the crate.
+    /// The module path: `["plan", "json"]` for `src/plan/json.rs`, `["elf", "edit"]` for
+    /// `crates/rock-elf/src/edit.rs`, empty for the roots of the main crate.
     pub(crate) fn module(&self) -> Vec<&str> {
-        let Some(inner) = self
-            .path
-            .strip_prefix("src/")
-            .and_then(|path| path.strip_suffix(".rs"))
-        else {
+        let (library, inner) = match self.path.strip_prefix("crates/rock-") {
+            Some(path) => path.split_once("/src/").unzip(),
+            None => (None, self.path.strip_prefix("src/")),
+        };
+        let Some(inner) = inner.and_then(|path| path.strip_suffix(".rs")) else {
             return Vec::new();
         };
         let inner = inner.strip_suffix("/mod").unwrap_or(inner);
-        if ["lib", "main"].contains(&inner) {
-            Vec::new()
-        } else {
-            inner.split('/').collect()
-        }
+        let inner = Some(inner).filter(|inner| !["lib", "main"].contains(inner));
+        library
+            .into_iter()
+            .chain(inner.into_iter().flat_map(|inner| inner.split('/')))
+            .collect()
+    }
+
+    /// Whether it is compiled into the program.
+    pub(crate) fn is_program(&self) -> bool {
+        self.path.starts_with("src/")
+            || self.path.starts_with("crates/rock-") && self.path.contains("/src/")
     }
 
     /// Whether it is the root of a module of the crate.
@@ -143,10 +149,10 @@ fn test_modules(file: &SourceFile) -> Vec<String> {
 
 /// The program's own Rust files.
 pub(crate) fn rust() -> Vec<SourceFile> {
-    let is_ours = |path: &str| path.starts_with("src/") || path == "build.rs";
+    let is_build = |path: &str| path == "build.rs" || path.ends_with("/build.rs");
     all()
         .into_iter()
-        .filter(|file| file.path.ends_with(".rs") && is_ours(&file.path))
+        .filter(|file| file.path.ends_with(".rs") && (file.is_program() || is_build(&file.path)))
         .collect()
 }
 
@@ -178,6 +184,10 @@ fn tests_and_comments_are_not_code() {
     assert_eq!(file.code(), "\nuse a;\n\n#[cfg(test)]\nuse c;");
     assert!(file.tests().contains("use d;"));
     assert_eq!(file.module(), ["plan", "json"]);
+    let module = |path| SourceFile::planted(path, "").module().join("/");
+    assert_eq!(module("crates/rock-elf/src/edit/mod.rs"), "elf/edit");
+    assert_eq!(module("crates/rock-elf/src/lib.rs"), "elf");
+    assert_eq!(module("src/lib.rs"), "");
 }
 
 #[test]

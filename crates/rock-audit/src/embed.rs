@@ -210,7 +210,7 @@ pub fn along(
                 name: name.to_owned(),
                 path: leaf.path.clone(),
                 is_executable,
-            })
+            });
         };
         let own = links.get(leaf.path.as_str()).map_or(&[][..], Vec::as_slice);
         if own.is_empty() {

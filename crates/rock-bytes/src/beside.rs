@@ -194,7 +194,7 @@ mod tests {
     #[should_panic(expected = "a scoped thread panicked")]
     fn a_panic_of_the_one_that_looks_is_not_lost() {
         beside(&mut |_| panic!("no"), |passage| {
-            (0..99).for_each(|_| passage.copy(b"x"))
+            (0..99).for_each(|_| passage.copy(b"x"));
         });
     }
 }

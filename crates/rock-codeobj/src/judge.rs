@@ -148,7 +148,7 @@ impl Judge<'_> {
             Found::Bundle(reader) => self.bundle(offset, reader, spot),
             Found::Compressed(bundle) => self.compressed(offset, *bundle, spot),
             Found::NotCompressed(fault) if !spot.is_strict() => {
-                self.damage(offset, fault.to_string())
+                self.damage(offset, fault.to_string());
             }
             Found::NotCompressed(_) => {}
             Found::Object { object, size } => self.object(offset, object, size, spot),

@@ -854,7 +854,7 @@ mod tests {
                     t.packages[0]
                         .sdist_sha256
                         .insert("2.6.3".into(), "abc".into()),
-                )
+                );
             },
             "packages flash-attn 2.6.3: sdist-sha256: `abc` is not 64 hex digits",
         );
@@ -910,7 +910,7 @@ mod tests {
         check(
             |t| {
                 (t.torch_abi[0].symbols, t.torch_abi[1].symbols) =
-                    (vec!["_Z1fv".into()], vec!["_Z1fv".into()])
+                    (vec!["_Z1fv".into()], vec!["_Z1fv".into()]);
             },
             "another row has `_Z1fv`",
         );

@@ -317,7 +317,7 @@ mod tests {
                     serde_json::Value::String(text)
                         if ["ref", "note", "claim"].contains(&&**key) =>
                     {
-                        found.push(text)
+                        found.push(text);
                     }
                     _ => texts(inner, found),
                 }),

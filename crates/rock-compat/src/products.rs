@@ -78,8 +78,8 @@ impl Compat {
             .collect()
     }
 
-    /// Returns a target with the names of some of its products: `gfx1102 (Radeon RX 7600, Radeon RX
-    /// 7700S)`.
+    /// Returns a target with the names of some of its products:
+    /// `gfx1102 (Radeon RX 7600, Radeon RX 7700S)`.
     pub fn gfx_with_products(&self, target: &GfxTarget) -> String {
         match self.product_names(target.processor()) {
             Some(names) => format!("{target} ({names})"),

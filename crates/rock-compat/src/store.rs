@@ -214,8 +214,8 @@ impl Compat {
         find_gfx(&self.tables.rocm_gfx, rocm)
     }
 
-    /// Why this ROCm's toolchain cannot compile for a target that came later: `gfx950 needs ROCm
-    /// 7.0 or later`; `None` when it can, or when no row speaks about it.
+    /// Why this ROCm's toolchain cannot compile for a target that came later:
+    /// `gfx950 needs ROCm 7.0 or later`; `None` when it can, or when no row speaks about it.
     pub fn gfx_too_new(&self, target: &GfxTarget, rocm: &RocmVersion) -> Option<String> {
         let row = self
             .tables
@@ -489,8 +489,8 @@ impl Compat {
         self.tables.sonames.iter().find(|row| row.soname == soname)
     }
 
-    /// What is known of a wheel beside another version than it was built for: `reach("rocm",
-    /// "newer-minor")`.
+    /// What is known of a wheel beside another version than it was built for:
+    /// `reach("rocm", "newer-minor")`.
     pub fn reach(&self, about: &str, when: &str) -> Option<&ReachRow> {
         self.tables
             .reach
@@ -637,12 +637,12 @@ mod tests {
     }
 
     #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test compares with the files"
+    )]
     fn the_embedded_tables_are_those_of_the_files() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tables");
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the test compares with the files"
-        )]
         let read = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap();
         let mut paths: Vec<_> = std::fs::read_dir(folder)
             .unwrap()

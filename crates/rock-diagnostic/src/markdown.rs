@@ -16,7 +16,7 @@ pub fn text(raw: &str) -> String {
             // character between stops it.
             '@' | '#' => escaped.extend(['\\', c, '\u{2060}']),
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~' | '$' | '&' => {
-                escaped.extend(['\\', c])
+                escaped.extend(['\\', c]);
             }
             // What follows a bracket could be the address of a link for readers that know no
             // escapes.

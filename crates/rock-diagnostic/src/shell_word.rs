@@ -28,7 +28,7 @@ pub fn shell_quoted(word: impl AsRef<OsStr>) -> String {
                 '\t' => quoted.push_str("\\t"),
                 '\\' | '\'' => quoted.extend(['\\', c]),
                 c if c.is_control() || is_invisible(c) => {
-                    escape(c.encode_utf8(&mut [0; 4]).as_bytes(), &mut quoted)
+                    escape(c.encode_utf8(&mut [0; 4]).as_bytes(), &mut quoted);
                 }
                 c => quoted.push(c),
             }

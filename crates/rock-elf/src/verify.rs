@@ -525,7 +525,7 @@ mod tests {
     #[test]
     fn program_headers_that_patchelf_moved_below_zero_are_known() {
         let mut bytes = changed(&kpack(), |segments, _| {
-            segments[0].address = 0xffff_ffff_fff7_9040
+            segments[0].address = 0xffff_ffff_fff7_9040;
         });
         assert_eq!(
             told(&bytes),
@@ -603,7 +603,7 @@ mod tests {
     fn segments_that_loaders_cannot_map_are_faults() {
         let align = |align| {
             changed(&library(), move |segments, _| {
-                load(segments, 1).align = align
+                load(segments, 1).align = align;
             })
         };
         let second = *Elf::read(&library().build())
@@ -648,7 +648,7 @@ mod tests {
             told(&order)
         );
         let overlap = changed(&library(), |segments, _| {
-            load(segments, 0).memory_size = 0x2000
+            load(segments, 0).memory_size = 0x2000;
         });
         assert!(
             told(&overlap)[0].ends_with("begins before the one below it ends, at 0x2000"),

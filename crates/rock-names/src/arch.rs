@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// An architecture as platform tags spell it (PEP 513, 599 and 600; the words are those of `uname
-/// -m`, but for 32-bit x86, which is always `i686`).
+/// An architecture as platform tags spell it (PEP 513, 599 and 600; the words are those of
+/// `uname -m`, but for 32-bit x86, which is always `i686`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Arch {
     /// 32-bit x86.

@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn addresses_are_of_the_web_and_encoded() {
         let check = |address: &str, expect: Option<&str>| {
-            assert_eq!(web_address(address).as_deref(), expect, "{address}")
+            assert_eq!(web_address(address).as_deref(), expect, "{address}");
         };
         check(
             "https://x.org/a+b%2Bc.whl",

@@ -376,7 +376,7 @@ impl Reader<'_> {
                     Ok(Some(value)) => limits.tighten(hierarchy.kind, Limit { value, folder }),
                     Ok(None) => {}
                     Err(reason) => {
-                        self.wrong(&format!("{inside}/{}", hierarchy.kind.files()[0]), reason)
+                        self.wrong(&format!("{inside}/{}", hierarchy.kind.files()[0]), reason);
                     }
                 }
             }

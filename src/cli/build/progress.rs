@@ -71,7 +71,7 @@ impl<'a> Progress<'a> {
             }
             Event::Tick { stage, elapsed } => self.tick(stage, elapsed),
             Event::Retried { stage, ended } => {
-                self.line(&format!("{} {stage}: {ended}, trying again", self.number))
+                self.line(&format!("{} {stage}: {ended}, trying again", self.number));
             }
             Event::Ended {
                 stage,

@@ -250,7 +250,7 @@ fn read(compat: &Compat, values: &[String], sink: &mut Sink) -> Question {
                 question.gfx = value
                     .split([';', ','])
                     .flat_map(|word| gfx(compat, word, pair, sink))
-                    .collect()
+                    .collect();
             }
             _ => question.package = parsed(value, pair, sink).map(|version| (name, version)),
         }

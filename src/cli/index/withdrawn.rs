@@ -89,7 +89,7 @@ impl Options {
         for text in &self.yank {
             match text.parse() {
                 Ok(rule) => {
-                    rules.withdraw(rule, Place::Argument("--yank".to_owned()), Severity::Error)
+                    rules.withdraw(rule, Place::Argument("--yank".to_owned()), Severity::Error);
                 }
                 Err(error) => sink.push(fault(&error, "--yank")),
             }

@@ -182,7 +182,7 @@ mod tests {
         let (hand, lines) = (Hand::default(), Arc::new(Mutex::new(Vec::new())));
         let kept = Arc::clone(&lines);
         let view = View::Lines(Box::new(move |line| {
-            kept.lock().unwrap().push(line.to_owned())
+            kept.lock().unwrap().push(line.to_owned());
         }));
         let sending = Sending::with(4 << 30, view, Box::new(hand.clone()));
         let step = Step::Upload {

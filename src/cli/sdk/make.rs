@@ -211,7 +211,7 @@ impl Maker<'_> {
             match &entry.kind {
                 DevelKind::Folder => push(path, MemberKind::Folder, 0o755, None)?,
                 DevelKind::Owned(text) | DevelKind::Link(text) => {
-                    push(path, MemberKind::Link(text), 0o777, None)?
+                    push(path, MemberKind::Link(text), 0o777, None)?;
                 }
                 DevelKind::File { is_executable, .. } => {
                     let mode = if *is_executable { 0o755 } else { 0o644 };

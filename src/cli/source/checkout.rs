@@ -162,7 +162,7 @@ fn one(args: &Args, wanted: &Wanted, shell: &Shell, signals: &Signals) -> Exit {
     }
     let mut progress = Progress::new(shell);
     let made = checkout::check_out(wanted, &shell.environment, signals, &mut |event| {
-        progress.tell(event)
+        progress.tell(event);
     });
     progress.finish();
     match made {

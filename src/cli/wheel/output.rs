@@ -140,7 +140,7 @@ pub(super) fn save(
     let bar = Bar::new(Watchers::of(shell), &change.name.to_string());
     let saved = sys::save::<Diagnostic>(&out, existing, |target| {
         wheel::rewrite_watched(opened, &change.edits, &options, target, &|progress| {
-            bar.tell(progress)
+            bar.tell(progress);
         })
         .map(drop)
         .map_err(|error| error.diagnostic(&shown))

@@ -44,7 +44,7 @@ pub(super) fn note_unquoted(tree: &Node, source: &Source, sink: &mut Sink) {
 fn collect<'n>(node: &'n Node, found: &mut Vec<(&'n Node, &'n str, String)>) {
     match &node.value {
         Value::Scalar(scalar) => {
-            found.extend(misread(scalar).map(|number| (node, scalar.text.as_str(), number)))
+            found.extend(misread(scalar).map(|number| (node, scalar.text.as_str(), number)));
         }
         Value::List(items) => items.iter().for_each(|item| collect(item, found)),
         Value::Map(entries) => entries.iter().for_each(|(_, value)| collect(value, found)),

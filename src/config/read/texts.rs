@@ -362,7 +362,7 @@ impl Reader<'_> {
             let Some(text) = node.text() else { continue };
             match docker_argument_fault(number, text) {
                 Some((message, help)) => {
-                    self.fault(&codes::BAD_DOCKER_ARGUMENT, node, message, help)
+                    self.fault(&codes::BAD_DOCKER_ARGUMENT, node, message, help);
                 }
                 None => found.push(text.to_owned()),
             }

@@ -236,10 +236,10 @@ mod tests {
             assert_eq!(choice.help.as_deref(), Some("use torch >=2.8"));
         });
         check("gfx1151", "2.8.0+rocm6.4", Preference::None, |choice| {
-            assert_eq!(library(choice), "aotriton")
+            assert_eq!(library(choice), "aotriton");
         });
         check("gfx1151", "2.13.0", Preference::None, |choice| {
-            assert_eq!(choice.row.unwrap().needs, "")
+            assert_eq!(choice.row.unwrap().needs, "");
         });
         check("gfx1200", "2.8.0", Preference::None, |choice| {
             assert_eq!(
@@ -260,7 +260,7 @@ mod tests {
         let needs = |torch: &str| {
             let mut found = String::new();
             check("gfx950", torch, Preference::None, |choice| {
-                found = choice.row.unwrap().needs.clone()
+                found = choice.row.unwrap().needs.clone();
             });
             found
         };

@@ -46,7 +46,7 @@ impl Run<'_, '_> {
         match longest {
             // What has the name is listed at last, however far the listing lags behind.
             Some((tries, error)) if is_taken => {
-                self.client.wait(&error, Duration::from_secs(1 << tries))?
+                self.client.wait(&error, Duration::from_secs(1 << tries))?;
             }
             Some((tries, error)) => self.client.pause(error, tries)?,
             None => {}

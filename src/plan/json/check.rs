@@ -492,7 +492,7 @@ impl Checker {
             "runner" => self.fits(at, syntax::is_label(value), value, "a runner label"),
             "version" => self.parses::<PackageVersion>(at, value),
             _ if of.is_some_and(|of| of.distribution == name) => {
-                self.parses::<PackageVersion>(at, value)
+                self.parses::<PackageVersion>(at, value);
             }
             _ => self.path_or_word(at, value),
         }

@@ -268,7 +268,7 @@ impl Pieces {
             text.push(b',');
             match &of_pool {
                 Some(site) if std::ptr::eq(pieces, &raw const self.sites) => {
-                    text.extend_from_slice(site)
+                    text.extend_from_slice(site);
                 }
                 _ => text.extend_from_slice(pieces[number as usize].as_deref().unwrap_or_default()),
             }

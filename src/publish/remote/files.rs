@@ -223,7 +223,7 @@ impl One<'_> {
                     // it for no longer than two calls take.
                     None => steps.push(self.upload(&waiting_name)),
                     Some(asset) => {
-                        steps.extend([delete(present, why), rename(asset, &self.wanted.name)])
+                        steps.extend([delete(present, why), rename(asset, &self.wanted.name)]);
                     }
                 }
             }

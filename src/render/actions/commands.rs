@@ -67,7 +67,7 @@ mod tests {
             assert_eq!(
                 usage_error(text),
                 format!("::error title=rock-matrix::{told}\n")
-            )
+            );
         };
         check("error: no `50%`: x\n\nUsage: x\n", "no `50%25`: x");
         check(

@@ -17,7 +17,7 @@ pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
                 wheel
                     .fault_at(&codes::STUB_TO_NOWHERE, path, message)
                     .help(MAKE_AGAIN),
-            )
+            );
         };
         match beside(path, text)
             .filter(|target| target != path)
@@ -25,7 +25,7 @@ pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
         {
             None => fault(format!("it runs `{text}`, which is not in the package")),
             Some(target) if !target.is_executable => {
-                fault(format!("it runs `{text}`, which may not be run"))
+                fault(format!("it runs `{text}`, which may not be run"));
             }
             Some(_) => {}
         }

@@ -61,8 +61,8 @@ impl Project {
         self.bytes(path, &super::SourceArchive::named(name).bytes())
     }
 
-    /// Adds a copy of a file or folder of this package, `copy("matrices/flash-attn.yaml",
-    /// "m.yaml")`.
+    /// Adds a copy of a file or folder of this package,
+    /// `copy("matrices/flash-attn.yaml", "m.yaml")`.
     pub fn copy(self, from: &str, to: &str) -> Self {
         copy_tree(
             &Path::new(env!("CARGO_MANIFEST_DIR")).join(from),

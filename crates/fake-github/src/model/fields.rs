@@ -13,8 +13,8 @@ impl Fields {
     /// Reads a body.
     ///
     /// # Errors
-    /// With the answer `400`, when it is no JSON, or no object: `Problems parsing JSON` and `Body
-    /// should be a JSON object` (GitHub Docs, "Troubleshooting the REST API", once "Client
+    /// With the answer `400`, when it is no JSON, or no object: `Problems parsing JSON` and
+    /// `Body should be a JSON object` (GitHub Docs, "Troubleshooting the REST API", once "Client
     /// errors").
     pub fn of(request: &Request) -> Result<Self, Reply> {
         match serde_json::from_slice(&request.body) {

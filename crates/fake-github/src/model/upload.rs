@@ -46,9 +46,9 @@ impl Call<'_> {
         let (Some(size_bytes), None) =
             (self.request.length(), self.request.get("transfer-encoding"))
         else {
-            // skx/github-action-publish-binaries issue 19, PyGithub/PyGithub pull request 525: `Bad
-            // Content-Length: `, with what the header said; denoland/deno issue 24197: for a body
-            // in chunks.
+            // skx/github-action-publish-binaries issue 19, PyGithub/PyGithub pull request 525:
+            // `Bad Content-Length: `, with what the header said; denoland/deno issue 24197: for a
+            // body in chunks.
             return Err(errors::upload_refusal(
                 400,
                 &format!("Bad Content-Length: {length}"),
@@ -202,7 +202,7 @@ impl Github {
                 None => errors::not_found(),
             };
             assets::change(repository, upload.asset, |asset| {
-                contradict(asset, upload.fault)
+                contradict(asset, upload.fault);
             });
             reply
         };

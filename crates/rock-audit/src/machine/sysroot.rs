@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn folders_that_are_not_named_from_the_root_are_below_the_current_one() {
         let check = |text: &str, expect: &[&str]| {
-            assert_eq!(folders(text, &[':', ';'], Some("/here")), expect, "{text}")
+            assert_eq!(folders(text, &[':', ';'], Some("/here")), expect, "{text}");
         };
         check("", &[]);
         check("/opt/a:/opt/b", &["/opt/a", "/opt/b"]);

@@ -211,7 +211,7 @@ impl Check<'_> {
                 }
             }
             Some(FileKind::Damaged(reason)) => {
-                self.tell(path, format!("it cannot be read: {reason}"))
+                self.tell(path, format!("it cannot be read: {reason}"));
             }
             Some(_) => self.tell(path, "it is no library"),
         }

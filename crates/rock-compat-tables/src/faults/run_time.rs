@@ -255,7 +255,7 @@ mod tests {
         check(
             |t| {
                 (t.variables[2].variable, t.variables[2].profiles) =
-                    ("HIP_PLATFORM".into(), vec!["run".into()])
+                    ("HIP_PLATFORM".into(), vec!["run".into()]);
             },
             "variables HIP_PLATFORM {rocm}: profiles: another row gives it in `run`",
         );

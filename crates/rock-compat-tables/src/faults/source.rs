@@ -256,7 +256,7 @@ mod tests {
                     .packages
                     .get_mut("linux")
                     .unwrap()
-                    .push("ao".into())
+                    .push("ao".into());
             },
             "torch-sources default-2025: no row of projects has `ao` on linux",
         );
@@ -266,7 +266,7 @@ mod tests {
                     t.torch_sources[0]
                         .packages
                         .insert("beos".into(), Vec::new()),
-                )
+                );
             },
             "torch-sources default-2025: `beos` is not linux or windows",
         );
@@ -296,7 +296,7 @@ mod tests {
                     t.pins[1]
                         .fields
                         .insert("commit".into(), vec!["first".into()]),
-                )
+                );
             },
             "pins triton: fields: `commit` says no line numbers from 0",
         );

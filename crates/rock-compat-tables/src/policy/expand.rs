@@ -346,7 +346,7 @@ mod tests {
                     table.policies[0]
                         .ceilings
                         .insert("GCC".into(), "4.x".into()),
-                )
+                );
             },
             &["manylinux_2_5: `4.x` is neither a number nor `none`"],
         );

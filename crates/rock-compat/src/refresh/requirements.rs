@@ -111,8 +111,8 @@ pub fn updated(
     updated
 }
 
-/// The version specifier of a requirement on this package: `==3.1.0` of `triton==3.1.0;
-/// platform_system == "Linux"`.
+/// The version specifier of a requirement on this package: `==3.1.0` of
+/// `triton==3.1.0; platform_system == "Linux"`.
 fn versions_of(text: &str, package: &str) -> Option<String> {
     let requirement: Requirement = text.parse().ok()?;
     if requirement.name() != package {

@@ -173,7 +173,7 @@ impl<'a> Cursor<'a> {
             None => {
                 address = address
                     .checked_add(offset % self.align)
-                    .ok_or_else(refused_room)?
+                    .ok_or_else(refused_room)?;
             }
         }
         self.top = check_end(self.elf, address.checked_add(size))?;

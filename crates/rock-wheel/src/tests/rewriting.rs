@@ -172,7 +172,7 @@ fn edits_of_members_that_are_not_there_and_names_that_are_taken_or_unsafe_are_re
             edits
                 .added
                 .insert("a.py".to_owned(), Added::plain(Vec::new())),
-        )
+        );
     };
     assert_eq!(fault(twice), "two members are named `a.py`");
     let record = |edits: &mut Edits<'_>| {
@@ -191,7 +191,7 @@ fn edits_of_members_that_are_not_there_and_names_that_are_taken_or_unsafe_are_re
             edits
                 .added
                 .insert("../x".to_owned(), Added::plain(Vec::new())),
-        )
+        );
     };
     assert_eq!(
         fault(out),

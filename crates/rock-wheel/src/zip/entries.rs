@@ -588,7 +588,7 @@ mod tests {
             });
         let (mut writer, mut told) = (ZipWriter::new(target), Vec::new());
         write_entries(&mut writer, entries, |one| {
-            told.extend(matches!(one, Told::New { .. }).then_some(one))
+            told.extend(matches!(one, Told::New { .. }).then_some(one));
         })
         .unwrap();
         writer.finish().unwrap();

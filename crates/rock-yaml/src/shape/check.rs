@@ -84,7 +84,7 @@ impl Check<'_> {
                 }
             }
             (Shape::Record(record), Value::Map(entries)) => {
-                self.record(node, entries, record, name)
+                self.record(node, entries, record, name);
             }
             (Shape::AnyOf(shapes), _) => match shapes.iter().find(|shape| takes(shape, node)) {
                 Some(shape) => self.value(node, shape, name),

@@ -128,7 +128,7 @@ impl Unpacker {
                 staging.commit_unsynced()?;
             }
             Self::OneTree(staging) => {
-                members(published, archive, &staging.place(&name)?, Paths::OfTree)?
+                members(published, archive, &staging.place(&name)?, Paths::OfTree)?;
             }
         }
         Ok(true)

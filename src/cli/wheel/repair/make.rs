@@ -80,7 +80,7 @@ impl Making<'_> {
         let write = |target: &mut dyn Target| {
             let written =
                 wheel::rewrite_watched(self.wheel, &edits, &options, target, &|progress| {
-                    bar.tell(progress)
+                    bar.tell(progress);
                 });
             let fault = |error: WheelError| match error {
                 WheelError::Write(error) => FileError::new("write", &done.out, error).into(),

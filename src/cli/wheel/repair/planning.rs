@@ -86,7 +86,7 @@ fn needless(
 ) -> Result<Vec<Needless>, Vec<Diagnostic>> {
     let bar = Bar::new(Watchers::of(job.shell), &job.file.shown);
     let found = audit::needless_copies(wheel.archive(), &report.files, job.kept, &|progress| {
-        bar.tell(progress)
+        bar.tell(progress);
     });
     found.map_err(|error| vec![error.diagnostic(&job.file.shown)])
 }

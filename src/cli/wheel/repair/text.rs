@@ -78,7 +78,7 @@ fn steps(plan: &Plan, text: &mut String) -> std::fmt::Result {
         match &edits.rpath {
             SearchPath::Keep => {}
             SearchPath::Clear => {
-                writeln!(text, "         searches no folder of its own any longer")?
+                writeln!(text, "         searches no folder of its own any longer")?;
             }
             SearchPath::Rpath(path) | SearchPath::Runpath(path) => {
                 writeln!(text, "         searches {}", entries(path))?;
