@@ -21,7 +21,8 @@ pub use table::human;
 fn example_gpu(node: u32, version: u32) -> crate::host::kfd::Gpu {
     crate::host::kfd::Gpu {
         node,
-        target: crate::names::GfxTarget::from_kfd_version(version).unwrap(),
+        target: crate::names::GfxTarget::from_kfd_version(version)
+            .expect("the version names a processor"),
         compute_units: None,
         vram_bytes: None,
         render_minor: None,

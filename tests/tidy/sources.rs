@@ -86,7 +86,9 @@ impl SourceFile {
     /// Whether it is compiled into the program.
     pub(crate) fn is_program(&self) -> bool {
         self.path.starts_with("src/")
-            || self.path.starts_with("crates/rock-") && self.path.contains("/src/")
+            || self.path.starts_with("crates/rock-")
+                && !self.path.starts_with("crates/rock-testkit/")
+                && self.path.contains("/src/")
     }
 
     /// Whether it is the root of a module of the crate.

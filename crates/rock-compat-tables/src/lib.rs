@@ -2,6 +2,8 @@
 //! policies with their inherited sets expanded.
 //!
 //! The build script of `rock-compat` compiles this crate too, so it has few dependencies.
+//!
+//! **Invariant:** texts stay texts; versions are parsed by whoever asks a question.
 
 pub mod faults;
 pub mod rows;
