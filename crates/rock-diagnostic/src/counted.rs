@@ -3,8 +3,8 @@
 /// `1 job`, `2 jobs`; the noun's plural takes an `s`.
 ///
 /// ```
-/// assert_eq!(rock_matrix::diagnostic::counted(1_u64, "job"), "1 job");
-/// assert_eq!(rock_matrix::diagnostic::counted(0_usize, "fault"), "0 faults");
+/// assert_eq!(rock_diagnostic::counted(1_u64, "job"), "1 job");
+/// assert_eq!(rock_diagnostic::counted(0_usize, "fault"), "0 faults");
 /// ```
 pub fn counted(count: impl Into<Count>, noun: &str) -> String {
     let Count(count) = count.into();
@@ -14,7 +14,7 @@ pub fn counted(count: impl Into<Count>, noun: &str) -> String {
 /// `is` where one is meant, else `are`.
 ///
 /// ```
-/// assert_eq!([0_u64, 1, 2].map(rock_matrix::diagnostic::are), ["are", "is", "are"]);
+/// assert_eq!([0_u64, 1, 2].map(rock_diagnostic::are), ["are", "is", "are"]);
 /// ```
 pub fn are(count: impl Into<Count>) -> &'static str {
     if count.into().0 == 1 { "is" } else { "are" }
