@@ -329,6 +329,7 @@ mod tests {
 
     /// A page may name any number of releases: each is looked up, not searched for.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test bounds a time")]
     fn a_page_of_a_hundred_thousand_minors_is_compared_in_seconds() {
         let files: String = (0..100_000)
             .map(|minor| {

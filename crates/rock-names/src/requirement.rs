@@ -409,6 +409,7 @@ mod tests {
 
     /// Each extra took a copy of the whole text: a megabyte of them a minute.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test bounds a time")]
     fn a_million_extras_are_read_in_linear_time() {
         let began = std::time::Instant::now();
         assert!(is_read(&format!("a[{}x]>=1", "x,".repeat(1_000_000))));

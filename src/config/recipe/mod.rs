@@ -12,6 +12,7 @@ mod read;
 mod recipes;
 mod replacement;
 mod shape;
+mod step_shape;
 mod unions;
 mod uses;
 

@@ -221,6 +221,7 @@ mod tests {
     /// The most headers that an archive may have, all of names of the most bytes with a thousand
     /// folders each.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test bounds a time")]
     fn paths_of_a_thousand_folders_take_linear_time() {
         let deep = "a/".repeat(1000);
         let names: Vec<String> = (0..16_000)

@@ -444,6 +444,7 @@ mod tests {
 
     /// Each unknown key is compared with the known ones, and not with every other key of the file.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test bounds a time")]
     fn many_unknown_keys_near_a_known_one_are_found_in_time() {
         const RECORD: Record = Record {
             name: "sample",
