@@ -207,7 +207,7 @@ def requests_in_sources(folder):
         text = file.read_text(encoding="utf-8").split("#[cfg(test)]")[0]
         text = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
         path = None
-        for literal in re.finditer(r'format!\("(/repos/[^"]*|\{path\}/[^"]*)"', text):
+        for literal in re.finditer(r'format!\(\s*"(/repos/[^"]*|\{path\}/[^"]*)"', text):
             written = literal[1].split("?")[0]
             if written.startswith("{path}"):
                 if path is None:
@@ -227,7 +227,7 @@ def requests_in_sources(folder):
             name = method[1] if method.re.groups else "at"
             found.add((METHODS[name], re.sub(r"\{[^}]*\}", "*", written.replace("/repos/{}", "/repos/*/*"))))
         literals = len(re.findall(r'"/repos/', text))
-        if literals != len(re.findall(r'format!\("/repos/', text)):
+        if literals != len(re.findall(r'format!\(\s*"/repos/', text)):
             unread.append(f"{file}: a path that `format!` does not write")
     if "caller.api.upload(" in "".join(file.read_text(encoding="utf-8") for file in folder.glob("github/**/*.rs")):
         found.add(("POST", "/repos/*/*/releases/*/assets"))
