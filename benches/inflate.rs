@@ -9,7 +9,7 @@ use std::io::Write as _;
 use rayon::prelude::*;
 use rock_matrix::bytes::PIECE_BYTES;
 use rock_matrix::sys::PositionalFile;
-use rock_matrix::wheel::Archive;
+use rock_matrix::wheel::ZipArchive;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: inflate THREADS WHEEL MEMBER...".into());
     };
     let file = PositionalFile::open(wheel.as_ref())?;
-    let archive = Archive::open(&file)?;
+    let archive = ZipArchive::open(&file)?;
     let inflate = |name: &String| -> Result<u64, String> {
         let member = archive
             .member(name)
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let reader = archive.reader(member);
         let mut size_bytes = 0;
         reader
-            .each(&mut vec![0; PIECE_BYTES], |piece| {
+            .for_each_chunk(&mut vec![0; PIECE_BYTES], |piece| {
                 size_bytes += piece.len() as u64;
             })
             .map_err(|e| e.to_string())?;

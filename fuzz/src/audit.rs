@@ -10,8 +10,8 @@ use rock_matrix::bytes::in_memory;
 use rock_matrix::compat::Compat;
 use rock_matrix::compat::policy::Family;
 use rock_matrix::names::WheelName;
-use rock_matrix::wheel::zip::NewMember;
-use rock_matrix::wheel::{Archive, ZipWriter};
+use rock_matrix::wheel::zip::MemberOptions;
+use rock_matrix::wheel::{ZipArchive, ZipWriter};
 
 use crate::WHEEL;
 
@@ -24,9 +24,9 @@ pub fn audit(bytes: &[u8]) {
     let mut wheel = Vec::new();
     let mut writer = ZipWriter::new(&mut wheel);
     for (name, content) in [("demo/_demo.so", first), ("demo.libs/libfoo.so.1", second)] {
-        let stored = NewMember {
+        let stored = MemberOptions {
             level: 0,
-            ..NewMember::default()
+            ..MemberOptions::default()
         };
         writer
             .add(name, content, &stored)
@@ -35,7 +35,7 @@ pub fn audit(bytes: &[u8]) {
     writer.finish().expect("memory takes everything");
 
     let name: WheelName = WHEEL.parse().expect("it is a wheel's name");
-    let archive = Archive::open(&wheel).expect("it was just written");
+    let archive = ZipArchive::open(&wheel).expect("it was just written");
     let asked = |symbol: &str| symbol.len() % 2 == 0;
     let look = Look::Everything;
     let reading = Reading {

@@ -2,7 +2,7 @@
 
 use rock_matrix::names::{Requirement, WheelName};
 use rock_matrix::wheel::record::Record;
-use rock_matrix::wheel::{Headers, entry_point_faults};
+use rock_matrix::wheel::{HeaderDocument, invalid_entry_points};
 
 /// RECORD: what was read reads the same when it was written.
 pub fn record(bytes: &[u8]) {
@@ -17,7 +17,7 @@ pub fn record(bytes: &[u8]) {
 
 /// METADATA and WHEEL: setting one header leaves the others and the body as they are.
 pub fn metadata(bytes: &[u8]) {
-    let before = Headers::parse(bytes.to_vec());
+    let before = HeaderDocument::parse(bytes.to_vec());
     assert_eq!(before.bytes(), bytes);
     for (name, values) in [
         ("Version", &["1.0"][..]),
@@ -28,7 +28,7 @@ pub fn metadata(bytes: &[u8]) {
         let mut after = before.clone();
         after.set(name, &values);
         assert!(
-            after.all(name).eq(values.iter().map(String::as_str)),
+            after.get_all(name).eq(values.iter().map(String::as_str)),
             "{name}"
         );
         for other in ["Version", "Tag", "Name", "Requires-Dist", "Author"]
@@ -36,14 +36,14 @@ pub fn metadata(bytes: &[u8]) {
             .filter(|one| **one != name)
         {
             assert!(
-                after.all(other).eq(before.all(other)),
+                after.get_all(other).eq(before.get_all(other)),
                 "{other} when {name} is set"
             );
         }
         let once = after.bytes().to_vec();
         after.set(name, &values);
         assert_eq!(after.bytes(), once);
-        assert_eq!(Headers::parse(once), after);
+        assert_eq!(HeaderDocument::parse(once), after);
     }
 }
 
@@ -80,7 +80,7 @@ pub fn entry_points(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
-    let faults = entry_point_faults(text);
+    let faults = invalid_entry_points(text);
     assert!(faults.windows(2).all(|pair| pair[0].line <= pair[1].line));
     assert!(
         faults

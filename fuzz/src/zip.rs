@@ -1,9 +1,9 @@
 //! Reading archives and wheels.
 
 use rock_matrix::bytes::{ReadAt, in_memory};
-use rock_matrix::wheel::record::{Record, Row};
-use rock_matrix::wheel::zip::NewMember;
-use rock_matrix::wheel::{Archive, MemberView, Wheel, ZipWriter, read_metadata, verify};
+use rock_matrix::wheel::record::{Record, RecordRow};
+use rock_matrix::wheel::zip::MemberOptions;
+use rock_matrix::wheel::{MemberView, Wheel, ZipArchive, ZipWriter, read_metadata, verify};
 
 use crate::{INFO, WHEEL};
 
@@ -20,7 +20,7 @@ pub fn zip(bytes: &[u8]) {
         _ => bytes.to_vec(),
     };
     let found = verify(&source, &WHEEL.parse().expect("it is a wheel's name"));
-    let archive = match Archive::open(&source) {
+    let archive = match ZipArchive::open(&source) {
         Ok(archive) => archive,
         Err(error) => {
             assert!(!found.is_empty() && !error.to_string().is_empty());
@@ -96,9 +96,9 @@ fn wheel(texts: &[u8], is_recorded: bool) -> Vec<u8> {
     if is_recorded {
         let rows = files
             .iter()
-            .map(|(name, content)| Row::of_content(name, content));
+            .map(|(name, content)| RecordRow::for_content(name, content));
         record = Record {
-            rows: rows.chain([Row::bare(&path)]).collect(),
+            rows: rows.chain([RecordRow::without_hash(&path)]).collect(),
         }
         .to_bytes();
     }
@@ -110,9 +110,9 @@ fn wheel(texts: &[u8], is_recorded: bool) -> Vec<u8> {
             .add(
                 name,
                 content,
-                &NewMember {
+                &MemberOptions {
                     level: 1,
-                    ..NewMember::default()
+                    ..MemberOptions::default()
                 },
             )
             .expect("memory takes everything");

@@ -1,7 +1,7 @@
 //! Headers of zip archives and the bytes between members.
 
-use rock_matrix::wheel::zip::NewMember;
-use rock_matrix::wheel::{Archive, ZipWriter};
+use rock_matrix::wheel::zip::MemberOptions;
+use rock_matrix::wheel::{ZipArchive, ZipWriter};
 
 /// The parts of an input, each behind a byte that says how long it is.
 const PARTS: usize = 6;
@@ -23,11 +23,11 @@ pub fn zip_fields(bytes: &[u8]) {
         (*part, rest) = after.split_at(usize::from(*length).min(after.len()));
     }
     let source = archive(*choices, &parts);
-    let Ok(archive) = Archive::open(&source) else {
+    let Ok(archive) = ZipArchive::open(&source) else {
         return;
     };
     let member = &archive.members()[0];
-    let content = if member.is_folder() { b"" } else { CONTENT };
+    let content = if member.is_dir() { b"" } else { CONTENT };
     assert!(
         archive
             .read(member, 1 << 10)
@@ -42,10 +42,10 @@ pub fn zip_fields(bytes: &[u8]) {
         .copy(&archive, member, "another name", member.time())
         .expect("memory takes everything");
     writer
-        .add("third", CONTENT, &NewMember::default())
+        .add("third", CONTENT, &MemberOptions::default())
         .expect("memory takes everything");
     writer.finish().expect("memory takes everything");
-    let again = Archive::open(&copy).map(|copied| copied.removable_violations().count());
+    let again = ZipArchive::open(&copy).map(|copied| copied.removable_violations().count());
     // A new name may be the old one, or a folder in it.
     let is_other = !["another name", "third"].iter().any(|name| {
         member

@@ -18,7 +18,7 @@ use crate::names::{Digest, DistributionName, RocmVersion, Version, WheelName, is
 use crate::publish::Asset;
 use crate::sdk;
 use crate::sys::{self, Entry, EntryKind, FileError, PositionalFile};
-use crate::wheel::{self, Headers};
+use crate::wheel::{self, HeaderDocument};
 
 /// How closely a wheel is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -343,7 +343,7 @@ fn known_contents(
     let sidecar = sys::read_bytes(&metadata_path(path), MAX_METADATA_BYTES).ok();
     let contents = sidecar
         .filter(|bytes| digest(bytes) == expected)
-        .and_then(|bytes| wheel_file::contents(Headers::parse(bytes), wheel, &mut sink))
+        .and_then(|bytes| wheel_file::contents(HeaderDocument::parse(bytes), wheel, &mut sink))
         .or_else(|| wheel_file::read(path, wheel, Depth::Identify, &mut sink))?;
     (contents.metadata.digest == expected).then_some((contents, told.asset.digest))
 }

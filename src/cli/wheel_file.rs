@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
 use crate::index::CoreMetadata;
 use crate::names::{DistributionName, LabelParts, LabelStyle, RocmVersion, WheelName};
 use crate::sys::PositionalFile;
-use crate::wheel::{self, Headers, LabelRule, WheelError, WheelHeaders};
+use crate::wheel::{self, HeaderDocument, LabelCheck, WheelError, WheelHeaders};
 
 /// What the index says of a wheel from its inside.
 #[derive(Debug)]
@@ -101,19 +101,23 @@ pub(super) fn read(
     let bytes = wheel::read_metadata(&source)
         .map_err(|error| sink.push(fault(error)))
         .ok()?;
-    contents(Headers::parse(bytes), name, sink)
+    contents(HeaderDocument::parse(bytes), name, sink)
 }
 
 /// What the METADATA of the wheel says; it must be that of a wheel of this name.
-pub(super) fn contents(headers: Headers, name: &WheelName, sink: &mut Sink) -> Option<Contents> {
+pub(super) fn contents(
+    headers: HeaderDocument,
+    name: &WheelName,
+    sink: &mut Sink,
+) -> Option<Contents> {
     let fault = |error: WheelError| error.diagnostic(&name.to_string());
     let member = format!("{}-{}.dist-info/METADATA", name.distribution, name.version);
-    wheel::identity(&headers, name, &member, LabelRule::Agrees)
+    wheel::check_identity(&headers, name, &member, LabelCheck::MustMatch)
         .map_err(|error| sink.push(fault(error)))
         .ok()?;
     let project = headers.get("Name").and_then(|name| name.parse().ok());
     let needed = headers
-        .all("Requires-Dist")
+        .get_all("Requires-Dist")
         .filter(|requirement| !is_extra(requirement));
     let requires = needed.map(std::borrow::Cow::into_owned).collect();
     let requires_python = headers

@@ -397,7 +397,7 @@ fn seventy_thousand_members_are_no_matter() {
     for (file, text) in texts {
         let name = format!("{info}/{file}");
         add(&name, text);
-        let row = rock_matrix::wheel::record::Row::of_content(&name, text.as_bytes());
+        let row = rock_matrix::wheel::record::RecordRow::for_content(&name, text.as_bytes());
         record.push_str(&format!("{name},{},{}\n", row.hash, row.size));
     }
     record.push_str(&format!("{info}/RECORD,,\n"));

@@ -7,8 +7,8 @@ use std::process::Command;
 use rustix::process::{Pid, Signal, kill_process};
 
 use rock_matrix::bytes::{ReadAt, Target};
-use rock_matrix::wheel::record::{Record, Row};
-use rock_matrix::wheel::{ExistingLabel, WriteOptions, relabel, rewrite};
+use rock_matrix::wheel::record::{Record, RecordRow};
+use rock_matrix::wheel::{ExistingLabel, RewriteOptions, relabel, rewrite};
 
 use crate::support::{Project, Wheel};
 
@@ -123,9 +123,9 @@ fn record_matches_the_bytes_and_its_old_rows_are_kept() {
                 ("sha256=kept-as-it-is", "1")
             );
         } else if name.ends_with("RECORD") {
-            assert_eq!(*row, Row::bare(name));
+            assert_eq!(*row, RecordRow::without_hash(name));
         } else {
-            assert_eq!(*row, Row::of_content(name, content));
+            assert_eq!(*row, RecordRow::for_content(name, content));
         }
     }
 }
@@ -671,12 +671,12 @@ fn python_reads_members_compressed_in_blocks() {
         .flat_map(|number: u32| format!("{number}\n").into_bytes())
         .collect();
     assert!(lines.len() > 8 << 20, "{}", lines.len());
-    let mut edits = rock_matrix::wheel::Edits::default();
+    let mut edits = rock_matrix::wheel::WheelEdits::default();
     edits
         .replaced
         .insert("big.txt".to_owned(), lines.as_slice().into());
     let mut bytes = Vec::new();
-    rewrite(&wheel, &edits, &WriteOptions::default(), &mut bytes).unwrap();
+    rewrite(&wheel, &edits, &RewriteOptions::default(), &mut bytes).unwrap();
     let project = Project::new().bytes(PLAIN, &bytes);
     project.run(&["wheel", "verify", PLAIN]).exits(0);
     let script = "import sys, zipfile\n\
@@ -719,7 +719,7 @@ fn a_wheel_of_5_gib_is_labelled_by_copying_and_found_by_other_readers() {
     let length = rewrite(
         &wheel,
         &change.edits,
-        &WriteOptions::default(),
+        &RewriteOptions::default(),
         &mut labelled,
     )
     .unwrap();
@@ -829,7 +829,7 @@ impl Target for Holes {
 /// A wheel in which an empty stored member was given a size.
 fn with_hole(wheel: &[u8], member: &str, size: u64) -> Holes {
     let source = wheel.to_vec();
-    let archive = rock_matrix::wheel::Archive::open(&source).unwrap();
+    let archive = rock_matrix::wheel::ZipArchive::open(&source).unwrap();
     let contents: BTreeMap<String, Vec<u8>> = archive
         .members()
         .iter()

@@ -17,7 +17,7 @@ use super::limits::MAX_FILE_NAME_BYTES;
 use super::search::{installed, is_data};
 use super::tree::Excludes;
 use rock_bytes::start_threads;
-use rock_wheel::{Archive, Member, Meter, Watch, WheelError};
+use rock_wheel::{ProgressCallback, ProgressMeter, WheelError, ZipArchive, ZipMember};
 
 /// A copy that may be left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,10 +59,10 @@ pub(super) fn copies(files: &[FileFacts]) -> Vec<Vec<&FileFacts>> {
 /// # Errors
 /// When a member is damaged or cannot be read.
 pub fn needless_copies(
-    archive: &Archive<'_>,
+    archive: &ZipArchive<'_>,
     files: &[FileFacts],
     loaded: &Excludes,
-    watch: &Watch<'_>,
+    watch: &ProgressCallback<'_>,
 ) -> Result<Vec<Needless>, WheelError> {
     let groups = same(archive, copies(files))?;
     let asked: BTreeSet<&[u8]> = groups
@@ -98,7 +98,7 @@ pub fn needless_copies(
 
 /// The groups apart where their bytes are not the same after all.
 fn same<'f>(
-    archive: &Archive<'_>,
+    archive: &ZipArchive<'_>,
     groups: Vec<Vec<&'f FileFacts>>,
 ) -> Result<Vec<Vec<&'f FileFacts>>, WheelError> {
     let digest = |file: &&'f FileFacts| {
@@ -154,24 +154,24 @@ fn must_stay(file: &FileFacts, loaded: &Excludes) -> bool {
 /// The names that stand in some member. Those of the dist-info do not count: RECORD lists every
 /// file.
 fn named<'n>(
-    archive: &Archive<'_>,
+    archive: &ZipArchive<'_>,
     asked: &BTreeSet<&'n [u8]>,
-    watch: &Watch<'_>,
+    watch: &ProgressCallback<'_>,
 ) -> Result<BTreeSet<&'n [u8]>, WheelError> {
-    let counts = |member: &&Member| {
-        !member.is_folder()
+    let counts = |member: &&ZipMember| {
+        !member.is_dir()
             && !member
                 .name()
                 .split('/')
                 .next()
                 .is_some_and(is_dist_info_name)
     };
-    let members: Vec<&Member> = archive.members().iter().filter(counts).collect();
-    let meter = Meter::new(
+    let members: Vec<&ZipMember> = archive.members().iter().filter(counts).collect();
+    let meter = ProgressMeter::new(
         members.iter().map(|member| member.size_bytes()).sum(),
         watch,
     );
-    let search = |member: &&Member| {
+    let search = |member: &&ZipMember| {
         let mut search = Search::new(asked);
         archive.stream(member, &mut |bytes| {
             search.feed(bytes);

@@ -11,7 +11,7 @@ use rock_compat::{Compat, TableGroup};
 use rock_diagnostic::{Diagnostic, Place, Severity, counted};
 use rock_elf::SearchPath;
 use rock_names::{DistributionName, LocalLabel, WheelName};
-use rock_wheel::{Added, Change, ExistingLabel, Headers, Wheel, relabel};
+use rock_wheel::{AddedMember, ExistingLabel, HeaderDocument, RenamePlan, Wheel, relabel};
 
 /// What is read of a module at most.
 const LIMIT_BYTES: u64 = 16 << 20;
@@ -279,12 +279,12 @@ pub fn embed<'c>(
     wheel: &Wheel<'_>,
     name: &WheelName,
     row: &EmbeddingRow,
-    files: BTreeMap<String, Added<'c>>,
+    files: BTreeMap<String, AddedMember<'c>>,
     requirements: Requirements,
-) -> Result<Change<'c>, Diagnostic> {
+) -> Result<RenamePlan<'c>, Diagnostic> {
     let shown = name.to_string();
     let label = LocalLabel::embedded(name.label().as_ref());
-    let mut change: Change<'c> = relabel(wheel, name, &label, ExistingLabel::Replace)
+    let mut change: RenamePlan<'c> = relabel(wheel, name, &label, ExistingLabel::Replace)
         .map_err(|error| error.diagnostic(&shown))?;
     // The modules of the wheel say the version that they were built as, which stays true.
     change.findings = change
@@ -296,12 +296,12 @@ pub fn embed<'c>(
     if requirements == Requirements::Dropped {
         let content = change.edits.replaced.get(&metadata);
         let bytes = content
-            .and_then(|content| content.in_memory())
+            .and_then(|content| content.as_bytes())
             .unwrap_or_else(|| wheel.metadata().bytes());
-        let mut headers = Headers::parse(bytes.to_vec());
+        let mut headers = HeaderDocument::parse(bytes.to_vec());
         let stays = |requirement: &str| !row.drops.contains(&project_of(requirement));
         let kept: Vec<String> = headers
-            .all("Requires-Dist")
+            .get_all("Requires-Dist")
             .filter(|one| stays(one))
             .map(std::borrow::Cow::into_owned)
             .collect();
@@ -322,7 +322,7 @@ pub fn embed<'c>(
             .replaced
             .insert(row.module.clone(), led(wheel, &shown, row)?.into());
     }
-    let below = |(path, added): (String, Added<'c>)| (format!("{}/{path}", row.into), added);
+    let below = |(path, added): (String, AddedMember<'c>)| (format!("{}/{path}", row.into), added);
     change.edits.added.extend(files.into_iter().map(below));
     if row.experimental {
         let message = format!(

@@ -12,7 +12,10 @@ use rock_codeobj::{
     SourceKind,
 };
 use rock_elf::{Elf, ElfError, LayoutFault, is_elf, machine};
-use rock_wheel::{Archive, Member, MemberView, Meter, Observer, Vouching, Watch, WheelError};
+use rock_wheel::{
+    ContentObserver, MemberView, ProgressCallback, ProgressMeter, RecordVerifier, WheelError,
+    ZipArchive, ZipMember,
+};
 
 /// A file of a wheel that holds machine code, or code for GPUs.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,9 +104,9 @@ pub struct Reading<'a> {
     /// Where a member goes that must be read out of order.
     pub make_scratch: &'a MakeScratch<'a>,
     /// Is told how far it has come.
-    pub watch: &'a Watch<'a>,
+    pub watch: &'a ProgressCallback<'a>,
     /// RECORD, where large libraries are to be held against it on the way.
-    pub vouching: Option<&'a Vouching<'a>>,
+    pub vouching: Option<&'a RecordVerifier<'a>>,
 }
 
 impl std::fmt::Debug for Reading<'_> {
@@ -147,7 +150,7 @@ const SOON_READ_BYTES: u64 = 2 << 20;
 /// # Errors
 /// Every member that is damaged or cannot be read.
 pub fn inspect(
-    archive: &Archive<'_>,
+    archive: &ZipArchive<'_>,
     reading: Reading<'_>,
 ) -> Result<Vec<FileFacts>, Vec<WheelError>> {
     inspect_some(archive, reading, &|_| true)
@@ -158,14 +161,14 @@ pub fn inspect(
 /// # Errors
 /// Every one of them that is damaged or cannot be read.
 pub fn inspect_some(
-    archive: &Archive<'_>,
+    archive: &ZipArchive<'_>,
     reading: Reading<'_>,
-    is_asked: &dyn Fn(&Member) -> bool,
+    is_asked: &dyn Fn(&ZipMember) -> bool,
 ) -> Result<Vec<FileFacts>, Vec<WheelError>> {
-    let is_read = |member: &&Member| may_hold_code(member) && is_asked(member);
-    let mut members: Vec<&Member> = archive.members().iter().filter(is_read).collect();
+    let is_read = |member: &&ZipMember| may_hold_code(member) && is_asked(member);
+    let mut members: Vec<&ZipMember> = archive.members().iter().filter(is_read).collect();
     members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
-    let meter = Meter::new(
+    let meter = ProgressMeter::new(
         members.iter().map(|member| member.size_bytes()).sum(),
         reading.watch,
     );
@@ -173,8 +176,8 @@ pub fn inspect_some(
         members.first().map_or(0, |member| member.size_bytes()),
     ));
     let spare = Spare::new(MAX_SPARE_BYTES);
-    let inspect = |member: &&Member| {
-        let share = budget.take(MemberView::held_bytes(member));
+    let inspect = |member: &&ZipMember| {
+        let share = budget.take(MemberView::max_held_bytes(member));
         let rooms = Rooms::new(&budget, reading.make_scratch);
         let make_scratch = |size_bytes: u64| rooms.scratch(size_bytes);
         let facts = inspect_member(
@@ -222,16 +225,16 @@ pub(super) fn budget_bytes(largest: u64) -> u64 {
 }
 
 /// Python files may begin with any bytes; no loader takes them.
-fn may_hold_code(member: &Member) -> bool {
+fn may_hold_code(member: &ZipMember) -> bool {
     let is_python = std::path::Path::new(member.name())
         .extension()
         .is_some_and(|ending| ending == "py");
-    !member.is_folder() && !is_python && member.size_bytes() >= 4
+    !member.is_dir() && !is_python && member.size_bytes() >= 4
 }
 
 fn inspect_member(
-    archive: &Archive<'_>,
-    member: &Member,
+    archive: &ZipArchive<'_>,
+    member: &ZipMember,
     reading: Reading<'_>,
     spare: &Spare,
 ) -> Result<Option<FileFacts>, WheelError> {
@@ -271,7 +274,7 @@ fn inspect_member(
         true => beside(&mut see, |passage| read(Some(Watching::Beside(passage))))?,
     };
     if let (Some(facts), Some(vouching), Some(hasher)) = (&mut facts, reading.vouching, hasher) {
-        facts.is_vouched = vouching.agrees(member, hasher);
+        facts.is_vouched = vouching.matches(member, hasher);
     }
     Ok(facts)
 }
@@ -317,23 +320,23 @@ impl Sight<'_, '_, '_> {
 
 /// Reads a member as far as its tables need, or as a whole where that is asked for.
 fn read_member(
-    archive: &Archive<'_>,
-    member: &Member,
+    archive: &ZipArchive<'_>,
+    member: &ZipMember,
     reading: Reading<'_>,
     sight: &Sight<'_, '_, '_>,
 ) -> Result<Option<FileFacts>, WheelError> {
     let see = |piece: &[u8]| sight.see(piece);
-    let observer: Option<Box<Observer<'_>>> = if sight.watching.is_some() {
+    let observer: Option<Box<ContentObserver<'_>>> = if sight.watching.is_some() {
         Some(Box::new(see))
     } else {
         None
     };
     let view =
-        MemberView::new(archive, member, reading.make_scratch, observer).with_spare(sight.spare);
+        MemberView::new(archive, member, reading.make_scratch, observer).with_buffers(sight.spare);
     let mut head =
         vec![0; HEAD_BYTES.min(usize::try_from(member.size_bytes()).unwrap_or(HEAD_BYTES))];
     view.read_exact_at(&mut head, 0)
-        .map_err(|error| view.fault(error))?;
+        .map_err(|error| view.wheel_error(error))?;
     let mut facts = FileFacts {
         path: member.name().to_owned(),
         size_bytes: member.size_bytes(),
@@ -348,7 +351,7 @@ fn read_member(
         match read_elf(&view, sight, &mut facts, reading) {
             Ok(layout) => layout,
             Err(Unread::Member(error)) => return Err(error),
-            Err(Unread::Elf(ElfError::Read(error))) => return Err(view.fault(error)),
+            Err(Unread::Elf(ElfError::Read(error))) => return Err(view.wheel_error(error)),
             Err(Unread::Elf(error)) if rock_codeobj::is_code_object(&head) => {
                 facts.kind = FileKind::Device;
                 unread = Some(error.to_string());
@@ -387,7 +390,7 @@ fn read_member(
     if let Some(stretch) = reference {
         match KpackReference::read(&view, stretch) {
             Ok(reference) => facts.inventory.kpack_references.push(reference),
-            Err(KpackError::Read(error)) => return Err(view.fault(error)),
+            Err(KpackError::Read(error)) => return Err(view.wheel_error(error)),
             Err(error) => facts.inventory.damages.push(Damage {
                 offset: stretch.offset,
                 reason: error.to_string(),
@@ -453,7 +456,7 @@ fn read_elf(
     // Last, because section headers end the file: what lies before them has streamed by then.
     let looks = match reading.look {
         Look::Layouts | Look::Everything => true,
-        Look::HeldLayouts => view.is_held(),
+        Look::HeldLayouts => view.is_fully_buffered(),
         Look::Libraries | Look::Tables => false,
     };
     if looks && facts.kind != FileKind::Device {

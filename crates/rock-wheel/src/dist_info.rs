@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use super::record::Record;
 use super::zip::limits::{MAX_HEADERS_BYTES, MAX_RECORD_BYTES};
-use super::{Archive, Headers, Member, WheelError};
+use super::{HeaderDocument, WheelError, ZipArchive, ZipMember};
 use rock_bytes::ReadAt;
 
 /// The archive of a wheel with METADATA and WHEEL, without RECORD.
 #[derive(Debug)]
 pub struct WheelHeaders<'a> {
-    archive: Archive<'a>,
+    archive: ZipArchive<'a>,
     dist_info: String,
-    metadata: Headers,
-    format_file: Headers,
+    metadata: HeaderDocument,
+    wheel_file: HeaderDocument,
 }
 
 impl<'a> WheelHeaders<'a> {
@@ -22,23 +22,23 @@ impl<'a> WheelHeaders<'a> {
     /// # Errors
     /// When the archive is refused, or one of the two is missing or cannot be read.
     pub fn open(source: &'a dyn ReadAt) -> Result<Self, WheelError> {
-        let archive = Archive::open(source)?;
-        let dist_info = dist_info_folder(&archive)?;
+        let archive = ZipArchive::open(source)?;
+        let dist_info = find_dist_info(&archive)?;
         let headers = |file: &str| {
             let bytes = read_file(&archive, &dist_info, file, MAX_HEADERS_BYTES)?;
-            Headers::read(bytes, &format!("{dist_info}/{file}"))
+            HeaderDocument::read(bytes, &format!("{dist_info}/{file}"))
         };
         let (metadata, format_file) = (headers("METADATA")?, headers("WHEEL")?);
         Ok(Self {
             archive,
             dist_info,
             metadata,
-            format_file,
+            wheel_file: format_file,
         })
     }
 
     /// The archive.
-    pub fn archive(&self) -> &Archive<'a> {
+    pub fn archive(&self) -> &ZipArchive<'a> {
         &self.archive
     }
 
@@ -60,18 +60,18 @@ impl<'a> WheelHeaders<'a> {
     }
 
     /// METADATA.
-    pub fn metadata(&self) -> &Headers {
+    pub fn metadata(&self) -> &HeaderDocument {
         &self.metadata
     }
 
     /// Takes METADATA out, as the archive has it.
-    pub fn into_metadata(self) -> Headers {
+    pub fn into_metadata(self) -> HeaderDocument {
         self.metadata
     }
 
     /// WHEEL.
-    pub fn wheel(&self) -> &Headers {
-        &self.format_file
+    pub fn wheel_file(&self) -> &HeaderDocument {
+        &self.wheel_file
     }
 }
 
@@ -105,7 +105,7 @@ impl<'a> Wheel<'a> {
     }
 
     /// The archive.
-    pub fn archive(&self) -> &Archive<'a> {
+    pub fn archive(&self) -> &ZipArchive<'a> {
         self.headers.archive()
     }
 
@@ -125,13 +125,13 @@ impl<'a> Wheel<'a> {
     }
 
     /// METADATA.
-    pub fn metadata(&self) -> &Headers {
+    pub fn metadata(&self) -> &HeaderDocument {
         self.headers.metadata()
     }
 
     /// WHEEL.
-    pub fn wheel(&self) -> &Headers {
-        self.headers.wheel()
+    pub fn wheel_file(&self) -> &HeaderDocument {
+        self.headers.wheel_file()
     }
 
     /// RECORD.
@@ -145,16 +145,16 @@ impl<'a> Wheel<'a> {
 /// # Errors
 /// When the archive is refused by this program, an installer or PyPI, or has no METADATA.
 pub fn read_metadata(source: &dyn ReadAt) -> Result<Vec<u8>, WheelError> {
-    let archive = Archive::open(source)?;
+    let archive = ZipArchive::open(source)?;
     if let Some(violation) = archive.removable_violations().next() {
         return Err(violation.into());
     }
-    let dist_info = dist_info_folder(&archive)?;
+    let dist_info = find_dist_info(&archive)?;
     read_file(&archive, &dist_info, "METADATA", MAX_HEADERS_BYTES)
 }
 
 /// The one dist-info folder at the top of an archive.
-pub(super) fn dist_info_folder(archive: &Archive<'_>) -> Result<String, WheelError> {
+pub(super) fn find_dist_info(archive: &ZipArchive<'_>) -> Result<String, WheelError> {
     let folders = archive
         .members()
         .iter()
@@ -163,21 +163,21 @@ pub(super) fn dist_info_folder(archive: &Archive<'_>) -> Result<String, WheelErr
     let found: BTreeSet<&str> = folders.filter(|top| top.ends_with(".dist-info")).collect();
     match found.first() {
         Some(folder) if found.len() == 1 => Ok((*folder).to_owned()),
-        _ => Err(WheelError::DistInfo {
+        _ => Err(WheelError::DistInfoCount {
             found: found.into_iter().map(str::to_owned).collect(),
         }),
     }
 }
 
 fn read_file(
-    archive: &Archive<'_>,
+    archive: &ZipArchive<'_>,
     dist_info: &str,
     file: &str,
     limit_bytes: u64,
 ) -> Result<Vec<u8>, WheelError> {
     let name = format!("{dist_info}/{file}");
-    let member: &Member = archive
+    let member: &ZipMember = archive
         .member(&name)
-        .ok_or(WheelError::Missing { member: name })?;
+        .ok_or(WheelError::MissingMember { member: name })?;
     archive.read(member, limit_bytes)
 }

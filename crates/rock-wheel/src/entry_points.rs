@@ -31,7 +31,7 @@ static SCRIPT_VALUE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// What is wrong in a line of `entry_points.txt`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntryPointFault {
+pub struct InvalidEntryPoint {
     /// The line, from 1.
     pub line: usize,
     /// What is wrong, as a sentence.
@@ -52,13 +52,13 @@ fn parts(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns what installers refuse in the text, in the order of its lines.
-pub fn entry_point_faults(text: &str) -> Vec<EntryPointFault> {
+pub fn invalid_entry_points(text: &str) -> Vec<InvalidEntryPoint> {
     let mut groups = HashSet::new();
     let mut names = HashSet::new();
     let mut group = None;
     let mut faults = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        faults.extend(line_end_fault(line).map(|reason| EntryPointFault {
+        faults.extend(line_end_fault(line).map(|reason| InvalidEntryPoint {
             line: number + 1,
             reason,
         }));
@@ -81,7 +81,7 @@ pub fn entry_point_faults(text: &str) -> Vec<EntryPointFault> {
             } else {
                 Some(format!("`{}` is in no group", excerpt(line)))
             };
-            faults.extend(reason.map(|reason| EntryPointFault {
+            faults.extend(reason.map(|reason| InvalidEntryPoint {
                 line: number + 1,
                 reason,
             }));
@@ -186,7 +186,7 @@ fn excerpt(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{entry_point_faults, entry_point_lines};
+    use super::{entry_point_lines, invalid_entry_points};
 
     /// Ends of lines, comments, indentation, extras, other groups.
     #[test]
@@ -194,8 +194,8 @@ mod tests {
         let text = "# made\n\n[console_scripts]\r\ndemo = demo.cli:main\r\n  demo-gpu=demo.cli:App.run [gpu, all]\n\
                     x86_64-linux-gnu-g++ = demo:main\n[gui_scripts]\ndemo = demo:gui\n\
                     [demo.plugins_v-1]\nany name = demo\nother = demo.plug:Plugin.x\n";
-        assert_eq!(entry_point_faults(text), []);
-        assert_eq!(entry_point_faults(""), []);
+        assert_eq!(invalid_entry_points(text), []);
+        assert_eq!(invalid_entry_points(""), []);
     }
 
     #[test]
@@ -205,7 +205,7 @@ mod tests {
                     python.exe = case:main\na = case\nb = case:\nc = :main\nd = case:main:x\ne = case main\n\
                     f = case : main\ng = my-case:main\nh = case:main [\ni = case:main # note\nj = case:main [a.b]\n\
                     twice = case:main\ntwice = case:other\n[gui_scripts]\n[console_scripts]\n[bad group]\n[open\n[]\n";
-        let told: String = entry_point_faults(text)
+        let told: String = invalid_entry_points(text)
             .iter()
             .map(|fault| format!("{}: {}\n", fault.line, fault.reason))
             .collect();
@@ -246,7 +246,7 @@ mod tests {
         let ends = "\r\u{b}\u{c}\u{1c}\u{1d}\u{1e}\u{85}\u{2028}\u{2029}";
         for end in ends.chars() {
             let text = format!("[x]\na = b{end}[console_scripts]{end}../evil = m:f\n");
-            let faults = entry_point_faults(&text);
+            let faults = invalid_entry_points(&text);
             let character = format!("U+{:04X}", u32::from(end));
             assert!(
                 faults[0].line == 2 && faults[0].reason.contains(&character),
@@ -264,16 +264,16 @@ mod tests {
             );
         }
         assert_eq!(
-            entry_point_faults("[x]\r\na\u{1f}\u{a0}\u{2003}= b\r\n"),
+            invalid_entry_points("[x]\r\na\u{1f}\u{a0}\u{2003}= b\r\n"),
             []
         );
-        assert_eq!(entry_point_faults("[x]\na = b\r").len(), 1);
+        assert_eq!(invalid_entry_points("[x]\na = b\r").len(), 1);
     }
 
     #[test]
     fn faults_without_end_are_cut() {
         let one_line = format!("[x]{}", "\rstray".repeat(100_000));
-        assert_eq!(entry_point_faults(&one_line).len(), 50);
-        assert_eq!(entry_point_faults(&"[x]\n".repeat(100_000)).len(), 50);
+        assert_eq!(invalid_entry_points(&one_line).len(), 50);
+        assert_eq!(invalid_entry_points(&"[x]\n".repeat(100_000)).len(), 50);
     }
 }

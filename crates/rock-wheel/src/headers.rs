@@ -10,9 +10,9 @@ use super::zip::limits::MAX_HEADER_LINES;
 /// 822 as Python's `email` reads it): two spaces after a colon, CRLF, a missing last newline and
 /// repeated names are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Headers {
+pub struct HeaderDocument {
     bytes: Vec<u8>,
-    fields: Vec<Field>,
+    fields: Vec<HeaderField>,
     /// Where the headers end: at the empty line, or at the end.
     end: usize,
     /// The first line before that which is no header.
@@ -33,7 +33,7 @@ pub struct MalformedLine {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Field {
+struct HeaderField {
     name: String,
     /// The value with its continuation lines, without the last line ending.
     value: Range<usize>,
@@ -41,7 +41,7 @@ struct Field {
     lines: Range<usize>,
 }
 
-impl Headers {
+impl HeaderDocument {
     /// Reads a document. Lines that are no headers are kept and have no meaning.
     pub fn parse(bytes: Vec<u8>) -> Self {
         Self::scan(bytes, usize::MAX).expect("there is no limit")
@@ -52,14 +52,14 @@ impl Headers {
     /// # Errors
     /// When it has more lines of headers than any real one.
     pub(super) fn read(bytes: Vec<u8>, member: &str) -> Result<Self, WheelError> {
-        Self::scan(bytes, MAX_HEADER_LINES).ok_or_else(|| WheelError::Header {
+        Self::scan(bytes, MAX_HEADER_LINES).ok_or_else(|| WheelError::InvalidHeader {
             member: member.to_owned(),
             reason: format!("there are more than {MAX_HEADER_LINES} lines of headers"),
         })
     }
 
     fn scan(bytes: Vec<u8>, max_lines: usize) -> Option<Self> {
-        let mut fields: Vec<Field> = Vec::new();
+        let mut fields: Vec<HeaderField> = Vec::new();
         let mut malformed = None;
         let (mut at, mut number) = (0, 0);
         while at < bytes.len() {
@@ -89,7 +89,7 @@ impl Headers {
                 }
             } else if let Some(colon) = line.iter().position(|b| *b == b':') {
                 let name = String::from_utf8_lossy(line[..colon].trim_ascii()).to_ascii_lowercase();
-                fields.push(Field {
+                fields.push(HeaderField {
                     name,
                     value: at + colon + 1..end,
                     lines: at..next,
@@ -106,17 +106,17 @@ impl Headers {
     }
 
     /// The first line among the headers that is none.
-    pub fn malformed(&self) -> Option<&MalformedLine> {
+    pub fn malformed_line(&self) -> Option<&MalformedLine> {
         self.malformed.as_ref()
     }
 
     /// The first value of this name, in any case, without the space around it.
     pub fn get(&self, name: &str) -> Option<Cow<'_, str>> {
-        self.all(name).next()
+        self.get_all(name).next()
     }
 
     /// All values of this name.
-    pub fn all<'h>(&'h self, name: &str) -> impl Iterator<Item = Cow<'h, str>> {
+    pub fn get_all<'h>(&'h self, name: &str) -> impl Iterator<Item = Cow<'h, str>> {
         let name = name.to_ascii_lowercase();
         self.fields
             .iter()
@@ -127,7 +127,7 @@ impl Headers {
     /// Makes these the values of a name: in the place of the first line of that name, or behind the
     /// last header. Where they are its values already, the lines stay as they are.
     pub fn set(&mut self, name: &str, values: &[String]) {
-        if self.all(name).eq(values.iter().map(String::as_str)) {
+        if self.get_all(name).eq(values.iter().map(String::as_str)) {
             return;
         }
         let ending = if self.bytes[..self.end]
@@ -195,15 +195,15 @@ fn is_header_line(line: &[u8], is_first: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Headers;
+    use super::HeaderDocument;
 
     #[track_caller]
     fn set(text: &str, name: &str, values: &[&str], expect: &str) {
-        let mut headers = Headers::parse(text.as_bytes().to_vec());
+        let mut headers = HeaderDocument::parse(text.as_bytes().to_vec());
         let values: Vec<String> = values.iter().map(ToString::to_string).collect();
         headers.set(name, &values);
         assert_eq!(std::str::from_utf8(headers.bytes()).unwrap(), expect);
-        assert!(headers.all(name).eq(values.iter().map(String::as_str)));
+        assert!(headers.get_all(name).eq(values.iter().map(String::as_str)));
     }
 
     #[test]
@@ -239,18 +239,18 @@ mod tests {
 
     #[test]
     fn names_are_read_in_any_case_and_the_body_holds_no_headers() {
-        let headers = Headers::parse(
+        let headers = HeaderDocument::parse(
             b"name: x\nNot a header\nREQUIRES-DIST: a\nRequires-Dist: b\n\nName: y\n".to_vec(),
         );
         assert_eq!(headers.get("Name").as_deref(), Some("x"));
-        assert!(headers.all("Requires-Dist").eq(["a", "b"]));
-        assert_eq!(headers.all("Name").count(), 1);
+        assert!(headers.get_all("Requires-Dist").eq(["a", "b"]));
+        assert_eq!(headers.get_all("Name").count(), 1);
     }
 
     #[test]
     fn bytes_that_are_no_text_are_kept() {
         let bytes = b"Author: \xff\xfe\nVersion: 1\n\n\xff".to_vec();
-        let mut headers = Headers::parse(bytes.clone());
+        let mut headers = HeaderDocument::parse(bytes.clone());
         headers.set("Version", &["2".to_owned()]);
         assert_eq!(headers.bytes(), b"Author: \xff\xfe\nVersion: 2\n\n\xff");
         assert!(headers.get("Author").is_some());
@@ -261,9 +261,9 @@ mod tests {
     #[test]
     fn lines_that_are_no_headers_are_reported() {
         let malformed = |text: &str| {
-            let headers = Headers::parse(text.as_bytes().to_vec());
+            let headers = HeaderDocument::parse(text.as_bytes().to_vec());
             headers
-                .malformed()
+                .malformed_line()
                 .map(|line| (line.line, line.text.clone()))
         };
         for text in [
@@ -292,21 +292,22 @@ mod tests {
 
     #[test]
     fn headers_have_at_most_65536_lines() {
-        let read = |lines| Headers::read("A: 1\n".repeat(lines).into_bytes(), "METADATA").is_ok();
+        let read =
+            |lines| HeaderDocument::read("A: 1\n".repeat(lines).into_bytes(), "METADATA").is_ok();
         assert!(read(1 << 16) && !read((1 << 16) + 1));
         let body = format!("A: 1\n\n{}", "\n".repeat(1 << 17));
-        assert!(Headers::read(body.into_bytes(), "METADATA").is_ok());
+        assert!(HeaderDocument::read(body.into_bytes(), "METADATA").is_ok());
     }
 
     proptest::proptest! {
         #[test]
         fn setting_a_header_keeps_all_others(text in "([A-C]:[ a-z]{0,4}\r?\n|[ x]y\n|\n){0,8}[A-C]?:?") {
-            let before = Headers::parse(text.into_bytes());
+            let before = HeaderDocument::parse(text.into_bytes());
             let mut after = before.clone();
             after.set("Version", &["1".to_owned()]);
-            proptest::prop_assert!(after.all("Version").eq(["1"]));
+            proptest::prop_assert!(after.get_all("Version").eq(["1"]));
             for name in ["A", "B", "C"] {
-                proptest::prop_assert!(after.all(name).eq(before.all(name)));
+                proptest::prop_assert!(after.get_all(name).eq(before.get_all(name)));
             }
         }
     }

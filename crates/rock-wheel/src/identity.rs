@@ -1,15 +1,15 @@
 //! Whether METADATA is about the project and version that the file is named after.
 
-use super::{Headers, WheelError};
+use super::{HeaderDocument, WheelError};
 use rock_names::{DistributionName, Version, WheelName};
 
 /// What METADATA must say of the label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LabelRule {
+pub enum LabelCheck {
     /// The same as the file name.
-    Agrees,
+    MustMatch,
     /// Anything: it is about to be set.
-    IsSet,
+    Ignore,
 }
 
 /// The version that METADATA gives, where it and the name are those of the file name. `member` is
@@ -18,18 +18,18 @@ pub enum LabelRule {
 /// # Errors
 /// When METADATA is no UTF-8 text or has a single header twice, and when one of the two is missing,
 /// cannot be read, or says otherwise.
-pub fn identity(
-    metadata: &Headers,
+pub fn check_identity(
+    metadata: &HeaderDocument,
     name: &WheelName,
     member: &str,
-    label: LabelRule,
+    label: LabelCheck,
 ) -> Result<Version, WheelError> {
     let member = || member.to_owned();
-    let bad = |reason: String| WheelError::Header {
+    let bad = |reason: String| WheelError::InvalidHeader {
         member: member(),
         reason,
     };
-    if let Some(reason) = form_faults(metadata, ONCE_IN_METADATA).into_iter().next() {
+    if let Some(reason) = form_errors(metadata, ONCE_IN_METADATA).into_iter().next() {
         return Err(bad(reason));
     }
     let value = |header: &str| match metadata.get(header) {
@@ -38,7 +38,7 @@ pub fn identity(
     };
     let written = value("Name")?;
     if !is_same_distribution(&written, &name.distribution) {
-        return Err(WheelError::Name {
+        return Err(WheelError::NameMismatch {
             named: name.distribution.clone(),
             written,
             member: member(),
@@ -49,13 +49,13 @@ pub fn identity(
         .parse()
         .map_err(|_| bad(format!("`{text}` is no version")))?;
     let is_same = match label {
-        LabelRule::Agrees => version == name.version,
-        LabelRule::IsSet => version.public() == name.version.public(),
+        LabelCheck::MustMatch => version == name.version,
+        LabelCheck::Ignore => version.public() == name.version.public(),
     };
     if is_same {
         return Ok(version);
     }
-    Err(WheelError::Version {
+    Err(WheelError::VersionMismatch {
         named: name.version.to_string(),
         written: text,
         member: member(),
@@ -74,12 +74,12 @@ pub(super) const ONCE_IN_METADATA: &[&str] = &[
 
 /// Text of another encoding, and headers that stand twice: readers disagree about which of two
 /// counts.
-pub(super) fn form_faults(headers: &Headers, once: &[&str]) -> Vec<String> {
+pub(super) fn form_errors(headers: &HeaderDocument, once: &[&str]) -> Vec<String> {
     let encoding = std::str::from_utf8(headers.bytes())
         .is_err()
         .then(|| "the text is not UTF-8".to_owned());
     let twice = once.iter().filter_map(|header| {
-        let mut values = headers.all(header);
+        let mut values = headers.get_all(header);
         let (first, second) = (values.next()?, values.next()?);
         Some(format!(
             "`{header}` stands there twice, `{first}` and `{second}`"

@@ -11,49 +11,51 @@
 //! small text files of dist-info; a hostile file makes an error, never a panic or a large
 //! allocation.
 
-mod change;
 pub mod codes;
 mod dist_info;
 mod edits;
 mod entry_points;
-mod fault;
+mod error;
 mod headers;
 mod identity;
-mod in_order;
 mod limits;
-mod make;
+mod new_wheel;
+mod ordered_parallel;
 mod progress;
 pub mod record;
+mod record_verifier;
 mod relabel;
+mod rename_plan;
 mod retag;
 mod rewrite;
-mod source_archive;
+mod tar_archive;
 mod verify;
-mod version_string;
-mod vouch;
+mod version_strings;
 pub mod zip;
 
-pub use change::Change;
 pub use dist_info::{Wheel, WheelHeaders, read_metadata};
-pub use edits::{Added, Edits};
-pub use entry_points::{EntryPointFault, entry_point_faults, entry_point_lines};
-pub use fault::WheelError;
-pub use headers::Headers;
-pub use identity::{LabelRule, identity};
-pub use make::{MakeOptions, NewFile, make};
-pub use progress::{Meter, Progress, Watch};
+pub use edits::{AddedMember, WheelEdits};
+pub use entry_points::{InvalidEntryPoint, entry_point_lines, invalid_entry_points};
+pub use error::WheelError;
+pub use headers::HeaderDocument;
+pub use identity::{LabelCheck, check_identity};
+pub use new_wheel::{NewWheelFile, NewWheelOptions, make};
+pub use progress::{ByteProgress, ProgressCallback, ProgressMeter};
+pub use record_verifier::RecordVerifier;
 pub use relabel::{ExistingLabel, relabel};
-pub use retag::{BuildChange, Retag, TagChange, retag};
-pub use rewrite::{Rehash, Rewritten, Unchanged, WriteOptions, rewrite, rewrite_watched};
-pub use source_archive::{verify_source_distribution, verify_tree_archive};
-pub use verify::{
-    Carried, check_dist_info, copied_among, copied_faults, verify, verify_headers, verify_some,
-    verify_watched,
+pub use rename_plan::RenamePlan;
+pub use retag::{BuildTagChange, RetagOptions, TagChange, retag};
+pub use rewrite::{
+    RecordCheck, RewriteOptions, RewriteSummary, UnchangedMembers, rewrite, rewrite_with_progress,
 };
-pub use vouch::Vouching;
+pub use tar_archive::{verify_source_distribution, verify_tree_archive};
+pub use verify::{
+    CopiedMembers, check_dist_info, filter_persistent_errors, persistent_errors, verify,
+    verify_except, verify_headers, verify_with_progress,
+};
 pub use zip::{
-    Archive, Changed, Content, DosTime, Member, MemberReader, MemberView, Method, NewMember,
-    Observer, ZipWriter,
+    ChangedContent, CompressionMethod, ContentObserver, DosTime, MemberContent, MemberOptions,
+    MemberReader, MemberView, ZipArchive, ZipMember, ZipWriter,
 };
 
 #[cfg(test)]

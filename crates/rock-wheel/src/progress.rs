@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How much of the bytes to read and write is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct ByteProgress {
     /// Bytes done.
     pub done_bytes: u64,
     /// All bytes; the same in every report.
@@ -13,18 +13,18 @@ pub struct Progress {
 
 /// Is told of progress, in no particular order and from several threads. The last report of work
 /// that ends well has all bytes done.
-pub type Watch<'w> = dyn Fn(Progress) + Sync + 'w;
+pub type ProgressCallback<'w> = dyn Fn(ByteProgress) + Sync + 'w;
 
 /// Counts what is done.
-pub struct Meter<'w> {
+pub struct ProgressMeter<'w> {
     done_bytes: AtomicU64,
     total_bytes: u64,
-    watch: &'w Watch<'w>,
+    watch: &'w ProgressCallback<'w>,
 }
 
-impl<'w> Meter<'w> {
+impl<'w> ProgressMeter<'w> {
     /// Nothing is done yet.
-    pub fn new(total_bytes: u64, watch: &'w Watch<'w>) -> Self {
+    pub fn new(total_bytes: u64, watch: &'w ProgressCallback<'w>) -> Self {
         Self {
             done_bytes: AtomicU64::new(0),
             total_bytes,
@@ -36,7 +36,7 @@ impl<'w> Meter<'w> {
     pub fn add(&self, bytes: u64) {
         if bytes > 0 {
             let done_bytes = self.done_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-            (self.watch)(Progress {
+            (self.watch)(ByteProgress {
                 done_bytes,
                 total_bytes: self.total_bytes,
             });
@@ -44,7 +44,7 @@ impl<'w> Meter<'w> {
     }
 }
 
-impl std::fmt::Debug for Meter<'_> {
+impl std::fmt::Debug for ProgressMeter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,

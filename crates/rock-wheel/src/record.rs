@@ -13,12 +13,12 @@ use rock_names::Digest;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
     /// The rows in the order written.
-    pub rows: Vec<Row>,
+    pub rows: Vec<RecordRow>,
 }
 
 /// A file of a wheel; hash and size are empty for RECORD itself and its signatures.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct RecordRow {
     /// The path in the archive.
     pub path: String,
     /// `sha256=` with URL-safe base64 without padding, as written.
@@ -27,9 +27,9 @@ pub struct Row {
     pub size: String,
 }
 
-impl Row {
+impl RecordRow {
     /// The row of a file.
-    pub fn of(path: &str, digest: Digest, size_bytes: u64) -> Self {
+    pub fn new(path: &str, digest: Digest, size_bytes: u64) -> Self {
         Self {
             path: path.to_owned(),
             hash: format!("sha256={}", digest.to_base64()),
@@ -38,8 +38,8 @@ impl Row {
     }
 
     /// The row of a file out of memory.
-    pub fn of_content(path: &str, content: &[u8]) -> Self {
-        Self::of(
+    pub fn for_content(path: &str, content: &[u8]) -> Self {
+        Self::new(
             path,
             Digest::new(Sha256::digest(content).into()),
             content.len() as u64,
@@ -47,7 +47,7 @@ impl Row {
     }
 
     /// The row of RECORD itself.
-    pub fn bare(path: &str) -> Self {
+    pub fn without_hash(path: &str) -> Self {
         Self {
             path: path.to_owned(),
             hash: String::new(),
@@ -62,7 +62,7 @@ impl Record {
     /// # Errors
     /// When a line has not three columns, or is no UTF-8.
     pub fn parse(bytes: &[u8], member: &str) -> Result<Self, WheelError> {
-        let fault = |line: u64, reason: String| WheelError::Record {
+        let fault = |line: u64, reason: String| WheelError::InvalidRecord {
             member: member.to_owned(),
             line,
             reason,
@@ -92,7 +92,7 @@ impl Record {
                     format!("it has {} columns, not 3", line.len()),
                 ));
             }
-            rows.push(Row {
+            rows.push(RecordRow {
                 path: line[0].to_owned(),
                 hash: line[1].to_owned(),
                 size: line[2].to_owned(),
@@ -110,7 +110,7 @@ impl Record {
     /// Returns whether a file has no hash of SHA-256 or stronger. RECORD itself and its signatures
     /// have none.
     pub fn has_weak_hashes(&self) -> bool {
-        let is_unsigned = |row: &Row| {
+        let is_unsigned = |row: &RecordRow| {
             [
                 ".dist-info/RECORD",
                 ".dist-info/RECORD.jws",
@@ -121,7 +121,7 @@ impl Record {
         };
         self.rows
             .iter()
-            .any(|row| !is_unsigned(row) && Hasher::for_hash(&row.hash).is_none())
+            .any(|row| !is_unsigned(row) && RecordHasher::for_hash(&row.hash).is_none())
     }
 
     /// The table as text with LF endings; paths with a comma or a quote are quoted.
@@ -139,7 +139,7 @@ impl Record {
 
 /// A hash function that RECORD may use: SHA-256 or stronger.
 #[derive(Debug, Clone)]
-pub enum Hasher {
+pub enum RecordHasher {
     /// SHA-256.
     Sha256(Sha256),
     /// SHA-384.
@@ -148,7 +148,7 @@ pub enum Hasher {
     Sha512(Sha512),
 }
 
-impl Hasher {
+impl RecordHasher {
     /// The function of a hash as written, `sha256=…`; `None` for others.
     pub fn for_hash(hash: &str) -> Option<Self> {
         match hash.split_once('=')?.0 {
@@ -191,14 +191,14 @@ fn base64(bytes: &[u8]) -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Hasher, Record, Row};
+    use super::{Record, RecordHasher, RecordRow};
 
     #[test]
     fn paths_with_commas_and_quotes_are_quoted_and_lines_end_with_lf() {
         let record = Record {
             rows: vec![
-                Row::of_content("a,\"b\".py", b""),
-                Row::bare("x.dist-info/RECORD"),
+                RecordRow::for_content("a,\"b\".py", b""),
+                RecordRow::without_hash("x.dist-info/RECORD"),
             ],
         };
         let text = String::from_utf8(record.to_bytes()).unwrap();
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn stronger_hashes_are_known_and_weak_ones_not() {
-        let hash = |name: &str| Hasher::for_hash(name).map(|hasher| hasher.finish().len());
+        let hash = |name: &str| RecordHasher::for_hash(name).map(|hasher| hasher.finish().len());
         assert_eq!(
             (hash("sha256=x"), hash("sha384=x"), hash("sha512=x")),
             (Some(50), Some(71), Some(93))
@@ -254,7 +254,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_record_reads_back(rows in proptest::collection::vec(("[a-z,\"é ]{1,9}", "[a-z=]{0,5}", "[0-9]{0,3}"), 0..9)) {
-            let rows = rows.into_iter().map(|(path, hash, size)| Row { path, hash, size }).collect();
+            let rows = rows.into_iter().map(|(path, hash, size)| RecordRow { path, hash, size }).collect();
             let record = Record { rows };
             prop_assert_eq!(Record::parse(&record.to_bytes(), "R").unwrap(), record);
         }

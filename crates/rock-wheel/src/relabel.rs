@@ -1,7 +1,7 @@
 //! Setting the local version label of a wheel.
 
-use super::version_string::disagreements;
-use super::{Change, Edits, LabelRule, Wheel, WheelError, identity};
+use super::version_strings::version_string_mismatches;
+use super::{LabelCheck, RenamePlan, Wheel, WheelEdits, WheelError, check_identity};
 use rock_names::{LocalLabel, Version, WheelName};
 
 /// What to do where the wheel has a label already.
@@ -29,12 +29,12 @@ pub fn relabel(
     name: &WheelName,
     label: &LocalLabel,
     existing: ExistingLabel,
-) -> Result<Change<'static>, WheelError> {
-    let written = identity(
+) -> Result<RenamePlan<'static>, WheelError> {
+    let written = check_identity(
         wheel.metadata(),
         name,
         &wheel.dist_info_path("METADATA"),
-        LabelRule::IsSet,
+        LabelCheck::Ignore,
     )?;
     let present = written
         .local()
@@ -50,12 +50,12 @@ pub fn relabel(
         _ => label.clone(),
     };
     let text = format!("{}+{label}", written.public().normalized());
-    let version: Version = text.parse().map_err(|_| WheelError::Header {
+    let version: Version = text.parse().map_err(|_| WheelError::InvalidHeader {
         member: wheel.dist_info_path("METADATA"),
         reason: format!("`{text}` is no version"),
     })?;
 
-    let mut edits = Edits::default();
+    let mut edits = WheelEdits::default();
     let mut metadata = wheel.metadata().clone();
     metadata.set("Version", std::slice::from_ref(&text));
     if metadata != *wheel.metadata() {
@@ -72,12 +72,12 @@ pub fn relabel(
     if new != old {
         for ending in [".dist-info", ".data"] {
             edits
-                .renamed_folders
+                .renamed_dirs
                 .insert(format!("{old}{ending}"), format!("{new}{ending}"));
         }
     }
-    let findings = disagreements(wheel.archive(), &name.to_string(), &version)?;
-    Ok(Change {
+    let findings = version_string_mismatches(wheel.archive(), &name.to_string(), &version)?;
+    Ok(RenamePlan {
         name: name.with_version(version),
         edits,
         findings,

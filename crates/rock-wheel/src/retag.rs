@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-use super::{Change, Edits, LabelRule, Wheel, WheelError, identity};
+use super::{LabelCheck, RenamePlan, Wheel, WheelEdits, WheelError, check_identity};
 use rock_names::{TagSet, TagSetError, WheelName};
 
 /// New tags of a wheel; what is `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Retag {
+pub struct RetagOptions {
     /// Python tags.
     pub python: Option<TagChange>,
     /// ABI tags.
@@ -17,7 +17,7 @@ pub struct Retag {
     /// Platform tags.
     pub platform: Option<TagChange>,
     /// The build tag.
-    pub build: Option<BuildChange>,
+    pub build: Option<BuildTagChange>,
 }
 
 /// New tags of one kind, written `cp312` or, to add, `+cp312`.
@@ -58,14 +58,14 @@ impl FromStr for TagChange {
 
 /// A new build tag, written `1`; an empty text removes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BuildChange {
+pub enum BuildTagChange {
     /// This one.
     Set(String),
     /// None.
     Remove,
 }
 
-impl FromStr for BuildChange {
+impl FromStr for BuildTagChange {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.is_empty() {
@@ -91,13 +91,13 @@ impl FromStr for BuildChange {
 pub fn retag(
     wheel: &Wheel<'_>,
     name: &WheelName,
-    retag: &Retag,
-) -> Result<Change<'static>, WheelError> {
-    identity(
+    retag: &RetagOptions,
+) -> Result<RenamePlan<'static>, WheelError> {
+    check_identity(
         wheel.metadata(),
         name,
         &wheel.dist_info_path("METADATA"),
-        LabelRule::Agrees,
+        LabelCheck::MustMatch,
     )?;
     let new = WheelName {
         python: TagChange::applied(retag.python.as_ref(), &name.python),
@@ -105,14 +105,14 @@ pub fn retag(
         platform: TagChange::applied(retag.platform.as_ref(), &name.platform),
         build: match &retag.build {
             None => name.build.clone(),
-            Some(BuildChange::Remove) => None,
-            Some(BuildChange::Set(build)) => Some(build.clone()),
+            Some(BuildTagChange::Remove) => None,
+            Some(BuildTagChange::Set(build)) => Some(build.clone()),
         },
         ..name.clone()
     };
-    let mut headers = wheel.wheel().clone();
+    let mut headers = wheel.wheel_file().clone();
     let tags = new.expanded_tags();
-    let written: BTreeSet<String> = headers.all("Tag").map(Cow::into_owned).collect();
+    let written: BTreeSet<String> = headers.get_all("Tag").map(Cow::into_owned).collect();
     if written != tags.iter().cloned().collect() {
         headers.set("Tag", &tags);
     }
@@ -120,14 +120,14 @@ pub fn retag(
     if retag.platform.is_some() && !new.is_any_platform() {
         headers.set("Root-Is-Purelib", &["false".to_owned()]);
     }
-    let mut edits = Edits::default();
-    if headers != *wheel.wheel() {
+    let mut edits = WheelEdits::default();
+    if headers != *wheel.wheel_file() {
         edits.replaced.insert(
             wheel.dist_info_path("WHEEL"),
             headers.bytes().to_vec().into(),
         );
     }
-    Ok(Change {
+    Ok(RenamePlan {
         name: new,
         edits,
         findings: Vec::new(),

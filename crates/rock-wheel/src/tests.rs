@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 use rock_bytes::ReadAt;
 
-use super::record::{Record, Row};
-use super::zip::NewMember;
+use super::record::{Record, RecordRow};
+use super::zip::MemberOptions;
 use super::*;
 use rock_names::{LocalLabel, WheelName};
 
@@ -23,11 +23,11 @@ fn wheel_bytes(files: &[(String, Vec<u8>)], level: u32) -> Vec<u8> {
     ));
     let tags = "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp311-cp311-linux_x86_64\n";
     members.push((dist_info("WHEEL"), text(tags)));
-    let mut rows: Vec<Row> = members
+    let mut rows: Vec<RecordRow> = members
         .iter()
-        .map(|(name, content)| Row::of_content(name, content))
+        .map(|(name, content)| RecordRow::for_content(name, content))
         .collect();
-    rows.push(Row::bare(&dist_info("RECORD")));
+    rows.push(RecordRow::without_hash(&dist_info("RECORD")));
     members.push((dist_info("RECORD"), Record { rows }.to_bytes()));
     let mut bytes = Vec::new();
     let mut writer = ZipWriter::new(&mut bytes);
@@ -36,9 +36,9 @@ fn wheel_bytes(files: &[(String, Vec<u8>)], level: u32) -> Vec<u8> {
             .add(
                 name,
                 content,
-                &NewMember {
+                &MemberOptions {
                     level,
-                    ..NewMember::default()
+                    ..MemberOptions::default()
                 },
             )
             .unwrap();
@@ -70,7 +70,7 @@ fn relabelled(bytes: &[u8], label: &str) -> (Vec<u8>, WheelName) {
     )
     .unwrap();
     let mut out = Vec::new();
-    let length = rewrite(&wheel, &change.edits, &WriteOptions::default(), &mut out).unwrap();
+    let length = rewrite(&wheel, &change.edits, &RewriteOptions::default(), &mut out).unwrap();
     assert_eq!(length, out.len() as u64);
     (out, change.name)
 }
@@ -120,7 +120,7 @@ fn a_folder_that_is_there_under_the_new_name_is_no_place_to_rename_to() {
     let fault = rewrite(
         &wheel,
         &change.edits,
-        &WriteOptions::default(),
+        &RewriteOptions::default(),
         &mut Vec::new(),
     )
     .unwrap_err();
@@ -135,7 +135,7 @@ fn compressed_bytes_of_members_that_do_not_change_are_those_of_the_input() {
     let bytes = wheel_bytes(&[("a.py".to_owned(), b"import os\n".repeat(500))], 1);
     let (out, _) = relabelled(&bytes, "rocm62");
     let data = |source: &Vec<u8>| {
-        let archive = Archive::open(source).unwrap();
+        let archive = ZipArchive::open(source).unwrap();
         let member = archive.member("a.py").unwrap();
         let mut data = vec![0; usize::try_from(member.compressed_bytes()).unwrap()];
         let at = source.windows(4).position(|w| w == b"a.py").unwrap() as u64 + 4;
@@ -179,7 +179,7 @@ proptest! {
         let (out, name) = relabelled(&bytes, &label);
         prop_assert_eq!(verify(&out, &name), vec![]);
         prop_assert_eq!(&relabelled(&bytes, &label).0, &out);
-        let archive = Archive::open(&out).unwrap();
+        let archive = ZipArchive::open(&out).unwrap();
         for (file, content) in &files {
             prop_assert_eq!(&archive.read(archive.member(file).unwrap(), 999).unwrap(), content);
         }

@@ -15,8 +15,8 @@ use rock_matrix::diagnostic::{Sink, Source};
 use rock_matrix::elf::made_for_fuzzing;
 use rock_matrix::plan;
 use rock_matrix::wheel::ZipWriter;
-use rock_matrix::wheel::record::{Record, Row};
-use rock_matrix::wheel::zip::NewMember;
+use rock_matrix::wheel::record::{Record, RecordRow};
+use rock_matrix::wheel::zip::MemberOptions;
 use rock_matrix_fuzz::made::{self as code, Part};
 use rock_matrix_fuzz::seeds::{BUCKETS, tars};
 use rock_matrix_fuzz::{CHOICES, CONTENT, INFO, WHEEL};
@@ -410,11 +410,11 @@ fn wheels(library: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
         (format!("{INFO}/METADATA"), metadata.clone()),
         (format!("{INFO}/WHEEL"), headers.clone().into_bytes()),
     ];
-    let mut rows: Vec<Row> = files
+    let mut rows: Vec<RecordRow> = files
         .iter()
-        .map(|(path, content)| Row::of_content(path, content))
+        .map(|(path, content)| RecordRow::for_content(path, content))
         .collect();
-    rows.push(Row::bare(&format!("{INFO}/RECORD")));
+    rows.push(RecordRow::without_hash(&format!("{INFO}/RECORD")));
     let record = (format!("{INFO}/RECORD"), Record { rows }.to_bytes());
     let whole: Vec<(String, Vec<u8>)> = files.into_iter().chain([record]).collect();
     let small = vec![
@@ -546,9 +546,9 @@ fn zipped(files: &[(String, Vec<u8>)], level: u32) -> Vec<u8> {
             .add(
                 name,
                 content,
-                &NewMember {
+                &MemberOptions {
                     level,
-                    ..NewMember::default()
+                    ..MemberOptions::default()
                 },
             )
             .expect("memory takes everything");

@@ -17,7 +17,7 @@ use crate::publish::torch_contradictions;
 use crate::recipe::measure::{MEASURED_FILE, Measurements};
 use crate::recipe::{LIBRARIES_FOLDER, is_repaired, outside};
 use crate::sys::{self, Existing, PositionalFile};
-use crate::wheel::{self, DosTime, ExistingLabel, Wheel, WheelError, WriteOptions};
+use crate::wheel::{self, DosTime, ExistingLabel, RewriteOptions, Wheel, WheelError};
 
 /// Delivers the wheels of a finished build: all of them or none.
 pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &Shell) -> Exit {
@@ -304,9 +304,9 @@ fn labelled(
         .map_err(|error| Undelivered::Machine(error.into()))?;
     let path = place.path();
     sys::save::<Diagnostic>(&path, Existing::Replace, |target| {
-        let options = WriteOptions {
+        let options = RewriteOptions {
             time: Some(time),
-            ..WriteOptions::default()
+            ..RewriteOptions::default()
         };
         wheel::rewrite(&wheel, &change.edits, &options, target)
             .map(drop)

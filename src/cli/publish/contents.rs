@@ -11,7 +11,7 @@ use crate::diagnostic::Sink;
 use crate::exec::{self, Record};
 use crate::publish::built_with_other_torch;
 use crate::sys::{PositionalFile, Room};
-use crate::wheel::Archive;
+use crate::wheel::ZipArchive;
 
 /// Reports wheels that were built with another torch than their label names, by the `build.json`
 /// next to them. Ignores records of files with other bytes.
@@ -57,7 +57,7 @@ pub(super) fn gfx_read(files: &[Gathered]) -> BTreeMap<String, Vec<String>> {
             return None;
         }
         let opened = PositionalFile::open(&file.path).ok()?;
-        let archive = Archive::open(&opened).ok()?;
+        let archive = ZipArchive::open(&opened).ok()?;
         let reading = Reading {
             look: Look::Everything,
             asked: &|_| false,

@@ -22,7 +22,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::sdk::python::Build;
 use crate::sdk::{self, DevelTree, Package, PackageKind};
 use crate::sys::{self, FileError, FolderSwap, Room, Signals, Staging, StopSignal};
-use crate::wheel::{DosTime, MakeOptions};
+use crate::wheel::{DosTime, NewWheelOptions};
 
 /// Make the packages: wheels, and the source distribution that chooses among them
 #[derive(Debug, clap::Args)]
@@ -186,7 +186,7 @@ fn built(
             gpus,
         },
         tag: platform_tag(shell.environment.get(TAG), platform)?,
-        options: MakeOptions {
+        options: NewWheelOptions {
             level: if args.no_wheel_compression {
                 0
             } else {

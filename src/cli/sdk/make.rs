@@ -14,7 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::sdk::python::{self, Build};
 use crate::sdk::{self, Content, DevelKind, DevelTree, Package, PackageKind};
 use crate::sys::{self, Existing, FileError, Room, Signals, Staging};
-use crate::wheel::{self, MakeOptions, Meter, NewFile, WheelError};
+use crate::wheel::{self, NewWheelFile, NewWheelOptions, ProgressMeter, WheelError};
 
 /// The tree to build against, in its wheel.
 pub(super) const TARBALL: &str = "_devel.tar";
@@ -34,7 +34,7 @@ pub(super) struct Maker<'m> {
     pub(super) facts: &'m Tables,
     pub(super) build: Build,
     pub(super) tag: String,
-    pub(super) options: MakeOptions,
+    pub(super) options: NewWheelOptions,
     pub(super) time_s: u64,
     /// Whether the tree to build against is compressed by xz.
     pub(super) compresses_tree: bool,
@@ -282,16 +282,18 @@ impl Maker<'_> {
         described.push(("top_level.txt", top.as_bytes()));
         let path = below.map_or_else(|| name.clone(), |below| format!("{below}/{name}"));
         let place = staging.place(&path).map_err(|error| vec![error.into()])?;
-        let entries = files.iter().map(|(path, (bytes, is_executable))| NewFile {
-            path: path.into(),
-            content: wheel::Content::Source(bytes.as_ref()),
-            is_executable: *is_executable,
-            is_compressed: path.ends_with(XZ),
-        });
+        let entries = files
+            .iter()
+            .map(|(path, (bytes, is_executable))| NewWheelFile {
+                path: path.into(),
+                content: wheel::MemberContent::Source(bytes.as_ref()),
+                is_executable: *is_executable,
+                is_compressed: path.ends_with(XZ),
+            });
         let total_bytes = files.values().map(|(bytes, _)| bytes.size_bytes()).sum();
         let bar = Bar::new(self.watchers, &name);
         let watch = |progress| bar.tell(progress);
-        let meter = Meter::new(total_bytes, &watch);
+        let meter = ProgressMeter::new(total_bytes, &watch);
         let mut size_bytes = 0;
         sys::save::<Diagnostic>(&place, Existing::Replace, |target| {
             let mut target = Stoppable {

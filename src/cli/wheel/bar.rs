@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::Shell;
-use crate::wheel::Progress;
+use crate::wheel::ByteProgress;
 
 /// Less than this is done before anybody could read how far it is.
 const SHOWN_FROM_BYTES: u64 = 64 << 20;
@@ -60,7 +60,7 @@ impl Bar {
     }
 
     /// So far it has come.
-    pub(in crate::cli) fn tell(&self, progress: Progress) {
+    pub(in crate::cli) fn tell(&self, progress: ByteProgress) {
         let Some(bar) = self
             .bar
             .as_ref()

@@ -13,7 +13,9 @@ use crate::compat::rows::EmbeddingRow;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::{Elf, ElfEdits, SearchPath, tag};
 use crate::sys::{self, ClosedFile, PositionalFile};
-use crate::wheel::{Added, Change, Content, Edits, LabelRule, MemberView, Wheel};
+use crate::wheel::{
+    AddedMember, LabelCheck, MemberContent, MemberView, RenamePlan, Wheel, WheelEdits,
+};
 
 /// Put ROCm into a wheel, so that it needs no packages of ROCm beside it
 #[derive(Debug, clap::Args)]
@@ -53,9 +55,9 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
     };
     let input = super::open(&args.wheel).map_err(one)?;
     let wheel = Wheel::open(&input.file).map_err(|error| one(error.diagnostic(&input.shown)))?;
-    output::check_copied(&wheel, &input, LabelRule::IsSet)?;
+    output::check_copied(&wheel, &input, LabelCheck::Ignore)?;
     let row = audit::embedding(&input.name, compat).map_err(one)?;
-    let save = |change: &Change<'_>| {
+    let save = |change: &RenamePlan<'_>| {
         let (out, saved) =
             output::save(&args.wheel, &wheel, change, &args.destination, shell).map_err(one)?;
         Ok(output::tell(
@@ -74,9 +76,9 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
         };
         let told =
             Diagnostic::new(&codes::EMBEDDED_ALREADY, "the wheel holds ROCm already").at(place, "");
-        return save(&Change {
+        return save(&RenamePlan {
             name: input.name.clone(),
-            edits: Edits::default(),
+            edits: WheelEdits::default(),
             findings: vec![told],
         });
     }
@@ -95,15 +97,15 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
         .collect::<Result<_, _>>()
         .map_err(|error| one(error.into()))?;
     let added = |(file, source): (&Along, _)| {
-        let content = Content::Source(source);
+        let content = MemberContent::Source(source);
         let added = if file.is_executable {
-            Added::executable(content)
+            AddedMember::executable(content)
         } else {
-            Added::plain(content)
+            AddedMember::plain(content)
         };
         (file.name.clone(), added)
     };
-    let files: BTreeMap<String, Added<'_>> = along
+    let files: BTreeMap<String, AddedMember<'_>> = along
         .iter()
         .zip(&sources)
         .map(|(file, source): (_, &ClosedFile)| added((file, source)))

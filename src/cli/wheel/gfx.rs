@@ -20,7 +20,7 @@ use crate::diagnostic::{Diagnostic, Severity, are, counted};
 use crate::names::GfxTarget;
 use crate::sdk::base_target;
 use crate::sys::Room;
-use crate::wheel::{Archive, WheelHeaders};
+use crate::wheel::{WheelHeaders, ZipArchive};
 
 /// List for which GPUs wheels hold code, file by file
 #[derive(Debug, clap::Args)]
@@ -170,7 +170,7 @@ type Inspected = Result<Vec<FileFacts>, Vec<Diagnostic>>;
 fn inspect(path: &Path, args: &Args, room: &Room, shell: &Shell) -> Inspected {
     let file = super::open(path).map_err(|fault| vec![fault])?;
     let fault = |error: crate::wheel::WheelError| error.diagnostic(&file.shown);
-    let archive = Archive::open(&file.file).map_err(|error| vec![fault(error)])?;
+    let archive = ZipArchive::open(&file.file).map_err(|error| vec![fault(error)])?;
     let bar = Bar::new(Watchers::of(shell), &file.shown);
     let look = if args.fast {
         Look::Tables

@@ -16,7 +16,7 @@ use crate::compat::policy::{Family, Policies, PolicyFile};
 use crate::diagnostic::Diagnostic;
 use crate::names::{Arch, GfxTarget, WheelName};
 use crate::sys::{PositionalFile, Room};
-use crate::wheel::{Member, Vouching, Wheel, WheelError, check_dist_info};
+use crate::wheel::{RecordVerifier, Wheel, WheelError, ZipMember, check_dist_info};
 
 /// What wheels are judged with, gathered once.
 pub(super) struct Judge {
@@ -210,7 +210,7 @@ impl Judge {
         let wheel = Wheel::open(file).map_err(|error| vec![fault(error)])?;
         let asked = self.asked_symbols(name);
         let bar = Bar::new(self.watchers, shown);
-        let vouching = self.vouches.then(|| Vouching::new(wheel.record()));
+        let vouching = self.vouches.then(|| RecordVerifier::new(wheel.record()));
         let reading = Reading {
             look: self.look,
             asked: &asked,
@@ -238,7 +238,7 @@ impl Judge {
             // Who asks for a platform names its C library.
             is_libc_open: selected.is_libc_open && self.wanted.is_none(),
         });
-        let purelib = wheel.wheel().get("Root-Is-Purelib");
+        let purelib = wheel.wheel_file().get("Root-Is-Purelib");
         let judged = Judged {
             compat: self.compat,
             allowed_paths: &self.allowed_paths,
@@ -270,13 +270,13 @@ impl Judge {
         &self,
         wheel: &Wheel<'_>,
         name: &WheelName,
-        is_asked: &dyn Fn(&Member) -> bool,
+        is_asked: &dyn Fn(&ZipMember) -> bool,
     ) -> Result<Vec<FileFacts>, Vec<WheelError>> {
         let reading = Reading {
             look: Look::Libraries,
             asked: &self.asked_symbols(name),
             make_scratch: &|size_bytes| self.room.scratch(size_bytes),
-            vouching: Some(&Vouching::new(wheel.record())),
+            vouching: Some(&RecordVerifier::new(wheel.record())),
             watch: &|_| {},
         };
         audit::inspect_some(wheel.archive(), reading, is_asked)

@@ -9,7 +9,7 @@ use crate::audit::Look;
 use crate::cli::{Exit, Shell, load};
 use crate::codes::rocm as codes;
 use crate::names::LocalLabel;
-use crate::wheel::{ExistingLabel, LabelRule, relabel};
+use crate::wheel::{ExistingLabel, LabelCheck, relabel};
 
 /// Set the local version label of a wheel, in its name and inside
 #[derive(Debug, clap::Args)]
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         &args.destination,
         &args.printing,
         shell,
-        LabelRule::IsSet,
+        LabelCheck::Ignore,
         |wheel, file| {
             let changed = relabel(wheel, &file.name, &args.local, existing)
                 .map_err(|error| error.diagnostic(&file.shown))?;

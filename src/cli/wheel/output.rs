@@ -8,7 +8,7 @@ use crate::cli::{Exit, Shell};
 use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::sys::{self, Existing, Saved};
-use crate::wheel::{self, Change, DosTime, LabelRule, Wheel, WriteOptions};
+use crate::wheel::{self, DosTime, LabelCheck, RenamePlan, RewriteOptions, Wheel};
 
 /// Where the new wheel goes.
 #[derive(Debug, clap::Args)]
@@ -29,8 +29,8 @@ pub(super) fn change(
     destination: &Destination,
     printing: &Printing,
     shell: &Shell,
-    label: LabelRule,
-    decide: impl FnOnce(&Wheel<'_>, &WheelFile) -> Result<Change<'static>, Diagnostic>,
+    label: LabelCheck,
+    decide: impl FnOnce(&Wheel<'_>, &WheelFile) -> Result<RenamePlan<'static>, Diagnostic>,
 ) -> Exit {
     let done = || {
         let one = |fault| vec![fault];
@@ -52,9 +52,9 @@ pub(super) fn change(
 pub(super) fn check_copied(
     opened: &Wheel<'_>,
     input: &WheelFile,
-    label: LabelRule,
+    label: LabelCheck,
 ) -> Result<(), Vec<Diagnostic>> {
-    match wheel::copied_faults(opened.headers(), &input.name, label) {
+    match wheel::persistent_errors(opened.headers(), &input.name, label) {
         none if none.is_empty() => Ok(()),
         faults => Err(faults),
     }
@@ -65,7 +65,7 @@ pub(super) fn tell(
     path: &Path,
     out: &Path,
     saved: Saved,
-    change: &Change<'_>,
+    change: &RenamePlan<'_>,
     printing: &Printing,
     shell: &Shell,
 ) -> Exit {
@@ -101,7 +101,7 @@ pub(super) fn tell(
 pub(super) fn save(
     path: &Path,
     opened: &Wheel<'_>,
-    change: &Change<'_>,
+    change: &RenamePlan<'_>,
     destination: &Destination,
     shell: &Shell,
 ) -> Result<(PathBuf, Saved), Diagnostic> {
@@ -128,9 +128,9 @@ pub(super) fn save(
     } else {
         Existing::Keep
     };
-    let options = WriteOptions {
+    let options = RewriteOptions {
         time,
-        ..WriteOptions::default()
+        ..RewriteOptions::default()
     };
     let shown = path
         .file_name()
@@ -139,7 +139,7 @@ pub(super) fn save(
         .into_owned();
     let bar = Bar::new(Watchers::of(shell), &change.name.to_string());
     let saved = sys::save::<Diagnostic>(&out, existing, |target| {
-        wheel::rewrite_watched(opened, &change.edits, &options, target, &|progress| {
+        wheel::rewrite_with_progress(opened, &change.edits, &options, target, &|progress| {
             bar.tell(progress);
         })
         .map(drop)

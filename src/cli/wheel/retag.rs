@@ -9,7 +9,7 @@ use super::output::{self, Destination};
 use crate::audit::{Look, contradicts_claim};
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Code, Severity};
-use crate::wheel::{BuildChange, LabelRule, Retag, TagChange, retag};
+use crate::wheel::{BuildTagChange, LabelCheck, RetagOptions, TagChange, retag};
 
 /// Change the tags or the build number of a wheel, in its name and inside
 #[derive(Debug, clap::Args)]
@@ -43,7 +43,7 @@ pub(super) struct Args {
     platform_tag: Option<TagChange>,
     /// The build number; an empty text removes it
     #[arg(long, value_name = "BUILD")]
-    build: Option<BuildChange>,
+    build: Option<BuildTagChange>,
     /// Findings not to refuse a platform for, by code or name
     #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = code)]
     allow: Vec<&'static Code>,
@@ -55,7 +55,7 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let change = Retag {
+    let change = RetagOptions {
         python: args.python_tag.clone(),
         abi: args.abi_tag.clone(),
         platform: args.platform_tag.clone(),
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         &args.destination,
         &args.printing,
         shell,
-        LabelRule::Agrees,
+        LabelCheck::MustMatch,
         |wheel, file| {
             let mut changed =
                 retag(wheel, &file.name, &change).map_err(|error| error.diagnostic(&file.shown))?;

@@ -198,7 +198,7 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
         .archive()
         .members()
         .iter()
-        .map(crate::wheel::Member::size_bytes)
+        .map(crate::wheel::ZipMember::size_bytes)
         .sum();
     let mut text = format!("{}\n", report.name);
     let Some(verdict) = &report.verdict else {

@@ -28,7 +28,7 @@ pub(super) fn summary(wheel: &Wheel<'_>, report: &Report<'_>, size_bytes: u64) -
         .archive()
         .members()
         .iter()
-        .filter(|member| !member.is_folder())
+        .filter(|member| !member.is_dir())
         .count();
     lines.push(format!(
         "{} in {}",

@@ -13,7 +13,7 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Severity, counted};
 use crate::elf::LayoutFault;
 use crate::sys;
-use crate::wheel::{self, Vouching, Wheel};
+use crate::wheel::{self, RecordVerifier, Wheel};
 
 /// Check wheels: container, every member against RECORD, METADATA and WHEEL against the file name
 #[derive(Debug, clap::Args)]
@@ -65,7 +65,7 @@ fn check(path: &Path, shell: &Shell) -> Vec<Diagnostic> {
 fn verified(file: &WheelFile, watchers: Watchers) -> Vec<Diagnostic> {
     let bar = Bar::new(watchers, &file.shown);
     let watch = |progress| bar.tell(progress);
-    let whole = || wheel::verify_watched(&file.file, &file.name, &watch);
+    let whole = || wheel::verify_with_progress(&file.file, &file.name, &watch);
     let Ok(opened) = Wheel::open(&file.file) else {
         return whole();
     };
@@ -73,14 +73,14 @@ fn verified(file: &WheelFile, watchers: Watchers) -> Vec<Diagnostic> {
         look: Look::Layouts,
         asked: &|_| false,
         make_scratch: &sys::scratch,
-        vouching: Some(&Vouching::new(opened.record())),
+        vouching: Some(&RecordVerifier::new(opened.record())),
         watch: &watch,
     };
     let Ok(files) = audit::inspect(opened.archive(), reading) else {
         return whole();
     };
     let vouched = vouched(&files);
-    let mut found = wheel::verify_some(&opened, &file.name, &|member| {
+    let mut found = wheel::verify_except(&opened, &file.name, &|member| {
         vouched.contains(member.name())
     });
     for file_facts in &files {
@@ -113,7 +113,7 @@ pub(in crate::cli) fn proved_with<R>(
     let proved = judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
         let vouched = vouched(&report.files);
         let mut found =
-            wheel::verify_some(wheel, &file.name, &|member| vouched.contains(member.name()));
+            wheel::verify_except(wheel, &file.name, &|member| vouched.contains(member.name()));
         let fresh: Vec<Diagnostic> = report
             .findings
             .iter()

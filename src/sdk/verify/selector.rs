@@ -10,7 +10,7 @@ use crate::compat::rows::Tables;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::sdk::{PackageKind, base_target};
-use crate::wheel::Headers;
+use crate::wheel::HeaderDocument;
 
 /// What installers need of it.
 const NEEDED: [&str; 4] = ["PKG-INFO", "pyproject.toml", "setup.py", ABOUT];
@@ -47,7 +47,7 @@ pub(super) fn findings(selector: &Selector, opened: &Opened, facts: &Tables) -> 
     let is_own = about.lines().any(|line| line.starts_with("LIBRARIES = "));
     let about = Assigned::read(&about);
     let mut told: Vec<String> = form(selector, stem, is_own);
-    let info = Headers::parse(text("PKG-INFO").to_vec());
+    let info = HeaderDocument::parse(text("PKG-INFO").to_vec());
     let version = selector_version(&selector.path).unwrap_or_default();
     for (what, says) in [
         (
@@ -66,7 +66,7 @@ pub(super) fn findings(selector: &Selector, opened: &Opened, facts: &Tables) -> 
     let project_of_a_target =
         |requirement: &str| told_of(requirement, &version, selector, opened, facts);
     told.extend(
-        info.all("Requires-Dist")
+        info.get_all("Requires-Dist")
             .filter_map(|requirement| project_of_a_target(&requirement)),
     );
     told.into_iter().map(fault).collect()

@@ -227,7 +227,7 @@ impl Looking<'_> {
 
     /// What METADATA requires, without markers and blanks.
     fn requirements(&self) -> impl Iterator<Item = String> {
-        self.wheel.metadata().all("Requires-Dist").map(|line| {
+        self.wheel.metadata().get_all("Requires-Dist").map(|line| {
             let plain = line.split(';').next().unwrap_or_default();
             plain
                 .chars()

@@ -9,7 +9,7 @@ use rock_codeobj::Target;
 use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
 use rock_names::{DistributionName, Requirement, WheelName};
-use rock_wheel::Headers;
+use rock_wheel::HeaderDocument;
 
 /// Device wheels of a host wheel, as its METADATA names them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,14 +28,14 @@ pub struct DeviceWheels {
 impl DeviceWheels {
     /// Reads METADATA of a host wheel; empty for other wheels. Device packages of other
     /// distributions, such as those of the ROCm SDK, do not count: they hold no code of this wheel.
-    pub fn new(metadata: &Headers, compat: &Compat) -> Self {
+    pub fn new(metadata: &HeaderDocument, compat: &Compat) -> Self {
         let mut found = Self::default();
         let own = metadata
             .get("Name")
             .and_then(|name| name.parse::<DistributionName>().ok());
         let own = own.map(|name| name.normalized());
         let names = metadata
-            .all("Requires-Dist")
+            .get_all("Requires-Dist")
             .filter_map(|text| text.parse::<Requirement>().ok());
         let mut first = None;
         for name in names.map(|requirement| requirement.name().to_owned()) {
@@ -54,7 +54,7 @@ impl DeviceWheels {
         }
         let has_extra = |extra: &String| {
             metadata
-                .all("Provides-Extra")
+                .get_all("Provides-Extra")
                 .any(|one| one == extra.as_str())
         };
         let example = first.filter(has_extra).zip(metadata.get("Name"));
@@ -121,7 +121,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Option<Diagnostic> {
 mod tests {
     use super::DeviceWheels;
     use rock_compat::Compat;
-    use rock_wheel::Headers;
+    use rock_wheel::HeaderDocument;
 
     #[test]
     fn device_packages_of_other_distributions_hold_no_code_of_a_wheel() {
@@ -131,7 +131,11 @@ mod tests {
                 .map(|text| format!("Requires-Dist: {text}\n"))
                 .collect::<String>();
             let text = format!("Metadata-Version: 2.1\nName: {name}\nVersion: 1\n{requires}");
-            DeviceWheels::new(&Headers::parse(text.into_bytes()), &Compat::embedded()).bundles
+            DeviceWheels::new(
+                &HeaderDocument::parse(text.into_bytes()),
+                &Compat::embedded(),
+            )
+            .bundles
         };
         let requires = [
             "rocm-sdk-device-gfx942==7.14",

@@ -19,14 +19,14 @@ use crate::verdict::{Verdict, judge};
 use rock_diagnostic::{Diagnostic, Place};
 use rock_elf::{ElfEdits, SearchPath};
 use rock_names::WheelName;
-use rock_wheel::Archive;
+use rock_wheel::ZipArchive;
 
 /// A repaired wheel.
 pub struct Made<'m> {
     /// Its name.
     pub name: &'m WheelName,
     /// Its members.
-    pub archive: &'m Archive<'m>,
+    pub archive: &'m ZipArchive<'m>,
     /// The facts of the members that changed or came along, by their paths in it.
     pub files: Vec<FileFacts>,
     /// Files of the old wheel that it leaves out.
@@ -355,7 +355,7 @@ mod tests {
     use rock_compat::policy::{Family, Policies};
     use rock_elf::{Class, Endian, Format, Header, VersionNeed, machine};
     use rock_names::Arch;
-    use rock_wheel::{NewMember, ZipWriter};
+    use rock_wheel::{MemberOptions, ZipWriter};
 
     const OLD: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
     const GRAFT: &str = "demo.libs/libhost-01234567.so.1";
@@ -515,10 +515,12 @@ mod tests {
         let mut bytes = Vec::new();
         let mut writer = ZipWriter::new(&mut bytes);
         for member in members {
-            writer.add(member, b"elf", &NewMember::default()).unwrap();
+            writer
+                .add(member, b"elf", &MemberOptions::default())
+                .unwrap();
         }
         writer.finish().unwrap();
-        let archive = Archive::open(&bytes).unwrap();
+        let archive = ZipArchive::open(&bytes).unwrap();
         let (arch, rocm, findings) = (Some(Arch::X86_64), BTreeMap::new(), Vec::new());
         let before = Report {
             name: old,

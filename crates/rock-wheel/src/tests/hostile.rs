@@ -34,7 +34,7 @@ fn put(bytes: &mut [u8], at: usize, value: u64) {
 /// ZIP64 end, a comment.
 fn with_all_structures() -> Vec<u8> {
     let small = small();
-    let archive = Archive::open(&small).unwrap();
+    let archive = ZipArchive::open(&small).unwrap();
     let mut writer = ::zip::ZipWriter::new_stream(Vec::new());
     for (number, member) in archive.members().iter().enumerate() {
         let options = ::zip::write::SimpleFileOptions::default().large_file(number == 1);
@@ -132,7 +132,7 @@ fn a_size_that_is_a_lie_is_found_without_room_for_it() {
         let bytes = lying(size, 6);
         assert_eq!(codes(&bytes), ["W012"], "{size}");
         // More than any deflated data of its length hold is refused before a member is read.
-        let Ok(archive) = Archive::open(&bytes) else {
+        let Ok(archive) = ZipArchive::open(&bytes) else {
             assert_eq!(size, 4_000_000_000);
             continue;
         };
@@ -157,7 +157,7 @@ fn a_bomb_streams_through_little_memory_and_its_text_is_not_read() {
     let bytes = wheel_bytes(&[("bomb.py".to_owned(), zeros.clone())], 9);
     assert!(bytes.len() < 64 << 10);
     assert_eq!(found(&bytes), []);
-    let archive = Archive::open(&bytes).unwrap();
+    let archive = ZipArchive::open(&bytes).unwrap();
     let largest = std::sync::atomic::AtomicUsize::new(0);
     let mut see = |piece: &[u8]| {
         largest.fetch_max(piece.len(), std::sync::atomic::Ordering::Relaxed);
@@ -175,12 +175,12 @@ fn a_bomb_streams_through_little_memory_and_its_text_is_not_read() {
         .add(
             "flash_attn-2.8.3.dist-info/METADATA",
             &metadata,
-            &NewMember::default(),
+            &MemberOptions::default(),
         )
         .unwrap();
     writer.finish().unwrap();
     assert!(matches!(
         read_metadata(&bomb),
-        Err(WheelError::TooLarge { .. })
+        Err(WheelError::MemberTooLarge { .. })
     ));
 }

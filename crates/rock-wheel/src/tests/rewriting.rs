@@ -16,8 +16,8 @@ const DIST_INFO: &str = "flash_attn-2.8.3.dist-info";
 
 fn rewritten(
     bytes: &Vec<u8>,
-    edits: &Edits<'_>,
-    options: &WriteOptions,
+    edits: &WheelEdits<'_>,
+    options: &RewriteOptions,
 ) -> Result<Vec<u8>, WheelError> {
     let wheel = Wheel::open(bytes)?;
     let mut out = Vec::new();
@@ -32,7 +32,7 @@ fn sound(bytes: &Vec<u8>) {
 }
 
 fn names(bytes: &Vec<u8>) -> Vec<String> {
-    Archive::open(bytes)
+    ZipArchive::open(bytes)
         .unwrap()
         .members()
         .iter()
@@ -73,7 +73,7 @@ impl ReadAt for Counted {
 
 #[test]
 fn added_members_stand_sorted_before_dist_info_and_record_is_last() {
-    let mut edits = Edits::default();
+    let mut edits = WheelEdits::default();
     for name in [
         "flash_attn.libs/libz.so",
         "flash_attn.libs/liba.so",
@@ -81,13 +81,13 @@ fn added_members_stand_sorted_before_dist_info_and_record_is_last() {
     ] {
         edits
             .added
-            .insert(name.to_owned(), Added::plain(b"new".to_vec()));
+            .insert(name.to_owned(), AddedMember::plain(b"new".to_vec()));
     }
     edits.removed.insert("a.py".to_owned());
     edits
         .renamed
         .insert("b/c.so".to_owned(), "d/c.so".to_owned());
-    let out = rewritten(&small(), &edits, &WriteOptions::default()).unwrap();
+    let out = rewritten(&small(), &edits, &RewriteOptions::default()).unwrap();
     sound(&out);
     let expect = [
         "d/c.so",
@@ -113,34 +113,36 @@ fn added_members_stand_sorted_before_dist_info_and_record_is_last() {
 
 #[test]
 fn what_is_added_to_a_folder_that_gets_another_name_goes_with_it() {
-    let mut edits = Edits::default();
-    edits.renamed_folders.insert(
+    let mut edits = WheelEdits::default();
+    edits.renamed_dirs.insert(
         DIST_INFO.to_owned(),
         "flash_attn-2.8.3+x.dist-info".to_owned(),
     );
-    edits
-        .added
-        .insert(format!("{DIST_INFO}/sboms/s"), Added::plain(Vec::new()));
-    let out = rewritten(&small(), &edits, &WriteOptions::default()).unwrap();
+    edits.added.insert(
+        format!("{DIST_INFO}/sboms/s"),
+        AddedMember::plain(Vec::new()),
+    );
+    let out = rewritten(&small(), &edits, &RewriteOptions::default()).unwrap();
     assert!(names(&out).contains(&"flash_attn-2.8.3+x.dist-info/sboms/s".to_owned()));
     assert!(Wheel::open(&out).is_ok());
 }
 
 #[test]
 fn a_moved_member_leaves_its_name_to_another() {
-    let mut edits = Edits::default();
+    let mut edits = WheelEdits::default();
     edits
         .renamed
         .insert("b/c.so".to_owned(), "scripts/c.so".to_owned());
     edits
         .replaced
         .insert("b/c.so".to_owned(), vec![8; 5].into());
-    edits
-        .added
-        .insert("b/c.so".to_owned(), Added::executable(b"#!python".to_vec()));
-    let out = rewritten(&small(), &edits, &WriteOptions::default()).unwrap();
+    edits.added.insert(
+        "b/c.so".to_owned(),
+        AddedMember::executable(b"#!python".to_vec()),
+    );
+    let out = rewritten(&small(), &edits, &RewriteOptions::default()).unwrap();
     sound(&out);
-    let archive = Archive::open(&out).unwrap();
+    let archive = ZipArchive::open(&out).unwrap();
     let read = |name: &str| archive.read(archive.member(name).unwrap(), 99).unwrap();
     assert_eq!(
         (read("scripts/c.so"), read("b/c.so")),
@@ -150,14 +152,14 @@ fn a_moved_member_leaves_its_name_to_another() {
 
 #[test]
 fn edits_of_members_that_are_not_there_and_names_that_are_taken_or_unsafe_are_refused() {
-    let fault = |change: fn(&mut Edits<'_>)| {
-        let mut edits = Edits::default();
+    let fault = |change: fn(&mut WheelEdits<'_>)| {
+        let mut edits = WheelEdits::default();
         change(&mut edits);
-        rewritten(&small(), &edits, &WriteOptions::default())
+        rewritten(&small(), &edits, &RewriteOptions::default())
             .unwrap_err()
             .to_string()
     };
-    let gone = |edits: &mut Edits<'_>| edits.removed.extend(["x".to_owned()]);
+    let gone = |edits: &mut WheelEdits<'_>| edits.removed.extend(["x".to_owned()]);
     assert_eq!(fault(gone), "`x` is missing");
     assert_eq!(
         fault(|edits| drop(edits.renamed.insert("y".to_owned(), "a".to_owned()))),
@@ -167,30 +169,29 @@ fn edits_of_members_that_are_not_there_and_names_that_are_taken_or_unsafe_are_re
         fault(|edits| drop(edits.replaced.insert("z".to_owned(), Vec::new().into()))),
         "`z` is missing"
     );
-    let twice = |edits: &mut Edits<'_>| {
+    let twice = |edits: &mut WheelEdits<'_>| {
         drop(
             edits
                 .added
-                .insert("a.py".to_owned(), Added::plain(Vec::new())),
+                .insert("a.py".to_owned(), AddedMember::plain(Vec::new())),
         );
     };
     assert_eq!(fault(twice), "two members are named `a.py`");
-    let record = |edits: &mut Edits<'_>| {
-        drop(
-            edits
-                .added
-                .insert(format!("{DIST_INFO}/RECORD"), Added::plain(Vec::new())),
-        );
+    let record = |edits: &mut WheelEdits<'_>| {
+        drop(edits.added.insert(
+            format!("{DIST_INFO}/RECORD"),
+            AddedMember::plain(Vec::new()),
+        ));
     };
     assert_eq!(
         fault(record),
         "two members are named `flash_attn-2.8.3.dist-info/RECORD`"
     );
-    let out = |edits: &mut Edits<'_>| {
+    let out = |edits: &mut WheelEdits<'_>| {
         drop(
             edits
                 .added
-                .insert("../x".to_owned(), Added::plain(Vec::new())),
+                .insert("../x".to_owned(), AddedMember::plain(Vec::new())),
         );
     };
     assert_eq!(
@@ -203,7 +204,7 @@ fn edits_of_members_that_are_not_there_and_names_that_are_taken_or_unsafe_are_re
 fn modes_are_kept_and_new_ones_say_that_the_file_is_a_regular_one() {
     let mut bytes = Vec::new();
     let old = small();
-    let archive = Archive::open(&old).unwrap();
+    let archive = ZipArchive::open(&old).unwrap();
     let mut writer = ZipWriter::new(&mut bytes);
     for member in archive.members() {
         let unix_mode = match member.name() {
@@ -211,9 +212,9 @@ fn modes_are_kept_and_new_ones_say_that_the_file_is_a_regular_one() {
             "b/c.so" => 0o100_711,
             _ => member.unix_mode(),
         };
-        let options = NewMember {
+        let options = MemberOptions {
             unix_mode,
-            ..NewMember::default()
+            ..MemberOptions::default()
         };
         writer
             .add(
@@ -224,18 +225,18 @@ fn modes_are_kept_and_new_ones_say_that_the_file_is_a_regular_one() {
             .unwrap();
     }
     writer.finish().unwrap();
-    let mut edits = Edits::default();
+    let mut edits = WheelEdits::default();
     for name in ["a.py", "b/c.so"] {
         edits.replaced.insert(name.to_owned(), vec![1].into());
     }
     edits
         .added
-        .insert("libs/l.so".to_owned(), Added::executable(vec![1]));
+        .insert("libs/l.so".to_owned(), AddedMember::executable(vec![1]));
     edits
         .added
-        .insert("t.txt".to_owned(), Added::plain(vec![1]));
-    let out = rewritten(&bytes, &edits, &WriteOptions::default()).unwrap();
-    let archive = Archive::open(&out).unwrap();
+        .insert("t.txt".to_owned(), AddedMember::plain(vec![1]));
+    let out = rewritten(&bytes, &edits, &RewriteOptions::default()).unwrap();
+    let archive = ZipArchive::open(&out).unwrap();
     let mode = |name: &str| archive.member(name).unwrap().unix_mode();
     let modes = ["a.py", "b/c.so", "libs/l.so", "t.txt"].map(mode);
     assert_eq!(modes, [0, 0o100_711, 0o100_755, 0o100_644]);
@@ -243,24 +244,26 @@ fn modes_are_kept_and_new_ones_say_that_the_file_is_a_regular_one() {
 
 #[test]
 fn times_are_those_of_the_old_members_or_one_for_all() {
-    let mut edits = Edits::default();
+    let mut edits = WheelEdits::default();
     edits.replaced.insert("a.py".to_owned(), vec![1].into());
-    edits.added.insert("new".to_owned(), Added::plain(vec![1]));
+    edits
+        .added
+        .insert("new".to_owned(), AddedMember::plain(vec![1]));
     let times = |time| {
         let out = rewritten(
             &small(),
             &edits,
-            &WriteOptions {
+            &RewriteOptions {
                 time,
-                ..WriteOptions::default()
+                ..RewriteOptions::default()
             },
         )
         .unwrap();
-        Archive::open(&out)
+        ZipArchive::open(&out)
             .unwrap()
             .members()
             .iter()
-            .map(Member::time)
+            .map(ZipMember::time)
             .collect::<std::collections::BTreeSet<_>>()
     };
     let one = DosTime::from_epoch_s(1_709_164_805);
@@ -272,7 +275,7 @@ fn times_are_those_of_the_old_members_or_one_for_all() {
 }
 
 /// A wheel with a large library changed and a large one added, at a level, by so many threads.
-fn large(threads: usize, options: &WriteOptions) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+fn large(threads: usize, options: &RewriteOptions) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let old = wheel_bytes(
         &[
             ("big.so".to_owned(), content(9 << 20, 1)),
@@ -285,13 +288,13 @@ fn large(threads: usize, options: &WriteOptions) -> (Vec<u8>, Vec<u8>, Vec<u8>) 
         largest: AtomicUsize::new(0),
     };
     let added = content(10 << 20, 4);
-    let mut edits = Edits::default();
+    let mut edits = WheelEdits::default();
     edits
         .replaced
-        .insert("big.so".to_owned(), Content::Source(&changed));
+        .insert("big.so".to_owned(), MemberContent::Source(&changed));
     edits.added.insert(
         "libs/added.so".to_owned(),
-        Added::executable(added.as_slice()),
+        AddedMember::executable(added.as_slice()),
     );
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -307,9 +310,9 @@ fn large(threads: usize, options: &WriteOptions) -> (Vec<u8>, Vec<u8>, Vec<u8>) 
 
 #[test]
 fn large_members_are_the_same_bytes_whatever_the_threads_and_other_readers_read_them() {
-    let options = WriteOptions {
-        rehash: Rehash::All,
-        ..WriteOptions::default()
+    let options = RewriteOptions {
+        record_check: RecordCheck::AllMembers,
+        ..RewriteOptions::default()
     };
     let (out, changed, added) = large(1, &options);
     assert!(
@@ -327,7 +330,7 @@ fn large_members_are_the_same_bytes_whatever_the_threads_and_other_readers_read_
             .unwrap();
         assert!(read == *content, "{name}");
     }
-    let archive = Archive::open(&out).unwrap();
+    let archive = ZipArchive::open(&out).unwrap();
     assert!(
         archive
             .members()
@@ -346,14 +349,15 @@ fn large_members_are_the_same_bytes_whatever_the_threads_and_other_readers_read_
 fn level_0_stores_large_members_and_small_ones() {
     let (out, ..) = large(
         2,
-        &WriteOptions {
+        &RewriteOptions {
             level: 0,
-            ..WriteOptions::default()
+            ..RewriteOptions::default()
         },
     );
     sound(&out);
-    let archive = Archive::open(&out).unwrap();
-    let is_stored = |name: &str| archive.member(name).unwrap().method() == Method::Stored;
+    let archive = ZipArchive::open(&out).unwrap();
+    let is_stored =
+        |name: &str| archive.member(name).unwrap().method() == CompressionMethod::Stored;
     assert!(is_stored("big.so") && is_stored("libs/added.so") && !is_stored("mid.so"));
 }
 
@@ -367,12 +371,12 @@ fn all_members_are_compressed_anew_when_asked() {
         0,
     );
     let again = |level| {
-        let options = WriteOptions {
+        let options = RewriteOptions {
             level,
-            unchanged: Unchanged::Recompressed,
-            ..WriteOptions::default()
+            unchanged: UnchangedMembers::Recompress,
+            ..RewriteOptions::default()
         };
-        rewritten(&old, &Edits::default(), &options).unwrap()
+        rewritten(&old, &WheelEdits::default(), &options).unwrap()
     };
     let deflated = again(9);
     sound(&deflated);
@@ -384,18 +388,18 @@ fn all_members_are_compressed_anew_when_asked() {
     let stored = again(0);
     sound(&stored);
     assert!(
-        Archive::open(&stored)
+        ZipArchive::open(&stored)
             .unwrap()
             .members()
             .iter()
-            .all(|member| member.method() == Method::Stored)
+            .all(|member| member.method() == CompressionMethod::Stored)
     );
 }
 
 /// The small wheel with some of RECORD put otherwise.
 fn with_record(from: &str, to: &str) -> Vec<u8> {
     let old = small();
-    let archive = Archive::open(&old).unwrap();
+    let archive = ZipArchive::open(&old).unwrap();
     let mut bytes = Vec::new();
     let mut writer = ZipWriter::new(&mut bytes);
     for member in archive.members() {
@@ -406,7 +410,7 @@ fn with_record(from: &str, to: &str) -> Vec<u8> {
             content = text.replacen(from, to, 1).into_bytes();
         }
         writer
-            .add(member.name(), &content, &NewMember::default())
+            .add(member.name(), &content, &MemberOptions::default())
             .unwrap();
     }
     writer.finish().unwrap();
@@ -416,11 +420,11 @@ fn with_record(from: &str, to: &str) -> Vec<u8> {
 #[test]
 fn rows_are_trusted_or_held_against_every_member() {
     let outcome = |bytes: &Vec<u8>, rehash| {
-        let options = WriteOptions {
-            rehash,
-            ..WriteOptions::default()
+        let options = RewriteOptions {
+            record_check: rehash,
+            ..RewriteOptions::default()
         };
-        rewritten(bytes, &Edits::default(), &options)
+        rewritten(bytes, &WheelEdits::default(), &options)
             .map(|_| ())
             .map_err(|error| {
                 let diagnostic = error.diagnostic("w.whl");
@@ -437,29 +441,35 @@ fn rows_are_trusted_or_held_against_every_member() {
         ),
     ] {
         let bytes = with_record(from, to);
-        assert_eq!(outcome(&bytes, Rehash::TrustRecord), Ok(()), "{to}");
-        let told = outcome(&bytes, Rehash::All).unwrap_err();
+        assert_eq!(
+            outcome(&bytes, RecordCheck::AllowWeakHashes),
+            Ok(()),
+            "{to}"
+        );
+        let told = outcome(&bytes, RecordCheck::AllMembers).unwrap_err();
         assert!(told.starts_with(expect), "{told}");
     }
-    for rehash in [Rehash::TrustRecord, Rehash::All] {
+    for rehash in [RecordCheck::AllowWeakHashes, RecordCheck::AllMembers] {
         let told = outcome(&with_record("a.py", "gone.py"), rehash).unwrap_err();
         assert_eq!(
             told,
             "W020: RECORD does not list `a.py`, so nothing vouches for it"
         );
     }
-    assert_eq!(outcome(&small(), Rehash::All), Ok(()));
+    assert_eq!(outcome(&small(), RecordCheck::AllMembers), Ok(()));
 }
 
 #[test]
 fn a_row_without_a_hash_that_may_be_used_gets_one_and_that_is_told() {
     let mend = |bytes: &Vec<u8>, rehash| {
         let (wheel, mut out) = (Wheel::open(bytes).unwrap(), Vec::new());
-        let options = WriteOptions {
-            rehash,
-            ..WriteOptions::default()
+        let options = RewriteOptions {
+            record_check: rehash,
+            ..RewriteOptions::default()
         };
-        let done = rewrite_watched(&wheel, &Edits::default(), &options, &mut out, &|_| {}).unwrap();
+        let done =
+            rewrite_with_progress(&wheel, &WheelEdits::default(), &options, &mut out, &|_| {})
+                .unwrap();
         (done.findings("w.whl"), out)
     };
     for (wrong, expect) in [
@@ -474,7 +484,7 @@ fn a_row_without_a_hash_that_may_be_used_gets_one_and_that_is_told() {
         ("b/c.so,=", "RECORD has no hash of it"),
     ] {
         let bytes = with_record("b/c.so,sha256=", wrong);
-        let (found, out) = mend(&bytes, Rehash::All);
+        let (found, out) = mend(&bytes, RecordCheck::AllMembers);
         assert_eq!(
             (
                 found[0].code.id,
@@ -488,7 +498,7 @@ fn a_row_without_a_hash_that_may_be_used_gets_one_and_that_is_told() {
             Wheel::open(&small()).unwrap().record()
         );
         sound(&out);
-        let (found, out) = mend(&bytes, Rehash::TrustRecord);
+        let (found, out) = mend(&bytes, RecordCheck::AllowWeakHashes);
         assert_eq!(found, []);
         assert_eq!(
             Wheel::open(&out).unwrap().record(),
@@ -496,40 +506,40 @@ fn a_row_without_a_hash_that_may_be_used_gets_one_and_that_is_told() {
         );
 
         // What changes must have a hash, unless RECORD is mended or trusted.
-        let mut edits = Edits::default();
+        let mut edits = WheelEdits::default();
         edits.replaced.insert("b/c.so".to_owned(), vec![1].into());
-        let fault = rewritten(&bytes, &edits, &WriteOptions::default())
+        let fault = rewritten(&bytes, &edits, &RewriteOptions::default())
             .unwrap_err()
             .diagnostic("w.whl");
         assert_eq!(
             (fault.code.id, fault.is_error(), fault.message.as_str()),
             ("W024", true, expect)
         );
-        for rehash in [Rehash::All, Rehash::TrustRecord] {
+        for rehash in [RecordCheck::AllMembers, RecordCheck::AllowWeakHashes] {
             sound(
                 &rewritten(
                     &bytes,
                     &edits,
-                    &WriteOptions {
-                        rehash,
-                        ..WriteOptions::default()
+                    &RewriteOptions {
+                        record_check: rehash,
+                        ..RewriteOptions::default()
                     },
                 )
                 .unwrap(),
             );
         }
     }
-    assert_eq!(mend(&small(), Rehash::All).0, []);
+    assert_eq!(mend(&small(), RecordCheck::AllMembers).0, []);
     let text = String::from_utf8(Wheel::open(&small()).unwrap().record().to_bytes()).unwrap();
     let (_, out) = mend(
         &with_record(text.lines().next().unwrap(), "a.py,,"),
-        Rehash::All,
+        RecordCheck::AllMembers,
     );
     assert_eq!(
         Wheel::open(&out).unwrap().record(),
         Wheel::open(&small()).unwrap().record()
     );
-    let (found, _) = mend(&with_record("sha256=", "md5="), Rehash::All);
+    let (found, _) = mend(&with_record("sha256=", "md5="), RecordCheck::AllMembers);
     assert_eq!(found.len(), 1);
 }
 
@@ -543,11 +553,11 @@ fn a_row_without_a_hash_and_with_another_size_is_a_mismatch() {
         .unwrap()
         .to_owned();
     let bytes = with_record(&row.replace("md5=", "sha256="), "b/c.so,,98");
-    let all = WriteOptions {
-        rehash: Rehash::All,
-        ..WriteOptions::default()
+    let all = RewriteOptions {
+        record_check: RecordCheck::AllMembers,
+        ..RewriteOptions::default()
     };
-    let fault = rewritten(&bytes, &Edits::default(), &all).unwrap_err();
+    let fault = rewritten(&bytes, &WheelEdits::default(), &all).unwrap_err();
     assert_eq!(
         fault.to_string(),
         "RECORD says `98 bytes` of `b/c.so`, and it is `99 bytes`"
@@ -561,11 +571,11 @@ fn a_large_member_that_record_contradicts_is_found_while_the_others_are_written(
         ("mid.so".to_owned(), content(1 << 20, 2)),
     ];
     let mut old = wheel_bytes(&files, 0);
-    let options = WriteOptions {
-        rehash: Rehash::All,
-        ..WriteOptions::default()
+    let options = RewriteOptions {
+        record_check: RecordCheck::AllMembers,
+        ..RewriteOptions::default()
     };
-    assert!(rewritten(&old, &Edits::default(), &options).is_ok());
+    assert!(rewritten(&old, &WheelEdits::default(), &options).is_ok());
     // Another byte, with its CRC-32 set right, as somebody does who means it.
     let at = old
         .windows(64)
@@ -579,13 +589,13 @@ fn a_large_member_that_record_contradicts_is_found_while_the_others_are_written(
             old[place..place + 4].copy_from_slice(&crc32fast::hash(&files[0].1).to_le_bytes());
         }
     }
-    let fault = rewritten(&old, &Edits::default(), &options).unwrap_err();
+    let fault = rewritten(&old, &WheelEdits::default(), &options).unwrap_err();
     assert!(
         matches!(&fault, WheelError::RecordMismatch { member, .. } if member == "big.so"),
         "{fault}"
     );
     assert!(
-        rewritten(&old, &Edits::default(), &WriteOptions::default()).is_ok(),
+        rewritten(&old, &WheelEdits::default(), &RewriteOptions::default()).is_ok(),
         "it was not to be looked at"
     );
 }
@@ -610,12 +620,12 @@ fn a_source_that_ends_too_early_or_fails_is_named() {
     }
     for size in [200, 50 << 20] {
         let source = Failing(size);
-        let mut edits = Edits::default();
+        let mut edits = WheelEdits::default();
         edits.added.insert(
             "libs/x.so".to_owned(),
-            Added::executable(Content::Source(&source)),
+            AddedMember::executable(MemberContent::Source(&source)),
         );
-        let fault = rewritten(&small(), &edits, &WriteOptions::default()).unwrap_err();
+        let fault = rewritten(&small(), &edits, &RewriteOptions::default()).unwrap_err();
         assert_eq!(
             fault.to_string(),
             "cannot read what `libs/x.so` shall hold: the disk is gone"
@@ -627,24 +637,24 @@ fn a_source_that_ends_too_early_or_fails_is_named() {
 #[test]
 fn progress_is_told_up_to_the_end() {
     let reports = Mutex::new(Vec::new());
-    let watch = |progress: Progress| reports.lock().unwrap().push(progress);
+    let watch = |progress: ByteProgress| reports.lock().unwrap().push(progress);
     let bytes = wheel_bytes(&[("big.so".to_owned(), content(9 << 20, 1))], 1);
     let wheel = Wheel::open(&bytes).unwrap();
-    let mut edits = Edits::default();
+    let mut edits = WheelEdits::default();
     let new = content(10 << 20, 2);
     edits
         .replaced
-        .insert("big.so".to_owned(), Content::from(new.as_slice()));
-    rewrite_watched(
+        .insert("big.so".to_owned(), MemberContent::from(new.as_slice()));
+    rewrite_with_progress(
         &wheel,
         &edits,
-        &WriteOptions::default(),
+        &RewriteOptions::default(),
         &mut Vec::new(),
         &watch,
     )
     .unwrap();
     let rewriting = std::mem::take(&mut *reports.lock().unwrap());
-    assert!(verify_watched(&bytes, &NAME.parse().unwrap(), &watch).is_empty());
+    assert!(verify_with_progress(&bytes, &NAME.parse().unwrap(), &watch).is_empty());
     for reports in [rewriting, reports.into_inner().unwrap()] {
         assert!(reports.len() > 10, "{}", reports.len());
         assert!(
@@ -680,16 +690,17 @@ impl ReadAt for Zeros {
 #[ignore = "reads 5 GiB three times, which takes a minute without optimization"]
 fn a_content_of_5_gib_goes_through_a_few_megabytes_of_memory() {
     let zeros = Zeros(5 << 30);
-    let mut edits = Edits::default();
+    let mut edits = WheelEdits::default();
     edits.added.insert(
         "libs/big.so".to_owned(),
-        Added::executable(Content::Source(&zeros)),
+        AddedMember::executable(MemberContent::Source(&zeros)),
     );
-    edits
-        .added
-        .insert("libs/last.so".to_owned(), Added::executable(vec![7; 100]));
-    let out = rewritten(&small(), &edits, &WriteOptions::default()).unwrap();
-    let archive = Archive::open(&out).unwrap();
+    edits.added.insert(
+        "libs/last.so".to_owned(),
+        AddedMember::executable(vec![7; 100]),
+    );
+    let out = rewritten(&small(), &edits, &RewriteOptions::default()).unwrap();
+    let archive = ZipArchive::open(&out).unwrap();
     let big = archive.member("libs/big.so").unwrap();
     assert_eq!(
         (big.size_bytes(), big.has_inexact_zip64()),
@@ -713,7 +724,7 @@ fn a_content_of_5_gib_goes_through_a_few_megabytes_of_memory() {
 #[test]
 fn members_that_were_copied_are_known_under_any_name_and_all_others_are_read_again() {
     let old = small();
-    let mut edits = Edits::default();
+    let mut edits = WheelEdits::default();
     edits
         .replaced
         .insert("a.py".to_owned(), b"y = 2\n".to_vec().into());
@@ -722,19 +733,19 @@ fn members_that_were_copied_are_known_under_any_name_and_all_others_are_read_aga
         .insert("b/c.so".to_owned(), "d/c.so".to_owned());
     edits
         .added
-        .insert("e.so".to_owned(), Added::executable(vec![5; 50]));
-    let mut new = rewritten(&old, &edits, &WriteOptions::default()).unwrap();
+        .insert("e.so".to_owned(), AddedMember::executable(vec![5; 50]));
+    let mut new = rewritten(&old, &edits, &RewriteOptions::default()).unwrap();
     sound(&new);
     let name: WheelName = NAME.parse().unwrap();
     {
         let (before, after) = (Wheel::open(&old).unwrap(), Wheel::open(&new).unwrap());
-        let carried = Carried::new(&before, &after);
+        let carried = CopiedMembers::new(&before, &after);
         let known: Vec<&str> = after
             .archive()
             .members()
             .iter()
-            .filter(|member| carried.has(member))
-            .map(Member::name)
+            .filter(|member| carried.contains(member))
+            .map(ZipMember::name)
             .collect();
         assert_eq!(
             known,
@@ -745,7 +756,7 @@ fn members_that_were_copied_are_known_under_any_name_and_all_others_are_read_aga
             ]
         );
         assert_eq!(
-            verify_some(&after, &name, &|member| carried.has(member)),
+            verify_except(&after, &name, &|member| carried.contains(member)),
             []
         );
     }
@@ -753,10 +764,10 @@ fn members_that_were_copied_are_known_under_any_name_and_all_others_are_read_aga
     let at = new.windows(4).position(|bytes| bytes == b"a.py").unwrap() + 5;
     new[at] ^= 1;
     let (before, after) = (Wheel::open(&old).unwrap(), Wheel::open(&new).unwrap());
-    let carried = Carried::new(&before, &after);
+    let carried = CopiedMembers::new(&before, &after);
     assert_eq!(
-        verify_some(&after, &name, &|member| carried.has(member)).len(),
+        verify_except(&after, &name, &|member| carried.contains(member)).len(),
         1
     );
-    assert_eq!(verify_some(&after, &name, &|_| true), []);
+    assert_eq!(verify_except(&after, &name, &|_| true), []);
 }

@@ -4,21 +4,25 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::super::fault::{REHASH, weak_hash_message};
-use super::super::progress::Meter;
-use super::super::record::Row;
-use super::super::vouch::{Doubt, doubt};
-use super::super::{Archive, Member, Wheel, WheelError};
-use super::Findings;
+use super::super::error::{REHASH, weak_hash_message};
+use super::super::progress::ProgressMeter;
+use super::super::record::RecordRow;
+use super::super::record_verifier::{RecordMismatch, compare_with_record};
+use super::super::{Wheel, WheelError, ZipArchive, ZipMember};
+use super::FindingBuilder;
 use crate::codes::wheel as codes;
 use rock_bytes::start_threads;
 use rock_diagnostic::{Diagnostic, Place, Sink};
 
 /// What is odd about the container, though it can be read.
-pub(super) fn check_container(archive: &Archive<'_>, findings: &Findings, sink: &mut Sink) {
+pub(super) fn check_container(
+    archive: &ZipArchive<'_>,
+    findings: &FindingBuilder,
+    sink: &mut Sink,
+) {
     check_records(archive, findings, sink);
     let mut folded: Vec<(String, &str)> = archive
-        .by_name()
+        .members_by_name()
         .map(|member| (member.name().to_lowercase(), member.name()))
         .collect();
     folded.sort();
@@ -30,7 +34,7 @@ pub(super) fn check_container(archive: &Archive<'_>, findings: &Findings, sink: 
 
 /// Checks headers of the archive against rules of installers and PyPI that a new archive of the
 /// same members fulfils.
-pub(super) fn check_records(archive: &Archive<'_>, findings: &Findings, sink: &mut Sink) {
+pub(super) fn check_records(archive: &ZipArchive<'_>, findings: &FindingBuilder, sink: &mut Sink) {
     for violation in archive.removable_violations() {
         sink.push(
             WheelError::from(violation)
@@ -60,14 +64,14 @@ const PYPI_MAX_RATIO: u64 = 50;
 
 /// Warns of a wheel that PyPI takes for a decompression bomb. Sizes are claims until the members
 /// are read.
-pub(super) fn check_ratio(archive: &Archive<'_>, findings: &Findings, sink: &mut Sink) {
+pub(super) fn check_ratio(archive: &ZipArchive<'_>, findings: &FindingBuilder, sink: &mut Sink) {
     let packed = archive.source().size_bytes();
     let unpacked = archive
         .members()
         .iter()
-        .map(Member::size_bytes)
+        .map(ZipMember::size_bytes)
         .fold(0, u64::saturating_add);
-    if is_taken_for_a_bomb(unpacked, packed) {
+    if exceeds_pypi_ratio(unpacked, packed) {
         let message = format!(
             "the wheel has {packed} bytes and unpacks to {unpacked}, more than {PYPI_MAX_RATIO} times as many"
         );
@@ -78,7 +82,7 @@ pub(super) fn check_ratio(archive: &Archive<'_>, findings: &Findings, sink: &mut
     }
 }
 
-fn is_taken_for_a_bomb(unpacked: u64, packed: u64) -> bool {
+fn exceeds_pypi_ratio(unpacked: u64, packed: u64) -> bool {
     unpacked > PYPI_RATIO_MIN_BYTES && unpacked > packed.saturating_mul(PYPI_MAX_RATIO)
 }
 
@@ -88,14 +92,14 @@ const REWRITE: &str = "`rock-matrix wheel repair`, `label` and `retag` write the
 /// Reads every member that is not known to be what RECORD says, and compares what is read with it.
 pub(super) fn check_record(
     wheel: &Wheel<'_>,
-    findings: &Findings,
-    is_known: &(dyn Fn(&Member) -> bool + Sync),
-    meter: &Meter<'_>,
+    findings: &FindingBuilder,
+    is_known: &(dyn Fn(&ZipMember) -> bool + Sync),
+    meter: &ProgressMeter<'_>,
     sink: &mut Sink,
 ) {
     let rows = check_names(wheel, findings, sink);
     let members = wheel.archive().members();
-    let mut members: Vec<&Member> = members.iter().filter(|member| !is_known(member)).collect();
+    let mut members: Vec<&ZipMember> = members.iter().filter(|member| !is_known(member)).collect();
     members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
     let check = |member| match check_member(wheel, member, rows.get(member.name()).copied(), meter)
     {
@@ -122,9 +126,9 @@ pub(super) fn check_record(
 /// Compares the names in RECORD with those of the members, which are not read. The rows by path.
 pub(super) fn check_names<'w>(
     wheel: &'w Wheel<'_>,
-    findings: &Findings,
+    findings: &FindingBuilder,
     sink: &mut Sink,
-) -> BTreeMap<&'w str, &'w Row> {
+) -> BTreeMap<&'w str, &'w RecordRow> {
     let rows = rows(wheel, findings, sink);
     let archive = wheel.archive();
     for path in rows
@@ -139,11 +143,11 @@ pub(super) fn check_names<'w>(
         ));
     }
     let is_listed =
-        |member: &Member| rows.contains_key(member.name()) || is_unhashed(wheel, member.name());
+        |member: &ZipMember| rows.contains_key(member.name()) || is_unhashed(wheel, member.name());
     for member in archive
         .members()
         .iter()
-        .filter(|member| !member.is_folder() && !is_listed(member))
+        .filter(|member| !member.is_dir() && !is_listed(member))
     {
         let message = "RECORD does not list it, so nothing vouches for it".to_owned();
         sink.push(findings.member(&codes::MEMBER_NOT_IN_RECORD, member.name(), message));
@@ -154,9 +158,9 @@ pub(super) fn check_names<'w>(
 /// Rows by path; two of one path are told.
 fn rows<'w>(
     wheel: &'w Wheel<'_>,
-    findings: &Findings,
+    findings: &FindingBuilder,
     sink: &mut Sink,
-) -> BTreeMap<&'w str, &'w Row> {
+) -> BTreeMap<&'w str, &'w RecordRow> {
     let mut rows = BTreeMap::new();
     for row in &wheel.record().rows {
         if rows.insert(row.path.as_str(), row).is_some() {
@@ -178,27 +182,27 @@ fn is_unhashed(wheel: &Wheel<'_>, path: &str) -> bool {
         .any(|file| path == wheel.dist_info_path(file))
 }
 
-type Found = Option<(&'static rock_diagnostic::Code, String)>;
+type MemberFinding = Option<(&'static rock_diagnostic::Code, String)>;
 
 fn check_member(
     wheel: &Wheel<'_>,
-    member: &Member,
-    row: Option<&Row>,
-    meter: &Meter<'_>,
-) -> Result<Found, WheelError> {
+    member: &ZipMember,
+    row: Option<&RecordRow>,
+    meter: &ProgressMeter<'_>,
+) -> Result<MemberFinding, WheelError> {
     let is_unhashed = is_unhashed(wheel, member.name());
     Ok(
-        match doubt(wheel.archive(), member, row.filter(|_| !is_unhashed), meter)? {
+        match compare_with_record(wheel.archive(), member, row.filter(|_| !is_unhashed), meter)? {
             // Which are not listed was told by their names.
-            None | Some(Doubt::NotListed) => None,
-            Some(Doubt::WeakHash { listed, .. }) => {
+            None | Some(RecordMismatch::NotListed) => None,
+            Some(RecordMismatch::WeakHash { listed, .. }) => {
                 Some((&codes::WEAK_RECORD_HASH, weak_hash_message(&listed)))
             }
-            Some(Doubt::OtherHash { listed, actual }) => Some((
+            Some(RecordMismatch::HashMismatch { listed, actual }) => Some((
                 &codes::RECORD_MISMATCH,
                 format!("RECORD says `{listed}`, and it is `{actual}`"),
             )),
-            Some(Doubt::OtherSize { listed, actual }) => Some((
+            Some(RecordMismatch::SizeMismatch { listed, actual }) => Some((
                 &codes::RECORD_MISMATCH,
                 format!("RECORD says `{listed}` bytes, and it has {actual}"),
             )),
@@ -208,19 +212,19 @@ fn check_member(
 
 #[cfg(test)]
 mod tests {
-    use super::is_taken_for_a_bomb;
+    use super::exceeds_pypi_ratio;
 
     /// Above 64 MiB and above 50 times the size, each just above and not below.
     #[test]
     fn compression_ratios_are_compared_with_pypis_limits() {
         let mib = 1 << 20;
-        assert!(is_taken_for_a_bomb(64 * mib + 1, mib));
+        assert!(exceeds_pypi_ratio(64 * mib + 1, mib));
         assert!(
-            !is_taken_for_a_bomb(64 * mib, mib),
+            !exceeds_pypi_ratio(64 * mib, mib),
             "PyPI compares no smaller ones"
         );
-        assert!(is_taken_for_a_bomb(100 * mib + 1, 2 * mib));
-        assert!(!is_taken_for_a_bomb(100 * mib, 2 * mib));
-        assert!(!is_taken_for_a_bomb(u64::MAX, u64::MAX / 2));
+        assert!(exceeds_pypi_ratio(100 * mib + 1, 2 * mib));
+        assert!(!exceeds_pypi_ratio(100 * mib, 2 * mib));
+        assert!(!exceeds_pypi_ratio(u64::MAX, u64::MAX / 2));
     }
 }

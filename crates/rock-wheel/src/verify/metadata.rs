@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::super::identity::{ONCE_IN_METADATA, form_faults, is_same_distribution};
+use super::super::identity::{ONCE_IN_METADATA, form_errors, is_same_distribution};
 use super::super::limits::MAX_TAGS;
-use super::super::{Headers, Member, WheelHeaders};
-use super::{Findings, bad_header, required};
+use super::super::{HeaderDocument, WheelHeaders, ZipMember};
+use super::{FindingBuilder, invalid_header, required};
 use crate::codes::rocm::TAG_MISMATCH;
 use crate::codes::wheel as codes;
 use rock_diagnostic::{Severity, Sink};
@@ -18,7 +18,7 @@ const PATCHES: u64 = 20;
 pub(super) fn check(
     wheel: &WheelHeaders<'_>,
     name: &WheelName,
-    findings: &Findings,
+    findings: &FindingBuilder,
     sink: &mut Sink,
 ) {
     check_core_metadata(
@@ -28,14 +28,14 @@ pub(super) fn check(
         sink,
     );
     check_form(
-        wheel.wheel(),
+        wheel.wheel_file(),
         ONCE_IN_WHEEL,
         &wheel.dist_info_path("WHEEL"),
         findings,
         sink,
     );
     check_name_and_version(wheel, name, findings, sink);
-    check_folder(wheel, name, findings, sink);
+    check_dist_info_name(wheel, name, findings, sink);
     check_torch(wheel, name, findings, sink);
     check_tags(wheel, name, findings, sink);
     check_purelib(wheel, name, findings, sink);
@@ -47,15 +47,15 @@ const ONCE_IN_WHEEL: &[&str] = &["Wheel-Version", "Root-Is-Purelib", "Build"];
 /// Checks METADATA or PKG-INFO on its own: the form of the headers, those that are required, and
 /// the requirements.
 pub(in super::super) fn check_core_metadata(
-    metadata: &Headers,
+    metadata: &HeaderDocument,
     member: &str,
-    findings: &Findings,
+    findings: &FindingBuilder,
     sink: &mut Sink,
 ) {
     check_form(metadata, ONCE_IN_METADATA, member, findings, sink);
     for header in ["Metadata-Version", "Name", "Version"] {
         if let Err(message) = required(metadata, header) {
-            sink.push(bad_header(findings, member, message));
+            sink.push(invalid_header(findings, member, message));
         }
     }
     if let Ok(written) = required(metadata, "Metadata-Version")
@@ -65,22 +65,22 @@ pub(in super::super) fn check_core_metadata(
             "`Metadata-Version: {}` is not 1.x or 2.x",
             written.escape_debug()
         );
-        sink.push(bad_header(findings, member, message));
+        sink.push(invalid_header(findings, member, message));
     }
     check_requirements(metadata, member, findings, sink);
 }
 
 fn check_form(
-    headers: &Headers,
+    headers: &HeaderDocument,
     once: &[&str],
     member: &str,
-    findings: &Findings,
+    findings: &FindingBuilder,
     sink: &mut Sink,
 ) {
-    for message in form_faults(headers, once) {
-        sink.push(bad_header(findings, member, message));
+    for message in form_errors(headers, once) {
+        sink.push(invalid_header(findings, member, message));
     }
-    if let Some(line) = headers.malformed() {
+    if let Some(line) = headers.malformed_line() {
         let message = format!(
             "line {} is not a header: `{}`",
             line.line,
@@ -93,7 +93,7 @@ fn check_form(
 fn check_name_and_version(
     wheel: &WheelHeaders<'_>,
     name: &WheelName,
-    findings: &Findings,
+    findings: &FindingBuilder,
     sink: &mut Sink,
 ) {
     let member = wheel.dist_info_path("METADATA");
@@ -140,7 +140,7 @@ fn check_name_and_version(
             );
             sink.push(findings.member(&codes::VERSION_MISMATCH, &member, message));
         }
-        Err(error) => sink.push(bad_header(findings, &member, error.to_string())),
+        Err(error) => sink.push(invalid_header(findings, &member, error.to_string())),
     }
 }
 
@@ -152,7 +152,12 @@ fn is_known_metadata_version(text: &str) -> bool {
         .is_some_and(|(major, minor)| ["1", "2"].contains(&major) && is_number(minor))
 }
 
-fn check_folder(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+fn check_dist_info_name(
+    wheel: &WheelHeaders<'_>,
+    name: &WheelName,
+    findings: &FindingBuilder,
+    sink: &mut Sink,
+) {
     let stem = wheel.dist_info_stem();
     let is_same = stem
         .rsplit_once('-')
@@ -180,8 +185,13 @@ fn check_folder(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings,
 ///
 /// pip refuses to install a wheel with a requirement that it cannot read, uv repairs a few, PyPI
 /// accepts none.
-fn check_requirements(metadata: &Headers, member: &str, findings: &Findings, sink: &mut Sink) {
-    for requirement in metadata.all("Requires-Dist") {
+fn check_requirements(
+    metadata: &HeaderDocument,
+    member: &str,
+    findings: &FindingBuilder,
+    sink: &mut Sink,
+) {
+    for requirement in metadata.get_all("Requires-Dist") {
         if let Err(error) = requirement.parse::<Requirement>() {
             let message = format!(
                 "`Requires-Dist: {}` cannot be read: {}",
@@ -203,12 +213,17 @@ fn check_requirements(metadata: &Headers, member: &str, findings: &Findings, sin
     }
 }
 
-fn check_torch(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+fn check_torch(
+    wheel: &WheelHeaders<'_>,
+    name: &WheelName,
+    findings: &FindingBuilder,
+    sink: &mut Sink,
+) {
     let parsed = name
         .label()
         .and_then(|label| LabelParts::parse(&label, &[]).ok());
     let torch = parsed.and_then(|parsed| parsed.parts.torch);
-    for requirement in wheel.metadata().all("Requires-Dist") {
+    for requirement in wheel.metadata().get_all("Requires-Dist") {
         // A wheel with code of torch belongs to the torch of its own version.
         let Some(specifiers) =
             torch_specifiers(&requirement).filter(|text| !is_own_version(text, name))
@@ -333,30 +348,42 @@ fn allows(specifiers: &str, torch: &Version) -> bool {
         .any(|version| version.satisfies(&joined).unwrap_or(false))
 }
 
-fn check_tags(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+fn check_tags(
+    wheel: &WheelHeaders<'_>,
+    name: &WheelName,
+    findings: &FindingBuilder,
+    sink: &mut Sink,
+) {
     let member = wheel.dist_info_path("WHEEL");
-    match required(wheel.wheel(), "Wheel-Version") {
+    match required(wheel.wheel_file(), "Wheel-Version") {
         Ok(version) if version.starts_with("1.") => {}
-        Ok(version) => sink.push(bad_header(
+        Ok(version) => sink.push(invalid_header(
             findings,
             &member,
             format!("`Wheel-Version: {version}` is not 1.x"),
         )),
-        Err(message) => sink.push(bad_header(findings, &member, message)),
+        Err(message) => sink.push(invalid_header(findings, &member, message)),
     }
-    let written = written_tags(wheel.wheel());
+    let written = written_tags(wheel.wheel_file());
     let named: BTreeSet<String> = name.expanded_tags().into_iter().collect();
     if written.is_empty() {
-        sink.push(bad_header(findings, &member, "`Tag` is missing".to_owned()));
+        sink.push(invalid_header(
+            findings,
+            &member,
+            "`Tag` is missing".to_owned(),
+        ));
     } else if written != named {
         let message = format!(
             "WHEEL says `Tag: {}`, and the file's name {}",
-            listed(&written),
-            listed(&named)
+            format_tags(&written),
+            format_tags(&named)
         );
         sink.push(findings.member(&TAG_MISMATCH, &member, message));
     }
-    let build = wheel.wheel().get("Build").filter(|build| !build.is_empty());
+    let build = wheel
+        .wheel_file()
+        .get("Build")
+        .filter(|build| !build.is_empty());
     if build.as_deref() != name.build.as_deref() {
         let word = |build: Option<&str>| {
             build.map_or("no build tag".to_owned(), |build| {
@@ -376,17 +403,17 @@ fn check_tags(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, s
 const SHOWN_TAGS: usize = 32;
 
 /// Returns the tags that WHEEL says, as far as they are read.
-fn written_tags(wheel: &Headers) -> BTreeSet<String> {
+fn written_tags(wheel: &HeaderDocument) -> BTreeSet<String> {
     wheel
-        .all("Tag")
-        .flat_map(|tag| single_tags(&tag))
+        .get_all("Tag")
+        .flat_map(|tag| expand_tag_sets(&tag))
         .take(MAX_TAGS)
         .collect()
 }
 
 /// Every tag that the sets of one stand for. What has no room in a file name is left as it is: sets
 /// multiply.
-fn single_tags(tag: &str) -> Vec<String> {
+fn expand_tag_sets(tag: &str) -> Vec<String> {
     let sets: Vec<Vec<&str>> = tag.split('-').map(|set| set.split('.').collect()).collect();
     let [python, abi, platform] = sets.as_slice() else {
         return vec![tag.to_owned()];
@@ -399,7 +426,7 @@ fn single_tags(tag: &str) -> Vec<String> {
         .collect()
 }
 
-fn listed(tags: &BTreeSet<String>) -> String {
+fn format_tags(tags: &BTreeSet<String>) -> String {
     let shown: Vec<&str> = tags.iter().take(SHOWN_TAGS).map(String::as_str).collect();
     match tags.len() - shown.len() {
         0 => shown.join(", "),
@@ -407,20 +434,25 @@ fn listed(tags: &BTreeSet<String>) -> String {
     }
 }
 
-fn check_purelib(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+fn check_purelib(
+    wheel: &WheelHeaders<'_>,
+    name: &WheelName,
+    findings: &FindingBuilder,
+    sink: &mut Sink,
+) {
     let member = wheel.dist_info_path("WHEEL");
-    let written = match required(wheel.wheel(), "Root-Is-Purelib") {
+    let written = match required(wheel.wheel_file(), "Root-Is-Purelib") {
         Ok(written) => written,
-        Err(message) => return sink.push(bad_header(findings, &member, message)),
+        Err(message) => return sink.push(invalid_header(findings, &member, message)),
     };
     let is_any = name.is_any_platform();
     if written.eq_ignore_ascii_case(if is_any { "true" } else { "false" }) {
         return;
     }
     // What lies in `NAME.data` goes where its folder says, whatever the line says.
-    let is_root = |member: &Member| {
+    let is_root = |member: &ZipMember| {
         let top = member.name().split('/').next().unwrap_or_default();
-        !member.is_folder() && top != wheel.dist_info() && top.strip_suffix(".data").is_none()
+        !member.is_dir() && top != wheel.dist_info() && top.strip_suffix(".data").is_none()
     };
     if !is_any && !wheel.archive().members().iter().any(is_root) {
         return;
@@ -448,8 +480,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{
-        Headers, MAX_TAGS, SHOWN_TAGS, allows, is_pin, listed, single_tags, torch_specifiers,
-        written_tags,
+        HeaderDocument, MAX_TAGS, SHOWN_TAGS, allows, expand_tag_sets, format_tags, is_pin,
+        torch_specifiers, written_tags,
     };
 
     #[test]
@@ -458,7 +490,7 @@ mod tests {
             let text: String = (0..tags)
                 .map(|number| format!("Tag: py{number}-none-any\n"))
                 .collect();
-            written_tags(&Headers::parse(text.into_bytes())).len()
+            written_tags(&HeaderDocument::parse(text.into_bytes())).len()
         };
         assert_eq!((read(MAX_TAGS), read(MAX_TAGS + 1)), (MAX_TAGS, MAX_TAGS));
     }
@@ -476,15 +508,15 @@ mod tests {
     #[test]
     fn sets_of_tags_multiply_only_as_far_as_a_file_name_has_room() {
         assert_eq!(
-            single_tags("cp311.cp312-abi3-any"),
+            expand_tag_sets("cp311.cp312-abi3-any"),
             ["cp311-abi3-any", "cp312-abi3-any"]
         );
-        assert_eq!(single_tags("any"), ["any"]);
+        assert_eq!(expand_tag_sets("any"), ["any"]);
         let sets = ["a.".repeat(1 << 16), "b.".repeat(1 << 16), "c".to_owned()].join("-");
-        assert_eq!(single_tags(&sets), [sets.as_str()]);
+        assert_eq!(expand_tag_sets(&sets), [sets.as_str()]);
         let many: BTreeSet<String> = (100..140).map(|number| number.to_string()).collect();
         assert!(
-            listed(&many).ends_with("130, 131, and 8 more"),
+            format_tags(&many).ends_with("130, 131, and 8 more"),
             "{SHOWN_TAGS} are told"
         );
     }

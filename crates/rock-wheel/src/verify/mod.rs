@@ -1,7 +1,7 @@
 //! Whether a wheel is what its name and its RECORD say.
 
-mod carried;
-mod installed;
+mod copied_members;
+mod install_paths;
 mod members;
 mod metadata;
 
@@ -9,15 +9,15 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::dist_info::dist_info_folder;
-use super::progress::{Meter, Watch};
-use super::{Archive, Headers, LabelRule, Member, Wheel, WheelError, WheelHeaders};
+use super::dist_info::find_dist_info;
+use super::progress::{ProgressCallback, ProgressMeter};
+use super::{HeaderDocument, LabelCheck, Wheel, WheelError, WheelHeaders, ZipArchive, ZipMember};
 use crate::codes::wheel as codes;
 use rock_bytes::{ReadAt, start_threads};
 use rock_diagnostic::{Code, Diagnostic, Place, Severity, Sink};
 use rock_names::WheelName;
 
-pub use carried::Carried;
+pub use copied_members::CopiedMembers;
 pub(super) use metadata::check_core_metadata;
 
 /// Checks a wheel of this file name: the container, every member against its CRC-32 and RECORD,
@@ -25,12 +25,16 @@ pub(super) use metadata::check_core_metadata;
 ///
 /// Reports every finding, unless the container is unreadable.
 pub fn verify(source: &dyn ReadAt, name: &WheelName) -> Vec<Diagnostic> {
-    verify_watched(source, name, &|_| {})
+    verify_with_progress(source, name, &|_| {})
 }
 
 /// The same as [`verify`], and tells meanwhile how much of the members' contents was read.
-pub fn verify_watched(source: &dyn ReadAt, name: &WheelName, watch: &Watch<'_>) -> Vec<Diagnostic> {
-    let findings = Findings {
+pub fn verify_with_progress(
+    source: &dyn ReadAt,
+    name: &WheelName,
+    watch: &ProgressCallback<'_>,
+) -> Vec<Diagnostic> {
+    let findings = FindingBuilder {
         wheel: name.to_string(),
     };
     let mut sink = Sink::new();
@@ -38,8 +42,8 @@ pub fn verify_watched(source: &dyn ReadAt, name: &WheelName, watch: &Watch<'_>) 
         Ok(wheel) => check(&wheel, name, &|_| false, &findings, watch, &mut sink),
         Err(error) => {
             sink.push(error.diagnostic(&findings.wheel));
-            if let Ok(archive) = Archive::open(source) {
-                without_dist_info(
+            if let Ok(archive) = ZipArchive::open(source) {
+                check_without_dist_info(
                     &archive,
                     &error,
                     &findings,
@@ -49,22 +53,22 @@ pub fn verify_watched(source: &dyn ReadAt, name: &WheelName, watch: &Watch<'_>) 
             }
         }
     }
-    shortened(sink.finish(), &findings)
+    truncate_findings(sink.finish(), &findings)
 }
 
 /// The same as [`verify`] for a wheel some of whose members are known to be what RECORD says: they
 /// are not read.
-pub fn verify_some(
+pub fn verify_except(
     wheel: &Wheel<'_>,
     name: &WheelName,
-    is_known: &(dyn Fn(&Member) -> bool + Sync),
+    is_known: &(dyn Fn(&ZipMember) -> bool + Sync),
 ) -> Vec<Diagnostic> {
-    let findings = Findings {
+    let findings = FindingBuilder {
         wheel: name.to_string(),
     };
     let mut sink = Sink::new();
     check(wheel, name, is_known, &findings, &|_| {}, &mut sink);
-    shortened(sink.finish(), &findings)
+    truncate_findings(sink.finish(), &findings)
 }
 
 /// Checks the archive, RECORD and the members that are not known to match it, METADATA, WHEEL,
@@ -72,9 +76,9 @@ pub fn verify_some(
 fn check(
     wheel: &Wheel<'_>,
     name: &WheelName,
-    is_known: &(dyn Fn(&Member) -> bool + Sync),
-    findings: &Findings,
-    watch: &Watch<'_>,
+    is_known: &(dyn Fn(&ZipMember) -> bool + Sync),
+    findings: &FindingBuilder,
+    watch: &ProgressCallback<'_>,
     sink: &mut Sink,
 ) {
     members::check_container(wheel.archive(), findings, sink);
@@ -86,7 +90,7 @@ fn check(
         sink,
     );
     metadata::check(wheel.headers(), name, findings, sink);
-    installed::check(wheel.headers(), findings, sink);
+    install_paths::check(wheel.headers(), findings, sink);
     if !sink.has_errors() {
         members::check_ratio(wheel.archive(), findings, sink);
     }
@@ -95,60 +99,60 @@ fn check(
 /// Checks the records of the archive, METADATA and WHEEL against the file name, RECORD against the
 /// names of the members, and the sizes that members claim; their contents are not read.
 pub fn check_dist_info(wheel: &Wheel<'_>, name: &WheelName) -> Vec<Diagnostic> {
-    let findings = Findings {
+    let findings = FindingBuilder {
         wheel: name.to_string(),
     };
     let mut sink = Sink::new();
     members::check_records(wheel.archive(), &findings, &mut sink);
     members::check_names(wheel, &findings, &mut sink);
     metadata::check(wheel.headers(), name, &findings, &mut sink);
-    installed::check(wheel.headers(), &findings, &mut sink);
+    install_paths::check(wheel.headers(), &findings, &mut sink);
     if !sink.has_errors() {
         members::check_ratio(wheel.archive(), &findings, &mut sink);
     }
-    shortened(sink.finish(), &findings)
+    truncate_findings(sink.finish(), &findings)
 }
 
 /// Checks what can be checked without RECORD and the contents of members: the records of the
 /// archive, METADATA and WHEEL against the file name, entry points, the `.data` folder, and the
 /// sizes that members claim.
 pub fn verify_headers(wheel: &WheelHeaders<'_>, name: &WheelName) -> Vec<Diagnostic> {
-    let findings = Findings {
+    let findings = FindingBuilder {
         wheel: name.to_string(),
     };
     let mut sink = Sink::new();
     members::check_records(wheel.archive(), &findings, &mut sink);
     metadata::check(wheel, name, &findings, &mut sink);
-    installed::check(wheel, &findings, &mut sink);
+    install_paths::check(wheel, &findings, &mut sink);
     let member = wheel.dist_info_path("RECORD");
     if wheel.archive().member(&member).is_none() {
-        sink.push(WheelError::Missing { member }.diagnostic(&findings.wheel));
+        sink.push(WheelError::MissingMember { member }.diagnostic(&findings.wheel));
     }
     if !sink.has_errors() {
         members::check_ratio(wheel.archive(), &findings, &mut sink);
     }
-    shortened(sink.finish(), &findings)
+    truncate_findings(sink.finish(), &findings)
 }
 
 /// Returns the errors of METADATA, WHEEL, entry points and the `.data` folder that installers
 /// refuse a wheel for and that a rewritten wheel would have again. Contents of other members are
 /// not read.
-pub fn copied_faults(
+pub fn persistent_errors(
     wheel: &WheelHeaders<'_>,
     name: &WheelName,
-    label: LabelRule,
+    label: LabelCheck,
 ) -> Vec<Diagnostic> {
-    let findings = Findings {
+    let findings = FindingBuilder {
         wheel: name.to_string(),
     };
     let mut sink = Sink::new();
     metadata::check(wheel, name, &findings, &mut sink);
-    installed::check(wheel, &findings, &mut sink);
-    copied_among(&shortened(sink.finish(), &findings), label)
+    install_paths::check(wheel, &findings, &mut sink);
+    filter_persistent_errors(&truncate_findings(sink.finish(), &findings), label)
 }
 
 /// Returns the same as [`copied_faults`], where the findings of [`check_dist_info`] are known.
-pub fn copied_among(found: &[Diagnostic], label: LabelRule) -> Vec<Diagnostic> {
+pub fn filter_persistent_errors(found: &[Diagnostic], label: LabelCheck) -> Vec<Diagnostic> {
     found
         .iter()
         .filter(|one| one.is_error())
@@ -157,7 +161,7 @@ pub fn copied_among(found: &[Diagnostic], label: LabelRule) -> Vec<Diagnostic> {
 }
 
 /// Returns what to do about a fault that is copied; `None` for other codes.
-fn help(code: &'static Code, label: LabelRule) -> Option<&'static str> {
+fn help(code: &'static Code, label: LabelCheck) -> Option<&'static str> {
     let is = |codes: &[&Code]| codes.contains(&code);
     if is(&[
         &codes::BAD_ENTRY_POINT,
@@ -168,7 +172,7 @@ fn help(code: &'static Code, label: LabelRule) -> Option<&'static str> {
         return Some("correct the metadata of the project, and build the wheel again");
     }
     // A new label renames the folder.
-    let is_folder = is(&[&codes::DIST_INFO_FOLDER]) && label == LabelRule::Agrees;
+    let is_folder = is(&[&codes::DIST_INFO_FOLDER]) && label == LabelCheck::MustMatch;
     (is_folder || is(&[&codes::BAD_DATA_FOLDER]))
         .then_some("correct the files of the project, and build the wheel again")
 }
@@ -176,7 +180,7 @@ fn help(code: &'static Code, label: LabelRule) -> Option<&'static str> {
 /// Maximum findings reported per code; the others are counted.
 pub(super) const MAX_FINDINGS: usize = 50;
 
-fn shortened(found: Vec<Diagnostic>, findings: &Findings) -> Vec<Diagnostic> {
+fn truncate_findings(found: Vec<Diagnostic>, findings: &FindingBuilder) -> Vec<Diagnostic> {
     let mut counts: BTreeMap<&str, (usize, &'static Code, Severity)> = BTreeMap::new();
     let mut kept: Vec<Diagnostic> = found
         .into_iter()
@@ -204,16 +208,16 @@ fn shortened(found: Vec<Diagnostic>, findings: &Findings) -> Vec<Diagnostic> {
 }
 
 /// What can be checked of a wheel whose dist-info cannot be read as a whole.
-fn without_dist_info(
-    archive: &Archive<'_>,
+fn check_without_dist_info(
+    archive: &ZipArchive<'_>,
     error: &WheelError,
-    findings: &Findings,
-    meter: &Meter<'_>,
+    findings: &FindingBuilder,
+    meter: &ProgressMeter<'_>,
     sink: &mut Sink,
 ) {
     members::check_container(archive, findings, sink);
     let told = match error {
-        WheelError::Corrupt { member, .. } => member.as_str(),
+        WheelError::CorruptMember { member, .. } => member.as_str(),
         _ => "",
     };
     start_threads();
@@ -229,30 +233,30 @@ fn without_dist_info(
         .map(|error| error.diagnostic(&findings.wheel))
         .collect();
     sink.extend(faults);
-    if let Ok(folder) = dist_info_folder(archive) {
+    if let Ok(folder) = find_dist_info(archive) {
         let missing = ["METADATA", "WHEEL", "RECORD"].map(|file| format!("{folder}/{file}"));
         for member in missing
             .into_iter()
             .filter(|name| archive.member(name).is_none())
         {
-            sink.push(WheelError::Missing { member }.diagnostic(&findings.wheel));
+            sink.push(WheelError::MissingMember { member }.diagnostic(&findings.wheel));
         }
     }
 }
 
-fn meter<'w>(archive: &Archive<'_>, watch: &'w Watch<'w>) -> Meter<'w> {
-    Meter::new(
-        archive.members().iter().map(Member::size_bytes).sum(),
+fn meter<'w>(archive: &ZipArchive<'_>, watch: &'w ProgressCallback<'w>) -> ProgressMeter<'w> {
+    ProgressMeter::new(
+        archive.members().iter().map(ZipMember::size_bytes).sum(),
         watch,
     )
 }
 
 /// Makes findings placed in one wheel, or another archive.
-pub(super) struct Findings {
+pub(super) struct FindingBuilder {
     pub(super) wheel: String,
 }
 
-impl Findings {
+impl FindingBuilder {
     pub(super) fn member(&self, code: &'static Code, member: &str, message: String) -> Diagnostic {
         let place = Place::Member {
             wheel: self.wheel.clone(),
@@ -264,7 +268,7 @@ impl Findings {
 
 /// The one value of a header that must be there.
 pub(super) fn required<'h>(
-    headers: &'h Headers,
+    headers: &'h HeaderDocument,
     name: &str,
 ) -> Result<std::borrow::Cow<'h, str>, String> {
     headers
@@ -274,6 +278,6 @@ pub(super) fn required<'h>(
 }
 
 /// A finding about a header that is missing or cannot be read.
-fn bad_header(findings: &Findings, member: &str, message: String) -> Diagnostic {
+fn invalid_header(findings: &FindingBuilder, member: &str, message: String) -> Diagnostic {
     findings.member(&codes::BAD_WHEEL_HEADER, member, message)
 }

@@ -3,12 +3,12 @@
 use std::io::Read;
 
 use super::super::WheelError;
+use super::archive_rules::{check_layout, check_paths, removable_violations};
 use super::central::read_central;
-use super::data::MemberReader;
-use super::end::read_end;
-use super::local::check_local;
-use super::policy::{check_layout, check_paths, removable_violations};
-use super::{Member, Observer, Violation};
+use super::eocd::read_eocd;
+use super::local::check_local_header;
+use super::member_reader::MemberReader;
+use super::{ArchiveViolation, ContentObserver, ZipMember};
 use rock_bytes::{PIECE_BYTES, ReadAt, beside};
 
 /// A member of this size takes much longer to read than a thread to start.
@@ -27,22 +27,22 @@ const LONG_BYTES: u64 = 4 << 20;
 /// assert_eq!(archive.read(member, 100)?, b"content");
 /// # Ok::<(), rock_wheel::WheelError>(())
 /// ```
-pub struct Archive<'a> {
+pub struct ZipArchive<'a> {
     source: &'a dyn ReadAt,
-    members: Vec<Member>,
+    members: Vec<ZipMember>,
     /// Positions in `members`, by name.
     by_name: Vec<usize>,
     comment: Vec<u8>,
 }
 
-impl<'a> Archive<'a> {
+impl<'a> ZipArchive<'a> {
     /// Reads and checks the headers of all members; their data is not looked at.
     ///
     /// # Errors
     /// When it is no zip archive, when a structure is damaged, and for everything that a wheel may
     /// not have.
     pub fn open(source: &'a dyn ReadAt) -> Result<Self, WheelError> {
-        let end = read_end(source)?;
+        let end = read_eocd(source)?;
         let mut members = read_central(source, &end)?;
         let mut by_name: Vec<usize> = (0..members.len()).collect();
         by_name.sort_by(|one, other| members[*one].name.cmp(&members[*other].name));
@@ -50,12 +50,12 @@ impl<'a> Archive<'a> {
             .windows(2)
             .find(|pair| members[pair[0]].name == members[pair[1]].name)
         {
-            return Err(WheelError::Duplicate {
+            return Err(WheelError::DuplicateMember {
                 member: members[pair[0]].name.clone(),
             });
         }
         for member in &mut members {
-            check_local(source, member, end.offset)?;
+            check_local_header(source, member, end.offset)?;
         }
         check_layout(source, &members, end.offset)?;
         check_paths(by_name.iter().map(|at| &members[*at]))?;
@@ -68,12 +68,12 @@ impl<'a> Archive<'a> {
     }
 
     /// The members in the order of the central directory.
-    pub fn members(&self) -> &[Member] {
+    pub fn members(&self) -> &[ZipMember] {
         &self.members
     }
 
     /// The member of this name.
-    pub fn member(&self, name: &str) -> Option<&Member> {
+    pub fn member(&self, name: &str) -> Option<&ZipMember> {
         let found = self
             .by_name
             .binary_search_by(|at| self.members[*at].name.as_str().cmp(name))
@@ -82,7 +82,7 @@ impl<'a> Archive<'a> {
     }
 
     /// Members sorted by name.
-    pub fn by_name(&self) -> impl Iterator<Item = &Member> {
+    pub fn members_by_name(&self) -> impl Iterator<Item = &ZipMember> {
         self.by_name.iter().map(|at| &self.members[*at])
     }
 
@@ -93,7 +93,7 @@ impl<'a> Archive<'a> {
 
     /// Returns what installers or PyPI refuse about members, and what is put right where the
     /// archive is written again.
-    pub fn removable_violations(&self) -> impl Iterator<Item = Violation> {
+    pub fn removable_violations(&self) -> impl Iterator<Item = ArchiveViolation> {
         self.members.iter().flat_map(removable_violations)
     }
 
@@ -101,7 +101,7 @@ impl<'a> Archive<'a> {
     /// does not have.
     pub fn needs_rewriting(&self) -> bool {
         self.removable_violations().next().is_some()
-            || self.members.iter().any(Member::has_inexact_zip64)
+            || self.members.iter().any(ZipMember::has_inexact_zip64)
     }
 
     /// The bytes it is read from.
@@ -110,7 +110,7 @@ impl<'a> Archive<'a> {
     }
 
     /// The content of a member as a stream; size and CRC-32 are checked at its end.
-    pub fn reader<'m>(&'m self, member: &'m Member) -> MemberReader<'m> {
+    pub fn reader<'m>(&'m self, member: &'m ZipMember) -> MemberReader<'m> {
         MemberReader::new(self.source, member)
     }
 
@@ -122,25 +122,29 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// When the content is damaged or cannot be read; the observer saw what came before.
-    pub fn stream(&self, member: &Member, see: &mut Observer<'_>) -> Result<(), WheelError> {
+    pub fn stream(
+        &self,
+        member: &ZipMember,
+        see: &mut ContentObserver<'_>,
+    ) -> Result<(), WheelError> {
         let reader = self.reader(member);
         if member.size_bytes <= LONG_BYTES {
             let length = usize::try_from(member.size_bytes)
                 .unwrap_or(PIECE_BYTES)
                 .clamp(1, PIECE_BYTES);
-            return reader.each(&mut vec![0; length], see);
+            return reader.for_each_chunk(&mut vec![0; length], see);
         }
-        beside(see, |passage| reader.pass(passage))
+        beside(see, |passage| reader.send_to(passage))
     }
 
     /// The whole content of a small member.
     ///
     /// # Errors
     /// When it has more than `limit_bytes`, or its data is damaged.
-    pub fn read(&self, member: &Member, limit_bytes: u64) -> Result<Vec<u8>, WheelError> {
+    pub fn read(&self, member: &ZipMember, limit_bytes: u64) -> Result<Vec<u8>, WheelError> {
         if member.size_bytes > limit_bytes {
             let (member, size_bytes) = (member.name.clone(), member.size_bytes);
-            return Err(WheelError::TooLarge {
+            return Err(WheelError::MemberTooLarge {
                 member,
                 size_bytes,
                 limit_bytes,
@@ -152,12 +156,12 @@ impl<'a> Archive<'a> {
         let mut reader = self.reader(member);
         reader
             .read_to_end(&mut content)
-            .map_err(|error| reader.fault(error))?;
+            .map_err(|error| reader.wheel_error(error))?;
         Ok(content)
     }
 }
 
-impl std::fmt::Debug for Archive<'_> {
+impl std::fmt::Debug for ZipArchive<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,

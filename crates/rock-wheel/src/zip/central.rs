@@ -3,12 +3,12 @@
 use std::io::{BufReader, Read};
 
 use super::super::WheelError;
-use super::bytes::{extra_fields, u16_at, u32_at, u64_at, without_fields};
-use super::end::End;
+use super::archive_rules::{ArchiveRule, ArchiveViolation, HeaderKind, HeaderRecord};
+use super::eocd::CentralDirectory;
+use super::fields::{extra_fields, u16_at, u32_at, u64_at, without_fields};
 use super::limits::{MAX_CENTRAL_BYTES, MAX_DEFLATE_RATIO, MAX_MEMBERS};
-use super::name::member_name;
-use super::policy::{HeaderKind, HeaderRecord, Rule, Violation};
-use super::{DosTime, FULL_16, FULL_32, Member, Method, ZIP64_FIELD};
+use super::name::parse_member_name;
+use super::{CompressionMethod, DosTime, FULL_16, FULL_32, ZIP64_FIELD, ZipMember};
 use rock_bytes::{ReadAt, Section};
 
 /// The fixed part of a central header (APPNOTE 4.3.12).
@@ -25,7 +25,10 @@ const TYPE_BITS: u32 = 0o170_000;
 const LINK_TYPE: u32 = 0o120_000;
 
 /// Reads the headers of all members, without their local halves.
-pub(super) fn read_central(source: &dyn ReadAt, end: &End) -> Result<Vec<Member>, WheelError> {
+pub(super) fn read_central(
+    source: &dyn ReadAt,
+    end: &CentralDirectory,
+) -> Result<Vec<ZipMember>, WheelError> {
     let limits = [
         (end.count, MAX_MEMBERS, "members"),
         (
@@ -36,8 +39,8 @@ pub(super) fn read_central(source: &dyn ReadAt, end: &End) -> Result<Vec<Member>
     ];
     if let Some((found, limit, what)) = limits.into_iter().find(|(found, limit, _)| found > limit) {
         let reason = format!("the archive has {found} {what}; the limit is {limit}");
-        return Err(Violation {
-            rule: Rule::Limit,
+        return Err(ArchiveViolation {
+            rule: ArchiveRule::Limit,
             member: None,
             offset: end.offset,
             reason,
@@ -54,7 +57,7 @@ pub(super) fn read_central(source: &dyn ReadAt, end: &End) -> Result<Vec<Member>
     let mut members = Vec::with_capacity(usize::try_from(most).unwrap_or_default());
     for _ in 0..end.count {
         let offset = end.offset + (end.length - left);
-        let cut_off = || WheelError::Damaged {
+        let cut_off = || WheelError::DamagedZip {
             offset,
             reason: "the table of contents is cut off here".to_owned(),
         };
@@ -62,7 +65,7 @@ pub(super) fn read_central(source: &dyn ReadAt, end: &End) -> Result<Vec<Member>
         let mut fixed = [0; CENTRAL_BYTES];
         reader.read_exact(&mut fixed).map_err(WheelError::Read)?;
         if u32_at(&fixed, 0) != CENTRAL_SIGNATURE {
-            return Err(WheelError::Damaged {
+            return Err(WheelError::DamagedZip {
                 offset,
                 reason: "expected a member header".to_owned(),
             });
@@ -79,7 +82,7 @@ pub(super) fn read_central(source: &dyn ReadAt, end: &End) -> Result<Vec<Member>
     }
     if left > 0 {
         let reason = format!("{left} bytes follow the last header of the table of contents");
-        return Err(WheelError::Damaged {
+        return Err(WheelError::DamagedZip {
             offset: end.offset + (end.length - left),
             reason,
         });
@@ -91,24 +94,24 @@ fn member(
     fixed: &[u8],
     [name, extra, comment]: [Vec<u8>; 3],
     offset: u64,
-) -> Result<Member, WheelError> {
+) -> Result<ZipMember, WheelError> {
     let flags = u16_at(fixed, 8);
     let raw_name_bytes = u16_at(fixed, 28);
     let raw_name = name;
-    let name = member_name(&raw_name, flags)?;
+    let name = parse_member_name(&raw_name, flags)?;
     if flags & FLAGS_ENCRYPTED != 0 {
-        return Err(WheelError::Encrypted { member: name });
+        return Err(WheelError::EncryptedMember { member: name });
     }
-    let method = match Method::from_number(u16_at(fixed, 10)) {
+    let method = match CompressionMethod::from_number(u16_at(fixed, 10)) {
         Ok(method) if flags & FLAG_PATCH == 0 => method,
         Ok(_) => {
-            return Err(WheelError::Compression {
+            return Err(WheelError::UnsupportedCompression {
                 member: name,
                 method: "patching".to_owned(),
             });
         }
         Err(method) => {
-            return Err(WheelError::Compression {
+            return Err(WheelError::UnsupportedCompression {
                 member: name,
                 method,
             });
@@ -125,24 +128,24 @@ fn member(
         extra: &extra,
     };
     record.check()?;
-    let damaged = |reason: &str| WheelError::Damaged {
+    let damaged = |reason: &str| WheelError::DamagedZip {
         offset,
         reason: format!("{reason} of `{name}`"),
     };
     let zip64 = extra_fields(&extra)
         .find(|(id, _)| *id == ZIP64_FIELD)
         .map(|(_, content)| content);
-    let mut wide = Wide {
+    let mut wide = Zip64Extra {
         rest: zip64.unwrap_or_default(),
     };
     let size_bytes = wide
-        .value(u32_at(fixed, 24))
+        .take_value(u32_at(fixed, 24))
         .ok_or_else(|| damaged("the ZIP64 field lacks the size"))?;
     let compressed_bytes = wide
-        .value(u32_at(fixed, 20))
+        .take_value(u32_at(fixed, 20))
         .ok_or_else(|| damaged("the ZIP64 field lacks the compressed size"))?;
     let header_offset = wide
-        .value(u32_at(fixed, 42))
+        .take_value(u32_at(fixed, 42))
         .ok_or_else(|| damaged("the ZIP64 field lacks the offset"))?;
     let disk = u16_at(fixed, 34);
     if disk == FULL_16 {
@@ -153,18 +156,19 @@ fn member(
     } else if disk != 0 {
         return Err(WheelError::MultiDisk);
     }
-    if method == Method::Stored && compressed_bytes != size_bytes {
+    if method == CompressionMethod::Stored && compressed_bytes != size_bytes {
         return Err(damaged("two sizes for the stored data"));
     }
     // The data of members lies in the archive and does not overlap (`check_local`, `check_layout`).
     // So all sizes together are at most 1032 times the archive, and sums of them fit in a u64 for
     // every archive of less than 8 PiB, also those that count each member as read and as written.
-    if method == Method::Deflated && size_bytes > compressed_bytes.saturating_mul(MAX_DEFLATE_RATIO)
+    if method == CompressionMethod::Deflated
+        && size_bytes > compressed_bytes.saturating_mul(MAX_DEFLATE_RATIO)
     {
         let reason = format!(
             "its header at byte {offset} claims {size_bytes} bytes, more than {compressed_bytes} bytes of deflated data hold"
         );
-        return Err(WheelError::Corrupt {
+        return Err(WheelError::CorruptMember {
             member: name,
             reason,
         });
@@ -175,9 +179,9 @@ fn member(
     }
     let external_attributes = u32_at(fixed, 38);
     if external_attributes >> 16 & TYPE_BITS == LINK_TYPE {
-        return Err(WheelError::Symlink { member: name });
+        return Err(WheelError::SymlinkMember { member: name });
     }
-    Ok(Member {
+    Ok(ZipMember {
         raw_name_bytes,
         method,
         flags,
@@ -203,13 +207,13 @@ fn member(
 
 /// The content of a ZIP64 field, from which the values that did not fit are taken in order (APPNOTE
 /// 4.5.3).
-pub(super) struct Wide<'a> {
+pub(super) struct Zip64Extra<'a> {
     pub(super) rest: &'a [u8],
 }
 
-impl Wide<'_> {
+impl Zip64Extra<'_> {
     /// The value of a 32-bit slot, taken from the field where the slot is full.
-    pub(super) fn value(&mut self, slot: u32) -> Option<u64> {
+    pub(super) fn take_value(&mut self, slot: u32) -> Option<u64> {
         if slot != FULL_32 {
             return Some(slot.into());
         }

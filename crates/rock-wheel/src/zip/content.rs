@@ -5,9 +5,9 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use super::super::WheelError;
-use super::splice::{Part, parts};
+use super::splice::{SplicePart, parts};
 use super::stretches::stretches;
-use super::{Archive, Member, MemberReader, Method};
+use super::{CompressionMethod, MemberReader, ZipArchive, ZipMember};
 use rock_bytes::{ReadAt, Section};
 
 /// Larger contents are compressed in blocks, in parallel.
@@ -16,57 +16,57 @@ pub(super) const LARGE_BYTES: u64 = 8 << 20;
 const LARGE_CHANGED_BYTES: u64 = 256 << 10;
 /// What a new member holds.
 #[derive(Clone)]
-pub enum Content<'c> {
+pub enum MemberContent<'c> {
     /// Bytes in memory.
     Bytes(Cow<'c, [u8]>),
     /// Bytes of any number, read once from the first to the last.
     Source(&'c dyn ReadAt),
     /// The content of a member of an archive.
-    Member(&'c Archive<'c>, &'c Member),
+    Member(&'c ZipArchive<'c>, &'c ZipMember),
     /// The content of a member of which little changed: what it was deflated to is used again as
     /// far as it can be.
-    Changed(Changed<'c>),
+    Changed(ChangedContent<'c>),
 }
 
 /// A deflated member, and the bit of its data that says that it ends.
-pub(super) type Deflated<'c> = (&'c Archive<'c>, &'c Member, u64);
+pub(super) type DeflatedMember<'c> = (&'c ZipArchive<'c>, &'c ZipMember, u64);
 
 /// The content of a member after a change.
 #[derive(Clone)]
-pub struct Changed<'c> {
+pub struct ChangedContent<'c> {
     /// The archive that the member is in.
-    pub archive: &'c Archive<'c>,
+    pub archive: &'c ZipArchive<'c>,
     /// It.
-    pub member: &'c Member,
+    pub member: &'c ZipMember,
     /// What it holds now; read once from the first to the last byte.
     pub source: &'c dyn ReadAt,
     /// The places that differ, sorted and apart.
-    pub places: Vec<Range<u64>>,
+    pub changed_ranges: Vec<Range<u64>>,
     /// From here on all differs.
     pub kept_bytes: u64,
 }
 
-impl<'c> Changed<'c> {
+impl<'c> ChangedContent<'c> {
     /// How the new data is put together: as a whole, where the old data cannot be followed.
     pub(super) fn parts(
         &self,
         level: u32,
-    ) -> Result<(Vec<Part>, Option<Deflated<'c>>), WheelError> {
+    ) -> Result<(Vec<SplicePart>, Option<DeflatedMember<'c>>), WheelError> {
         let (member, size_bytes) = (self.member, self.source.size_bytes());
-        if member.method() == Method::Deflated && level > 0 {
+        if member.method() == CompressionMethod::Deflated && level > 0 {
             let data = member.data_offset..member.data_offset + member.compressed_bytes;
             let old = stretches(self.archive.source(), data, member.size_bytes)
                 .map_err(WheelError::Read)?;
             if let Some(old) = old {
-                let parts = parts(&old, &self.places, self.kept_bytes, size_bytes);
-                return Ok((parts, Some((self.archive, member, old.last_mark))));
+                let parts = parts(&old, &self.changed_ranges, self.kept_bytes, size_bytes);
+                return Ok((parts, Some((self.archive, member, old.final_bit))));
             }
         }
-        Ok((vec![Part::New(size_bytes)], None))
+        Ok((vec![SplicePart::New(size_bytes)], None))
     }
 }
 
-impl<'c> Content<'c> {
+impl<'c> MemberContent<'c> {
     /// How many bytes it has.
     pub fn size_bytes(&self) -> u64 {
         match self {
@@ -78,7 +78,7 @@ impl<'c> Content<'c> {
     }
 
     /// The bytes, where memory has them.
-    pub fn in_memory(&self) -> Option<&[u8]> {
+    pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
             _ => None,
@@ -101,59 +101,61 @@ impl<'c> Content<'c> {
                 let length =
                     usize::try_from(content.size_bytes()).expect("larger ones are read in blocks");
                 let mut opened = content.open();
-                let bytes = opened.take(length, name)?;
+                let bytes = opened.read_chunk(length, name)?;
                 opened.end()?;
                 Ok(bytes.into())
             }
         }
     }
 
-    pub(super) fn open(self) -> Opened<'c> {
+    pub(super) fn open(self) -> ContentReader<'c> {
         match self {
-            Self::Bytes(bytes) => Opened::Bytes(io::Cursor::new(bytes)),
-            Self::Source(source) | Self::Changed(Changed { source, .. }) => {
-                Opened::Section(Section::new(source, 0, source.size_bytes()))
+            Self::Bytes(bytes) => ContentReader::Bytes(io::Cursor::new(bytes)),
+            Self::Source(source) | Self::Changed(ChangedContent { source, .. }) => {
+                ContentReader::Section(Section::new(source, 0, source.size_bytes()))
             }
-            Self::Member(archive, member) => Opened::Member(Box::new(archive.reader(member))),
+            Self::Member(archive, member) => {
+                ContentReader::Member(Box::new(archive.reader(member)))
+            }
         }
     }
 }
 
-impl From<Vec<u8>> for Content<'_> {
+impl From<Vec<u8>> for MemberContent<'_> {
     fn from(bytes: Vec<u8>) -> Self {
         Self::Bytes(bytes.into())
     }
 }
 
-impl<'c> From<&'c [u8]> for Content<'c> {
+impl<'c> From<&'c [u8]> for MemberContent<'c> {
     fn from(bytes: &'c [u8]) -> Self {
         Self::Bytes(bytes.into())
     }
 }
 
-impl std::fmt::Debug for Content<'_> {
+impl std::fmt::Debug for MemberContent<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Content({} bytes)", self.size_bytes())
     }
 }
 
 /// A content being read from its start.
-pub(super) enum Opened<'o> {
+pub(super) enum ContentReader<'o> {
     Bytes(io::Cursor<Cow<'o, [u8]>>),
     Section(Section<'o>),
     Member(Box<MemberReader<'o>>),
 }
 
-impl Opened<'_> {
+impl ContentReader<'_> {
     /// The next `length` bytes.
-    pub(super) fn take(&mut self, length: usize, name: &str) -> Result<Vec<u8>, WheelError> {
+    pub(super) fn read_chunk(&mut self, length: usize, name: &str) -> Result<Vec<u8>, WheelError> {
         let mut bytes = vec![0; length];
-        self.fill(&mut bytes, name)?;
+        self.read_exact(&mut bytes, name)?;
         Ok(bytes)
     }
 
     /// The next bytes, as many as there is room for.
-    pub(super) fn fill(&mut self, bytes: &mut [u8], name: &str) -> Result<(), WheelError> {
+    pub(super) fn read_exact(&mut self, bytes: &mut [u8], name: &str) -> Result<(), WheelError> {
         let fault = |source| WheelError::ReadContent {
             member: name.to_owned(),
             source,
@@ -163,7 +165,7 @@ impl Opened<'_> {
             Self::Section(section) => section.read_exact(bytes).map_err(fault),
             Self::Member(reader) => reader
                 .read_exact(bytes)
-                .map_err(|error| reader.fault(error)),
+                .map_err(|error| reader.wheel_error(error)),
         }
     }
 
@@ -172,7 +174,7 @@ impl Opened<'_> {
         match self {
             Self::Member(reader) => io::copy(reader, &mut io::sink())
                 .map(drop)
-                .map_err(|error| reader.fault(error)),
+                .map_err(|error| reader.wheel_error(error)),
             Self::Bytes(_) | Self::Section(_) => Ok(()),
         }
     }

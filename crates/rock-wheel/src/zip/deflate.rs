@@ -10,7 +10,7 @@ pub(super) const WINDOW_BYTES: usize = 32 << 10;
 
 /// Where a block stands in its stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum BlockPosition {
     /// Others follow: it ends at a whole byte, with an empty stored block (RFC 1951, section
     /// 3.2.4).
     Inner,
@@ -22,19 +22,19 @@ pub(super) enum Place {
 ///
 /// `before` is what stands before the block, at most [`WINDOW_BYTES`] of it, so that it compresses
 /// as if all were one.
-pub(super) fn block(
+pub(super) fn deflate_block(
     content: &[u8],
     before: &[u8],
     level: u32,
-    place: Place,
+    place: BlockPosition,
 ) -> io::Result<Vec<u8>> {
     let mut compress = Compress::new(Compression::new(level.min(9)), false);
     if !before.is_empty() {
         compress.set_dictionary(before).map_err(io::Error::other)?;
     }
     let flush = match place {
-        Place::Inner => FlushCompress::Sync,
-        Place::Last => FlushCompress::Finish,
+        BlockPosition::Inner => FlushCompress::Sync,
+        BlockPosition::Last => FlushCompress::Finish,
     };
     // Data that does not compress grows by five bytes for each stored block.
     let mut deflated = Vec::with_capacity(content.len() + content.len() / 1000 + 256);
@@ -46,16 +46,16 @@ pub(super) fn block(
         let is_all_taken = compress.total_in() == content.len() as u64;
         let has_room = deflated.len() < deflated.capacity();
         match (place, status) {
-            (Place::Last, Status::StreamEnd) => return Ok(deflated),
+            (BlockPosition::Last, Status::StreamEnd) => return Ok(deflated),
             // Room that is left shows that nothing waits inside (zlib.h, `deflate`).
-            (Place::Inner, _) if is_all_taken && has_room => return Ok(deflated),
+            (BlockPosition::Inner, _) if is_all_taken && has_room => return Ok(deflated),
             _ => deflated.reserve(deflated.len() / 4 + 4096),
         }
     }
 }
 
 /// A content deflated as a whole, or `None` where that is not shorter.
-pub(super) fn whole(content: &[u8], level: u32) -> Option<Vec<u8>> {
+pub(super) fn deflate_whole(content: &[u8], level: u32) -> Option<Vec<u8>> {
     if level == 0 {
         return None;
     }
@@ -96,12 +96,12 @@ mod tests {
         for start in (0..content.len()).step_by(length) {
             let end = content.len().min(start + length);
             let place = if end == content.len() {
-                Place::Last
+                BlockPosition::Last
             } else {
-                Place::Inner
+                BlockPosition::Inner
             };
             let before = &content[start.saturating_sub(WINDOW_BYTES)..start];
-            deflated.extend(block(&content[start..end], before, level, place).unwrap());
+            deflated.extend(deflate_block(&content[start..end], before, level, place).unwrap());
         }
         deflated
     }

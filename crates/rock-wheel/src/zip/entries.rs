@@ -7,12 +7,12 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::super::WheelError;
-use super::super::in_order::{Room, Step, in_order};
-use super::content::{Content, Deflated, LARGE_BYTES, Opened};
-use super::deflate::{self, Place, WINDOW_BYTES};
-use super::splice::{CopyError, Part, Seam};
-use super::write::{Begun, Packed, stored_header_bytes};
-use super::{Archive, DosTime, Member, NewMember, ZipWriter};
+use super::super::ordered_parallel::{MemoryLimits, WorkItem, run_in_order};
+use super::content::{ContentReader, DeflatedMember, LARGE_BYTES, MemberContent};
+use super::deflate::{self, BlockPosition, WINDOW_BYTES};
+use super::splice::{BitBuffer, CopyError, SplicePart};
+use super::writer::{CompressedContent, OpenMember, stored_header_bytes};
+use super::{DosTime, MemberOptions, ZipArchive, ZipMember, ZipWriter};
 use rock_bytes::WriteAhead;
 use rock_names::Digest;
 
@@ -36,13 +36,13 @@ const ALL_BYTES: u64 = 256 << 20;
 
 /// One member of a new archive.
 #[derive(Debug, Clone)]
-pub enum Entry<'e> {
+pub enum ZipEntry<'e> {
     /// A member whose compressed bytes are copied as they are.
     Copy {
         /// The archive that it is in.
-        archive: &'e Archive<'e>,
+        archive: &'e ZipArchive<'e>,
         /// It.
-        member: &'e Member,
+        member: &'e ZipMember,
         /// Its name in the new archive.
         name: Cow<'e, str>,
         /// Its time there.
@@ -53,19 +53,19 @@ pub enum Entry<'e> {
         /// Its name.
         name: Cow<'e, str>,
         /// What it holds.
-        content: Content<'e>,
+        content: MemberContent<'e>,
         /// How it is written.
-        options: NewMember,
+        options: MemberOptions,
     },
 }
 
 /// What is told of while members are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum WriteEvent {
     /// So many bytes more were copied, or read for a new member.
-    Done(u64),
+    BytesDone(u64),
     /// A new member was written.
-    New {
+    MemberWritten {
         /// Its name.
         name: String,
         /// SHA-256 of its content.
@@ -85,21 +85,23 @@ pub enum Told {
 /// written.
 pub fn write_entries<'e>(
     writer: &mut ZipWriter<'_>,
-    entries: impl Iterator<Item = Entry<'e>>,
-    mut tell: impl FnMut(Told),
+    entries: impl Iterator<Item = ZipEntry<'e>>,
+    mut tell: impl FnMut(WriteEvent),
 ) -> Result<(), WheelError> {
-    let ahead = writer.ahead()?.map(|target| Ahead { target, next: 0 });
+    let ahead = writer
+        .write_ahead()?
+        .map(|target| Ahead { target, next: 0 });
     let mut feed = Feed {
         entries,
         large: None,
         ahead,
     };
     let mut open = None;
-    let room = Room {
-        thread_bytes: THREAD_BYTES,
-        all_bytes: ALL_BYTES,
+    let room = MemoryLimits {
+        per_thread_bytes: THREAD_BYTES,
+        total_bytes: ALL_BYTES,
     };
-    in_order(
+    run_in_order(
         room,
         || feed.next(),
         make,
@@ -125,17 +127,17 @@ struct Ahead {
 
 struct New<'e> {
     name: Cow<'e, str>,
-    content: Content<'e>,
-    options: NewMember,
+    content: MemberContent<'e>,
+    options: MemberOptions,
 }
 
 struct Block<'e> {
     /// Name, size and options, with the first block.
-    head: Option<(Cow<'e, str>, u64, NewMember)>,
+    head: Option<(Cow<'e, str>, u64, MemberOptions)>,
     bytes: Vec<u8>,
     how: How<'e>,
     /// What to tell, with the last block.
-    last: Option<Told>,
+    last: Option<WriteEvent>,
 }
 
 /// How a block becomes data.
@@ -148,18 +150,18 @@ enum How<'e> {
 
 /// Bits of the data of a member.
 struct Old<'e> {
-    archive: &'e Archive<'e>,
-    member: &'e Member,
+    archive: &'e ZipArchive<'e>,
+    member: &'e ZipMember,
     bits: Range<u64>,
     /// The bit that says that the data ends.
     last_mark: u64,
 }
 
 impl Old<'_> {
-    fn copy(&self, seam: &mut Seam, writer: &mut ZipWriter<'_>) -> Result<(), WheelError> {
+    fn copy(&self, seam: &mut BitBuffer, writer: &mut ZipWriter<'_>) -> Result<(), WheelError> {
         let (source, offset) = (self.archive.source(), self.member.data_offset);
         let copied = seam.copy(source, offset, self.bits.clone(), self.last_mark, |made| {
-            writer.more(made)
+            writer.write_data(made)
         });
         copied.map_err(|error| match error {
             CopyError::Read(error) => WheelError::Read(error),
@@ -171,21 +173,21 @@ impl Old<'_> {
 /// What comes back.
 enum Made<'e> {
     Copy {
-        archive: &'e Archive<'e>,
-        member: &'e Member,
+        archive: &'e ZipArchive<'e>,
+        member: &'e ZipMember,
         name: Cow<'e, str>,
         time: DosTime,
     },
     Whole {
         name: Cow<'e, str>,
-        packed: Packed<'e>,
-        options: NewMember,
-        told: Told,
+        packed: CompressedContent<'e>,
+        options: MemberOptions,
+        told: WriteEvent,
     },
     Ahead {
         name: Cow<'e, str>,
         crc32: u32,
-        options: NewMember,
+        options: MemberOptions,
         sha256: Digest,
         size_bytes: u64,
     },
@@ -196,7 +198,7 @@ enum Made<'e> {
     },
 }
 
-type MadeStep<'e> = Step<Task<'e>, Result<Made<'e>, WheelError>>;
+type MadeStep<'e> = WorkItem<Task<'e>, Result<Made<'e>, WheelError>>;
 
 /// Takes entries apart into what threads work on.
 struct Feed<'e, I> {
@@ -207,7 +209,7 @@ struct Feed<'e, I> {
     ahead: Option<Ahead>,
 }
 
-impl<'e, I: Iterator<Item = Entry<'e>>> Feed<'e, I> {
+impl<'e, I: Iterator<Item = ZipEntry<'e>>> Feed<'e, I> {
     fn next(&mut self) -> Result<Option<MadeStep<'e>>, WheelError> {
         if let Some(large) = &mut self.large {
             let block = large.next()?;
@@ -215,39 +217,39 @@ impl<'e, I: Iterator<Item = Entry<'e>>> Feed<'e, I> {
                 self.large = None;
             }
             let held = 2 * BLOCK_BYTES as u64 + DEFLATE_BYTES;
-            return Ok(Some(Step::Work(held, Task::Block(block))));
+            return Ok(Some(WorkItem::Work(held, Task::Block(block))));
         }
         let entry = self.entries.next();
         let place = match &entry {
-            Some(Entry::New {
+            Some(ZipEntry::New {
                 name,
                 content,
                 options,
             }) => self.place(name, content.size_bytes(), options)?,
-            Some(Entry::Copy { .. }) | None => {
+            Some(ZipEntry::Copy { .. }) | None => {
                 self.ahead = None;
                 None
             }
         };
         Ok(match entry {
             None => None,
-            Some(Entry::Copy {
+            Some(ZipEntry::Copy {
                 archive,
                 member,
                 name,
                 time,
-            }) => Some(Step::Done(Ok(Made::Copy {
+            }) => Some(WorkItem::Ready(Ok(Made::Copy {
                 archive,
                 member,
                 name,
                 time,
             }))),
-            Some(Entry::New {
+            Some(ZipEntry::New {
                 name,
                 content,
                 options,
             }) if place.is_some()
-                && content.in_memory().is_none()
+                && content.as_bytes().is_none()
                 && content.size_bytes() > PIECE_BYTES as u64 =>
             {
                 let task = place.map(|place| {
@@ -260,9 +262,9 @@ impl<'e, I: Iterator<Item = Entry<'e>>> Feed<'e, I> {
                         place,
                     )
                 });
-                task.map(|task| Step::Work(PIECE_BYTES as u64, task))
+                task.map(|task| WorkItem::Work(PIECE_BYTES as u64, task))
             }
-            Some(Entry::New {
+            Some(ZipEntry::New {
                 name,
                 content,
                 options,
@@ -270,23 +272,23 @@ impl<'e, I: Iterator<Item = Entry<'e>>> Feed<'e, I> {
                 self.large = Some(Large::new(name, content, options)?);
                 return self.next();
             }
-            Some(Entry::New {
+            Some(ZipEntry::New {
                 name,
                 content,
                 options,
             }) => {
                 let held = 2 * content.size_bytes() + DEFLATE_BYTES;
                 let is_small =
-                    matches!(&content, Content::Bytes(bytes) if bytes.len() <= SMALL_BYTES);
+                    matches!(&content, MemberContent::Bytes(bytes) if bytes.len() <= SMALL_BYTES);
                 let task = Task::Whole(New {
                     name,
                     content,
                     options,
                 });
                 Some(if is_small {
-                    Step::Done(make(task))
+                    WorkItem::Ready(make(task))
                 } else {
-                    Step::Work(held, task)
+                    WorkItem::Work(held, task)
                 })
             }
         })
@@ -297,7 +299,7 @@ impl<'e, I: Iterator<Item = Entry<'e>>> Feed<'e, I> {
         &mut self,
         name: &str,
         size_bytes: u64,
-        options: &NewMember,
+        options: &MemberOptions,
     ) -> Result<Option<Ahead>, WheelError> {
         let Some(ahead) = self.ahead.take().filter(|_| options.level == 0) else {
             return Ok(None);
@@ -317,13 +319,13 @@ impl<'e, I: Iterator<Item = Entry<'e>>> Feed<'e, I> {
 /// A large content, read block by block.
 struct Large<'e> {
     name: Cow<'e, str>,
-    opened: Opened<'e>,
-    options: NewMember,
+    opened: ContentReader<'e>,
+    options: MemberOptions,
     size_bytes: u64,
     is_begun: bool,
     /// What is still to be done of the content, the next part last.
-    parts: Vec<Part>,
-    old: Option<Deflated<'e>>,
+    parts: Vec<SplicePart>,
+    old: Option<DeflatedMember<'e>>,
     before: Vec<u8>,
     sha256: Sha256,
 }
@@ -331,13 +333,13 @@ struct Large<'e> {
 impl<'e> Large<'e> {
     fn new(
         name: Cow<'e, str>,
-        content: Content<'e>,
-        options: NewMember,
+        content: MemberContent<'e>,
+        options: MemberOptions,
     ) -> Result<Self, WheelError> {
         let size_bytes = content.size_bytes();
         let (mut parts, old) = match &content {
-            Content::Changed(changed) => changed.parts(options.level)?,
-            _ => (vec![Part::New(size_bytes)], None),
+            MemberContent::Changed(changed) => changed.parts(options.level)?,
+            _ => (vec![SplicePart::New(size_bytes)], None),
         };
         parts.reverse();
         let (opened, before, sha256) = (content.open(), Vec::new(), Sha256::new());
@@ -359,10 +361,10 @@ impl<'e> Large<'e> {
         let length = usize::try_from(part.content_bytes())
             .unwrap_or(usize::MAX)
             .min(BLOCK_BYTES);
-        let bytes = self.opened.take(length, &self.name)?;
+        let bytes = self.opened.read_chunk(length, &self.name)?;
         self.sha256.update(&bytes);
         let how = match (&part, self.old) {
-            (Part::Copied(bits, _), Some((archive, member, last_mark))) => How::Copied(Old {
+            (SplicePart::Copied(bits, _), Some((archive, member, last_mark))) => How::Copied(Old {
                 archive,
                 member,
                 bits: bits.clone(),
@@ -378,7 +380,7 @@ impl<'e> Large<'e> {
         if self.parts.is_empty() {
             self.opened.end()?;
             let sha256 = Digest::new(std::mem::take(&mut self.sha256).finalize().into());
-            last = Some(Told::New {
+            last = Some(WriteEvent::MemberWritten {
                 name: self.name.to_string(),
                 sha256,
                 size_bytes: self.size_bytes,
@@ -414,14 +416,14 @@ fn make(task: Task<'_>) -> Result<Made<'_>, WheelError> {
                 Digest::new(Sha256::digest(&bytes).into()),
                 bytes.len() as u64,
             );
-            let told = Told::New {
+            let told = WriteEvent::MemberWritten {
                 name: name.to_string(),
                 sha256,
                 size_bytes,
             };
             Ok(Made::Whole {
                 name,
-                packed: Packed::new(bytes, options.level),
+                packed: CompressedContent::new(bytes, options.level),
                 options,
                 told,
             })
@@ -442,7 +444,7 @@ fn make(task: Task<'_>) -> Result<Made<'_>, WheelError> {
                 let length =
                     PIECE_BYTES.min(usize::try_from(size_bytes - done).unwrap_or(PIECE_BYTES));
                 let bytes = &mut piece[..length];
-                opened.fill(bytes, &name)?;
+                opened.read_exact(bytes, &name)?;
                 crc.update(bytes);
                 sha256.update(&bytes);
                 place
@@ -469,11 +471,11 @@ fn make(task: Task<'_>) -> Result<Made<'_>, WheelError> {
                 How::New { level: 0, .. } => {}
                 How::New { before, level } => {
                     let place = if block.last.is_some() {
-                        Place::Last
+                        BlockPosition::Last
                     } else {
-                        Place::Inner
+                        BlockPosition::Inner
                     };
-                    block.bytes = deflate::block(&block.bytes, before, *level, place)
+                    block.bytes = deflate::deflate_block(&block.bytes, before, *level, place)
                         .map_err(WheelError::Write)?;
                 }
                 How::Copied(_) => block.bytes = Vec::new(),
@@ -489,13 +491,13 @@ fn make(task: Task<'_>) -> Result<Made<'_>, WheelError> {
 
 /// The member whose blocks are being written, the CRC-32 of those that were, and where in a byte
 /// they end.
-type Open = Option<(Begun, crc32fast::Hasher, Seam)>;
+type Open = Option<(OpenMember, crc32fast::Hasher, BitBuffer)>;
 
 fn write(
     made: Made<'_>,
     writer: &mut ZipWriter<'_>,
     open: &mut Open,
-    tell: &mut impl FnMut(Told),
+    tell: &mut impl FnMut(WriteEvent),
 ) -> Result<(), WheelError> {
     match made {
         Made::Copy {
@@ -505,7 +507,7 @@ fn write(
             time,
         } => {
             writer.copy(archive, member, &name, time)?;
-            tell(Told::Done(member.compressed_bytes()));
+            tell(WriteEvent::BytesDone(member.compressed_bytes()));
         }
         Made::Whole {
             name,
@@ -513,8 +515,8 @@ fn write(
             options,
             told,
         } => {
-            writer.append(&name, &packed, &options)?;
-            tell(Told::Done(packed.size_bytes()));
+            writer.add_compressed(&name, &packed, &options)?;
+            tell(WriteEvent::BytesDone(packed.size_bytes()));
             tell(told);
         }
         Made::Ahead {
@@ -524,9 +526,9 @@ fn write(
             sha256,
             size_bytes,
         } => {
-            writer.surround(&name, size_bytes, crc32, &options)?;
-            tell(Told::Done(size_bytes));
-            tell(Told::New {
+            writer.add_prewritten(&name, size_bytes, crc32, &options)?;
+            tell(WriteEvent::BytesDone(size_bytes));
+            tell(WriteEvent::MemberWritten {
                 name: name.into_owned(),
                 sha256,
                 size_bytes,
@@ -538,24 +540,24 @@ fn write(
             crc,
         } => {
             if let Some((name, size_bytes, options)) = &block.head {
-                let begun = writer.begin(name, *size_bytes, options)?;
-                *open = Some((begun, crc32fast::Hasher::new(), Seam::default()));
+                let begun = writer.begin_member(name, *size_bytes, options)?;
+                *open = Some((begun, crc32fast::Hasher::new(), BitBuffer::default()));
             }
             let (begun, mut sum, mut seam) =
                 open.take().expect("the first block of a member begins it");
             match &block.how {
                 How::New { .. } => {
-                    writer.more(&seam.align())?;
-                    writer.more(&block.bytes)?;
+                    writer.write_data(&seam.align())?;
+                    writer.write_data(&block.bytes)?;
                 }
                 How::Copied(old) => old.copy(&mut seam, writer)?,
             }
             sum.combine(&crc);
-            tell(Told::Done(size_bytes));
+            tell(WriteEvent::BytesDone(size_bytes));
             match block.last {
                 None => *open = Some((begun, sum, seam)),
                 Some(told) => {
-                    writer.end(begun, sum.finalize())?;
+                    writer.end_member(begun, sum.finalize())?;
                     tell(told);
                 }
             }
@@ -572,23 +574,23 @@ mod tests {
     use rock_sys::{Existing, FileError, PositionalFile, save};
 
     /// Some bytes, then an archive of these contents, and what was told of them.
-    fn written(contents: &[Vec<u8>], levels: &[u32], target: &mut dyn Target) -> Vec<Told> {
+    fn written(contents: &[Vec<u8>], levels: &[u32], target: &mut dyn Target) -> Vec<WriteEvent> {
         target.write_all(b"before").unwrap();
         let entries = contents
             .iter()
             .zip(levels)
             .enumerate()
-            .map(|(at, (content, &level))| Entry::New {
+            .map(|(at, (content, &level))| ZipEntry::New {
                 name: format!("member {at}").into(),
-                content: Content::Source(content),
-                options: NewMember {
+                content: MemberContent::Source(content),
+                options: MemberOptions {
                     level,
-                    ..NewMember::default()
+                    ..MemberOptions::default()
                 },
             });
         let (mut writer, mut told) = (ZipWriter::new(target), Vec::new());
         write_entries(&mut writer, entries, |one| {
-            told.extend(matches!(one, Told::New { .. }).then_some(one));
+            told.extend(matches!(one, WriteEvent::MemberWritten { .. }).then_some(one));
         })
         .unwrap();
         writer.finish().unwrap();

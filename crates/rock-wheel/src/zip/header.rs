@@ -2,7 +2,7 @@
 
 use super::super::WheelError;
 use super::local::LOCAL_SIGNATURE;
-use super::{FLAG_DESCRIPTOR, FLAG_UTF8, FULL_16, FULL_32, Member, ZIP64_FIELD};
+use super::{FLAG_DESCRIPTOR, FLAG_UTF8, FULL_16, FULL_32, ZIP64_FIELD, ZipMember};
 
 /// Host 3 is Unix: the upper half of the external attributes is a mode (APPNOTE 4.4.2).
 pub(super) const MADE_ON_UNIX: u16 = 3 << 8;
@@ -12,31 +12,35 @@ const VERSION_ZIP64: u16 = 45;
 
 /// How the sizes of a member stand in its local header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sizes {
+pub(super) enum SizeEncoding {
     /// In the header itself.
-    Narrow,
+    Plain,
     /// In a ZIP64 field, which has both or is not there (APPNOTE 4.5.3).
-    Wide,
+    Zip64,
 }
 
-impl Sizes {
+impl SizeEncoding {
     /// What these sizes need.
-    pub(super) fn of(member: &Member) -> Self {
+    pub(super) fn of(member: &ZipMember) -> Self {
         let is_wide = |size: u64| size >= FULL_32.into();
         if is_wide(member.size_bytes) || is_wide(member.compressed_bytes) {
-            Self::Wide
+            Self::Zip64
         } else {
-            Self::Narrow
+            Self::Plain
         }
     }
 }
 
 /// A local header with its name and extra fields (APPNOTE 4.3.7).
-pub(super) fn local(member: &Member, sizes: Sizes, extra: &[u8]) -> Result<Vec<u8>, WheelError> {
+pub(super) fn local_header(
+    member: &ZipMember,
+    sizes: SizeEncoding,
+    extra: &[u8],
+) -> Result<Vec<u8>, WheelError> {
     let fields = with_zip64(&wide_sizes(member, sizes), extra);
     let mut header = Vec::with_capacity(64 + member.name.len());
     header.extend(LOCAL_SIGNATURE.to_le_bytes());
-    header.extend(version(sizes == Sizes::Wide).to_le_bytes());
+    header.extend(version(sizes == SizeEncoding::Zip64).to_le_bytes());
     header.extend(common(member, sizes));
     header.extend(length(member, member.name.as_bytes())?.to_le_bytes());
     header.extend(length(member, &fields)?.to_le_bytes());
@@ -47,12 +51,12 @@ pub(super) fn local(member: &Member, sizes: Sizes, extra: &[u8]) -> Result<Vec<u
 
 /// Adds a central header with its name, extra fields and comment (APPNOTE 4.3.12).
 pub(super) fn central(
-    member: &Member,
+    member: &ZipMember,
     offset: u64,
     extra: &[u8],
     headers: &mut Vec<u8>,
 ) -> Result<(), WheelError> {
-    let sizes = Sizes::of(member);
+    let sizes = SizeEncoding::of(member);
     let wide_offset = (offset >= FULL_32.into()).then_some(offset);
     let values: Vec<u64> = wide_sizes(member, sizes)
         .into_iter()
@@ -80,7 +84,7 @@ pub(super) fn central(
 }
 
 /// The end record, behind a ZIP64 one where a number needs it (APPNOTE 4.3.14 to 4.3.16).
-pub(super) fn end(count: u64, offset: u64, length: u64) -> Vec<u8> {
+pub(super) fn end_records(count: u64, offset: u64, length: u64) -> Vec<u8> {
     let mut end = Vec::new();
     if count >= FULL_16.into() || length >= FULL_32.into() || offset >= FULL_32.into() {
         end.extend(b"PK\x06\x06");
@@ -109,7 +113,7 @@ pub(super) fn end(count: u64, offset: u64, length: u64) -> Vec<u8> {
 }
 
 /// What both headers have in the middle: flags to sizes.
-fn common(member: &Member, sizes: Sizes) -> Vec<u8> {
+fn common(member: &ZipMember, sizes: SizeEncoding) -> Vec<u8> {
     let flags = member.flags & !(FLAG_DESCRIPTOR | FLAG_UTF8)
         | if member.name.is_ascii() { 0 } else { FLAG_UTF8 };
     let mut common = Vec::with_capacity(20);
@@ -124,7 +128,7 @@ fn common(member: &Member, sizes: Sizes) -> Vec<u8> {
     common.extend(member.crc32.to_le_bytes());
     for size in [member.compressed_bytes, member.size_bytes] {
         common.extend(
-            if sizes == Sizes::Wide {
+            if sizes == SizeEncoding::Zip64 {
                 FULL_32
             } else {
                 narrow(size)
@@ -139,8 +143,8 @@ fn version(has_zip64: bool) -> u16 {
     if has_zip64 { VERSION_ZIP64 } else { VERSION }
 }
 
-fn wide_sizes(member: &Member, sizes: Sizes) -> Vec<u64> {
-    if sizes == Sizes::Wide {
+fn wide_sizes(member: &ZipMember, sizes: SizeEncoding) -> Vec<u64> {
+    if sizes == SizeEncoding::Zip64 {
         vec![member.size_bytes, member.compressed_bytes]
     } else {
         Vec::new()
@@ -168,7 +172,7 @@ fn with_zip64(values: &[u64], others: &[u8]) -> Vec<u8> {
     fields
 }
 
-fn length(member: &Member, part: &[u8]) -> Result<u16, WheelError> {
+fn length(member: &ZipMember, part: &[u8]) -> Result<u16, WheelError> {
     u16::try_from(part.len()).map_err(|_| WheelError::UnsafeName {
         member: member.name.chars().take(80).collect(),
         reason: "it is longer than a zip header can say",

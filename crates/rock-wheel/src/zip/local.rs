@@ -1,10 +1,10 @@
 //! Local headers: the second description of each member, in front of its data.
 
 use super::super::WheelError;
-use super::bytes::{extra_fields, u16_at, u32_at, without_fields};
-use super::central::Wide;
-use super::policy::{HeaderKind, HeaderRecord};
-use super::{FLAG_DESCRIPTOR, FLAG_UTF8, Member, ZIP64_FIELD};
+use super::archive_rules::{HeaderKind, HeaderRecord};
+use super::central::Zip64Extra;
+use super::fields::{extra_fields, u16_at, u32_at, without_fields};
+use super::{FLAG_DESCRIPTOR, FLAG_UTF8, ZIP64_FIELD, ZipMember};
 use rock_bytes::ReadAt;
 
 /// The fixed part of a local header (APPNOTE 4.3.7).
@@ -14,13 +14,13 @@ pub(super) const LOCAL_SIGNATURE: u32 = 0x0403_4b50;
 /// Compares a member's local header with its central one, and finds out where its data begins.
 ///
 /// `end` is where the central directory begins: no data lies behind it.
-pub(super) fn check_local(
+pub(super) fn check_local_header(
     source: &dyn ReadAt,
-    member: &mut Member,
+    member: &mut ZipMember,
     end: u64,
 ) -> Result<(), WheelError> {
     let offset = member.header_offset;
-    let damaged = |reason: String| WheelError::Damaged { offset, reason };
+    let damaged = |reason: String| WheelError::DamagedZip { offset, reason };
     let length = LOCAL_BYTES + usize::from(member.raw_name_bytes);
     if offset
         .checked_add(length as u64)
@@ -41,13 +41,13 @@ pub(super) fn check_local(
             member.name
         )));
     }
-    let differs = |what| WheelError::HeadersDiffer {
+    let differs = |what| WheelError::HeaderMismatch {
         member: member.name.clone(),
         what,
     };
     let flags = u16_at(&header, 6);
     let raw_name = &header[LOCAL_BYTES..];
-    let name = super::name::member_name(raw_name, flags).map_err(|_| differs("name"))?;
+    let name = super::name::parse_member_name(raw_name, flags).map_err(|_| differs("name"))?;
     if u16_at(&header, 26) != member.raw_name_bytes || name != member.name {
         return Err(differs("name"));
     }
@@ -89,10 +89,10 @@ pub(super) fn check_local(
     let zip64 = extra_fields(&extra)
         .find(|(id, _)| *id == ZIP64_FIELD)
         .map(|(_, content)| content);
-    let mut wide = Wide {
+    let mut wide = Zip64Extra {
         rest: zip64.unwrap_or_default(),
     };
-    let [size, compressed] = slots.map(|slot| wide.value(slot));
+    let [size, compressed] = slots.map(|slot| wide.take_value(slot));
     let has_descriptor = flags & FLAG_DESCRIPTOR != 0;
     let fits = |value: Option<u64>, expected| {
         value == Some(expected) || (has_descriptor && value.unwrap_or(0) == 0)
@@ -109,7 +109,7 @@ pub(super) fn check_local(
 }
 
 /// The extra fields of a member's local header that are not about sizes.
-pub(super) fn local_extra(source: &dyn ReadAt, member: &Member) -> Result<Vec<u8>, WheelError> {
+pub(super) fn local_extra(source: &dyn ReadAt, member: &ZipMember) -> Result<Vec<u8>, WheelError> {
     let mut fixed = [0; LOCAL_BYTES];
     source
         .read_exact_at(&mut fixed, member.header_offset)

@@ -4,14 +4,14 @@ use super::DosTime;
 
 /// How the data of a member is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum CompressionMethod {
     /// As it is.
     Stored,
     /// Deflated.
     Deflated,
 }
 
-impl Method {
+impl CompressionMethod {
     /// The number in headers (APPNOTE 4.4.5).
     pub(super) fn number(self) -> u16 {
         match self {
@@ -36,11 +36,11 @@ impl Method {
 
 /// A file or folder in an archive, as both of its headers describe it.
 #[derive(Debug, Clone)]
-pub struct Member {
+pub struct ZipMember {
     pub(super) name: String,
     /// How many bytes its name takes in the headers.
     pub(super) raw_name_bytes: u16,
-    pub(super) method: Method,
+    pub(super) method: CompressionMethod,
     pub(super) flags: u16,
     pub(super) crc32: u32,
     pub(super) compressed_bytes: u64,
@@ -59,14 +59,14 @@ pub struct Member {
     pub(super) has_local_zip64: bool,
 }
 
-impl Member {
+impl ZipMember {
     /// The path in the archive; folders end with `/`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Whether it is a folder.
-    pub fn is_folder(&self) -> bool {
+    pub fn is_dir(&self) -> bool {
         self.name.ends_with('/')
     }
 
@@ -81,7 +81,7 @@ impl Member {
     }
 
     /// How it is stored.
-    pub fn method(&self) -> Method {
+    pub fn method(&self) -> CompressionMethod {
         self.method
     }
 

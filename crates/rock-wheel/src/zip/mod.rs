@@ -6,35 +6,35 @@
 //! opened.
 
 mod archive;
-mod bytes;
+mod archive_rules;
 mod central;
 mod content;
-mod data;
 mod deflate;
-mod end;
 mod entries;
+mod eocd;
+mod fields;
 mod header;
 pub(super) mod limits;
 mod local;
 mod member;
+mod member_reader;
+mod member_view;
 mod name;
-mod policy;
 mod splice;
 mod stretches;
 mod time;
-mod view;
-mod write;
+mod writer;
 
-pub use archive::Archive;
-pub use content::{Changed, Content};
-pub use data::MemberReader;
-pub use entries::{Entry, Told, write_entries};
-pub use member::{Member, Method};
-pub(super) use name::check_name;
-pub use policy::{Rule, Violation};
+pub use archive::ZipArchive;
+pub use archive_rules::{ArchiveRule, ArchiveViolation};
+pub use content::{ChangedContent, MemberContent};
+pub use entries::{WriteEvent, ZipEntry, write_entries};
+pub use member::{CompressionMethod, ZipMember};
+pub use member_reader::MemberReader;
+pub use member_view::{ContentObserver, MemberView};
+pub(super) use name::check_member_name;
 pub use time::DosTime;
-pub use view::{MemberView, Observer};
-pub use write::{NewMember, ZipWriter};
+pub use writer::{MemberOptions, ZipWriter};
 
 /// Marks a 16-bit count that stands in the ZIP64 record (APPNOTE 4.4.1.4).
 const FULL_16: u16 = u16::MAX;

@@ -10,7 +10,7 @@ use super::limits::{MAX_NAME_BYTES, MAX_NAME_PART_BYTES};
 const SHOWN_BYTES: usize = 200;
 
 /// Reads and checks the name of a member.
-pub(super) fn member_name(bytes: &[u8], flags: u16) -> Result<String, WheelError> {
+pub(super) fn parse_member_name(bytes: &[u8], flags: u16) -> Result<String, WheelError> {
     let refuse = |reason| {
         let shown = &bytes[..bytes.len().min(SHOWN_BYTES)];
         let more = if shown.len() < bytes.len() { "…" } else { "" };
@@ -65,32 +65,35 @@ fn is_unprintable(character: char) -> bool {
 }
 
 /// Checks the name of a new member.
-pub(in super::super) fn check_name(name: &str) -> Result<(), WheelError> {
-    member_name(name.as_bytes(), FLAG_UTF8).map(drop)
+pub(in super::super) fn check_member_name(name: &str) -> Result<(), WheelError> {
+    parse_member_name(name.as_bytes(), FLAG_UTF8).map(drop)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FLAG_UTF8, member_name};
+    use super::{FLAG_UTF8, parse_member_name};
 
     #[test]
     fn names_that_leave_the_folder_or_mean_two_things_are_refused() {
         for name in [
             "", "/", "/etc/x", "a/../b", "..", "a//b", "./a", "a/.", "a\\b", "C:/x", "a\0b",
         ] {
-            assert!(member_name(name.as_bytes(), 0).is_err(), "{name:?}");
+            assert!(parse_member_name(name.as_bytes(), 0).is_err(), "{name:?}");
         }
         for name in ["a", "a/", "a/b.so", "..a/b..", "a b", "ab:c"] {
-            assert_eq!(member_name(name.as_bytes(), 0).unwrap(), name);
+            assert_eq!(parse_member_name(name.as_bytes(), 0).unwrap(), name);
         }
     }
 
     #[test]
     fn names_are_utf_8_and_marked_so_where_they_are_not_ascii() {
-        assert_eq!(member_name("ü/é".as_bytes(), FLAG_UTF8).unwrap(), "ü/é");
-        assert!(member_name(b"\x81/\xff", 0).is_err());
-        assert!(member_name("ü".as_bytes(), 0).is_err());
-        assert!(member_name(b"\x81", FLAG_UTF8).is_err());
+        assert_eq!(
+            parse_member_name("ü/é".as_bytes(), FLAG_UTF8).unwrap(),
+            "ü/é"
+        );
+        assert!(parse_member_name(b"\x81/\xff", 0).is_err());
+        assert!(parse_member_name("ü".as_bytes(), 0).is_err());
+        assert!(parse_member_name(b"\x81", FLAG_UTF8).is_err());
     }
 
     /// Controls of ASCII and Latin-1, a direction mark, a byte order mark, private use and
@@ -102,18 +105,18 @@ mod tests {
             "\u{378}",
         ] {
             assert!(
-                member_name(format!("a{character}b").as_bytes(), FLAG_UTF8).is_err(),
+                parse_member_name(format!("a{character}b").as_bytes(), FLAG_UTF8).is_err(),
                 "{character:?}"
             );
         }
         for name in ["a b", "日本語.py", "🌈.py", "e\u{301}"] {
-            assert_eq!(member_name(name.as_bytes(), FLAG_UTF8).unwrap(), name);
+            assert_eq!(parse_member_name(name.as_bytes(), FLAG_UTF8).unwrap(), name);
         }
     }
 
     #[test]
     fn names_have_at_most_2048_bytes_and_255_in_each_part() {
-        let check = |name: String| member_name(name.as_bytes(), FLAG_UTF8).is_ok();
+        let check = |name: String| parse_member_name(name.as_bytes(), FLAG_UTF8).is_ok();
         assert!(check("a".repeat(255)) && check(format!("{}/", "a".repeat(255))));
         assert!(!check("a".repeat(256)) && !check(format!("b/{}", "ü".repeat(128))));
         let parts = "abcdefg/".repeat(2048 / 8);

@@ -5,19 +5,19 @@ use std::io;
 use std::ops::Range;
 
 use super::deflate::WINDOW_BYTES;
-use super::stretches::Stretches;
+use super::stretches::BlockIndex;
 use rock_bytes::{PIECE_BYTES, ReadAt};
 
 /// A part of new data, in order; what follows begins where it ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum SplicePart {
     /// Blocks of the old data: their bits, and how much they inflate to.
     Copied(Range<u64>, u64),
     /// So many bytes of the content, deflated anew.
     New(u64),
 }
 
-impl Part {
+impl SplicePart {
     /// How much it inflates to.
     pub(super) fn content_bytes(&self) -> u64 {
         match self {
@@ -41,14 +41,14 @@ impl Part {
 /// new one, sorted; from `kept_bytes` on all differs. The last part is always a new one, which ends
 /// the data.
 pub(super) fn parts(
-    old: &Stretches,
+    old: &BlockIndex,
     changed: &[Range<u64>],
     kept_bytes: u64,
     size_bytes: u64,
-) -> Vec<Part> {
+) -> Vec<SplicePart> {
     let mut parts = Vec::new();
     let mut told = 0;
-    for stretch in &old.list {
+    for stretch in &old.runs {
         let content = &stretch.content;
         if content.end > kept_bytes.min(size_bytes) {
             break;
@@ -64,27 +64,27 @@ pub(super) fn parts(
             continue;
         }
         if content.start > told {
-            parts.push(Part::New(content.start - told));
+            parts.push(SplicePart::New(content.start - told));
         }
         match parts.last_mut() {
-            Some(Part::Copied(bits, bytes)) if bits.end == stretch.bits.start => {
+            Some(SplicePart::Copied(bits, bytes)) if bits.end == stretch.bits.start => {
                 bits.end = stretch.bits.end;
                 *bytes += content.end - content.start;
             }
-            _ => parts.push(Part::Copied(
+            _ => parts.push(SplicePart::Copied(
                 stretch.bits.clone(),
                 content.end - content.start,
             )),
         }
         told = content.end;
     }
-    parts.push(Part::New(size_bytes - told));
+    parts.push(SplicePart::New(size_bytes - told));
     parts
 }
 
 /// Bits that wait for those that fill their byte.
 #[derive(Debug, Default)]
-pub(super) struct Seam {
+pub(super) struct BitBuffer {
     held: u64,
     count: u32,
 }
@@ -92,7 +92,7 @@ pub(super) struct Seam {
 /// An empty block that is not compressed, from its length on (RFC 1951, 3.2.4).
 const EMPTY_BLOCK: [u8; 4] = [0, 0, 0xff, 0xff];
 
-impl Seam {
+impl BitBuffer {
     /// The bytes that lead to a whole byte: none, or an empty block.
     pub(super) fn align(&mut self) -> Vec<u8> {
         if self.count == 0 {
@@ -194,7 +194,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::stretches::stretches;
-    use super::super::{Archive, Changed, Content, Entry, NewMember, ZipWriter, write_entries};
+    use super::super::{
+        ChangedContent, MemberContent, MemberOptions, ZipArchive, ZipEntry, ZipWriter,
+        write_entries,
+    };
     use super::*;
 
     /// Bytes that compress as libraries do: noise, repetitions from before, and runs.
@@ -229,9 +232,9 @@ mod tests {
             .add(
                 "lib.so",
                 content,
-                &NewMember {
+                &MemberOptions {
                     level,
-                    ..NewMember::default()
+                    ..MemberOptions::default()
                 },
             )
             .unwrap();
@@ -242,20 +245,20 @@ mod tests {
     /// The archive with the new content, made out of the old one.
     fn changed(archive: &[u8], new: &Vec<u8>, places: Vec<Range<u64>>, kept_bytes: u64) -> Vec<u8> {
         let archive = &archive.to_vec();
-        let old = Archive::open(archive).unwrap();
-        let change = Changed {
+        let old = ZipArchive::open(archive).unwrap();
+        let change = ChangedContent {
             archive: &old,
             member: &old.members()[0],
             source: new,
-            places,
+            changed_ranges: places,
             kept_bytes,
         };
-        let entry = Entry::New {
+        let entry = ZipEntry::New {
             name: "lib.so".into(),
-            content: Content::Changed(change),
-            options: NewMember {
+            content: MemberContent::Changed(change),
+            options: MemberOptions {
                 level: 6,
-                ..NewMember::default()
+                ..MemberOptions::default()
             },
         };
         let mut bytes = Vec::new();
@@ -267,7 +270,7 @@ mod tests {
 
     fn read(archive: &[u8]) -> Vec<u8> {
         let bytes = archive.to_vec();
-        let archive = Archive::open(&bytes).unwrap();
+        let archive = ZipArchive::open(&bytes).unwrap();
         archive.read(&archive.members()[0], 1 << 30).unwrap()
     }
 
@@ -285,7 +288,7 @@ mod tests {
         new.extend_from_slice(&[7; 10_000]);
         let place = middle as u64..middle as u64 + 1;
         let parts = {
-            let opened = Archive::open(&archive).unwrap();
+            let opened = ZipArchive::open(&archive).unwrap();
             let member = &opened.members()[0];
             let data = member.data_offset..member.data_offset + member.compressed_bytes;
             let stretches = stretches(&archive, data, member.size_bytes)
@@ -301,7 +304,7 @@ mod tests {
         let copied: u64 = parts
             .iter()
             .map(|part| {
-                if let Part::Copied(_, bytes) = part {
+                if let SplicePart::Copied(_, bytes) = part {
                     *bytes
                 } else {
                     0

@@ -10,7 +10,7 @@ use rock_bytes::{PIECE_BYTES, ReadAt};
 
 /// Blocks that follow one another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct BlockRun {
     /// Their place in the data, in bits from its start.
     pub(super) bits: Range<u64>,
     /// What they inflate to: its place in the content.
@@ -21,11 +21,11 @@ pub(super) struct Stretch {
 
 /// Deflated data, as far as its blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stretches {
+pub(super) struct BlockIndex {
     /// All of the data and all of the content, in order.
-    pub(super) list: Vec<Stretch>,
+    pub(super) runs: Vec<BlockRun>,
     /// The bit that says of the last block that it is the last.
-    pub(super) last_mark: u64,
+    pub(super) final_bit: u64,
 }
 
 /// Blocks are told together until they inflate to so much: finer ones are of no use.
@@ -40,7 +40,7 @@ pub(super) fn stretches(
     source: &dyn ReadAt,
     data: Range<u64>,
     size_bytes: u64,
-) -> io::Result<Option<Stretches>> {
+) -> io::Result<Option<BlockIndex>> {
     match Walk::new(source, data, size_bytes).all() {
         Ok(stretches) => Ok(Some(stretches)),
         Err(Stop::Damaged) => Ok(None),
@@ -283,7 +283,7 @@ struct Walk<'s> {
     size_bytes: u64,
     literals: Code,
     distances: Code,
-    found: Stretches,
+    found: BlockIndex,
     /// How much of the content was passed.
     passed: u64,
     blocks: u32,
@@ -302,9 +302,9 @@ impl<'s> Walk<'s> {
             loaded: 0,
             length,
         };
-        let found = Stretches {
-            list: Vec::new(),
-            last_mark: 0,
+        let found = BlockIndex {
+            runs: Vec::new(),
+            final_bit: 0,
         };
         Self {
             bits,
@@ -317,7 +317,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    fn all(mut self) -> Result<Stretches, Stop> {
+    fn all(mut self) -> Result<BlockIndex, Stop> {
         loop {
             let (from, passed) = (self.bits.position(), self.passed);
             self.bits.fill()?;
@@ -343,7 +343,7 @@ impl<'s> Walk<'s> {
             {
                 return Err(Stop::Damaged);
             }
-            match self.found.list.last_mut() {
+            match self.found.runs.last_mut() {
                 Some(last)
                     if !is_stored
                         && !last.is_stored
@@ -354,7 +354,7 @@ impl<'s> Walk<'s> {
                 }
                 _ => {
                     let content = passed..self.passed;
-                    self.found.list.push(Stretch {
+                    self.found.runs.push(BlockRun {
                         bits: from..to,
                         content,
                         is_stored,
@@ -362,7 +362,7 @@ impl<'s> Walk<'s> {
                 }
             }
             if is_last {
-                self.found.last_mark = from;
+                self.found.final_bit = from;
                 let is_whole = self.passed == self.size_bytes && to.div_ceil(8) == self.bits.length;
                 return if is_whole {
                     Ok(self.found)

@@ -13,9 +13,9 @@ fn written(members: &[(&str, &[u8], u32)]) -> Vec<u8> {
             .add(
                 name,
                 content,
-                &NewMember {
+                &MemberOptions {
                     level: *level,
-                    ..NewMember::default()
+                    ..MemberOptions::default()
                 },
             )
             .unwrap();
@@ -35,7 +35,7 @@ fn sample() -> Vec<u8> {
 /// All members with their contents, or the first fault.
 fn read(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, WheelError> {
     let source = bytes.to_vec();
-    let archive = Archive::open(&source)?;
+    let archive = ZipArchive::open(&source)?;
     archive
         .members()
         .iter()
@@ -80,8 +80,8 @@ fn stored_deflated_and_folder_members_read_back() {
     ];
     assert_eq!(read(&sample()).unwrap(), expect);
     let source = sample();
-    let archive = Archive::open(&source).unwrap();
-    assert_eq!(archive.members()[0].method(), Method::Deflated);
+    let archive = ZipArchive::open(&source).unwrap();
+    assert_eq!(archive.members()[0].method(), CompressionMethod::Deflated);
     assert_eq!(archive.members()[2].unix_mode(), 0o100_644);
 }
 
@@ -134,7 +134,7 @@ fn an_archive_comment_is_kept_apart() {
     bytes[length - 2..].copy_from_slice(&5_u16.to_le_bytes());
     bytes.extend(b"hello");
     assert_eq!(read(&bytes).unwrap().len(), 3);
-    assert_eq!(Archive::open(&bytes).unwrap().comment(), b"hello");
+    assert_eq!(ZipArchive::open(&bytes).unwrap().comment(), b"hello");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn members_that_share_bytes_are_refused() {
     let offset = bytes[first + 42..first + 46].to_vec();
     bytes[second + 42..second + 46].copy_from_slice(&offset);
     assert!(
-        matches!(read(&bytes), Err(WheelError::HeadersDiffer { .. })),
+        matches!(read(&bytes), Err(WheelError::HeaderMismatch { .. })),
         "the name there is another"
     );
 
@@ -220,9 +220,9 @@ fn members_that_share_bytes_are_refused() {
         .add(
             "outer",
             local,
-            &NewMember {
+            &MemberOptions {
                 level: 0,
-                ..NewMember::default()
+                ..MemberOptions::default()
             },
         )
         .unwrap();
@@ -230,9 +230,9 @@ fn members_that_share_bytes_are_refused() {
         .add(
             "inner",
             b"x",
-            &NewMember {
+            &MemberOptions {
                 level: 0,
-                ..NewMember::default()
+                ..MemberOptions::default()
             },
         )
         .unwrap();
@@ -254,9 +254,9 @@ fn a_symbolic_link_is_refused() {
         .add(
             "lib.so",
             b"lib.so.1",
-            &NewMember {
+            &MemberOptions {
                 unix_mode: 0o120_777,
-                ..NewMember::default()
+                ..MemberOptions::default()
             },
         )
         .unwrap();
@@ -295,7 +295,7 @@ fn data_that_inflates_to_more_than_its_header_says_stops_there() {
 fn deflated_members_claim_at_most_1032_times_their_data() {
     let content = vec![0; 5000];
     let bytes = written(&[("zeros", &content, 9)]);
-    let compressed_bytes = Archive::open(&bytes).unwrap().members()[0].compressed_bytes();
+    let compressed_bytes = ZipArchive::open(&bytes).unwrap().members()[0].compressed_bytes();
     let claiming = |size_bytes: u64| {
         let mut bytes = bytes.clone();
         for (kind, at) in [(LOCAL, 22), (CENTRAL, 24)] {
@@ -307,10 +307,12 @@ fn deflated_members_claim_at_most_1032_times_their_data() {
     };
     let limit = compressed_bytes * 1032;
     assert_eq!(
-        Archive::open(&claiming(limit)).unwrap().members()[0].size_bytes(),
+        ZipArchive::open(&claiming(limit)).unwrap().members()[0].size_bytes(),
         limit
     );
-    let refused = Archive::open(&claiming(limit + 1)).unwrap_err().to_string();
+    let refused = ZipArchive::open(&claiming(limit + 1))
+        .unwrap_err()
+        .to_string();
     let expected = format!(
         "{} bytes, more than {compressed_bytes} bytes of deflated data hold",
         limit + 1
@@ -349,7 +351,7 @@ fn data_descriptors_of_streamed_archives_are_read() {
     );
 
     // Copied, they stand in ordinary headers.
-    let archive = Archive::open(&bytes).unwrap();
+    let archive = ZipArchive::open(&bytes).unwrap();
     let mut copy = Vec::new();
     let mut writer = ZipWriter::new(&mut copy);
     for member in archive.members() {
@@ -366,7 +368,7 @@ fn data_descriptors_of_streamed_archives_are_read() {
             .all(|m| m.flags & FLAG_DESCRIPTOR != 0)
     );
     assert!(
-        Archive::open(&copy)
+        ZipArchive::open(&copy)
             .unwrap()
             .members()
             .iter()
@@ -395,7 +397,7 @@ fn a_zip64_field_with_more_than_it_should_hold_is_read_and_noticed() {
     let mut tail = plain[end..].to_vec();
     tail[12..16].copy_from_slice(&u32::try_from(47 + 12).unwrap().to_le_bytes());
     bytes.extend(tail);
-    assert!(Archive::open(&bytes).unwrap().members()[0].has_inexact_zip64());
+    assert!(ZipArchive::open(&bytes).unwrap().members()[0].has_inexact_zip64());
 }
 
 /// Bytes that are zero but for some stretches: a large file that takes no room.
@@ -467,7 +469,7 @@ const LARGE: u64 = 5 << 30;
 /// An archive in which a stored member of 5 GiB lies between two small ones.
 fn large() -> Sparse {
     let small = written(&[("first", b"1", 0), ("zeros", b"", 0), ("last", b"2", 0)]);
-    let archive = Archive::open(&small).unwrap();
+    let archive = ZipArchive::open(&small).unwrap();
     let mut sparse = Sparse::default();
     let mut writer = ZipWriter::new(&mut sparse);
     for member in archive.members() {
@@ -483,9 +485,9 @@ fn large() -> Sparse {
                 .add(
                     &member.name,
                     &content,
-                    &NewMember {
+                    &MemberOptions {
                         level: 0,
-                        ..NewMember::default()
+                        ..MemberOptions::default()
                     },
                 )
                 .unwrap();
@@ -498,8 +500,12 @@ fn large() -> Sparse {
 #[test]
 fn a_member_of_5_gib_and_one_behind_it_need_zip64_and_are_found() {
     let sparse = large();
-    let archive = Archive::open(&sparse).unwrap();
-    let sizes: Vec<u64> = archive.members().iter().map(Member::size_bytes).collect();
+    let archive = ZipArchive::open(&sparse).unwrap();
+    let sizes: Vec<u64> = archive
+        .members()
+        .iter()
+        .map(ZipMember::size_bytes)
+        .collect();
     assert_eq!(sizes, [1, LARGE, 1]);
     assert_eq!(
         archive.read(archive.member("last").unwrap(), 9).unwrap(),
@@ -513,7 +519,7 @@ fn a_member_of_5_gib_and_one_behind_it_need_zip64_and_are_found() {
     );
     assert!(matches!(
         archive.read(&archive.members()[1], 1 << 20),
-        Err(WheelError::TooLarge { .. })
+        Err(WheelError::MemberTooLarge { .. })
     ));
 }
 
@@ -532,10 +538,10 @@ fn zip64_fields_hold_exactly_the_values_whose_slots_are_full() {
         let header = &central[at..];
         let full = [20, 24, 42]
             .iter()
-            .filter(|slot| bytes::u32_at(header, **slot) == FULL_32)
+            .filter(|slot| fields::u32_at(header, **slot) == FULL_32)
             .count();
-        let [name, extra] = [28, 30].map(|slot| usize::from(bytes::u16_at(header, slot)));
-        let field = bytes::extra_fields(&header[46 + name..46 + name + extra])
+        let [name, extra] = [28, 30].map(|slot| usize::from(fields::u16_at(header, slot)));
+        let field = fields::extra_fields(&header[46 + name..46 + name + extra])
             .find(|(id, _)| *id == ZIP64_FIELD);
         assert_eq!(field.map_or(0, |(_, content)| content.len()), full * 8);
         lengths.push(full);
@@ -553,11 +559,11 @@ fn seventy_thousand_members_need_a_zip64_count_and_are_found() {
     let mut writer = ZipWriter::new(&mut bytes);
     for number in 0..70_000 {
         writer
-            .add(&format!("m{number}"), b"", &NewMember::default())
+            .add(&format!("m{number}"), b"", &MemberOptions::default())
             .unwrap();
     }
     writer.finish().unwrap();
-    let archive = Archive::open(&bytes).unwrap();
+    let archive = ZipArchive::open(&bytes).unwrap();
     assert_eq!(archive.members().len(), 70_000);
     assert!(archive.member("m69999").is_some() && archive.member("m70000").is_none());
     let mut theirs = zip::ZipArchive::new(Cursor::new(&bytes)).unwrap();
@@ -573,7 +579,7 @@ fn a_table_of_contents_is_read_within_limits() {
         size: 64 << 20,
     };
     let told = |count, length| {
-        let end = end::End {
+        let end = eocd::CentralDirectory {
             offset: 0,
             length,
             count,
@@ -604,15 +610,15 @@ fn a_table_of_contents_is_read_within_limits() {
 fn begun(size_bytes: u64, level: u32, data_bytes: u64) -> Sparse {
     let mut sparse = Sparse::default();
     let mut writer = ZipWriter::new(&mut sparse);
-    let options = NewMember {
+    let options = MemberOptions {
         level,
-        ..NewMember::default()
+        ..MemberOptions::default()
     };
-    let begun = writer.begin("big", size_bytes, &options).unwrap();
-    writer.more(b"xyz").unwrap();
+    let begun = writer.begin_member("big", size_bytes, &options).unwrap();
+    writer.write_data(b"xyz").unwrap();
     let hole = data_bytes.saturating_sub(3);
     writer.skip(hole).unwrap();
-    writer.end(begun, 7).unwrap();
+    writer.end_member(begun, 7).unwrap();
     writer.add("last", b"2", &options).unwrap();
     let length = writer.finish().unwrap();
     assert_eq!(length, sparse.size);
@@ -631,7 +637,7 @@ fn a_member_of_unknown_compressed_size_has_zip64_only_where_a_size_needs_it() {
         ((4 << 30) - 2, 6, (4 << 30) + 7),
     ] {
         let sparse = begun(size, level, data);
-        let archive = Archive::open(&sparse).unwrap();
+        let archive = ZipArchive::open(&sparse).unwrap();
         let big = &archive.members()[0];
         let found = (
             big.size_bytes(),
@@ -647,7 +653,7 @@ fn a_member_of_unknown_compressed_size_has_zip64_only_where_a_size_needs_it() {
             .map(|(_, bytes)| bytes)
             .find(|bytes| bytes.starts_with(CENTRAL))
             .unwrap();
-        let has_field = bytes::u16_at(central, 30) > 0;
+        let has_field = fields::u16_at(central, 30) > 0;
         assert_eq!(
             has_field,
             size >= u64::from(FULL_32) || data >= u64::from(FULL_32),
@@ -660,9 +666,11 @@ fn a_member_of_unknown_compressed_size_has_zip64_only_where_a_size_needs_it() {
 fn data_that_outgrows_the_room_of_its_header_is_an_error() {
     let mut sparse = Sparse::default();
     let mut writer = ZipWriter::new(&mut sparse);
-    let begun = writer.begin("big", 100, &NewMember::default()).unwrap();
+    let begun = writer
+        .begin_member("big", 100, &MemberOptions::default())
+        .unwrap();
     writer.skip(5 << 30).unwrap();
-    assert!(writer.end(begun, 7).is_err());
+    assert!(writer.end_member(begun, 7).is_err());
 }
 
 fn contents() -> impl Strategy<Value = Vec<(String, Vec<u8>, u32)>> {
@@ -697,7 +705,7 @@ proptest! {
         let mut bytes = Vec::new();
         let mut writer = ZipWriter::new(&mut bytes);
         for (name, content, level) in &members {
-            writer.add(name, content, &NewMember { level: *level, ..NewMember::default() }).unwrap();
+            writer.add(name, content, &MemberOptions { level: *level, ..MemberOptions::default() }).unwrap();
         }
         prop_assert_eq!(writer.finish().unwrap(), bytes.len() as u64);
         let expect: Vec<(String, Vec<u8>)> = members.iter().map(|(n, c, _)| (n.clone(), c.clone())).collect();
@@ -725,7 +733,7 @@ proptest! {
         let bytes = writer.finish().unwrap().into_inner();
         let expect: Vec<(String, Vec<u8>)> = members.iter().map(|(n, c, _)| (n.clone(), c.clone())).collect();
         prop_assert_eq!(&read(&bytes).unwrap(), &expect);
-        let archive = Archive::open(&bytes).unwrap();
+        let archive = ZipArchive::open(&bytes).unwrap();
         let mut copy = Vec::new();
         let mut writer = ZipWriter::new(&mut copy);
         for member in archive.members() {
@@ -733,7 +741,7 @@ proptest! {
         }
         writer.finish().unwrap();
         prop_assert_eq!(&read(&copy).unwrap(), &expect);
-        prop_assert!(Archive::open(&copy).unwrap().members().iter().all(|m| m.unix_mode() & 0o777 == 0o755));
+        prop_assert!(ZipArchive::open(&copy).unwrap().members().iter().all(|m| m.unix_mode() & 0o777 == 0o755));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::names::Digest;
 use crate::sdk::bucket::{Published, SUM, path_of_sum, sum_in, sum_line};
 use crate::sdk::limits::MAX_SUM_BYTES;
 use crate::sys::{self, FileError};
-use crate::wheel::Meter;
+use crate::wheel::ProgressMeter;
 
 /// An archive that is here and whole.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ pub(super) fn fetched(
     published: &Published,
     sum: Option<Digest>,
     path: &Path,
-    meter: &Meter<'_>,
+    meter: &ProgressMeter<'_>,
 ) -> Result<Here, Diagnostic> {
     let beside = path_of_sum(path);
     let line = |sum: Digest| sum_line(sum, &published.file());
@@ -102,7 +102,7 @@ fn saved(
     published: &Published,
     sum: Option<Digest>,
     path: &Path,
-    meter: &Meter<'_>,
+    meter: &ProgressMeter<'_>,
 ) -> Result<Digest, Diagnostic> {
     let file = published.file();
     let mut tries = Tries::all();
@@ -145,7 +145,7 @@ fn saved(
 
 /// What is done of an archive, which bytes that come a second time are no part of.
 struct Counted<'m> {
-    meter: &'m Meter<'m>,
+    meter: &'m ProgressMeter<'m>,
     most_bytes: u64,
 }
 
@@ -288,13 +288,13 @@ mod tests {
     use std::sync::Mutex;
 
     use super::Counted;
-    use crate::wheel::{Meter, Progress};
+    use crate::wheel::{ByteProgress, ProgressMeter};
 
     #[test]
     fn bytes_that_come_a_second_time_are_not_counted_twice() {
         let told = Mutex::new(Vec::new());
-        let watch = |progress: Progress| told.lock().unwrap().push(progress.done_bytes);
-        let meter = Meter::new(10, &watch);
+        let watch = |progress: ByteProgress| told.lock().unwrap().push(progress.done_bytes);
+        let meter = ProgressMeter::new(10, &watch);
         let mut counted = Counted {
             meter: &meter,
             most_bytes: 0,

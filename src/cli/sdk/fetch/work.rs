@@ -15,7 +15,7 @@ use crate::cli::wheel::{Bar, Watchers};
 use crate::diagnostic::Diagnostic;
 use crate::names::Digest;
 use crate::sys::{self, FolderLock};
-use crate::wheel::Meter;
+use crate::wheel::ProgressMeter;
 
 /// How it is done.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Work<'_> {
             Unpacker::begin(self.way, &lock, waits).map_err(|error| one(error.into()))?;
         let bar = Bar::new(Watchers::of(shell), "artifacts");
         let watch = |progress| bar.tell(progress);
-        let meter = Meter::new(
+        let meter = ProgressMeter::new(
             wanted.iter().map(|one| one.published.size_bytes).sum(),
             &watch,
         );
@@ -119,7 +119,7 @@ impl Work<'_> {
         store: &Store,
         one: &Fetched,
         unpacker: Option<&Unpacker>,
-        meter: &Meter<'_>,
+        meter: &ProgressMeter<'_>,
         shell: &Shell,
     ) -> Result<Option<Digest>, Diagnostic> {
         let Fetched {

@@ -12,7 +12,7 @@ use crate::names::WheelName;
 use crate::sdk::limits::MAX_TEXT_BYTES;
 use crate::sdk::verify::{self, Held, Linked, OpenedFile, OpenedWheel, identify, is_read};
 use crate::sdk::{PackageKind, stub};
-use crate::wheel::{Member, Wheel, WheelError};
+use crate::wheel::{Wheel, WheelError, ZipMember};
 
 /// What stands in a wheel at this path of its folder, and what is wrong with libraries in the tree
 /// that it has packed; `None` where it is none of the SDK's.
@@ -44,12 +44,12 @@ pub(super) fn opened(
         kind,
         made_for,
         is_purelib: wheel
-            .wheel()
+            .wheel_file()
             .get("Root-Is-Purelib")
             .is_some_and(|value| value.eq_ignore_ascii_case("true")),
         requires: wheel
             .metadata()
-            .all("Requires-Dist")
+            .get_all("Requires-Dist")
             .map(Into::into)
             .collect(),
         files: BTreeMap::new(),
@@ -61,7 +61,7 @@ pub(super) fn opened(
         .archive()
         .members()
         .iter()
-        .filter(|member| !member.is_folder())
+        .filter(|member| !member.is_dir())
     {
         let member_name = member.name();
         let held = held(wheel, member, known.get(member_name).copied())?;
@@ -118,7 +118,11 @@ pub(super) fn none_of_the_sdk(shown: &str) -> Diagnostic {
     .help("it may keep to another profile: see `rock-matrix wheel check --help`")
 }
 
-fn held(wheel: &Wheel<'_>, member: &Member, facts: Option<&FileFacts>) -> Result<Held, WheelError> {
+fn held(
+    wheel: &Wheel<'_>,
+    member: &ZipMember,
+    facts: Option<&FileFacts>,
+) -> Result<Held, WheelError> {
     let Some(FileKind::Library(library)) = facts.map(|facts| &facts.kind) else {
         return Ok(Held::Data);
     };

@@ -17,7 +17,7 @@ use crate::elf::{self, Elf, is_elf};
 use crate::sdk::limits::{MAX_LIBRARY_BYTES, MAX_SOURCE_BYTES};
 use crate::sdk::verify::{Held, Payload, PayloadEntry, Selector};
 use crate::sys;
-use crate::wheel::{Member, Wheel, WheelError};
+use crate::wheel::{Wheel, WheelError, ZipMember};
 
 /// The names of a tree's archive in its wheel.
 pub(super) fn is_payload(member: &str) -> bool {
@@ -32,7 +32,7 @@ pub(super) fn is_payload(member: &str) -> bool {
 pub(super) fn payload(
     wheel: &Wheel<'_>,
     shown: &str,
-    member: &Member,
+    member: &ZipMember,
     found: &mut Vec<Diagnostic>,
 ) -> Result<Payload, WheelError> {
     let mut payload = Payload {

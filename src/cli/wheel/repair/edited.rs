@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::bytes::ReadAt;
 use crate::elf::{self, ElfEdits, ElfError, Patch, Patched};
-use crate::wheel::{Archive, Changed, Content, Member};
+use crate::wheel::{ChangedContent, MemberContent, ZipArchive, ZipMember};
 
 /// A file with its changes, one on top of the other. Nothing of it is held but these.
 pub(in crate::cli::wheel) struct Edited<'b> {
@@ -92,9 +92,9 @@ impl<'b> Edited<'b> {
     /// What it is in an archive: the content of a member, with little changed.
     pub(in crate::cli::wheel) fn content<'c>(
         &'c self,
-        archive: &'c Archive<'c>,
-        member: &'c Member,
-    ) -> Content<'c> {
+        archive: &'c ZipArchive<'c>,
+        member: &'c ZipMember,
+    ) -> MemberContent<'c> {
         let kept_bytes = self
             .changes
             .all()
@@ -113,11 +113,11 @@ impl<'b> Edited<'b> {
                 _ => places.push(range),
             }
         }
-        Content::Changed(Changed {
+        MemberContent::Changed(ChangedContent {
             archive,
             member,
             source: self,
-            places,
+            changed_ranges: places,
             kept_bytes,
         })
     }

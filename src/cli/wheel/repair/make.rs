@@ -14,8 +14,8 @@ use crate::names::WheelName;
 use crate::sys::{FileError, PositionalFile};
 use crate::template;
 use crate::wheel::{
-    self, Added, Carried, Content, DosTime, Edits, MemberView, Rehash, Unchanged, Wheel,
-    WheelError, WriteOptions,
+    self, AddedMember, CopiedMembers, DosTime, MemberContent, MemberView, RecordCheck,
+    RewriteOptions, UnchangedMembers, Wheel, WheelEdits, WheelError,
 };
 
 /// What a wheel is made with.
@@ -40,7 +40,7 @@ impl Making<'_> {
     pub(super) fn write<'e>(
         &'e self,
         plan: &'e Plan,
-        edits: Edits<'e>,
+        edits: WheelEdits<'e>,
         done: &mut Done,
     ) -> Result<(), Vec<Diagnostic>> {
         let Job {
@@ -61,25 +61,25 @@ impl Making<'_> {
         let parts = self.parts(plan, &grafts)?;
         grafts.retain(|(path, _)| !plan.present.contains(path));
         let edits = self.edits(plan, edits, &members, &grafts, &parts, done);
-        let options = WriteOptions {
+        let options = RewriteOptions {
             level: args.zip_compression_level,
             time: self.time,
             unchanged: if args.recompress {
-                Unchanged::Recompressed
+                UnchangedMembers::Recompress
             } else {
-                Unchanged::Copied
+                UnchangedMembers::Copy
             },
-            rehash: if args.trust_record {
-                Rehash::TrustRecord
+            record_check: if args.trust_record {
+                RecordCheck::AllowWeakHashes
             } else {
-                Rehash::All
+                RecordCheck::AllMembers
             },
         };
         let bar = Bar::new(Watchers::of(shell), &done.name.to_string());
         let mut mended = Vec::new();
         let write = |target: &mut dyn Target| {
             let written =
-                wheel::rewrite_watched(self.wheel, &edits, &options, target, &|progress| {
+                wheel::rewrite_with_progress(self.wheel, &edits, &options, target, &|progress| {
                     bar.tell(progress);
                 });
             let fault = |error: WheelError| match error {
@@ -104,7 +104,7 @@ impl Making<'_> {
         plan: &Plan,
         made: &PositionalFile,
         name: &WheelName,
-        edits: &Edits<'_>,
+        edits: &WheelEdits<'_>,
     ) -> Vec<Diagnostic> {
         let shown = name.to_string();
         let fault = |error: WheelError| error.diagnostic(&shown);
@@ -112,12 +112,10 @@ impl Making<'_> {
             Ok(new) => new,
             Err(error) => return vec![fault(error)],
         };
-        let carried = Carried::new(self.wheel, &new);
-        let files = match self
-            .job
-            .judge
-            .facts(&new, &self.job.file.name, &|member| !carried.has(member))
-        {
+        let carried = CopiedMembers::new(self.wheel, &new);
+        let files = match self.job.judge.facts(&new, &self.job.file.name, &|member| {
+            !carried.contains(member)
+        }) {
             Ok(files) => files,
             Err(errors) => return errors.into_iter().map(fault).collect(),
         };
@@ -126,8 +124,8 @@ impl Making<'_> {
             .filter(|file| file.is_vouched)
             .map(|file| file.path.clone())
             .collect();
-        let mut faults = wheel::verify_some(&new, name, &|member| {
-            carried.has(member) || vouched.contains(member.name())
+        let mut faults = wheel::verify_except(&new, name, &|member| {
+            carried.contains(member) || vouched.contains(member.name())
         });
         // What was wrong with the old wheel was told.
         let is_told = |fault: &Diagnostic| {
@@ -286,33 +284,35 @@ impl Making<'_> {
     fn edits<'e>(
         &'e self,
         plan: &Plan,
-        mut edits: Edits<'e>,
+        mut edits: WheelEdits<'e>,
         members: &'e Files<'_>,
         grafts: &'e Files<'_>,
         parts: &[Part],
         done: &Done,
-    ) -> Edits<'e> {
+    ) -> WheelEdits<'e> {
         let archive = self.wheel.archive();
         edits.replaced.extend(members.iter().map(|(path, edited)| {
             let member = archive.member(path).filter(|_| !self.job.args.recompress);
-            let content = member.map_or(Content::Source(edited), |member| {
+            let content = member.map_or(MemberContent::Source(edited), |member| {
                 edited.content(archive, member)
             });
             (path.clone(), content)
         }));
         for (path, edited) in grafts {
-            let content = Content::Source(edited);
+            let content = MemberContent::Source(edited);
             if plan.replaced.contains(path) {
                 edits.replaced.insert(path.clone(), content);
             } else {
-                edits.added.insert(path.clone(), Added::executable(content));
+                edits
+                    .added
+                    .insert(path.clone(), AddedMember::executable(content));
             }
         }
         for (old, new) in &plan.moved {
             edits.renamed.insert(old.clone(), new.clone());
             edits
                 .added
-                .insert(old.clone(), Added::executable(starter(new)));
+                .insert(old.clone(), AddedMember::executable(starter(new)));
         }
         edits.removed.extend(plan.dropped.keys().cloned());
         if !plan.grafts.is_empty() {
@@ -327,12 +327,13 @@ impl Making<'_> {
             let free = paths
                 .into_iter()
                 .find(|path| self.wheel.archive().member(path).is_none());
-            edits
-                .added
-                .insert(free.expect("archives have an end"), Added::plain(bill));
+            edits.added.insert(
+                free.expect("archives have an end"),
+                AddedMember::plain(bill),
+            );
         }
         let vouched = self.report.files.iter().filter(|file| file.is_vouched);
-        edits.vouched = vouched.map(|file| file.path.clone()).collect();
+        edits.verified = vouched.map(|file| file.path.clone()).collect();
         edits
     }
 }

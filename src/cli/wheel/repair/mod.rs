@@ -23,7 +23,7 @@ use crate::config::REPAIR_PRESETS;
 use crate::diagnostic::{Code, Diagnostic, Place, Severity};
 use crate::names::{LocalLabel, WheelName};
 use crate::sys::{self, Existing, PositionalFile, Saved};
-use crate::wheel::{self, DosTime, LabelRule};
+use crate::wheel::{self, DosTime, LabelCheck};
 
 /// Make wheels fit a platform: bring the libraries along that it need not have, and name it for
 /// what it is
@@ -328,8 +328,8 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
         let refused =
             report.findings.iter().filter(|finding| finding.is_error() && UNREPAIRABLE.contains(&finding.code));
         let mut refused: Vec<Diagnostic> = refused.cloned().collect();
-        let label = if args.relabel.is_some() { LabelRule::IsSet } else { LabelRule::Agrees };
-        refused.extend(wheel::copied_among(&report.findings, label));
+        let label = if args.relabel.is_some() { LabelCheck::Ignore } else { LabelCheck::MustMatch };
+        refused.extend(wheel::filter_persistent_errors(&report.findings, label));
         if !refused.is_empty() {
             return Err(refused);
         }

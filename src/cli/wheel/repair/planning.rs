@@ -17,7 +17,9 @@ use crate::compat::policy::Family;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::names::{Arch, Digest, TagSet};
 use crate::sys;
-use crate::wheel::{Change, ExistingLabel, Retag, TagChange, Wheel, WheelError, relabel, retag};
+use crate::wheel::{
+    ExistingLabel, RenamePlan, RetagOptions, TagChange, Wheel, WheelError, relabel, retag,
+};
 
 /// What repairing the wheel takes.
 pub(super) fn planned(
@@ -178,14 +180,14 @@ pub(super) fn renamed(
     wheel: &Wheel<'_>,
     report: &Report<'_>,
     plan: &Plan,
-) -> Result<Change<'static>, Vec<Diagnostic>> {
+) -> Result<RenamePlan<'static>, Vec<Diagnostic>> {
     let fault = |error: WheelError| vec![error.diagnostic(&job.file.shown)];
     let tags = TagChange::Replace(plan.platform.tags.clone());
     let keeps_tags = job.args.no_update_tags
         || (report.verdict.is_none() && plan.platform.tags == job.file.name.platform);
-    let change = Retag {
+    let change = RetagOptions {
         platform: (!keeps_tags).then_some(tags),
-        ..Retag::default()
+        ..RetagOptions::default()
     };
     let mut retagged = retag(wheel, &job.file.name, &change).map_err(fault)?;
     if let Some(label) = &job.args.relabel {
@@ -194,8 +196,8 @@ pub(super) fn renamed(
         retagged.name = labelled.name;
         retagged
             .edits
-            .renamed_folders
-            .extend(labelled.edits.renamed_folders);
+            .renamed_dirs
+            .extend(labelled.edits.renamed_dirs);
         retagged.edits.replaced.extend(labelled.edits.replaced);
         retagged.findings.extend(labelled.findings);
         let against = audit::label_findings(&retagged.name, report, job.judge.compat);

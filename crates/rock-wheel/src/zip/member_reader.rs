@@ -7,7 +7,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 
 use super::super::WheelError;
 use super::limits::MAX_ADDED_BYTES;
-use super::{Member, Method};
+use super::{CompressionMethod, ZipMember};
 use rock_bytes::{Buffer, Passage, ReadAt, Section, Spare};
 
 /// How much compressed data is read at once.
@@ -18,8 +18,8 @@ const BUFFER_BYTES: usize = 64 << 10;
 const WHOLE_BYTES: u64 = 32 << 20;
 
 /// Whether a member may be inflated at once.
-pub(super) fn is_inflated_at_once(member: &Member) -> bool {
-    member.method == Method::Deflated
+pub(super) fn is_inflated_at_once(member: &ZipMember) -> bool {
+    member.method == CompressionMethod::Deflated
         && member.size_bytes <= WHOLE_BYTES
         && member.compressed_bytes <= member.size_bytes + MAX_ADDED_BYTES
 }
@@ -31,7 +31,7 @@ pub(super) fn is_inflated_at_once(member: &Member) -> bool {
 /// When the content is damaged or cannot be read.
 pub(super) fn inflate<'s>(
     source: &dyn ReadAt,
-    member: &Member,
+    member: &ZipMember,
     spare: &'s Spare,
 ) -> io::Result<Buffer<'s>> {
     let damaged = |reason: &str| io::Error::new(io::ErrorKind::InvalidData, reason.to_owned());
@@ -48,25 +48,27 @@ pub(super) fn inflate<'s>(
     match libdeflater::Decompressor::new().deflate_decompress(compressed_room, content_room) {
         Ok(made) if made == content_room.len() => {}
         Ok(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
-        Err(libdeflater::DecompressionError::InsufficientSpace) => return Err(damaged(MORE)),
+        Err(libdeflater::DecompressionError::InsufficientSpace) => {
+            return Err(damaged(TRAILING_CONTENT));
+        }
         Err(libdeflater::DecompressionError::BadData) => {
             return Err(io::ErrorKind::InvalidInput.into());
         }
     }
     if crc32fast::hash(content_room) != member.crc32 {
-        return Err(damaged(OTHER_CRC));
+        return Err(damaged(CRC_MISMATCH));
     }
     Ok(content)
 }
 
-const MORE: &str = "there is more of it than its header says";
-const OTHER_CRC: &str = "its CRC-32 is not the one in its header";
+const TRAILING_CONTENT: &str = "there is more of it than its header says";
+const CRC_MISMATCH: &str = "its CRC-32 is not the one in its header";
 
 /// Reads the content of a member and checks that it has the size and CRC-32 of its headers.
 #[derive(Debug)]
 pub struct MemberReader<'m> {
-    member: &'m Member,
-    data: Data<'m>,
+    member: &'m ZipMember,
+    data: MemberData<'m>,
     crc: crc32fast::Hasher,
     left: u64,
     /// The result of the checks at the end, so that reads after an error fail again.
@@ -74,14 +76,14 @@ pub struct MemberReader<'m> {
 }
 
 #[derive(Debug)]
-enum Data<'m> {
+enum MemberData<'m> {
     Stored(Section<'m>),
-    Deflated(Inflating<'m>),
+    Deflated(InflateReader<'m>),
 }
 
 /// Deflated data being inflated.
 #[derive(Debug)]
-struct Inflating<'m> {
+struct InflateReader<'m> {
     input: BufReader<Section<'m>>,
     /// `None` once it is back in the pool.
     state: Option<Decompress>,
@@ -93,7 +95,7 @@ static INFLATE_STATES: Mutex<Vec<Decompress>> = Mutex::new(Vec::new());
 /// How many states are kept.
 const MAX_KEPT_STATES: usize = 64;
 
-impl<'m> Inflating<'m> {
+impl<'m> InflateReader<'m> {
     fn new(input: BufReader<Section<'m>>) -> Self {
         let kept = INFLATE_STATES
             .lock()
@@ -111,7 +113,7 @@ impl<'m> Inflating<'m> {
     }
 }
 
-impl Read for Inflating<'_> {
+impl Read for InflateReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(state) = &mut self.state else {
             return Ok(0);
@@ -143,7 +145,7 @@ impl Read for Inflating<'_> {
     }
 }
 
-impl Drop for Inflating<'_> {
+impl Drop for InflateReader<'_> {
     fn drop(&mut self) {
         let mut kept = INFLATE_STATES
             .lock()
@@ -158,16 +160,16 @@ impl Drop for Inflating<'_> {
 }
 
 impl<'m> MemberReader<'m> {
-    pub(super) fn new(source: &'m dyn ReadAt, member: &'m Member) -> Self {
+    pub(super) fn new(source: &'m dyn ReadAt, member: &'m ZipMember) -> Self {
         let section = Section::new(source, member.data_offset, member.compressed_bytes);
         let capacity = BUFFER_BYTES
             .min(usize::try_from(member.compressed_bytes).unwrap_or(BUFFER_BYTES))
             .max(1);
         let data = match member.method {
-            Method::Stored => Data::Stored(section),
-            Method::Deflated => {
-                Data::Deflated(Inflating::new(BufReader::with_capacity(capacity, section)))
-            }
+            CompressionMethod::Stored => MemberData::Stored(section),
+            CompressionMethod::Deflated => MemberData::Deflated(InflateReader::new(
+                BufReader::with_capacity(capacity, section),
+            )),
         };
         Self {
             member,
@@ -179,8 +181,8 @@ impl<'m> MemberReader<'m> {
     }
 
     /// What an error of reading means: damage where the bytes are at fault, else the machine.
-    pub fn fault(&self, error: io::Error) -> WheelError {
-        let damaged = |reason: String| WheelError::Corrupt {
+    pub fn wheel_error(&self, error: io::Error) -> WheelError {
+        let damaged = |reason: String| WheelError::CorruptMember {
             member: self.member.name.clone(),
             reason,
         };
@@ -196,7 +198,7 @@ impl<'m> MemberReader<'m> {
     ///
     /// # Errors
     /// When the content is damaged or cannot be read.
-    pub fn each(
+    pub fn for_each_chunk(
         mut self,
         buffer: &mut [u8],
         mut take: impl FnMut(&[u8]),
@@ -206,13 +208,13 @@ impl<'m> MemberReader<'m> {
                 Ok(0) => return Ok(()),
                 Ok(read) => take(&buffer[..read]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.fault(error)),
+                Err(error) => return Err(self.wheel_error(error)),
             }
         }
     }
 
     /// Passes the content on to another thread.
-    pub(super) fn pass(mut self, passage: &mut Passage<'_>) -> Result<(), WheelError> {
+    pub(super) fn send_to(mut self, passage: &mut Passage<'_>) -> Result<(), WheelError> {
         loop {
             let mut piece = passage.piece();
             let read = loop {
@@ -224,15 +226,15 @@ impl<'m> MemberReader<'m> {
             match read {
                 Ok(0) => return Ok(()),
                 Ok(read) => passage.pass(piece, read),
-                Err(error) => return Err(self.fault(error)),
+                Err(error) => return Err(self.wheel_error(error)),
             }
         }
     }
 
     fn raw(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.data {
-            Data::Stored(section) => section.read(buffer),
-            Data::Deflated(decoder) => decoder.read(buffer),
+            MemberData::Stored(section) => section.read(buffer),
+            MemberData::Deflated(decoder) => decoder.read(buffer),
         }
     }
 
@@ -248,14 +250,14 @@ impl<'m> MemberReader<'m> {
     /// Returns why the data that was read is not the member's.
     fn end_fault(&mut self) -> io::Result<Option<&'static str>> {
         if self.raw(&mut [0])? > 0 {
-            return Ok(Some(MORE));
+            return Ok(Some(TRAILING_CONTENT));
         }
-        if let Data::Deflated(decoder) = &self.data
+        if let MemberData::Deflated(decoder) = &self.data
             && decoder.total_in() != self.member.compressed_bytes
         {
             return Ok(Some("bytes follow its compressed data"));
         }
-        Ok((self.crc.clone().finalize() != self.member.crc32).then_some(OTHER_CRC))
+        Ok((self.crc.clone().finalize() != self.member.crc32).then_some(CRC_MISMATCH))
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::progress::Meter;
-use super::record::{Hasher, Record, Row};
-use super::{Archive, Member, WheelError};
+use super::progress::ProgressMeter;
+use super::record::{Record, RecordHasher, RecordRow};
+use super::{WheelError, ZipArchive, ZipMember};
 
 /// Why RECORD does not vouch for a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Doubt {
+pub(super) enum RecordMismatch {
     /// It has no row.
     NotListed,
     /// Its hash may not be used, or is missing.
@@ -19,14 +19,14 @@ pub(super) enum Doubt {
         actual: String,
     },
     /// Its hash is another.
-    OtherHash {
+    HashMismatch {
         /// The hash as written.
         listed: String,
         /// Its own.
         actual: String,
     },
     /// Its size is another.
-    OtherSize {
+    SizeMismatch {
         /// The size as written.
         listed: String,
         /// Its own.
@@ -34,9 +34,9 @@ pub(super) enum Doubt {
     },
 }
 
-impl Doubt {
+impl RecordMismatch {
     /// The same as an error that ends writing.
-    pub(super) fn into_error(self, member: &Member) -> WheelError {
+    pub(super) fn into_error(self, member: &ZipMember) -> WheelError {
         let member = member.name().to_owned();
         match self {
             Self::NotListed => WheelError::NotInRecord { member },
@@ -45,12 +45,12 @@ impl Doubt {
                 listed,
                 members: 1,
             },
-            Self::OtherHash { listed, actual } => WheelError::RecordMismatch {
+            Self::HashMismatch { listed, actual } => WheelError::RecordMismatch {
                 member,
                 listed,
                 actual,
             },
-            Self::OtherSize { listed, actual } => WheelError::RecordMismatch {
+            Self::SizeMismatch { listed, actual } => WheelError::RecordMismatch {
                 member,
                 listed: counted(&listed),
                 actual: counted(&actual.to_string()),
@@ -69,11 +69,11 @@ const SHORT_BYTES: u64 = 1 << 20;
 /// RECORD beside someone who reads members anyway: what they read as a whole need not be read once
 /// more.
 #[derive(Debug)]
-pub struct Vouching<'w> {
-    rows: BTreeMap<&'w str, &'w Row>,
+pub struct RecordVerifier<'w> {
+    rows: BTreeMap<&'w str, &'w RecordRow>,
 }
 
-impl<'w> Vouching<'w> {
+impl<'w> RecordVerifier<'w> {
     /// By the first row of each path.
     pub fn new(record: &'w Record) -> Self {
         Self {
@@ -88,20 +88,20 @@ impl<'w> Vouching<'w> {
 
     /// What hashes a member while it is read; `None` where that is not worth it, or has no hash
     /// that may be used.
-    pub fn hasher(&self, member: &Member) -> Option<Hasher> {
+    pub fn hasher(&self, member: &ZipMember) -> Option<RecordHasher> {
         let row = self
             .rows
             .get(member.name())
             .filter(|_| member.size_bytes() >= SHORT_BYTES)?;
-        Hasher::for_hash(&row.hash)
+        RecordHasher::for_hash(&row.hash)
     }
 
     /// Whether RECORD has this hash of all of a member, and its size.
-    pub fn agrees(&self, member: &Member, hasher: Hasher) -> bool {
+    pub fn matches(&self, member: &ZipMember, hasher: RecordHasher) -> bool {
         let Some(row) = self.rows.get(member.name()) else {
             return false;
         };
-        hasher.finish() == row.hash.trim_end_matches('=') && other_size(member, row).is_none()
+        hasher.finish() == row.hash.trim_end_matches('=') && size_mismatch(member, row).is_none()
     }
 }
 
@@ -109,15 +109,15 @@ impl<'w> Vouching<'w> {
 ///
 /// # Errors
 /// When its data is damaged or cannot be read.
-pub(super) fn doubt(
-    archive: &Archive<'_>,
-    member: &Member,
-    row: Option<&Row>,
-    meter: &Meter<'_>,
-) -> Result<Option<Doubt>, WheelError> {
-    let known = row.and_then(|row| Hasher::for_hash(&row.hash));
+pub(super) fn compare_with_record(
+    archive: &ZipArchive<'_>,
+    member: &ZipMember,
+    row: Option<&RecordRow>,
+    meter: &ProgressMeter<'_>,
+) -> Result<Option<RecordMismatch>, WheelError> {
+    let known = row.and_then(|row| RecordHasher::for_hash(&row.hash));
     let is_known = known.is_some();
-    let mut hasher = row.map(|_| known.unwrap_or_else(Hasher::sha256));
+    let mut hasher = row.map(|_| known.unwrap_or_else(RecordHasher::sha256));
     archive.stream(member, &mut |bytes| {
         if let Some(hasher) = &mut hasher {
             hasher.update(bytes);
@@ -125,29 +125,29 @@ pub(super) fn doubt(
         meter.add(bytes.len() as u64);
     })?;
     let (Some(row), Some(hasher)) = (row, hasher) else {
-        return Ok(Some(Doubt::NotListed));
+        return Ok(Some(RecordMismatch::NotListed));
     };
     let (listed, actual) = (row.hash.clone(), hasher.finish());
     Ok(if !is_known {
-        Some(Doubt::WeakHash { listed, actual })
+        Some(RecordMismatch::WeakHash { listed, actual })
     } else if actual != listed.trim_end_matches('=') {
-        Some(Doubt::OtherHash { listed, actual })
+        Some(RecordMismatch::HashMismatch { listed, actual })
     } else {
-        other_size(member, row)
+        size_mismatch(member, row)
     })
 }
 
 /// Whether the size in a row is another.
-pub(super) fn other_size(member: &Member, row: &Row) -> Option<Doubt> {
+pub(super) fn size_mismatch(member: &ZipMember, row: &RecordRow) -> Option<RecordMismatch> {
     let (listed, actual) = (row.size.clone(), member.size_bytes());
-    (listed.parse() != Ok(actual)).then_some(Doubt::OtherSize { listed, actual })
+    (listed.parse() != Ok(actual)).then_some(RecordMismatch::SizeMismatch { listed, actual })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::ZipWriter;
-    use super::super::zip::NewMember;
-    use super::{Archive, Record, Row, SHORT_BYTES, Vouching};
+    use super::super::zip::MemberOptions;
+    use super::{Record, RecordRow, RecordVerifier, SHORT_BYTES, ZipArchive};
 
     #[test]
     fn a_member_is_vouched_for_by_its_hash_and_its_size_and_only_where_reading_it_takes_time() {
@@ -159,21 +159,23 @@ mod tests {
             ("other.so", &long[..]),
             ("short.so", b"short"),
         ] {
-            writer.add(name, content, &NewMember::default()).unwrap();
+            writer
+                .add(name, content, &MemberOptions::default())
+                .unwrap();
         }
         writer.finish().unwrap();
-        let archive = Archive::open(&bytes).unwrap();
+        let archive = ZipArchive::open(&bytes).unwrap();
         let rows = vec![
-            Row::of_content("true.so", &long),
-            Row::of_content("other.so", b"x"),
-            Row::bare("bare.so"),
+            RecordRow::for_content("true.so", &long),
+            RecordRow::for_content("other.so", b"x"),
+            RecordRow::without_hash("bare.so"),
         ];
         let (record, member) = (Record { rows }, |name| archive.member(name).unwrap());
-        let vouching = Vouching::new(&record);
+        let vouching = RecordVerifier::new(&record);
         let agrees = |name| {
             let mut hasher = vouching.hasher(member(name))?;
             hasher.update(&long);
-            Some(vouching.agrees(member(name), hasher))
+            Some(vouching.matches(member(name), hasher))
         };
         assert_eq!(
             [agrees("true.so"), agrees("other.so"), agrees("short.so")],

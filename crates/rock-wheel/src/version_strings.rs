@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use super::limits::MAX_VERSION_FILE_BYTES;
-use super::{Archive, WheelError};
+use super::{WheelError, ZipArchive};
 use crate::codes::wheel as codes;
 use rock_diagnostic::{Diagnostic, Place, Severity};
 use rock_names::Version;
@@ -13,8 +13,8 @@ const FILES: [&str; 4] = ["__init__.py", "version.py", "_version.py", "__about__
 
 /// Modules at the top that say another version than this: a warning, or a note where only the label
 /// is missing.
-pub(super) fn disagreements(
-    archive: &Archive<'_>,
+pub(super) fn version_string_mismatches(
+    archive: &ZipArchive<'_>,
     wheel: &str,
     version: &Version,
 ) -> Result<Vec<Diagnostic>, WheelError> {

@@ -6,32 +6,32 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::WheelError;
-use super::data::{inflate, is_inflated_at_once};
 use super::limits::MAX_NAMES_BYTES;
-use super::{Archive, Member, MemberReader};
+use super::member_reader::{inflate, is_inflated_at_once};
+use super::{MemberReader, ZipArchive, ZipMember};
 use rock_bytes::{Buffer, MakeScratch, PIECE_BYTES, ReadAt, Scratch, Spare};
 
 /// The first piece is small: most members are only looked at.
-const FIRST_BYTES: usize = 4 << 10;
+const FIRST_CHUNK_BYTES: usize = 4 << 10;
 /// How much of the beginning is kept of larger ones: there the tables of libraries lie.
-const KEPT_BYTES: u64 = 32 << 20;
+const MAX_BEGINNING_BYTES: u64 = 32 << 20;
 /// How much of a larger one is kept that was announced.
-const ANNOUNCED_BYTES: u64 = 8 << 20;
+const MAX_ANNOUNCED_BYTES: u64 = 8 << 20;
 /// What a view holds besides what it keeps: a piece, compressed data, and the state of inflating.
-const OWN_BYTES: u64 = 1 << 20;
+const OVERHEAD_BYTES: u64 = 1 << 20;
 
 /// How much is kept before and behind a piece in which the names of sections were seen.
-const BESIDE_BYTES: usize = 64 << 10;
+const NAME_MARGIN_BYTES: usize = 64 << 10;
 /// A name that stands among the names of sections, and hardly anywhere else. Their table lies
 /// behind what is loaded and may lie before tables that are larger than all else (lld puts it
 /// there), while what leads to it comes last.
 const SECTION_NAME: &[u8] = b".shstrtab\0";
 
 /// Of buffers that were taken for one view alone none is kept.
-static NOT_USED_AGAIN: Spare = Spare::new(0);
+static UNPOOLED: Spare = Spare::new(0);
 
 /// Sees the bytes that stream by, each once and in order.
-pub type Observer<'o> = dyn FnMut(&[u8]) + Send + 'o;
+pub type ContentObserver<'o> = dyn FnMut(&[u8]) + Send + 'o;
 
 /// A member that is inflated only as far as it is read.
 ///
@@ -39,17 +39,17 @@ pub type Observer<'o> = dyn FnMut(&[u8]) + Send + 'o;
 /// are kept. To read elsewhere before what streamed by is to inflate the member a second time, as a
 /// whole, into room of its own.
 pub struct MemberView<'m, 'o> {
-    archive: &'m Archive<'m>,
-    member: &'m Member,
+    archive: &'m ZipArchive<'m>,
+    member: &'m ZipMember,
     make_scratch: &'m MakeScratch<'m>,
     spare: &'m Spare,
-    keeping: Keeping,
-    state: Mutex<State<'m, 'o>>,
+    keeping: Retention,
+    state: Mutex<ViewState<'m, 'o>>,
 }
 
 /// What of a member stays once it streamed by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keeping {
+enum Retention {
     /// The beginning, and what was read.
     Tables,
     /// The last piece.
@@ -58,16 +58,16 @@ enum Keeping {
 
 /// What streaming by needs to know of its view.
 #[derive(Clone, Copy)]
-struct Ways<'m> {
-    archive: &'m Archive<'m>,
-    member: &'m Member,
+struct StreamContext<'m> {
+    archive: &'m ZipArchive<'m>,
+    member: &'m ZipMember,
     spare: &'m Spare,
-    keeping: Keeping,
+    keeping: Retention,
 }
 
-struct State<'m, 'o> {
+struct ViewState<'m, 'o> {
     reader: MemberReader<'m>,
-    observer: Option<Box<Observer<'o>>>,
+    observer: Option<Box<ContentObserver<'o>>>,
     position: u64,
     /// All of it, where it is inflated as a whole.
     all: Option<Buffer<'m>>,
@@ -78,19 +78,19 @@ struct State<'m, 'o> {
     /// What was announced, and of each as much as has streamed by.
     announced: Vec<(Range<u64>, Vec<u8>)>,
     /// Pieces with the names of sections, where they are looked for.
-    names: Option<NamePieces>,
+    names: Option<SectionNameCache>,
     whole: Option<Box<dyn Scratch>>,
 }
 
 impl<'m, 'o> MemberView<'m, 'o> {
     /// A view of a member. The observer sees all that streams by, from the first byte on.
     pub fn new(
-        archive: &'m Archive<'m>,
-        member: &'m Member,
+        archive: &'m ZipArchive<'m>,
+        member: &'m ZipMember,
         make_scratch: &'m MakeScratch<'m>,
-        observer: Option<Box<Observer<'o>>>,
+        observer: Option<Box<ContentObserver<'o>>>,
     ) -> Self {
-        let state = State {
+        let state = ViewState {
             reader: archive.reader(member),
             observer,
             position: 0,
@@ -103,12 +103,12 @@ impl<'m, 'o> MemberView<'m, 'o> {
             names: None,
             whole: None,
         };
-        let keeping = Keeping::Tables;
+        let keeping = Retention::Tables;
         Self {
             archive,
             member,
             make_scratch,
-            spare: &NOT_USED_AGAIN,
+            spare: &UNPOOLED,
             keeping,
             state: Mutex::new(state),
         }
@@ -116,42 +116,45 @@ impl<'m, 'o> MemberView<'m, 'o> {
 
     /// Takes its buffers from these, and leaves them there.
     #[must_use]
-    pub fn with_spare(self, spare: &'m Spare) -> Self {
+    pub fn with_buffers(self, spare: &'m Spare) -> Self {
         Self { spare, ..self }
     }
 
     /// Whether all of the member is at hand once its first bytes are: then any stretch of it costs
     /// nothing more.
-    pub fn is_held(&self) -> bool {
+    pub fn is_fully_buffered(&self) -> bool {
         is_inflated_at_once(self.member)
     }
 
     /// A view for reading once from the first byte to the last: nothing that streamed by is kept.
     pub fn forward(
-        archive: &'m Archive<'m>,
-        member: &'m Member,
+        archive: &'m ZipArchive<'m>,
+        member: &'m ZipMember,
         make_scratch: &'m MakeScratch<'m>,
     ) -> Self {
         Self {
-            keeping: Keeping::LastPiece,
+            keeping: Retention::LastPiece,
             ..Self::new(archive, member, make_scratch, None)
         }
     }
 
     /// Returns how many bytes a view of a member holds at most besides what its reader asks for
     /// behind the beginning, unless it is read out of order.
-    pub fn held_bytes(member: &Member) -> u64 {
+    pub fn max_held_bytes(member: &ZipMember) -> u64 {
         let compressed_bytes = if is_inflated_at_once(member) {
             member.compressed_bytes()
         } else {
             0
         };
-        let names_bytes = if member.size_bytes() > KEPT_BYTES {
+        let names_bytes = if member.size_bytes() > MAX_BEGINNING_BYTES {
             MAX_NAMES_BYTES as u64
         } else {
             0
         };
-        member.size_bytes().min(KEPT_BYTES) + compressed_bytes + names_bytes + OWN_BYTES
+        member.size_bytes().min(MAX_BEGINNING_BYTES)
+            + compressed_bytes
+            + names_bytes
+            + OVERHEAD_BYTES
     }
 
     /// Lets all bytes before a position stream by.
@@ -161,7 +164,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
     pub fn stream_to(&self, position: u64) -> Result<(), WheelError> {
         let mut state = self.state();
         let result = state.stream_to(position.min(self.member.size_bytes()), self.ways(), None);
-        result.map_err(|error| state.reader.fault(error))
+        result.map_err(|error| state.reader.wheel_error(error))
     }
 
     /// Keeps the names of sections when they stream by from here on. Asked for behind what is
@@ -177,12 +180,12 @@ impl<'m, 'o> MemberView<'m, 'o> {
     pub fn finish(&self) -> Result<(), WheelError> {
         let mut state = self.state();
         let result = state.stream_to(u64::MAX, self.ways(), None);
-        result.map_err(|error| state.reader.fault(error))
+        result.map_err(|error| state.reader.wheel_error(error))
     }
 
     /// What an error of reading means.
-    pub fn fault(&self, error: io::Error) -> WheelError {
-        self.state().reader.fault(error)
+    pub fn wheel_error(&self, error: io::Error) -> WheelError {
+        self.state().reader.wheel_error(error)
     }
 
     /// How much has streamed by.
@@ -190,8 +193,8 @@ impl<'m, 'o> MemberView<'m, 'o> {
         self.state().position
     }
 
-    fn ways(&self) -> Ways<'m> {
-        Ways {
+    fn ways(&self) -> StreamContext<'m> {
+        StreamContext {
             archive: self.archive,
             member: self.member,
             spare: self.spare,
@@ -199,7 +202,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State<'m, 'o>> {
+    fn state(&self) -> MutexGuard<'_, ViewState<'m, 'o>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -216,8 +219,9 @@ impl ReadAt for MemberView<'_, '_> {
             .iter()
             .map(|(range, _)| range.end - range.start)
             .sum();
-        let is_kept = range.end <= KEPT_BYTES || range.start < state.position || range.is_empty();
-        if !is_kept && announced.saturating_add(range.end - range.start) <= ANNOUNCED_BYTES {
+        let is_kept =
+            range.end <= MAX_BEGINNING_BYTES || range.start < state.position || range.is_empty();
+        if !is_kept && announced.saturating_add(range.end - range.start) <= MAX_ANNOUNCED_BYTES {
             state.announced.push((range, Vec::new()));
         }
     }
@@ -257,14 +261,14 @@ impl ReadAt for MemberView<'_, '_> {
             return state.read_kept(buffer, offset).map(|_| length);
         }
         buffer.copy_from_slice(&stretch[..length]);
-        if state.position > KEPT_BYTES && self.keeping == Keeping::Tables {
+        if state.position > MAX_BEGINNING_BYTES && self.keeping == Retention::Tables {
             state.stretches.push((offset, stretch));
         }
         Ok(length)
     }
 }
 
-impl<'m> State<'m, '_> {
+impl<'m> ViewState<'m, '_> {
     fn read_kept(&self, buffer: &mut [u8], offset: u64) -> io::Result<bool> {
         if let Some(whole) = &self.whole {
             return whole.read_exact_at(buffer, offset).map(|()| true);
@@ -314,11 +318,11 @@ impl<'m> State<'m, '_> {
     fn stream_to(
         &mut self,
         position: u64,
-        ways: Ways<'m>,
+        ways: StreamContext<'m>,
         mut aside: Option<(u64, &mut Vec<u8>)>,
     ) -> io::Result<()> {
-        if ways.keeping == Keeping::Tables
-            && position > FIRST_BYTES as u64
+        if ways.keeping == Retention::Tables
+            && position > FIRST_CHUNK_BYTES as u64
             && is_inflated_at_once(ways.member)
         {
             return self.inflate_at_once(position, ways);
@@ -330,10 +334,11 @@ impl<'m> State<'m, '_> {
             let piece = self.piece.as_deref().unwrap_or_default();
             bytes.extend_from_slice(piece[..self.piece_length].get(from..).unwrap_or_default());
         }
-        let is_kept = |position| ways.keeping == Keeping::Tables && position < KEPT_BYTES;
+        let is_kept =
+            |position| ways.keeping == Retention::Tables && position < MAX_BEGINNING_BYTES;
         while self.position < position {
             let most = if is_kept(self.position) && self.position == 0 {
-                FIRST_BYTES
+                FIRST_CHUNK_BYTES
             } else {
                 PIECE_BYTES
             };
@@ -382,7 +387,7 @@ impl<'m> State<'m, '_> {
 
     /// Inflates all of it, unless that was done, and lets what is before the position pass by the
     /// observer.
-    fn inflate_at_once(&mut self, position: u64, ways: Ways<'m>) -> io::Result<()> {
+    fn inflate_at_once(&mut self, position: u64, ways: StreamContext<'m>) -> io::Result<()> {
         let all = match &mut self.all {
             Some(all) => all,
             all => all.insert(inflate(ways.archive.source(), ways.member, ways.spare)?),
@@ -401,7 +406,7 @@ impl<'m> State<'m, '_> {
 
 /// The newest pieces with the names of sections, each with what lies before and behind it.
 #[derive(Default)]
-struct NamePieces {
+struct SectionNameCache {
     kept: VecDeque<(u64, Vec<u8>)>,
     /// The end of the last piece.
     before: Vec<u8>,
@@ -409,17 +414,17 @@ struct NamePieces {
     is_continued: bool,
 }
 
-impl NamePieces {
+impl SectionNameCache {
     /// Keeps a piece that has such names, and the beginning of one that follows such a piece.
     fn add(&mut self, piece: &[u8], position: u64) {
         if self.is_continued
             && let Some((_, last)) = self.kept.back_mut()
         {
-            last.extend_from_slice(&piece[..piece.len().min(BESIDE_BYTES)]);
+            last.extend_from_slice(&piece[..piece.len().min(NAME_MARGIN_BYTES)]);
         }
         self.is_continued = memchr::memmem::find(piece, SECTION_NAME).is_some();
         if self.is_continued {
-            let length = self.before.len() + piece.len() + BESIDE_BYTES;
+            let length = self.before.len() + piece.len() + NAME_MARGIN_BYTES;
             // Where names that are read were dropped, the member is inflated again.
             while self.kept_bytes() + length > MAX_NAMES_BYTES && self.kept.pop_front().is_some() {}
             let mut bytes = Vec::with_capacity(length);
@@ -430,7 +435,7 @@ impl NamePieces {
         }
         self.before.clear();
         self.before
-            .extend_from_slice(&piece[piece.len().saturating_sub(BESIDE_BYTES)..]);
+            .extend_from_slice(&piece[piece.len().saturating_sub(NAME_MARGIN_BYTES)..]);
     }
 
     fn kept_bytes(&self) -> usize {
@@ -452,7 +457,7 @@ impl std::fmt::Debug for MemberView<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::super::limits::MAX_ADDED_BYTES;
-    use super::super::{NewMember, ZipWriter};
+    use super::super::{MemberOptions, ZipWriter};
     use super::*;
     use rock_bytes::in_memory;
 
@@ -467,9 +472,9 @@ mod tests {
             .add(
                 "lib.so",
                 &content,
-                &NewMember {
+                &MemberOptions {
                     level: 1,
-                    ..NewMember::default()
+                    ..MemberOptions::default()
                 },
             )
             .unwrap();
@@ -480,7 +485,7 @@ mod tests {
     #[test]
     fn data_that_is_larger_than_its_content_is_inflated_at_once_up_to_the_limit() {
         let (bytes, _) = archive();
-        let mut member = Archive::open(&bytes).unwrap().members()[0].clone();
+        let mut member = ZipArchive::open(&bytes).unwrap().members()[0].clone();
         member.size_bytes = 1;
         let mut is_at_once = |compressed_bytes: u64| {
             member.compressed_bytes = compressed_bytes;
@@ -498,7 +503,7 @@ mod tests {
     #[test]
     fn a_member_is_inflated_only_as_far_as_it_is_read() {
         let (bytes, content) = archive();
-        let archive = Archive::open(&bytes).unwrap();
+        let archive = ZipArchive::open(&bytes).unwrap();
         let view = MemberView::new(&archive, &archive.members()[0], &in_memory, None);
         let mut buffer = [0; 100];
         view.read_exact_at(&mut buffer, 0).unwrap();
@@ -516,7 +521,7 @@ mod tests {
     #[test]
     fn what_was_announced_is_kept_when_it_streams_by() {
         let (bytes, content) = archive();
-        let archive = Archive::open(&bytes).unwrap();
+        let archive = ZipArchive::open(&bytes).unwrap();
         let fails = |_| Err(io::ErrorKind::Unsupported.into());
         let view = MemberView::new(&archive, &archive.members()[0], &fails, None);
         view.read_exact_at(&mut [0; 64], 0).unwrap();
@@ -533,7 +538,7 @@ mod tests {
 
     #[test]
     fn names_of_sections_are_kept_up_to_their_limit() {
-        let mut names = NamePieces::default();
+        let mut names = SectionNameCache::default();
         let mut piece = SECTION_NAME.to_vec();
         piece.resize(PIECE_BYTES, 7);
         for at in 0..20_u64 {
@@ -563,21 +568,21 @@ mod tests {
             .add(
                 "lib.so",
                 &content,
-                &NewMember {
+                &MemberOptions {
                     level: 1,
-                    ..NewMember::default()
+                    ..MemberOptions::default()
                 },
             )
             .unwrap();
         writer.finish().unwrap();
-        let archive = Archive::open(&bytes).unwrap();
+        let archive = ZipArchive::open(&bytes).unwrap();
         let (spare, seen) = (Spare::new(1 << 20), Mutex::new(Vec::new()));
         for last in [2_500_000, 17] {
             seen.lock().unwrap().clear();
             let see = |piece: &[u8]| seen.lock().unwrap().extend_from_slice(piece);
             let member = &archive.members()[0];
             let view = MemberView::new(&archive, member, &in_memory, Some(Box::new(see)))
-                .with_spare(&spare);
+                .with_buffers(&spare);
             for offset in [0, 2_999_990, 4000, last] {
                 let mut buffer = vec![0; (content.len() - offset).min(5000)];
                 view.read_exact_at(&mut buffer, offset as u64).unwrap();
@@ -600,15 +605,18 @@ mod tests {
         }
         let at = bytes.len() / 2;
         bytes[at] ^= 0x10;
-        let archive = Archive::open(&bytes).unwrap();
+        let archive = ZipArchive::open(&bytes).unwrap();
         let view = MemberView::new(&archive, &archive.members()[0], &in_memory, None);
-        assert!(matches!(view.finish(), Err(WheelError::Corrupt { .. })));
+        assert!(matches!(
+            view.finish(),
+            Err(WheelError::CorruptMember { .. })
+        ));
     }
 
     #[test]
     fn any_stretch_reads_the_same_in_any_order_and_the_observer_sees_each_byte_once() {
         let (bytes, content) = archive();
-        let archive = Archive::open(&bytes).unwrap();
+        let archive = ZipArchive::open(&bytes).unwrap();
         let mut seen = crc32fast::Hasher::new();
         let view = MemberView::new(
             &archive,

@@ -11,10 +11,12 @@
 use std::collections::BTreeSet;
 
 use super::super::WheelError;
-use super::bytes::{split_extra_field, u32_at, u64_at};
+use super::fields::{split_extra_field, u32_at, u64_at};
 use super::limits::MAX_COMMENT_BYTES;
 use super::local::LOCAL_SIGNATURE;
-use super::{FLAG_DESCRIPTOR, FULL_32, Member, Method, UNICODE_PATH_FIELD, ZIP64_FIELD};
+use super::{
+    CompressionMethod, FLAG_DESCRIPTOR, FULL_32, UNICODE_PATH_FIELD, ZIP64_FIELD, ZipMember,
+};
 use crate::codes::wheel as codes;
 use rock_bytes::ReadAt;
 use rock_diagnostic::Code;
@@ -33,9 +35,9 @@ const RECORD_BYTES: std::ops::RangeInclusive<u8> = 1..=8;
 /// A broken rule, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
-pub struct Violation {
+pub struct ArchiveViolation {
     /// The rule.
-    pub rule: Rule,
+    pub rule: ArchiveRule,
     /// The member, where it is about one.
     pub member: Option<String>,
     /// The header or bytes that break it, from the start of the file.
@@ -46,21 +48,21 @@ pub struct Violation {
 
 /// A rule for the records of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
+pub enum ArchiveRule {
     /// A Unicode Path field gives the name of its header.
     UnicodePath,
     /// Extra fields fill their room, none is there twice, and a local ZIP64 field holds both sizes.
     ExtraField,
     /// No file has the name of a folder.
-    FileAndFolder,
+    FileAndDirectory,
     /// Every byte belongs to a member of the central directory.
     HiddenBytes,
     /// The comment of the archive holds no record.
     ArchiveComment,
     /// A data descriptor is where bit 3 says, and says what the central directory says.
-    FalseDescriptor,
+    DescriptorMismatch,
     /// Members have no data descriptors.
-    Descriptor,
+    DataDescriptor,
     /// Members have no comments.
     MemberComment,
     /// No version after 6.3 is needed.
@@ -71,17 +73,17 @@ pub enum Rule {
     Limit,
 }
 
-impl Rule {
+impl ArchiveRule {
     /// Returns the code of diagnostics about the rule.
     pub(in super::super) fn code(self) -> &'static Code {
         match self {
             Self::UnicodePath => &codes::UNICODE_PATH,
             Self::ExtraField => &codes::BAD_EXTRA_FIELD,
-            Self::FileAndFolder => &codes::MEMBER_AND_FOLDER,
+            Self::FileAndDirectory => &codes::MEMBER_AND_FOLDER,
             Self::HiddenBytes => &codes::HIDDEN_BYTES,
             Self::ArchiveComment => &codes::RECORDS_IN_COMMENT,
-            Self::FalseDescriptor => &codes::FALSE_DATA_DESCRIPTOR,
-            Self::Descriptor => &codes::DATA_DESCRIPTOR,
+            Self::DescriptorMismatch => &codes::FALSE_DATA_DESCRIPTOR,
+            Self::DataDescriptor => &codes::DATA_DESCRIPTOR,
             Self::MemberComment => &codes::MEMBER_COMMENT,
             Self::FormatVersion => &codes::ZIP_VERSION,
             Self::Zip64Extension => &codes::ZIP64_EXTENSION,
@@ -105,7 +107,7 @@ pub(super) struct HeaderRecord<'h> {
     pub(super) offset: u64,
     /// The version needed to extract.
     pub(super) version: u16,
-    pub(super) method: Method,
+    pub(super) method: CompressionMethod,
     /// The slots of the size and the compressed size.
     pub(super) sizes: [u32; 2],
     /// The name as read.
@@ -128,7 +130,7 @@ impl HeaderRecord<'_> {
                 version / 10,
                 version % 10
             );
-            return Err(self.violation(Rule::FormatVersion, &what));
+            return Err(self.violation(ArchiveRule::FormatVersion, &what));
         }
         let mut rest = self.extra;
         let mut seen = BTreeSet::new();
@@ -140,12 +142,12 @@ impl HeaderRecord<'_> {
                     "ends with {} bytes of extra fields that are not a whole one",
                     rest.len()
                 );
-                return Err(self.violation(Rule::ExtraField, &what));
+                return Err(self.violation(ArchiveRule::ExtraField, &what));
             };
             // async_zip: `DuplicateExtraFieldHeader`; PyPI: `DISALLOW_DUPLICATE_EXTRA_IDS`.
             if !seen.insert(id) {
                 return Err(self.violation(
-                    Rule::ExtraField,
+                    ArchiveRule::ExtraField,
                     &format!("has the extra field {id:#06x} twice"),
                 ));
             }
@@ -169,7 +171,7 @@ impl HeaderRecord<'_> {
     fn check_unicode_path(&self, content: &[u8]) -> Result<(), WheelError> {
         let violation = |what: String| {
             self.violation(
-                Rule::UnicodePath,
+                ArchiveRule::UnicodePath,
                 &format!("has an Info-ZIP Unicode Path field (0x7075) {what}"),
             )
         };
@@ -204,7 +206,7 @@ impl HeaderRecord<'_> {
         let full = self.sizes.iter().filter(|size| **size == FULL_32).count();
         let is_fitting = match content.len() {
             0 => full == 0,
-            8 => full == 1 && self.method == Method::Stored,
+            8 => full == 1 && self.method == CompressionMethod::Stored,
             16 if full == 0 => {
                 self.sizes.map(u64::from) == [u64_at(content, 0), u64_at(content, 8)]
             }
@@ -218,10 +220,10 @@ impl HeaderRecord<'_> {
             "has a ZIP64 field of {} bytes that does not fit its sizes",
             content.len()
         );
-        Err(self.violation(Rule::ExtraField, &what))
+        Err(self.violation(ArchiveRule::ExtraField, &what))
     }
 
-    fn violation(&self, rule: Rule, what: &str) -> WheelError {
+    fn violation(&self, rule: ArchiveRule, what: &str) -> WheelError {
         let kind = match self.kind {
             HeaderKind::Central => "central",
             HeaderKind::Local => "local",
@@ -230,7 +232,7 @@ impl HeaderRecord<'_> {
             "the {kind} header of `{}`, at byte {}, {what}",
             self.name, self.offset
         );
-        Violation {
+        ArchiveViolation {
             rule,
             member: Some(self.name.to_owned()),
             offset: self.offset,
@@ -247,7 +249,7 @@ impl HeaderRecord<'_> {
 /// in the comment (`ZipInZip`).
 pub(super) fn check_comment(comment: &[u8], offset: u64) -> Result<(), WheelError> {
     let violation = |rule, reason| {
-        Err(Violation {
+        Err(ArchiveViolation {
             rule,
             member: None,
             offset,
@@ -260,7 +262,7 @@ pub(super) fn check_comment(comment: &[u8], offset: u64) -> Result<(), WheelErro
             "the comment of the archive has {} bytes; the limit is {MAX_COMMENT_BYTES}",
             comment.len()
         );
-        return violation(Rule::Limit, reason);
+        return violation(ArchiveRule::Limit, reason);
     }
     match comment.iter().position(|byte| RECORD_BYTES.contains(byte)) {
         None => Ok(()),
@@ -270,7 +272,7 @@ pub(super) fn check_comment(comment: &[u8], offset: u64) -> Result<(), WheelErro
                 comment[at],
                 offset + at as u64
             );
-            violation(Rule::ArchiveComment, reason)
+            violation(ArchiveRule::ArchiveComment, reason)
         }
     }
 }
@@ -278,9 +280,11 @@ pub(super) fn check_comment(comment: &[u8], offset: u64) -> Result<(), WheelErro
 /// Checks that no file has the name of a folder; members come sorted by name.
 ///
 /// pip and uv cannot write both (`EEXIST`, `ENOTDIR`), and what is left depends on the order.
-pub(super) fn check_paths<'m>(sorted: impl Iterator<Item = &'m Member>) -> Result<(), WheelError> {
+pub(super) fn check_paths<'m>(
+    sorted: impl Iterator<Item = &'m ZipMember>,
+) -> Result<(), WheelError> {
     // Files whose names the current one begins with, the shortest first.
-    let mut prefixes: Vec<&Member> = Vec::new();
+    let mut prefixes: Vec<&ZipMember> = Vec::new();
     for member in sorted {
         let name = &member.name;
         while prefixes
@@ -296,15 +300,15 @@ pub(super) fn check_paths<'m>(sorted: impl Iterator<Item = &'m Member>) -> Resul
                 file.name
             );
             let (member, offset) = (Some(file.name.clone()), file.header_offset);
-            return Err(Violation {
-                rule: Rule::FileAndFolder,
+            return Err(ArchiveViolation {
+                rule: ArchiveRule::FileAndDirectory,
                 member,
                 offset,
                 reason,
             }
             .into());
         }
-        if !member.is_folder() {
+        if !member.is_dir() {
             prefixes.push(member);
         }
     }
@@ -319,10 +323,10 @@ pub(super) fn check_paths<'m>(sorted: impl Iterator<Item = &'m Member>) -> Resul
 /// on; `CPython` reads only those that the central directory leads to.
 pub(super) fn check_layout(
     source: &dyn ReadAt,
-    members: &[Member],
+    members: &[ZipMember],
     directory: u64,
 ) -> Result<(), WheelError> {
-    let mut by_offset: Vec<&Member> = members.iter().collect();
+    let mut by_offset: Vec<&ZipMember> = members.iter().collect();
     by_offset.sort_by_key(|member| member.header_offset);
     let first = by_offset
         .first()
@@ -333,7 +337,7 @@ pub(super) fn check_layout(
         let end = member.data_offset + member.compressed_bytes;
         let gap_end = next.map_or(directory, |next| next.header_offset);
         if let Some(next) = next.filter(|next| end > next.header_offset) {
-            return Err(WheelError::Overlap {
+            return Err(WheelError::OverlappingMembers {
                 first: member.name.clone(),
                 second: next.name.clone(),
             });
@@ -362,8 +366,8 @@ fn check_gap(source: &dyn ReadAt, start: u64, end: u64) -> Result<(), WheelError
             end - start
         )
     };
-    Err(Violation {
-        rule: Rule::HiddenBytes,
+    Err(ArchiveViolation {
+        rule: ArchiveRule::HiddenBytes,
         member: None,
         offset: start,
         reason,
@@ -377,13 +381,13 @@ fn check_gap(source: &dyn ReadAt, start: u64, end: u64) -> Result<(), WheelError
 /// `BadUncompressedSize`), and takes sizes of eight bytes where the local header has a ZIP64 field.
 fn check_descriptor(
     source: &dyn ReadAt,
-    member: &Member,
+    member: &ZipMember,
     start: u64,
     end: u64,
 ) -> Result<(), WheelError> {
     let violation = |reason: String| {
-        let (rule, member) = (Rule::FalseDescriptor, Some(member.name.clone()));
-        Err(Violation {
+        let (rule, member) = (ArchiveRule::DescriptorMismatch, Some(member.name.clone()));
+        Err(ArchiveViolation {
             rule,
             member,
             offset: start,
@@ -442,22 +446,27 @@ fn check_descriptor(
 
 /// Returns what installers or PyPI refuse about a member that can be read without doubt, and that
 /// is put right where the wheel is written again.
-pub(super) fn removable_violations(member: &Member) -> impl Iterator<Item = Violation> {
+pub(super) fn removable_violations(member: &ZipMember) -> impl Iterator<Item = ArchiveViolation> {
     // PyPI: "ZIP contains a data descriptor". uv does not read one of stored data.
     let has_descriptor = member.flags & FLAG_DESCRIPTOR != 0;
-    let descriptor = has_descriptor.then(|| (Rule::Descriptor, "has a data descriptor".to_owned()));
+    let descriptor = has_descriptor.then(|| {
+        (
+            ArchiveRule::DataDescriptor,
+            "has a data descriptor".to_owned(),
+        )
+    });
     // PyPI: "Comment in central directory".
     let has_comment = !member.comment.is_empty();
     let comment = has_comment.then(|| {
         (
-            Rule::MemberComment,
+            ArchiveRule::MemberComment,
             format!("has a comment of {} bytes", member.comment.len()),
         )
     });
     descriptor
         .into_iter()
         .chain(comment)
-        .map(|(rule, what)| Violation {
+        .map(|(rule, what)| ArchiveViolation {
             rule,
             member: Some(member.name.clone()),
             offset: member.header_offset,
@@ -485,12 +494,18 @@ mod tests {
     }
 
     fn check(name: &str, extra: &[u8]) -> Result<(), String> {
-        check_as(HeaderKind::Central, Method::Stored, [5, 5], name, extra)
+        check_as(
+            HeaderKind::Central,
+            CompressionMethod::Stored,
+            [5, 5],
+            name,
+            extra,
+        )
     }
 
     fn check_as(
         kind: HeaderKind,
-        method: Method,
+        method: CompressionMethod,
         sizes: [u32; 2],
         name: &str,
         extra: &[u8],
@@ -563,7 +578,7 @@ mod tests {
         let check = |sizes, method, values: &[u64]| {
             check_as(HeaderKind::Local, method, sizes, "a", &zip64(values)).is_ok()
         };
-        let (stored, deflated) = (Method::Stored, Method::Deflated);
+        let (stored, deflated) = (CompressionMethod::Stored, CompressionMethod::Deflated);
         for (sizes, method, values) in [
             ([5, 4], deflated, &[][..]),
             ([5, 4], deflated, &[5, 4]),

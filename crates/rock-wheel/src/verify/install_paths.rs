@@ -1,10 +1,10 @@
 //! What installers make of a wheel besides its files: programs of entry points, and folders of
 //! `.data`.
 
-use super::super::entry_points::{entry_point_faults, reserved_script};
+use super::super::entry_points::{invalid_entry_points, reserved_script};
 use super::super::zip::limits::MAX_ENTRY_POINTS_BYTES;
-use super::super::{Member, WheelHeaders};
-use super::Findings;
+use super::super::{WheelHeaders, ZipMember};
+use super::FindingBuilder;
 use crate::codes::wheel as codes;
 use rock_diagnostic::Sink;
 
@@ -13,12 +13,12 @@ const SCHEMES: [&str; 5] = ["data", "headers", "platlib", "purelib", "scripts"];
 /// Where programs lie in an environment, on Unix and on Windows.
 const SCRIPT_FOLDERS: [&str; 2] = ["bin", "Scripts"];
 
-pub(super) fn check(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
+pub(super) fn check(wheel: &WheelHeaders<'_>, findings: &FindingBuilder, sink: &mut Sink) {
     check_entry_points(wheel, findings, sink);
     check_data(wheel, findings, sink);
 }
 
-fn check_entry_points(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
+fn check_entry_points(wheel: &WheelHeaders<'_>, findings: &FindingBuilder, sink: &mut Sink) {
     let name = wheel.dist_info_path("entry_points.txt");
     let Some(member) = wheel.archive().member(&name) else {
         return;
@@ -35,13 +35,13 @@ fn check_entry_points(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut 
         );
         return sink.push(finding);
     };
-    for fault in entry_point_faults(&text) {
+    for fault in invalid_entry_points(&text) {
         let message = format!("line {}: {}", fault.line, fault.reason);
         sink.push(findings.member(&codes::BAD_ENTRY_POINT, &name, message));
     }
 }
 
-fn check_data(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
+fn check_data(wheel: &WheelHeaders<'_>, findings: &FindingBuilder, sink: &mut Sink) {
     let stem = wheel.dist_info_stem();
     for member in wheel.archive().members() {
         if let Some(message) = data_fault(member, stem) {
@@ -49,7 +49,7 @@ fn check_data(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
         }
     }
     for (member, message) in collisions(
-        wheel.archive().members().iter().map(Member::name),
+        wheel.archive().members().iter().map(ZipMember::name),
         &format!("{stem}.data/"),
     ) {
         sink.push(findings.member(&codes::BAD_DATA_FOLDER, member, message));
@@ -143,7 +143,7 @@ fn collisions<'m>(
 /// pip takes any folder at the top that ends so (`is_data_scheme_path`), uv only the one of this
 /// name (`ValidatedWheel`), and both refuse what is in none of the five folders
 /// (`make_data_scheme_file`, `install_data`).
-fn data_fault(member: &Member, stem: &str) -> Option<String> {
+fn data_fault(member: &ZipMember, stem: &str) -> Option<String> {
     let (top, rest) = member.name().split_once('/').unwrap_or((member.name(), ""));
     let folder = top.strip_suffix(".data")?;
     if !member.name().contains('/') {

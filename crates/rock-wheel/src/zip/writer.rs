@@ -5,15 +5,15 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use super::super::WheelError;
-use super::bytes::without_fields;
-use super::header::{self, MADE_ON_UNIX, Sizes};
+use super::fields::without_fields;
+use super::header::{self, MADE_ON_UNIX, SizeEncoding};
 use super::local::local_extra;
-use super::{Archive, DosTime, Member, Method, UNICODE_PATH_FIELD, deflate};
+use super::{CompressionMethod, DosTime, UNICODE_PATH_FIELD, ZipArchive, ZipMember, deflate};
 use rock_bytes::{Target, WriteAhead};
 
 /// How a new member is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NewMember {
+pub struct MemberOptions {
     /// Type and permission bits of Unix.
     pub unix_mode: u32,
     /// When it was changed.
@@ -22,14 +22,14 @@ pub struct NewMember {
     pub level: u32,
 }
 
-impl NewMember {
+impl MemberOptions {
     /// A regular file that all may read (`stat.h`: `S_IFREG` and permissions).
     pub const PLAIN_MODE: u32 = 0o100_644;
     /// A regular file that all may read and run; libraries have it, too.
     pub const EXECUTABLE_MODE: u32 = 0o100_755;
 }
 
-impl Default for NewMember {
+impl Default for MemberOptions {
     /// A regular file that all may read, of 1980-01-01, deflated at level 6.
     fn default() -> Self {
         Self {
@@ -42,27 +42,27 @@ impl Default for NewMember {
 
 /// A content as it lies in an archive.
 #[derive(Debug)]
-pub(super) struct Packed<'c> {
+pub(super) struct CompressedContent<'c> {
     data: Cow<'c, [u8]>,
-    method: Method,
+    method: CompressionMethod,
     crc32: u32,
     size_bytes: u64,
 }
 
-impl<'c> Packed<'c> {
+impl<'c> CompressedContent<'c> {
     /// Compresses a content, unless that makes it no shorter.
     pub(super) fn new(content: Cow<'c, [u8]>, level: u32) -> Self {
         let (crc32, size_bytes) = (crc32fast::hash(&content), content.len() as u64);
-        match deflate::whole(&content, level) {
+        match deflate::deflate_whole(&content, level) {
             Some(data) => Self {
                 data: data.into(),
-                method: Method::Deflated,
+                method: CompressionMethod::Deflated,
                 crc32,
                 size_bytes,
             },
             None => Self {
                 data: content,
-                method: Method::Stored,
+                method: CompressionMethod::Stored,
                 crc32,
                 size_bytes,
             },
@@ -70,7 +70,7 @@ impl<'c> Packed<'c> {
     }
 }
 
-impl Packed<'_> {
+impl CompressedContent<'_> {
     /// The size of the content.
     pub(super) fn size_bytes(&self) -> u64 {
         self.size_bytes
@@ -90,9 +90,9 @@ pub struct ZipWriter<'t> {
 
 /// A member whose data is being written.
 #[derive(Debug)]
-pub(super) struct Begun {
-    member: Member,
-    sizes: Sizes,
+pub(super) struct OpenMember {
+    member: ZipMember,
+    sizes: SizeEncoding,
     header_offset: u64,
     data_offset: u64,
 }
@@ -114,8 +114,8 @@ impl<'t> ZipWriter<'t> {
     /// When the archive cannot be read or the target not be written.
     pub fn copy(
         &mut self,
-        archive: &Archive<'_>,
-        member: &Member,
+        archive: &ZipArchive<'_>,
+        member: &ZipMember,
         name: &str,
         time: DosTime,
     ) -> Result<(), WheelError> {
@@ -127,14 +127,18 @@ impl<'t> ZipWriter<'t> {
             extras = extras.map(|extra| without_fields(&extra, &[UNICODE_PATH_FIELD]));
         }
         // PyPI takes no member with a comment.
-        let copied = Member {
+        let copied = ZipMember {
             name: name.to_owned(),
             time,
             comment: Box::default(),
             ..member.clone()
         };
         let offset = self.position;
-        self.write(&header::local(&copied, Sizes::of(&copied), &extras[0])?)?;
+        self.write(&header::local_header(
+            &copied,
+            SizeEncoding::of(&copied),
+            &extras[0],
+        )?)?;
         self.target
             .copy_from(
                 archive.source(),
@@ -157,26 +161,34 @@ impl<'t> ZipWriter<'t> {
         &mut self,
         name: &str,
         content: &[u8],
-        options: &NewMember,
+        options: &MemberOptions,
     ) -> Result<(), WheelError> {
-        self.append(name, &Packed::new(content.into(), options.level), options)
+        self.add_compressed(
+            name,
+            &CompressedContent::new(content.into(), options.level),
+            options,
+        )
     }
 
     /// Adds a member that was compressed elsewhere.
-    pub(super) fn append(
+    pub(super) fn add_compressed(
         &mut self,
         name: &str,
-        packed: &Packed<'_>,
-        options: &NewMember,
+        packed: &CompressedContent<'_>,
+        options: &MemberOptions,
     ) -> Result<(), WheelError> {
-        let member = Member {
+        let member = ZipMember {
             crc32: packed.crc32,
             compressed_bytes: packed.data.len() as u64,
             size_bytes: packed.size_bytes,
             ..new_member(name, packed.method, options)
         };
         let offset = self.position;
-        self.write(&header::local(&member, Sizes::of(&member), &[])?)?;
+        self.write(&header::local_header(
+            &member,
+            SizeEncoding::of(&member),
+            &[],
+        )?)?;
         self.write(&packed.data)?;
         self.note(&member, offset, &[])
     }
@@ -186,7 +198,7 @@ impl<'t> ZipWriter<'t> {
     ///
     /// # Errors
     /// When the system cannot give one.
-    pub(super) fn ahead(&mut self) -> Result<Option<Arc<dyn WriteAhead>>, WheelError> {
+    pub(super) fn write_ahead(&mut self) -> Result<Option<Arc<dyn WriteAhead>>, WheelError> {
         self.target.ahead().map_err(WheelError::Write)
     }
 
@@ -195,19 +207,23 @@ impl<'t> ZipWriter<'t> {
     ///
     /// # Errors
     /// When the target cannot be written.
-    pub(super) fn surround(
+    pub(super) fn add_prewritten(
         &mut self,
         name: &str,
         size_bytes: u64,
         crc32: u32,
-        options: &NewMember,
+        options: &MemberOptions,
     ) -> Result<(), WheelError> {
-        let member = Member {
+        let member = ZipMember {
             crc32,
             ..stored(name, size_bytes, options)
         };
         let offset = self.position;
-        self.write(&header::local(&member, Sizes::of(&member), &[])?)?;
+        self.write(&header::local_header(
+            &member,
+            SizeEncoding::of(&member),
+            &[],
+        )?)?;
         self.target.skip(size_bytes).map_err(WheelError::Write)?;
         self.position += size_bytes;
         self.note(&member, offset, &[])
@@ -215,21 +231,21 @@ impl<'t> ZipWriter<'t> {
 
     /// Begins a member of this size, whose data follows in pieces: deflated ones, or stored ones at
     /// level 0.
-    pub(super) fn begin(
+    pub(super) fn begin_member(
         &mut self,
         name: &str,
         size_bytes: u64,
-        options: &NewMember,
-    ) -> Result<Begun, WheelError> {
+        options: &MemberOptions,
+    ) -> Result<OpenMember, WheelError> {
         let mut member = stored(name, size_bytes, options);
         if options.level > 0 {
-            member.method = Method::Deflated;
+            member.method = CompressionMethod::Deflated;
             // Data that does not compress grows by far less than this.
             member.compressed_bytes = size_bytes.saturating_add(size_bytes / 1000);
         }
-        let (sizes, header_offset) = (Sizes::of(&member), self.position);
-        self.write(&header::local(&member, sizes, &[])?)?;
-        Ok(Begun {
+        let (sizes, header_offset) = (SizeEncoding::of(&member), self.position);
+        self.write(&header::local_header(&member, sizes, &[])?)?;
+        Ok(OpenMember {
             member,
             sizes,
             header_offset,
@@ -238,23 +254,23 @@ impl<'t> ZipWriter<'t> {
     }
 
     /// Writes more of the data of the member that was begun last.
-    pub(super) fn more(&mut self, data: &[u8]) -> Result<(), WheelError> {
+    pub(super) fn write_data(&mut self, data: &[u8]) -> Result<(), WheelError> {
         self.write(data)
     }
 
     /// Ends the member that was begun last, and puts its header right.
-    pub(super) fn end(&mut self, begun: Begun, crc32: u32) -> Result<(), WheelError> {
+    pub(super) fn end_member(&mut self, begun: OpenMember, crc32: u32) -> Result<(), WheelError> {
         let compressed_bytes = self.position - begun.data_offset;
-        let member = Member {
+        let member = ZipMember {
             crc32,
             compressed_bytes,
             ..begun.member
         };
-        if Sizes::of(&member) == Sizes::Wide && begun.sizes == Sizes::Narrow {
+        if SizeEncoding::of(&member) == SizeEncoding::Zip64 && begun.sizes == SizeEncoding::Plain {
             let reason = "the data grew beyond what its header was made for";
             return Err(WheelError::Write(std::io::Error::other(reason)));
         }
-        let header = header::local(&member, begun.sizes, &[])?;
+        let header = header::local_header(&member, begun.sizes, &[])?;
         self.target
             .rewrite(self.position - begun.header_offset, &header)
             .map_err(WheelError::Write)?;
@@ -267,7 +283,7 @@ impl<'t> ZipWriter<'t> {
     /// When the target cannot be written.
     pub fn finish(self) -> Result<u64, WheelError> {
         let (offset, length) = (self.position, self.central.len() as u64);
-        let end = header::end(self.count, offset, length);
+        let end = header::end_records(self.count, offset, length);
         self.target
             .write_all(&self.central)
             .map_err(WheelError::Write)?;
@@ -291,7 +307,7 @@ impl<'t> ZipWriter<'t> {
         Ok(())
     }
 
-    fn note(&mut self, member: &Member, offset: u64, extra: &[u8]) -> Result<(), WheelError> {
+    fn note(&mut self, member: &ZipMember, offset: u64, extra: &[u8]) -> Result<(), WheelError> {
         header::central(member, offset, extra, &mut self.central)?;
         self.count += 1;
         Ok(())
@@ -315,22 +331,22 @@ impl std::fmt::Debug for ZipWriter<'_> {
 pub(super) fn stored_header_bytes(
     name: &str,
     size_bytes: u64,
-    options: &NewMember,
+    options: &MemberOptions,
 ) -> Result<u64, WheelError> {
     let member = stored(name, size_bytes, options);
-    Ok(header::local(&member, Sizes::of(&member), &[])?.len() as u64)
+    Ok(header::local_header(&member, SizeEncoding::of(&member), &[])?.len() as u64)
 }
 
-fn stored(name: &str, size_bytes: u64, options: &NewMember) -> Member {
-    Member {
+fn stored(name: &str, size_bytes: u64, options: &MemberOptions) -> ZipMember {
+    ZipMember {
         size_bytes,
         compressed_bytes: size_bytes,
-        ..new_member(name, Method::Stored, options)
+        ..new_member(name, CompressionMethod::Stored, options)
     }
 }
 
-fn new_member(name: &str, method: Method, options: &NewMember) -> Member {
-    Member {
+fn new_member(name: &str, method: CompressionMethod, options: &MemberOptions) -> ZipMember {
+    ZipMember {
         name: name.to_owned(),
         raw_name_bytes: 0,
         method,

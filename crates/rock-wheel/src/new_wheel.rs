@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 
-use super::progress::Meter;
-use super::record::{Record, Row};
-use super::zip::{Entry, NewMember, Told, check_name, write_entries};
-use super::{Content, DosTime, WheelError, ZipWriter};
+use super::progress::ProgressMeter;
+use super::record::{Record, RecordRow};
+use super::zip::{MemberOptions, WriteEvent, ZipEntry, check_member_name, write_entries};
+use super::{DosTime, MemberContent, WheelError, ZipWriter};
 use rock_bytes::Target;
 
 /// A file of a new wheel.
 #[derive(Debug, Clone)]
-pub struct NewFile<'f> {
+pub struct NewWheelFile<'f> {
     /// Its path in the wheel.
     pub path: Cow<'f, str>,
     /// What it holds.
-    pub content: Content<'f>,
+    pub content: MemberContent<'f>,
     /// Whether it may be run.
     pub is_executable: bool,
     /// Whether it is compressed already.
@@ -23,7 +23,7 @@ pub struct NewFile<'f> {
 
 /// How a new wheel is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MakeOptions {
+pub struct NewWheelOptions {
     /// Compression: 0 stores, 1 to 9 deflates ever harder.
     pub level: u32,
     /// The time of all members.
@@ -39,24 +39,24 @@ pub struct MakeOptions {
 /// # Errors
 /// When a path is unsafe or too long, a content cannot be read, or the target cannot be written.
 pub fn make<'f>(
-    files: impl Iterator<Item = NewFile<'f>>,
+    files: impl Iterator<Item = NewWheelFile<'f>>,
     dist_info: &str,
     metadata: &[(&str, &'f [u8])],
-    options: &MakeOptions,
+    options: &NewWheelOptions,
     target: &mut dyn Target,
-    meter: &Meter<'_>,
+    meter: &ProgressMeter<'_>,
 ) -> Result<u64, WheelError> {
-    let described = metadata.iter().map(|(name, content)| NewFile {
+    let described = metadata.iter().map(|(name, content)| NewWheelFile {
         path: format!("{dist_info}/{name}").into(),
-        content: Content::from(*content),
+        content: MemberContent::from(*content),
         is_executable: false,
         is_compressed: false,
     });
-    let member = |is_executable, is_compressed| NewMember {
+    let member = |is_executable, is_compressed| MemberOptions {
         unix_mode: if is_executable {
-            NewMember::EXECUTABLE_MODE
+            MemberOptions::EXECUTABLE_MODE
         } else {
-            NewMember::PLAIN_MODE
+            MemberOptions::PLAIN_MODE
         },
         time: options.time,
         level: if is_compressed { 0 } else { options.level },
@@ -64,10 +64,10 @@ pub fn make<'f>(
     let mut fault = None;
     let entries = files
         .chain(described)
-        .map_while(|file| match check_name(&file.path) {
+        .map_while(|file| match check_member_name(&file.path) {
             Ok(()) => {
                 let options = member(file.is_executable, file.is_compressed);
-                Some(Entry::New {
+                Some(ZipEntry::New {
                     name: file.path,
                     content: file.content,
                     options,
@@ -81,18 +81,18 @@ pub fn make<'f>(
     let mut writer = ZipWriter::new(target);
     let mut rows = Vec::new();
     write_entries(&mut writer, entries, |told| match told {
-        Told::Done(bytes) => meter.add(bytes),
-        Told::New {
+        WriteEvent::BytesDone(bytes) => meter.add(bytes),
+        WriteEvent::MemberWritten {
             name,
             sha256,
             size_bytes,
-        } => rows.push(Row::of(&name, sha256, size_bytes)),
+        } => rows.push(RecordRow::new(&name, sha256, size_bytes)),
     })?;
     if let Some(error) = fault {
         return Err(error);
     }
     let record = format!("{dist_info}/RECORD");
-    rows.push(Row::bare(&record));
+    rows.push(RecordRow::without_hash(&record));
     writer.add(&record, &Record { rows }.to_bytes(), &member(false, false))?;
     writer.finish()
 }

@@ -1,16 +1,16 @@
 //! What relabelling and retagging come down to.
 
-use super::Edits;
+use super::WheelEdits;
 use rock_diagnostic::Diagnostic;
 use rock_names::WheelName;
 
 /// A wheel under another name.
 #[derive(Debug, Clone)]
-pub struct Change<'c> {
+pub struct RenamePlan<'c> {
     /// The new file name.
     pub name: WheelName,
     /// What changes inside.
-    pub edits: Edits<'c>,
+    pub edits: WheelEdits<'c>,
     /// What a person should know.
     pub findings: Vec<Diagnostic>,
 }

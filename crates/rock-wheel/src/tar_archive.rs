@@ -11,9 +11,9 @@
 use std::collections::HashMap;
 use std::io::{self, Read};
 
-use super::Headers;
+use super::HeaderDocument;
 use super::identity::is_same_distribution;
-use super::verify::{Findings, MAX_FINDINGS, check_core_metadata, required};
+use super::verify::{FindingBuilder, MAX_FINDINGS, check_core_metadata, required};
 use super::zip::limits::{MAX_HEADERS_BYTES, MAX_NAME_PART_BYTES};
 use crate::codes::wheel as codes;
 use rock_bytes::archive::limits::{
@@ -35,7 +35,7 @@ pub fn verify_source_distribution(
     project: &DistributionName,
     version: &Version,
 ) -> io::Result<Vec<Diagnostic>> {
-    let mut index = ArchiveIndex::new(display_path, Layout::SourceDistribution);
+    let mut index = ArchiveIndex::new(display_path, ArchiveLayout::SourceDistribution);
     if index.read(source, MAX_UNPACKED_BYTES)? {
         index.check_distribution(project, version);
     }
@@ -48,14 +48,14 @@ pub fn verify_source_distribution(
 /// # Errors
 /// When `source` cannot be read.
 pub fn verify_tree_archive(source: impl Read, display_path: &str) -> io::Result<Vec<Diagnostic>> {
-    let mut index = ArchiveIndex::new(display_path, Layout::InstallTree);
+    let mut index = ArchiveIndex::new(display_path, ArchiveLayout::InstallTree);
     index.read(source, MAX_UNPACKED_BYTES)?;
     Ok(index.finish())
 }
 
 /// Where the files of an archive are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
+enum ArchiveLayout {
     /// Below one top folder.
     SourceDistribution,
     /// In the folder that the archive is unpacked in.
@@ -64,7 +64,7 @@ enum Layout {
 
 /// Kind of the entry at a path of the archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum EntryKind {
+enum TarEntryKind {
     Folder,
     File,
     Link,
@@ -72,14 +72,14 @@ enum EntryKind {
 
 /// The members of an archive that were read so far.
 struct ArchiveIndex {
-    layout: Layout,
-    findings: Findings,
+    layout: ArchiveLayout,
+    findings: FindingBuilder,
     sink: Sink,
     members: u64,
     /// Number of refused members.
     refused: usize,
     /// Paths of members and of their parents, without `.` components.
-    entries: HashMap<String, EntryKind>,
+    entries: HashMap<String, TarEntryKind>,
     folders: usize,
     folder_path_bytes: usize,
     /// Whether a path begins with a `.` component.
@@ -96,10 +96,10 @@ struct PackageInfo {
 }
 
 impl ArchiveIndex {
-    fn new(display_path: &str, layout: Layout) -> Self {
+    fn new(display_path: &str, layout: ArchiveLayout) -> Self {
         Self {
             layout,
-            findings: Findings {
+            findings: FindingBuilder {
                 wheel: display_path.to_owned(),
             },
             sink: Sink::new(),
@@ -163,7 +163,7 @@ impl ArchiveIndex {
             return Ok(());
         };
         self.has_dot_paths |= written == "." || written.starts_with("./");
-        let path = match normalized(written) {
+        let path = match normalize_path(written) {
             Ok(path) => path,
             Err(reason) => {
                 self.refuse(written, reason);
@@ -178,7 +178,7 @@ impl ArchiveIndex {
         }
         if let Err(reason) = self.insert(&path, &member.kind) {
             self.refuse(written, &reason);
-        } else if self.layout == Layout::SourceDistribution
+        } else if self.layout == ArchiveLayout::SourceDistribution
             && let Some((top, "PKG-INFO")) = path.split_once('/')
             && let UnpackedKind::File { size_bytes, .. } = member.kind
             && self.package_info.is_none()
@@ -205,39 +205,39 @@ impl ArchiveIndex {
     /// Adds a member and its parents, or returns why the member is refused.
     fn insert(&mut self, path: &str, kind: &UnpackedKind) -> Result<(), String> {
         let entry = match kind {
-            UnpackedKind::Folder => EntryKind::Folder,
-            UnpackedKind::File { .. } => EntryKind::File,
+            UnpackedKind::Folder => TarEntryKind::Folder,
+            UnpackedKind::File { .. } => TarEntryKind::File,
             UnpackedKind::Link(target) if self.leads_out(path, target) => {
                 let root = match self.layout {
-                    Layout::SourceDistribution => "the archive's top folder",
-                    Layout::InstallTree => "the folder that the archive is unpacked in",
+                    ArchiveLayout::SourceDistribution => "the archive's top folder",
+                    ArchiveLayout::InstallTree => "the folder that the archive is unpacked in",
                 };
                 return Err(format!(
                     "its link target `{}` may lead out of {root}",
                     target.escape_debug()
                 ));
             }
-            UnpackedKind::Link(_) => EntryKind::Link,
+            UnpackedKind::Link(_) => TarEntryKind::Link,
             UnpackedKind::Again(target) => {
                 // pip looks for the path as it is written.
-                if self.entries.get(target) != Some(&EntryKind::File) {
+                if self.entries.get(target) != Some(&TarEntryKind::File) {
                     let target = target.escape_debug();
                     return Err(format!(
                         "it is a hard link to `{target}`, which is not an earlier file of the archive"
                     ));
                 }
-                EntryKind::File
+                TarEntryKind::File
             }
             UnpackedKind::Other(what) => return Err(format!("it is {what}")),
         };
         for (end, _) in path.match_indices('/') {
             let parent = &path[..end];
             match self.entries.get(parent) {
-                Some(EntryKind::Folder) => {}
-                Some(EntryKind::File) => {
+                Some(TarEntryKind::Folder) => {}
+                Some(TarEntryKind::File) => {
                     return Err(format!("`{}` is a file", parent.escape_debug()));
                 }
-                Some(EntryKind::Link) => {
+                Some(TarEntryKind::Link) => {
                     return Err(format!(
                         "its path leads through the link `{}`",
                         parent.escape_debug()
@@ -247,9 +247,9 @@ impl ArchiveIndex {
             }
         }
         match self.entries.get(path) {
-            Some(EntryKind::Folder) if entry == EntryKind::Folder => {}
+            Some(TarEntryKind::Folder) if entry == TarEntryKind::Folder => {}
             Some(_) => return Err("another member has the same path".to_owned()),
-            None if entry == EntryKind::Folder => self.insert_folder(path),
+            None if entry == TarEntryKind::Folder => self.insert_folder(path),
             None => drop(self.entries.insert(path.to_owned(), entry)),
         }
         Ok(())
@@ -258,7 +258,7 @@ impl ArchiveIndex {
     fn insert_folder(&mut self, path: &str) {
         self.folders += 1;
         self.folder_path_bytes += path.len();
-        self.entries.insert(path.to_owned(), EntryKind::Folder);
+        self.entries.insert(path.to_owned(), TarEntryKind::Folder);
     }
 
     /// Returns whether the link at a path may lead out of the folder that it belongs to. `..`
@@ -273,10 +273,10 @@ impl ArchiveIndex {
         let below: Vec<&str> = target.split('/').skip_while(is_up).collect();
         let parents = path.split('/').count() - 1;
         let max_ups = match self.layout {
-            Layout::SourceDistribution => parents.saturating_sub(1),
-            Layout::InstallTree => parents,
+            ArchiveLayout::SourceDistribution => parents.saturating_sub(1),
+            ArchiveLayout::InstallTree => parents,
         };
-        target.is_empty() || ups > max_ups || normalized(&below.join("/")).is_err()
+        target.is_empty() || ups > max_ups || normalize_path(&below.join("/")).is_err()
     }
 
     fn check_distribution(&mut self, project: &DistributionName, version: &Version) {
@@ -312,7 +312,7 @@ impl ArchiveIndex {
         let is_there = |name: &str| {
             matches!(
                 self.entries.get(&format!("{top}/{name}")),
-                Some(EntryKind::File | EntryKind::Link)
+                Some(TarEntryKind::File | TarEntryKind::Link)
             )
         };
         if !is_there("pyproject.toml") && !is_there("setup.py") {
@@ -341,7 +341,7 @@ impl ArchiveIndex {
                 .member(&codes::BAD_WHEEL_HEADER, &member, message);
             return self.sink.push(finding.help(CORRECT_METADATA));
         }
-        match Headers::read(info.bytes, &member) {
+        match HeaderDocument::read(info.bytes, &member) {
             Ok(headers) => self.check_package_info(&headers, &member, project, version),
             Err(error) => self.sink.push(
                 error
@@ -377,7 +377,7 @@ impl ArchiveIndex {
 
     fn check_package_info(
         &mut self,
-        headers: &Headers,
+        headers: &HeaderDocument,
         member: &str,
         project: &DistributionName,
         version: &Version,
@@ -456,7 +456,7 @@ const CREATE: &str = "create it with `python -m build --sdist`";
 /// Returns a path without `.` components, empty for the folder that the archive is unpacked in; or
 /// why the path is refused. Windows takes backslashes for separators and a letter with a colon for
 /// a drive.
-fn normalized(path: &str) -> Result<String, &'static str> {
+fn normalize_path(path: &str) -> Result<String, &'static str> {
     let has_drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     if path.starts_with(['/', '\\']) || has_drive {
         return Err("its path is absolute");
@@ -509,7 +509,7 @@ mod tests {
     use flate2::Compression;
     use flate2::write::GzEncoder;
 
-    use super::{ArchiveIndex, Layout};
+    use super::{ArchiveIndex, ArchiveLayout};
 
     #[test]
     fn archives_are_unpacked_up_to_the_limit() {
@@ -526,7 +526,7 @@ mod tests {
         packed.write_all(&tar).unwrap();
         let packed = packed.finish().unwrap();
         let read = |max_bytes: u64| {
-            let mut index = ArchiveIndex::new("a-tree.tar.gz", Layout::InstallTree);
+            let mut index = ArchiveIndex::new("a-tree.tar.gz", ArchiveLayout::InstallTree);
             index.read(packed.as_slice(), max_bytes).unwrap();
             index
                 .finish()

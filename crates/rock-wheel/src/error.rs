@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::zip::Violation;
+use super::zip::ArchiveViolation;
 use crate::codes::wheel as codes;
 use rock_diagnostic::codes::host;
 use rock_diagnostic::{Code, Diagnostic, Place};
@@ -15,7 +15,7 @@ pub enum WheelError {
     NotAZip(&'static str),
     /// A structure does not fit the others.
     #[error("the zip structure at byte {offset} is damaged: {reason}")]
-    Damaged {
+    DamagedZip {
         /// Where, in bytes from the start of the file.
         offset: u64,
         /// What does not fit.
@@ -23,7 +23,7 @@ pub enum WheelError {
     },
     /// A member needs a password.
     #[error("the member `{member}` is encrypted")]
-    Encrypted {
+    EncryptedMember {
         /// Its name.
         member: String,
     },
@@ -32,7 +32,7 @@ pub enum WheelError {
     MultiDisk,
     /// Neither stored nor deflated.
     #[error("the member `{member}` is compressed by {method}, which installers do not read")]
-    Compression {
+    UnsupportedCompression {
         /// Its name.
         member: String,
         /// The method's name or number.
@@ -49,13 +49,13 @@ pub enum WheelError {
     },
     /// Two members of one name.
     #[error("two members are named `{member}`")]
-    Duplicate {
+    DuplicateMember {
         /// The name.
         member: String,
     },
     /// The two headers of a member contradict each other.
     #[error("the local header of `{member}` gives another {what} than the central directory")]
-    HeadersDiffer {
+    HeaderMismatch {
         /// Its name in the central directory.
         member: String,
         /// What differs.
@@ -63,7 +63,7 @@ pub enum WheelError {
     },
     /// Two members share bytes.
     #[error("the members `{first}` and `{second}` overlap")]
-    Overlap {
+    OverlappingMembers {
         /// The one that begins first.
         first: String,
         /// The other.
@@ -71,16 +71,16 @@ pub enum WheelError {
     },
     /// A symbolic link.
     #[error("the member `{member}` is a symbolic link, which installers write as a text file")]
-    Symlink {
+    SymlinkMember {
         /// Its name.
         member: String,
     },
     /// A record that breaks a rule of an installer or of PyPI.
     #[error(transparent)]
-    Policy(#[from] Violation),
+    ArchiveRule(#[from] ArchiveViolation),
     /// The data of a member is not what its header says.
     #[error("the data of `{member}` is damaged: {reason}")]
-    Corrupt {
+    CorruptMember {
         /// Its name.
         member: String,
         /// What is wrong with it.
@@ -88,7 +88,7 @@ pub enum WheelError {
     },
     /// A text file of dist-info that is larger than any real one.
     #[error("the member `{member}` has {size_bytes} bytes, and at most {limit_bytes} are read")]
-    TooLarge {
+    MemberTooLarge {
         /// Its name.
         member: String,
         /// Its size.
@@ -98,19 +98,19 @@ pub enum WheelError {
     },
     /// No dist-info folder, or several.
     #[error("{}", dist_info_message(found))]
-    DistInfo {
+    DistInfoCount {
         /// The folders found.
         found: Vec<String>,
     },
     /// METADATA, WHEEL or RECORD is missing.
     #[error("`{member}` is missing")]
-    Missing {
+    MissingMember {
         /// The name it should have.
         member: String,
     },
     /// RECORD is no table of three columns.
     #[error("line {line} of RECORD cannot be read: {reason}")]
-    Record {
+    InvalidRecord {
         /// The member's name.
         member: String,
         /// The line, from 1.
@@ -120,7 +120,7 @@ pub enum WheelError {
     },
     /// A header of METADATA or WHEEL that is missing or cannot be read.
     #[error("in `{member}`: {reason}")]
-    Header {
+    InvalidHeader {
         /// The file's name.
         member: String,
         /// What is wrong with it.
@@ -128,7 +128,7 @@ pub enum WheelError {
     },
     /// METADATA and the file name disagree.
     #[error("the file name says version `{named}`, and METADATA `{written}`")]
-    Version {
+    VersionMismatch {
         /// The version in the file name.
         named: String,
         /// The version in METADATA.
@@ -138,7 +138,7 @@ pub enum WheelError {
     },
     /// METADATA and the file name are about different projects.
     #[error("the file is named after `{named}`, and METADATA says `Name: {written}`")]
-    Name {
+    NameMismatch {
         /// The distribution in the file name.
         named: String,
         /// The name in METADATA.
@@ -201,7 +201,7 @@ impl WheelError {
         let diagnostic = Diagnostic::new(self.code(), self.to_string()).at(self.place(wheel), "");
         match self {
             Self::HasLabel { .. } => diagnostic.help("use `--replace` for another label, or `--append` to add to it"),
-            Self::Version { .. } | Self::Name { .. } => diagnostic.help("give the file the name it was built with"),
+            Self::VersionMismatch { .. } | Self::NameMismatch { .. } => diagnostic.help("give the file the name it was built with"),
             Self::WeakHash { .. } => diagnostic.help(REHASH),
             Self::RecordMismatch { .. } | Self::NotInRecord { .. } => {
                 diagnostic.help("`rock-matrix wheel verify WHEEL` tells all of it; build or download the wheel again")
@@ -214,24 +214,24 @@ impl WheelError {
     fn code(&self) -> &'static Code {
         match self {
             Self::NotAZip(_) => &codes::NOT_A_ZIP,
-            Self::Damaged { .. } => &codes::DAMAGED_ZIP,
-            Self::Encrypted { .. } => &codes::ENCRYPTED_MEMBER,
+            Self::DamagedZip { .. } => &codes::DAMAGED_ZIP,
+            Self::EncryptedMember { .. } => &codes::ENCRYPTED_MEMBER,
             Self::MultiDisk => &codes::MULTI_DISK_ZIP,
-            Self::Compression { .. } => &codes::UNSUPPORTED_COMPRESSION,
+            Self::UnsupportedCompression { .. } => &codes::UNSUPPORTED_COMPRESSION,
             Self::UnsafeName { .. } => &codes::UNSAFE_MEMBER_NAME,
-            Self::Duplicate { .. } => &codes::DUPLICATE_MEMBER,
-            Self::HeadersDiffer { .. } => &codes::HEADERS_DIFFER,
-            Self::Overlap { .. } => &codes::OVERLAPPING_MEMBERS,
-            Self::Symlink { .. } => &codes::SYMLINK_MEMBER,
-            Self::Policy(violation) => violation.rule.code(),
-            Self::Corrupt { .. } => &codes::CORRUPT_MEMBER,
-            Self::TooLarge { .. } => &codes::MEMBER_TOO_LARGE,
-            Self::DistInfo { .. } => &codes::DIST_INFO_FOLDER,
-            Self::Missing { .. } => &codes::MISSING_DIST_INFO_FILE,
-            Self::Record { .. } => &codes::BAD_RECORD,
-            Self::Header { .. } => &codes::BAD_WHEEL_HEADER,
-            Self::Version { .. } => &codes::VERSION_MISMATCH,
-            Self::Name { .. } => &codes::NAME_MISMATCH,
+            Self::DuplicateMember { .. } => &codes::DUPLICATE_MEMBER,
+            Self::HeaderMismatch { .. } => &codes::HEADERS_DIFFER,
+            Self::OverlappingMembers { .. } => &codes::OVERLAPPING_MEMBERS,
+            Self::SymlinkMember { .. } => &codes::SYMLINK_MEMBER,
+            Self::ArchiveRule(violation) => violation.rule.code(),
+            Self::CorruptMember { .. } => &codes::CORRUPT_MEMBER,
+            Self::MemberTooLarge { .. } => &codes::MEMBER_TOO_LARGE,
+            Self::DistInfoCount { .. } => &codes::DIST_INFO_FOLDER,
+            Self::MissingMember { .. } => &codes::MISSING_DIST_INFO_FILE,
+            Self::InvalidRecord { .. } => &codes::BAD_RECORD,
+            Self::InvalidHeader { .. } => &codes::BAD_WHEEL_HEADER,
+            Self::VersionMismatch { .. } => &codes::VERSION_MISMATCH,
+            Self::NameMismatch { .. } => &codes::NAME_MISMATCH,
             Self::RecordMismatch { .. } => &codes::RECORD_MISMATCH,
             Self::NotInRecord { .. } => &codes::MEMBER_NOT_IN_RECORD,
             Self::WeakHash { .. } => &codes::WEAK_RECORD_HASH,
@@ -243,24 +243,24 @@ impl WheelError {
 
     fn place(&self, wheel: &str) -> Place {
         match self {
-            Self::Encrypted { member }
-            | Self::Compression { member, .. }
+            Self::EncryptedMember { member }
+            | Self::UnsupportedCompression { member, .. }
             | Self::UnsafeName { member, .. }
-            | Self::Duplicate { member }
-            | Self::HeadersDiffer { member, .. }
-            | Self::Overlap { second: member, .. }
-            | Self::Symlink { member }
-            | Self::Corrupt { member, .. }
-            | Self::TooLarge { member, .. }
-            | Self::Record { member, .. }
-            | Self::Header { member, .. }
-            | Self::Name { member, .. }
+            | Self::DuplicateMember { member }
+            | Self::HeaderMismatch { member, .. }
+            | Self::OverlappingMembers { second: member, .. }
+            | Self::SymlinkMember { member }
+            | Self::CorruptMember { member, .. }
+            | Self::MemberTooLarge { member, .. }
+            | Self::InvalidRecord { member, .. }
+            | Self::InvalidHeader { member, .. }
+            | Self::NameMismatch { member, .. }
             | Self::RecordMismatch { member, .. }
             | Self::NotInRecord { member }
             | Self::WeakHash { member, .. }
             | Self::ReadContent { member, .. }
-            | Self::Version { member, .. }
-            | Self::Policy(Violation {
+            | Self::VersionMismatch { member, .. }
+            | Self::ArchiveRule(ArchiveViolation {
                 member: Some(member),
                 ..
             }) => Place::Member {

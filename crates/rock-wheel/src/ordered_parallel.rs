@@ -10,23 +10,23 @@ use rayon::Yield;
 use rock_bytes::{Budget, Share, start_threads};
 
 /// How many results wait for one before them at most, whatever their size.
-const WAITING: usize = 4096;
+const MAX_PENDING: usize = 4096;
 
 /// What comes next.
-pub(super) enum Step<T, R> {
+pub(super) enum WorkItem<T, R> {
     /// A result that takes no work.
-    Done(R),
+    Ready(R),
     /// Work, and how many bytes it and its result hold.
     Work(u64, T),
 }
 
 /// How much may be held at once.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct MemoryLimits {
     /// For each thread of the pool.
-    pub(super) thread_bytes: u64,
+    pub(super) per_thread_bytes: u64,
     /// For all of them at most.
-    pub(super) all_bytes: u64,
+    pub(super) total_bytes: u64,
 }
 
 /// Does the work of all steps in the threads of the pool, and hands the results on here, in the
@@ -34,16 +34,16 @@ pub(super) struct Room {
 ///
 /// Work that is begun and results that wait hold no more than there is room for, except for one
 /// step that is alone.
-pub(super) fn in_order<T: Send, R: Send, E>(
-    room: Room,
-    mut next: impl FnMut() -> Result<Option<Step<T, R>>, E>,
+pub(super) fn run_in_order<T: Send, R: Send, E>(
+    room: MemoryLimits,
+    mut next: impl FnMut() -> Result<Option<WorkItem<T, R>>, E>,
     work: impl Fn(T) -> R + Sync,
     mut emit: impl FnMut(R) -> Result<(), E>,
 ) -> Result<(), E> {
     // Steps that take no work wait for nothing, and the pool is not even started for them.
     let mut step = loop {
         match next()? {
-            Some(Step::Done(result)) => emit(result)?,
+            Some(WorkItem::Ready(result)) => emit(result)?,
             Some(work) => break Some(work),
             None => return Ok(()),
         }
@@ -51,14 +51,14 @@ pub(super) fn in_order<T: Send, R: Send, E>(
     start_threads();
     let threads = rayon::current_num_threads() as u64;
     let budget = &Budget::new(
-        room.thread_bytes
+        room.per_thread_bytes
             .saturating_mul(threads)
-            .min(room.all_bytes),
+            .min(room.total_bytes),
     );
     rayon::in_place_scope_fifo(|scope| {
         let work = &work;
-        let mut waiting: VecDeque<Waiting<'_, R>> = VecDeque::new();
-        let mut finish = |one: Waiting<'_, R>| {
+        let mut waiting: VecDeque<PendingResult<'_, R>> = VecDeque::new();
+        let mut finish = |one: PendingResult<'_, R>| {
             let (result, share) = one.wait();
             emit(result)?;
             drop(share);
@@ -66,8 +66,8 @@ pub(super) fn in_order<T: Send, R: Send, E>(
         };
         while let Some(present) = step {
             match present {
-                Step::Done(result) => waiting.push_back(Waiting::Done(result, None)),
-                Step::Work(bytes, task) => {
+                WorkItem::Ready(result) => waiting.push_back(PendingResult::Done(result, None)),
+                WorkItem::Work(bytes, task) => {
                     let share = loop {
                         if let Some(share) = budget.try_take(bytes) {
                             break share;
@@ -82,12 +82,12 @@ pub(super) fn in_order<T: Send, R: Send, E>(
                         // Nobody listens when an error ended it all.
                         let _ = give.send(catch_unwind(AssertUnwindSafe(|| work(task))));
                     });
-                    waiting.push_back(Waiting::Running(result, share));
+                    waiting.push_back(PendingResult::Running(result, share));
                 }
             }
             while let Some(front) = waiting.pop_front() {
-                let front = front.looked_at();
-                if matches!(front, Waiting::Running(..)) && waiting.len() < WAITING {
+                let front = front.poll();
+                if matches!(front, PendingResult::Running(..)) && waiting.len() < MAX_PENDING {
                     waiting.push_front(front);
                     break;
                 }
@@ -99,17 +99,17 @@ pub(super) fn in_order<T: Send, R: Send, E>(
     })
 }
 
-enum Waiting<'b, R> {
+enum PendingResult<'b, R> {
     Done(R, Option<Share<'b>>),
     Running(Receiver<thread::Result<R>>, Share<'b>),
 }
 
-impl<'b, R> Waiting<'b, R> {
+impl<'b, R> PendingResult<'b, R> {
     /// Done, where the work is done by now.
-    fn looked_at(self) -> Self {
+    fn poll(self) -> Self {
         match self {
             Self::Running(result, share) => match result.try_recv() {
-                Ok(done) => Self::Done(given(done), Some(share)),
+                Ok(done) => Self::Done(resume_panic(done), Some(share)),
                 Err(_) => Self::Running(result, share),
             },
             done @ Self::Done(..) => done,
@@ -131,14 +131,14 @@ impl<'b, R> Waiting<'b, R> {
             }
         };
         (
-            given(done.expect("work sends what it came to, a panic too")),
+            resume_panic(done.expect("work sends what it came to, a panic too")),
             Some(share),
         )
     }
 }
 
 /// What work came to. A panic of it goes on here, in the thread that waits.
-fn given<R>(done: thread::Result<R>) -> R {
+fn resume_panic<R>(done: thread::Result<R>) -> R {
     done.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
@@ -158,9 +158,9 @@ mod tests {
             .unwrap();
         pool.install(|| {
             let (room, mut numbers, mut found) = (
-                Room {
-                    thread_bytes: limit,
-                    all_bytes: 40,
+                MemoryLimits {
+                    per_thread_bytes: limit,
+                    total_bytes: 40,
                 },
                 0..count,
                 Vec::new(),
@@ -169,9 +169,9 @@ mod tests {
             let next = || {
                 Ok(numbers.next().map(|n| {
                     if n % 5 == 0 {
-                        Step::Done(n * n)
+                        WorkItem::Ready(n * n)
                     } else {
-                        Step::Work(n % 7, n)
+                        WorkItem::Work(n % 7, n)
                     }
                 }))
             };
@@ -189,7 +189,7 @@ mod tests {
                     Ok(())
                 }
             };
-            in_order(room, next, work, emit).map(|()| found)
+            run_in_order(room, next, work, emit).map(|()| found)
         })
     }
 
@@ -212,11 +212,11 @@ mod tests {
     #[should_panic(expected = "no")]
     fn a_panic_of_the_work_is_not_lost() {
         let mut numbers = 0..9;
-        let next = || Ok::<_, ()>(numbers.next().map(|n| Step::<_, ()>::Work(1, n)));
-        let room = Room {
-            thread_bytes: 3,
-            all_bytes: 3,
+        let next = || Ok::<_, ()>(numbers.next().map(|n| WorkItem::<_, ()>::Work(1, n)));
+        let room = MemoryLimits {
+            per_thread_bytes: 3,
+            total_bytes: 3,
         };
-        let _ = in_order(room, next, |_: u64| panic!("no"), |()| Ok(()));
+        let _ = run_in_order(room, next, |_: u64| panic!("no"), |()| Ok(()));
     }
 }
