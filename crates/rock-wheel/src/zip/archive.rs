@@ -1,4 +1,4 @@
-//! An archive opened for reading.
+//! A zip archive that is opened for reading.
 
 use std::io::Read;
 
@@ -11,10 +11,11 @@ use super::member_reader::MemberReader;
 use super::{ArchiveViolation, ContentObserver, ZipMember};
 use rock_bytes::{PIECE_BYTES, ReadAt, beside};
 
-/// A member of this size takes much longer to read than a thread to start.
+/// Members larger than this are streamed to another thread: reading takes much longer than starting
+/// it.
 const LONG_BYTES: u64 = 4 << 20;
 
-/// A zip archive whose every header was checked.
+/// A zip archive; opening checks all of its headers.
 ///
 /// ```
 /// use rock_wheel::{Archive, ZipWriter, zip::NewMember};
@@ -30,17 +31,17 @@ const LONG_BYTES: u64 = 4 << 20;
 pub struct ZipArchive<'a> {
     source: &'a dyn ReadAt,
     members: Vec<ZipMember>,
-    /// Positions in `members`, by name.
+    /// Indices into `members`, sorted by name.
     by_name: Vec<usize>,
     comment: Vec<u8>,
 }
 
 impl<'a> ZipArchive<'a> {
-    /// Reads and checks the headers of all members; their data is not looked at.
+    /// Reads and checks the headers of all members, but not their data.
     ///
     /// # Errors
-    /// When it is no zip archive, when a structure is damaged, and for everything that a wheel may
-    /// not have.
+    /// Fails if it is not a zip archive, a structure is damaged, or a member has something that
+    /// wheels must not have, such as encryption, a symbolic link or an unsafe name.
     pub fn open(source: &'a dyn ReadAt) -> Result<Self, WheelError> {
         let end = read_eocd(source)?;
         let mut members = read_central(source, &end)?;
@@ -67,12 +68,12 @@ impl<'a> ZipArchive<'a> {
         })
     }
 
-    /// The members in the order of the central directory.
+    /// Returns the members in the order of the central directory.
     pub fn members(&self) -> &[ZipMember] {
         &self.members
     }
 
-    /// The member of this name.
+    /// Returns the member with this name.
     pub fn member(&self, name: &str) -> Option<&ZipMember> {
         let found = self
             .by_name
@@ -81,47 +82,48 @@ impl<'a> ZipArchive<'a> {
         Some(&self.members[self.by_name[found]])
     }
 
-    /// Members sorted by name.
+    /// Returns the members sorted by name.
     pub fn members_by_name(&self) -> impl Iterator<Item = &ZipMember> {
         self.by_name.iter().map(|at| &self.members[*at])
     }
 
-    /// The comment of the archive.
+    /// Returns the comment of the archive.
     pub fn comment(&self) -> &[u8] {
         &self.comment
     }
 
-    /// Returns what installers or PyPI refuse about members, and what is put right where the
-    /// archive is written again.
+    /// Returns the violations of installers' or PyPI's rules that disappear when the members are
+    /// copied to a new archive.
     pub fn removable_violations(&self) -> impl Iterator<Item = ArchiveViolation> {
         self.members.iter().flat_map(removable_violations)
     }
 
-    /// Returns whether it has what installers or PyPI refuse and a new archive of the same members
-    /// does not have.
+    /// Returns whether copying the members to a new archive removes something that installers or
+    /// PyPI refuse.
     pub fn needs_rewriting(&self) -> bool {
         self.removable_violations().next().is_some()
             || self.members.iter().any(ZipMember::has_inexact_zip64)
     }
 
-    /// The bytes it is read from.
+    /// Returns the bytes of the archive.
     pub fn source(&self) -> &'a dyn ReadAt {
         self.source
     }
 
-    /// The content of a member as a stream; size and CRC-32 are checked at its end.
+    /// Returns a reader of a member's content, which checks size and CRC-32 at the end.
     pub fn reader<'m>(&'m self, member: &'m ZipMember) -> MemberReader<'m> {
         MemberReader::new(self.source, member)
     }
 
-    /// Shows the content of a member to an observer, piece by piece; size and CRC-32 are checked at
-    /// its end.
+    /// Passes the content of a member to an observer in chunks, and checks size and CRC-32 at the
+    /// end.
     ///
-    /// A large one is inflated here while the observer looks at it in another thread, so that
-    /// hashing takes no time of its own. Several observers are one function that calls them.
+    /// A large member is inflated in the calling thread while the observer runs in another one, so
+    /// that hashing adds no time.
     ///
     /// # Errors
-    /// When the content is damaged or cannot be read; the observer saw what came before.
+    /// Fails if the content is damaged or cannot be read. The observer has then seen the content
+    /// before the error.
     pub fn stream(
         &self,
         member: &ZipMember,
@@ -137,10 +139,10 @@ impl<'a> ZipArchive<'a> {
         beside(see, |passage| reader.send_to(passage))
     }
 
-    /// The whole content of a small member.
+    /// Reads the whole content of a small member.
     ///
     /// # Errors
-    /// When it has more than `limit_bytes`, or its data is damaged.
+    /// Fails if it is larger than `limit_bytes`, or is damaged or cannot be read.
     pub fn read(&self, member: &ZipMember, limit_bytes: u64) -> Result<Vec<u8>, WheelError> {
         if member.size_bytes > limit_bytes {
             let (member, size_bytes) = (member.name.clone(), member.size_bytes);
@@ -150,7 +152,7 @@ impl<'a> ZipArchive<'a> {
                 limit_bytes,
             });
         }
-        // Its size is a claim, and within the limit: what is not filled is not taken.
+        // The size is only a claim, but within the limit; memory that is not filled stays unused.
         let mut content =
             Vec::with_capacity(usize::try_from(member.size_bytes).unwrap_or_default());
         let mut reader = self.reader(member);

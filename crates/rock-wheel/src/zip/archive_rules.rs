@@ -1,7 +1,7 @@
-//! Rules of pip, uv and PyPI for the records of an archive, beyond what is needed to read one.
+//! Rules of pip, uv and PyPI for the records of an archive, beyond the APPNOTE.
 //!
-//! The strictest of the three counts: a wheel that one of them refuses, or that two of them read as
-//! different files, is refused here, too. Their rules are, at the time of writing, in
+//! The strictest of the three applies: a wheel that one of them refuses, or that two of them read
+//! as different files, is refused. Their rules are, at the time of writing, in
 //! - `CPython`'s `Lib/zipfile/__init__.py`, which pip reads wheels with, and pip's
 //!   `operations/install/wheel.py`;
 //! - uv's `crates/uv-extract/src/stream.rs` and its `async_zip` (`astral-sh/rs-async-zip`), which
@@ -21,60 +21,60 @@ use crate::codes::wheel as codes;
 use rock_bytes::ReadAt;
 use rock_diagnostic::Code;
 
-/// The version of the Unicode Path field that is defined (APPNOTE 4.6.9).
+/// The only defined version of the Unicode Path field (APPNOTE 4.6.9).
 const UNICODE_PATH_VERSION: u8 = 1;
-/// The bytes of a Unicode Path field before the name: version and CRC-32.
+/// Size of the version and CRC-32 in front of the name in a Unicode Path field.
 const UNICODE_PATH_HEAD_BYTES: usize = 5;
 /// The newest version of the format, 6.3 (APPNOTE 4.4.3.2).
 const MAX_VERSION: u16 = 63;
-/// A data descriptor may begin with it (APPNOTE 4.3.9.3).
+/// Optional signature of a data descriptor (APPNOTE 4.3.9.3).
 const DESCRIPTOR_SIGNATURE: u32 = 0x0807_4b50;
-/// Bytes that each record of an archive has one of, and no text has.
+/// Control characters; every zip record has one in its signature, and text has none.
 const RECORD_BYTES: std::ops::RangeInclusive<u8> = 1..=8;
 
-/// A broken rule, and where.
+/// A violation of an archive rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct ArchiveViolation {
-    /// The rule.
+    /// The violated rule.
     pub rule: ArchiveRule,
-    /// The member, where it is about one.
+    /// The member, if it concerns one.
     pub member: Option<String>,
-    /// The header or bytes that break it, from the start of the file.
+    /// Offset of the header or bytes that violate it, from the start of the file.
     pub offset: u64,
-    /// What is wrong, as a sentence.
+    /// A sentence that describes it.
     pub reason: String,
 }
 
-/// A rule for the records of an archive.
+/// A rule for the records of an archive, stricter than the APPNOTE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArchiveRule {
-    /// A Unicode Path field gives the name of its header.
+    /// A Unicode Path field has the same name as its header.
     UnicodePath,
-    /// Extra fields fill their room, none is there twice, and a local ZIP64 field holds both sizes.
+    /// Extra fields are well formed and unique, and a local zip64 field has both sizes.
     ExtraField,
-    /// No file has the name of a folder.
+    /// No path is both a file and a directory.
     FileAndDirectory,
-    /// Every byte belongs to a member of the central directory.
+    /// Every byte belongs to a member of the central directory, or to the directory.
     HiddenBytes,
-    /// The comment of the archive holds no record.
+    /// The comment of the archive contains no zip record.
     ArchiveComment,
-    /// A data descriptor is where bit 3 says, and says what the central directory says.
+    /// A data descriptor follows the data if flag bit 3 is set, and matches the central directory.
     DescriptorMismatch,
-    /// Members have no data descriptors.
+    /// No member has a data descriptor.
     DataDescriptor,
-    /// Members have no comments.
+    /// No member has a comment.
     MemberComment,
-    /// No version after 6.3 is needed.
+    /// No member needs a format version after 6.3.
     FormatVersion,
-    /// The ZIP64 end record has no extension.
+    /// The zip64 EOCD has no extensible data.
     Zip64Extension,
-    /// The archive is within the limits of this program.
+    /// The archive is within the limits of this crate.
     Limit,
 }
 
 impl ArchiveRule {
-    /// Returns the code of diagnostics about the rule.
+    /// Returns the code of diagnostics for the rule.
     pub(in super::super) fn code(self) -> &'static Code {
         match self {
             Self::UnicodePath => &codes::UNICODE_PATH,
@@ -92,34 +92,34 @@ impl ArchiveRule {
     }
 }
 
-/// Which of the two headers of a member.
+/// The kind of a member's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HeaderKind {
     Central,
     Local,
 }
 
-/// One of the two headers of a member, as parsed.
+/// A parsed header of a member.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HeaderRecord<'h> {
     pub(super) kind: HeaderKind,
-    /// Where it begins.
+    /// Offset in the archive.
     pub(super) offset: u64,
-    /// The version needed to extract.
+    /// Version needed to extract.
     pub(super) version: u16,
     pub(super) method: CompressionMethod,
-    /// The slots of the size and the compressed size.
+    /// The 32-bit fields of size and compressed size.
     pub(super) sizes: [u32; 2],
-    /// The name as read.
+    /// The decoded name.
     pub(super) name: &'h str,
-    /// The name as written.
+    /// The name in the archive.
     pub(super) raw_name: &'h [u8],
-    /// The extra fields.
+    /// All extra fields.
     pub(super) extra: &'h [u8],
 }
 
 impl HeaderRecord<'_> {
-    /// Checks the header against every rule that needs only it.
+    /// Checks all rules for a single header.
     pub(super) fn check(&self) -> Result<(), WheelError> {
         // CPython: `RealGetContents`, `MAX_EXTRACT_VERSION`; async_zip: `validate_extract_version`.
         // The upper byte is reserved.
@@ -161,13 +161,12 @@ impl HeaderRecord<'_> {
         Ok(())
     }
 
-    /// Checks a Unicode Path field: version 1, the CRC-32 of the name beside it, and the same name
-    /// again.
+    /// Checks a Unicode Path field: version 1, the CRC-32 of the header's name, and the same name.
     ///
-    /// Installers take the name of the field where its CRC-32 fits: pip since Python 3.12
+    /// Installers use the name of the field if its CRC-32 matches: pip since Python 3.12
     /// (`CPython`: `ZipInfo._decodeExtra`) for the central header, uv (`async_zip`:
-    /// `detect_filename`) for both. Where it does not fit they ignore the field, others do not
-    /// compare it, and no packing tool writes it so.
+    /// `detect_filename`) for both. They ignore the field if it does not match, but others do not
+    /// compare it, and no packing tool writes such a field.
     fn check_unicode_path(&self, content: &[u8]) -> Result<(), WheelError> {
         let violation = |what: String| {
             self.violation(
@@ -197,11 +196,12 @@ impl HeaderRecord<'_> {
         Ok(())
     }
 
-    /// Checks the length of a local ZIP64 field, and the sizes in one that no slot asks for.
+    /// Checks the length of a local zip64 field, and its sizes if the header does not refer to
+    /// them.
     ///
-    /// `async_zip` takes the values that slots ask for and no others, except for both where they
-    /// are those of the slots (`zip64_extended_information_field_from_bytes`). PyPI takes a single
-    /// value only for stored data.
+    /// `async_zip` accepts only values that the header refers to, or both sizes if they equal those
+    /// of the header (`zip64_extended_information_field_from_bytes`). PyPI accepts a single value
+    /// only for stored data.
     fn check_local_zip64(&self, content: &[u8]) -> Result<(), WheelError> {
         let full = self.sizes.iter().filter(|size| **size == FULL_32).count();
         let is_fitting = match content.len() {
@@ -242,11 +242,11 @@ impl HeaderRecord<'_> {
     }
 }
 
-/// Checks the comment of an archive, which begins at `offset`.
+/// Checks the comment of an archive, which starts at `offset`.
 ///
-/// `CPython` looks for the last end record in what may be the comment (`_EndRecData`), uv takes the
-/// first that follows the central directory, and refuses these bytes as a sign of another archive
-/// in the comment (`ZipInZip`).
+/// `CPython` searches for the last EOCD, also in the comment (`_EndRecData`); uv uses the first one
+/// after the central directory, and refuses these bytes as a sign of another archive in the comment
+/// (`ZipInZip`).
 pub(super) fn check_comment(comment: &[u8], offset: u64) -> Result<(), WheelError> {
     let violation = |rule, reason| {
         Err(ArchiveViolation {
@@ -277,13 +277,13 @@ pub(super) fn check_comment(comment: &[u8], offset: u64) -> Result<(), WheelErro
     }
 }
 
-/// Checks that no file has the name of a folder; members come sorted by name.
+/// Checks that no path is both a file and a directory. Members must be sorted by name.
 ///
-/// pip and uv cannot write both (`EEXIST`, `ENOTDIR`), and what is left depends on the order.
+/// pip and uv cannot write both (`EEXIST`, `ENOTDIR`), so the result would depend on the order.
 pub(super) fn check_paths<'m>(
     sorted: impl Iterator<Item = &'m ZipMember>,
 ) -> Result<(), WheelError> {
-    // Files whose names the current one begins with, the shortest first.
+    // Files whose names are prefixes of the current one, the shortest first.
     let mut prefixes: Vec<&ZipMember> = Vec::new();
     for member in sorted {
         let name = &member.name;
@@ -315,12 +315,12 @@ pub(super) fn check_paths<'m>(
     Ok(())
 }
 
-/// Checks that members follow each other from the first byte to the central directory, each with
-/// its data descriptor where it has one, and nothing else between them.
+/// Checks that members follow each other without gaps from the first byte to the central directory,
+/// each with its data descriptor, if any.
 ///
 /// PyPI ("Unknown record signature", "Filename not in central directory") and uv
 /// (`UnexpectedHeaderError`, `MissingCentralDirectoryEntry`) read every header from the first byte
-/// on; `CPython` reads only those that the central directory leads to.
+/// on; `CPython` reads only those that the central directory refers to.
 pub(super) fn check_layout(
     source: &dyn ReadAt,
     members: &[ZipMember],
@@ -377,8 +377,9 @@ fn check_gap(source: &dyn ReadAt, start: u64, end: u64) -> Result<(), WheelError
 
 /// Checks the data descriptor between the data of a member and the next record (APPNOTE 4.3.9).
 ///
-/// uv refuses a missing or false one (`MissingDataDescriptor`, `BadCrc32`, `BadCompressedSize`,
-/// `BadUncompressedSize`), and takes sizes of eight bytes where the local header has a ZIP64 field.
+/// uv refuses a missing or contradictory one (`MissingDataDescriptor`, `BadCrc32`,
+/// `BadCompressedSize`, `BadUncompressedSize`), and expects sizes of eight bytes if the local
+/// header has a zip64 field.
 fn check_descriptor(
     source: &dyn ReadAt,
     member: &ZipMember,
@@ -444,8 +445,8 @@ fn check_descriptor(
     ))
 }
 
-/// Returns what installers or PyPI refuse about a member that can be read without doubt, and that
-/// is put right where the wheel is written again.
+/// Returns the violations of a member that can be read unambiguously, and that disappear when it is
+/// copied to a new archive.
 pub(super) fn removable_violations(member: &ZipMember) -> impl Iterator<Item = ArchiveViolation> {
     // PyPI: "ZIP contains a data descriptor". uv does not read one of stored data.
     let has_descriptor = member.flags & FLAG_DESCRIPTOR != 0;

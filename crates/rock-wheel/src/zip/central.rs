@@ -1,4 +1,4 @@
-//! The central directory: one header a member.
+//! The central directory, with one header for each member.
 
 use std::io::{BufReader, Read};
 
@@ -11,20 +11,21 @@ use super::name::parse_member_name;
 use super::{CompressionMethod, DosTime, FULL_16, FULL_32, ZIP64_FIELD, ZipMember};
 use rock_bytes::{ReadAt, Section};
 
-/// The fixed part of a central header (APPNOTE 4.3.12).
+/// Size of a central header without name, extra fields and comment (APPNOTE 4.3.12).
 const CENTRAL_BYTES: usize = 46;
-/// How much of the table is read at once.
+/// Size of the read buffer.
 const BUFFER_BYTES: usize = 64 << 10;
 const CENTRAL_SIGNATURE: u32 = 0x0201_4b50;
-/// Bits 0, 6 and 13: encrypted in one way or another (APPNOTE 4.4.4).
+/// Flag bits 0, 6 and 13: encryption (APPNOTE 4.4.4).
 const FLAGS_ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
-/// Bit 5: compressed patched data (APPNOTE 4.4.4).
+/// Flag bit 5: compressed patched data (APPNOTE 4.4.4).
 const FLAG_PATCH: u16 = 1 << 5;
-/// Type bits of a Unix mode, and those of a link (`S_IFMT`, `S_IFLNK`).
+/// File type bits of a Unix mode, and their value for symbolic links (`S_IFMT`, `S_IFLNK`).
 const TYPE_BITS: u32 = 0o170_000;
 const LINK_TYPE: u32 = 0o120_000;
 
-/// Reads the headers of all members, without their local halves.
+/// Reads the central headers of all members. Local headers are checked by
+/// [`check_local_header`](super::local::check_local_header).
 pub(super) fn read_central(
     source: &dyn ReadAt,
     end: &CentralDirectory,
@@ -78,7 +79,7 @@ pub(super) fn read_central(
         for part in &mut parts {
             reader.read_exact(part).map_err(WheelError::Read)?;
         }
-        members.push(member(&fixed, parts, offset)?);
+        members.push(parse_member(&fixed, parts, offset)?);
     }
     if left > 0 {
         let reason = format!("{left} bytes follow the last header of the table of contents");
@@ -90,7 +91,7 @@ pub(super) fn read_central(
     Ok(members)
 }
 
-fn member(
+fn parse_member(
     fixed: &[u8],
     [name, extra, comment]: [Vec<u8>; 3],
     offset: u64,
@@ -135,21 +136,21 @@ fn member(
     let zip64 = extra_fields(&extra)
         .find(|(id, _)| *id == ZIP64_FIELD)
         .map(|(_, content)| content);
-    let mut wide = Zip64Extra {
+    let mut zip64_extra = Zip64Extra {
         rest: zip64.unwrap_or_default(),
     };
-    let size_bytes = wide
+    let size_bytes = zip64_extra
         .take_value(u32_at(fixed, 24))
         .ok_or_else(|| damaged("the ZIP64 field lacks the size"))?;
-    let compressed_bytes = wide
+    let compressed_bytes = zip64_extra
         .take_value(u32_at(fixed, 20))
         .ok_or_else(|| damaged("the ZIP64 field lacks the compressed size"))?;
-    let header_offset = wide
+    let header_offset = zip64_extra
         .take_value(u32_at(fixed, 42))
         .ok_or_else(|| damaged("the ZIP64 field lacks the offset"))?;
     let disk = u16_at(fixed, 34);
     if disk == FULL_16 {
-        wide.rest = wide
+        zip64_extra.rest = zip64_extra
             .rest
             .get(4..)
             .ok_or_else(|| damaged("the ZIP64 field lacks the disk"))?;
@@ -159,9 +160,9 @@ fn member(
     if method == CompressionMethod::Stored && compressed_bytes != size_bytes {
         return Err(damaged("two sizes for the stored data"));
     }
-    // The data of members lies in the archive and does not overlap (`check_local`, `check_layout`).
-    // So all sizes together are at most 1032 times the archive, and sums of them fit in a u64 for
-    // every archive of less than 8 PiB, also those that count each member as read and as written.
+    // The data of members is inside the archive and does not overlap (`check_local_header`,
+    // `check_layout`). So the sum of all sizes is at most 1032 times the archive, and fits a u64
+    // for archives up to 8 PiB even if each member is counted twice, as read and as written.
     if method == CompressionMethod::Deflated
         && size_bytes > compressed_bytes.saturating_mul(MAX_DEFLATE_RATIO)
     {
@@ -199,23 +200,24 @@ fn member(
         external_attributes,
         extra: without_fields(&extra, &[ZIP64_FIELD]).into(),
         comment: comment.into(),
-        has_inexact_zip64: !wide.rest.is_empty(),
+        has_inexact_zip64: !zip64_extra.rest.is_empty(),
         has_local_zip64: false,
         name,
     })
 }
 
-/// The content of a ZIP64 field, from which the values that did not fit are taken in order (APPNOTE
-/// 4.5.3).
+/// The zip64 extra field of a header; the values that do not fit the header are taken from it in
+/// order (APPNOTE 4.5.3).
 pub(super) struct Zip64Extra<'a> {
     pub(super) rest: &'a [u8],
 }
 
 impl Zip64Extra<'_> {
-    /// The value of a 32-bit slot, taken from the field where the slot is full.
-    pub(super) fn take_value(&mut self, slot: u32) -> Option<u64> {
-        if slot != FULL_32 {
-            return Some(slot.into());
+    /// Returns the value of a 32-bit header field, taken from the extra field if it is
+    /// `0xffffffff`. Returns `None` if the extra field has no more values.
+    pub(super) fn take_value(&mut self, value: u32) -> Option<u64> {
+        if value != FULL_32 {
+            return Some(value.into());
         }
         let value = u64_at(self.rest.get(..8)?, 0);
         self.rest = &self.rest[8..];

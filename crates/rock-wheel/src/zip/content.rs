@@ -1,73 +1,48 @@
-//! What new members hold.
+//! The content of a new member.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
 use std::ops::Range;
 
 use super::super::WheelError;
-use super::splice::{SplicePart, parts};
-use super::stretches::stretches;
-use super::{CompressionMethod, MemberReader, ZipArchive, ZipMember};
+use super::{MemberReader, ZipArchive, ZipMember};
 use rock_bytes::{ReadAt, Section};
 
-/// Larger contents are compressed in blocks, in parallel.
+/// Contents larger than this are compressed in blocks, in parallel.
 pub(super) const LARGE_BYTES: u64 = 8 << 20;
-/// Changed contents from this size on: most of their old data is used again.
+/// Changed contents larger than this are spliced in blocks, because most of the old data is copied.
 const LARGE_CHANGED_BYTES: u64 = 256 << 10;
-/// What a new member holds.
+/// The content of a new member.
 #[derive(Clone)]
 pub enum MemberContent<'c> {
     /// Bytes in memory.
     Bytes(Cow<'c, [u8]>),
-    /// Bytes of any number, read once from the first to the last.
+    /// A source of any size, read once from start to end.
     Source(&'c dyn ReadAt),
-    /// The content of a member of an archive.
+    /// The content of a member of another archive, compressed again.
     Member(&'c ZipArchive<'c>, &'c ZipMember),
-    /// The content of a member of which little changed: what it was deflated to is used again as
-    /// far as it can be.
+    /// The content of a member after a small change: blocks of its deflated data are copied where
+    /// possible.
     Changed(ChangedContent<'c>),
 }
-
-/// A deflated member, and the bit of its data that says that it ends.
-pub(super) type DeflatedMember<'c> = (&'c ZipArchive<'c>, &'c ZipMember, u64);
 
 /// The content of a member after a change.
 #[derive(Clone)]
 pub struct ChangedContent<'c> {
-    /// The archive that the member is in.
+    /// The archive with the old member.
     pub archive: &'c ZipArchive<'c>,
-    /// It.
+    /// The old member.
     pub member: &'c ZipMember,
-    /// What it holds now; read once from the first to the last byte.
+    /// The new content, read once from start to end.
     pub source: &'c dyn ReadAt,
-    /// The places that differ, sorted and apart.
+    /// The ranges where old and new content differ, sorted and disjoint.
     pub changed_ranges: Vec<Range<u64>>,
-    /// From here on all differs.
+    /// Offset from which on old and new content may differ everywhere.
     pub kept_bytes: u64,
 }
 
-impl<'c> ChangedContent<'c> {
-    /// How the new data is put together: as a whole, where the old data cannot be followed.
-    pub(super) fn parts(
-        &self,
-        level: u32,
-    ) -> Result<(Vec<SplicePart>, Option<DeflatedMember<'c>>), WheelError> {
-        let (member, size_bytes) = (self.member, self.source.size_bytes());
-        if member.method() == CompressionMethod::Deflated && level > 0 {
-            let data = member.data_offset..member.data_offset + member.compressed_bytes;
-            let old = stretches(self.archive.source(), data, member.size_bytes)
-                .map_err(WheelError::Read)?;
-            if let Some(old) = old {
-                let parts = parts(&old, &self.changed_ranges, self.kept_bytes, size_bytes);
-                return Ok((parts, Some((self.archive, member, old.final_bit))));
-            }
-        }
-        Ok((vec![SplicePart::New(size_bytes)], None))
-    }
-}
-
 impl<'c> MemberContent<'c> {
-    /// How many bytes it has.
+    /// Returns the size of the content.
     pub fn size_bytes(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
@@ -77,7 +52,7 @@ impl<'c> MemberContent<'c> {
         }
     }
 
-    /// The bytes, where memory has them.
+    /// Returns the bytes if the content is in memory.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
@@ -85,7 +60,7 @@ impl<'c> MemberContent<'c> {
         }
     }
 
-    /// From this size on it is written in blocks.
+    /// Returns the size above which the content is written in blocks.
     pub(super) fn block_limit(&self) -> u64 {
         match self {
             Self::Changed(_) => LARGE_CHANGED_BYTES,
@@ -93,7 +68,7 @@ impl<'c> MemberContent<'c> {
         }
     }
 
-    /// All of it.
+    /// Reads the whole content. `name` is the member's, for errors.
     pub(super) fn read(self, name: &str) -> Result<Cow<'c, [u8]>, WheelError> {
         match self {
             Self::Bytes(bytes) => Ok(bytes),
@@ -139,7 +114,7 @@ impl std::fmt::Debug for MemberContent<'_> {
     }
 }
 
-/// A content being read from its start.
+/// A reader of a content, from its start.
 pub(super) enum ContentReader<'o> {
     Bytes(io::Cursor<Cow<'o, [u8]>>),
     Section(Section<'o>),
@@ -147,14 +122,14 @@ pub(super) enum ContentReader<'o> {
 }
 
 impl ContentReader<'_> {
-    /// The next `length` bytes.
+    /// Reads the next `length` bytes.
     pub(super) fn read_chunk(&mut self, length: usize, name: &str) -> Result<Vec<u8>, WheelError> {
         let mut bytes = vec![0; length];
         self.read_exact(&mut bytes, name)?;
         Ok(bytes)
     }
 
-    /// The next bytes, as many as there is room for.
+    /// Fills the buffer with the next bytes.
     pub(super) fn read_exact(&mut self, bytes: &mut [u8], name: &str) -> Result<(), WheelError> {
         let fault = |source| WheelError::ReadContent {
             member: name.to_owned(),
@@ -169,7 +144,7 @@ impl ContentReader<'_> {
         }
     }
 
-    /// Checks that nothing follows, and what a member says of its content.
+    /// Checks the size and CRC-32 of a member at its end.
     pub(super) fn end(&mut self) -> Result<(), WheelError> {
         match self {
             Self::Member(reader) => io::copy(reader, &mut io::sink())

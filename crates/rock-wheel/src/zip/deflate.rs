@@ -1,27 +1,27 @@
-//! Deflating: small contents as wholes, large ones in blocks that do not wait for each other.
+//! Compression: small contents as a whole, large ones in independent blocks.
 
 use std::io;
 
 use flate2::{Compress, Compression, FlushCompress, Status};
 use libdeflater::{CompressionError, CompressionLvl, Compressor};
 
-/// What a block may refer back to (RFC 1951, section 2): the window of deflate.
+/// Maximum distance of a back-reference (RFC 1951, section 2).
 pub(super) const WINDOW_BYTES: usize = 32 << 10;
 
-/// Where a block stands in its stream.
+/// The position of a block in its stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockPosition {
-    /// Others follow: it ends at a whole byte, with an empty stored block (RFC 1951, section
-    /// 3.2.4).
+    /// Other blocks follow: it ends at a byte boundary, with an empty stored block (RFC 1951,
+    /// section 3.2.4).
     Inner,
-    /// The stream ends with it.
+    /// The last block.
     Last,
 }
 
-/// One block deflated; blocks one after the other make one stream.
+/// Deflates one block. The concatenation of all blocks is one stream.
 ///
-/// `before` is what stands before the block, at most [`WINDOW_BYTES`] of it, so that it compresses
-/// as if all were one.
+/// `before` is the content in front of the block, at most [`WINDOW_BYTES`], to which the block may
+/// refer back.
 pub(super) fn deflate_block(
     content: &[u8],
     before: &[u8],
@@ -36,7 +36,7 @@ pub(super) fn deflate_block(
         BlockPosition::Inner => FlushCompress::Sync,
         BlockPosition::Last => FlushCompress::Finish,
     };
-    // Data that does not compress grows by five bytes for each stored block.
+    // Incompressible data grows by five bytes for each stored block.
     let mut deflated = Vec::with_capacity(content.len() + content.len() / 1000 + 256);
     loop {
         let taken = usize::try_from(compress.total_in()).expect("it is part of a slice");
@@ -47,20 +47,19 @@ pub(super) fn deflate_block(
         let has_room = deflated.len() < deflated.capacity();
         match (place, status) {
             (BlockPosition::Last, Status::StreamEnd) => return Ok(deflated),
-            // Room that is left shows that nothing waits inside (zlib.h, `deflate`).
+            // If space is left in the output, nothing is pending (zlib.h, `deflate`).
             (BlockPosition::Inner, _) if is_all_taken && has_room => return Ok(deflated),
             _ => deflated.reserve(deflated.len() / 4 + 4096),
         }
     }
 }
 
-/// A content deflated as a whole, or `None` where that is not shorter.
+/// Deflates a content as a whole. Returns `None` at level 0, or if the result is not shorter.
 pub(super) fn deflate_whole(content: &[u8], level: u32) -> Option<Vec<u8>> {
     if level == 0 {
         return None;
     }
-    // Twice as fast as in blocks, at the same levels of effort (libdeflate.h,
-    // `libdeflate_alloc_compressor`).
+    // Twice as fast as zlib at the same levels (libdeflate.h, `libdeflate_alloc_compressor`).
     let level = i32::try_from(level.min(9))
         .ok()
         .and_then(|level| CompressionLvl::new(level).ok())
@@ -108,7 +107,7 @@ mod tests {
 
     #[test]
     fn blocks_know_what_stands_before_them() {
-        // Only a repetition across the boundary makes the second block short.
+        // The second block is short only if it refers back to the first.
         let noise: Vec<u8> = (0..20_000_u32)
             .map(|n| (n.wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0])
             .collect();

@@ -1,4 +1,4 @@
-//! The end of an archive: where its central directory lies.
+//! The end of central directory record (EOCD), and the location of the central directory.
 
 use super::super::WheelError;
 use super::archive_rules::{ArchiveRule, ArchiveViolation, check_comment};
@@ -6,30 +6,30 @@ use super::fields::{u16_at, u32_at, u64_at};
 use super::{FULL_16, FULL_32};
 use rock_bytes::ReadAt;
 
-/// The end record without its comment (APPNOTE 4.3.16).
+/// Size of the EOCD without comment (APPNOTE 4.3.16).
 const EOCD_BYTES: usize = 22;
 const EOCD_SIGNATURE: u32 = 0x0605_4b50;
-/// APPNOTE 4.3.15.
+/// Size of the zip64 EOCD locator (APPNOTE 4.3.15).
 const LOCATOR_BYTES: usize = 20;
 const LOCATOR_SIGNATURE: u32 = 0x0706_4b50;
-/// APPNOTE 4.3.14.
+/// Size of the zip64 EOCD without extensible data (APPNOTE 4.3.14).
 const ZIP64_EOCD_BYTES: usize = 56;
 const ZIP64_EOCD_SIGNATURE: u32 = 0x0606_4b50;
 
-/// What the end of an archive says.
+/// The location of the central directory, and the archive comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CentralDirectory {
-    /// Where the central directory begins.
+    /// Offset in the archive.
     pub(super) offset: u64,
-    /// How long it is.
+    /// Length in bytes.
     pub(super) length: u64,
-    /// How many members it lists.
+    /// Number of members.
     pub(super) count: u64,
-    /// The comment of the archive.
+    /// Comment of the archive.
     pub(super) comment: Vec<u8>,
 }
 
-/// Finds and reads the end record, and the ZIP64 one where there is one.
+/// Finds and reads the EOCD, and the zip64 EOCD if there is one.
 pub(super) fn read_eocd(source: &dyn ReadAt) -> Result<CentralDirectory, WheelError> {
     let size = source.size_bytes();
     let tail_length = size.min((EOCD_BYTES + usize::from(u16::MAX) + LOCATOR_BYTES) as u64);
@@ -53,18 +53,18 @@ pub(super) fn read_eocd(source: &dyn ReadAt) -> Result<CentralDirectory, WheelEr
             "it does not end with a table of contents"
         }))?;
     let end = &tail[at..];
-    let narrow = Eocd::read(end);
+    let eocd = Eocd::read(end);
     let comment = end[EOCD_BYTES..].to_vec();
     let position = tail_offset + at as u64;
     check_comment(&comment, position + EOCD_BYTES as u64)?;
     let locator = at.checked_sub(LOCATOR_BYTES).map(|from| &tail[from..at]);
     let (found, directory_end) = match locator.filter(|bytes| u32_at(bytes, 0) == LOCATOR_SIGNATURE)
     {
-        None => (narrow.alone()?, position),
+        None => (eocd.without_zip64()?, position),
         Some(locator) => {
-            let (wide, at) = read_zip64_eocd(source, locator, position - LOCATOR_BYTES as u64)?;
-            narrow.check(&wide, position)?;
-            (wide, at)
+            let (zip64, at) = read_zip64_eocd(source, locator, position - LOCATOR_BYTES as u64)?;
+            eocd.check(&zip64, position)?;
+            (zip64, at)
         }
     };
     if found.offset.checked_add(found.length) != Some(directory_end) {
@@ -80,7 +80,7 @@ pub(super) fn read_eocd(source: &dyn ReadAt) -> Result<CentralDirectory, WheelEr
     Ok(CentralDirectory { comment, ..found })
 }
 
-/// The numbers of the ordinary end record.
+/// The fields of the EOCD.
 struct Eocd {
     disks: [u16; 2],
     counts: [u16; 2],
@@ -98,8 +98,8 @@ impl Eocd {
         }
     }
 
-    /// The end of an archive without ZIP64 record.
-    fn alone(&self) -> Result<CentralDirectory, WheelError> {
+    /// Returns the location of the central directory in an archive without zip64 EOCD.
+    fn without_zip64(&self) -> Result<CentralDirectory, WheelError> {
         if self.disks != [0, 0] || self.counts[0] != self.counts[1] {
             return Err(WheelError::MultiDisk);
         }
@@ -111,19 +111,20 @@ impl Eocd {
         })
     }
 
-    /// Both records must say the same wherever this one has room for it.
-    fn check(&self, wide: &CentralDirectory, position: u64) -> Result<(), WheelError> {
+    /// Checks that the zip64 EOCD has the same values, except for those that do not fit this
+    /// record.
+    fn check(&self, zip64: &CentralDirectory, position: u64) -> Result<(), WheelError> {
         if self.disks.iter().any(|disk| *disk != 0 && *disk != FULL_16) {
             return Err(WheelError::MultiDisk);
         }
-        let same = |narrow: u64, full: u64, wide: u64| narrow == full || narrow == wide;
+        let same = |value: u64, full: u64, zip64: u64| value == full || value == zip64;
         let full_32 = u64::from(FULL_32);
         if self
             .counts
             .iter()
-            .all(|count| same((*count).into(), FULL_16.into(), wide.count))
-            && same(self.length.into(), full_32, wide.length)
-            && same(self.offset.into(), full_32, wide.offset)
+            .all(|count| same((*count).into(), FULL_16.into(), zip64.count))
+            && same(self.length.into(), full_32, zip64.length)
+            && same(self.offset.into(), full_32, zip64.offset)
         {
             return Ok(());
         }

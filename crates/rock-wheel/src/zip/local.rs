@@ -1,4 +1,4 @@
-//! Local headers: the second description of each member, in front of its data.
+//! Local file headers, in front of each member's data.
 
 use super::super::WheelError;
 use super::archive_rules::{HeaderKind, HeaderRecord};
@@ -7,13 +7,13 @@ use super::fields::{extra_fields, u16_at, u32_at, without_fields};
 use super::{FLAG_DESCRIPTOR, FLAG_UTF8, ZIP64_FIELD, ZipMember};
 use rock_bytes::ReadAt;
 
-/// The fixed part of a local header (APPNOTE 4.3.7).
+/// Size of a local file header without name and extra fields (APPNOTE 4.3.7).
 pub(super) const LOCAL_BYTES: usize = 30;
 pub(super) const LOCAL_SIGNATURE: u32 = 0x0403_4b50;
 
-/// Compares a member's local header with its central one, and finds out where its data begins.
+/// Compares the local file header of a member with its central one, and sets the data offset.
 ///
-/// `end` is where the central directory begins: no data lies behind it.
+/// `end` is the offset of the central directory, where all data must end.
 pub(super) fn check_local_header(
     source: &dyn ReadAt,
     member: &mut ZipMember,
@@ -54,7 +54,7 @@ pub(super) fn check_local_header(
     if u16_at(&header, 8) != member.method.number() {
         return Err(differs("compression"));
     }
-    // Level hints and the UTF-8 mark of an ASCII name change nothing.
+    // Compression level hints, and the UTF-8 flag of an ASCII name, have no effect.
     let meaningful = !(FLAG_UTF8 | 0b110);
     if (flags ^ member.flags) & meaningful != 0 {
         return Err(differs("flags"));
@@ -70,7 +70,7 @@ pub(super) fn check_local_header(
             member.name
         )));
     }
-    let slots = [u32_at(&header, 22), u32_at(&header, 18)];
+    let sizes = [u32_at(&header, 22), u32_at(&header, 18)];
     let extra = match extra_length {
         0 => Vec::new(),
         _ => read_extra(source, offset + length as u64, extra_length)?,
@@ -80,7 +80,7 @@ pub(super) fn check_local_header(
         offset,
         version: u16_at(&header, 4),
         method: member.method,
-        sizes: slots,
+        sizes,
         name: &name,
         raw_name,
         extra: &extra,
@@ -89,10 +89,10 @@ pub(super) fn check_local_header(
     let zip64 = extra_fields(&extra)
         .find(|(id, _)| *id == ZIP64_FIELD)
         .map(|(_, content)| content);
-    let mut wide = Zip64Extra {
+    let mut zip64_extra = Zip64Extra {
         rest: zip64.unwrap_or_default(),
     };
-    let [size, compressed] = slots.map(|slot| wide.take_value(slot));
+    let [size, compressed] = sizes.map(|size| zip64_extra.take_value(size));
     let has_descriptor = flags & FLAG_DESCRIPTOR != 0;
     let fits = |value: Option<u64>, expected| {
         value == Some(expected) || (has_descriptor && value.unwrap_or(0) == 0)
@@ -108,7 +108,7 @@ pub(super) fn check_local_header(
     Ok(())
 }
 
-/// The extra fields of a member's local header that are not about sizes.
+/// Reads the extra fields of a member's local file header, without zip64.
 pub(super) fn local_extra(source: &dyn ReadAt, member: &ZipMember) -> Result<Vec<u8>, WheelError> {
     let mut fixed = [0; LOCAL_BYTES];
     source

@@ -1,18 +1,18 @@
-//! One member of an archive.
+//! A member of an archive.
 
 use super::DosTime;
 
-/// How the data of a member is stored.
+/// The compression method of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompressionMethod {
-    /// As it is.
+    /// Not compressed.
     Stored,
-    /// Deflated.
+    /// Compressed with DEFLATE (RFC 1951).
     Deflated,
 }
 
 impl CompressionMethod {
-    /// The number in headers (APPNOTE 4.4.5).
+    /// Returns the number in headers (APPNOTE 4.4.5).
     pub(super) fn number(self) -> u16 {
         match self {
             Self::Stored => 0,
@@ -34,11 +34,11 @@ impl CompressionMethod {
     }
 }
 
-/// A file or folder in an archive, as both of its headers describe it.
+/// A file or directory in an archive, as described by both of its headers.
 #[derive(Debug, Clone)]
 pub struct ZipMember {
     pub(super) name: String,
-    /// How many bytes its name takes in the headers.
+    /// Size of the name in the headers.
     pub(super) raw_name_bytes: u16,
     pub(super) method: CompressionMethod,
     pub(super) flags: u16,
@@ -54,53 +54,53 @@ pub struct ZipMember {
     pub(super) extra: Box<[u8]>,
     pub(super) comment: Box<[u8]>,
     pub(super) has_inexact_zip64: bool,
-    /// Whether its local header has a ZIP64 field, so that its data descriptor has sizes of eight
-    /// bytes.
+    /// Whether the local header has a zip64 extra field, so that a data descriptor has sizes of
+    /// eight bytes.
     pub(super) has_local_zip64: bool,
 }
 
 impl ZipMember {
-    /// The path in the archive; folders end with `/`.
+    /// Returns the path in the archive. Directories end with `/`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it is a folder.
+    /// Returns whether it is a directory.
     pub fn is_dir(&self) -> bool {
         self.name.ends_with('/')
     }
 
-    /// The size of the content.
+    /// Returns the size of the content.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// How much of the archive its data takes.
+    /// Returns the size of the data in the archive.
     pub fn compressed_bytes(&self) -> u64 {
         self.compressed_bytes
     }
 
-    /// How it is stored.
+    /// Returns the compression method.
     pub fn method(&self) -> CompressionMethod {
         self.method
     }
 
-    /// CRC-32 of the content.
+    /// Returns the CRC-32 of the content.
     pub fn crc32(&self) -> u32 {
         self.crc32
     }
 
-    /// Type and permission bits of Unix; 0 where none were written.
+    /// Returns the Unix file type and permissions, or 0 if the archive has none.
     pub fn unix_mode(&self) -> u32 {
         self.external_attributes >> 16
     }
 
-    /// When it was changed, as written.
+    /// Returns the modification time.
     pub fn time(&self) -> DosTime {
         self.time
     }
 
-    /// Whether its ZIP64 field holds more than the values that need it.
+    /// Returns whether its zip64 extra field has more than the values that need it.
     pub fn has_inexact_zip64(&self) -> bool {
         self.has_inexact_zip64
     }

@@ -1,4 +1,4 @@
-//! The content of a member as a stream.
+//! Reading the content of a member.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::{Mutex, PoisonError};
@@ -10,25 +10,25 @@ use super::limits::MAX_ADDED_BYTES;
 use super::{CompressionMethod, ZipMember};
 use rock_bytes::{Buffer, Passage, ReadAt, Section, Spare};
 
-/// How much compressed data is read at once.
+/// Size of the buffer for compressed data.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A deflated member up to this size is inflated at once where all of it is wanted: by a library
-/// that needs both ends in memory, and two thirds of the time.
+/// Deflated members up to this size are inflated as a whole if all of their content is needed.
+/// libdeflate does this in two thirds of zlib's time, but needs data and content in memory.
 const WHOLE_BYTES: u64 = 32 << 20;
 
-/// Whether a member may be inflated at once.
+/// Returns whether a member may be inflated as a whole.
 pub(super) fn is_inflated_at_once(member: &ZipMember) -> bool {
     member.method == CompressionMethod::Deflated
         && member.size_bytes <= WHOLE_BYTES
         && member.compressed_bytes <= member.size_bytes + MAX_ADDED_BYTES
 }
 
-/// The whole content of a member, at the beginning of a buffer; its size and CRC-32 are those of
-/// its headers. Whether bytes follow the compressed data is only seen by a [`MemberReader`].
+/// Inflates a whole member to the start of a buffer, and checks size and CRC-32. Only a
+/// [`MemberReader`] detects bytes after the compressed data.
 ///
 /// # Errors
-/// When the content is damaged or cannot be read.
+/// Fails if the content is damaged or cannot be read.
 pub(super) fn inflate<'s>(
     source: &dyn ReadAt,
     member: &ZipMember,
@@ -64,14 +64,14 @@ pub(super) fn inflate<'s>(
 const TRAILING_CONTENT: &str = "there is more of it than its header says";
 const CRC_MISMATCH: &str = "its CRC-32 is not the one in its header";
 
-/// Reads the content of a member and checks that it has the size and CRC-32 of its headers.
+/// A reader of a member's content, which checks size and CRC-32 at the end.
 #[derive(Debug)]
 pub struct MemberReader<'m> {
     member: &'m ZipMember,
     data: MemberData<'m>,
     crc: crc32fast::Hasher,
     left: u64,
-    /// The result of the checks at the end, so that reads after an error fail again.
+    /// The result of the checks at the end; reads after an error fail again.
     checked: Option<Result<(), &'static str>>,
 }
 
@@ -81,18 +81,18 @@ enum MemberData<'m> {
     Deflated(InflateReader<'m>),
 }
 
-/// Deflated data being inflated.
+/// A reader that inflates data.
 #[derive(Debug)]
 struct InflateReader<'m> {
     input: BufReader<Section<'m>>,
-    /// `None` once it is back in the pool.
+    /// `None` after it returned to the pool.
     state: Option<Decompress>,
 }
 
-/// Inflate states for reuse: each is about 48 KiB. Allocated for every member, they leave as large
-/// a hole between the small texts that stay of each wheel.
+/// Inflate states for reuse, about 48 KiB each. Allocating them for every member would fragment the
+/// heap between the small texts that are kept of each wheel.
 static INFLATE_STATES: Mutex<Vec<Decompress>> = Mutex::new(Vec::new());
-/// How many states are kept.
+/// Maximum number of pooled states.
 const MAX_KEPT_STATES: usize = 64;
 
 impl<'m> InflateReader<'m> {
@@ -107,7 +107,7 @@ impl<'m> InflateReader<'m> {
         }
     }
 
-    /// How much of the data was used.
+    /// Returns the number of bytes of data consumed.
     fn total_in(&self) -> u64 {
         self.state.as_ref().map_or(0, Decompress::total_in)
     }
@@ -180,7 +180,8 @@ impl<'m> MemberReader<'m> {
         }
     }
 
-    /// What an error of reading means: damage where the bytes are at fault, else the machine.
+    /// Converts an error of reading: to [`WheelError::CorruptMember`] if the data is damaged,
+    /// otherwise to [`WheelError::Read`].
     pub fn wheel_error(&self, error: io::Error) -> WheelError {
         let damaged = |reason: String| WheelError::CorruptMember {
             member: self.member.name.clone(),
@@ -194,10 +195,10 @@ impl<'m> MemberReader<'m> {
         }
     }
 
-    /// Hands the content on piece by piece.
+    /// Calls `take` with each chunk of the content.
     ///
     /// # Errors
-    /// When the content is damaged or cannot be read.
+    /// Fails if the content is damaged or cannot be read.
     pub fn for_each_chunk(
         mut self,
         buffer: &mut [u8],
@@ -213,7 +214,7 @@ impl<'m> MemberReader<'m> {
         }
     }
 
-    /// Passes the content on to another thread.
+    /// Sends the content to another thread.
     pub(super) fn send_to(mut self, passage: &mut Passage<'_>) -> Result<(), WheelError> {
         loop {
             let mut piece = passage.piece();
@@ -247,7 +248,7 @@ impl<'m> MemberReader<'m> {
         checked.map_err(|reason| io::Error::new(io::ErrorKind::InvalidData, reason))
     }
 
-    /// Returns why the data that was read is not the member's.
+    /// Returns why the data does not match the headers.
     fn end_fault(&mut self) -> io::Result<Option<&'static str>> {
         if self.raw(&mut [0])? > 0 {
             return Ok(Some(TRAILING_CONTENT));

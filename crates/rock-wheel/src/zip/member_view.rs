@@ -1,4 +1,4 @@
-//! The content of a member, read by position while it streams by.
+//! Positional reads of a member that is inflated as a stream.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,33 +11,34 @@ use super::member_reader::{inflate, is_inflated_at_once};
 use super::{MemberReader, ZipArchive, ZipMember};
 use rock_bytes::{Buffer, MakeScratch, PIECE_BYTES, ReadAt, Scratch, Spare};
 
-/// The first piece is small: most members are only looked at.
+/// Size of the first chunk: of most members only the start is read.
 const FIRST_CHUNK_BYTES: usize = 4 << 10;
-/// How much of the beginning is kept of larger ones: there the tables of libraries lie.
+/// Size of the start of a member that is kept: it has the tables of libraries.
 const MAX_BEGINNING_BYTES: u64 = 32 << 20;
-/// How much of a larger one is kept that was announced.
+/// Maximum size of announced ranges after the start of a member.
 const MAX_ANNOUNCED_BYTES: u64 = 8 << 20;
-/// What a view holds besides what it keeps: a piece, compressed data, and the state of inflating.
+/// Memory of a view without the content that it keeps: a chunk, compressed data, and the inflate
+/// state.
 const OVERHEAD_BYTES: u64 = 1 << 20;
 
-/// How much is kept before and behind a piece in which the names of sections were seen.
+/// Bytes that are kept before and after a chunk with section names.
 const NAME_MARGIN_BYTES: usize = 64 << 10;
-/// A name that stands among the names of sections, and hardly anywhere else. Their table lies
-/// behind what is loaded and may lie before tables that are larger than all else (lld puts it
-/// there), while what leads to it comes last.
+/// A string that is in every section name table, and hardly anywhere else. The table follows the
+/// loaded segments and may precede much larger tables (lld writes it there), while the section
+/// headers that refer to it come last.
 const SECTION_NAME: &[u8] = b".shstrtab\0";
 
-/// Of buffers that were taken for one view alone none is kept.
+/// A pool that keeps no buffers, for views without a shared pool.
 static UNPOOLED: Spare = Spare::new(0);
 
-/// Sees the bytes that stream by, each once and in order.
+/// A callback for the content of a member, called with each byte once, in order.
 pub type ContentObserver<'o> = dyn FnMut(&[u8]) + Send + 'o;
 
-/// A member that is inflated only as far as it is read.
+/// A view of a member's content for positional reads, which inflates only as far as it is read.
 ///
-/// A small one is inflated as a whole. Of a large one the beginning and each stretch that was read
-/// are kept. To read elsewhere before what streamed by is to inflate the member a second time, as a
-/// whole, into room of its own.
+/// A small member is inflated as a whole. Of a large one the start and each range that was read are
+/// kept. Reading another range behind the current position inflates the whole member a second time,
+/// to scratch space.
 pub struct MemberView<'m, 'o> {
     archive: &'m ZipArchive<'m>,
     member: &'m ZipMember,
@@ -47,16 +48,16 @@ pub struct MemberView<'m, 'o> {
     state: Mutex<ViewState<'m, 'o>>,
 }
 
-/// What of a member stays once it streamed by.
+/// The content that is kept after it was inflated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Retention {
-    /// The beginning, and what was read.
+    /// The start, and the ranges that were read or announced.
     Tables,
-    /// The last piece.
+    /// The last chunk.
     LastPiece,
 }
 
-/// What streaming by needs to know of its view.
+/// The parts of a view that streaming needs.
 #[derive(Clone, Copy)]
 struct StreamContext<'m> {
     archive: &'m ZipArchive<'m>,
@@ -69,21 +70,21 @@ struct ViewState<'m, 'o> {
     reader: MemberReader<'m>,
     observer: Option<Box<ContentObserver<'o>>>,
     position: u64,
-    /// All of it, where it is inflated as a whole.
+    /// The whole content, if it is inflated as a whole.
     all: Option<Buffer<'m>>,
     beginning: Vec<u8>,
     piece: Option<Buffer<'m>>,
     piece_length: usize,
     stretches: Vec<(u64, Vec<u8>)>,
-    /// What was announced, and of each as much as has streamed by.
+    /// The announced ranges, and the part of each that was inflated.
     announced: Vec<(Range<u64>, Vec<u8>)>,
-    /// Pieces with the names of sections, where they are looked for.
+    /// Chunks with section names, if they are searched for.
     names: Option<SectionNameCache>,
     whole: Option<Box<dyn Scratch>>,
 }
 
 impl<'m, 'o> MemberView<'m, 'o> {
-    /// A view of a member. The observer sees all that streams by, from the first byte on.
+    /// Creates a view of a member. The observer is called with the content as it is inflated.
     pub fn new(
         archive: &'m ZipArchive<'m>,
         member: &'m ZipMember,
@@ -114,19 +115,18 @@ impl<'m, 'o> MemberView<'m, 'o> {
         }
     }
 
-    /// Takes its buffers from these, and leaves them there.
+    /// Takes buffers from a pool, and returns them to it.
     #[must_use]
     pub fn with_buffers(self, spare: &'m Spare) -> Self {
         Self { spare, ..self }
     }
 
-    /// Whether all of the member is at hand once its first bytes are: then any stretch of it costs
-    /// nothing more.
+    /// Returns whether the member is inflated as a whole, so that further reads cost nothing.
     pub fn is_fully_buffered(&self) -> bool {
         is_inflated_at_once(self.member)
     }
 
-    /// A view for reading once from the first byte to the last: nothing that streamed by is kept.
+    /// Creates a view for reading once from start to end, which keeps only the last chunk.
     pub fn forward(
         archive: &'m ZipArchive<'m>,
         member: &'m ZipMember,
@@ -138,8 +138,8 @@ impl<'m, 'o> MemberView<'m, 'o> {
         }
     }
 
-    /// Returns how many bytes a view of a member holds at most besides what its reader asks for
-    /// behind the beginning, unless it is read out of order.
+    /// Returns the maximum memory of a view of a member, without ranges read after the start, and
+    /// unless it is read backwards.
     pub fn max_held_bytes(member: &ZipMember) -> u64 {
         let compressed_bytes = if is_inflated_at_once(member) {
             member.compressed_bytes()
@@ -157,38 +157,38 @@ impl<'m, 'o> MemberView<'m, 'o> {
             + OVERHEAD_BYTES
     }
 
-    /// Lets all bytes before a position stream by.
+    /// Inflates up to a position.
     ///
     /// # Errors
-    /// When the content is damaged or cannot be read.
+    /// Fails if the content is damaged or cannot be read.
     pub fn stream_to(&self, position: u64) -> Result<(), WheelError> {
         let mut state = self.state();
         let result = state.stream_to(position.min(self.member.size_bytes()), self.ways(), None);
         result.map_err(|error| state.reader.wheel_error(error))
     }
 
-    /// Keeps the names of sections when they stream by from here on. Asked for behind what is
-    /// loaded: code objects for GPUs are ELF files too, and have such names of their own.
+    /// Keeps section names in the content from the current position on. Call this after the loaded
+    /// segments: code objects for GPUs are ELF files with section names, too.
     pub fn keep_section_names(&self) {
         self.state().names.get_or_insert_default();
     }
 
-    /// Lets all of it stream by, and checks size and CRC-32.
+    /// Inflates to the end, and checks size and CRC-32.
     ///
     /// # Errors
-    /// When the content is damaged or cannot be read.
+    /// Fails if the content is damaged or cannot be read.
     pub fn finish(&self) -> Result<(), WheelError> {
         let mut state = self.state();
         let result = state.stream_to(u64::MAX, self.ways(), None);
         result.map_err(|error| state.reader.wheel_error(error))
     }
 
-    /// What an error of reading means.
+    /// Converts an error of reading; see [`MemberReader::wheel_error`].
     pub fn wheel_error(&self, error: io::Error) -> WheelError {
         self.state().reader.wheel_error(error)
     }
 
-    /// How much has streamed by.
+    /// Returns the number of bytes inflated for the observer so far.
     pub fn position(&self) -> u64 {
         self.state().position
     }
@@ -253,8 +253,7 @@ impl ReadAt for MemberView<'_, '_> {
             return Ok(length);
         }
         state.stream_to(offset, self.ways(), None)?;
-        // A copy of its own, and not `buffer`: a short read in a long list is served from it the
-        // next time.
+        // Not into `buffer`: the rest of the chunk serves the next short read.
         let mut stretch = Vec::new();
         state.stream_to(end, self.ways(), Some((offset, &mut stretch)))?;
         if state.all.is_some() {
@@ -314,7 +313,8 @@ impl<'m> ViewState<'m, '_> {
         Ok(false)
     }
 
-    /// Reads on until the position, or the end, and puts aside what is from the offset on.
+    /// Inflates up to the position or the end, and appends the content from an offset on to
+    /// `aside`.
     fn stream_to(
         &mut self,
         position: u64,
@@ -328,7 +328,7 @@ impl<'m> ViewState<'m, '_> {
             return self.inflate_at_once(position, ways);
         }
         if let Some((offset, bytes)) = &mut aside {
-            // What the last piece holds of it already.
+            // The part that is in the last chunk.
             let start = self.position - self.piece_length as u64;
             let from = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
             let piece = self.piece.as_deref().unwrap_or_default();
@@ -385,8 +385,7 @@ impl<'m> ViewState<'m, '_> {
         Ok(())
     }
 
-    /// Inflates all of it, unless that was done, and lets what is before the position pass by the
-    /// observer.
+    /// Inflates the whole content, unless that was done, and calls the observer up to the position.
     fn inflate_at_once(&mut self, position: u64, ways: StreamContext<'m>) -> io::Result<()> {
         let all = match &mut self.all {
             Some(all) => all,
@@ -404,18 +403,18 @@ impl<'m> ViewState<'m, '_> {
     }
 }
 
-/// The newest pieces with the names of sections, each with what lies before and behind it.
+/// The newest chunks with section names, each with the bytes around it.
 #[derive(Default)]
 struct SectionNameCache {
     kept: VecDeque<(u64, Vec<u8>)>,
-    /// The end of the last piece.
+    /// The end of the last chunk.
     before: Vec<u8>,
-    /// Whether the next piece continues the last one that is kept.
+    /// Whether the next chunk follows the last one that is kept.
     is_continued: bool,
 }
 
 impl SectionNameCache {
-    /// Keeps a piece that has such names, and the beginning of one that follows such a piece.
+    /// Keeps a chunk with section names, and the start of the chunk after it.
     fn add(&mut self, piece: &[u8], position: u64) {
         if self.is_continued
             && let Some((_, last)) = self.kept.back_mut()
@@ -425,7 +424,7 @@ impl SectionNameCache {
         self.is_continued = memchr::memmem::find(piece, SECTION_NAME).is_some();
         if self.is_continued {
             let length = self.before.len() + piece.len() + NAME_MARGIN_BYTES;
-            // Where names that are read were dropped, the member is inflated again.
+            // If dropped names are read, the member is inflated again.
             while self.kept_bytes() + length > MAX_NAMES_BYTES && self.kept.pop_front().is_some() {}
             let mut bytes = Vec::with_capacity(length);
             bytes.extend_from_slice(&self.before);
@@ -461,7 +460,7 @@ mod tests {
     use super::*;
     use rock_bytes::in_memory;
 
-    /// An archive of one member, larger than what is kept of it.
+    /// An archive of one member that is larger than the start that is kept.
     fn archive() -> (Vec<u8>, Vec<u8>) {
         let content: Vec<u8> = (0..40_000_000_u32)
             .map(|at| (at / 1000).to_le_bytes()[(at % 3) as usize])

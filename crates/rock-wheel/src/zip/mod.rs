@@ -1,19 +1,24 @@
 //! Zip archives as wheels use them (APPNOTE.TXT 6.3.10): stored and deflated members, ZIP64, data
 //! descriptors.
 //!
-//! **Invariant:** every member is described the same way by both of its headers, lies in bytes of
-//! its own, and has a name that is safe to unpack; anything else is refused when the archive is
-//! opened.
+//! Input: bytes behind [`ReadAt`](rock_bytes::ReadAt). Output: members and their contents, and new
+//! archives on a [`Target`](rock_bytes::Target).
+//!
+//! **Invariant:** both headers of every member agree, no members overlap, and every name is safe to
+//! unpack; opening any other archive is an error.
 
 mod archive;
 mod archive_rules;
+mod block_source;
 mod central;
 mod content;
 mod deflate;
+mod encode;
 mod entries;
 mod eocd;
 mod fields;
 mod header;
+mod large_member;
 pub(super) mod limits;
 mod local;
 mod member;
@@ -21,7 +26,6 @@ mod member_reader;
 mod member_view;
 mod name;
 mod splice;
-mod stretches;
 mod time;
 mod writer;
 
@@ -36,17 +40,17 @@ pub(super) use name::check_member_name;
 pub use time::DosTime;
 pub use writer::{MemberOptions, ZipWriter};
 
-/// Marks a 16-bit count that stands in the ZIP64 record (APPNOTE 4.4.1.4).
+/// A 16-bit value that is in the zip64 EOCD instead (APPNOTE 4.4.1.4).
 const FULL_16: u16 = u16::MAX;
-/// Marks a 32-bit size or offset that stands in a ZIP64 field (APPNOTE 4.4.1.4).
+/// A 32-bit size or offset that is in a zip64 structure instead (APPNOTE 4.4.1.4).
 const FULL_32: u32 = u32::MAX;
-/// The ZIP64 extra field (APPNOTE 4.5.3).
+/// ID of the zip64 extra field (APPNOTE 4.5.3).
 const ZIP64_FIELD: u16 = 0x0001;
-/// A second name in UTF-8 (Info-ZIP Unicode Path, APPNOTE 4.6.9).
+/// ID of the Info-ZIP Unicode Path extra field, a second name (APPNOTE 4.6.9).
 const UNICODE_PATH_FIELD: u16 = 0x7075;
-/// Bit 3: sizes and CRC stand behind the data (APPNOTE 4.4.4).
+/// Flag bit 3: sizes and CRC-32 are in a data descriptor after the data (APPNOTE 4.4.4).
 const FLAG_DESCRIPTOR: u16 = 1 << 3;
-/// Bit 11: the name is UTF-8 (APPNOTE 4.4.4).
+/// Flag bit 11: the name is UTF-8 (APPNOTE 4.4.4).
 const FLAG_UTF8: u16 = 1 << 11;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Names of members.
+//! Validation of member names.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
@@ -6,10 +6,10 @@ use super::super::WheelError;
 use super::FLAG_UTF8;
 use super::limits::{MAX_NAME_BYTES, MAX_NAME_PART_BYTES};
 
-/// How much of a refused name is shown.
+/// Maximum bytes of a refused name in an error.
 const SHOWN_BYTES: usize = 200;
 
-/// Reads and checks the name of a member.
+/// Decodes and validates the name of a member.
 pub(super) fn parse_member_name(bytes: &[u8], flags: u16) -> Result<String, WheelError> {
     let refuse = |reason| {
         let shown = &bytes[..bytes.len().min(SHOWN_BYTES)];
@@ -50,9 +50,8 @@ pub(super) fn parse_member_name(bytes: &[u8], flags: u16) -> Result<String, Whee
     }
 }
 
-/// Whether uv or PyPI refuses a character in names: controls, and what Unicode has no shape for
-/// (`\p{C}` in uv-extract's `validate_archive_member_name`; `UNPRINTABLE_CHARS` in PyPI's
-/// zipfiles.py).
+/// Returns whether uv or PyPI refuses a character in names: Unicode category C (`\p{C}` in
+/// uv-extract's `validate_archive_member_name`; `UNPRINTABLE_CHARS` in PyPI's zipfiles.py).
 fn is_unprintable(character: char) -> bool {
     use GeneralCategory::{Control, Format, PrivateUse, Surrogate, Unassigned};
     let is_other = || {
@@ -64,7 +63,7 @@ fn is_unprintable(character: char) -> bool {
     character.is_ascii_control() || (!character.is_ascii() && is_other())
 }
 
-/// Checks the name of a new member.
+/// Validates the name of a new member.
 pub(in super::super) fn check_member_name(name: &str) -> Result<(), WheelError> {
     parse_member_name(name.as_bytes(), FLAG_UTF8).map(drop)
 }

@@ -1,34 +1,34 @@
-//! Times of members.
+//! Modification times of members.
 
-/// A time as zip headers hold it: from 1980 to 2107, in steps of two seconds (APPNOTE 4.4.6).
+/// A time in the MS-DOS format of zip headers: 1980 to 2107, in steps of two seconds (APPNOTE
+/// 4.4.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DosTime {
-    /// Year since 1980, month, day.
+    /// Years since 1980, month and day, in 7, 4 and 5 bits.
     pub(super) date: u16,
-    /// Hour, minute, half seconds.
+    /// Hours, minutes and half seconds, in 5, 6 and 5 bits.
     pub(super) time: u16,
 }
 
-/// 1980-01-01 in seconds since 1970.
+/// 1980-01-01 in seconds since 1970-01-01.
 const FIRST_S: i64 = 315_532_800;
-/// 2107-12-31 23:59:58 in seconds since 1970.
+/// 2107-12-31 23:59:58 in seconds since 1970-01-01.
 const LAST_S: i64 = 4_354_819_198;
 
 impl DosTime {
-    /// 1980-01-01, the time of members that have none of their own.
+    /// 1980-01-01, the default time of new members.
     pub const FIRST: Self = Self {
         date: 1 << 5 | 1,
         time: 0,
     };
 
-    /// A time in seconds since 1970-01-01 UTC, moved into the range that members can say: 1980 to
-    /// 2107.
+    /// Clamps a time, in seconds since 1970-01-01 UTC, to the years 1980 to 2107.
     pub fn clamp_epoch_s(seconds: i64) -> i64 {
         seconds.clamp(FIRST_S, LAST_S)
     }
 
-    /// A time in seconds since 1970-01-01 UTC, moved into the range and rounded down to two
-    /// seconds.
+    /// Converts a time in seconds since 1970-01-01 UTC, clamped to the range and rounded down to
+    /// two seconds.
     pub fn from_epoch_s(seconds: i64) -> Self {
         let seconds = Self::clamp_epoch_s(seconds);
         let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
@@ -41,7 +41,8 @@ impl DosTime {
     }
 }
 
-/// The Gregorian date of a day counted from 1970-01-01, by counting in years that begin in March.
+/// Returns the Gregorian year, month and day of a number of days since 1970-01-01. Counts in years
+/// that start in March, so that leap days come last.
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

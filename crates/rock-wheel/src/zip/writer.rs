@@ -1,4 +1,4 @@
-//! Writing an archive, from the first member to the end record.
+//! Writes an archive, from the first member to the EOCD.
 
 use std::borrow::Cow;
 use std::io::ErrorKind;
@@ -11,26 +11,27 @@ use super::local::local_extra;
 use super::{CompressionMethod, DosTime, UNICODE_PATH_FIELD, ZipArchive, ZipMember, deflate};
 use rock_bytes::{Target, WriteAhead};
 
-/// How a new member is written.
+/// Mode, time and compression level of a new member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberOptions {
-    /// Type and permission bits of Unix.
+    /// Unix file type and permissions.
     pub unix_mode: u32,
-    /// When it was changed.
+    /// Modification time.
     pub time: DosTime,
-    /// 0 stores, 1 to 9 deflates ever harder.
+    /// Compression level: 0 stores, 1 (fast) to 9 (small) deflates.
     pub level: u32,
 }
 
 impl MemberOptions {
-    /// A regular file that all may read (`stat.h`: `S_IFREG` and permissions).
+    /// Mode of a regular file that everyone may read: `S_IFREG` and 0644.
     pub const PLAIN_MODE: u32 = 0o100_644;
-    /// A regular file that all may read and run; libraries have it, too.
+    /// Mode of a regular file that everyone may read and execute, such as a program or library:
+    /// `S_IFREG` and 0755.
     pub const EXECUTABLE_MODE: u32 = 0o100_755;
 }
 
 impl Default for MemberOptions {
-    /// A regular file that all may read, of 1980-01-01, deflated at level 6.
+    /// Returns [`PLAIN_MODE`](Self::PLAIN_MODE), 1980-01-01 and level 6.
     fn default() -> Self {
         Self {
             unix_mode: Self::PLAIN_MODE,
@@ -40,7 +41,7 @@ impl Default for MemberOptions {
     }
 }
 
-/// A content as it lies in an archive.
+/// A content as it is written to an archive.
 #[derive(Debug)]
 pub(super) struct CompressedContent<'c> {
     data: Cow<'c, [u8]>,
@@ -50,7 +51,7 @@ pub(super) struct CompressedContent<'c> {
 }
 
 impl<'c> CompressedContent<'c> {
-    /// Compresses a content, unless that makes it no shorter.
+    /// Compresses a content, unless the result would not be shorter.
     pub(super) fn new(content: Cow<'c, [u8]>, level: u32) -> Self {
         let (crc32, size_bytes) = (crc32fast::hash(&content), content.len() as u64);
         match deflate::deflate_whole(&content, level) {
@@ -71,16 +72,16 @@ impl<'c> CompressedContent<'c> {
 }
 
 impl CompressedContent<'_> {
-    /// The size of the content.
+    /// Returns the size of the content.
     pub(super) fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 }
 
-/// Writes members one after the other, and the table of contents at the end.
+/// A writer of zip archives: members one after another, then the central directory.
 ///
-/// There are no data descriptors: the header of a member whose compressed size is not known in
-/// advance is put right behind it. ZIP64 fields stand only where a value needs them.
+/// Members have no data descriptors: if the compressed size is not known in advance, the header is
+/// rewritten after the data. Zip64 fields are written only if a value needs them.
 pub struct ZipWriter<'t> {
     target: &'t mut dyn Target,
     position: u64,
@@ -98,7 +99,7 @@ pub(super) struct OpenMember {
 }
 
 impl<'t> ZipWriter<'t> {
-    /// An archive that begins at the target's present position.
+    /// Creates a writer of an archive that starts at the current position of the target.
     pub fn new(target: &'t mut dyn Target) -> Self {
         Self {
             target,
@@ -108,10 +109,10 @@ impl<'t> ZipWriter<'t> {
         }
     }
 
-    /// Copies a member with its compressed bytes as they are, under this name and time.
+    /// Copies the compressed bytes of a member, under a new name and time.
     ///
     /// # Errors
-    /// When the archive cannot be read or the target not be written.
+    /// Fails if the archive cannot be read, or the target cannot be written.
     pub fn copy(
         &mut self,
         archive: &ZipArchive<'_>,
@@ -126,7 +127,7 @@ impl<'t> ZipWriter<'t> {
         if name != member.name {
             extras = extras.map(|extra| without_fields(&extra, &[UNICODE_PATH_FIELD]));
         }
-        // PyPI takes no member with a comment.
+        // PyPI refuses members with a comment.
         let copied = ZipMember {
             name: name.to_owned(),
             time,
@@ -150,13 +151,13 @@ impl<'t> ZipWriter<'t> {
                 _ => WheelError::Write(error),
             })?;
         self.position += member.compressed_bytes;
-        self.note(&copied, offset, &extras[1])
+        self.add_central_header(&copied, offset, &extras[1])
     }
 
-    /// Adds a member out of memory.
+    /// Adds a member from memory.
     ///
     /// # Errors
-    /// When the target cannot be written.
+    /// Fails if the target cannot be written.
     pub fn add(
         &mut self,
         name: &str,
@@ -170,7 +171,7 @@ impl<'t> ZipWriter<'t> {
         )
     }
 
-    /// Adds a member that was compressed elsewhere.
+    /// Adds a member that is already compressed.
     pub(super) fn add_compressed(
         &mut self,
         name: &str,
@@ -190,23 +191,23 @@ impl<'t> ZipWriter<'t> {
             &[],
         )?)?;
         self.write(&packed.data)?;
-        self.note(&member, offset, &[])
+        self.add_central_header(&member, offset, &[])
     }
 
-    /// A way to write contents behind what was written so far, counted from there; none where there
-    /// is none.
+    /// Returns a handle for writing at offsets after the current position, if the target supports
+    /// that.
     ///
     /// # Errors
-    /// When the system cannot give one.
+    /// Fails if the system does not provide one.
     pub(super) fn write_ahead(&mut self) -> Result<Option<Arc<dyn WriteAhead>>, WheelError> {
         self.target.ahead().map_err(WheelError::Write)
     }
 
-    /// Adds a stored member whose content was written ahead, behind a header of
+    /// Adds a stored member whose content is already in the target, after a header of
     /// [`stored_header_bytes`].
     ///
     /// # Errors
-    /// When the target cannot be written.
+    /// Fails if the target cannot be written.
     pub(super) fn add_prewritten(
         &mut self,
         name: &str,
@@ -226,11 +227,11 @@ impl<'t> ZipWriter<'t> {
         )?)?;
         self.target.skip(size_bytes).map_err(WheelError::Write)?;
         self.position += size_bytes;
-        self.note(&member, offset, &[])
+        self.add_central_header(&member, offset, &[])
     }
 
-    /// Begins a member of this size, whose data follows in pieces: deflated ones, or stored ones at
-    /// level 0.
+    /// Begins a member of this content size, whose data follows in several calls: deflated, or
+    /// stored at level 0.
     pub(super) fn begin_member(
         &mut self,
         name: &str,
@@ -240,7 +241,7 @@ impl<'t> ZipWriter<'t> {
         let mut member = stored(name, size_bytes, options);
         if options.level > 0 {
             member.method = CompressionMethod::Deflated;
-            // Data that does not compress grows by far less than this.
+            // Incompressible data grows by far less than this.
             member.compressed_bytes = size_bytes.saturating_add(size_bytes / 1000);
         }
         let (sizes, header_offset) = (SizeEncoding::of(&member), self.position);
@@ -253,34 +254,34 @@ impl<'t> ZipWriter<'t> {
         })
     }
 
-    /// Writes more of the data of the member that was begun last.
+    /// Writes data of the open member.
     pub(super) fn write_data(&mut self, data: &[u8]) -> Result<(), WheelError> {
         self.write(data)
     }
 
-    /// Ends the member that was begun last, and puts its header right.
-    pub(super) fn end_member(&mut self, begun: OpenMember, crc32: u32) -> Result<(), WheelError> {
-        let compressed_bytes = self.position - begun.data_offset;
+    /// Ends the open member, and rewrites its header.
+    pub(super) fn end_member(&mut self, open: OpenMember, crc32: u32) -> Result<(), WheelError> {
+        let compressed_bytes = self.position - open.data_offset;
         let member = ZipMember {
             crc32,
             compressed_bytes,
-            ..begun.member
+            ..open.member
         };
-        if SizeEncoding::of(&member) == SizeEncoding::Zip64 && begun.sizes == SizeEncoding::Plain {
+        if SizeEncoding::of(&member) == SizeEncoding::Zip64 && open.sizes == SizeEncoding::Plain {
             let reason = "the data grew beyond what its header was made for";
             return Err(WheelError::Write(std::io::Error::other(reason)));
         }
-        let header = header::local_header(&member, begun.sizes, &[])?;
+        let header = header::local_header(&member, open.sizes, &[])?;
         self.target
-            .rewrite(self.position - begun.header_offset, &header)
+            .rewrite(self.position - open.header_offset, &header)
             .map_err(WheelError::Write)?;
-        self.note(&member, begun.header_offset, &[])
+        self.add_central_header(&member, open.header_offset, &[])
     }
 
-    /// Writes the table of contents and the end record, and tells how many bytes the archive has.
+    /// Writes the central directory and the EOCD, and returns the size of the archive.
     ///
     /// # Errors
-    /// When the target cannot be written.
+    /// Fails if the target cannot be written.
     pub fn finish(self) -> Result<u64, WheelError> {
         let (offset, length) = (self.position, self.central.len() as u64);
         let end = header::end_records(self.count, offset, length);
@@ -291,7 +292,7 @@ impl<'t> ZipWriter<'t> {
         Ok(offset + length + end.len() as u64)
     }
 
-    /// Leaves a hole in the data of a member, in tests of what takes too long to write.
+    /// Leaves a hole in the data of a member, for tests with large archives.
     #[cfg(test)]
     pub(super) fn skip(&mut self, bytes: u64) -> Result<(), WheelError> {
         self.target
@@ -307,8 +308,14 @@ impl<'t> ZipWriter<'t> {
         Ok(())
     }
 
-    fn note(&mut self, member: &ZipMember, offset: u64, extra: &[u8]) -> Result<(), WheelError> {
-        header::central(member, offset, extra, &mut self.central)?;
+    fn add_central_header(
+        &mut self,
+        member: &ZipMember,
+        offset: u64,
+        extra: &[u8],
+    ) -> Result<(), WheelError> {
+        self.central
+            .extend(header::central_header(member, offset, extra)?);
         self.count += 1;
         Ok(())
     }
@@ -324,10 +331,10 @@ impl std::fmt::Debug for ZipWriter<'_> {
     }
 }
 
-/// How many bytes stand before the content of a new stored member.
+/// Returns the size of the local file header of a new stored member.
 ///
 /// # Errors
-/// When its name is too long.
+/// Fails if the name is too long.
 pub(super) fn stored_header_bytes(
     name: &str,
     size_bytes: u64,
