@@ -1,4 +1,4 @@
-//! A wheel opened: the archive and its dist-info.
+//! An opened wheel: the archive and the metadata files of its dist-info directory.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::zip::limits::{MAX_HEADERS_BYTES, MAX_RECORD_BYTES};
 use super::{HeaderDocument, WheelError, ZipArchive, ZipMember};
 use rock_bytes::ReadAt;
 
-/// The archive of a wheel with METADATA and WHEEL, without RECORD.
+/// The archive of a wheel with parsed METADATA and WHEEL, but not RECORD.
 #[derive(Debug)]
 pub struct WheelHeaders<'a> {
     archive: ZipArchive<'a>,
@@ -17,10 +17,10 @@ pub struct WheelHeaders<'a> {
 }
 
 impl<'a> WheelHeaders<'a> {
-    /// Opens the archive and reads METADATA and WHEEL.
+    /// Opens the archive, and parses METADATA and WHEEL.
     ///
     /// # Errors
-    /// When the archive is refused, or one of the two is missing or cannot be read.
+    /// Fails if the archive is refused, or one of the two files is missing or invalid.
     pub fn open(source: &'a dyn ReadAt) -> Result<Self, WheelError> {
         let archive = ZipArchive::open(source)?;
         let dist_info = find_dist_info(&archive)?;
@@ -37,45 +37,45 @@ impl<'a> WheelHeaders<'a> {
         })
     }
 
-    /// The archive.
+    /// Returns the archive.
     pub fn archive(&self) -> &ZipArchive<'a> {
         &self.archive
     }
 
-    /// The name of the dist-info folder, `flash_attn-2.8.3.dist-info`.
+    /// Returns the name of the dist-info directory, `flash_attn-2.8.3.dist-info`.
     pub fn dist_info(&self) -> &str {
         &self.dist_info
     }
 
-    /// The name of the dist-info folder without its ending, `flash_attn-2.8.3`.
+    /// Returns the name of the dist-info directory without its suffix, `flash_attn-2.8.3`.
     pub fn dist_info_stem(&self) -> &str {
         self.dist_info
             .strip_suffix(".dist-info")
             .unwrap_or(&self.dist_info)
     }
 
-    /// The path of a file of dist-info.
+    /// Returns the path of a file in the dist-info directory.
     pub fn dist_info_path(&self, file: &str) -> String {
         format!("{}/{file}", self.dist_info)
     }
 
-    /// METADATA.
+    /// Returns METADATA.
     pub fn metadata(&self) -> &HeaderDocument {
         &self.metadata
     }
 
-    /// Takes METADATA out, as the archive has it.
+    /// Returns METADATA by value.
     pub fn into_metadata(self) -> HeaderDocument {
         self.metadata
     }
 
-    /// WHEEL.
+    /// Returns the file WHEEL.
     pub fn wheel_file(&self) -> &HeaderDocument {
         &self.wheel_file
     }
 }
 
-/// A wheel whose dist-info was read.
+/// A wheel with parsed METADATA, WHEEL and RECORD.
 #[derive(Debug)]
 pub struct Wheel<'a> {
     headers: WheelHeaders<'a>,
@@ -83,10 +83,10 @@ pub struct Wheel<'a> {
 }
 
 impl<'a> Wheel<'a> {
-    /// Opens the archive and reads METADATA, WHEEL and RECORD.
+    /// Opens the archive, and parses METADATA, WHEEL and RECORD.
     ///
     /// # Errors
-    /// When the archive is refused, or one of the three is missing or cannot be read.
+    /// Fails if the archive is refused, or one of the three files is missing or invalid.
     pub fn open(source: &'a dyn ReadAt) -> Result<Self, WheelError> {
         let headers = WheelHeaders::open(source)?;
         let table = read_file(
@@ -99,51 +99,51 @@ impl<'a> Wheel<'a> {
         Ok(Self { headers, record })
     }
 
-    /// The wheel without its RECORD.
+    /// Returns the wheel without RECORD.
     pub fn headers(&self) -> &WheelHeaders<'a> {
         &self.headers
     }
 
-    /// The archive.
+    /// Returns the archive.
     pub fn archive(&self) -> &ZipArchive<'a> {
         self.headers.archive()
     }
 
-    /// The name of the dist-info folder, `flash_attn-2.8.3.dist-info`.
+    /// Returns the name of the dist-info directory, `flash_attn-2.8.3.dist-info`.
     pub fn dist_info(&self) -> &str {
         self.headers.dist_info()
     }
 
-    /// The name of the dist-info folder without its ending, `flash_attn-2.8.3`.
+    /// Returns the name of the dist-info directory without its suffix, `flash_attn-2.8.3`.
     pub fn dist_info_stem(&self) -> &str {
         self.headers.dist_info_stem()
     }
 
-    /// The path of a file of dist-info.
+    /// Returns the path of a file in the dist-info directory.
     pub fn dist_info_path(&self, file: &str) -> String {
         self.headers.dist_info_path(file)
     }
 
-    /// METADATA.
+    /// Returns METADATA.
     pub fn metadata(&self) -> &HeaderDocument {
         self.headers.metadata()
     }
 
-    /// WHEEL.
+    /// Returns the file WHEEL.
     pub fn wheel_file(&self) -> &HeaderDocument {
         self.headers.wheel_file()
     }
 
-    /// RECORD.
+    /// Returns RECORD.
     pub fn record(&self) -> &Record {
         &self.record
     }
 }
 
-/// The METADATA of a wheel as it stands in the archive.
+/// Reads the METADATA of a wheel.
 ///
 /// # Errors
-/// When the archive is refused by this program, an installer or PyPI, or has no METADATA.
+/// Fails if the archive is refused by this crate, an installer or PyPI, or has no METADATA.
 pub fn read_metadata(source: &dyn ReadAt) -> Result<Vec<u8>, WheelError> {
     let archive = ZipArchive::open(source)?;
     if let Some(violation) = archive.removable_violations().next() {
@@ -153,7 +153,7 @@ pub fn read_metadata(source: &dyn ReadAt) -> Result<Vec<u8>, WheelError> {
     read_file(&archive, &dist_info, "METADATA", MAX_HEADERS_BYTES)
 }
 
-/// The one dist-info folder at the top of an archive.
+/// Returns the only dist-info directory at the top of an archive.
 pub(super) fn find_dist_info(archive: &ZipArchive<'_>) -> Result<String, WheelError> {
     let folders = archive
         .members()

@@ -1,39 +1,40 @@
-//! What changes in a wheel.
+//! Edits of a wheel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::MemberContent;
 use super::zip::MemberOptions;
 
-/// What changes in a wheel; names are those in the old one, also the folders of added members.
+/// Edits of a wheel. All names are those of the old wheel; added members are in its old
+/// directories.
 #[derive(Debug, Clone, Default)]
 pub struct WheelEdits<'c> {
-    /// New names of top-level folders.
+    /// New names of top-level directories, by old name.
     pub renamed_dirs: BTreeMap<String, String>,
-    /// New names of single members, which the folders' new names do not touch.
+    /// New names of single members, by old name; not affected by `renamed_dirs`.
     pub renamed: BTreeMap<String, String>,
-    /// New contents of members.
+    /// New contents of members, by name.
     pub replaced: BTreeMap<String, MemberContent<'c>>,
-    /// Members left out.
+    /// Members to remove.
     pub removed: BTreeSet<String>,
-    /// Members whose old content was held against RECORD by [`Vouching`](super::Vouching): it is
-    /// not read for that again.
+    /// Members whose old content was verified by a [`RecordVerifier`](super::RecordVerifier), and
+    /// is not read again.
     pub verified: BTreeSet<String>,
-    /// Members that were not there.
+    /// New members, by name.
     pub added: BTreeMap<String, AddedMember<'c>>,
 }
 
-/// A member that was not there.
+/// A member that the old wheel does not have.
 #[derive(Debug, Clone)]
 pub struct AddedMember<'c> {
-    /// What it holds.
+    /// Its content.
     pub content: MemberContent<'c>,
-    /// Type and permission bits of Unix.
+    /// Unix file type and permissions.
     pub unix_mode: u32,
 }
 
 impl<'c> AddedMember<'c> {
-    /// A text or another file that nobody runs.
+    /// Creates a member that is not executable.
     pub fn plain(content: impl Into<MemberContent<'c>>) -> Self {
         Self {
             content: content.into(),
@@ -41,7 +42,7 @@ impl<'c> AddedMember<'c> {
         }
     }
 
-    /// A library or a program.
+    /// Creates an executable member: a program or library.
     pub fn executable(content: impl Into<MemberContent<'c>>) -> Self {
         Self {
             content: content.into(),
@@ -51,7 +52,7 @@ impl<'c> AddedMember<'c> {
 }
 
 impl WheelEdits<'_> {
-    /// Whether nothing changes.
+    /// Returns whether there are no edits.
     pub fn is_empty(&self) -> bool {
         self.renamed_dirs.is_empty()
             && self.renamed.is_empty()
@@ -60,7 +61,7 @@ impl WheelEdits<'_> {
             && self.added.is_empty()
     }
 
-    /// The name of a member in the new wheel.
+    /// Returns the name of a member in the new wheel.
     pub fn new_name(&self, name: &str) -> String {
         self.renamed
             .get(name)
@@ -68,7 +69,7 @@ impl WheelEdits<'_> {
             .unwrap_or_else(|| self.renamed_path(name))
     }
 
-    /// A name in the new wheel of what lies in this folder of the old one.
+    /// Returns a name with its top-level directory renamed.
     pub(super) fn renamed_path(&self, name: &str) -> String {
         let renamed = name
             .split_once('/')
@@ -76,7 +77,7 @@ impl WheelEdits<'_> {
         renamed.map_or_else(|| name.to_owned(), |(top, rest)| format!("{top}/{rest}"))
     }
 
-    /// Names that must be members of the old wheel.
+    /// Returns the names that must exist in the old wheel.
     pub(super) fn edited_names(&self) -> impl Iterator<Item = &String> {
         self.renamed
             .keys()

@@ -1,45 +1,45 @@
-//! `entry_points.txt`: groups of names that stand for objects in modules.
+//! The file `entry_points.txt`: groups of names for objects in modules.
 //!
-//! The rules are those that pip (importlib.metadata's `Sectioned`, distlib's `get_export_entry` and
-//! pip's `_raise_for_invalid_entrypoint`), uv (`uv-install-wheel/src/script.rs`, `wheel.rs`) and
-//! the specification (packaging.python.org, "Entry points specification") have in common: what one
-//! of them refuses, or reads as another name, is a fault.
+//! An entry point is invalid if one of these refuses it, or two of them read it differently: pip
+//! (importlib.metadata's `Sectioned`, distlib's `get_export_entry` and pip's
+//! `_raise_for_invalid_entrypoint`), uv (`uv-install-wheel/src/script.rs`, `wheel.rs`) and the
+//! specification (packaging.python.org, "Entry points specification").
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// How many faults are returned; further ones say nothing new.
+/// Maximum number of invalid entry points returned.
 const MAX_FAULTS: usize = 50;
-/// Groups whose entries become programs.
+/// Groups whose entries are installed as programs.
 const SCRIPT_GROUPS: [&str; 2] = ["console_scripts", "gui_scripts"];
 
-/// Characters besides line feeds at which Python's `str.splitlines` ends a line (Python library
-/// reference, "Built-in Types"). importlib.metadata, and pip with it, reads a further entry or
-/// group behind each of them; uv only behind a carriage return.
+/// Characters other than line feeds at which Python's `str.splitlines` ends a line (Python library
+/// reference, "Built-in Types"). importlib.metadata, and so pip, reads another entry or group after
+/// each of them; uv only after a carriage return.
 const OTHER_LINE_ENDS: [char; 9] = [
     '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}',
 ];
 
-/// The value of a script, `MODULE:FUNCTION` with extras. `\w` is that of Unicode, as in Python and
-/// uv.
+/// The value of a script, `MODULE:FUNCTION` with optional extras. `\w` is Unicode-aware, as in
+/// Python and uv.
 static SCRIPT_VALUE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^\w+(\.\w+)*:\w+(\.\w+)*(\s*\[\s*[\w-]+(,\s*\w+)*\s*\])?$")
         .expect("it is tried in a test")
 });
 
-/// What is wrong in a line of `entry_points.txt`.
+/// An error in a line of `entry_points.txt`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidEntryPoint {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong, as a sentence.
+    /// A sentence that describes the error.
     pub reason: String,
 }
 
-/// Returns the groups and entries of the text without the spaces around them, as importlib.metadata
-/// reads them: comments and empty lines are left out.
+/// Returns the groups and entries of the text, trimmed, as importlib.metadata reads them: without
+/// comments and empty lines.
 pub fn entry_point_lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(parts)
 }
@@ -51,7 +51,8 @@ fn parts(line: &str) -> impl Iterator<Item = &str> {
         .filter(|part| !part.is_empty() && !part.starts_with('#'))
 }
 
-/// Returns what installers refuse in the text, in the order of its lines.
+/// Returns the entry points and groups that installers refuse, in the order of the lines; at most
+/// 50.
 pub fn invalid_entry_points(text: &str) -> Vec<InvalidEntryPoint> {
     let mut groups = HashSet::new();
     let mut names = HashSet::new();
@@ -94,7 +95,7 @@ pub fn invalid_entry_points(text: &str) -> Vec<InvalidEntryPoint> {
     faults
 }
 
-/// A line with another end of a line in it is several lines for some readers.
+/// Returns an error for a line that some readers split into several.
 fn line_end_fault(line: &str) -> Option<String> {
     let end = line.chars().find(|c| OTHER_LINE_ENDS.contains(c))?;
     Some(format!(
@@ -103,7 +104,8 @@ fn line_end_fault(line: &str) -> Option<String> {
     ))
 }
 
-/// A group is words with dots between them ("Entry points specification", "Data model").
+/// Returns an error for a group that is not words separated by dots ("Entry points specification",
+/// "Data model").
 fn group_fault(name: &str, line: &str) -> Option<String> {
     let is_word = |word: &str| {
         !word.is_empty()
@@ -115,7 +117,7 @@ fn group_fault(name: &str, line: &str) -> Option<String> {
 }
 
 fn entry_fault(group: &str, line: &str, entry: Option<(&str, &str)>) -> Option<String> {
-    // importlib.metadata fails on a line without `=`; configparser, and uv with it, takes `;` for a
+    // importlib.metadata fails on a line without `=`; in configparser, and so in uv, `;` starts a
     // comment.
     let Some((name, value)) = entry.filter(|(name, _)| !name.is_empty() && !name.starts_with(';'))
     else {
@@ -127,8 +129,8 @@ fn entry_fault(group: &str, line: &str, entry: Option<(&str, &str)>) -> Option<S
     if !SCRIPT_GROUPS.contains(&group) {
         return None;
     }
-    // pip and uv join the name to the folder of programs. distlib reads a name with a space as its
-    // last word.
+    // pip and uv join the name to the directory of scripts. distlib reads only the last word of a
+    // name with spaces.
     if name.contains(['/', '\\']) || [".", ".."].contains(&name) {
         return Some(format!(
             "the script `{}` would not lie in the folder of scripts",
@@ -156,8 +158,8 @@ fn entry_fault(group: &str, line: &str, entry: Option<(&str, &str)>) -> Option<S
     })
 }
 
-/// Returns the program of an environment that a script of this name replaces, in any case and with
-/// `.exe` or `.py` (uv: `reserved_script_name`).
+/// Returns the program of an environment that a script with this name replaces, ignoring case,
+/// `.exe` and `.py` (uv: `reserved_script_name`).
 pub(super) fn reserved_script(name: &str) -> Option<String> {
     let lower = name.to_ascii_lowercase();
     let stem = lower.strip_suffix(".exe").unwrap_or(&lower);
@@ -188,7 +190,7 @@ fn excerpt(text: &str) -> String {
 mod tests {
     use super::{entry_point_lines, invalid_entry_points};
 
-    /// Ends of lines, comments, indentation, extras, other groups.
+    /// Line endings, comments, indentation, extras, other groups.
     #[test]
     fn sound_entry_points_have_no_faults() {
         let text = "# made\n\n[console_scripts]\r\ndemo = demo.cli:main\r\n  demo-gpu=demo.cli:App.run [gpu, all]\n\
@@ -239,8 +241,8 @@ mod tests {
         ");
     }
 
-    /// Each character at which `str.splitlines` of Python 3 ends a line, found by trying all; other
-    /// spaces are none.
+    /// The characters at which `str.splitlines` of Python 3 ends a line, found by trying all. Other
+    /// spaces do not end one.
     #[test]
     fn line_ends_that_only_some_installers_take_are_refused() {
         let ends = "\r\u{b}\u{c}\u{1c}\u{1d}\u{1e}\u{85}\u{2028}\u{2029}";

@@ -1,4 +1,4 @@
-//! What can be wrong with a wheel as a container, and with changing it.
+//! The error type of this crate, and its conversion to diagnostics.
 
 use std::io;
 
@@ -7,196 +7,196 @@ use crate::codes::wheel as codes;
 use rock_diagnostic::codes::host;
 use rock_diagnostic::{Code, Diagnostic, Place};
 
-/// A wheel that cannot be read, or cannot be changed as asked.
+/// An error of reading, rewriting or writing a wheel.
 #[derive(Debug, thiserror::Error)]
 pub enum WheelError {
-    /// There is no end of a central directory.
+    /// The file has no end of central directory record.
     #[error("it is no zip archive, or is cut off: {0}")]
     NotAZip(&'static str),
-    /// A structure does not fit the others.
+    /// A zip structure contradicts another one or the file.
     #[error("the zip structure at byte {offset} is damaged: {reason}")]
     DamagedZip {
-        /// Where, in bytes from the start of the file.
+        /// Offset of the structure from the start of the file.
         offset: u64,
-        /// What does not fit.
+        /// The contradiction.
         reason: String,
     },
-    /// A member needs a password.
+    /// A member is encrypted.
     #[error("the member `{member}` is encrypted")]
     EncryptedMember {
-        /// Its name.
+        /// Name of the member.
         member: String,
     },
-    /// A piece of an archive of several files.
+    /// The archive is split over several files.
     #[error("it is one of several parts of a zip archive")]
     MultiDisk,
-    /// Neither stored nor deflated.
+    /// A member is neither stored nor deflated.
     #[error("the member `{member}` is compressed by {method}, which installers do not read")]
     UnsupportedCompression {
-        /// Its name.
+        /// Name of the member.
         member: String,
-        /// The method's name or number.
+        /// Name or number of the compression method.
         method: String,
     },
-    /// A name that could leave the folder that it is unpacked into, or means another thing
-    /// elsewhere.
+    /// A member name is unsafe to unpack, or ambiguous.
     #[error("the member name `{member}` is refused: {reason}")]
     UnsafeName {
-        /// The name, made printable.
+        /// The name, escaped.
         member: String,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
-    /// Two members of one name.
+    /// Two members have the same name.
     #[error("two members are named `{member}`")]
     DuplicateMember {
-        /// The name.
+        /// Name of the members.
         member: String,
     },
-    /// The two headers of a member contradict each other.
+    /// The two headers of a member differ.
     #[error("the local header of `{member}` gives another {what} than the central directory")]
     HeaderMismatch {
-        /// Its name in the central directory.
+        /// Name of the member in the central directory.
         member: String,
-        /// What differs.
+        /// The value that differs.
         what: &'static str,
     },
-    /// Two members share bytes.
+    /// Two members overlap.
     #[error("the members `{first}` and `{second}` overlap")]
     OverlappingMembers {
-        /// The one that begins first.
+        /// Name of the member with the smaller offset.
         first: String,
-        /// The other.
+        /// Name of the other member.
         second: String,
     },
-    /// A symbolic link.
+    /// A member is a symbolic link.
     #[error("the member `{member}` is a symbolic link, which installers write as a text file")]
     SymlinkMember {
-        /// Its name.
+        /// Name of the member.
         member: String,
     },
-    /// A record that breaks a rule of an installer or of PyPI.
+    /// A zip record violates a rule of an installer or PyPI.
     #[error(transparent)]
     ArchiveRule(#[from] ArchiveViolation),
-    /// The data of a member is not what its header says.
+    /// The data of a member does not match its headers.
     #[error("the data of `{member}` is damaged: {reason}")]
     CorruptMember {
-        /// Its name.
+        /// Name of the member.
         member: String,
-        /// What is wrong with it.
+        /// A sentence that describes the error.
         reason: String,
     },
-    /// A text file of dist-info that is larger than any real one.
+    /// A metadata file exceeds its limit.
     #[error("the member `{member}` has {size_bytes} bytes, and at most {limit_bytes} are read")]
     MemberTooLarge {
-        /// Its name.
+        /// Name of the member.
         member: String,
-        /// Its size.
+        /// Size of the file.
         size_bytes: u64,
-        /// The limit.
+        /// The limit that it exceeds.
         limit_bytes: u64,
     },
-    /// No dist-info folder, or several.
+    /// There is no dist-info directory, or more than one.
     #[error("{}", dist_info_message(found))]
     DistInfoCount {
-        /// The folders found.
+        /// Names of the directories.
         found: Vec<String>,
     },
-    /// METADATA, WHEEL or RECORD is missing.
+    /// A required member is missing.
     #[error("`{member}` is missing")]
     MissingMember {
-        /// The name it should have.
+        /// Name of the missing member.
         member: String,
     },
-    /// RECORD is no table of three columns.
+    /// RECORD is not a table of three columns, or has contradictory rows.
     #[error("line {line} of RECORD cannot be read: {reason}")]
     InvalidRecord {
-        /// The member's name.
+        /// Name of the member.
         member: String,
-        /// The line, from 1.
+        /// Line number, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// A sentence that describes the error.
         reason: String,
     },
-    /// A header of METADATA or WHEEL that is missing or cannot be read.
+    /// A header of METADATA or WHEEL is missing or invalid.
     #[error("in `{member}`: {reason}")]
     InvalidHeader {
-        /// The file's name.
+        /// Name of the member.
         member: String,
-        /// What is wrong with it.
+        /// A sentence that describes the error.
         reason: String,
     },
-    /// METADATA and the file name disagree.
+    /// The version in METADATA differs from that of the filename.
     #[error("the file name says version `{named}`, and METADATA `{written}`")]
     VersionMismatch {
-        /// The version in the file name.
+        /// Version in the filename.
         named: String,
-        /// The version in METADATA.
+        /// Version in METADATA.
         written: String,
-        /// The name of METADATA.
+        /// Name of the METADATA member.
         member: String,
     },
-    /// METADATA and the file name are about different projects.
+    /// The distribution in METADATA differs from that of the filename.
     #[error("the file is named after `{named}`, and METADATA says `Name: {written}`")]
     NameMismatch {
-        /// The distribution in the file name.
+        /// Distribution in the filename.
         named: String,
-        /// The name in METADATA.
+        /// Name in METADATA.
         written: String,
-        /// The name of METADATA.
+        /// Name of the METADATA member.
         member: String,
     },
-    /// A member that is about to change is not what RECORD says.
+    /// A member does not match its row of RECORD.
     #[error("RECORD says `{listed}` of `{member}`, and it is `{actual}`")]
     RecordMismatch {
-        /// Its name.
+        /// Name of the member.
         member: String,
-        /// The hash in RECORD.
+        /// Hash or size in RECORD.
         listed: String,
-        /// Its own.
+        /// Hash or size of the member.
         actual: String,
     },
-    /// A member that RECORD does not list.
+    /// A member is not listed in RECORD.
     #[error("RECORD does not list `{member}`, so nothing vouches for it")]
     NotInRecord {
-        /// Its name.
+        /// Name of the member.
         member: String,
     },
-    /// A member whose row of RECORD has no hash, or one that may not be used.
+    /// The row of a member in RECORD has no hash of SHA-256 or stronger.
     #[error("{}", weak_hashes_message(listed, *members))]
     WeakHash {
-        /// Its name.
+        /// Name of the member.
         member: String,
-        /// The hash as written.
+        /// Hash in RECORD.
         listed: String,
-        /// How many members have such a row.
+        /// Number of members with such a row.
         members: usize,
     },
-    /// There is a label, and neither replacing nor appending was asked for.
+    /// The wheel has a local version label, and
+    /// [`ExistingLabel::Refuse`](crate::ExistingLabel::Refuse) does not allow changing it.
     #[error("the wheel has the label `{label}` already")]
     HasLabel {
-        /// It.
+        /// The existing label.
         label: String,
     },
-    /// The wheel cannot be read from where it lies.
+    /// The wheel cannot be read.
     #[error("cannot read the wheel: {0}")]
     Read(#[source] io::Error),
-    /// What a new member shall hold cannot be read.
+    /// The content of a new member cannot be read.
     #[error("cannot read what `{member}` shall hold: {source}")]
     ReadContent {
-        /// Its name.
+        /// Name of the member.
         member: String,
-        /// Why.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },
-    /// The wheel cannot be written to where it shall lie.
+    /// The wheel cannot be written.
     #[error("cannot write the wheel: {0}")]
     Write(#[source] io::Error),
 }
 
 impl WheelError {
-    /// The diagnostic, placed in a wheel of this name.
+    /// Converts the error to a diagnostic, located in the wheel with this name.
     pub fn diagnostic(&self, wheel: &str) -> Diagnostic {
         let diagnostic = Diagnostic::new(self.code(), self.to_string()).at(self.place(wheel), "");
         match self {
@@ -283,11 +283,11 @@ fn dist_info_message(found: &[String]) -> String {
     }
 }
 
-/// What gives a wheel a RECORD with hashes.
+/// Help for rows of RECORD without a usable hash.
 pub(super) const REHASH: &str = "`rock-matrix wheel repair WHEEL`, without `--trust-record`, reads every member and writes its SHA-256 into \
      RECORD; `--relabel` sets a label along with it";
 
-/// What is said of so many rows without a hash that may be used, by the first of them.
+/// Returns the message for a number of rows without a usable hash, located at the first of them.
 pub(super) fn weak_hashes_message(listed: &str, members: usize) -> String {
     match members {
         0 | 1 => weak_hash_message(listed),
@@ -297,7 +297,7 @@ pub(super) fn weak_hashes_message(listed: &str, members: usize) -> String {
     }
 }
 
-/// What is said of a row without a hash that may be used.
+/// Returns the message for a row without a usable hash.
 pub(super) fn weak_hash_message(listed: &str) -> String {
     match listed.split('=').next().unwrap_or_default() {
         "" => "RECORD has no hash of it".to_owned(),

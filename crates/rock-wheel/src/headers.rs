@@ -1,4 +1,5 @@
-//! METADATA and WHEEL: header lines, of which single ones are changed and all other bytes kept.
+//! The format of METADATA, WHEEL and PKG-INFO: email headers, of which single lines are changed and
+//! all other bytes are kept.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,51 +7,52 @@ use std::ops::Range;
 use super::WheelError;
 use super::zip::limits::MAX_HEADER_LINES;
 
-/// A document of headers with a body after the first empty line (core metadata specification; RFC
-/// 822 as Python's `email` reads it): two spaces after a colon, CRLF, a missing last newline and
-/// repeated names are accepted.
+/// A document of email headers, with a body after the first empty line (core metadata
+/// specification; RFC 822 as Python's `email` reads it).
+///
+/// Two spaces after a colon, CRLF, a missing last newline and repeated names are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderDocument {
     bytes: Vec<u8>,
     fields: Vec<HeaderField>,
-    /// Where the headers end: at the empty line, or at the end.
+    /// Offset of the first empty line, or of the end.
     end: usize,
-    /// The first line before that which is no header.
+    /// The first line before `end` that is not a header.
     malformed: Option<MalformedLine>,
 }
 
-/// A line among headers that Python's `email` does not read as one.
+/// A line among the headers that Python's `email` does not read as a header.
 ///
-/// `headerRE` of feedparser.py takes printable ASCII up to the colon; at any other line the headers
-/// end for pip, and uv reads a name that ends with a space. A line of spaces continues a header
-/// there, and CR ends a line.
+/// `headerRE` of feedparser.py requires printable ASCII up to the colon. At any other line the
+/// headers end for pip, while uv accepts a name that ends with a space. A line of spaces continues
+/// a header there, and CR ends a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MalformedLine {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// The text of the line, shortened.
+    /// The first 80 bytes of the line.
     pub text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct HeaderField {
     name: String,
-    /// The value with its continuation lines, without the last line ending.
+    /// Range of the value with its continuation lines, without the last line ending.
     value: Range<usize>,
-    /// All lines with their endings.
+    /// Range of all lines with their endings.
     lines: Range<usize>,
 }
 
 impl HeaderDocument {
-    /// Reads a document. Lines that are no headers are kept and have no meaning.
+    /// Parses a document. Lines that are not headers are kept, but have no meaning.
     pub fn parse(bytes: Vec<u8>) -> Self {
         Self::scan(bytes, usize::MAX).expect("there is no limit")
     }
 
-    /// Reads a document of bounded size. `member` is its name, for errors.
+    /// Parses a document with a bounded number of headers. `member` is its name, for errors.
     ///
     /// # Errors
-    /// When it has more lines of headers than any real one.
+    /// Fails if it has more than [`MAX_HEADER_LINES`] header lines.
     pub(super) fn read(bytes: Vec<u8>, member: &str) -> Result<Self, WheelError> {
         Self::scan(bytes, MAX_HEADER_LINES).ok_or_else(|| WheelError::InvalidHeader {
             member: member.to_owned(),
@@ -73,8 +75,8 @@ impl HeaderDocument {
                 let text = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
                 malformed = Some(MalformedLine { line: number, text });
             }
-            // A line of blanks continues a header (RFC 5322, section 2.2.3; setuptools folds
-            // licences so); an empty one ends them.
+            // A line of spaces continues a header (RFC 5322, section 2.2.3; setuptools folds
+            // licences this way); an empty one ends the headers.
             if line.is_empty() && !matches!(bytes[at], b' ' | b'\t') {
                 break;
             }
@@ -105,17 +107,17 @@ impl HeaderDocument {
         })
     }
 
-    /// The first line among the headers that is none.
+    /// Returns the first line among the headers that is not a header.
     pub fn malformed_line(&self) -> Option<&MalformedLine> {
         self.malformed.as_ref()
     }
 
-    /// The first value of this name, in any case, without the space around it.
+    /// Returns the first value of a header, trimmed. Names are case-insensitive.
     pub fn get(&self, name: &str) -> Option<Cow<'_, str>> {
         self.get_all(name).next()
     }
 
-    /// All values of this name.
+    /// Returns all values of a header, trimmed.
     pub fn get_all<'h>(&'h self, name: &str) -> impl Iterator<Item = Cow<'h, str>> {
         let name = name.to_ascii_lowercase();
         self.fields
@@ -124,8 +126,8 @@ impl HeaderDocument {
             .map(|field| String::from_utf8_lossy(self.bytes[field.value.clone()].trim_ascii()))
     }
 
-    /// Makes these the values of a name: in the place of the first line of that name, or behind the
-    /// last header. Where they are its values already, the lines stay as they are.
+    /// Replaces the values of a header: at its first line, or after the last header if it is new.
+    /// Nothing changes if it has these values already.
     pub fn set(&mut self, name: &str, values: &[String]) {
         if self.get_all(name).eq(values.iter().map(String::as_str)) {
             return;
@@ -164,19 +166,19 @@ impl HeaderDocument {
         *self = Self::parse(bytes);
     }
 
-    /// Takes the document out.
+    /// Returns the document.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// The document.
+    /// Returns the bytes of the document.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// Whether a line with its ending is a header, continues one, or ends the headers, for every
-/// reader.
+/// Returns whether all readers agree that a line, with its ending, is a header, continues one, or
+/// ends the headers.
 fn is_header_line(line: &[u8], is_first: bool) -> bool {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -256,7 +258,7 @@ mod tests {
         assert!(headers.get("Author").is_some());
     }
 
-    /// Spaces before the colon, no colon, spaces alone, a bare CR, a continuation of nothing,
+    /// Spaces before the colon, no colon, only spaces, a bare CR, a continuation of nothing,
     /// letters beyond ASCII.
     #[test]
     fn lines_that_are_no_headers_are_reported() {

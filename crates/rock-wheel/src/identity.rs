@@ -1,23 +1,23 @@
-//! Whether METADATA is about the project and version that the file is named after.
+//! Comparison of METADATA with the filename.
 
 use super::{HeaderDocument, WheelError};
 use rock_names::{DistributionName, Version, WheelName};
 
-/// What METADATA must say of the label.
+/// The comparison of the local version labels of METADATA and filename.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LabelCheck {
-    /// The same as the file name.
+    /// They must be equal.
     MustMatch,
-    /// Anything: it is about to be set.
+    /// They may differ, because the label will be replaced.
     Ignore,
 }
 
-/// The version that METADATA gives, where it and the name are those of the file name. `member` is
-/// METADATA's own name.
+/// Checks that METADATA has the name and version of the filename, and returns its version. `member`
+/// is the name of the METADATA member, for errors.
 ///
 /// # Errors
-/// When METADATA is no UTF-8 text or has a single header twice, and when one of the two is missing,
-/// cannot be read, or says otherwise.
+/// Fails if METADATA is not UTF-8 or repeats a single-use header, or if the name or version is
+/// missing, invalid or different.
 pub fn check_identity(
     metadata: &HeaderDocument,
     name: &WheelName,
@@ -62,7 +62,7 @@ pub fn check_identity(
     })
 }
 
-/// Headers that METADATA has once (core metadata specification).
+/// Single-use headers of METADATA (core metadata specification).
 pub(super) const ONCE_IN_METADATA: &[&str] = &[
     "Metadata-Version",
     "Name",
@@ -72,8 +72,8 @@ pub(super) const ONCE_IN_METADATA: &[&str] = &[
     "License-Expression",
 ];
 
-/// Text of another encoding, and headers that stand twice: readers disagree about which of two
-/// counts.
+/// Returns errors for text that is not UTF-8, and for repeated single-use headers: readers disagree
+/// about which of them applies.
 pub(super) fn form_errors(headers: &HeaderDocument, once: &[&str]) -> Vec<String> {
     let encoding = std::str::from_utf8(headers.bytes())
         .is_err()
@@ -88,7 +88,7 @@ pub(super) fn form_errors(headers: &HeaderDocument, once: &[&str]) -> Vec<String
     encoding.into_iter().chain(twice).collect()
 }
 
-/// Whether two spellings name one project.
+/// Returns whether two names are equal after normalization (PEP 503).
 pub(super) fn is_same_distribution(one: &str, other: &str) -> bool {
     let normal = |text: &str| {
         text.parse::<DistributionName>()

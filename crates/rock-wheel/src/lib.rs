@@ -39,14 +39,14 @@ pub use entry_points::{InvalidEntryPoint, entry_point_lines, invalid_entry_point
 pub use error::WheelError;
 pub use headers::HeaderDocument;
 pub use identity::{LabelCheck, check_identity};
-pub use new_wheel::{NewWheelFile, NewWheelOptions, make};
+pub use new_wheel::{NewWheel, NewWheelFile, NewWheelOptions};
 pub use progress::{ByteProgress, ProgressCallback, ProgressMeter};
 pub use record_verifier::RecordVerifier;
 pub use relabel::{ExistingLabel, relabel};
 pub use rename_plan::RenamePlan;
 pub use retag::{BuildTagChange, RetagOptions, TagChange, retag};
 pub use rewrite::{
-    RecordCheck, RewriteOptions, RewriteSummary, UnchangedMembers, rewrite, rewrite_with_progress,
+    RecordCheck, RewriteOptions, RewriteSummary, UnchangedMembers, WheelRewriter, rewrite,
 };
 pub use tar_archive::{verify_source_distribution, verify_tree_archive};
 pub use verify::{

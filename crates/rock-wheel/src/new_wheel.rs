@@ -1,4 +1,4 @@
-//! A wheel made of files that lie elsewhere.
+//! Writes a new wheel from files.
 
 use std::borrow::Cow;
 
@@ -13,86 +13,96 @@ use rock_bytes::Target;
 pub struct NewWheelFile<'f> {
     /// Its path in the wheel.
     pub path: Cow<'f, str>,
-    /// What it holds.
+    /// Its content.
     pub content: MemberContent<'f>,
-    /// Whether it may be run.
+    /// Whether it is executable.
     pub is_executable: bool,
-    /// Whether it is compressed already.
+    /// Whether it is compressed already, and is stored.
     pub is_compressed: bool,
 }
 
-/// How a new wheel is written.
+/// Options for writing a new wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewWheelOptions {
-    /// Compression: 0 stores, 1 to 9 deflates ever harder.
+    /// Compression level: 0 stores, 1 (fast) to 9 (small) deflates.
     pub level: u32,
-    /// The time of all members.
+    /// Modification time of all members.
     pub time: DosTime,
 }
 
-/// Writes a wheel of these files and, behind them, the files of its dist-info folder and its
-/// RECORD. Tells its size.
-///
-/// Files must come sorted by path where the same wheel is to have the same bytes again; contents
-/// are compressed in parallel, and what is held of them at once is bounded.
-///
-/// # Errors
-/// When a path is unsafe or too long, a content cannot be read, or the target cannot be written.
-pub fn make<'f>(
-    files: impl Iterator<Item = NewWheelFile<'f>>,
-    dist_info: &str,
-    metadata: &[(&str, &'f [u8])],
-    options: &NewWheelOptions,
-    target: &mut dyn Target,
-    meter: &ProgressMeter<'_>,
-) -> Result<u64, WheelError> {
-    let described = metadata.iter().map(|(name, content)| NewWheelFile {
-        path: format!("{dist_info}/{name}").into(),
-        content: MemberContent::from(*content),
-        is_executable: false,
-        is_compressed: false,
-    });
-    let member = |is_executable, is_compressed| MemberOptions {
-        unix_mode: if is_executable {
-            MemberOptions::EXECUTABLE_MODE
-        } else {
-            MemberOptions::PLAIN_MODE
-        },
-        time: options.time,
-        level: if is_compressed { 0 } else { options.level },
-    };
-    let mut fault = None;
-    let entries = files
-        .chain(described)
-        .map_while(|file| match check_member_name(&file.path) {
-            Ok(()) => {
-                let options = member(file.is_executable, file.is_compressed);
-                Some(ZipEntry::New {
-                    name: file.path,
-                    content: file.content,
-                    options,
-                })
-            }
-            Err(error) => {
-                fault = Some(error);
-                None
-            }
+/// A new wheel, written from files.
+#[derive(Debug, Clone, Copy)]
+pub struct NewWheel<'w, 'f> {
+    /// Name of the dist-info directory.
+    pub dist_info: &'w str,
+    /// Names and contents of the files in dist-info, without RECORD.
+    pub metadata: &'w [(&'w str, &'f [u8])],
+    /// Compression and times.
+    pub options: &'w NewWheelOptions,
+}
+
+impl<'f> NewWheel<'_, 'f> {
+    /// Writes the files, then those of dist-info, and RECORD last. Returns the size of the wheel.
+    ///
+    /// The wheel is reproducible if the files come in the same order. Contents are compressed in
+    /// parallel, with bounded memory.
+    ///
+    /// # Errors
+    /// Fails if a path is unsafe or too long, a content cannot be read, or the target cannot be
+    /// written.
+    pub fn write(
+        &self,
+        files: impl Iterator<Item = NewWheelFile<'f>>,
+        target: &mut dyn Target,
+        meter: &ProgressMeter<'_>,
+    ) -> Result<u64, WheelError> {
+        let dist_info_files = self.metadata.iter().map(|(name, content)| NewWheelFile {
+            path: format!("{}/{name}", self.dist_info).into(),
+            content: MemberContent::from(*content),
+            is_executable: false,
+            is_compressed: false,
         });
-    let mut writer = ZipWriter::new(target);
-    let mut rows = Vec::new();
-    write_entries(&mut writer, entries, |told| match told {
-        WriteEvent::BytesDone(bytes) => meter.add(bytes),
-        WriteEvent::MemberWritten {
-            name,
-            sha256,
-            size_bytes,
-        } => rows.push(RecordRow::new(&name, sha256, size_bytes)),
-    })?;
-    if let Some(error) = fault {
-        return Err(error);
+        let mut path_error = None;
+        let entries = files.chain(dist_info_files).map_while(|file| {
+            if let Err(error) = check_member_name(&file.path) {
+                path_error = Some(error);
+                return None;
+            }
+            Some(ZipEntry::New {
+                options: self.member_options(file.is_executable, file.is_compressed),
+                name: file.path,
+                content: file.content,
+            })
+        });
+        let mut writer = ZipWriter::new(target);
+        let mut rows = Vec::new();
+        write_entries(&mut writer, entries, |event| match event {
+            WriteEvent::BytesDone(bytes) => meter.add(bytes),
+            WriteEvent::MemberWritten {
+                name,
+                sha256,
+                size_bytes,
+            } => rows.push(RecordRow::new(&name, sha256, size_bytes)),
+        })?;
+        if let Some(error) = path_error {
+            return Err(error);
+        }
+        let record = format!("{}/RECORD", self.dist_info);
+        rows.push(RecordRow::without_hash(&record));
+        let options = self.member_options(false, false);
+        writer.add(&record, &Record { rows }.to_bytes(), &options)?;
+        writer.finish()
     }
-    let record = format!("{dist_info}/RECORD");
-    rows.push(RecordRow::without_hash(&record));
-    writer.add(&record, &Record { rows }.to_bytes(), &member(false, false))?;
-    writer.finish()
+
+    fn member_options(&self, is_executable: bool, is_compressed: bool) -> MemberOptions {
+        MemberOptions {
+            unix_mode: if is_executable {
+                MemberOptions::EXECUTABLE_MODE
+            } else {
+                MemberOptions::PLAIN_MODE
+            },
+            time: self.options.time,
+            level: if is_compressed { 0 } else { self.options.level },
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Work done in parallel whose results are needed in order.
+//! Parallel work with results in order.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,38 +9,37 @@ use rayon::Yield;
 
 use rock_bytes::{Budget, Share, start_threads};
 
-/// How many results wait for one before them at most, whatever their size.
+/// Maximum number of results that wait for an earlier one.
 const MAX_PENDING: usize = 4096;
 
-/// What comes next.
+/// The next item of the sequence.
 pub(super) enum WorkItem<T, R> {
-    /// A result that takes no work.
+    /// A result that needs no work.
     Ready(R),
-    /// Work, and how many bytes it and its result hold.
+    /// The memory of the task and its result in bytes, and the task.
     Work(u64, T),
 }
 
-/// How much may be held at once.
+/// The limits on the memory of all tasks and results at a time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MemoryLimits {
-    /// For each thread of the pool.
+    /// Limit for each thread of the pool.
     pub(super) per_thread_bytes: u64,
-    /// For all of them at most.
+    /// Limit for all threads.
     pub(super) total_bytes: u64,
 }
 
-/// Does the work of all steps in the threads of the pool, and hands the results on here, in the
-/// order of the steps.
+/// Performs tasks in rayon's threads, and passes the results to `emit` in the calling thread, in
+/// the order of `next`.
 ///
-/// Work that is begun and results that wait hold no more than there is room for, except for one
-/// step that is alone.
+/// Started tasks and waiting results stay within the limits, except that one task may always run.
 pub(super) fn run_in_order<T: Send, R: Send, E>(
     room: MemoryLimits,
     mut next: impl FnMut() -> Result<Option<WorkItem<T, R>>, E>,
     work: impl Fn(T) -> R + Sync,
     mut emit: impl FnMut(R) -> Result<(), E>,
 ) -> Result<(), E> {
-    // Steps that take no work wait for nothing, and the pool is not even started for them.
+    // As long as there are no tasks, the pool is not started.
     let mut step = loop {
         match next()? {
             Some(WorkItem::Ready(result)) => emit(result)?,
@@ -79,7 +78,7 @@ pub(super) fn run_in_order<T: Send, R: Send, E>(
                     };
                     let (give, result) = sync_channel(1);
                     scope.spawn_fifo(move |_| {
-                        // Nobody listens when an error ended it all.
+                        // After an error, nothing receives the result.
                         let _ = give.send(catch_unwind(AssertUnwindSafe(|| work(task))));
                     });
                     waiting.push_back(PendingResult::Running(result, share));
@@ -105,7 +104,7 @@ enum PendingResult<'b, R> {
 }
 
 impl<'b, R> PendingResult<'b, R> {
-    /// Done, where the work is done by now.
+    /// Returns `Ready` if the task is done.
     fn poll(self) -> Self {
         match self {
             Self::Running(result, share) => match result.try_recv() {
@@ -116,7 +115,7 @@ impl<'b, R> PendingResult<'b, R> {
         }
     }
 
-    /// The result; a thread of the pool works on something else until it is there.
+    /// Returns the result. A thread of the pool works on other tasks while it waits.
     fn wait(self) -> (R, Option<Share<'b>>) {
         let (result, share) = match self {
             Self::Done(result, share) => return (result, share),
@@ -126,7 +125,7 @@ impl<'b, R> PendingResult<'b, R> {
             match result.try_recv() {
                 Ok(done) => break Ok(done),
                 Err(TryRecvError::Empty) if rayon::yield_now() == Some(Yield::Executed) => {}
-                // Another thread has begun it.
+                // Another thread runs the task.
                 Err(_) => break result.recv(),
             }
         };
@@ -137,7 +136,7 @@ impl<'b, R> PendingResult<'b, R> {
     }
 }
 
-/// What work came to. A panic of it goes on here, in the thread that waits.
+/// Returns the result of a task, or resumes its panic in the calling thread.
 fn resume_panic<R>(done: thread::Result<R>) -> R {
     done.unwrap_or_else(|panic| resume_unwind(panic))
 }
@@ -150,7 +149,7 @@ mod tests {
 
     use super::*;
 
-    /// Squares of numbers, those that divide by five without work.
+    /// Squares of numbers; multiples of five need no work.
     fn squares(count: u64, limit: u64, threads: usize) -> Result<Vec<u64>, String> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)

@@ -1,21 +1,21 @@
-//! How far reading or writing a wheel has come.
+//! Progress of reading or writing wheels.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How much of the bytes to read and write is done.
+/// The number of bytes processed so far, and of all bytes to process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteProgress {
-    /// Bytes done.
+    /// Bytes processed so far.
     pub done_bytes: u64,
     /// All bytes; the same in every report.
     pub total_bytes: u64,
 }
 
-/// Is told of progress, in no particular order and from several threads. The last report of work
-/// that ends well has all bytes done.
+/// A callback for progress. It is called from several threads, in no particular order; after
+/// success, one call has had all bytes done.
 pub type ProgressCallback<'w> = dyn Fn(ByteProgress) + Sync + 'w;
 
-/// Counts what is done.
+/// A counter of bytes processed, which reports each change.
 pub struct ProgressMeter<'w> {
     done_bytes: AtomicU64,
     total_bytes: u64,
@@ -23,7 +23,7 @@ pub struct ProgressMeter<'w> {
 }
 
 impl<'w> ProgressMeter<'w> {
-    /// Nothing is done yet.
+    /// Creates a counter at zero.
     pub fn new(total_bytes: u64, watch: &'w ProgressCallback<'w>) -> Self {
         Self {
             done_bytes: AtomicU64::new(0),
@@ -32,7 +32,7 @@ impl<'w> ProgressMeter<'w> {
         }
     }
 
-    /// So much more is done.
+    /// Adds bytes processed, and reports the progress.
     pub fn add(&self, bytes: u64) {
         if bytes > 0 {
             let done_bytes = self.done_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;

@@ -1,4 +1,4 @@
-//! RECORD: the table of a wheel's files with their hashes and sizes.
+//! RECORD: the table of a wheel's files with hashes and sizes.
 
 use std::collections::BTreeSet;
 
@@ -8,27 +8,27 @@ use super::WheelError;
 use super::zip::limits::MAX_RECORD_ROWS;
 use rock_names::Digest;
 
-/// A table of files (binary distribution format, "Signed wheel files"; recording installed
+/// The contents of RECORD (binary distribution format, "Signed wheel files"; recording installed
 /// projects, "The RECORD file").
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
-    /// The rows in the order written.
+    /// The rows, in the order of the file.
     pub rows: Vec<RecordRow>,
 }
 
-/// A file of a wheel; hash and size are empty for RECORD itself and its signatures.
+/// A row of RECORD. Hash and size are empty for RECORD itself and its signatures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordRow {
-    /// The path in the archive.
+    /// Path in the archive.
     pub path: String,
-    /// `sha256=` with URL-safe base64 without padding, as written.
+    /// Algorithm and hash, such as `sha256=` and URL-safe base64 without padding.
     pub hash: String,
-    /// The size in bytes, as written.
+    /// Size in bytes, as text.
     pub size: String,
 }
 
 impl RecordRow {
-    /// The row of a file.
+    /// Creates the row of a file.
     pub fn new(path: &str, digest: Digest, size_bytes: u64) -> Self {
         Self {
             path: path.to_owned(),
@@ -37,7 +37,7 @@ impl RecordRow {
         }
     }
 
-    /// The row of a file out of memory.
+    /// Creates the row of a file in memory.
     pub fn for_content(path: &str, content: &[u8]) -> Self {
         Self::new(
             path,
@@ -46,7 +46,7 @@ impl RecordRow {
         )
     }
 
-    /// The row of RECORD itself.
+    /// Creates a row without hash and size, for RECORD itself.
     pub fn without_hash(path: &str) -> Self {
         Self {
             path: path.to_owned(),
@@ -57,10 +57,11 @@ impl RecordRow {
 }
 
 impl Record {
-    /// Reads a table. `member` is its name, for errors.
+    /// Parses RECORD. `member` is its name, for errors.
     ///
     /// # Errors
-    /// When a line has not three columns, or is no UTF-8.
+    /// Fails if a line is not UTF-8 or does not have three columns, or there are more than 262,145
+    /// rows.
     pub fn parse(bytes: &[u8], member: &str) -> Result<Self, WheelError> {
         let fault = |line: u64, reason: String| WheelError::InvalidRecord {
             member: member.to_owned(),
@@ -124,7 +125,7 @@ impl Record {
             .any(|row| !is_unsigned(row) && RecordHasher::for_hash(&row.hash).is_none())
     }
 
-    /// The table as text with LF endings; paths with a comma or a quote are quoted.
+    /// Serializes the table as CSV with LF line endings. Paths with a comma or a quote are quoted.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = csv::WriterBuilder::new()
             .terminator(csv::Terminator::Any(b'\n'))
@@ -137,7 +138,7 @@ impl Record {
     }
 }
 
-/// A hash function that RECORD may use: SHA-256 or stronger.
+/// A hash function that RECORD may use: SHA-256 or stronger (PEP 427).
 #[derive(Debug, Clone)]
 pub enum RecordHasher {
     /// SHA-256.
@@ -149,7 +150,7 @@ pub enum RecordHasher {
 }
 
 impl RecordHasher {
-    /// The function of a hash as written, `sha256=…`; `None` for others.
+    /// Returns the function of a hash such as `sha256=…`, or `None` for weak or unknown ones.
     pub fn for_hash(hash: &str) -> Option<Self> {
         match hash.split_once('=')?.0 {
             "sha256" => Some(Self::Sha256(Sha256::new())),
@@ -159,12 +160,12 @@ impl RecordHasher {
         }
     }
 
-    /// The function of new rows.
+    /// Returns the function for new rows.
     pub fn sha256() -> Self {
         Self::Sha256(Sha256::new())
     }
 
-    /// Takes more of the content.
+    /// Adds content.
     pub fn update(&mut self, bytes: &[u8]) {
         match self {
             Self::Sha256(hasher) => hasher.update(bytes),
@@ -173,7 +174,7 @@ impl RecordHasher {
         }
     }
 
-    /// The hash as RECORD writes it.
+    /// Returns the hash in the format of RECORD.
     pub fn finish(self) -> String {
         match self {
             Self::Sha256(hasher) => format!("sha256={}", base64(&hasher.finalize())),

@@ -1,4 +1,4 @@
-//! A member held against its row of RECORD.
+//! Comparison of members with their rows of RECORD.
 
 use std::collections::BTreeMap;
 
@@ -6,36 +6,36 @@ use super::progress::ProgressMeter;
 use super::record::{Record, RecordHasher, RecordRow};
 use super::{WheelError, ZipArchive, ZipMember};
 
-/// Why RECORD does not vouch for a member.
+/// The reason why a member does not match RECORD.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RecordMismatch {
     /// It has no row.
     NotListed,
-    /// Its hash may not be used, or is missing.
+    /// Its hash is missing or weaker than SHA-256.
     WeakHash {
-        /// The hash as written.
+        /// Hash in RECORD.
         listed: String,
-        /// The SHA-256 that it should have.
+        /// SHA-256 of the content.
         actual: String,
     },
-    /// Its hash is another.
+    /// Its hash differs.
     HashMismatch {
-        /// The hash as written.
+        /// Hash in RECORD.
         listed: String,
-        /// Its own.
+        /// Hash of the content.
         actual: String,
     },
-    /// Its size is another.
+    /// Its size differs.
     SizeMismatch {
-        /// The size as written.
+        /// Size in RECORD.
         listed: String,
-        /// Its own.
+        /// Size of the content.
         actual: u64,
     },
 }
 
 impl RecordMismatch {
-    /// The same as an error that ends writing.
+    /// Converts the mismatch to an error of rewriting.
     pub(super) fn into_error(self, member: &ZipMember) -> WheelError {
         let member = member.name().to_owned();
         match self {
@@ -63,18 +63,18 @@ fn counted(size: &str) -> String {
     format!("{size} bytes")
 }
 
-/// Reading a shorter member once more takes no time worth saving.
+/// Smaller members are not hashed here, because reading them again costs little.
 const SHORT_BYTES: u64 = 1 << 20;
 
-/// RECORD beside someone who reads members anyway: what they read as a whole need not be read once
-/// more.
+/// Verifies members against RECORD while they are read for another purpose, so that they need not
+/// be read again.
 #[derive(Debug)]
 pub struct RecordVerifier<'w> {
     rows: BTreeMap<&'w str, &'w RecordRow>,
 }
 
 impl<'w> RecordVerifier<'w> {
-    /// By the first row of each path.
+    /// Creates a verifier, which uses the first row of each path.
     pub fn new(record: &'w Record) -> Self {
         Self {
             rows: record
@@ -86,8 +86,8 @@ impl<'w> RecordVerifier<'w> {
         }
     }
 
-    /// What hashes a member while it is read; `None` where that is not worth it, or has no hash
-    /// that may be used.
+    /// Returns a hasher for a member. Returns `None` if the member is small, or RECORD has no
+    /// usable hash of it.
     pub fn hasher(&self, member: &ZipMember) -> Option<RecordHasher> {
         let row = self
             .rows
@@ -96,7 +96,8 @@ impl<'w> RecordVerifier<'w> {
         RecordHasher::for_hash(&row.hash)
     }
 
-    /// Whether RECORD has this hash of all of a member, and its size.
+    /// Returns whether hash and size of a member match RECORD. The hasher must have hashed the
+    /// whole content.
     pub fn matches(&self, member: &ZipMember, hasher: RecordHasher) -> bool {
         let Some(row) = self.rows.get(member.name()) else {
             return false;
@@ -105,10 +106,10 @@ impl<'w> RecordVerifier<'w> {
     }
 }
 
-/// Reads a member as a whole, and compares it with its row.
+/// Reads a member, and compares hash and size with its row.
 ///
 /// # Errors
-/// When its data is damaged or cannot be read.
+/// Fails if the data is damaged or cannot be read.
 pub(super) fn compare_with_record(
     archive: &ZipArchive<'_>,
     member: &ZipMember,
@@ -137,7 +138,7 @@ pub(super) fn compare_with_record(
     })
 }
 
-/// Whether the size in a row is another.
+/// Returns a mismatch if the size in a row differs from the member's.
 pub(super) fn size_mismatch(member: &ZipMember, row: &RecordRow) -> Option<RecordMismatch> {
     let (listed, actual) = (row.size.clone(), member.size_bytes());
     (listed.parse() != Ok(actual)).then_some(RecordMismatch::SizeMismatch { listed, actual })

@@ -1,29 +1,29 @@
-//! Setting the local version label of a wheel.
+//! Changes the local version label of a wheel.
 
 use super::version_strings::version_string_mismatches;
 use super::{LabelCheck, RenamePlan, Wheel, WheelEdits, WheelError, check_identity};
 use rock_names::{LocalLabel, Version, WheelName};
 
-/// What to do where the wheel has a label already.
+/// The treatment of an existing label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExistingLabel {
-    /// Refuse, unless it is the same.
+    /// Fail, unless it is the same label.
     #[default]
     Refuse,
-    /// Put the new one in its place.
+    /// Replace it.
     Replace,
-    /// Put the new one behind it.
+    /// Append the new label to it.
     Append,
 }
 
-/// The wheel of this file name with a label: version in METADATA and file name, folders
-/// `.dist-info` and `.data`.
+/// Plans a new local version label: in the filename, the version in METADATA, and the names of the
+/// `.dist-info` and `.data` directories.
 ///
-/// A file that was given its label by renaming it is mended by giving it the same label.
+/// `name` may have the new label already, so that a file that was renamed by hand can be corrected.
 ///
 /// # Errors
-/// When METADATA has no version or one that contradicts the file name, and when there is another
-/// label and `existing` refuses.
+/// Fails if name or version in METADATA is missing or contradicts the filename, or if there is
+/// another label and `existing` is [`ExistingLabel::Refuse`].
 pub fn relabel(
     wheel: &Wheel<'_>,
     name: &WheelName,

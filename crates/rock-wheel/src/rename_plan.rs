@@ -1,16 +1,16 @@
-//! What relabelling and retagging come down to.
+//! The result of planning a new label or tag.
 
 use super::WheelEdits;
 use rock_diagnostic::Diagnostic;
 use rock_names::WheelName;
 
-/// A wheel under another name.
+/// A plan to rename a wheel, created by [`relabel`](crate::relabel) or [`retag`](crate::retag).
 #[derive(Debug, Clone)]
 pub struct RenamePlan<'c> {
-    /// The new file name.
+    /// The new filename.
     pub name: WheelName,
-    /// What changes inside.
+    /// The edits that make the contents match it.
     pub edits: WheelEdits<'c>,
-    /// What a person should know.
+    /// Findings about the result, such as modules with another version.
     pub findings: Vec<Diagnostic>,
 }

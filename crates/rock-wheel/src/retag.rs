@@ -1,4 +1,4 @@
-//! Changing the tags and the build number of a wheel.
+//! Changes the wheel tag and build tag of a wheel.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -7,31 +7,32 @@ use std::str::FromStr;
 use super::{LabelCheck, RenamePlan, Wheel, WheelEdits, WheelError, check_identity};
 use rock_names::{TagSet, TagSetError, WheelName};
 
-/// New tags of a wheel; what is `None` stays.
+/// New tags of a wheel; `None` keeps the present ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RetagOptions {
-    /// Python tags.
+    /// The Python tags.
     pub python: Option<TagChange>,
-    /// ABI tags.
+    /// The ABI tags.
     pub abi: Option<TagChange>,
-    /// Platform tags.
+    /// The platform tags.
     pub platform: Option<TagChange>,
     /// The build tag.
     pub build: Option<BuildTagChange>,
 }
 
-/// New tags of one kind, written `cp312` or, to add, `+cp312`.
+/// A change of the Python, ABI or platform tags. Parsed from `cp312` to replace, or `+cp312` to
+/// add.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TagChange {
-    /// These instead.
+    /// Replaces all tags.
     Replace(TagSet),
-    /// These besides.
+    /// Adds tags.
     Add(TagSet),
 }
 
 impl TagChange {
-    /// Returns the tags with the change: sorted where they are others than before, since the set of
-    /// tags in a file name is sorted (binary distribution format, "Compressed tag sets").
+    /// Applies a change to tags. The result is sorted if the set changed, because tag sets in
+    /// filenames are sorted (binary distribution format, "Compressed tag sets").
     fn applied(change: Option<&Self>, tags: &TagSet) -> TagSet {
         let new = match change {
             None => return tags.clone(),
@@ -56,12 +57,12 @@ impl FromStr for TagChange {
     }
 }
 
-/// A new build tag, written `1`; an empty text removes it.
+/// A change of the build tag. Parsed from a tag such as `1`, or from an empty string to remove it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildTagChange {
-    /// This one.
+    /// Sets this build tag.
     Set(String),
-    /// None.
+    /// Removes the build tag.
     Remove,
 }
 
@@ -80,14 +81,14 @@ impl FromStr for BuildTagChange {
     }
 }
 
-/// The wheel of this file name with other tags: file name, and `Tag`, `Build` and `Root-Is-Purelib`
-/// in WHEEL.
+/// Plans new tags: in the filename, and in the headers `Tag`, `Build` and `Root-Is-Purelib` of
+/// WHEEL.
 ///
-/// Tags are written sorted where they change; the same ones in another order stay as they are. A
-/// wheel for one platform is no purelib.
+/// Changed tags are sorted; equal tags in another order are kept. New platform tags set
+/// `Root-Is-Purelib: false`, except for `any`.
 ///
 /// # Errors
-/// When METADATA is about another project or version than the file name.
+/// Fails if METADATA has another name or version than the filename.
 pub fn retag(
     wheel: &Wheel<'_>,
     name: &WheelName,

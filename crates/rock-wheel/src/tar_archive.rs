@@ -1,12 +1,12 @@
-//! Checks of `.tar.gz` archives that are published beside wheels: source distributions (PEP 625;
-//! source distribution format, packaging.python.org) and archives of install trees.
+//! Checks of `.tar.gz` archives that are published with wheels: sdists (PEP 625; source
+//! distribution format, packaging.python.org) and archives of install trees.
 //!
-//! Archives are read as streams. The paths of the members and one `PKG-INFO` are held in memory,
+//! Archives are read as streams. The paths of the members and one `PKG-INFO` are kept in memory,
 //! within [`archive::limits`](rock_bytes::archive::limits).
 //!
-//! The rules are stricter than tarfile's filter `data` (PEP 706, PEP 721), which extraction tools
-//! without it do not apply: absolute paths, `..`, links through links and duplicate paths are
-//! refused, not corrected.
+//! The rules are stricter than tarfile's filter `data` (PEP 706, PEP 721), which not every tool
+//! applies: absolute paths, `..`, links through links and duplicate paths are refused, not
+//! corrected.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -23,12 +23,12 @@ use rock_bytes::archive::{ArchiveLimit, Unpacked, UnpackedKind, each_member, gun
 use rock_diagnostic::{Code, Diagnostic, Place, Severity, Sink};
 use rock_names::{DistributionName, Version};
 
-/// Checks a source distribution: that it can be unpacked, the paths and links of its members, that
-/// `PKG-INFO` and `pyproject.toml` or `setup.py` are in its one top folder, and `PKG-INFO` against
-/// the project and version of the file name. `display_path` is the path that findings name.
+/// Checks an sdist: that it can be unpacked, the paths and links of its members, that `PKG-INFO`
+/// and `pyproject.toml` or `setup.py` are in its only top-level directory, and that `PKG-INFO` has
+/// the project and version of the filename. `display_path` is the path in findings.
 ///
 /// # Errors
-/// When `source` cannot be read.
+/// Fails if `source` cannot be read.
 pub fn verify_source_distribution(
     source: impl Read,
     display_path: &str,
@@ -43,22 +43,22 @@ pub fn verify_source_distribution(
 }
 
 /// Checks an archive of an install tree: that it can be unpacked, and that its members and links
-/// stay in the folder that it is unpacked in. `display_path` is the path that findings name.
+/// stay inside the directory that it is unpacked to. `display_path` is the path in findings.
 ///
 /// # Errors
-/// When `source` cannot be read.
+/// Fails if `source` cannot be read.
 pub fn verify_tree_archive(source: impl Read, display_path: &str) -> io::Result<Vec<Diagnostic>> {
     let mut index = ArchiveIndex::new(display_path, ArchiveLayout::InstallTree);
     index.read(source, MAX_UNPACKED_BYTES)?;
     Ok(index.finish())
 }
 
-/// Where the files of an archive are.
+/// The location of the files in an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ArchiveLayout {
-    /// Below one top folder.
+    /// In one top-level directory.
     SourceDistribution,
-    /// In the folder that the archive is unpacked in.
+    /// In the directory that the archive is unpacked to.
     InstallTree,
 }
 
@@ -70,7 +70,7 @@ enum TarEntryKind {
     Link,
 }
 
-/// The members of an archive that were read so far.
+/// The members of an archive read so far, and the findings about them.
 struct ArchiveIndex {
     layout: ArchiveLayout,
     findings: FindingBuilder,
@@ -78,20 +78,20 @@ struct ArchiveIndex {
     members: u64,
     /// Number of refused members.
     refused: usize,
-    /// Paths of members and of their parents, without `.` components.
+    /// Kinds by path of members and their parents, without `.` components.
     entries: HashMap<String, TarEntryKind>,
     folders: usize,
     folder_path_bytes: usize,
-    /// Whether a path begins with a `.` component.
+    /// Whether a path starts with a `.` component.
     has_dot_paths: bool,
     package_info: Option<PackageInfo>,
 }
 
-/// The first `PKG-INFO` in a top folder.
+/// The first `PKG-INFO` in a top-level directory.
 struct PackageInfo {
     top: String,
     size_bytes: u64,
-    /// Its contents, unless it is too large.
+    /// Its content; empty if it is too large.
     bytes: Vec<u8>,
 }
 
@@ -128,7 +128,7 @@ impl ArchiveIndex {
         self.sink.finish()
     }
 
-    /// Reads the archive to its end, and returns whether it is complete.
+    /// Reads the archive, and returns whether it is complete.
     fn read(&mut self, source: impl Read, max_bytes: u64) -> io::Result<bool> {
         let read = gunzip(source).and_then(|source| {
             let source = LimitedReader {
@@ -219,7 +219,7 @@ impl ArchiveIndex {
             }
             UnpackedKind::Link(_) => TarEntryKind::Link,
             UnpackedKind::Again(target) => {
-                // pip looks for the path as it is written.
+                // pip searches for the path exactly as in the archive.
                 if self.entries.get(target) != Some(&TarEntryKind::File) {
                     let target = target.escape_debug();
                     return Err(format!(
@@ -261,8 +261,8 @@ impl ArchiveIndex {
         self.entries.insert(path.to_owned(), TarEntryKind::Folder);
     }
 
-    /// Returns whether the link at a path may lead out of the folder that it belongs to. `..`
-    /// behind another component is refused, since that component may be a link, too.
+    /// Returns whether the link at a path may lead out of the root of its layout. `..` after
+    /// another component is refused, because that component may be a link, too.
     fn leads_out(&self, path: &str, target: &str) -> bool {
         let is_up = |part: &&str| *part == ".." || *part == ".";
         let ups = target
@@ -293,7 +293,7 @@ impl ArchiveIndex {
             .collect();
         tops.sort_unstable();
         let [top] = tops.as_slice() else {
-            // Members that are refused may be in the top folder.
+            // Refused members may be in the top-level directory.
             if !tops.is_empty() {
                 let shown: Vec<String> = tops
                     .iter()
@@ -351,8 +351,8 @@ impl ArchiveIndex {
         }
     }
 
-    /// Warns of a top folder that is not named after the project and version. Installers take any
-    /// name.
+    /// Warns about a top-level directory that is not named after project and version. Installers
+    /// accept any name.
     fn check_top_folder(&mut self, top: &str, project: &DistributionName, version: &Version) {
         let is_named = top.rsplit_once('-').is_some_and(|(name, text)| {
             is_same_distribution(name, project.as_str())
@@ -411,7 +411,7 @@ impl ArchiveIndex {
             }
         }
         for finding in sink.finish() {
-            // Installers do not read PKG-INFO, and PyPI has such files.
+            // Installers do not read PKG-INFO, and PyPI has files with malformed lines.
             let is_malformed = finding.code.id == codes::MALFORMED_HEADER.id;
             let severity = if is_malformed {
                 Severity::Warning
@@ -453,9 +453,8 @@ const CORRECT_METADATA: &str =
 /// Help for source distributions with an invalid layout.
 const CREATE: &str = "create it with `python -m build --sdist`";
 
-/// Returns a path without `.` components, empty for the folder that the archive is unpacked in; or
-/// why the path is refused. Windows takes backslashes for separators and a letter with a colon for
-/// a drive.
+/// Returns a path without `.` components, empty for the root of the archive, or the reason why it
+/// is refused. On Windows, backslashes are separators and a letter with a colon is a drive.
 fn normalize_path(path: &str) -> Result<String, &'static str> {
     let has_drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     if path.starts_with(['/', '\\']) || has_drive {
@@ -485,7 +484,7 @@ fn normalize_path(path: &str) -> Result<String, &'static str> {
     Ok(parts.join("/"))
 }
 
-/// Fails when more than `left` bytes are read.
+/// A reader that fails if more than `left` bytes are read.
 struct LimitedReader<R> {
     source: R,
     left: u64,

@@ -1,4 +1,4 @@
-//! `__version__` in the modules of a wheel.
+//! `__version__` assignments in the modules of a wheel.
 
 use regex::Regex;
 
@@ -8,11 +8,10 @@ use crate::codes::wheel as codes;
 use rock_diagnostic::{Diagnostic, Place, Severity};
 use rock_names::Version;
 
-/// Files that packages write their version into.
+/// Files in which packages define their version.
 const FILES: [&str; 4] = ["__init__.py", "version.py", "_version.py", "__about__.py"];
 
-/// Modules at the top that say another version than this: a warning, or a note where only the label
-/// is missing.
+/// Finds top-level modules with another version: a warning, or a note if only the label is missing.
 pub(super) fn version_string_mismatches(
     archive: &ZipArchive<'_>,
     wheel: &str,

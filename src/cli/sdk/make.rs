@@ -14,7 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::sdk::python::{self, Build};
 use crate::sdk::{self, Content, DevelKind, DevelTree, Package, PackageKind};
 use crate::sys::{self, Existing, FileError, Room, Signals, Staging};
-use crate::wheel::{self, NewWheelFile, NewWheelOptions, ProgressMeter, WheelError};
+use crate::wheel::{self, NewWheel, NewWheelFile, NewWheelOptions, ProgressMeter, WheelError};
 
 /// The tree to build against, in its wheel.
 pub(super) const TARBALL: &str = "_devel.tar";
@@ -301,18 +301,18 @@ impl Maker<'_> {
                 signals: &self.signals,
             };
             let dist_info = format!("{stem}.dist-info");
-            size_bytes = wheel::make(
-                entries,
-                &dist_info,
-                &described,
-                &self.options,
-                &mut target,
-                &meter,
-            )
-            .map_err(|error| match error {
-                WheelError::Write(error) => FileError::new("write", &place, error).into(),
-                error => error.diagnostic(&name),
-            })?;
+            let new_wheel = NewWheel {
+                dist_info: &dist_info,
+                metadata: &described,
+                options: &self.options,
+            };
+            size_bytes =
+                new_wheel
+                    .write(entries, &mut target, &meter)
+                    .map_err(|error| match error {
+                        WheelError::Write(error) => FileError::new("write", &place, error).into(),
+                        error => error.diagnostic(&name),
+                    })?;
             Ok(())
         })
         .map_err(|fault| vec![fault])?;

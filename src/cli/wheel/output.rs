@@ -8,7 +8,7 @@ use crate::cli::{Exit, Shell};
 use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::sys::{self, Existing, Saved};
-use crate::wheel::{self, DosTime, LabelCheck, RenamePlan, RewriteOptions, Wheel};
+use crate::wheel::{self, DosTime, LabelCheck, RenamePlan, RewriteOptions, Wheel, WheelRewriter};
 
 /// Where the new wheel goes.
 #[derive(Debug, clap::Args)]
@@ -139,11 +139,15 @@ pub(super) fn save(
         .into_owned();
     let bar = Bar::new(Watchers::of(shell), &change.name.to_string());
     let saved = sys::save::<Diagnostic>(&out, existing, |target| {
-        wheel::rewrite_with_progress(opened, &change.edits, &options, target, &|progress| {
-            bar.tell(progress);
-        })
-        .map(drop)
-        .map_err(|error| error.diagnostic(&shown))
+        let rewriter = WheelRewriter {
+            wheel: opened,
+            edits: &change.edits,
+            options: &options,
+        };
+        rewriter
+            .write(target, &|progress| bar.tell(progress))
+            .map(drop)
+            .map_err(|error| error.diagnostic(&shown))
     })?;
     if saved == Saved::Kept {
         let message = format!("`{}` is there and has other content", out.display());

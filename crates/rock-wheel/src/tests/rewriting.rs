@@ -467,10 +467,14 @@ fn a_row_without_a_hash_that_may_be_used_gets_one_and_that_is_told() {
             record_check: rehash,
             ..RewriteOptions::default()
         };
-        let done =
-            rewrite_with_progress(&wheel, &WheelEdits::default(), &options, &mut out, &|_| {})
-                .unwrap();
-        (done.findings("w.whl"), out)
+        let edits = WheelEdits::default();
+        let rewriter = WheelRewriter {
+            wheel: &wheel,
+            edits: &edits,
+            options: &options,
+        };
+        let summary = rewriter.write(&mut out, &|_| {}).unwrap();
+        (summary.findings("w.whl"), out)
     };
     for (wrong, expect) in [
         (
@@ -645,14 +649,13 @@ fn progress_is_told_up_to_the_end() {
     edits
         .replaced
         .insert("big.so".to_owned(), MemberContent::from(new.as_slice()));
-    rewrite_with_progress(
-        &wheel,
-        &edits,
-        &RewriteOptions::default(),
-        &mut Vec::new(),
-        &watch,
-    )
-    .unwrap();
+    let options = RewriteOptions::default();
+    let rewriter = WheelRewriter {
+        wheel: &wheel,
+        edits: &edits,
+        options: &options,
+    };
+    rewriter.write(&mut Vec::new(), &watch).unwrap();
     let rewriting = std::mem::take(&mut *reports.lock().unwrap());
     assert!(verify_with_progress(&bytes, &NAME.parse().unwrap(), &watch).is_empty());
     for reports in [rewriting, reports.into_inner().unwrap()] {

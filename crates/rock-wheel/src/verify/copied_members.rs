@@ -1,15 +1,16 @@
-//! Which members of a wheel were copied out of another.
+//! Members that a wheel has in common with another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::record::RecordRow;
 use super::super::{Wheel, ZipMember};
 
-/// What stays the same of a member that is copied: CRC-32, size, compressed size, and the hash in
+/// The properties of a member that copying keeps: CRC-32, size, compressed size, and the hash in
 /// its row of RECORD.
 type MemberFingerprint<'w> = (u32, u64, u64, &'w str);
 
-/// The members that one wheel has of another. What was read of the old one holds for them, too.
+/// The members that a new wheel has in common with an old one. Results for the old members apply to
+/// them.
 #[derive(Debug)]
 pub struct CopiedMembers<'w> {
     old: BTreeSet<MemberFingerprint<'w>>,
@@ -17,7 +18,7 @@ pub struct CopiedMembers<'w> {
 }
 
 impl<'w> CopiedMembers<'w> {
-    /// The members that the new wheel has of the old one, under whatever name.
+    /// Compares the members of two wheels, ignoring names.
     pub fn new(old: &'w Wheel<'_>, new: &'w Wheel<'_>) -> Self {
         let rows = record_hashes(old);
         let fingerprint =
@@ -33,7 +34,7 @@ impl<'w> CopiedMembers<'w> {
         }
     }
 
-    /// Whether a member of the new wheel is one of the old.
+    /// Returns whether a member of the new wheel is also in the old one.
     pub fn contains(&self, member: &ZipMember) -> bool {
         fingerprint(member, self.record_hashes.get(member.name()).copied())
             .is_some_and(|fingerprint| self.old.contains(&fingerprint))

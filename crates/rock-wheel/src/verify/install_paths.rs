@@ -1,4 +1,4 @@
-//! What installers make of a wheel besides its files: programs of entry points, and folders of
+//! Checks of what installers derive from a wheel: scripts of entry points, and the directories of
 //! `.data`.
 
 use super::super::entry_points::{invalid_entry_points, reserved_script};
@@ -8,9 +8,10 @@ use super::FindingBuilder;
 use crate::codes::wheel as codes;
 use rock_diagnostic::Sink;
 
-/// The folders of `.data` (binary distribution format, "The .data directory"; pip: `SCHEME_KEYS`).
+/// The directories in `.data` (binary distribution format, "The .data directory"; pip:
+/// `SCHEME_KEYS`).
 const SCHEMES: [&str; 5] = ["data", "headers", "platlib", "purelib", "scripts"];
-/// Where programs lie in an environment, on Unix and on Windows.
+/// The directories of programs in an environment, on Unix and on Windows.
 const SCRIPT_FOLDERS: [&str; 2] = ["bin", "Scripts"];
 
 pub(super) fn check(wheel: &WheelHeaders<'_>, findings: &FindingBuilder, sink: &mut Sink) {
@@ -56,16 +57,16 @@ fn check_data(wheel: &WheelHeaders<'_>, findings: &FindingBuilder, sink: &mut Si
     }
 }
 
-/// A folder of an environment that several parts of a wheel are installed in.
+/// A directory of an environment to which several parts of a wheel are installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum InstallRoot {
     SitePackages,
     Scripts,
 }
 
-/// Returns where a member is installed; `data` is the `.data` folder with a slash. `None` for
-/// headers and for data outside of the folder of programs: no other part of a wheel is installed
-/// there.
+/// Returns the path to which a member is installed; `data` is the `.data` directory with a slash.
+/// Returns `None` for headers, and for data outside the directory of programs: no other part of a
+/// wheel is installed there.
 fn installed_path<'n>(name: &'n str, data: &str) -> Option<(InstallRoot, &'n str)> {
     let Some(rest) = name.strip_prefix(data) else {
         return Some((InstallRoot::SitePackages, name));
@@ -81,11 +82,11 @@ fn installed_path<'n>(name: &'n str, data: &str) -> Option<(InstallRoot, &'n str
     }
 }
 
-/// Returns members of the `.data` folder that are installed where another member is, or above or
-/// below it.
+/// Returns members of the `.data` directory that are installed to the path of another member, or
+/// above or below it.
 ///
-/// Of two files of one path, pip leaves the last of the archive, and uv the one of the scheme that
-/// its file system lists last (`install_data`); both fail where one is a folder.
+/// Of two files with one path, pip keeps the last in the archive, and uv the one of the scheme that
+/// the file system lists last (`install_data`). Both fail if one is a directory.
 fn collisions<'m>(
     names: impl Iterator<Item = &'m str> + Clone,
     data: &str,
@@ -98,9 +99,9 @@ fn collisions<'m>(
     let mut installed: Vec<(InstallRoot, &str, &str)> = files
         .filter_map(|name| installed_path(name, data).map(|(root, path)| (root, path, name)))
         .collect();
-    // Stable: of several members with one path the first of the archive comes first.
+    // Stable: of several members with one path, the first in the archive comes first.
     installed.sort_by_key(|(root, path, _)| (*root, *path));
-    // Files whose paths the current one begins with, the shortest first.
+    // Files whose paths are prefixes of the current one, the shortest first.
     let mut prefixes: Vec<(InstallRoot, &str, &str)> = Vec::new();
     let mut found = Vec::new();
     for (root, path, name) in installed {
@@ -114,7 +115,7 @@ fn collisions<'m>(
             } else {
                 (*other, name)
             };
-            // A name that is there twice is reported as such.
+            // Duplicate names are reported elsewhere.
             if *other != name {
                 found.push((
                     of_data,
@@ -138,10 +139,10 @@ fn collisions<'m>(
     found
 }
 
-/// Returns what is wrong with a member of a `.data` folder; `stem` is that of the dist-info folder.
+/// Returns an error of a member of a `.data` directory; `stem` is that of the dist-info directory.
 ///
-/// pip takes any folder at the top that ends so (`is_data_scheme_path`), uv only the one of this
-/// name (`ValidatedWheel`), and both refuse what is in none of the five folders
+/// pip accepts any top-level directory with this suffix (`is_data_scheme_path`), uv only the one of
+/// this name (`ValidatedWheel`), and both refuse members in none of the five directories
 /// (`make_data_scheme_file`, `install_data`).
 fn data_fault(member: &ZipMember, stem: &str) -> Option<String> {
     let (top, rest) = member.name().split_once('/').unwrap_or((member.name(), ""));
@@ -218,8 +219,7 @@ mod tests {
         assert_eq!(collisions(names[..1].iter().copied(), "demo-1.0.data/"), []);
     }
 
-    /// The most headers that an archive may have, all of names of the most bytes with a thousand
-    /// folders each.
+    /// An archive of the maximum size, whose names all have a thousand directories.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the test bounds a time")]
     fn paths_of_a_thousand_folders_take_linear_time() {

@@ -1,4 +1,4 @@
-//! Members against their headers and RECORD.
+//! Checks of members against their headers and RECORD.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::codes::wheel as codes;
 use rock_bytes::start_threads;
 use rock_diagnostic::{Diagnostic, Place, Sink};
 
-/// What is odd about the container, though it can be read.
+/// Checks the records of the archive, and for names that differ only in case.
 pub(super) fn check_container(
     archive: &ZipArchive<'_>,
     findings: &FindingBuilder,
@@ -32,8 +32,8 @@ pub(super) fn check_container(
     }
 }
 
-/// Checks headers of the archive against rules of installers and PyPI that a new archive of the
-/// same members fulfils.
+/// Checks headers against rules of installers and PyPI whose violations disappear when the wheel is
+/// rewritten.
 pub(super) fn check_records(archive: &ZipArchive<'_>, findings: &FindingBuilder, sink: &mut Sink) {
     for violation in archive.removable_violations() {
         sink.push(
@@ -62,8 +62,8 @@ pub(super) fn check_records(archive: &ZipArchive<'_>, findings: &FindingBuilder,
 const PYPI_RATIO_MIN_BYTES: u64 = 64 << 20;
 const PYPI_MAX_RATIO: u64 = 50;
 
-/// Warns of a wheel that PyPI takes for a decompression bomb. Sizes are claims until the members
-/// are read.
+/// Warns about a wheel that PyPI considers a decompression bomb. Uses the sizes in headers, which
+/// are claims until the members are read.
 pub(super) fn check_ratio(archive: &ZipArchive<'_>, findings: &FindingBuilder, sink: &mut Sink) {
     let packed = archive.source().size_bytes();
     let unpacked = archive
@@ -86,10 +86,10 @@ fn exceeds_pypi_ratio(unpacked: u64, packed: u64) -> bool {
     unpacked > PYPI_RATIO_MIN_BYTES && unpacked > packed.saturating_mul(PYPI_MAX_RATIO)
 }
 
-/// Writes the members of an archive to a new one.
+/// Help for findings that disappear when the wheel is rewritten.
 const REWRITE: &str = "`rock-matrix wheel repair`, `label` and `retag` write the wheel without it";
 
-/// Reads every member that is not known to be what RECORD says, and compares what is read with it.
+/// Reads every member that is not known to match RECORD, and compares it with RECORD.
 pub(super) fn check_record(
     wheel: &Wheel<'_>,
     findings: &FindingBuilder,
@@ -123,7 +123,8 @@ pub(super) fn check_record(
     );
 }
 
-/// Compares the names in RECORD with those of the members, which are not read. The rows by path.
+/// Compares the names in RECORD with those of the members, which are not read. Returns the rows by
+/// path.
 pub(super) fn check_names<'w>(
     wheel: &'w Wheel<'_>,
     findings: &FindingBuilder,
@@ -155,7 +156,7 @@ pub(super) fn check_names<'w>(
     rows
 }
 
-/// Rows by path; two of one path are told.
+/// Returns the rows by path, and reports duplicate paths.
 fn rows<'w>(
     wheel: &'w Wheel<'_>,
     findings: &FindingBuilder,
@@ -175,7 +176,7 @@ fn rows<'w>(
     rows
 }
 
-/// RECORD and its signatures have no hash.
+/// Returns whether a path is RECORD or one of its signatures, which have no hash.
 fn is_unhashed(wheel: &Wheel<'_>, path: &str) -> bool {
     ["RECORD", "RECORD.jws", "RECORD.p7s"]
         .iter()
@@ -193,7 +194,7 @@ fn check_member(
     let is_unhashed = is_unhashed(wheel, member.name());
     Ok(
         match compare_with_record(wheel.archive(), member, row.filter(|_| !is_unhashed), meter)? {
-            // Which are not listed was told by their names.
+            // `check_names` reports members without a row.
             None | Some(RecordMismatch::NotListed) => None,
             Some(RecordMismatch::WeakHash { listed, .. }) => {
                 Some((&codes::WEAK_RECORD_HASH, weak_hash_message(&listed)))
@@ -214,7 +215,7 @@ fn check_member(
 mod tests {
     use super::exceeds_pypi_ratio;
 
-    /// Above 64 MiB and above 50 times the size, each just above and not below.
+    /// Above 64 MiB and above 50 times the size; neither limit alone.
     #[test]
     fn compression_ratios_are_compared_with_pypis_limits() {
         let mib = 1 << 20;

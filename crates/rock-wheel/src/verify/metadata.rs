@@ -1,4 +1,4 @@
-//! METADATA and WHEEL against the file name.
+//! Checks of METADATA and WHEEL against the filename.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use crate::codes::wheel as codes;
 use rock_diagnostic::{Severity, Sink};
 use rock_names::{LabelParts, Requirement, Version, VersionSpecifiers, WheelName};
 
-/// Patch releases that a minor of torch has had at most; a requirement that allows none of them
-/// allows none of it.
+/// Upper bound for the patch releases of a minor version of torch. A requirement that allows none
+/// of them does not allow the minor version.
 const PATCHES: u64 = 20;
 
 pub(super) fn check(
@@ -41,11 +41,11 @@ pub(super) fn check(
     check_purelib(wheel, name, findings, sink);
 }
 
-/// Headers that WHEEL has once (binary distribution format).
+/// Single-use headers of WHEEL (binary distribution format).
 const ONCE_IN_WHEEL: &[&str] = &["Wheel-Version", "Root-Is-Purelib", "Build"];
 
-/// Checks METADATA or PKG-INFO on its own: the form of the headers, those that are required, and
-/// the requirements.
+/// Checks METADATA or PKG-INFO without the filename: the form of the headers, the required headers,
+/// and the requirements.
 pub(in super::super) fn check_core_metadata(
     metadata: &HeaderDocument,
     member: &str,
@@ -144,8 +144,8 @@ fn check_name_and_version(
     }
 }
 
-/// Returns whether a `Metadata-Version` has a known major version. Tools must fail for a greater
-/// one (core metadata specification, "Metadata-Version").
+/// Returns whether a `Metadata-Version` has a known major version. Tools must fail for a later one
+/// (core metadata specification, "Metadata-Version").
 fn is_known_metadata_version(text: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     text.split_once('.')
@@ -183,8 +183,7 @@ fn check_dist_info_name(
 
 /// Checks requirements by PEP 508 and PEP 440.
 ///
-/// pip refuses to install a wheel with a requirement that it cannot read, uv repairs a few, PyPI
-/// accepts none.
+/// pip refuses wheels with an invalid requirement, uv corrects a few, PyPI accepts none.
 fn check_requirements(
     metadata: &HeaderDocument,
     member: &str,
@@ -224,7 +223,7 @@ fn check_torch(
         .and_then(|label| LabelParts::parse(&label, &[]).ok());
     let torch = parsed.and_then(|parsed| parsed.parts.torch);
     for requirement in wheel.metadata().get_all("Requires-Dist") {
-        // A wheel with code of torch belongs to the torch of its own version.
+        // Wheels built with torch, such as torchaudio, may pin the torch of their own version.
         let Some(specifiers) =
             torch_specifiers(&requirement).filter(|text| !is_own_version(text, name))
         else {
@@ -274,7 +273,7 @@ fn is_own_version(specifiers: &str, name: &WheelName) -> bool {
     pinned.is_some_and(|version| version == name.version)
 }
 
-/// Returns the version specifiers of a requirement on torch that holds without an extra.
+/// Returns the version specifiers of a requirement on torch that is not limited to an extra.
 fn torch_specifiers(requirement: &str) -> Option<String> {
     let (requirement, marker) = requirement.split_once(';').unwrap_or((requirement, ""));
     let end = requirement
@@ -299,7 +298,7 @@ fn torch_specifiers(requirement: &str) -> Option<String> {
     )
 }
 
-/// Returns whether a specifier allows one release alone, or those of one minor: `==2.5.1`,
+/// Returns whether specifiers allow a single release, or those of one minor version: `==2.5.1`,
 /// `==2.5.*` and `~=2.5.1` do, `==2.*` and `~=2.5` do not.
 fn is_pin(specifiers: &str) -> bool {
     specifiers.split(',').map(str::trim).any(|one| {
@@ -312,8 +311,8 @@ fn is_pin(specifiers: &str) -> bool {
     })
 }
 
-/// Whether some release of this minor of torch, or the very pre-release, fits. Local parts do not
-/// count.
+/// Returns whether specifiers allow a release of this minor version of torch, or this prerelease.
+/// Local version labels are ignored.
 fn allows(specifiers: &str, torch: &Version) -> bool {
     if specifiers.is_empty() {
         return true;
@@ -399,10 +398,10 @@ fn check_tags(
     }
 }
 
-/// How many tags are told.
+/// Maximum number of tags in a message.
 const SHOWN_TAGS: usize = 32;
 
-/// Returns the tags that WHEEL says, as far as they are read.
+/// Returns the tags of WHEEL, up to [`MAX_TAGS`].
 fn written_tags(wheel: &HeaderDocument) -> BTreeSet<String> {
     wheel
         .get_all("Tag")
@@ -411,7 +410,7 @@ fn written_tags(wheel: &HeaderDocument) -> BTreeSet<String> {
         .collect()
 }
 
-/// Every tag that the sets of one stand for. What has no room in a file name is left as it is: sets
+/// Expands the tag sets of a wheel tag. A tag too long for a filename is not expanded, because sets
 /// multiply.
 fn expand_tag_sets(tag: &str) -> Vec<String> {
     let sets: Vec<Vec<&str>> = tag.split('-').map(|set| set.split('.').collect()).collect();
@@ -449,7 +448,7 @@ fn check_purelib(
     if written.eq_ignore_ascii_case(if is_any { "true" } else { "false" }) {
         return;
     }
-    // What lies in `NAME.data` goes where its folder says, whatever the line says.
+    // Members in `NAME.data` are installed by scheme, independent of the header.
     let is_root = |member: &ZipMember| {
         let top = member.name().split('/').next().unwrap_or_default();
         !member.is_dir() && top != wheel.dist_info() && top.strip_suffix(".data").is_none()
@@ -461,8 +460,7 @@ fn check_purelib(
         "WHEEL says `Root-Is-Purelib: {written}` in a wheel for `{}`",
         name.platform
     );
-    // A platform wheel with that line is installed into the other of two folders, which are mostly
-    // one.
+    // Such a platform wheel is installed to purelib instead of platlib, usually the same directory.
     let severity = if is_any {
         Severity::Error
     } else {

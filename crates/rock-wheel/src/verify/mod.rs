@@ -1,4 +1,4 @@
-//! Whether a wheel is what its name and its RECORD say.
+//! Verifies wheels against their filename, RECORD, and the rules of installers and PyPI.
 
 mod copied_members;
 mod install_paths;
@@ -20,15 +20,16 @@ use rock_names::WheelName;
 pub use copied_members::CopiedMembers;
 pub(super) use metadata::check_core_metadata;
 
-/// Checks a wheel of this file name: the container, every member against its CRC-32 and RECORD,
-/// METADATA and WHEEL against the name. Members are read in parallel, a little of each at a time.
+/// Verifies a wheel: the archive, every member against its CRC-32 and RECORD, and METADATA and
+/// WHEEL against the filename. Members are read in parallel, as streams.
 ///
-/// Reports every finding, unless the container is unreadable.
+/// Returns all findings, at most 50 of each kind. If dist-info cannot be read, checks the archive
+/// and its members only.
 pub fn verify(source: &dyn ReadAt, name: &WheelName) -> Vec<Diagnostic> {
     verify_with_progress(source, name, &|_| {})
 }
 
-/// The same as [`verify`], and tells meanwhile how much of the members' contents was read.
+/// Verifies a wheel like [`verify`], and reports how much of the members' contents was read.
 pub fn verify_with_progress(
     source: &dyn ReadAt,
     name: &WheelName,
@@ -56,8 +57,8 @@ pub fn verify_with_progress(
     truncate_findings(sink.finish(), &findings)
 }
 
-/// The same as [`verify`] for a wheel some of whose members are known to be what RECORD says: they
-/// are not read.
+/// Verifies a wheel like [`verify`], without reading the members that are already known to match
+/// RECORD.
 pub fn verify_except(
     wheel: &Wheel<'_>,
     name: &WheelName,
@@ -72,7 +73,7 @@ pub fn verify_except(
 }
 
 /// Checks the archive, RECORD and the members that are not known to match it, METADATA, WHEEL,
-/// entry points and `.data`.
+/// entry points and the `.data` directory.
 fn check(
     wheel: &Wheel<'_>,
     name: &WheelName,
@@ -96,8 +97,8 @@ fn check(
     }
 }
 
-/// Checks the records of the archive, METADATA and WHEEL against the file name, RECORD against the
-/// names of the members, and the sizes that members claim; their contents are not read.
+/// Checks everything except the contents of members: the records of the archive, METADATA and WHEEL
+/// against the filename, RECORD against the names of the members, and the sizes that members claim.
 pub fn check_dist_info(wheel: &Wheel<'_>, name: &WheelName) -> Vec<Diagnostic> {
     let findings = FindingBuilder {
         wheel: name.to_string(),
@@ -113,9 +114,9 @@ pub fn check_dist_info(wheel: &Wheel<'_>, name: &WheelName) -> Vec<Diagnostic> {
     truncate_findings(sink.finish(), &findings)
 }
 
-/// Checks what can be checked without RECORD and the contents of members: the records of the
-/// archive, METADATA and WHEEL against the file name, entry points, the `.data` folder, and the
-/// sizes that members claim.
+/// Checks everything except RECORD and the contents of members: the records of the archive,
+/// METADATA and WHEEL against the filename, entry points, the `.data` directory, and the sizes that
+/// members claim.
 pub fn verify_headers(wheel: &WheelHeaders<'_>, name: &WheelName) -> Vec<Diagnostic> {
     let findings = FindingBuilder {
         wheel: name.to_string(),
@@ -134,9 +135,9 @@ pub fn verify_headers(wheel: &WheelHeaders<'_>, name: &WheelName) -> Vec<Diagnos
     truncate_findings(sink.finish(), &findings)
 }
 
-/// Returns the errors of METADATA, WHEEL, entry points and the `.data` folder that installers
-/// refuse a wheel for and that a rewritten wheel would have again. Contents of other members are
-/// not read.
+/// Returns the errors that persist when the wheel is rewritten: those of METADATA, WHEEL, entry
+/// points and the `.data` directory for which installers refuse a wheel. Contents of other members
+/// are not read.
 pub fn persistent_errors(
     wheel: &WheelHeaders<'_>,
     name: &WheelName,
@@ -151,7 +152,7 @@ pub fn persistent_errors(
     filter_persistent_errors(&truncate_findings(sink.finish(), &findings), label)
 }
 
-/// Returns the same as [`copied_faults`], where the findings of [`check_dist_info`] are known.
+/// Selects the errors of [`persistent_errors`] from the findings of [`check_dist_info`].
 pub fn filter_persistent_errors(found: &[Diagnostic], label: LabelCheck) -> Vec<Diagnostic> {
     found
         .iter()
@@ -160,7 +161,7 @@ pub fn filter_persistent_errors(found: &[Diagnostic], label: LabelCheck) -> Vec<
         .collect()
 }
 
-/// Returns what to do about a fault that is copied; `None` for other codes.
+/// Returns the help for an error that persists, or `None` for other codes.
 fn help(code: &'static Code, label: LabelCheck) -> Option<&'static str> {
     let is = |codes: &[&Code]| codes.contains(&code);
     if is(&[
@@ -171,13 +172,13 @@ fn help(code: &'static Code, label: LabelCheck) -> Option<&'static str> {
     ]) {
         return Some("correct the metadata of the project, and build the wheel again");
     }
-    // A new label renames the folder.
+    // A new label renames the directory.
     let is_folder = is(&[&codes::DIST_INFO_FOLDER]) && label == LabelCheck::MustMatch;
     (is_folder || is(&[&codes::BAD_DATA_FOLDER]))
         .then_some("correct the files of the project, and build the wheel again")
 }
 
-/// Maximum findings reported per code; the others are counted.
+/// Maximum number of findings per code; the others are counted.
 pub(super) const MAX_FINDINGS: usize = 50;
 
 fn truncate_findings(found: Vec<Diagnostic>, findings: &FindingBuilder) -> Vec<Diagnostic> {
@@ -207,7 +208,7 @@ fn truncate_findings(found: Vec<Diagnostic>, findings: &FindingBuilder) -> Vec<D
     kept
 }
 
-/// What can be checked of a wheel whose dist-info cannot be read as a whole.
+/// Checks the archive and members of a wheel whose dist-info cannot be read.
 fn check_without_dist_info(
     archive: &ZipArchive<'_>,
     error: &WheelError,
@@ -251,7 +252,7 @@ fn meter<'w>(archive: &ZipArchive<'_>, watch: &'w ProgressCallback<'w>) -> Progr
     )
 }
 
-/// Makes findings placed in one wheel, or another archive.
+/// Creates findings located in one wheel, or another archive.
 pub(super) struct FindingBuilder {
     pub(super) wheel: String,
 }
@@ -266,7 +267,7 @@ impl FindingBuilder {
     }
 }
 
-/// The one value of a header that must be there.
+/// Returns the first value of a required header, or a message that it is missing.
 pub(super) fn required<'h>(
     headers: &'h HeaderDocument,
     name: &str,
@@ -277,7 +278,7 @@ pub(super) fn required<'h>(
         .ok_or_else(|| format!("`{name}` is missing"))
 }
 
-/// A finding about a header that is missing or cannot be read.
+/// Creates a finding about a missing or invalid header.
 fn invalid_header(findings: &FindingBuilder, member: &str, message: String) -> Diagnostic {
     findings.member(&codes::BAD_WHEEL_HEADER, member, message)
 }

@@ -15,7 +15,7 @@ use crate::sys::{FileError, PositionalFile};
 use crate::template;
 use crate::wheel::{
     self, AddedMember, CopiedMembers, DosTime, MemberContent, MemberView, RecordCheck,
-    RewriteOptions, UnchangedMembers, Wheel, WheelEdits, WheelError,
+    RewriteOptions, UnchangedMembers, Wheel, WheelEdits, WheelError, WheelRewriter,
 };
 
 /// What a wheel is made with.
@@ -78,10 +78,12 @@ impl Making<'_> {
         let bar = Bar::new(Watchers::of(shell), &done.name.to_string());
         let mut mended = Vec::new();
         let write = |target: &mut dyn Target| {
-            let written =
-                wheel::rewrite_with_progress(self.wheel, &edits, &options, target, &|progress| {
-                    bar.tell(progress);
-                });
+            let rewriter = WheelRewriter {
+                wheel: self.wheel,
+                edits: &edits,
+                options: &options,
+            };
+            let written = rewriter.write(target, &|progress| bar.tell(progress));
             let fault = |error: WheelError| match error {
                 WheelError::Write(error) => FileError::new("write", &done.out, error).into(),
                 error => Faults(vec![error.diagnostic(&file.shown)]),
