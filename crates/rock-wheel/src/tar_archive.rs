@@ -13,14 +13,14 @@ use std::io::{self, Read};
 
 use super::HeaderDocument;
 use super::identity::is_same_distribution;
-use super::verify::{FindingBuilder, MAX_FINDINGS, check_core_metadata, required};
+use super::verify::{FindingCollector, MAX_FINDINGS, check_core_metadata, required};
 use super::zip::limits::{MAX_HEADERS_BYTES, MAX_NAME_PART_BYTES};
 use crate::codes::wheel as codes;
 use rock_bytes::archive::limits::{
     MAX_FOLDER_PATH_BYTES, MAX_FOLDERS, MAX_PATH_COMPONENTS, MAX_UNPACKED_BYTES,
 };
 use rock_bytes::archive::{ArchiveLimit, Unpacked, UnpackedKind, each_member, gunzip, is_damage};
-use rock_diagnostic::{Code, Diagnostic, Place, Severity, Sink};
+use rock_diagnostic::{Code, Diagnostic, Place, Severity};
 use rock_names::{DistributionName, Version};
 
 /// Checks an sdist: that it can be unpacked, the paths and links of its members, that `PKG-INFO`
@@ -73,8 +73,7 @@ enum TarEntryKind {
 /// The members of an archive read so far, and the findings about them.
 struct ArchiveIndex {
     layout: ArchiveLayout,
-    findings: FindingBuilder,
-    sink: Sink,
+    findings: FindingCollector,
     members: u64,
     /// Number of refused members.
     refused: usize,
@@ -99,10 +98,7 @@ impl ArchiveIndex {
     fn new(display_path: &str, layout: ArchiveLayout) -> Self {
         Self {
             layout,
-            findings: FindingBuilder {
-                wheel: display_path.to_owned(),
-            },
-            sink: Sink::new(),
+            findings: FindingCollector::new(display_path.to_owned()),
             members: 0,
             refused: 0,
             entries: HashMap::new(),
@@ -125,7 +121,7 @@ impl ArchiveIndex {
                 WITHOUT_MEMBER,
             );
         }
-        self.sink.finish()
+        self.findings.finish()
     }
 
     /// Reads the archive, and returns whether it is complete.
@@ -339,11 +335,11 @@ impl ArchiveIndex {
             let finding = self
                 .findings
                 .member(&codes::BAD_WHEEL_HEADER, &member, message);
-            return self.sink.push(finding.help(CORRECT_METADATA));
+            return self.findings.push(finding.help(CORRECT_METADATA));
         }
         match HeaderDocument::read(info.bytes, &member) {
             Ok(headers) => self.check_package_info(&headers, &member, project, version),
-            Err(error) => self.sink.push(
+            Err(error) => self.findings.push(
                 error
                     .diagnostic(&self.findings.wheel)
                     .help(CORRECT_METADATA),
@@ -367,7 +363,7 @@ impl ArchiveIndex {
             );
             let finding = Diagnostic::new(&codes::INCOMPLETE_SOURCE_DISTRIBUTION, message)
                 .severity(Severity::Warning);
-            self.sink.push(
+            self.findings.push(
                 finding
                     .at(Place::File(self.findings.wheel.as_str().into()), "")
                     .help(CREATE),
@@ -382,14 +378,14 @@ impl ArchiveIndex {
         project: &DistributionName,
         version: &Version,
     ) {
-        let mut sink = Sink::new();
-        check_core_metadata(headers, member, &self.findings, &mut sink);
+        let mut findings = FindingCollector::new(self.findings.wheel.clone());
+        check_core_metadata(headers, member, &mut findings);
         if let Ok(written) = required(headers, "Name")
             && !is_same_distribution(&written, project.as_str())
         {
             let message =
                 format!("PKG-INFO says `Name: {written}`, and the file is named after `{project}`");
-            sink.push(self.findings.member(&codes::NAME_MISMATCH, member, message));
+            findings.push(self.findings.member(&codes::NAME_MISMATCH, member, message));
         }
         if let Ok(written) = required(headers, "Version") {
             match written.parse::<Version>() {
@@ -398,19 +394,19 @@ impl ArchiveIndex {
                     let message = format!(
                         "PKG-INFO says `Version: {written}`, and the file's name `{version}`"
                     );
-                    sink.push(
+                    findings.push(
                         self.findings
                             .member(&codes::VERSION_MISMATCH, member, message),
                     );
                 }
-                Err(error) => sink.push(self.findings.member(
+                Err(error) => findings.push(self.findings.member(
                     &codes::BAD_WHEEL_HEADER,
                     member,
                     error.to_string(),
                 )),
             }
         }
-        for finding in sink.finish() {
+        for finding in findings.finish() {
             // Installers do not read PKG-INFO, and PyPI has files with malformed lines.
             let is_malformed = finding.code.id == codes::MALFORMED_HEADER.id;
             let severity = if is_malformed {
@@ -418,7 +414,7 @@ impl ArchiveIndex {
             } else {
                 finding.severity
             };
-            self.sink
+            self.findings
                 .push(finding.severity(severity).help(CORRECT_METADATA));
         }
     }
@@ -429,7 +425,7 @@ impl ArchiveIndex {
 
     fn report(&mut self, code: &'static Code, message: String, help: &str) {
         let place = Place::File(self.findings.wheel.as_str().into());
-        self.sink
+        self.findings
             .push(Diagnostic::new(code, message).at(place, "").help(help));
     }
 
@@ -440,7 +436,7 @@ impl ArchiveIndex {
             let finding = self
                 .findings
                 .member(&codes::UNSAFE_ARCHIVE_MEMBER, path, message);
-            self.sink.push(finding.help(WITHOUT_MEMBER));
+            self.findings.push(finding.help(WITHOUT_MEMBER));
         }
     }
 }

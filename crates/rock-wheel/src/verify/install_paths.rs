@@ -4,9 +4,8 @@
 use super::super::entry_points::{invalid_entry_points, reserved_script};
 use super::super::zip::limits::MAX_ENTRY_POINTS_BYTES;
 use super::super::{WheelHeaders, ZipMember};
-use super::FindingBuilder;
+use super::FindingCollector;
 use crate::codes::wheel as codes;
-use rock_diagnostic::Sink;
 
 /// The directories in `.data` (binary distribution format, "The .data directory"; pip:
 /// `SCHEME_KEYS`).
@@ -14,19 +13,19 @@ const SCHEMES: [&str; 5] = ["data", "headers", "platlib", "purelib", "scripts"];
 /// The directories of programs in an environment, on Unix and on Windows.
 const SCRIPT_FOLDERS: [&str; 2] = ["bin", "Scripts"];
 
-pub(super) fn check(wheel: &WheelHeaders<'_>, findings: &FindingBuilder, sink: &mut Sink) {
-    check_entry_points(wheel, findings, sink);
-    check_data(wheel, findings, sink);
+pub(super) fn check(wheel: &WheelHeaders<'_>, findings: &mut FindingCollector) {
+    check_entry_points(wheel, findings);
+    check_data(wheel, findings);
 }
 
-fn check_entry_points(wheel: &WheelHeaders<'_>, findings: &FindingBuilder, sink: &mut Sink) {
+fn check_entry_points(wheel: &WheelHeaders<'_>, findings: &mut FindingCollector) {
     let name = wheel.dist_info_path("entry_points.txt");
     let Some(member) = wheel.archive().member(&name) else {
         return;
     };
     let text = match wheel.archive().read(member, MAX_ENTRY_POINTS_BYTES) {
         Ok(bytes) => String::from_utf8(bytes),
-        Err(error) => return sink.push(error.diagnostic(&findings.wheel)),
+        Err(error) => return findings.push(error.diagnostic(&findings.wheel)),
     };
     let Ok(text) = text else {
         let finding = findings.member(
@@ -34,26 +33,26 @@ fn check_entry_points(wheel: &WheelHeaders<'_>, findings: &FindingBuilder, sink:
             &name,
             "the text is not UTF-8".to_owned(),
         );
-        return sink.push(finding);
+        return findings.push(finding);
     };
     for fault in invalid_entry_points(&text) {
         let message = format!("line {}: {}", fault.line, fault.reason);
-        sink.push(findings.member(&codes::BAD_ENTRY_POINT, &name, message));
+        findings.push(findings.member(&codes::BAD_ENTRY_POINT, &name, message));
     }
 }
 
-fn check_data(wheel: &WheelHeaders<'_>, findings: &FindingBuilder, sink: &mut Sink) {
+fn check_data(wheel: &WheelHeaders<'_>, findings: &mut FindingCollector) {
     let stem = wheel.dist_info_stem();
     for member in wheel.archive().members() {
         if let Some(message) = data_fault(member, stem) {
-            sink.push(findings.member(&codes::BAD_DATA_FOLDER, member.name(), message));
+            findings.push(findings.member(&codes::BAD_DATA_FOLDER, member.name(), message));
         }
     }
     for (member, message) in collisions(
         wheel.archive().members().iter().map(ZipMember::name),
         &format!("{stem}.data/"),
     ) {
-        sink.push(findings.member(&codes::BAD_DATA_FOLDER, member, message));
+        findings.push(findings.member(&codes::BAD_DATA_FOLDER, member, message));
     }
 }
 

@@ -9,18 +9,14 @@ use super::super::progress::ProgressMeter;
 use super::super::record::RecordRow;
 use super::super::record_verifier::{RecordMismatch, compare_with_record};
 use super::super::{Wheel, WheelError, ZipArchive, ZipMember};
-use super::FindingBuilder;
+use super::FindingCollector;
 use crate::codes::wheel as codes;
 use rock_bytes::start_threads;
-use rock_diagnostic::{Diagnostic, Place, Sink};
+use rock_diagnostic::{Code, Diagnostic, Place};
 
 /// Checks the records of the archive, and for names that differ only in case.
-pub(super) fn check_container(
-    archive: &ZipArchive<'_>,
-    findings: &FindingBuilder,
-    sink: &mut Sink,
-) {
-    check_records(archive, findings, sink);
+pub(super) fn check_container(archive: &ZipArchive<'_>, findings: &mut FindingCollector) {
+    check_records(archive, findings);
     let mut folded: Vec<(String, &str)> = archive
         .members_by_name()
         .map(|member| (member.name().to_lowercase(), member.name()))
@@ -28,15 +24,15 @@ pub(super) fn check_container(
     folded.sort();
     for pair in folded.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
         let message = format!("its name differs from `{}` only in case", pair[0].1);
-        sink.push(findings.member(&codes::NAMES_DIFFER_IN_CASE, pair[1].1, message));
+        findings.push(findings.member(&codes::NAMES_DIFFER_IN_CASE, pair[1].1, message));
     }
 }
 
 /// Checks headers against rules of installers and PyPI whose violations disappear when the wheel is
 /// rewritten.
-pub(super) fn check_records(archive: &ZipArchive<'_>, findings: &FindingBuilder, sink: &mut Sink) {
+pub(super) fn check_records(archive: &ZipArchive<'_>, findings: &mut FindingCollector) {
     for violation in archive.removable_violations() {
-        sink.push(
+        findings.push(
             WheelError::from(violation)
                 .diagnostic(&findings.wheel)
                 .help(REWRITE),
@@ -48,7 +44,7 @@ pub(super) fn check_records(archive: &ZipArchive<'_>, findings: &FindingBuilder,
         .filter(|member| member.has_inexact_zip64())
     {
         let message = "its ZIP64 field holds more than the values that need it".to_owned();
-        sink.push(
+        findings.push(
             findings
                 .member(&codes::INEXACT_ZIP64_FIELD, member.name(), message)
                 .help(REWRITE),
@@ -64,7 +60,7 @@ const PYPI_MAX_RATIO: u64 = 50;
 
 /// Warns about a wheel that PyPI considers a decompression bomb. Uses the sizes in headers, which
 /// are claims until the members are read.
-pub(super) fn check_ratio(archive: &ZipArchive<'_>, findings: &FindingBuilder, sink: &mut Sink) {
+pub(super) fn check_ratio(archive: &ZipArchive<'_>, findings: &mut FindingCollector) {
     let packed = archive.source().size_bytes();
     let unpacked = archive
         .members()
@@ -75,7 +71,7 @@ pub(super) fn check_ratio(archive: &ZipArchive<'_>, findings: &FindingBuilder, s
         let message = format!(
             "the wheel has {packed} bytes and unpacks to {unpacked}, more than {PYPI_MAX_RATIO} times as many"
         );
-        sink.push(
+        findings.push(
             Diagnostic::new(&codes::COMPRESSION_RATIO, message)
                 .at(Place::File(findings.wheel.as_str().into()), ""),
         );
@@ -92,52 +88,77 @@ const REWRITE: &str = "`rock-matrix wheel repair`, `label` and `retag` write the
 /// Reads every member that is not known to match RECORD, and compares it with RECORD.
 pub(super) fn check_record(
     wheel: &Wheel<'_>,
-    findings: &FindingBuilder,
     is_known: &(dyn Fn(&ZipMember) -> bool + Sync),
     meter: &ProgressMeter<'_>,
-    sink: &mut Sink,
+    findings: &mut FindingCollector,
 ) {
-    let rows = check_names(wheel, findings, sink);
-    let members = wheel.archive().members();
-    let mut members: Vec<&ZipMember> = members.iter().filter(|member| !is_known(member)).collect();
-    members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
-    let check = |member| match check_member(wheel, member, rows.get(member.name()).copied(), meter)
-    {
-        Ok(found) => found.map(|(code, message)| {
-            let finding = findings.member(code, member.name(), message);
-            if code == &codes::WEAK_RECORD_HASH {
-                finding.help(REHASH)
-            } else {
-                finding
-            }
-        }),
-        Err(error) => Some(error.diagnostic(&findings.wheel)),
-    };
+    let rows = check_names(wheel, findings);
+    let mut unknown: Vec<&ZipMember> = wheel
+        .archive()
+        .members()
+        .iter()
+        .filter(|member| !is_known(member))
+        .collect();
+    // The largest first, so that no thread starts a large one last.
+    unknown.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
     start_threads();
-    sink.extend(
-        members
-            .into_iter()
-            .par_bridge()
-            .filter_map(check)
-            .collect::<Vec<Diagnostic>>(),
-    );
+    let found: Vec<Diagnostic> = unknown
+        .into_iter()
+        .par_bridge()
+        .filter_map(|member| {
+            let row = rows.get(member.name()).copied();
+            match check_member(wheel, member, row, meter) {
+                Ok(found) => found.map(|(code, message)| {
+                    let finding = findings.member(code, member.name(), message);
+                    if code == &codes::WEAK_RECORD_HASH {
+                        finding.help(REHASH)
+                    } else {
+                        finding
+                    }
+                }),
+                Err(error) => Some(error.diagnostic(&findings.wheel)),
+            }
+        })
+        .collect();
+    findings.extend(found);
+}
+
+/// Reads every member except `skipped`, and checks size and CRC-32.
+pub(super) fn check_contents(
+    archive: &ZipArchive<'_>,
+    skipped: &str,
+    meter: &ProgressMeter<'_>,
+    findings: &mut FindingCollector,
+) {
+    start_threads();
+    let errors: Vec<Diagnostic> = archive
+        .members()
+        .par_iter()
+        .filter(|member| member.name() != skipped)
+        .filter_map(|member| {
+            archive
+                .stream(member, &mut |bytes| meter.add(bytes.len() as u64))
+                .err()
+        })
+        .map(|error| error.diagnostic(&findings.wheel))
+        .collect();
+    findings.extend(errors);
 }
 
 /// Compares the names in RECORD with those of the members, which are not read. Returns the rows by
 /// path.
 pub(super) fn check_names<'w>(
     wheel: &'w Wheel<'_>,
-    findings: &FindingBuilder,
-    sink: &mut Sink,
+    findings: &mut FindingCollector,
 ) -> BTreeMap<&'w str, &'w RecordRow> {
-    let rows = rows(wheel, findings, sink);
+    let rows = rows(wheel, findings);
     let archive = wheel.archive();
     for path in rows
         .keys()
         .filter(|path| archive.member(path).is_none() && !is_unhashed(wheel, path))
     {
         let message = format!("RECORD lists `{path}`, and there is no such member");
-        sink.push(findings.member(
+        findings.push(findings.member(
             &codes::RECORD_NAMES_NO_MEMBER,
             &wheel.dist_info_path("RECORD"),
             message,
@@ -151,7 +172,7 @@ pub(super) fn check_names<'w>(
         .filter(|member| !member.is_dir() && !is_listed(member))
     {
         let message = "RECORD does not list it, so nothing vouches for it".to_owned();
-        sink.push(findings.member(&codes::MEMBER_NOT_IN_RECORD, member.name(), message));
+        findings.push(findings.member(&codes::MEMBER_NOT_IN_RECORD, member.name(), message));
     }
     rows
 }
@@ -159,14 +180,13 @@ pub(super) fn check_names<'w>(
 /// Returns the rows by path, and reports duplicate paths.
 fn rows<'w>(
     wheel: &'w Wheel<'_>,
-    findings: &FindingBuilder,
-    sink: &mut Sink,
+    findings: &mut FindingCollector,
 ) -> BTreeMap<&'w str, &'w RecordRow> {
     let mut rows = BTreeMap::new();
     for row in &wheel.record().rows {
         if rows.insert(row.path.as_str(), row).is_some() {
             let message = format!("RECORD lists `{}` twice", row.path);
-            sink.push(findings.member(
+            findings.push(findings.member(
                 &codes::BAD_RECORD,
                 &wheel.dist_info_path("RECORD"),
                 message,
@@ -183,7 +203,7 @@ fn is_unhashed(wheel: &Wheel<'_>, path: &str) -> bool {
         .any(|file| path == wheel.dist_info_path(file))
 }
 
-type MemberFinding = Option<(&'static rock_diagnostic::Code, String)>;
+type MemberFinding = Option<(&'static Code, String)>;
 
 fn check_member(
     wheel: &Wheel<'_>,

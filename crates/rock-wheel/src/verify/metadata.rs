@@ -5,40 +5,33 @@ use std::collections::BTreeSet;
 use super::super::identity::{ONCE_IN_METADATA, form_errors, is_same_distribution};
 use super::super::limits::MAX_TAGS;
 use super::super::{HeaderDocument, WheelHeaders, ZipMember};
-use super::{FindingBuilder, invalid_header, required};
+use super::{FindingCollector, required};
 use crate::codes::rocm::TAG_MISMATCH;
 use crate::codes::wheel as codes;
-use rock_diagnostic::{Severity, Sink};
+use rock_diagnostic::Severity;
 use rock_names::{LabelParts, Requirement, Version, VersionSpecifiers, WheelName};
 
 /// Upper bound for the patch releases of a minor version of torch. A requirement that allows none
 /// of them does not allow the minor version.
 const PATCHES: u64 = 20;
 
-pub(super) fn check(
-    wheel: &WheelHeaders<'_>,
-    name: &WheelName,
-    findings: &FindingBuilder,
-    sink: &mut Sink,
-) {
+pub(super) fn check(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &mut FindingCollector) {
     check_core_metadata(
         wheel.metadata(),
         &wheel.dist_info_path("METADATA"),
         findings,
-        sink,
     );
     check_form(
         wheel.wheel_file(),
         ONCE_IN_WHEEL,
         &wheel.dist_info_path("WHEEL"),
         findings,
-        sink,
     );
-    check_name_and_version(wheel, name, findings, sink);
-    check_dist_info_name(wheel, name, findings, sink);
-    check_torch(wheel, name, findings, sink);
-    check_tags(wheel, name, findings, sink);
-    check_purelib(wheel, name, findings, sink);
+    check_name_and_version(wheel, name, findings);
+    check_dist_info_name(wheel, name, findings);
+    check_torch(wheel, name, findings);
+    check_tags(wheel, name, findings);
+    check_purelib(wheel, name, findings);
 }
 
 /// Single-use headers of WHEEL (binary distribution format).
@@ -49,13 +42,12 @@ const ONCE_IN_WHEEL: &[&str] = &["Wheel-Version", "Root-Is-Purelib", "Build"];
 pub(in super::super) fn check_core_metadata(
     metadata: &HeaderDocument,
     member: &str,
-    findings: &FindingBuilder,
-    sink: &mut Sink,
+    findings: &mut FindingCollector,
 ) {
-    check_form(metadata, ONCE_IN_METADATA, member, findings, sink);
+    check_form(metadata, ONCE_IN_METADATA, member, findings);
     for header in ["Metadata-Version", "Name", "Version"] {
         if let Err(message) = required(metadata, header) {
-            sink.push(invalid_header(findings, member, message));
+            findings.push(findings.invalid_header(member, message));
         }
     }
     if let Ok(written) = required(metadata, "Metadata-Version")
@@ -65,20 +57,19 @@ pub(in super::super) fn check_core_metadata(
             "`Metadata-Version: {}` is not 1.x or 2.x",
             written.escape_debug()
         );
-        sink.push(invalid_header(findings, member, message));
+        findings.push(findings.invalid_header(member, message));
     }
-    check_requirements(metadata, member, findings, sink);
+    check_requirements(metadata, member, findings);
 }
 
 fn check_form(
     headers: &HeaderDocument,
     once: &[&str],
     member: &str,
-    findings: &FindingBuilder,
-    sink: &mut Sink,
+    findings: &mut FindingCollector,
 ) {
     for message in form_errors(headers, once) {
-        sink.push(invalid_header(findings, member, message));
+        findings.push(findings.invalid_header(member, message));
     }
     if let Some(line) = headers.malformed_line() {
         let message = format!(
@@ -86,15 +77,14 @@ fn check_form(
             line.line,
             line.text.escape_debug()
         );
-        sink.push(findings.member(&codes::MALFORMED_HEADER, member, message));
+        findings.push(findings.member(&codes::MALFORMED_HEADER, member, message));
     }
 }
 
 fn check_name_and_version(
     wheel: &WheelHeaders<'_>,
     name: &WheelName,
-    findings: &FindingBuilder,
-    sink: &mut Sink,
+    findings: &mut FindingCollector,
 ) {
     let member = wheel.dist_info_path("METADATA");
     if let Ok(written) = required(wheel.metadata(), "Name")
@@ -104,7 +94,7 @@ fn check_name_and_version(
             "METADATA says `Name: {written}`, and the file is named after `{}`",
             name.distribution
         );
-        sink.push(findings.member(&codes::NAME_MISMATCH, &member, message));
+        findings.push(findings.member(&codes::NAME_MISMATCH, &member, message));
     }
     let Ok(written) = required(wheel.metadata(), "Version") else {
         return;
@@ -128,7 +118,7 @@ fn check_name_and_version(
                 )
             });
             let finding = findings.member(&codes::VERSION_MISMATCH, &member, message);
-            sink.push(
+            findings.push(
                 help.into_iter()
                     .fold(finding, rock_diagnostic::Diagnostic::help),
             );
@@ -138,9 +128,9 @@ fn check_name_and_version(
                 "METADATA says `Version: {version}`, and the file's name `{}`",
                 name.version
             );
-            sink.push(findings.member(&codes::VERSION_MISMATCH, &member, message));
+            findings.push(findings.member(&codes::VERSION_MISMATCH, &member, message));
         }
-        Err(error) => sink.push(invalid_header(findings, &member, error.to_string())),
+        Err(error) => findings.push(findings.invalid_header(&member, error.to_string())),
     }
 }
 
@@ -155,8 +145,7 @@ fn is_known_metadata_version(text: &str) -> bool {
 fn check_dist_info_name(
     wheel: &WheelHeaders<'_>,
     name: &WheelName,
-    findings: &FindingBuilder,
-    sink: &mut Sink,
+    findings: &mut FindingCollector,
 ) {
     let stem = wheel.dist_info_stem();
     let is_same = stem
@@ -173,7 +162,7 @@ fn check_dist_info_name(
             "the folder is named `{}`, and should be `{expected}`",
             wheel.dist_info()
         );
-        sink.push(findings.member(
+        findings.push(findings.member(
             &codes::DIST_INFO_FOLDER,
             &format!("{}/", wheel.dist_info()),
             message,
@@ -184,12 +173,7 @@ fn check_dist_info_name(
 /// Checks requirements by PEP 508 and PEP 440.
 ///
 /// pip refuses wheels with an invalid requirement, uv corrects a few, PyPI accepts none.
-fn check_requirements(
-    metadata: &HeaderDocument,
-    member: &str,
-    findings: &FindingBuilder,
-    sink: &mut Sink,
-) {
+fn check_requirements(metadata: &HeaderDocument, member: &str, findings: &mut FindingCollector) {
     for requirement in metadata.get_all("Requires-Dist") {
         if let Err(error) = requirement.parse::<Requirement>() {
             let message = format!(
@@ -197,7 +181,7 @@ fn check_requirements(
                 error.text.escape_debug(),
                 error.reason
             );
-            sink.push(findings.member(&codes::BAD_REQUIREMENT, member, message));
+            findings.push(findings.member(&codes::BAD_REQUIREMENT, member, message));
         }
     }
     if let Some(python) = metadata.get("Requires-Python")
@@ -208,16 +192,11 @@ fn check_requirements(
             error.text.escape_debug(),
             error.reason
         );
-        sink.push(findings.member(&codes::BAD_REQUIREMENT, member, message));
+        findings.push(findings.member(&codes::BAD_REQUIREMENT, member, message));
     }
 }
 
-fn check_torch(
-    wheel: &WheelHeaders<'_>,
-    name: &WheelName,
-    findings: &FindingBuilder,
-    sink: &mut Sink,
-) {
+fn check_torch(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &mut FindingCollector) {
     let parsed = name
         .label()
         .and_then(|label| LabelParts::parse(&label, &[]).ok());
@@ -234,7 +213,7 @@ fn check_torch(
                 let message = format!(
                     "`Requires-Dist: {requirement}` pins a torch, and no label says which it is for"
                 );
-                sink.push(
+                findings.push(
                     findings
                         .member(
                             &codes::TORCH_REQUIREMENT,
@@ -252,7 +231,7 @@ fn check_torch(
                 "`Requires-Dist: {requirement}` contradicts the label, which says torch {}",
                 torch.minor()
             );
-            sink.push(
+            findings.push(
                 findings
                     .member(
                         &codes::TORCH_REQUIREMENT,
@@ -347,37 +326,26 @@ fn allows(specifiers: &str, torch: &Version) -> bool {
         .any(|version| version.satisfies(&joined).unwrap_or(false))
 }
 
-fn check_tags(
-    wheel: &WheelHeaders<'_>,
-    name: &WheelName,
-    findings: &FindingBuilder,
-    sink: &mut Sink,
-) {
+fn check_tags(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &mut FindingCollector) {
     let member = wheel.dist_info_path("WHEEL");
     match required(wheel.wheel_file(), "Wheel-Version") {
         Ok(version) if version.starts_with("1.") => {}
-        Ok(version) => sink.push(invalid_header(
-            findings,
-            &member,
-            format!("`Wheel-Version: {version}` is not 1.x"),
-        )),
-        Err(message) => sink.push(invalid_header(findings, &member, message)),
+        Ok(version) => findings.push(
+            findings.invalid_header(&member, format!("`Wheel-Version: {version}` is not 1.x")),
+        ),
+        Err(message) => findings.push(findings.invalid_header(&member, message)),
     }
     let written = written_tags(wheel.wheel_file());
     let named: BTreeSet<String> = name.expanded_tags().into_iter().collect();
     if written.is_empty() {
-        sink.push(invalid_header(
-            findings,
-            &member,
-            "`Tag` is missing".to_owned(),
-        ));
+        findings.push(findings.invalid_header(&member, "`Tag` is missing".to_owned()));
     } else if written != named {
         let message = format!(
             "WHEEL says `Tag: {}`, and the file's name {}",
             format_tags(&written),
             format_tags(&named)
         );
-        sink.push(findings.member(&TAG_MISMATCH, &member, message));
+        findings.push(findings.member(&TAG_MISMATCH, &member, message));
     }
     let build = wheel
         .wheel_file()
@@ -394,7 +362,7 @@ fn check_tags(
             word(build.as_deref()),
             word(name.build.as_deref())
         );
-        sink.push(findings.member(&TAG_MISMATCH, &member, message));
+        findings.push(findings.member(&TAG_MISMATCH, &member, message));
     }
 }
 
@@ -433,16 +401,11 @@ fn format_tags(tags: &BTreeSet<String>) -> String {
     }
 }
 
-fn check_purelib(
-    wheel: &WheelHeaders<'_>,
-    name: &WheelName,
-    findings: &FindingBuilder,
-    sink: &mut Sink,
-) {
+fn check_purelib(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &mut FindingCollector) {
     let member = wheel.dist_info_path("WHEEL");
     let written = match required(wheel.wheel_file(), "Root-Is-Purelib") {
         Ok(written) => written,
-        Err(message) => return sink.push(invalid_header(findings, &member, message)),
+        Err(message) => return findings.push(findings.invalid_header(&member, message)),
     };
     let is_any = name.is_any_platform();
     if written.eq_ignore_ascii_case(if is_any { "true" } else { "false" }) {
@@ -466,7 +429,7 @@ fn check_purelib(
     } else {
         Severity::Warning
     };
-    sink.push(
+    findings.push(
         findings
             .member(&codes::PURELIB_MISMATCH, &member, message)
             .severity(severity),

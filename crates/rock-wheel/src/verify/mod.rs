@@ -1,23 +1,21 @@
 //! Verifies wheels against their filename, RECORD, and the rules of installers and PyPI.
 
 mod copied_members;
+mod findings;
 mod install_paths;
 mod members;
 mod metadata;
-
-use std::collections::BTreeMap;
-
-use rayon::prelude::*;
 
 use super::dist_info::find_dist_info;
 use super::progress::{ProgressCallback, ProgressMeter};
 use super::{HeaderDocument, LabelCheck, Wheel, WheelError, WheelHeaders, ZipArchive, ZipMember};
 use crate::codes::wheel as codes;
-use rock_bytes::{ReadAt, start_threads};
-use rock_diagnostic::{Code, Diagnostic, Place, Severity, Sink};
+use rock_bytes::ReadAt;
+use rock_diagnostic::{Code, Diagnostic};
 use rock_names::WheelName;
 
 pub use copied_members::CopiedMembers;
+pub(super) use findings::{FindingCollector, MAX_FINDINGS};
 pub(super) use metadata::check_core_metadata;
 
 /// Verifies a wheel: the archive, every member against its CRC-32 and RECORD, and METADATA and
@@ -35,26 +33,10 @@ pub fn verify_with_progress(
     name: &WheelName,
     watch: &ProgressCallback<'_>,
 ) -> Vec<Diagnostic> {
-    let findings = FindingBuilder {
-        wheel: name.to_string(),
-    };
-    let mut sink = Sink::new();
     match Wheel::open(source) {
-        Ok(wheel) => check(&wheel, name, &|_| false, &findings, watch, &mut sink),
-        Err(error) => {
-            sink.push(error.diagnostic(&findings.wheel));
-            if let Ok(archive) = ZipArchive::open(source) {
-                check_without_dist_info(
-                    &archive,
-                    &error,
-                    &findings,
-                    &meter(&archive, watch),
-                    &mut sink,
-                );
-            }
-        }
+        Ok(wheel) => check(&wheel, name, &|_| false, watch),
+        Err(error) => check_without_dist_info(source, &error, name, watch),
     }
-    truncate_findings(sink.finish(), &findings)
 }
 
 /// Verifies a wheel like [`verify`], without reading the members that are already known to match
@@ -64,12 +46,7 @@ pub fn verify_except(
     name: &WheelName,
     is_known: &(dyn Fn(&ZipMember) -> bool + Sync),
 ) -> Vec<Diagnostic> {
-    let findings = FindingBuilder {
-        wheel: name.to_string(),
-    };
-    let mut sink = Sink::new();
-    check(wheel, name, is_known, &findings, &|_| {}, &mut sink);
-    truncate_findings(sink.finish(), &findings)
+    check(wheel, name, is_known, &|_| {})
 }
 
 /// Checks the archive, RECORD and the members that are not known to match it, METADATA, WHEEL,
@@ -78,61 +55,50 @@ fn check(
     wheel: &Wheel<'_>,
     name: &WheelName,
     is_known: &(dyn Fn(&ZipMember) -> bool + Sync),
-    findings: &FindingBuilder,
     watch: &ProgressCallback<'_>,
-    sink: &mut Sink,
-) {
-    members::check_container(wheel.archive(), findings, sink);
-    members::check_record(
-        wheel,
-        findings,
-        is_known,
-        &meter(wheel.archive(), watch),
-        sink,
-    );
-    metadata::check(wheel.headers(), name, findings, sink);
-    install_paths::check(wheel.headers(), findings, sink);
-    if !sink.has_errors() {
-        members::check_ratio(wheel.archive(), findings, sink);
+) -> Vec<Diagnostic> {
+    let mut findings = FindingCollector::new(name.to_string());
+    let meter = content_meter(wheel.archive(), watch);
+    members::check_container(wheel.archive(), &mut findings);
+    members::check_record(wheel, is_known, &meter, &mut findings);
+    metadata::check(wheel.headers(), name, &mut findings);
+    install_paths::check(wheel.headers(), &mut findings);
+    if !findings.has_errors() {
+        members::check_ratio(wheel.archive(), &mut findings);
     }
+    findings.finish_truncated()
 }
 
 /// Checks everything except the contents of members: the records of the archive, METADATA and WHEEL
 /// against the filename, RECORD against the names of the members, and the sizes that members claim.
 pub fn check_dist_info(wheel: &Wheel<'_>, name: &WheelName) -> Vec<Diagnostic> {
-    let findings = FindingBuilder {
-        wheel: name.to_string(),
-    };
-    let mut sink = Sink::new();
-    members::check_records(wheel.archive(), &findings, &mut sink);
-    members::check_names(wheel, &findings, &mut sink);
-    metadata::check(wheel.headers(), name, &findings, &mut sink);
-    install_paths::check(wheel.headers(), &findings, &mut sink);
-    if !sink.has_errors() {
-        members::check_ratio(wheel.archive(), &findings, &mut sink);
+    let mut findings = FindingCollector::new(name.to_string());
+    members::check_records(wheel.archive(), &mut findings);
+    members::check_names(wheel, &mut findings);
+    metadata::check(wheel.headers(), name, &mut findings);
+    install_paths::check(wheel.headers(), &mut findings);
+    if !findings.has_errors() {
+        members::check_ratio(wheel.archive(), &mut findings);
     }
-    truncate_findings(sink.finish(), &findings)
+    findings.finish_truncated()
 }
 
 /// Checks everything except RECORD and the contents of members: the records of the archive,
 /// METADATA and WHEEL against the filename, entry points, the `.data` directory, and the sizes that
 /// members claim.
 pub fn verify_headers(wheel: &WheelHeaders<'_>, name: &WheelName) -> Vec<Diagnostic> {
-    let findings = FindingBuilder {
-        wheel: name.to_string(),
-    };
-    let mut sink = Sink::new();
-    members::check_records(wheel.archive(), &findings, &mut sink);
-    metadata::check(wheel, name, &findings, &mut sink);
-    install_paths::check(wheel, &findings, &mut sink);
+    let mut findings = FindingCollector::new(name.to_string());
+    members::check_records(wheel.archive(), &mut findings);
+    metadata::check(wheel, name, &mut findings);
+    install_paths::check(wheel, &mut findings);
     let member = wheel.dist_info_path("RECORD");
     if wheel.archive().member(&member).is_none() {
-        sink.push(WheelError::MissingMember { member }.diagnostic(&findings.wheel));
+        findings.push(WheelError::MissingMember { member }.diagnostic(&findings.wheel));
     }
-    if !sink.has_errors() {
-        members::check_ratio(wheel.archive(), &findings, &mut sink);
+    if !findings.has_errors() {
+        members::check_ratio(wheel.archive(), &mut findings);
     }
-    truncate_findings(sink.finish(), &findings)
+    findings.finish_truncated()
 }
 
 /// Returns the errors that persist when the wheel is rewritten: those of METADATA, WHEEL, entry
@@ -143,13 +109,10 @@ pub fn persistent_errors(
     name: &WheelName,
     label: LabelCheck,
 ) -> Vec<Diagnostic> {
-    let findings = FindingBuilder {
-        wheel: name.to_string(),
-    };
-    let mut sink = Sink::new();
-    metadata::check(wheel, name, &findings, &mut sink);
-    install_paths::check(wheel, &findings, &mut sink);
-    filter_persistent_errors(&truncate_findings(sink.finish(), &findings), label)
+    let mut findings = FindingCollector::new(name.to_string());
+    metadata::check(wheel, name, &mut findings);
+    install_paths::check(wheel, &mut findings);
+    filter_persistent_errors(&findings.finish_truncated(), label)
 }
 
 /// Selects the errors of [`persistent_errors`] from the findings of [`check_dist_info`].
@@ -178,93 +141,43 @@ fn help(code: &'static Code, label: LabelCheck) -> Option<&'static str> {
         .then_some("correct the files of the project, and build the wheel again")
 }
 
-/// Maximum number of findings per code; the others are counted.
-pub(super) const MAX_FINDINGS: usize = 50;
-
-fn truncate_findings(found: Vec<Diagnostic>, findings: &FindingBuilder) -> Vec<Diagnostic> {
-    let mut counts: BTreeMap<&str, (usize, &'static Code, Severity)> = BTreeMap::new();
-    let mut kept: Vec<Diagnostic> = found
-        .into_iter()
-        .filter(|one| {
-            let (count, ..) = counts
-                .entry(one.code.id)
-                .or_insert((0, one.code, one.severity));
-            *count += 1;
-            *count <= MAX_FINDINGS
-        })
-        .collect();
-    for (count, code, severity) in counts
-        .into_values()
-        .filter(|(count, ..)| *count > MAX_FINDINGS)
-    {
-        let message = format!("{} more findings of this kind", count - MAX_FINDINGS);
-        let place = Place::File(findings.wheel.as_str().into());
-        kept.push(
-            Diagnostic::new(code, message)
-                .severity(severity)
-                .at(place, ""),
-        );
-    }
-    kept
-}
-
-/// Checks the archive and members of a wheel whose dist-info cannot be read.
+/// Checks the archive and members of a wheel whose dist-info cannot be read, because of `error`.
 fn check_without_dist_info(
-    archive: &ZipArchive<'_>,
+    source: &dyn ReadAt,
     error: &WheelError,
-    findings: &FindingBuilder,
-    meter: &ProgressMeter<'_>,
-    sink: &mut Sink,
-) {
-    members::check_container(archive, findings, sink);
-    let told = match error {
-        WheelError::CorruptMember { member, .. } => member.as_str(),
-        _ => "",
-    };
-    start_threads();
-    let faults: Vec<Diagnostic> = archive
-        .members()
-        .par_iter()
-        .filter(|member| member.name() != told)
-        .filter_map(|member| {
-            archive
-                .stream(member, &mut |bytes| meter.add(bytes.len() as u64))
-                .err()
-        })
-        .map(|error| error.diagnostic(&findings.wheel))
-        .collect();
-    sink.extend(faults);
-    if let Ok(folder) = find_dist_info(archive) {
-        let missing = ["METADATA", "WHEEL", "RECORD"].map(|file| format!("{folder}/{file}"));
-        for member in missing
-            .into_iter()
-            .filter(|name| archive.member(name).is_none())
-        {
-            sink.push(WheelError::MissingMember { member }.diagnostic(&findings.wheel));
+    name: &WheelName,
+    watch: &ProgressCallback<'_>,
+) -> Vec<Diagnostic> {
+    let mut findings = FindingCollector::new(name.to_string());
+    findings.push(error.diagnostic(&findings.wheel));
+    if let Ok(archive) = ZipArchive::open(source) {
+        let reported = match error {
+            WheelError::CorruptMember { member, .. } => member.as_str(),
+            _ => "",
+        };
+        let meter = content_meter(&archive, watch);
+        members::check_container(&archive, &mut findings);
+        members::check_contents(&archive, reported, &meter, &mut findings);
+        if let Ok(dist_info) = find_dist_info(&archive) {
+            for file in ["METADATA", "WHEEL", "RECORD"] {
+                let member = format!("{dist_info}/{file}");
+                if archive.member(&member).is_none() {
+                    let error = WheelError::MissingMember { member };
+                    findings.push(error.diagnostic(&findings.wheel));
+                }
+            }
         }
     }
+    findings.finish_truncated()
 }
 
-fn meter<'w>(archive: &ZipArchive<'_>, watch: &'w ProgressCallback<'w>) -> ProgressMeter<'w> {
-    ProgressMeter::new(
-        archive.members().iter().map(ZipMember::size_bytes).sum(),
-        watch,
-    )
-}
-
-/// Creates findings located in one wheel, or another archive.
-pub(super) struct FindingBuilder {
-    pub(super) wheel: String,
-}
-
-impl FindingBuilder {
-    pub(super) fn member(&self, code: &'static Code, member: &str, message: String) -> Diagnostic {
-        let place = Place::Member {
-            wheel: self.wheel.clone(),
-            member: member.to_owned(),
-        };
-        Diagnostic::new(code, message).at(place, "")
-    }
+/// Creates a meter for reading the contents of all members.
+fn content_meter<'w>(
+    archive: &ZipArchive<'_>,
+    watch: &'w ProgressCallback<'w>,
+) -> ProgressMeter<'w> {
+    let total_bytes = archive.members().iter().map(ZipMember::size_bytes).sum();
+    ProgressMeter::new(total_bytes, watch)
 }
 
 /// Returns the first value of a required header, or a message that it is missing.
@@ -276,9 +189,4 @@ pub(super) fn required<'h>(
         .get(name)
         .filter(|value| !value.is_empty())
         .ok_or_else(|| format!("`{name}` is missing"))
-}
-
-/// Creates a finding about a missing or invalid header.
-fn invalid_header(findings: &FindingBuilder, member: &str, message: String) -> Diagnostic {
-    findings.member(&codes::BAD_WHEEL_HEADER, member, message)
 }
