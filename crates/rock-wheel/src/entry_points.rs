@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 /// Maximum number of invalid entry points returned.
-const MAX_FAULTS: usize = 50;
+const MAX_ERRORS: usize = 50;
 /// Groups whose entries are installed as programs.
 const SCRIPT_GROUPS: [&str; 2] = ["console_scripts", "gui_scripts"];
 
@@ -57,24 +57,24 @@ pub fn invalid_entry_points(text: &str) -> Vec<InvalidEntryPoint> {
     let mut groups = HashSet::new();
     let mut names = HashSet::new();
     let mut group = None;
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        faults.extend(line_end_fault(line).map(|reason| InvalidEntryPoint {
+        errors.extend(line_end_error(line).map(|reason| InvalidEntryPoint {
             line: number + 1,
             reason,
         }));
-        for line in parts(line).take(MAX_FAULTS) {
+        for line in parts(line).take(MAX_ERRORS) {
             let reason = if let Some(header) = line.strip_prefix('[') {
                 let name = header.strip_suffix(']').unwrap_or_default();
                 group = Some(name);
-                group_fault(name, line).or_else(|| {
+                group_error(name, line).or_else(|| {
                     (!groups.insert(name)).then(|| format!("the group `{name}` begins twice"))
                 })
             } else if let Some(group) = group {
                 let entry = line
                     .split_once('=')
                     .map(|(name, value)| (name.trim(), value.trim()));
-                entry_fault(group, line, entry).or_else(|| {
+                entry_error(group, line, entry).or_else(|| {
                     let (name, _) = entry?;
                     (!names.insert((group, name)))
                         .then(|| format!("`{name}` is twice in the group `{group}`"))
@@ -82,21 +82,21 @@ pub fn invalid_entry_points(text: &str) -> Vec<InvalidEntryPoint> {
             } else {
                 Some(format!("`{}` is in no group", excerpt(line)))
             };
-            faults.extend(reason.map(|reason| InvalidEntryPoint {
+            errors.extend(reason.map(|reason| InvalidEntryPoint {
                 line: number + 1,
                 reason,
             }));
         }
-        if faults.len() >= MAX_FAULTS {
+        if errors.len() >= MAX_ERRORS {
             break;
         }
     }
-    faults.truncate(MAX_FAULTS);
-    faults
+    errors.truncate(MAX_ERRORS);
+    errors
 }
 
 /// Returns an error for a line that some readers split into several.
-fn line_end_fault(line: &str) -> Option<String> {
+fn line_end_error(line: &str) -> Option<String> {
     let end = line.chars().find(|c| OTHER_LINE_ENDS.contains(c))?;
     Some(format!(
         "it has the character U+{:04X}, which only some installers take for the end of a line",
@@ -106,7 +106,7 @@ fn line_end_fault(line: &str) -> Option<String> {
 
 /// Returns an error for a group that is not words separated by dots ("Entry points specification",
 /// "Data model").
-fn group_fault(name: &str, line: &str) -> Option<String> {
+fn group_error(name: &str, line: &str) -> Option<String> {
     let is_word = |word: &str| {
         !word.is_empty()
             && word
@@ -116,7 +116,7 @@ fn group_fault(name: &str, line: &str) -> Option<String> {
     (!name.split('.').all(is_word)).then(|| format!("`{}` does not begin a group", excerpt(line)))
 }
 
-fn entry_fault(group: &str, line: &str, entry: Option<(&str, &str)>) -> Option<String> {
+fn entry_error(group: &str, line: &str, entry: Option<(&str, &str)>) -> Option<String> {
     // importlib.metadata fails on a line without `=`; in configparser, and so in uv, `;` starts a
     // comment.
     let Some((name, value)) = entry.filter(|(name, _)| !name.is_empty() && !name.starts_with(';'))
@@ -192,7 +192,7 @@ mod tests {
 
     /// Line endings, comments, indentation, extras, other groups.
     #[test]
-    fn sound_entry_points_have_no_faults() {
+    fn valid_entry_points_have_no_errors() {
         let text = "# made\n\n[console_scripts]\r\ndemo = demo.cli:main\r\n  demo-gpu=demo.cli:App.run [gpu, all]\n\
                     x86_64-linux-gnu-g++ = demo:main\n[gui_scripts]\ndemo = demo:gui\n\
                     [demo.plugins_v-1]\nany name = demo\nother = demo.plug:Plugin.x\n";
@@ -207,11 +207,11 @@ mod tests {
                     python.exe = case:main\na = case\nb = case:\nc = :main\nd = case:main:x\ne = case main\n\
                     f = case : main\ng = my-case:main\nh = case:main [\ni = case:main # note\nj = case:main [a.b]\n\
                     twice = case:main\ntwice = case:other\n[gui_scripts]\n[console_scripts]\n[bad group]\n[open\n[]\n";
-        let told: String = invalid_entry_points(text)
+        let lines: String = invalid_entry_points(text)
             .iter()
-            .map(|fault| format!("{}: {}\n", fault.line, fault.reason))
+            .map(|error| format!("{}: {}\n", error.line, error.reason))
             .collect();
-        insta::assert_snapshot!(told, @r"
+        insta::assert_snapshot!(lines, @r"
         1: `stray = a:b` is in no group
         3: the script `../foo` would not lie in the folder of scripts
         4: the script `sub/foo` would not lie in the folder of scripts
@@ -248,15 +248,15 @@ mod tests {
         let ends = "\r\u{b}\u{c}\u{1c}\u{1d}\u{1e}\u{85}\u{2028}\u{2029}";
         for end in ends.chars() {
             let text = format!("[x]\na = b{end}[console_scripts]{end}../evil = m:f\n");
-            let faults = invalid_entry_points(&text);
+            let errors = invalid_entry_points(&text);
             let character = format!("U+{:04X}", u32::from(end));
             assert!(
-                faults[0].line == 2 && faults[0].reason.contains(&character),
-                "{character}: {faults:?}"
+                errors[0].line == 2 && errors[0].reason.contains(&character),
+                "{character}: {errors:?}"
             );
             assert!(
-                faults[1].reason.contains("`../evil` would not lie"),
-                "{character}: {faults:?}"
+                errors[1].reason.contains("`../evil` would not lie"),
+                "{character}: {errors:?}"
             );
             let lines: Vec<&str> = entry_point_lines(&text).collect();
             assert_eq!(
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_without_end_are_cut() {
+    fn at_most_50_errors_are_returned() {
         let one_line = format!("[x]{}", "\rstray".repeat(100_000));
         assert_eq!(invalid_entry_points(&one_line).len(), 50);
         assert_eq!(invalid_entry_points(&"[x]\n".repeat(100_000)).len(), 50);

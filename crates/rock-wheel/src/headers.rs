@@ -151,13 +151,13 @@ impl HeaderDocument {
             .filter(|field| field.name == lower)
             .map(|field| field.lines.clone())
             .collect();
-        let place = replaced.first().map_or(self.end, |lines| lines.start);
-        let mut bytes = self.bytes[..place].to_vec();
+        let start = replaced.first().map_or(self.end, |lines| lines.start);
+        let mut bytes = self.bytes[..start].to_vec();
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
             bytes.extend(ending.as_bytes());
         }
         bytes.extend(lines.as_bytes());
-        let mut kept = place;
+        let mut kept = start;
         for lines in replaced {
             bytes.extend(&self.bytes[kept..lines.start]);
             kept = lines.end;

@@ -1,15 +1,48 @@
-//! Wheels: the zip container, METADATA, WHEEL and RECORD; reading, checking, and writing with other
-//! names.
+//! Reads, verifies and rewrites Python wheels without unpacking them.
 //!
-//! In: bytes behind [`ReadAt`], which is read by position and never as a whole. Out: values,
-//! [`Diagnostic`]s, and the bytes of a new wheel on a [`Target`]. Members that do not change are
-//! copied as they lie in the file.
+//! Unchanged members of a wheel are copied raw: a new label or tag takes as long as copying the
+//! file. Archives are checked against the rules of pip, uv and PyPI.
 //!
+//! Input: bytes behind [`ReadAt`], which are read by position. Output: parsed metadata,
+//! [`Diagnostic`]s, and the bytes of a new wheel on a [`Target`].
+//!
+//! ```
+//! use rock_wheel::{DosTime, ExistingLabel, NewWheel, NewWheelOptions, ProgressMeter};
+//! use rock_wheel::{RewriteOptions, Wheel, relabel, rewrite, verify};
+//!
+//! // A wheel without modules.
+//! let mut old = Vec::new();
+//! NewWheel {
+//!     dist_info: "demo-1.0.dist-info",
+//!     metadata: &[
+//!         ("METADATA", b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n"),
+//!         ("WHEEL", b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
+//!     ],
+//!     options: &NewWheelOptions { level: 6, time: DosTime::FIRST },
+//! }
+//! .write(std::iter::empty(), &mut old, &ProgressMeter::new(0, &|_| {}))?;
+//!
+//! // The same wheel with a local version label.
+//! let wheel = Wheel::open(&old)?;
+//! let name = "demo-1.0-py3-none-any.whl".parse()?;
+//! let plan = relabel(&wheel, &name, &"rocm6.2".parse()?, ExistingLabel::Refuse)?;
+//! let mut new = Vec::new();
+//! rewrite(&wheel, &plan.edits, &RewriteOptions::default(), &mut new)?;
+//!
+//! assert_eq!(plan.name.to_string(), "demo-1.0+rocm6.2-py3-none-any.whl");
+//! assert!(verify(&new, &plan.name).is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`ReadAt`]: rock_bytes::ReadAt
 //! [`Diagnostic`]: rock_diagnostic::Diagnostic
+//! [`Target`]: rock_bytes::Target
 //!
-//! **Invariant:** nothing here opens a path, and no member is held in memory as a whole but the
-//! small text files of dist-info; a hostile file makes an error, never a panic or a large
-//! allocation.
+//! **Invariant:** this crate opens no paths, and holds no member in memory as a whole except small
+//! ones and the metadata files, which have limits; a hostile file causes an error, never a panic or
+//! a large allocation.
+
+#![warn(missing_docs)]
 
 pub mod codes;
 mod dist_info;
@@ -44,7 +77,7 @@ pub use progress::{ByteProgress, ProgressCallback, ProgressMeter};
 pub use record_verifier::RecordVerifier;
 pub use relabel::{ExistingLabel, relabel};
 pub use rename_plan::RenamePlan;
-pub use retag::{BuildTagChange, RetagOptions, TagChange, retag};
+pub use retag::{BuildTagChange, BuildTagError, RetagOptions, TagChange, retag};
 pub use rewrite::{
     RecordCheck, RewriteOptions, RewriteSummary, UnchangedMembers, WheelRewriter, rewrite,
 };

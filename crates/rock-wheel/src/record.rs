@@ -63,7 +63,7 @@ impl Record {
     /// Fails if a line is not UTF-8 or does not have three columns, or there are more than 262,145
     /// rows.
     pub fn parse(bytes: &[u8], member: &str) -> Result<Self, WheelError> {
-        let fault = |line: u64, reason: String| WheelError::InvalidRecord {
+        let invalid = |line: u64, reason: String| WheelError::InvalidRecord {
             member: member.to_owned(),
             line,
             reason,
@@ -75,20 +75,20 @@ impl Record {
         let mut rows = Vec::new();
         for line in reader.records() {
             let line = line.map_err(|error| {
-                fault(
+                invalid(
                     error.position().map_or(0, csv::Position::line),
                     "it is no UTF-8 text".to_owned(),
                 )
             })?;
             let number = line.position().map_or(0, csv::Position::line);
             if rows.len() == MAX_RECORD_ROWS {
-                return Err(fault(
+                return Err(invalid(
                     number,
                     format!("there are more than {MAX_RECORD_ROWS} rows"),
                 ));
             }
             if line.len() != 3 {
-                return Err(fault(
+                return Err(invalid(
                     number,
                     format!("it has {} columns, not 3", line.len()),
                 ));

@@ -66,8 +66,13 @@ pub enum BuildTagChange {
     Remove,
 }
 
+/// The error for an invalid build tag.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a build tag begins with a digit and has letters and digits only, such as `1` or `2cmake`")]
+pub struct BuildTagError;
+
 impl FromStr for BuildTagChange {
-    type Err = String;
+    type Err = BuildTagError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.is_empty() {
             return Ok(Self::Remove);
@@ -76,7 +81,7 @@ impl FromStr for BuildTagChange {
         if text.as_bytes()[0].is_ascii_digit() && text.bytes().all(fits) {
             Ok(Self::Set(text.to_owned()))
         } else {
-            Err("a build tag begins with a digit and has letters and digits only, such as `1` or `2cmake`".to_owned())
+            Err(BuildTagError)
         }
     }
 }

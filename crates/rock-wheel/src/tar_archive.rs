@@ -65,7 +65,7 @@ enum ArchiveLayout {
 /// Kind of the entry at a path of the archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TarEntryKind {
-    Folder,
+    Directory,
     File,
     Link,
 }
@@ -79,8 +79,8 @@ struct ArchiveIndex {
     refused: usize,
     /// Kinds by path of members and their parents, without `.` components.
     entries: HashMap<String, TarEntryKind>,
-    folders: usize,
-    folder_path_bytes: usize,
+    dirs: usize,
+    dir_path_bytes: usize,
     /// Whether a path starts with a `.` component.
     has_dot_paths: bool,
     package_info: Option<PackageInfo>,
@@ -102,8 +102,8 @@ impl ArchiveIndex {
             members: 0,
             refused: 0,
             entries: HashMap::new(),
-            folders: 0,
-            folder_path_bytes: 0,
+            dirs: 0,
+            dir_path_bytes: 0,
             has_dot_paths: false,
             package_info: None,
         }
@@ -189,10 +189,10 @@ impl ArchiveIndex {
                 bytes,
             });
         }
-        if self.folders > MAX_FOLDERS {
+        if self.dirs > MAX_FOLDERS {
             return Err(ArchiveLimit::Folders.into());
         }
-        if self.folder_path_bytes > MAX_FOLDER_PATH_BYTES {
+        if self.dir_path_bytes > MAX_FOLDER_PATH_BYTES {
             return Err(ArchiveLimit::FolderPaths.into());
         }
         Ok(())
@@ -201,7 +201,7 @@ impl ArchiveIndex {
     /// Adds a member and its parents, or returns why the member is refused.
     fn insert(&mut self, path: &str, kind: &UnpackedKind) -> Result<(), String> {
         let entry = match kind {
-            UnpackedKind::Folder => TarEntryKind::Folder,
+            UnpackedKind::Folder => TarEntryKind::Directory,
             UnpackedKind::File { .. } => TarEntryKind::File,
             UnpackedKind::Link(target) if self.leads_out(path, target) => {
                 let root = match self.layout {
@@ -229,7 +229,7 @@ impl ArchiveIndex {
         for (end, _) in path.match_indices('/') {
             let parent = &path[..end];
             match self.entries.get(parent) {
-                Some(TarEntryKind::Folder) => {}
+                Some(TarEntryKind::Directory) => {}
                 Some(TarEntryKind::File) => {
                     return Err(format!("`{}` is a file", parent.escape_debug()));
                 }
@@ -239,22 +239,23 @@ impl ArchiveIndex {
                         parent.escape_debug()
                     ));
                 }
-                None => self.insert_folder(parent),
+                None => self.insert_dir(parent),
             }
         }
         match self.entries.get(path) {
-            Some(TarEntryKind::Folder) if entry == TarEntryKind::Folder => {}
+            Some(TarEntryKind::Directory) if entry == TarEntryKind::Directory => {}
             Some(_) => return Err("another member has the same path".to_owned()),
-            None if entry == TarEntryKind::Folder => self.insert_folder(path),
+            None if entry == TarEntryKind::Directory => self.insert_dir(path),
             None => drop(self.entries.insert(path.to_owned(), entry)),
         }
         Ok(())
     }
 
-    fn insert_folder(&mut self, path: &str) {
-        self.folders += 1;
-        self.folder_path_bytes += path.len();
-        self.entries.insert(path.to_owned(), TarEntryKind::Folder);
+    fn insert_dir(&mut self, path: &str) {
+        self.dirs += 1;
+        self.dir_path_bytes += path.len();
+        self.entries
+            .insert(path.to_owned(), TarEntryKind::Directory);
     }
 
     /// Returns whether the link at a path may lead out of the root of its layout. `..` after
@@ -304,7 +305,7 @@ impl ArchiveIndex {
             }
             return;
         };
-        self.check_top_folder(top, project, version);
+        self.check_top_dir(top, project, version);
         let is_there = |name: &str| {
             matches!(
                 self.entries.get(&format!("{top}/{name}")),
@@ -349,7 +350,7 @@ impl ArchiveIndex {
 
     /// Warns about a top-level directory that is not named after project and version. Installers
     /// accept any name.
-    fn check_top_folder(&mut self, top: &str, project: &DistributionName, version: &Version) {
+    fn check_top_dir(&mut self, top: &str, project: &DistributionName, version: &Version) {
         let is_named = top.rsplit_once('-').is_some_and(|(name, text)| {
             is_same_distribution(name, project.as_str())
                 && text

@@ -1,11 +1,11 @@
-//! The `R` codes: what a wheel for ROCm says of itself against what it holds.
+//! The `R` codes: wheel tags.
 
 use rock_diagnostic::Code;
 
-/// All of them, sorted by ID.
+/// All `R` codes of this crate, sorted by ID.
 pub const ALL: &[&Code] = &[&TAG_MISMATCH];
 
-/// Other tags.
+/// Tags in WHEEL that differ from the filename.
 pub const TAG_MISMATCH: Code = Code::error(
     "R103",
     "tag-mismatch",

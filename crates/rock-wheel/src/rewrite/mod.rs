@@ -244,7 +244,7 @@ impl WheelRewriter<'_> {
             }
         });
         let mut rows = BTreeMap::new();
-        write_entries(writer, entries, |told| match told {
+        write_entries(writer, entries, |event| match event {
             WriteEvent::BytesDone(bytes) => meter.add(bytes),
             WriteEvent::MemberWritten {
                 name,

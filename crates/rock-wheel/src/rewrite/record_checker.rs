@@ -51,12 +51,12 @@ impl RecordChecker<'_> {
         largest_first.sort_by_key(|(_, part)| {
             std::cmp::Reverse(part.member.map_or(0, ZipMember::size_bytes))
         });
-        let found = largest_first.into_iter().par_bridge();
-        let mut found: Vec<_> = found
+        let results = largest_first.into_iter().par_bridge();
+        let mut results: Vec<_> = results
             .filter_map(|(index, part)| Some((index, self.check(part).transpose()?)))
             .collect();
-        found.sort_by_key(|(index, _)| *index);
-        found.into_iter().map(|(_, one)| one).collect()
+        results.sort_by_key(|(index, _)| *index);
+        results.into_iter().map(|(_, checked)| checked).collect()
     }
 
     /// Verifies a member. Returns its new hash if its row has no usable one, and the options allow

@@ -44,7 +44,7 @@ fn check_entry_points(wheel: &WheelHeaders<'_>, findings: &mut FindingCollector)
 fn check_data(wheel: &WheelHeaders<'_>, findings: &mut FindingCollector) {
     let stem = wheel.dist_info_stem();
     for member in wheel.archive().members() {
-        if let Some(message) = data_fault(member, stem) {
+        if let Some(message) = data_error(member, stem) {
             findings.push(findings.member(&codes::BAD_DATA_FOLDER, member.name(), message));
         }
     }
@@ -143,7 +143,7 @@ fn collisions<'m>(
 /// pip accepts any top-level directory with this suffix (`is_data_scheme_path`), uv only the one of
 /// this name (`ValidatedWheel`), and both refuse members in none of the five directories
 /// (`make_data_scheme_file`, `install_data`).
-fn data_fault(member: &ZipMember, stem: &str) -> Option<String> {
+fn data_error(member: &ZipMember, stem: &str) -> Option<String> {
     let (top, rest) = member.name().split_once('/').unwrap_or((member.name(), ""));
     let folder = top.strip_suffix(".data")?;
     if !member.name().contains('/') {
@@ -189,7 +189,7 @@ mod tests {
     use super::collisions;
 
     #[test]
-    fn members_are_compared_by_where_they_are_installed() {
+    fn members_are_compared_by_installed_path() {
         let names = [
             "demo/x.py",
             "demo-1.0.data/purelib/demo/x.py",
@@ -221,7 +221,7 @@ mod tests {
     /// An archive of the maximum size, whose names all have a thousand directories.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the test bounds a time")]
-    fn paths_of_a_thousand_folders_take_linear_time() {
+    fn deep_paths_take_linear_time() {
         let deep = "a/".repeat(1000);
         let names: Vec<String> = (0..16_000)
             .map(|at| format!("demo-1.0.data/purelib/{deep}{at}"))

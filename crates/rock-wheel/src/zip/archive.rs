@@ -59,7 +59,7 @@ impl<'a> ZipArchive<'a> {
             check_local_header(source, member, end.offset)?;
         }
         check_layout(source, &members, end.offset)?;
-        check_paths(by_name.iter().map(|at| &members[*at]))?;
+        check_paths(by_name.iter().map(|index| &members[*index]))?;
         Ok(Self {
             source,
             members,
@@ -75,16 +75,16 @@ impl<'a> ZipArchive<'a> {
 
     /// Returns the member with this name.
     pub fn member(&self, name: &str) -> Option<&ZipMember> {
-        let found = self
+        let position = self
             .by_name
-            .binary_search_by(|at| self.members[*at].name.as_str().cmp(name))
+            .binary_search_by(|index| self.members[*index].name.as_str().cmp(name))
             .ok()?;
-        Some(&self.members[self.by_name[found]])
+        Some(&self.members[self.by_name[position]])
     }
 
     /// Returns the members sorted by name.
     pub fn members_by_name(&self) -> impl Iterator<Item = &ZipMember> {
-        self.by_name.iter().map(|at| &self.members[*at])
+        self.by_name.iter().map(|index| &self.members[*index])
     }
 
     /// Returns the comment of the archive.
@@ -127,16 +127,16 @@ impl<'a> ZipArchive<'a> {
     pub fn stream(
         &self,
         member: &ZipMember,
-        see: &mut ContentObserver<'_>,
+        observer: &mut ContentObserver<'_>,
     ) -> Result<(), WheelError> {
         let reader = self.reader(member);
         if member.size_bytes <= LONG_BYTES {
             let length = usize::try_from(member.size_bytes)
                 .unwrap_or(PIECE_BYTES)
                 .clamp(1, PIECE_BYTES);
-            return reader.for_each_chunk(&mut vec![0; length], see);
+            return reader.for_each_chunk(&mut vec![0; length], observer);
         }
-        beside(see, |passage| reader.send_to(passage))
+        beside(observer, |sender| reader.send_to(sender))
     }
 
     /// Reads the whole content of a small member.

@@ -131,13 +131,13 @@ impl ContentReader<'_> {
 
     /// Fills the buffer with the next bytes.
     pub(super) fn read_exact(&mut self, bytes: &mut [u8], name: &str) -> Result<(), WheelError> {
-        let fault = |source| WheelError::ReadContent {
+        let read_error = |source| WheelError::ReadContent {
             member: name.to_owned(),
             source,
         };
         match self {
-            Self::Bytes(rest) => rest.read_exact(bytes).map_err(fault),
-            Self::Section(section) => section.read_exact(bytes).map_err(fault),
+            Self::Bytes(rest) => rest.read_exact(bytes).map_err(read_error),
+            Self::Section(section) => section.read_exact(bytes).map_err(read_error),
             Self::Member(reader) => reader
                 .read_exact(bytes)
                 .map_err(|error| reader.wheel_error(error)),

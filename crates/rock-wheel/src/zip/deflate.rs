@@ -26,29 +26,29 @@ pub(super) fn deflate_block(
     content: &[u8],
     before: &[u8],
     level: u32,
-    place: BlockPosition,
+    position: BlockPosition,
 ) -> io::Result<Vec<u8>> {
     let mut compress = Compress::new(Compression::new(level.min(9)), false);
     if !before.is_empty() {
         compress.set_dictionary(before).map_err(io::Error::other)?;
     }
-    let flush = match place {
+    let flush = match position {
         BlockPosition::Inner => FlushCompress::Sync,
         BlockPosition::Last => FlushCompress::Finish,
     };
     // Incompressible data grows by five bytes for each stored block.
     let mut deflated = Vec::with_capacity(content.len() + content.len() / 1000 + 256);
     loop {
-        let taken = usize::try_from(compress.total_in()).expect("it is part of a slice");
+        let read = usize::try_from(compress.total_in()).expect("it is part of a slice");
         let status = compress
-            .compress_vec(&content[taken..], &mut deflated, flush)
+            .compress_vec(&content[read..], &mut deflated, flush)
             .map_err(io::Error::other)?;
-        let is_all_taken = compress.total_in() == content.len() as u64;
-        let has_room = deflated.len() < deflated.capacity();
-        match (place, status) {
+        let is_input_read = compress.total_in() == content.len() as u64;
+        let has_space = deflated.len() < deflated.capacity();
+        match (position, status) {
             (BlockPosition::Last, Status::StreamEnd) => return Ok(deflated),
             // If space is left in the output, nothing is pending (zlib.h, `deflate`).
-            (BlockPosition::Inner, _) if is_all_taken && has_room => return Ok(deflated),
+            (BlockPosition::Inner, _) if is_input_read && has_space => return Ok(deflated),
             _ => deflated.reserve(deflated.len() / 4 + 4096),
         }
     }
@@ -94,19 +94,19 @@ mod tests {
         let mut deflated = Vec::new();
         for start in (0..content.len()).step_by(length) {
             let end = content.len().min(start + length);
-            let place = if end == content.len() {
+            let position = if end == content.len() {
                 BlockPosition::Last
             } else {
                 BlockPosition::Inner
             };
             let before = &content[start.saturating_sub(WINDOW_BYTES)..start];
-            deflated.extend(deflate_block(&content[start..end], before, level, place).unwrap());
+            deflated.extend(deflate_block(&content[start..end], before, level, position).unwrap());
         }
         deflated
     }
 
     #[test]
-    fn blocks_know_what_stands_before_them() {
+    fn blocks_refer_back_to_earlier_content() {
         // The second block is short only if it refers back to the first.
         let noise: Vec<u8> = (0..20_000_u32)
             .map(|n| (n.wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0])
@@ -121,7 +121,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
         #[test]
-        fn blocks_joined_inflate_to_the_content(
+        fn concatenated_blocks_inflate_to_the_content(
             parts in proptest::collection::vec((any::<u64>(), 0..40_000_usize, 0..3_u8), 1..6),
             length in 1..70_000_usize,
             level in 1..10_u32,

@@ -40,13 +40,13 @@ pub(super) fn inflate<'s>(
     };
     let mut content = spare.take(length(member.size_bytes)?);
     let mut compressed = spare.take(length(member.compressed_bytes)?);
-    let (content_room, compressed_room) = (
+    let (output, data) = (
         &mut content[..length(member.size_bytes)?],
         &mut compressed[..length(member.compressed_bytes)?],
     );
-    source.read_exact_at(compressed_room, member.data_offset)?;
-    match libdeflater::Decompressor::new().deflate_decompress(compressed_room, content_room) {
-        Ok(made) if made == content_room.len() => {}
+    source.read_exact_at(data, member.data_offset)?;
+    match libdeflater::Decompressor::new().deflate_decompress(data, output) {
+        Ok(length) if length == output.len() => {}
         Ok(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
         Err(libdeflater::DecompressionError::InsufficientSpace) => {
             return Err(damaged(TRAILING_CONTENT));
@@ -55,7 +55,7 @@ pub(super) fn inflate<'s>(
             return Err(io::ErrorKind::InvalidInput.into());
         }
     }
-    if crc32fast::hash(content_room) != member.crc32 {
+    if crc32fast::hash(output) != member.crc32 {
         return Err(damaged(CRC_MISMATCH));
     }
     Ok(content)
@@ -215,9 +215,9 @@ impl<'m> MemberReader<'m> {
     }
 
     /// Sends the content to another thread.
-    pub(super) fn send_to(mut self, passage: &mut Passage<'_>) -> Result<(), WheelError> {
+    pub(super) fn send_to(mut self, sender: &mut Passage<'_>) -> Result<(), WheelError> {
         loop {
-            let mut piece = passage.piece();
+            let mut piece = sender.piece();
             let read = loop {
                 match self.read(&mut piece) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -226,7 +226,7 @@ impl<'m> MemberReader<'m> {
             };
             match read {
                 Ok(0) => return Ok(()),
-                Ok(read) => passage.pass(piece, read),
+                Ok(read) => sender.pass(piece, read),
                 Err(error) => return Err(self.wheel_error(error)),
             }
         }
@@ -242,14 +242,14 @@ impl<'m> MemberReader<'m> {
     fn check_end(&mut self) -> io::Result<()> {
         let checked = match self.checked {
             Some(checked) => checked,
-            None => self.end_fault()?.map_or(Ok(()), Err),
+            None => self.end_error()?.map_or(Ok(()), Err),
         };
         self.checked = Some(checked);
         checked.map_err(|reason| io::Error::new(io::ErrorKind::InvalidData, reason))
     }
 
     /// Returns why the data does not match the headers.
-    fn end_fault(&mut self) -> io::Result<Option<&'static str>> {
+    fn end_error(&mut self) -> io::Result<Option<&'static str>> {
         if self.raw(&mut [0])? > 0 {
             return Ok(Some(TRAILING_CONTENT));
         }

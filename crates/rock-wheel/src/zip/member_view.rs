@@ -43,8 +43,8 @@ pub struct MemberView<'m, 'o> {
     archive: &'m ZipArchive<'m>,
     member: &'m ZipMember,
     make_scratch: &'m MakeScratch<'m>,
-    spare: &'m Spare,
-    keeping: Retention,
+    buffers: &'m Spare,
+    retention: Retention,
     state: Mutex<ViewState<'m, 'o>>,
 }
 
@@ -54,7 +54,7 @@ enum Retention {
     /// The start, and the ranges that were read or announced.
     Tables,
     /// The last chunk.
-    LastPiece,
+    LastChunk,
 }
 
 /// The parts of a view that streaming needs.
@@ -62,8 +62,8 @@ enum Retention {
 struct StreamContext<'m> {
     archive: &'m ZipArchive<'m>,
     member: &'m ZipMember,
-    spare: &'m Spare,
-    keeping: Retention,
+    buffers: &'m Spare,
+    retention: Retention,
 }
 
 struct ViewState<'m, 'o> {
@@ -73,9 +73,9 @@ struct ViewState<'m, 'o> {
     /// The whole content, if it is inflated as a whole.
     all: Option<Buffer<'m>>,
     beginning: Vec<u8>,
-    piece: Option<Buffer<'m>>,
-    piece_length: usize,
-    stretches: Vec<(u64, Vec<u8>)>,
+    chunk: Option<Buffer<'m>>,
+    chunk_length: usize,
+    read_ranges: Vec<(u64, Vec<u8>)>,
     /// The announced ranges, and the part of each that was inflated.
     announced: Vec<(Range<u64>, Vec<u8>)>,
     /// Chunks with section names, if they are searched for.
@@ -97,28 +97,28 @@ impl<'m, 'o> MemberView<'m, 'o> {
             position: 0,
             all: None,
             beginning: Vec::new(),
-            piece: None,
-            piece_length: 0,
-            stretches: Vec::new(),
+            chunk: None,
+            chunk_length: 0,
+            read_ranges: Vec::new(),
             announced: Vec::new(),
             names: None,
             whole: None,
         };
-        let keeping = Retention::Tables;
+        let retention = Retention::Tables;
         Self {
             archive,
             member,
             make_scratch,
-            spare: &UNPOOLED,
-            keeping,
+            buffers: &UNPOOLED,
+            retention,
             state: Mutex::new(state),
         }
     }
 
     /// Takes buffers from a pool, and returns them to it.
     #[must_use]
-    pub fn with_buffers(self, spare: &'m Spare) -> Self {
-        Self { spare, ..self }
+    pub fn with_buffers(self, buffers: &'m Spare) -> Self {
+        Self { buffers, ..self }
     }
 
     /// Returns whether the member is inflated as a whole, so that further reads cost nothing.
@@ -133,7 +133,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
         make_scratch: &'m MakeScratch<'m>,
     ) -> Self {
         Self {
-            keeping: Retention::LastPiece,
+            retention: Retention::LastChunk,
             ..Self::new(archive, member, make_scratch, None)
         }
     }
@@ -163,7 +163,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
     /// Fails if the content is damaged or cannot be read.
     pub fn stream_to(&self, position: u64) -> Result<(), WheelError> {
         let mut state = self.state();
-        let result = state.stream_to(position.min(self.member.size_bytes()), self.ways(), None);
+        let result = state.stream_to(position.min(self.member.size_bytes()), self.context(), None);
         result.map_err(|error| state.reader.wheel_error(error))
     }
 
@@ -179,7 +179,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
     /// Fails if the content is damaged or cannot be read.
     pub fn finish(&self) -> Result<(), WheelError> {
         let mut state = self.state();
-        let result = state.stream_to(u64::MAX, self.ways(), None);
+        let result = state.stream_to(u64::MAX, self.context(), None);
         result.map_err(|error| state.reader.wheel_error(error))
     }
 
@@ -193,12 +193,12 @@ impl<'m, 'o> MemberView<'m, 'o> {
         self.state().position
     }
 
-    fn ways(&self) -> StreamContext<'m> {
+    fn context(&self) -> StreamContext<'m> {
         StreamContext {
             archive: self.archive,
             member: self.member,
-            spare: self.spare,
-            keeping: self.keeping,
+            buffers: self.buffers,
+            retention: self.retention,
         }
     }
 
@@ -239,11 +239,11 @@ impl ReadAt for MemberView<'_, '_> {
         if offset < state.position {
             let mut whole = (self.make_scratch)(self.member.size_bytes())?;
             let mut reader = self.archive.reader(self.member);
-            let mut piece = vec![0; PIECE_BYTES];
+            let mut chunk = vec![0; PIECE_BYTES];
             loop {
-                match io::Read::read(&mut reader, &mut piece) {
+                match io::Read::read(&mut reader, &mut chunk) {
                     Ok(0) => break,
-                    Ok(read) => whole.append(&piece[..read])?,
+                    Ok(read) => whole.append(&chunk[..read])?,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) => return Err(error),
                 }
@@ -252,16 +252,16 @@ impl ReadAt for MemberView<'_, '_> {
             state.whole = Some(whole);
             return Ok(length);
         }
-        state.stream_to(offset, self.ways(), None)?;
+        state.stream_to(offset, self.context(), None)?;
         // Not into `buffer`: the rest of the chunk serves the next short read.
-        let mut stretch = Vec::new();
-        state.stream_to(end, self.ways(), Some((offset, &mut stretch)))?;
+        let mut range_bytes = Vec::new();
+        state.stream_to(end, self.context(), Some((offset, &mut range_bytes)))?;
         if state.all.is_some() {
             return state.read_kept(buffer, offset).map(|_| length);
         }
-        buffer.copy_from_slice(&stretch[..length]);
-        if state.position > MAX_BEGINNING_BYTES && self.keeping == Retention::Tables {
-            state.stretches.push((offset, stretch));
+        buffer.copy_from_slice(&range_bytes[..length]);
+        if state.position > MAX_BEGINNING_BYTES && self.retention == Retention::Tables {
+            state.read_ranges.push((offset, range_bytes));
         }
         Ok(length)
     }
@@ -272,18 +272,18 @@ impl<'m> ViewState<'m, '_> {
         if let Some(whole) = &self.whole {
             return whole.read_exact_at(buffer, offset).map(|()| true);
         }
-        let piece_start = self.position - self.piece_length as u64;
+        let chunk_start = self.position - self.chunk_length as u64;
         let all = self.all.as_deref().map(|bytes| (0, bytes));
-        let piece = self
-            .piece
+        let chunk = self
+            .chunk
             .as_deref()
-            .map(|bytes| (piece_start, &bytes[..self.piece_length]));
+            .map(|bytes| (chunk_start, &bytes[..self.chunk_length]));
         let kept = all
             .into_iter()
             .chain([(0, self.beginning.as_slice())])
-            .chain(piece);
-        let stretches = self
-            .stretches
+            .chain(chunk);
+        let read_ranges = self
+            .read_ranges
             .iter()
             .map(|(start, bytes)| (*start, bytes.as_slice()));
         let names = self
@@ -295,7 +295,7 @@ impl<'m> ViewState<'m, '_> {
             .announced
             .iter()
             .map(|(range, bytes)| (range.start, bytes.as_slice()));
-        for (start, bytes) in kept.chain(stretches).chain(names).chain(announced) {
+        for (start, bytes) in kept.chain(read_ranges).chain(names).chain(announced) {
             let Some(from) = offset
                 .checked_sub(start)
                 .and_then(|from| usize::try_from(from).ok())
@@ -318,53 +318,53 @@ impl<'m> ViewState<'m, '_> {
     fn stream_to(
         &mut self,
         position: u64,
-        ways: StreamContext<'m>,
+        context: StreamContext<'m>,
         mut aside: Option<(u64, &mut Vec<u8>)>,
     ) -> io::Result<()> {
-        if ways.keeping == Retention::Tables
+        if context.retention == Retention::Tables
             && position > FIRST_CHUNK_BYTES as u64
-            && is_inflated_at_once(ways.member)
+            && is_inflated_at_once(context.member)
         {
-            return self.inflate_at_once(position, ways);
+            return self.inflate_at_once(position, context);
         }
         if let Some((offset, bytes)) = &mut aside {
             // The part that is in the last chunk.
-            let start = self.position - self.piece_length as u64;
+            let start = self.position - self.chunk_length as u64;
             let from = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
-            let piece = self.piece.as_deref().unwrap_or_default();
-            bytes.extend_from_slice(piece[..self.piece_length].get(from..).unwrap_or_default());
+            let chunk = self.chunk.as_deref().unwrap_or_default();
+            bytes.extend_from_slice(chunk[..self.chunk_length].get(from..).unwrap_or_default());
         }
         let is_kept =
-            |position| ways.keeping == Retention::Tables && position < MAX_BEGINNING_BYTES;
+            |position| context.retention == Retention::Tables && position < MAX_BEGINNING_BYTES;
         while self.position < position {
             let most = if is_kept(self.position) && self.position == 0 {
                 FIRST_CHUNK_BYTES
             } else {
                 PIECE_BYTES
             };
-            let piece = match &mut self.piece {
-                Some(piece) if piece.len() >= most => piece,
-                piece => piece.insert(ways.spare.take(most)),
+            let chunk = match &mut self.chunk {
+                Some(chunk) if chunk.len() >= most => chunk,
+                chunk => chunk.insert(context.buffers.take(most)),
             };
-            let read = match io::Read::read(&mut self.reader, &mut piece[..most]) {
+            let read = match io::Read::read(&mut self.reader, &mut chunk[..most]) {
                 Ok(0) => return Ok(()),
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    self.piece_length = 0;
+                    self.chunk_length = 0;
                     return Err(error);
                 }
             };
-            self.piece_length = read;
-            let piece = &piece[..read];
+            self.chunk_length = read;
+            let chunk = &chunk[..read];
             if let Some(observer) = &mut self.observer {
-                observer(piece);
+                observer(chunk);
             }
             if is_kept(self.position) {
-                self.beginning.extend_from_slice(piece);
+                self.beginning.extend_from_slice(chunk);
             }
             if let Some(names) = &mut self.names {
-                names.add(piece, self.position);
+                names.add(chunk, self.position);
             }
             for (range, bytes) in &mut self.announced {
                 let next = range.start + bytes.len() as u64;
@@ -372,13 +372,13 @@ impl<'m> ViewState<'m, '_> {
                     usize::try_from(at.saturating_sub(self.position)).unwrap_or(usize::MAX)
                 };
                 if (self.position..self.position + read as u64).contains(&next) {
-                    bytes.extend_from_slice(&piece[place(next)..read.min(place(range.end))]);
+                    bytes.extend_from_slice(&chunk[place(next)..read.min(place(range.end))]);
                 }
             }
             if let Some((offset, bytes)) = &mut aside {
                 let from =
                     usize::try_from(offset.saturating_sub(self.position)).unwrap_or(usize::MAX);
-                bytes.extend_from_slice(piece.get(from..).unwrap_or_default());
+                bytes.extend_from_slice(chunk.get(from..).unwrap_or_default());
             }
             self.position += read as u64;
         }
@@ -386,12 +386,16 @@ impl<'m> ViewState<'m, '_> {
     }
 
     /// Inflates the whole content, unless that was done, and calls the observer up to the position.
-    fn inflate_at_once(&mut self, position: u64, ways: StreamContext<'m>) -> io::Result<()> {
+    fn inflate_at_once(&mut self, position: u64, context: StreamContext<'m>) -> io::Result<()> {
         let all = match &mut self.all {
             Some(all) => all,
-            all => all.insert(inflate(ways.archive.source(), ways.member, ways.spare)?),
+            all => all.insert(inflate(
+                context.archive.source(),
+                context.member,
+                context.buffers,
+            )?),
         };
-        let to = position.min(ways.member.size_bytes());
+        let to = position.min(context.member.size_bytes());
         let place = |position| usize::try_from(position).unwrap_or(usize::MAX);
         if let (Some(observer), Some(passing)) =
             (&mut self.observer, all.get(place(self.position)..place(to)))
@@ -415,26 +419,26 @@ struct SectionNameCache {
 
 impl SectionNameCache {
     /// Keeps a chunk with section names, and the start of the chunk after it.
-    fn add(&mut self, piece: &[u8], position: u64) {
+    fn add(&mut self, chunk: &[u8], position: u64) {
         if self.is_continued
             && let Some((_, last)) = self.kept.back_mut()
         {
-            last.extend_from_slice(&piece[..piece.len().min(NAME_MARGIN_BYTES)]);
+            last.extend_from_slice(&chunk[..chunk.len().min(NAME_MARGIN_BYTES)]);
         }
-        self.is_continued = memchr::memmem::find(piece, SECTION_NAME).is_some();
+        self.is_continued = memchr::memmem::find(chunk, SECTION_NAME).is_some();
         if self.is_continued {
-            let length = self.before.len() + piece.len() + NAME_MARGIN_BYTES;
+            let length = self.before.len() + chunk.len() + NAME_MARGIN_BYTES;
             // If dropped names are read, the member is inflated again.
             while self.kept_bytes() + length > MAX_NAMES_BYTES && self.kept.pop_front().is_some() {}
             let mut bytes = Vec::with_capacity(length);
             bytes.extend_from_slice(&self.before);
-            bytes.extend_from_slice(piece);
+            bytes.extend_from_slice(chunk);
             self.kept
                 .push_back((position - self.before.len() as u64, bytes));
         }
         self.before.clear();
         self.before
-            .extend_from_slice(&piece[piece.len().saturating_sub(NAME_MARGIN_BYTES)..]);
+            .extend_from_slice(&chunk[chunk.len().saturating_sub(NAME_MARGIN_BYTES)..]);
     }
 
     fn kept_bytes(&self) -> usize {
@@ -538,17 +542,17 @@ mod tests {
     #[test]
     fn names_of_sections_are_kept_up_to_their_limit() {
         let mut names = SectionNameCache::default();
-        let mut piece = SECTION_NAME.to_vec();
-        piece.resize(PIECE_BYTES, 7);
+        let mut chunk = SECTION_NAME.to_vec();
+        chunk.resize(PIECE_BYTES, 7);
         for at in 0..20_u64 {
-            names.add(&piece, at * piece.len() as u64);
+            names.add(&chunk, at * chunk.len() as u64);
             assert!(
                 names.kept_bytes() <= MAX_NAMES_BYTES,
                 "{}",
                 names.kept_bytes()
             );
         }
-        let content = piece.repeat(20);
+        let content = chunk.repeat(20);
         assert_eq!(names.kept.len(), 5);
         for (start, bytes) in &names.kept {
             let start = usize::try_from(*start).unwrap();
@@ -575,13 +579,13 @@ mod tests {
             .unwrap();
         writer.finish().unwrap();
         let archive = ZipArchive::open(&bytes).unwrap();
-        let (spare, seen) = (Spare::new(1 << 20), Mutex::new(Vec::new()));
+        let (buffers, seen) = (Spare::new(1 << 20), Mutex::new(Vec::new()));
         for last in [2_500_000, 17] {
             seen.lock().unwrap().clear();
-            let see = |piece: &[u8]| seen.lock().unwrap().extend_from_slice(piece);
+            let see = |chunk: &[u8]| seen.lock().unwrap().extend_from_slice(chunk);
             let member = &archive.members()[0];
             let view = MemberView::new(&archive, member, &in_memory, Some(Box::new(see)))
-                .with_buffers(&spare);
+                .with_buffers(&buffers);
             for offset in [0, 2_999_990, 4000, last] {
                 let mut buffer = vec![0; (content.len() - offset).min(5000)];
                 view.read_exact_at(&mut buffer, offset as u64).unwrap();
@@ -621,7 +625,7 @@ mod tests {
             &archive,
             &archive.members()[0],
             &in_memory,
-            Some(Box::new(|piece| seen.update(piece))),
+            Some(Box::new(|chunk| seen.update(chunk))),
         );
         for offset in [
             0, 39_999_990, 4090, 35_000_000, 33_554_400, 34_000_000, 39_000_000, 12, 34_000_001,
