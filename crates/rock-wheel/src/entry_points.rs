@@ -244,7 +244,7 @@ mod tests {
     /// The characters at which `str.splitlines` of Python 3 ends a line, found by trying all. Other
     /// spaces do not end one.
     #[test]
-    fn line_ends_that_only_some_installers_take_are_refused() {
+    fn ambiguous_line_ends_are_refused() {
         let ends = "\r\u{b}\u{c}\u{1c}\u{1d}\u{1e}\u{85}\u{2028}\u{2029}";
         for end in ends.chars() {
             let text = format!("[x]\na = b{end}[console_scripts]{end}../evil = m:f\n");

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_there_already_leave_every_byte() {
+    fn equal_values_change_no_byte() {
         set(
             "Tag:  cp312-cp312-any\r\nA: 1",
             "tag",
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_read_in_any_case_and_the_body_holds_no_headers() {
+    fn names_ignore_case_and_the_body_has_no_headers() {
         let headers = HeaderDocument::parse(
             b"name: x\nNot a header\nREQUIRES-DIST: a\nRequires-Dist: b\n\nName: y\n".to_vec(),
         );
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_kept() {
+    fn bytes_that_are_not_utf_8_are_kept() {
         let bytes = b"Author: \xff\xfe\nVersion: 1\n\n\xff".to_vec();
         let mut headers = HeaderDocument::parse(bytes.clone());
         headers.set("Version", &["2".to_owned()]);
@@ -261,7 +261,7 @@ mod tests {
     /// Spaces before the colon, no colon, only spaces, a bare CR, a continuation of nothing,
     /// letters beyond ASCII.
     #[test]
-    fn lines_that_are_no_headers_are_reported() {
+    fn malformed_lines_are_reported() {
         let malformed = |text: &str| {
             let headers = HeaderDocument::parse(text.as_bytes().to_vec());
             headers

@@ -196,20 +196,20 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]
-        fn results_come_in_order_whatever_the_threads_and_the_room(count in 0..90_u64, limit in 0..30_u64, threads in 1..5_usize) {
+        fn results_are_in_order_for_any_threads_and_limits(count in 0..90_u64, limit in 0..30_u64, threads in 1..5_usize) {
             let expect: Vec<u64> = (0..count).map(|n| n * n).collect();
             prop_assert_eq!(squares(count, limit, threads), Ok(expect));
         }
     }
 
     #[test]
-    fn an_error_ends_it() {
+    fn errors_end_the_sequence() {
         assert_eq!(squares(5000, 20, 3), Err("99".to_owned()));
     }
 
     #[test]
     #[should_panic(expected = "no")]
-    fn a_panic_of_the_work_is_not_lost() {
+    fn panics_of_tasks_are_resumed() {
         let mut numbers = 0..9;
         let next = || Ok::<_, ()>(numbers.next().map(|n| WorkItem::<_, ()>::Work(1, n)));
         let room = MemoryLimits {

@@ -195,7 +195,7 @@ mod tests {
     use super::{Record, RecordHasher, RecordRow};
 
     #[test]
-    fn paths_with_commas_and_quotes_are_quoted_and_lines_end_with_lf() {
+    fn paths_are_quoted_and_lines_end_with_lf() {
         let record = Record {
             rows: vec![
                 RecordRow::for_content("a,\"b\".py", b""),
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn stronger_hashes_are_known_and_weak_ones_not() {
+    fn only_strong_hashes_are_supported() {
         let hash = |name: &str| RecordHasher::for_hash(name).map(|hasher| hasher.finish().len());
         assert_eq!(
             (hash("sha256=x"), hash("sha384=x"), hash("sha512=x")),

@@ -151,7 +151,7 @@ mod tests {
     use super::{Record, RecordRow, RecordVerifier, SHORT_BYTES, ZipArchive};
 
     #[test]
-    fn a_member_is_vouched_for_by_its_hash_and_its_size_and_only_where_reading_it_takes_time() {
+    fn large_members_are_verified_by_hash_and_size() {
         let long = vec![7; usize::try_from(SHORT_BYTES).unwrap()];
         let mut bytes = Vec::new();
         let mut writer = ZipWriter::new(&mut bytes);

@@ -57,7 +57,7 @@ fn small() -> Vec<u8> {
     )
 }
 
-/// The wheel with a label, and its name.
+/// Returns the wheel with a label, and its new name.
 fn relabelled(bytes: &[u8], label: &str) -> (Vec<u8>, WheelName) {
     let source = bytes.to_vec();
     let wheel = Wheel::open(&source).unwrap();
@@ -76,7 +76,7 @@ fn relabelled(bytes: &[u8], label: &str) -> (Vec<u8>, WheelName) {
 }
 
 #[test]
-fn a_wheel_cut_off_or_changed_anywhere_is_judged_without_a_panic() {
+fn truncated_or_changed_wheels_never_panic() {
     let (bytes, name): (Vec<u8>, WheelName) = (small(), NAME.parse().unwrap());
     assert_eq!(verify(&bytes, &name), []);
     for at in 0..bytes.len() {
@@ -101,7 +101,7 @@ fn metadata_is_read_alone() {
 }
 
 #[test]
-fn a_folder_that_is_there_under_the_new_name_is_no_place_to_rename_to() {
+fn directories_are_not_renamed_to_existing_ones() {
     let bytes = wheel_bytes(
         &[
             ("flash_attn-2.8.3.data/x".to_owned(), Vec::new()),
@@ -117,7 +117,7 @@ fn a_folder_that_is_there_under_the_new_name_is_no_place_to_rename_to() {
         ExistingLabel::Refuse,
     )
     .unwrap();
-    let fault = rewrite(
+    let error = rewrite(
         &wheel,
         &change.edits,
         &RewriteOptions::default(),
@@ -125,13 +125,13 @@ fn a_folder_that_is_there_under_the_new_name_is_no_place_to_rename_to() {
     )
     .unwrap_err();
     assert_eq!(
-        fault.to_string(),
+        error.to_string(),
         "two members are named `flash_attn-2.8.3+l1.data/x`"
     );
 }
 
 #[test]
-fn compressed_bytes_of_members_that_do_not_change_are_those_of_the_input() {
+fn unchanged_members_are_copied_raw() {
     let bytes = wheel_bytes(&[("a.py".to_owned(), b"import os\n".repeat(500))], 1);
     let (out, _) = relabelled(&bytes, "rocm62");
     let data = |source: &Vec<u8>| {
@@ -146,7 +146,7 @@ fn compressed_bytes_of_members_that_do_not_change_are_those_of_the_input() {
 }
 
 #[test]
-fn a_label_of_a_label_is_found_by_its_kind() {
+fn existing_labels_are_refused_replaced_or_appended() {
     let (bytes, name) = relabelled(&small(), "rocm62");
     let wheel = Wheel::open(&bytes).unwrap();
     let label = |text: &str, existing| relabel(&wheel, &name, &text.parse().unwrap(), existing);
@@ -169,7 +169,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn a_relabelled_wheel_is_sound_whole_and_always_the_same(
+    fn relabelled_wheels_are_valid_and_reproducible(
         files in proptest::collection::btree_map("[a-zé]{1,6}/[a-z, \"]{0,5}[a-z]", proptest::collection::vec(any::<u8>(), 0..300), 0..6),
         level in 0..10_u32,
         label in "[a-z0-9]{1,5}(\\.[a-z0-9]{1,3})?",

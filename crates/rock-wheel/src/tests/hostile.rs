@@ -1,4 +1,4 @@
-//! Wheels that are cut off, or lie about what they hold.
+//! Truncated wheels, and wheels with false sizes.
 
 use std::io::Write as _;
 
@@ -30,8 +30,8 @@ fn put(bytes: &mut [u8], at: usize, value: u64) {
     bytes[at..at + 4].copy_from_slice(&u32::try_from(value).unwrap().to_le_bytes());
 }
 
-/// The small wheel with every structure that a wheel may have: data descriptors, ZIP64 fields, a
-/// ZIP64 end, a comment.
+/// The small wheel with all zip structures: data descriptors, zip64 fields, a zip64 EOCD, a
+/// comment.
 fn with_all_structures() -> Vec<u8> {
     let small = small();
     let archive = ZipArchive::open(&small).unwrap();
@@ -45,14 +45,14 @@ fn with_all_structures() -> Vec<u8> {
     }
     let mut bytes = writer.finish().unwrap().into_inner();
     let (central, end) = (first(&bytes, CENTRAL) as u64, first(&bytes, END));
-    let mut wide = b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x2d\x03\x2d\0\0\0\0\0\0\0\0\0".to_vec();
+    let mut zip64 = b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x2d\x03\x2d\0\0\0\0\0\0\0\0\0".to_vec();
     for value in [5, 5, end as u64 - central, central] {
-        wide.extend(value.to_le_bytes());
+        zip64.extend(value.to_le_bytes());
     }
-    wide.extend(b"PK\x06\x07\0\0\0\0");
-    wide.extend((end as u64).to_le_bytes());
-    wide.extend(1_u32.to_le_bytes());
-    bytes.splice(end..end, wide);
+    zip64.extend(b"PK\x06\x07\0\0\0\0");
+    zip64.extend((end as u64).to_le_bytes());
+    zip64.extend(1_u32.to_le_bytes());
+    bytes.splice(end..end, zip64);
     let length = bytes.len();
     bytes[length - 2..].copy_from_slice(&7_u16.to_le_bytes());
     bytes.extend(b"comment");
@@ -60,9 +60,9 @@ fn with_all_structures() -> Vec<u8> {
 }
 
 #[test]
-fn every_beginning_of_a_wheel_is_an_error_with_a_code() {
+fn truncated_wheels_are_errors() {
     assert_eq!(found(&small()), []);
-    // PyPI takes no data descriptors.
+    // PyPI refuses data descriptors.
     assert_eq!(codes(&with_all_structures()), ["W106"; 5]);
     for bytes in [small(), with_all_structures()] {
         for length in 0..bytes.len() {
@@ -76,7 +76,7 @@ fn every_beginning_of_a_wheel_is_an_error_with_a_code() {
 }
 
 #[test]
-fn a_wrong_byte_anywhere_in_any_structure_is_no_panic() {
+fn wrong_bytes_in_any_structure_never_panic() {
     let bytes = with_all_structures();
     for at in 0..bytes.len() {
         for flip in [1, 0x80, 0xff] {
@@ -89,9 +89,9 @@ fn a_wrong_byte_anywhere_in_any_structure_is_no_panic() {
     }
 }
 
-/// The data and the table of contents cut short, with an end that says so.
+/// Truncates the central directory, and sets the size in the EOCD.
 #[test]
-fn a_table_of_contents_cut_off_anywhere_is_an_error_though_the_end_agrees() {
+fn truncated_central_directories_are_errors() {
     let bytes = small();
     let (central, end) = (first(&bytes, CENTRAL), first(&bytes, END));
     for length in 0..end - central {
@@ -101,8 +101,9 @@ fn a_table_of_contents_cut_off_anywhere_is_an_error_though_the_end_agrees() {
     }
 }
 
+/// Also if the EOCD has the truncated offset.
 #[test]
-fn data_cut_off_anywhere_is_an_error_though_the_end_agrees() {
+fn truncated_data_is_an_error() {
     let bytes = small();
     let (central, end) = (first(&bytes, CENTRAL), first(&bytes, END));
     for length in 0..central {
@@ -112,8 +113,8 @@ fn data_cut_off_anywhere_is_an_error_though_the_end_agrees() {
     }
 }
 
-/// A wheel of one module whose size is said to be this, in both headers.
-fn lying(size: u64, level: u32) -> Vec<u8> {
+/// A wheel of one module, with a false size in both headers.
+fn with_false_size(size: u64, level: u32) -> Vec<u8> {
     let mut bytes = wheel_bytes(&[("a.py".to_owned(), vec![0; 100_000])], level);
     for (kind, at) in [(LOCAL, 18), (CENTRAL, 20)] {
         let start = first(&bytes, kind);
@@ -126,12 +127,12 @@ fn lying(size: u64, level: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_size_that_is_a_lie_is_found_without_room_for_it() {
-    assert_eq!(codes(&lying(100_000, 6)), [""; 0]);
+fn false_sizes_are_found_without_allocating_them() {
+    assert_eq!(codes(&with_false_size(100_000, 6)), [""; 0]);
     for size in [0, 1, 99_999, 100_001, 110_000, 4_000_000_000] {
-        let bytes = lying(size, 6);
+        let bytes = with_false_size(size, 6);
         assert_eq!(codes(&bytes), ["W012"], "{size}");
-        // More than any deflated data of its length hold is refused before a member is read.
+        // More than the maximum ratio is refused before a member is read.
         let Ok(archive) = ZipArchive::open(&bytes) else {
             assert_eq!(size, 4_000_000_000);
             continue;
@@ -146,13 +147,14 @@ fn a_size_that_is_a_lie_is_found_without_room_for_it() {
         assert!(seen <= 100_000, "{seen}");
     }
     for size in [0, 99_999, 100_001, 4_000_000_000] {
-        assert!(!codes(&lying(size, 0)).is_empty(), "{size}");
+        assert!(!codes(&with_false_size(size, 0)).is_empty(), "{size}");
     }
 }
 
+/// Metadata files that are bombs are not read.
 #[test]
-fn a_bomb_streams_through_little_memory_and_its_text_is_not_read() {
-    // Zeros deflate to a thousandth: 32 MiB lie in 32 KiB.
+fn decompression_bombs_take_little_memory() {
+    // Zeros deflate to a thousandth: 32 MiB to 32 KiB.
     let zeros = vec![0; 32 << 20];
     let bytes = wheel_bytes(&[("bomb.py".to_owned(), zeros.clone())], 9);
     assert!(bytes.len() < 64 << 10);

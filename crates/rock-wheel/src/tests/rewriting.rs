@@ -1,4 +1,4 @@
-//! Wheels written with changes.
+//! Rewriting of wheels.
 #![expect(
     clippy::ptr_arg,
     reason = "a slice of unknown length is no `dyn ReadAt`"
@@ -27,7 +27,7 @@ fn rewritten(
 }
 
 #[track_caller]
-fn sound(bytes: &Vec<u8>) {
+fn assert_valid(bytes: &Vec<u8>) {
     assert_eq!(verify(bytes, &NAME.parse::<WheelName>().unwrap()), []);
 }
 
@@ -54,7 +54,7 @@ fn content(length: usize, seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// A source that counts how much is read at once.
+/// A source that records the largest read.
 struct Counted {
     bytes: Vec<u8>,
     largest: AtomicUsize,
@@ -72,7 +72,7 @@ impl ReadAt for Counted {
 }
 
 #[test]
-fn added_members_stand_sorted_before_dist_info_and_record_is_last() {
+fn added_members_precede_dist_info_and_record_is_last() {
     let mut edits = WheelEdits::default();
     for name in [
         "flash_attn.libs/libz.so",
@@ -88,7 +88,7 @@ fn added_members_stand_sorted_before_dist_info_and_record_is_last() {
         .renamed
         .insert("b/c.so".to_owned(), "d/c.so".to_owned());
     let out = rewritten(&small(), &edits, &RewriteOptions::default()).unwrap();
-    sound(&out);
+    assert_valid(&out);
     let expect = [
         "d/c.so",
         "flash_attn.libs/liba.so",
@@ -112,7 +112,7 @@ fn added_members_stand_sorted_before_dist_info_and_record_is_last() {
 }
 
 #[test]
-fn what_is_added_to_a_folder_that_gets_another_name_goes_with_it() {
+fn added_members_follow_a_renamed_directory() {
     let mut edits = WheelEdits::default();
     edits.renamed_dirs.insert(
         DIST_INFO.to_owned(),
@@ -128,7 +128,7 @@ fn what_is_added_to_a_folder_that_gets_another_name_goes_with_it() {
 }
 
 #[test]
-fn a_moved_member_leaves_its_name_to_another() {
+fn the_name_of_a_moved_member_is_free() {
     let mut edits = WheelEdits::default();
     edits
         .renamed
@@ -141,7 +141,7 @@ fn a_moved_member_leaves_its_name_to_another() {
         AddedMember::executable(b"#!python".to_vec()),
     );
     let out = rewritten(&small(), &edits, &RewriteOptions::default()).unwrap();
-    sound(&out);
+    assert_valid(&out);
     let archive = ZipArchive::open(&out).unwrap();
     let read = |name: &str| archive.read(archive.member(name).unwrap(), 99).unwrap();
     assert_eq!(
@@ -150,9 +150,10 @@ fn a_moved_member_leaves_its_name_to_another() {
     );
 }
 
+/// Edits of missing members, and new names that are taken or unsafe.
 #[test]
-fn edits_of_members_that_are_not_there_and_names_that_are_taken_or_unsafe_are_refused() {
-    let fault = |change: fn(&mut WheelEdits<'_>)| {
+fn invalid_edits_are_refused() {
+    let error = |change: fn(&mut WheelEdits<'_>)| {
         let mut edits = WheelEdits::default();
         change(&mut edits);
         rewritten(&small(), &edits, &RewriteOptions::default())
@@ -160,13 +161,13 @@ fn edits_of_members_that_are_not_there_and_names_that_are_taken_or_unsafe_are_re
             .to_string()
     };
     let gone = |edits: &mut WheelEdits<'_>| edits.removed.extend(["x".to_owned()]);
-    assert_eq!(fault(gone), "`x` is missing");
+    assert_eq!(error(gone), "`x` is missing");
     assert_eq!(
-        fault(|edits| drop(edits.renamed.insert("y".to_owned(), "a".to_owned()))),
+        error(|edits| drop(edits.renamed.insert("y".to_owned(), "a".to_owned()))),
         "`y` is missing"
     );
     assert_eq!(
-        fault(|edits| drop(edits.replaced.insert("z".to_owned(), Vec::new().into()))),
+        error(|edits| drop(edits.replaced.insert("z".to_owned(), Vec::new().into()))),
         "`z` is missing"
     );
     let twice = |edits: &mut WheelEdits<'_>| {
@@ -176,7 +177,7 @@ fn edits_of_members_that_are_not_there_and_names_that_are_taken_or_unsafe_are_re
                 .insert("a.py".to_owned(), AddedMember::plain(Vec::new())),
         );
     };
-    assert_eq!(fault(twice), "two members are named `a.py`");
+    assert_eq!(error(twice), "two members are named `a.py`");
     let record = |edits: &mut WheelEdits<'_>| {
         drop(edits.added.insert(
             format!("{DIST_INFO}/RECORD"),
@@ -184,7 +185,7 @@ fn edits_of_members_that_are_not_there_and_names_that_are_taken_or_unsafe_are_re
         ));
     };
     assert_eq!(
-        fault(record),
+        error(record),
         "two members are named `flash_attn-2.8.3.dist-info/RECORD`"
     );
     let out = |edits: &mut WheelEdits<'_>| {
@@ -195,13 +196,13 @@ fn edits_of_members_that_are_not_there_and_names_that_are_taken_or_unsafe_are_re
         );
     };
     assert_eq!(
-        fault(out),
+        error(out),
         "the member name `../x` is refused: it leads out of its folder with `..`"
     );
 }
 
 #[test]
-fn modes_are_kept_and_new_ones_say_that_the_file_is_a_regular_one() {
+fn modes_are_kept_and_new_members_are_regular_files() {
     let mut bytes = Vec::new();
     let old = small();
     let archive = ZipArchive::open(&old).unwrap();
@@ -243,7 +244,7 @@ fn modes_are_kept_and_new_ones_say_that_the_file_is_a_regular_one() {
 }
 
 #[test]
-fn times_are_those_of_the_old_members_or_one_for_all() {
+fn times_are_kept_or_the_same_for_all_members() {
     let mut edits = WheelEdits::default();
     edits.replaced.insert("a.py".to_owned(), vec![1].into());
     edits
@@ -274,7 +275,7 @@ fn times_are_those_of_the_old_members_or_one_for_all() {
     assert_eq!(times(Some(one)).into_iter().collect::<Vec<_>>(), [one]);
 }
 
-/// A wheel with a large library changed and a large one added, at a level, by so many threads.
+/// A wheel with a large library changed and a large one added, written by a number of threads.
 fn large(threads: usize, options: &RewriteOptions) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let old = wheel_bytes(
         &[
@@ -308,8 +309,9 @@ fn large(threads: usize, options: &RewriteOptions) -> (Vec<u8>, Vec<u8>, Vec<u8>
     (out, changed.bytes, added)
 }
 
+/// Other zip readers read them, too.
 #[test]
-fn large_members_are_the_same_bytes_whatever_the_threads_and_other_readers_read_them() {
+fn large_members_do_not_depend_on_threads() {
     let options = RewriteOptions {
         record_check: RecordCheck::AllMembers,
         ..RewriteOptions::default()
@@ -319,7 +321,7 @@ fn large_members_are_the_same_bytes_whatever_the_threads_and_other_readers_read_
         large(4, &options).0 == out,
         "the bytes depend on the number of threads"
     );
-    sound(&out);
+    assert_valid(&out);
     let mut theirs = ::zip::ZipArchive::new(Cursor::new(&out)).unwrap();
     for (name, content) in [("big.so", &changed), ("libs/added.so", &added)] {
         let mut read = Vec::new();
@@ -354,7 +356,7 @@ fn level_0_stores_large_members_and_small_ones() {
             ..RewriteOptions::default()
         },
     );
-    sound(&out);
+    assert_valid(&out);
     let archive = ZipArchive::open(&out).unwrap();
     let is_stored =
         |name: &str| archive.member(name).unwrap().method() == CompressionMethod::Stored;
@@ -362,7 +364,7 @@ fn level_0_stores_large_members_and_small_ones() {
 }
 
 #[test]
-fn all_members_are_compressed_anew_when_asked() {
+fn all_members_are_recompressed_on_request() {
     let old = wheel_bytes(
         &[
             ("big.so".to_owned(), content(9 << 20, 1)),
@@ -379,14 +381,14 @@ fn all_members_are_compressed_anew_when_asked() {
         rewritten(&old, &WheelEdits::default(), &options).unwrap()
     };
     let deflated = again(9);
-    sound(&deflated);
+    assert_valid(&deflated);
     assert!(deflated.len() < old.len() * 9 / 10);
     assert_eq!(
         Wheel::open(&deflated).unwrap().record(),
         Wheel::open(&old).unwrap().record()
     );
     let stored = again(0);
-    sound(&stored);
+    assert_valid(&stored);
     assert!(
         ZipArchive::open(&stored)
             .unwrap()
@@ -396,7 +398,7 @@ fn all_members_are_compressed_anew_when_asked() {
     );
 }
 
-/// The small wheel with some of RECORD put otherwise.
+/// The small wheel with a replacement in RECORD.
 fn with_record(from: &str, to: &str) -> Vec<u8> {
     let old = small();
     let archive = ZipArchive::open(&old).unwrap();
@@ -418,10 +420,10 @@ fn with_record(from: &str, to: &str) -> Vec<u8> {
 }
 
 #[test]
-fn rows_are_trusted_or_held_against_every_member() {
-    let outcome = |bytes: &Vec<u8>, rehash| {
+fn rows_are_trusted_or_verified() {
+    let outcome = |bytes: &Vec<u8>, record_check| {
         let options = RewriteOptions {
-            record_check: rehash,
+            record_check: record_check,
             ..RewriteOptions::default()
         };
         rewritten(bytes, &WheelEdits::default(), &options)
@@ -446,13 +448,13 @@ fn rows_are_trusted_or_held_against_every_member() {
             Ok(()),
             "{to}"
         );
-        let told = outcome(&bytes, RecordCheck::AllMembers).unwrap_err();
-        assert!(told.starts_with(expect), "{told}");
+        let error = outcome(&bytes, RecordCheck::AllMembers).unwrap_err();
+        assert!(error.starts_with(expect), "{error}");
     }
-    for rehash in [RecordCheck::AllowWeakHashes, RecordCheck::AllMembers] {
-        let told = outcome(&with_record("a.py", "gone.py"), rehash).unwrap_err();
+    for record_check in [RecordCheck::AllowWeakHashes, RecordCheck::AllMembers] {
+        let error = outcome(&with_record("a.py", "gone.py"), record_check).unwrap_err();
         assert_eq!(
-            told,
+            error,
             "W020: RECORD does not list `a.py`, so nothing vouches for it"
         );
     }
@@ -460,11 +462,11 @@ fn rows_are_trusted_or_held_against_every_member() {
 }
 
 #[test]
-fn a_row_without_a_hash_that_may_be_used_gets_one_and_that_is_told() {
-    let mend = |bytes: &Vec<u8>, rehash| {
+fn weak_hashes_are_replaced_with_a_warning() {
+    let rewritten_with = |bytes: &Vec<u8>, record_check| {
         let (wheel, mut out) = (Wheel::open(bytes).unwrap(), Vec::new());
         let options = RewriteOptions {
-            record_check: rehash,
+            record_check: record_check,
             ..RewriteOptions::default()
         };
         let edits = WheelEdits::default();
@@ -488,7 +490,7 @@ fn a_row_without_a_hash_that_may_be_used_gets_one_and_that_is_told() {
         ("b/c.so,=", "RECORD has no hash of it"),
     ] {
         let bytes = with_record("b/c.so,sha256=", wrong);
-        let (found, out) = mend(&bytes, RecordCheck::AllMembers);
+        let (found, out) = rewritten_with(&bytes, RecordCheck::AllMembers);
         assert_eq!(
             (
                 found[0].code.id,
@@ -501,31 +503,31 @@ fn a_row_without_a_hash_that_may_be_used_gets_one_and_that_is_told() {
             Wheel::open(&out).unwrap().record(),
             Wheel::open(&small()).unwrap().record()
         );
-        sound(&out);
-        let (found, out) = mend(&bytes, RecordCheck::AllowWeakHashes);
+        assert_valid(&out);
+        let (found, out) = rewritten_with(&bytes, RecordCheck::AllowWeakHashes);
         assert_eq!(found, []);
         assert_eq!(
             Wheel::open(&out).unwrap().record(),
             Wheel::open(&bytes).unwrap().record()
         );
 
-        // What changes must have a hash, unless RECORD is mended or trusted.
+        // Changed members must have a hash, unless RECORD is corrected or trusted.
         let mut edits = WheelEdits::default();
         edits.replaced.insert("b/c.so".to_owned(), vec![1].into());
-        let fault = rewritten(&bytes, &edits, &RewriteOptions::default())
+        let error = rewritten(&bytes, &edits, &RewriteOptions::default())
             .unwrap_err()
             .diagnostic("w.whl");
         assert_eq!(
-            (fault.code.id, fault.is_error(), fault.message.as_str()),
+            (error.code.id, error.is_error(), error.message.as_str()),
             ("W024", true, expect)
         );
-        for rehash in [RecordCheck::AllMembers, RecordCheck::AllowWeakHashes] {
-            sound(
+        for record_check in [RecordCheck::AllMembers, RecordCheck::AllowWeakHashes] {
+            assert_valid(
                 &rewritten(
                     &bytes,
                     &edits,
                     &RewriteOptions {
-                        record_check: rehash,
+                        record_check: record_check,
                         ..RewriteOptions::default()
                     },
                 )
@@ -533,9 +535,9 @@ fn a_row_without_a_hash_that_may_be_used_gets_one_and_that_is_told() {
             );
         }
     }
-    assert_eq!(mend(&small(), RecordCheck::AllMembers).0, []);
+    assert_eq!(rewritten_with(&small(), RecordCheck::AllMembers).0, []);
     let text = String::from_utf8(Wheel::open(&small()).unwrap().record().to_bytes()).unwrap();
-    let (_, out) = mend(
+    let (_, out) = rewritten_with(
         &with_record(text.lines().next().unwrap(), "a.py,,"),
         RecordCheck::AllMembers,
     );
@@ -543,12 +545,12 @@ fn a_row_without_a_hash_that_may_be_used_gets_one_and_that_is_told() {
         Wheel::open(&out).unwrap().record(),
         Wheel::open(&small()).unwrap().record()
     );
-    let (found, _) = mend(&with_record("sha256=", "md5="), RecordCheck::AllMembers);
+    let (found, _) = rewritten_with(&with_record("sha256=", "md5="), RecordCheck::AllMembers);
     assert_eq!(found.len(), 1);
 }
 
 #[test]
-fn a_row_without_a_hash_and_with_another_size_is_a_mismatch() {
+fn rows_without_hash_but_another_size_are_mismatches() {
     let old = with_record("b/c.so,sha256=", "b/c.so,md5=");
     let text = String::from_utf8(Wheel::open(&old).unwrap().record().to_bytes()).unwrap();
     let row = text
@@ -561,15 +563,15 @@ fn a_row_without_a_hash_and_with_another_size_is_a_mismatch() {
         record_check: RecordCheck::AllMembers,
         ..RewriteOptions::default()
     };
-    let fault = rewritten(&bytes, &WheelEdits::default(), &all).unwrap_err();
+    let error = rewritten(&bytes, &WheelEdits::default(), &all).unwrap_err();
     assert_eq!(
-        fault.to_string(),
+        error.to_string(),
         "RECORD says `98 bytes` of `b/c.so`, and it is `99 bytes`"
     );
 }
 
 #[test]
-fn a_large_member_that_record_contradicts_is_found_while_the_others_are_written() {
+fn mismatches_are_found_while_members_are_written() {
     let mut files = vec![
         ("big.so".to_owned(), content(5 << 20, 1)),
         ("mid.so".to_owned(), content(1 << 20, 2)),
@@ -580,7 +582,7 @@ fn a_large_member_that_record_contradicts_is_found_while_the_others_are_written(
         ..RewriteOptions::default()
     };
     assert!(rewritten(&old, &WheelEdits::default(), &options).is_ok());
-    // Another byte, with its CRC-32 set right, as somebody does who means it.
+    // A changed byte with a matching CRC-32, as in a deliberate change.
     let at = old
         .windows(64)
         .position(|window| *window == files[0].1[..64])
@@ -593,10 +595,10 @@ fn a_large_member_that_record_contradicts_is_found_while_the_others_are_written(
             old[place..place + 4].copy_from_slice(&crc32fast::hash(&files[0].1).to_le_bytes());
         }
     }
-    let fault = rewritten(&old, &WheelEdits::default(), &options).unwrap_err();
+    let error = rewritten(&old, &WheelEdits::default(), &options).unwrap_err();
     assert!(
-        matches!(&fault, WheelError::RecordMismatch { member, .. } if member == "big.so"),
-        "{fault}"
+        matches!(&error, WheelError::RecordMismatch { member, .. } if member == "big.so"),
+        "{error}"
     );
     assert!(
         rewritten(&old, &WheelEdits::default(), &RewriteOptions::default()).is_ok(),
@@ -605,7 +607,7 @@ fn a_large_member_that_record_contradicts_is_found_while_the_others_are_written(
 }
 
 #[test]
-fn a_source_that_ends_too_early_or_fails_is_named() {
+fn sources_that_end_early_or_fail_are_named() {
     struct Failing(u64);
     impl ReadAt for Failing {
         fn size_bytes(&self) -> u64 {
@@ -629,17 +631,17 @@ fn a_source_that_ends_too_early_or_fails_is_named() {
             "libs/x.so".to_owned(),
             AddedMember::executable(MemberContent::Source(&source)),
         );
-        let fault = rewritten(&small(), &edits, &RewriteOptions::default()).unwrap_err();
+        let error = rewritten(&small(), &edits, &RewriteOptions::default()).unwrap_err();
         assert_eq!(
-            fault.to_string(),
+            error.to_string(),
             "cannot read what `libs/x.so` shall hold: the disk is gone"
         );
-        assert_eq!(fault.diagnostic("w.whl").code.name, "cannot-read-file");
+        assert_eq!(error.diagnostic("w.whl").code.name, "cannot-read-file");
     }
 }
 
 #[test]
-fn progress_is_told_up_to_the_end() {
+fn progress_is_reported_up_to_the_end() {
     let reports = Mutex::new(Vec::new());
     let watch = |progress: ByteProgress| reports.lock().unwrap().push(progress);
     let bytes = wheel_bytes(&[("big.so".to_owned(), content(9 << 20, 1))], 1);
@@ -719,13 +721,14 @@ fn a_content_of_5_gib_goes_through_a_few_megabytes_of_memory() {
     // Zeros compress so well that PyPI would refuse the wheel.
     let codes: Vec<&str> = verify(&out, &NAME.parse::<WheelName>().unwrap())
         .iter()
-        .map(|fault| fault.code.id)
+        .map(|error| error.code.id)
         .collect();
     assert_eq!(codes, ["W115"]);
 }
 
+/// All other members are read again.
 #[test]
-fn members_that_were_copied_are_known_under_any_name_and_all_others_are_read_again() {
+fn copied_members_are_recognized_under_any_name() {
     let old = small();
     let mut edits = WheelEdits::default();
     edits
@@ -738,7 +741,7 @@ fn members_that_were_copied_are_known_under_any_name_and_all_others_are_read_aga
         .added
         .insert("e.so".to_owned(), AddedMember::executable(vec![5; 50]));
     let mut new = rewritten(&old, &edits, &RewriteOptions::default()).unwrap();
-    sound(&new);
+    assert_valid(&new);
     let name: WheelName = NAME.parse().unwrap();
     {
         let (before, after) = (Wheel::open(&old).unwrap(), Wheel::open(&new).unwrap());
@@ -763,7 +766,7 @@ fn members_that_were_copied_are_known_under_any_name_and_all_others_are_read_aga
             []
         );
     }
-    // The data of what was replaced, behind its local header.
+    // The data of the replaced member, after its local header.
     let at = new.windows(4).position(|bytes| bytes == b"a.py").unwrap() + 5;
     new[at] ^= 1;
     let (before, after) = (Wheel::open(&old).unwrap(), Wheel::open(&new).unwrap());

@@ -237,7 +237,7 @@ mod tests {
 
     /// Above 64 MiB and above 50 times the size; neither limit alone.
     #[test]
-    fn compression_ratios_are_compared_with_pypis_limits() {
+    fn compression_ratios_have_the_limits_of_pypi() {
         let mib = 1 << 20;
         assert!(exceeds_pypi_ratio(64 * mib + 1, mib));
         assert!(

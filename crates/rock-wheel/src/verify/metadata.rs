@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_of_tags_multiply_only_as_far_as_a_file_name_has_room() {
+    fn tag_sets_are_expanded_up_to_the_length_of_a_filename() {
         assert_eq!(
             expand_tag_sets("cp311.cp312-abi3-any"),
             ["cp311-abi3-any", "cp312-abi3-any"]
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torch_requirement_contradicts_the_label_only_where_no_patch_of_the_minor_fits() {
+    fn torch_requirements_allow_a_release_of_the_label() {
         let check = |requirement: &str, torch: &str| {
             torch_specifiers(requirement)
                 .is_none_or(|specifiers| allows(&specifiers, &torch.parse().unwrap()))

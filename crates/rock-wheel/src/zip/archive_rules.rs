@@ -528,7 +528,7 @@ mod tests {
     /// The version, the CRC-32 and the name of a Unicode Path field must all be those of its
     /// header.
     #[test]
-    fn a_unicode_path_field_repeats_the_name_of_its_header() {
+    fn unicode_path_fields_repeat_the_name() {
         let name = "demo/ü.bin";
         let crc32 = crc32fast::hash(name.as_bytes());
         assert_eq!(
@@ -575,7 +575,7 @@ mod tests {
 
     /// Sizes that no slot asks for are those of the slots, and a single one is that of stored data.
     #[test]
-    fn a_local_zip64_field_holds_what_its_sizes_ask_for() {
+    fn local_zip64_fields_have_the_sizes_that_do_not_fit() {
         let check = |sizes, method, values: &[u64]| {
             check_as(HeaderKind::Local, method, sizes, "a", &zip64(values)).is_ok()
         };

@@ -7,6 +7,7 @@ use super::archive_rules::{ArchiveRule, ArchiveViolation, HeaderKind, HeaderReco
 use super::eocd::CentralDirectory;
 use super::fields::{extra_fields, u16_at, u32_at, u64_at, without_fields};
 use super::limits::{MAX_CENTRAL_BYTES, MAX_DEFLATE_RATIO, MAX_MEMBERS};
+use super::member::unsupported_method_name;
 use super::name::parse_member_name;
 use super::{CompressionMethod, DosTime, FULL_16, FULL_32, ZIP64_FIELD, ZipMember};
 use rock_bytes::{ReadAt, Section};
@@ -103,18 +104,19 @@ fn parse_member(
     if flags & FLAGS_ENCRYPTED != 0 {
         return Err(WheelError::EncryptedMember { member: name });
     }
-    let method = match CompressionMethod::from_number(u16_at(fixed, 10)) {
-        Ok(method) if flags & FLAG_PATCH == 0 => method,
-        Ok(_) => {
+    let method_number = u16_at(fixed, 10);
+    let method = match CompressionMethod::from_number(method_number) {
+        Some(method) if flags & FLAG_PATCH == 0 => method,
+        Some(_) => {
             return Err(WheelError::UnsupportedCompression {
                 member: name,
                 method: "patching".to_owned(),
             });
         }
-        Err(method) => {
+        None => {
             return Err(WheelError::UnsupportedCompression {
                 member: name,
-                method,
+                method: unsupported_method_name(method_number),
             });
         }
     };

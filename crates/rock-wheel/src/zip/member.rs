@@ -20,17 +20,25 @@ impl CompressionMethod {
         }
     }
 
-    pub(super) fn from_number(number: u16) -> Result<Self, String> {
-        Err(match number {
-            0 => return Ok(Self::Stored),
-            8 => return Ok(Self::Deflated),
-            9 => "Deflate64".to_owned(),
-            12 => "bzip2".to_owned(),
-            14 => "LZMA".to_owned(),
-            20 | 93 => "Zstandard".to_owned(),
-            95 => "XZ".to_owned(),
-            other => format!("method {other}"),
-        })
+    /// Returns the method with this number, unless wheels must not use it.
+    pub(super) fn from_number(number: u16) -> Option<Self> {
+        match number {
+            0 => Some(Self::Stored),
+            8 => Some(Self::Deflated),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the name of a compression method that wheels must not use (APPNOTE 4.4.5).
+pub(super) fn unsupported_method_name(number: u16) -> String {
+    match number {
+        9 => "Deflate64".to_owned(),
+        12 => "bzip2".to_owned(),
+        14 => "LZMA".to_owned(),
+        20 | 93 => "Zstandard".to_owned(),
+        95 => "XZ".to_owned(),
+        other => format!("method {other}"),
     }
 }
 

@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn data_that_is_larger_than_its_content_is_inflated_at_once_up_to_the_limit() {
+    fn slightly_expanded_data_is_inflated_as_a_whole() {
         let (bytes, _) = archive();
         let mut member = ZipArchive::open(&bytes).unwrap().members()[0].clone();
         member.size_bytes = 1;
@@ -522,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_announced_is_kept_when_it_streams_by() {
+    fn announced_ranges_are_kept() {
         let (bytes, content) = archive();
         let archive = ZipArchive::open(&bytes).unwrap();
         let fails = |_| Err(io::ErrorKind::Unsupported.into());
@@ -540,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_sections_are_kept_up_to_their_limit() {
+    fn section_names_are_kept_up_to_a_limit() {
         let mut names = SectionNameCache::default();
         let mut chunk = SECTION_NAME.to_vec();
         chunk.resize(PIECE_BYTES, 7);
@@ -561,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_member_reads_as_a_large_one_does_and_is_checked_as_a_whole() {
+    fn small_members_are_read_and_checked_as_a_whole() {
         let content: Vec<u8> = (0..3_000_000_u32)
             .map(|at| (at / 100).to_le_bytes()[(at % 2) as usize])
             .collect();
@@ -616,8 +616,9 @@ mod tests {
         ));
     }
 
+    /// The observer sees each byte once, in order.
     #[test]
-    fn any_stretch_reads_the_same_in_any_order_and_the_observer_sees_each_byte_once() {
+    fn ranges_are_read_in_any_order() {
         let (bytes, content) = archive();
         let archive = ZipArchive::open(&bytes).unwrap();
         let mut seen = crc32fast::Hasher::new();

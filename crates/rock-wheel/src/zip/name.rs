@@ -73,7 +73,7 @@ mod tests {
     use super::{FLAG_UTF8, parse_member_name};
 
     #[test]
-    fn names_that_leave_the_folder_or_mean_two_things_are_refused() {
+    fn unsafe_or_ambiguous_names_are_refused() {
         for name in [
             "", "/", "/etc/x", "a/../b", "..", "a//b", "./a", "a/.", "a\\b", "C:/x", "a\0b",
         ] {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_utf_8_and_marked_so_where_they_are_not_ascii() {
+    fn non_ascii_names_need_the_utf_8_flag() {
         assert_eq!(
             parse_member_name("ü/é".as_bytes(), FLAG_UTF8).unwrap(),
             "ü/é"
@@ -98,7 +98,7 @@ mod tests {
     /// Controls of ASCII and Latin-1, a direction mark, a byte order mark, private use and
     /// unassigned.
     #[test]
-    fn characters_that_are_not_printable_are_refused() {
+    fn unprintable_characters_are_refused() {
         for character in [
             "\t", "\n", "\x08", "\x1b", "\x7f", "\u{85}", "\u{202e}", "\u{feff}", "\u{e000}",
             "\u{378}",

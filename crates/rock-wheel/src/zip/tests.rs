@@ -32,7 +32,7 @@ fn sample() -> Vec<u8> {
     ])
 }
 
-/// All members with their contents, or the first fault.
+/// Returns all members with their contents, or the first error.
 fn read(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, WheelError> {
     let source = bytes.to_vec();
     let archive = ZipArchive::open(&source)?;
@@ -44,11 +44,11 @@ fn read(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, WheelError> {
 }
 
 #[track_caller]
-fn fault(bytes: &[u8]) -> String {
+fn open_error(bytes: &[u8]) -> String {
     read(bytes).unwrap_err().to_string()
 }
 
-/// The position of the nth occurrence of some bytes.
+/// Returns the offset of the nth occurrence of some bytes.
 fn nth(bytes: &[u8], needle: &[u8], n: usize) -> usize {
     bytes
         .windows(needle.len())
@@ -63,7 +63,7 @@ const LOCAL: &[u8] = b"PK\x03\x04";
 const CENTRAL: &[u8] = b"PK\x01\x02";
 const END: &[u8] = b"PK\x05\x06";
 
-/// The sample with some bytes after the nth header of a kind put over.
+/// The sample with some bytes overwritten at an offset from the nth header of a kind.
 fn patched(kind: &[u8], n: usize, at: usize, with: &[u8]) -> Vec<u8> {
     let mut bytes = sample();
     let start = nth(&bytes, kind, n) + at;
@@ -72,7 +72,7 @@ fn patched(kind: &[u8], n: usize, at: usize, with: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn stored_deflated_and_folder_members_read_back() {
+fn stored_deflated_and_directory_members_are_read() {
     let expect = vec![
         ("a.txt".to_owned(), vec![b'a'; 999]),
         ("folder/".to_owned(), Vec::new()),
@@ -86,7 +86,7 @@ fn stored_deflated_and_folder_members_read_back() {
 }
 
 #[test]
-fn an_archive_cut_off_anywhere_is_an_error() {
+fn truncated_archives_are_errors() {
     let bytes = sample();
     for length in 0..bytes.len() {
         assert!(
@@ -97,7 +97,7 @@ fn an_archive_cut_off_anywhere_is_an_error() {
 }
 
 #[test]
-fn a_wrong_byte_anywhere_never_panics_and_never_changes_content_unseen() {
+fn wrong_bytes_never_panic_or_change_content_unnoticed() {
     let bytes = sample();
     let expect = read(&bytes).unwrap();
     for at in 0..bytes.len() {
@@ -116,9 +116,9 @@ fn a_wrong_byte_anywhere_never_panics_and_never_changes_content_unseen() {
 }
 
 #[test]
-fn bytes_before_and_behind_the_archive_are_an_error() {
+fn bytes_before_and_after_the_archive_are_an_error() {
     assert!(
-        fault(&[b"#!/bin/sh\n".as_slice(), &sample()].concat())
+        open_error(&[b"#!/bin/sh\n".as_slice(), &sample()].concat())
             .contains("does not end where it should")
     );
     assert!(matches!(
@@ -128,7 +128,7 @@ fn bytes_before_and_behind_the_archive_are_an_error() {
 }
 
 #[test]
-fn an_archive_comment_is_kept_apart() {
+fn archive_comments_are_separate() {
     let mut bytes = sample();
     let length = bytes.len();
     bytes[length - 2..].copy_from_slice(&5_u16.to_le_bytes());
@@ -140,13 +140,13 @@ fn an_archive_comment_is_kept_apart() {
 #[test]
 fn an_encrypted_member_is_refused() {
     assert_eq!(
-        fault(&patched(CENTRAL, 0, 8, &[1])),
+        open_error(&patched(CENTRAL, 0, 8, &[1])),
         "the member `a.txt` is encrypted"
     );
 }
 
 #[test]
-fn other_compressions_are_refused_by_name() {
+fn other_compression_methods_are_refused_by_name() {
     for (number, name) in [
         (12, "bzip2"),
         (14, "LZMA"),
@@ -156,16 +156,16 @@ fn other_compressions_are_refused_by_name() {
     ] {
         let expect =
             format!("the member `a.txt` is compressed by {name}, which installers do not read");
-        assert_eq!(fault(&patched(CENTRAL, 0, 10, &[number])), expect);
+        assert_eq!(open_error(&patched(CENTRAL, 0, 10, &[number])), expect);
     }
 }
 
 #[test]
-fn a_part_of_several_disks_is_refused() {
+fn split_archives_are_refused() {
     let expect = "it is one of several parts of a zip archive";
-    assert_eq!(fault(&patched(END, 0, 4, &[1])), expect);
-    assert_eq!(fault(&patched(END, 0, 8, &[9])), expect);
-    assert_eq!(fault(&patched(CENTRAL, 1, 34, &[1])), expect);
+    assert_eq!(open_error(&patched(END, 0, 4, &[1])), expect);
+    assert_eq!(open_error(&patched(END, 0, 8, &[9])), expect);
+    assert_eq!(open_error(&patched(CENTRAL, 1, 34, &[1])), expect);
 }
 
 #[test]
@@ -180,28 +180,34 @@ fn unsafe_names_are_refused() {
 }
 
 #[test]
-fn two_members_of_one_name_are_refused() {
+fn duplicate_names_are_refused() {
     assert_eq!(
-        fault(&written(&[("a", b"1", 0), ("b", b"", 0), ("a", b"2", 0)])),
+        open_error(&written(&[("a", b"1", 0), ("b", b"", 0), ("a", b"2", 0)])),
         "two members are named `a`"
     );
 }
 
 #[test]
-fn a_local_header_that_says_other_things_is_refused() {
+fn contradictory_local_headers_are_refused() {
     let differs = |what| {
         format!("the local header of `a.txt` gives another {what} than the central directory")
     };
-    assert_eq!(fault(&patched(LOCAL, 0, 30, b"b")), differs("name"));
-    assert_eq!(fault(&patched(LOCAL, 0, 8, &[0])), differs("compression"));
-    assert_eq!(fault(&patched(LOCAL, 0, 6, &[1])), differs("flags"));
-    assert_eq!(fault(&patched(LOCAL, 0, 22, &[1])), differs("size"));
-    assert_eq!(fault(&patched(LOCAL, 0, 18, &[1])), differs("size"));
-    assert_eq!(fault(&patched(LOCAL, 0, 14, &[1, 2, 3])), differs("CRC-32"));
+    assert_eq!(open_error(&patched(LOCAL, 0, 30, b"b")), differs("name"));
+    assert_eq!(
+        open_error(&patched(LOCAL, 0, 8, &[0])),
+        differs("compression")
+    );
+    assert_eq!(open_error(&patched(LOCAL, 0, 6, &[1])), differs("flags"));
+    assert_eq!(open_error(&patched(LOCAL, 0, 22, &[1])), differs("size"));
+    assert_eq!(open_error(&patched(LOCAL, 0, 18, &[1])), differs("size"));
+    assert_eq!(
+        open_error(&patched(LOCAL, 0, 14, &[1, 2, 3])),
+        differs("CRC-32")
+    );
 }
 
 #[test]
-fn members_that_share_bytes_are_refused() {
+fn overlapping_members_are_refused() {
     let mut bytes = sample();
     let (first, second) = (nth(&bytes, CENTRAL, 0), nth(&bytes, CENTRAL, 2));
     let offset = bytes[first + 42..first + 46].to_vec();
@@ -211,7 +217,7 @@ fn members_that_share_bytes_are_refused() {
         "the name there is another"
     );
 
-    // A member whose data holds a whole other member.
+    // A member whose data contains another member.
     let inner = written(&[("inner", b"x", 0)]);
     let local = &inner[..nth(&inner, CENTRAL, 0)];
     let mut writer_bytes = Vec::new();
@@ -241,7 +247,7 @@ fn members_that_share_bytes_are_refused() {
     let within = u32::try_from(30 + "outer".len()).unwrap();
     writer_bytes[central + 42..central + 46].copy_from_slice(&within.to_le_bytes());
     assert_eq!(
-        fault(&writer_bytes),
+        open_error(&writer_bytes),
         "the members `outer` and `inner` overlap"
     );
 }
@@ -261,7 +267,7 @@ fn a_symbolic_link_is_refused() {
         )
         .unwrap();
     writer.finish().unwrap();
-    assert!(fault(&bytes).starts_with("the member `lib.so` is a symbolic link"));
+    assert!(open_error(&bytes).starts_with("the member `lib.so` is a symbolic link"));
 }
 
 #[test]
@@ -271,13 +277,13 @@ fn damaged_data_is_found_by_its_crc() {
     let mut wrong = bytes.clone();
     wrong[at] = b'k';
     assert_eq!(
-        fault(&wrong),
+        open_error(&wrong),
         "the data of `a` is damaged: its CRC-32 is not the one in its header"
     );
 }
 
 #[test]
-fn data_that_inflates_to_more_than_its_header_says_stops_there() {
+fn inflating_stops_at_the_size_of_the_header() {
     let zeros = vec![0; 5000];
     let mut bytes = written(&[("bomb", &zeros, 9)]);
     for (kind, at) in [(LOCAL, 22), (CENTRAL, 24)] {
@@ -285,7 +291,7 @@ fn data_that_inflates_to_more_than_its_header_says_stops_there() {
         bytes[start..start + 4].copy_from_slice(&100_u32.to_le_bytes());
     }
     assert_eq!(
-        fault(&bytes),
+        open_error(&bytes),
         "the data of `bomb` is damaged: there is more of it than its header says"
     );
 }
@@ -329,7 +335,7 @@ fn a_count_or_size_beyond_the_file_allocates_nothing() {
     ] {
         assert!(read(&patched(END, 0, at, with)).is_err());
     }
-    assert!(fault(&patched(CENTRAL, 0, 28, &[0xff, 0xff])).contains("cut off"));
+    assert!(open_error(&patched(CENTRAL, 0, 28, &[0xff, 0xff])).contains("cut off"));
     assert!(read(&patched(CENTRAL, 0, 42, &[0xff, 0xff, 0xff, 0x7f])).is_err());
 }
 
@@ -350,7 +356,7 @@ fn data_descriptors_of_streamed_archives_are_read() {
         ]
     );
 
-    // Copied, they stand in ordinary headers.
+    // Copies have ordinary headers.
     let archive = ZipArchive::open(&bytes).unwrap();
     let mut copy = Vec::new();
     let mut writer = ZipWriter::new(&mut copy);
@@ -377,7 +383,7 @@ fn data_descriptors_of_streamed_archives_are_read() {
 }
 
 #[test]
-fn a_zip64_field_with_more_than_it_should_hold_is_read_and_noticed() {
+fn superfluous_zip64_values_are_read_and_noticed() {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     writer
         .start_file(
@@ -388,7 +394,7 @@ fn a_zip64_field_with_more_than_it_should_hold_is_read_and_noticed() {
     writer.write_all(b"small").unwrap();
     let bytes = writer.finish().unwrap().into_inner();
     assert_eq!(read(&bytes).unwrap(), [("a".to_owned(), b"small".to_vec())]);
-    // The same, with a field behind the central header that no slot asks for.
+    // A superfluous zip64 field in the central header, too.
     let plain = written(&[("a", b"x", 0)]);
     let (central, end) = (nth(&plain, CENTRAL, 0), nth(&plain, END, 0));
     let mut bytes = plain[..central + 47].to_vec();
@@ -400,10 +406,10 @@ fn a_zip64_field_with_more_than_it_should_hold_is_read_and_noticed() {
     assert!(ZipArchive::open(&bytes).unwrap().members()[0].has_inexact_zip64());
 }
 
-/// Bytes that are zero but for some stretches: a large file that takes no room.
+/// A large sparse file: bytes that are zero except for some ranges.
 #[derive(Default)]
 struct Sparse {
-    stretches: Vec<(u64, Vec<u8>)>,
+    ranges: Vec<(u64, Vec<u8>)>,
     size: u64,
 }
 
@@ -416,7 +422,7 @@ impl rock_bytes::ReadAt for Sparse {
         let length =
             usize::try_from((self.size - offset.min(self.size)).min(buffer.len() as u64)).unwrap();
         buffer[..length].fill(0);
-        for (start, bytes) in &self.stretches {
+        for (start, bytes) in &self.ranges {
             for (at, byte) in bytes.iter().enumerate() {
                 let position = start + at as u64;
                 if position >= offset && position < offset + length as u64 {
@@ -430,7 +436,7 @@ impl rock_bytes::ReadAt for Sparse {
 
 impl Write for Sparse {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.stretches.push((self.size, bytes.to_vec()));
+        self.ranges.push((self.size, bytes.to_vec()));
         self.size += bytes.len() as u64;
         Ok(bytes.len())
     }
@@ -441,7 +447,7 @@ impl Write for Sparse {
 }
 
 impl rock_bytes::Target for Sparse {
-    /// What is copied here is taken to be zeros.
+    /// Only zeros are copied.
     fn copy_from(
         &mut self,
         _: &dyn rock_bytes::ReadAt,
@@ -454,19 +460,15 @@ impl rock_bytes::Target for Sparse {
 
     fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> std::io::Result<()> {
         let start = self.size - back_bytes;
-        let (_, stretch) = self
-            .stretches
-            .iter_mut()
-            .find(|(at, _)| *at == start)
-            .unwrap();
-        stretch[..bytes.len()].copy_from_slice(bytes);
+        let (_, range_bytes) = self.ranges.iter_mut().find(|(at, _)| *at == start).unwrap();
+        range_bytes[..bytes.len()].copy_from_slice(bytes);
         Ok(())
     }
 }
 
 const LARGE: u64 = 5 << 30;
 
-/// An archive in which a stored member of 5 GiB lies between two small ones.
+/// An archive with a stored member of 5 GiB between two small ones.
 fn large() -> Sparse {
     let small = written(&[("first", b"1", 0), ("zeros", b"", 0), ("last", b"2", 0)]);
     let archive = ZipArchive::open(&small).unwrap();
@@ -498,7 +500,7 @@ fn large() -> Sparse {
 }
 
 #[test]
-fn a_member_of_5_gib_and_one_behind_it_need_zip64_and_are_found() {
+fn a_member_of_5_gib_and_one_after_it_need_zip64() {
     let sparse = large();
     let archive = ZipArchive::open(&sparse).unwrap();
     let sizes: Vec<u64> = archive
@@ -524,10 +526,10 @@ fn a_member_of_5_gib_and_one_behind_it_need_zip64_and_are_found() {
 }
 
 #[test]
-fn zip64_fields_hold_exactly_the_values_whose_slots_are_full() {
+fn zip64_fields_have_exactly_the_values_that_do_not_fit() {
     let sparse = large();
     let central = sparse
-        .stretches
+        .ranges
         .iter()
         .map(|(_, bytes)| bytes)
         .find(|bytes| bytes.starts_with(CENTRAL))
@@ -554,7 +556,7 @@ fn zip64_fields_hold_exactly_the_values_whose_slots_are_full() {
 }
 
 #[test]
-fn seventy_thousand_members_need_a_zip64_count_and_are_found() {
+fn seventy_thousand_members_need_a_zip64_count() {
     let mut bytes = Vec::new();
     let mut writer = ZipWriter::new(&mut bytes);
     for number in 0..70_000 {
@@ -572,13 +574,13 @@ fn seventy_thousand_members_need_a_zip64_count_and_are_found() {
 }
 
 #[test]
-fn a_table_of_contents_is_read_within_limits() {
+fn central_directories_have_limits() {
     use super::limits::{MAX_CENTRAL_BYTES, MAX_MEMBERS};
     let source = Sparse {
-        stretches: Vec::new(),
+        ranges: Vec::new(),
         size: 64 << 20,
     };
-    let told = |count, length| {
+    let error_message = |count, length| {
         let end = eocd::CentralDirectory {
             offset: 0,
             length,
@@ -590,35 +592,34 @@ fn a_table_of_contents_is_read_within_limits() {
             .to_string()
     };
     assert_eq!(
-        told(MAX_MEMBERS + 1, 46),
+        error_message(MAX_MEMBERS + 1, 46),
         "the archive has 262145 members; the limit is 262144"
     );
     assert_eq!(
-        told(1, MAX_CENTRAL_BYTES + 1),
+        error_message(1, MAX_CENTRAL_BYTES + 1),
         "the archive has 33554433 bytes of headers in its table of contents; the limit is 33554432"
     );
     for (count, length) in [(MAX_MEMBERS, 46), (1, MAX_CENTRAL_BYTES)] {
         assert_eq!(
-            told(count, length),
+            error_message(count, length),
             "the zip structure at byte 0 is damaged: expected a member header"
         );
     }
 }
 
-/// An archive of one member that was begun with a size, and of one behind it; nothing of the size
-/// is written but this.
-fn begun(size_bytes: u64, level: u32, data_bytes: u64) -> Sparse {
+/// An archive of a member that was begun with a size but has other data, and of a member after it.
+fn with_open_member(size_bytes: u64, level: u32, data_bytes: u64) -> Sparse {
     let mut sparse = Sparse::default();
     let mut writer = ZipWriter::new(&mut sparse);
     let options = MemberOptions {
         level,
         ..MemberOptions::default()
     };
-    let begun = writer.begin_member("big", size_bytes, &options).unwrap();
+    let open = writer.begin_member("big", size_bytes, &options).unwrap();
     writer.write_data(b"xyz").unwrap();
     let hole = data_bytes.saturating_sub(3);
     writer.skip(hole).unwrap();
-    writer.end_member(begun, 7).unwrap();
+    writer.end_member(open, 7).unwrap();
     writer.add("last", b"2", &options).unwrap();
     let length = writer.finish().unwrap();
     assert_eq!(length, sparse.size);
@@ -626,17 +627,17 @@ fn begun(size_bytes: u64, level: u32, data_bytes: u64) -> Sparse {
 }
 
 #[test]
-fn a_member_of_unknown_compressed_size_has_zip64_only_where_a_size_needs_it() {
+fn open_members_reserve_zip64_only_for_large_sizes() {
     for (size, level, data) in [
         (9 << 20, 6, 10 << 10),
         (LARGE, 6, LARGE / 1000),
         (LARGE, 0, LARGE),
         (LARGE, 6, LARGE + 99),
-        // It might have grown beyond 4 GiB, and did not; or did.
+        // It could have grown beyond 4 GiB.
         ((4 << 30) - 2, 6, 5 << 20),
         ((4 << 30) - 2, 6, (4 << 30) + 7),
     ] {
-        let sparse = begun(size, level, data);
+        let sparse = with_open_member(size, level, data);
         let archive = ZipArchive::open(&sparse).unwrap();
         let big = &archive.members()[0];
         let found = (
@@ -648,7 +649,7 @@ fn a_member_of_unknown_compressed_size_has_zip64_only_where_a_size_needs_it() {
         assert_eq!(found, (size, data, 7, false));
         assert_eq!(archive.read(&archive.members()[1], 9).unwrap(), b"2");
         let central = sparse
-            .stretches
+            .ranges
             .iter()
             .map(|(_, bytes)| bytes)
             .find(|bytes| bytes.starts_with(CENTRAL))
@@ -663,14 +664,14 @@ fn a_member_of_unknown_compressed_size_has_zip64_only_where_a_size_needs_it() {
 }
 
 #[test]
-fn data_that_outgrows_the_room_of_its_header_is_an_error() {
+fn data_that_outgrows_its_header_is_an_error() {
     let mut sparse = Sparse::default();
     let mut writer = ZipWriter::new(&mut sparse);
-    let begun = writer
+    let open = writer
         .begin_member("big", 100, &MemberOptions::default())
         .unwrap();
     writer.skip(5 << 30).unwrap();
-    assert!(writer.end_member(begun, 7).is_err());
+    assert!(writer.end_member(open, 7).is_err());
 }
 
 fn contents() -> impl Strategy<Value = Vec<(String, Vec<u8>, u32)>> {
@@ -685,7 +686,7 @@ fn contents() -> impl Strategy<Value = Vec<(String, Vec<u8>, u32)>> {
     )
     .prop_map(|members| {
         let names: std::collections::BTreeSet<String> = members.keys().cloned().collect();
-        // A folder has not the name of a file.
+        // No directory has the name of a file.
         let is_apart = |name: &str| {
             name.split_once('/')
                 .is_none_or(|(folder, _)| !names.contains(folder))
@@ -701,7 +702,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_is_written_reads_back_here_and_in_another_reader(members in contents()) {
+    fn archives_are_read_by_this_crate_and_by_zip(members in contents()) {
         let mut bytes = Vec::new();
         let mut writer = ZipWriter::new(&mut bytes);
         for (name, content, level) in &members {
@@ -721,7 +722,7 @@ proptest! {
     }
 
     #[test]
-    fn what_another_writer_wrote_reads_here_and_copies_whole(members in contents()) {
+    fn archives_of_zip_are_read_and_copied(members in contents()) {
         let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
         for (name, content, level) in &members {
             let options = zip::write::SimpleFileOptions::default().compression_method(

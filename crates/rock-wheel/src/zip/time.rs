@@ -64,7 +64,7 @@ mod tests {
     use super::DosTime;
 
     #[test]
-    fn times_are_moved_into_the_range_and_rounded_down() {
+    fn times_are_clamped_and_rounded_down() {
         let fields = |seconds| {
             let DosTime { date, time } = DosTime::from_epoch_s(seconds);
             (
