@@ -1,5 +1,6 @@
 //! Writes a copy of a wheel with a local version label to the working directory:
 //! `relabel dist/demo-1.0-py3-none-any.whl rocm6.2`.
+#![expect(clippy::print_stdout, reason = "the output of the example")]
 
 use std::{error::Error, path::Path};
 
@@ -13,20 +14,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let filename = Path::new(path).file_name().unwrap_or_default();
     let name = filename.to_string_lossy().parse()?;
-
     let file = PositionalFile::open(Path::new(path))?;
     let wheel = Wheel::open(&file)?;
     let plan = relabel(&wheel, &name, &label.parse()?, ExistingLabel::Replace)?;
     let output = plan.name.to_string();
     save::<Box<dyn Error>>(Path::new(&output), Existing::Keep, |target| {
-        rewrite(&wheel, &plan.edits, &RewriteOptions::default(), target)?;
-        Ok(())
+        Ok(rewrite(&wheel, &plan.edits, &RewriteOptions::default(), target).map(drop)?)
     })?;
     println!("{output}");
-
-    let findings = verify(&PositionalFile::open(Path::new(&output))?, &plan.name);
-    findings
-        .iter()
-        .for_each(|f| println!("{}: {}", f.code.id, f.message));
+    for finding in verify(&PositionalFile::open(Path::new(&output))?, &plan.name) {
+        println!("{}: {}", finding.code.id, finding.message);
+    }
     Ok(())
 }

@@ -423,7 +423,7 @@ fn with_record(from: &str, to: &str) -> Vec<u8> {
 fn rows_are_trusted_or_verified() {
     let outcome = |bytes: &Vec<u8>, record_check| {
         let options = RewriteOptions {
-            record_check: record_check,
+            record_check,
             ..RewriteOptions::default()
         };
         rewritten(bytes, &WheelEdits::default(), &options)
@@ -466,7 +466,7 @@ fn weak_hashes_are_replaced_with_a_warning() {
     let rewritten_with = |bytes: &Vec<u8>, record_check| {
         let (wheel, mut out) = (Wheel::open(bytes).unwrap(), Vec::new());
         let options = RewriteOptions {
-            record_check: record_check,
+            record_check,
             ..RewriteOptions::default()
         };
         let edits = WheelEdits::default();
@@ -527,7 +527,7 @@ fn weak_hashes_are_replaced_with_a_warning() {
                     &bytes,
                     &edits,
                     &RewriteOptions {
-                        record_check: record_check,
+                        record_check,
                         ..RewriteOptions::default()
                     },
                 )

@@ -94,7 +94,8 @@ fn unchanged_blocks_are_copied() {
     let middle = new.len() / 2;
     new[middle] ^= 0xff;
     new.extend_from_slice(&[7; 10_000]);
-    let changed_ranges = vec![middle as u64..middle as u64 + 1];
+    let start = middle as u64;
+    let changed_ranges: Vec<Range<u64>> = std::iter::once(start..start + 1).collect();
     let kept_bytes = old.len() as u64;
     let opened = ZipArchive::open(&archive).unwrap();
     let parts = plan_splice(&ChangedContent {
