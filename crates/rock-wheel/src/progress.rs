@@ -19,16 +19,16 @@ pub type ProgressCallback<'w> = dyn Fn(ByteProgress) + Sync + 'w;
 pub struct ProgressMeter<'w> {
     done_bytes: AtomicU64,
     total_bytes: u64,
-    watch: &'w ProgressCallback<'w>,
+    callback: &'w ProgressCallback<'w>,
 }
 
 impl<'w> ProgressMeter<'w> {
     /// Creates a counter at zero.
-    pub fn new(total_bytes: u64, watch: &'w ProgressCallback<'w>) -> Self {
+    pub fn new(total_bytes: u64, callback: &'w ProgressCallback<'w>) -> Self {
         Self {
             done_bytes: AtomicU64::new(0),
             total_bytes,
-            watch,
+            callback,
         }
     }
 
@@ -36,7 +36,7 @@ impl<'w> ProgressMeter<'w> {
     pub fn add(&self, bytes: u64) {
         if bytes > 0 {
             let done_bytes = self.done_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-            (self.watch)(ByteProgress {
+            (self.callback)(ByteProgress {
                 done_bytes,
                 total_bytes: self.total_bytes,
             });
@@ -48,7 +48,7 @@ impl std::fmt::Debug for ProgressMeter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "Meter({} of {})",
+            "ProgressMeter({} of {})",
             self.done_bytes.load(Ordering::Relaxed),
             self.total_bytes
         )

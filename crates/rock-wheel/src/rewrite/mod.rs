@@ -1,4 +1,7 @@
 //! Writes a wheel with edits; unchanged members are copied raw.
+//!
+//! **Invariant:** a new RECORD never hides a mismatch: changed members are verified against the old
+//! RECORD first.
 
 mod planned_member;
 mod record_checker;

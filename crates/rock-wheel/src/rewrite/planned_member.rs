@@ -28,8 +28,8 @@ impl PlannedMember<'_> {
     ///
     /// A changed member must have matched RECORD before, or its new row would hide a mismatch.
     pub(super) fn needs_check(&self, options: &RewriteOptions) -> bool {
-        let is_asked = self.content.is_some() || options.record_check == RecordCheck::AllMembers;
-        is_asked && !self.is_verified && self.member.is_some_and(|member| !member.is_dir())
+        let is_selected = self.content.is_some() || options.record_check == RecordCheck::AllMembers;
+        is_selected && !self.is_verified && self.member.is_some_and(|member| !member.is_dir())
     }
 
     /// Returns whether its row has no usable hash.

@@ -31,11 +31,11 @@ pub fn verify(source: &dyn ReadAt, name: &WheelName) -> Vec<Diagnostic> {
 pub fn verify_with_progress(
     source: &dyn ReadAt,
     name: &WheelName,
-    watch: &ProgressCallback<'_>,
+    progress: &ProgressCallback<'_>,
 ) -> Vec<Diagnostic> {
     match Wheel::open(source) {
-        Ok(wheel) => check(&wheel, name, &|_| false, watch),
-        Err(error) => check_without_dist_info(source, &error, name, watch),
+        Ok(wheel) => check(&wheel, name, &|_| false, progress),
+        Err(error) => check_without_dist_info(source, &error, name, progress),
     }
 }
 
@@ -55,10 +55,10 @@ fn check(
     wheel: &Wheel<'_>,
     name: &WheelName,
     is_known: &(dyn Fn(&ZipMember) -> bool + Sync),
-    watch: &ProgressCallback<'_>,
+    progress: &ProgressCallback<'_>,
 ) -> Vec<Diagnostic> {
     let mut findings = FindingCollector::new(name.to_string());
-    let meter = content_meter(wheel.archive(), watch);
+    let meter = content_meter(wheel.archive(), progress);
     members::check_container(wheel.archive(), &mut findings);
     members::check_record(wheel, is_known, &meter, &mut findings);
     metadata::check(wheel.headers(), name, &mut findings);
@@ -146,7 +146,7 @@ fn check_without_dist_info(
     source: &dyn ReadAt,
     error: &WheelError,
     name: &WheelName,
-    watch: &ProgressCallback<'_>,
+    progress: &ProgressCallback<'_>,
 ) -> Vec<Diagnostic> {
     let mut findings = FindingCollector::new(name.to_string());
     findings.push(error.diagnostic(&findings.wheel));
@@ -155,7 +155,7 @@ fn check_without_dist_info(
             WheelError::CorruptMember { member, .. } => member.as_str(),
             _ => "",
         };
-        let meter = content_meter(&archive, watch);
+        let meter = content_meter(&archive, progress);
         members::check_container(&archive, &mut findings);
         members::check_contents(&archive, reported, &meter, &mut findings);
         if let Ok(dist_info) = find_dist_info(&archive) {
@@ -174,10 +174,10 @@ fn check_without_dist_info(
 /// Creates a meter for reading the contents of all members.
 fn content_meter<'w>(
     archive: &ZipArchive<'_>,
-    watch: &'w ProgressCallback<'w>,
+    progress: &'w ProgressCallback<'w>,
 ) -> ProgressMeter<'w> {
     let total_bytes = archive.members().iter().map(ZipMember::size_bytes).sum();
-    ProgressMeter::new(total_bytes, watch)
+    ProgressMeter::new(total_bytes, progress)
 }
 
 /// Returns the first value of a required header, or a message that it is missing.

@@ -18,12 +18,12 @@ const LONG_BYTES: u64 = 4 << 20;
 /// A zip archive; opening checks all of its headers.
 ///
 /// ```
-/// use rock_wheel::{Archive, ZipWriter, zip::NewMember};
+/// use rock_wheel::{MemberOptions, ZipArchive, ZipWriter};
 /// let mut bytes = Vec::new();
 /// let mut writer = ZipWriter::new(&mut bytes);
-/// writer.add("a/b.txt", b"content", &NewMember::default())?;
+/// writer.add("a/b.txt", b"content", &MemberOptions::default())?;
 /// writer.finish()?;
-/// let archive = Archive::open(&bytes)?;
+/// let archive = ZipArchive::open(&bytes)?;
 /// let member = archive.member("a/b.txt").unwrap();
 /// assert_eq!(archive.read(member, 100)?, b"content");
 /// # Ok::<(), rock_wheel::WheelError>(())
@@ -167,7 +167,7 @@ impl std::fmt::Debug for ZipArchive<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "Archive({} members, {} bytes)",
+            "ZipArchive({} members, {} bytes)",
             self.members.len(),
             self.source.size_bytes()
         )

@@ -176,7 +176,7 @@ fn parse_member(
             reason,
         });
     }
-    // uv's stream.rs: `BadCrc32` and `BadUncompressedSize` of a folder.
+    // uv's stream.rs: `BadCrc32` and `BadUncompressedSize` of a directory.
     if name.ends_with('/') && (size_bytes > 0 || u32_at(fixed, 16) != 0) {
         return Err(damaged("there is content in the folder entry"));
     }

@@ -110,7 +110,7 @@ impl<'c> From<&'c [u8]> for MemberContent<'c> {
 
 impl std::fmt::Debug for MemberContent<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Content({} bytes)", self.size_bytes())
+        write!(f, "MemberContent({} bytes)", self.size_bytes())
     }
 }
 

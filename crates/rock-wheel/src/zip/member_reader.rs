@@ -32,14 +32,14 @@ pub(super) fn is_inflated_at_once(member: &ZipMember) -> bool {
 pub(super) fn inflate<'s>(
     source: &dyn ReadAt,
     member: &ZipMember,
-    spare: &'s Spare,
+    buffers: &'s Spare,
 ) -> io::Result<Buffer<'s>> {
     let damaged = |reason: &str| io::Error::new(io::ErrorKind::InvalidData, reason.to_owned());
     let length = |size_bytes| {
         usize::try_from(size_bytes).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
     };
-    let mut content = spare.take(length(member.size_bytes)?);
-    let mut compressed = spare.take(length(member.compressed_bytes)?);
+    let mut content = buffers.take(length(member.size_bytes)?);
+    let mut compressed = buffers.take(length(member.compressed_bytes)?);
     let (output, data) = (
         &mut content[..length(member.size_bytes)?],
         &mut compressed[..length(member.compressed_bytes)?],
