@@ -1,8 +1,6 @@
 //! Finding code for GPUs.
 
-use rock_matrix::codeobj::{
-    CompressedHeader, Depth, FileLayout, Inventory, Kpack, KpackReference, Scanner, Union,
-};
+use rock_matrix::codeobj::{CompressedHeader, Depth, FileLayout, Inventory, Kpack, KpackReference, Scanner, Union};
 use rock_matrix::elf::Elf;
 
 use crate::made;
@@ -10,9 +8,7 @@ use crate::made;
 /// A file in pieces of any size has the same inventory as in one. The first 8 bytes are sizes of
 /// pieces.
 pub fn bundle(bytes: &[u8]) {
-    let Some((sizes, file)) = bytes.split_first_chunk::<8>() else {
-        return;
-    };
+    let Some((sizes, file)) = bytes.split_first_chunk::<8>() else { return };
     for depth in [Depth::Tables, Depth::Everything] {
         let whole = scanned(file, depth, &[]);
         assert_eq!(scanned(file, depth, sizes), whole, "in pieces of {sizes:?}");
@@ -23,9 +19,7 @@ pub fn bundle(bytes: &[u8]) {
 /// A compressed bundle: the first byte says version and method, and whether the rest is the
 /// compressed data or what is to be compressed; the next 4 bytes are sizes of pieces.
 pub fn ccob(bytes: &[u8]) {
-    let Some(([kind, sizes @ ..], rest)) = bytes.split_first_chunk::<5>() else {
-        return;
-    };
+    let Some(([kind, sizes @ ..], rest)) = bytes.split_first_chunk::<5>() else { return };
     let (version, method) = (u16::from(kind % 3) + 1, u16::from(kind >> 2 & 1));
     let mut file = made::compressed(if kind >> 3 & 1 == 0 { rest } else { b"" }, version, method);
     if kind >> 3 & 1 != 0 {
@@ -60,10 +54,7 @@ pub fn kpack(bytes: &[u8]) {
             let _ = reference.matched("demo/libblas.so", archive);
         }
         let names = [reference.kernel_name.clone() + "#0"];
-        assert!(
-            reference.is_in(&names)
-                && reference.is_in(std::slice::from_ref(&reference.kernel_name))
-        );
+        assert!(reference.is_in(&names) && reference.is_in(std::slice::from_ref(&reference.kernel_name)));
     }
 }
 
@@ -94,19 +85,7 @@ fn layout(file: &[u8]) -> FileLayout {
 fn ask(inventory: &Inventory) {
     let mut union = Union::default();
     union.merge(inventory);
-    let _ = (
-        inventory.is_empty(),
-        inventory.targets(),
-        inventory.kinds(),
-        inventory.mismatches(),
-    );
-    let _ = (
-        inventory.packed_bytes(),
-        inventory.raw_bytes(),
-        inventory.code_object_versions(),
-    );
-    let _ = (
-        inventory.has_wrapper_mismatch(),
-        inventory.empty_bundles().count(),
-    );
+    let _ = (inventory.is_empty(), inventory.targets(), inventory.kinds(), inventory.mismatches());
+    let _ = (inventory.packed_bytes(), inventory.raw_bytes(), inventory.code_object_versions());
+    let _ = (inventory.has_wrapper_mismatch(), inventory.empty_bundles().count());
 }

@@ -39,8 +39,7 @@ pub fn elf(bytes: &[u8]) {
     }
     if let Ok(patch) = strip(&source) {
         let stripped = Patched::new(&source, &patch);
-        let again =
-            Elf::read(&stripped).expect("what could be read can be read when it is stripped");
+        let again = Elf::read(&stripped).expect("what could be read can be read when it is stripped");
         assert!(again.loads().eq(elf.loads()), "no segment moves");
     }
 }

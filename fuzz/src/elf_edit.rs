@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rock_matrix::bytes::ReadAt;
 use rock_matrix::elf::{
-    Elf, ElfEdits, LayoutFault, Patch, Patched, SearchPath, Segment, edit, made_for_fuzzing, tag,
-    verify,
+    Elf, ElfEdits, LayoutFault, Patch, Patched, SearchPath, Segment, edit, made_for_fuzzing, tag, verify,
 };
 
 /// How many bytes of the input choose the file and the edits.
@@ -30,9 +29,7 @@ const NAMES: [&str; 12] = [
 /// Edits a file twice. Byte 0 says whether the file is the rest of the input, or one that the next
 /// eight choose, with the rest as changes of single bytes.
 pub fn elf_edit(bytes: &[u8]) {
-    let Some((choices, rest)) = bytes.split_first_chunk::<CHOICES>() else {
-        return;
-    };
+    let Some((choices, rest)) = bytes.split_first_chunk::<CHOICES>() else { return };
     let mut source = rest.to_vec();
     let mut is_sound = false;
     if choices[0] & 1 == 0 {
@@ -45,14 +42,10 @@ pub fn elf_edit(bytes: &[u8]) {
     }
     let first = edits(&choices[9..16]);
     let second = edits(&choices[16..23]);
-    let Some(once) = edited(&source, &first, is_sound) else {
-        return;
-    };
+    let Some(once) = edited(&source, &first, is_sound) else { return };
     // A rename of a rename, or of what is removed, goes further the second time.
     let targets: BTreeSet<&String> = first.rename_needed.values().collect();
-    let is_chain = targets
-        .iter()
-        .any(|to| first.rename_needed.contains_key(*to) || first.remove_needed.contains(*to));
+    let is_chain = targets.iter().any(|to| first.rename_needed.contains_key(*to) || first.remove_needed.contains(*to));
     if !is_chain {
         let patch = edit(&once, &first).expect("the same edits are allowed again");
         assert!(patch.is_empty(), "the second time, nothing is left to do");
@@ -63,10 +56,7 @@ pub fn elf_edit(bytes: &[u8]) {
 fn edits(choices: &[u8]) -> ElfEdits {
     let name = |at: usize| NAMES[usize::from(choices[at]) % NAMES.len()].to_owned();
     let has = |bit: u8| choices[0] >> bit & 1 != 0;
-    let mut edits = ElfEdits {
-        soname: has(0).then(|| name(1)),
-        ..ElfEdits::default()
-    };
+    let mut edits = ElfEdits { soname: has(0).then(|| name(1)), ..ElfEdits::default() };
     if has(1) {
         edits.rename_needed = BTreeMap::from([(name(2), name(3))]);
     }
@@ -96,15 +86,10 @@ fn edited(source: &Vec<u8>, edits: &ElfEdits, is_sound: bool) -> Option<Vec<u8>>
         return None;
     }
     let mut bytes = vec![0; usize::try_from(patched.size_bytes()).expect("it is small")];
-    patched
-        .read_exact_at(&mut bytes, 0)
-        .expect("all of it can be read");
+    patched.read_exact_at(&mut bytes, 0).expect("all of it can be read");
 
     let after = verify(&bytes);
-    assert!(
-        after.iter().all(|fault| faults.contains(fault)),
-        "{after:?}"
-    );
+    assert!(after.iter().all(|fault| faults.contains(fault)), "{after:?}");
     check_bytes(source, &bytes, &patch);
     check_meaning(source, &bytes, edits);
     if !patch.is_empty() {
@@ -142,24 +127,16 @@ fn read(bytes: &[u8]) -> Elf {
 /// The edits are there, and all else says what it said.
 fn check_meaning(source: &Vec<u8>, bytes: &Vec<u8>, edits: &ElfEdits) {
     let (before, after) = (read(source), read(bytes));
-    let texts = |elf: &Elf, bytes: &Vec<u8>, tag: u64| {
-        elf.strings(bytes)
-            .and_then(|strings| elf.texts(&strings, tag))
-    };
+    let texts = |elf: &Elf, bytes: &Vec<u8>, tag: u64| elf.strings(bytes).and_then(|strings| elf.texts(&strings, tag));
     if let (Some(soname), Ok(found)) = (&edits.soname, texts(&after, bytes, tag::SONAME)) {
         assert_eq!(found.first(), Some(soname));
     }
-    if let (Some(path), Ok(rpath), Ok(runpath)) = (
-        edits.rpath.text(),
-        texts(&after, bytes, tag::RPATH),
-        texts(&after, bytes, tag::RUNPATH),
-    ) {
+    if let (Some(path), Ok(rpath), Ok(runpath)) =
+        (edits.rpath.text(), texts(&after, bytes, tag::RPATH), texts(&after, bytes, tag::RUNPATH))
+    {
         assert_eq!([rpath, runpath].concat(), [path]);
     }
-    if let (Ok(old), Ok(new)) = (
-        texts(&before, source, tag::NEEDED),
-        texts(&after, bytes, tag::NEEDED),
-    ) {
+    if let (Ok(old), Ok(new)) = (texts(&before, source, tag::NEEDED), texts(&after, bytes, tag::NEEDED)) {
         let expect: Vec<String> = old
             .into_iter()
             .filter(|name| !edits.remove_needed.contains(name))
@@ -177,18 +154,9 @@ fn check_meaning(source: &Vec<u8>, bytes: &Vec<u8>, edits: &ElfEdits) {
 fn check_growth(source: &[u8], bytes: &[u8], faults: &[LayoutFault]) {
     let elf = read(source);
     let align = elf.loads().map(|load| load.align).max().unwrap_or_default();
-    let end = elf
-        .loads()
-        .map(Segment::memory_end)
-        .max()
-        .unwrap_or_default();
+    let end = elf.loads().map(Segment::memory_end).max().unwrap_or_default();
     let room = usize::try_from(end.saturating_add(align.saturating_mul(2))).unwrap_or(usize::MAX);
     if faults.is_empty() && align <= 1 << 16 {
-        assert!(
-            bytes.len() < source.len().max(room).saturating_add(1 << 20),
-            "{} to {}",
-            source.len(),
-            bytes.len()
-        );
+        assert!(bytes.len() < source.len().max(room).saturating_add(1 << 20), "{} to {}", source.len(), bytes.len());
     }
 }

@@ -33,3 +33,4 @@ fn every_file_of_a_target_is_a_target() {
         "{targets:?}"
     );
 }
+

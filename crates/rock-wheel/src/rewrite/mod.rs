@@ -1,7 +1,7 @@
 //! Writes a wheel with edits; unchanged members are copied raw.
 //!
-//! **Invariant:** a new RECORD never hides a mismatch: changed members are verified against the old
-//! RECORD first.
+//! **Invariant:** a new RECORD never hides a mismatch: a changed member must match its row in the old
+//! RECORD.
 
 mod planned_member;
 mod record_checker;
