@@ -17,7 +17,7 @@ use super::{DosTime, MemberContent, MemberOptions, Wheel, WheelError, ZipMember,
 use crate::codes::wheel as codes;
 use planned_member::{PlannedMember, member_options, plan_members};
 use record_checker::{RecordChecker, WeakHashes};
-use rock_bytes::{Target, start_threads};
+use rock_bytes::Target;
 use rock_diagnostic::{Diagnostic, Place, Severity};
 
 /// Fewer bytes than this are verified in the calling thread, because starting the pool takes
@@ -179,10 +179,7 @@ impl WheelRewriter<'_> {
                 self.write_members(&members, &mut writer, &meter)?,
             )
         } else {
-            start_threads();
-            let mut weak_hashes = Ok(BTreeMap::new());
-            let new_rows = rayon::in_place_scope(|scope| {
-                scope.spawn(|_| weak_hashes = checker.check_all_in_parallel(&unverified));
+            let (weak_hashes, new_rows) = checker.check_during(&unverified, || {
                 self.write_members(&members, &mut writer, &meter)
             });
             let weak_hashes = weak_hashes.map_err(|error| count_weak_rows(error, &members))?;

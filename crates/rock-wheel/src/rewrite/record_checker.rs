@@ -9,6 +9,7 @@ use super::super::record_verifier::{RecordMismatch, compare_with_record, size_mi
 use super::super::{WheelError, ZipArchive, ZipMember};
 use super::RecordCheck;
 use super::planned_member::PlannedMember;
+use rock_bytes::start_threads;
 
 /// Members whose rows have no usable hash.
 pub(super) type WeakHashes<'p> = BTreeMap<&'p str, WeakHash>;
@@ -41,8 +42,23 @@ impl RecordChecker<'_> {
             .collect()
     }
 
+    /// Verifies members in rayon's threads, while the calling thread does other work.
+    pub(super) fn check_during<'p, R>(
+        &self,
+        members: &[&PlannedMember<'p>],
+        work: impl FnOnce() -> R,
+    ) -> (Result<WeakHashes<'p>, WheelError>, R) {
+        start_threads();
+        let mut weak_hashes = Ok(BTreeMap::new());
+        let result = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| weak_hashes = self.check_all_in_parallel(members));
+            work()
+        });
+        (weak_hashes, result)
+    }
+
     /// Verifies members in the threads of the pool, the largest first. Of several errors, returns the first in the archive.
-    pub(super) fn check_all_in_parallel<'p>(
+    fn check_all_in_parallel<'p>(
         &self,
         members: &[&PlannedMember<'p>],
     ) -> Result<WeakHashes<'p>, WheelError> {
