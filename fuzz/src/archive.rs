@@ -25,11 +25,17 @@ pub fn tar(bytes: &[u8]) {
         let start = usize::try_from(member.start).expect("it is in the input");
         assert_eq!(held, bytes[start..start + held.len()]);
         end = member.start + held.len() as u64;
-        assert!(member.path.is_none_or(|path| path.len() <= MAX_PATH_BYTES && !path.contains('\0')));
+        assert!(
+            member
+                .path
+                .is_none_or(|path| path.len() <= MAX_PATH_BYTES && !path.contains('\0'))
+        );
         match member.kind {
             // One that is cut off is noticed behind it.
             UnpackedKind::File { size_bytes, mode } => {
-                assert!(held.len() as u64 == size_bytes.min(length - member.start) && mode <= 0o7777);
+                assert!(
+                    held.len() as u64 == size_bytes.min(length - member.start) && mode <= 0o7777
+                );
             }
             UnpackedKind::Link(text) | UnpackedKind::Again(text) => {
                 assert!(text.len() <= MAX_PATH_BYTES && held.is_empty());
@@ -55,40 +61,67 @@ fn source_archive(tar: &[u8], is_complete: bool) {
     packed.write_all(tar).expect("memory takes all");
     let packed = packed.finish().expect("memory takes all");
     let findings = verify_tree_archive(packed.as_slice(), "a.tar.gz").expect("memory can be read");
-    assert!(is_complete || findings.iter().any(|finding| finding.code.name == "damaged-archive"));
+    assert!(
+        is_complete
+            || findings
+                .iter()
+                .any(|finding| finding.code.name == "damaged-archive")
+    );
     if findings.is_empty() {
         let read = each_member(tar, |member: Unpacked, _: &mut dyn Read| {
             let path = member.path.expect("names that are not UTF-8 are refused");
-            assert!(!path.starts_with('/') && path.split('/').all(|part| part != ".."), "{path:?}");
+            assert!(
+                !path.starts_with('/') && path.split('/').all(|part| part != ".."),
+                "{path:?}"
+            );
             assert!(!matches!(member.kind, UnpackedKind::Other(_)));
             Ok::<(), io::Error>(())
         });
         assert!(read.is_ok());
     }
-    let (project, version) = ("a".parse().expect("a project"), "1.0".parse().expect("a version"));
-    let of_distribution = verify_source_distribution(packed.as_slice(), "a-1.0.tar.gz", &project, &version);
+    let (project, version) = (
+        "a".parse().expect("a project"),
+        "1.0".parse().expect("a version"),
+    );
+    let of_distribution =
+        verify_source_distribution(packed.as_slice(), "a-1.0.tar.gz", &project, &version);
     assert!(of_distribution.expect("memory can be read").len() >= findings.len());
 }
 
 /// Listings: what was read reads the same when it was written.
 pub fn bucket(bytes: &[u8]) {
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
     let listed = match page(text) {
         Ok(listed) => listed,
         Err(why) => return assert!(!why.is_empty()),
     };
     assert!(listed.objects.len() <= MAX_FILES);
-    assert!(listed.objects.iter().all(|(key, _)| !key.contains(char::is_control)));
+    assert!(
+        listed
+            .objects
+            .iter()
+            .all(|(key, _)| !key.contains(char::is_control))
+    );
     assert_eq!(page(&written(&listed)), Ok(listed));
 }
 
 fn written(listed: &Page) -> String {
     let mut xml = String::from("<ListBucketResult>");
     for (key, size_bytes) in &listed.objects {
-        let _ = write!(xml, "<Contents><Key>{}</Key><Size>{size_bytes}</Size></Contents>", escaped(key));
+        let _ = write!(
+            xml,
+            "<Contents><Key>{}</Key><Size>{size_bytes}</Size></Contents>",
+            escaped(key)
+        );
     }
     if let Some(next) = &listed.next {
-        let _ = write!(xml, "<NextContinuationToken>{}</NextContinuationToken>", escaped(next));
+        let _ = write!(
+            xml,
+            "<NextContinuationToken>{}</NextContinuationToken>",
+            escaped(next)
+        );
     }
     xml + "</ListBucketResult>"
 }

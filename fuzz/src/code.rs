@@ -1,6 +1,9 @@
 //! Finding code for GPUs.
 
-use rock_matrix::codeobj::{CompressedHeader, Depth, FileLayout, Inventory, Kpack, KpackReference, Scanner, Union};
+use rock_matrix::codeobj::{
+    CodeInventory, CodeScanner, CompressedBundleHeader, FileLayout, InventoryTotals, KpackArchive,
+    KpackReference, ScanDepth,
+};
 use rock_matrix::elf::Elf;
 
 use crate::made;
@@ -8,8 +11,10 @@ use crate::made;
 /// A file in pieces of any size has the same inventory as in one. The first 8 bytes are sizes of
 /// pieces.
 pub fn bundle(bytes: &[u8]) {
-    let Some((sizes, file)) = bytes.split_first_chunk::<8>() else { return };
-    for depth in [Depth::Tables, Depth::Everything] {
+    let Some((sizes, file)) = bytes.split_first_chunk::<8>() else {
+        return;
+    };
+    for depth in [ScanDepth::Tables, ScanDepth::Headers] {
         let whole = scanned(file, depth, &[]);
         assert_eq!(scanned(file, depth, sizes), whole, "in pieces of {sizes:?}");
         ask(&whole);
@@ -19,7 +24,9 @@ pub fn bundle(bytes: &[u8]) {
 /// A compressed bundle: the first byte says version and method, and whether the rest is the
 /// compressed data or what is to be compressed; the next 4 bytes are sizes of pieces.
 pub fn ccob(bytes: &[u8]) {
-    let Some(([kind, sizes @ ..], rest)) = bytes.split_first_chunk::<5>() else { return };
+    let Some(([kind, sizes @ ..], rest)) = bytes.split_first_chunk::<5>() else {
+        return;
+    };
     let (version, method) = (u16::from(kind % 3) + 1, u16::from(kind >> 2 & 1));
     let mut file = made::compressed(if kind >> 3 & 1 == 0 { rest } else { b"" }, version, method);
     if kind >> 3 & 1 != 0 {
@@ -35,8 +42,8 @@ pub fn ccob(bytes: &[u8]) {
         let at = [8, 12, 16][usize::from(version) - 1];
         file[at..at + 4].copy_from_slice(&raw.to_le_bytes());
     }
-    let _ = CompressedHeader::parse(&file);
-    for depth in [Depth::Tables, Depth::Everything] {
+    let _ = CompressedBundleHeader::parse(&file);
+    for depth in [ScanDepth::Tables, ScanDepth::Headers] {
         let whole = scanned(&file, depth, &[]);
         assert_eq!(scanned(&file, depth, sizes), whole);
         ask(&whole);
@@ -45,21 +52,24 @@ pub fn ccob(bytes: &[u8]) {
 
 /// Archives of code, and what refers to them.
 pub fn kpack(bytes: &[u8]) {
-    if let Ok(kpack) = Kpack::read(&bytes.to_vec()) {
-        assert!(Kpack::is_kpack(bytes));
-        ask(&Inventory::of_kpack(&kpack, bytes.len() as u64));
+    if let Ok(kpack) = KpackArchive::read(&bytes.to_vec()) {
+        assert!(KpackArchive::is_kpack(bytes));
+        ask(&CodeInventory::from_kpack(&kpack, bytes.len() as u64));
     }
     if let Ok(reference) = KpackReference::parse(bytes) {
         for archive in ["demo/.kpack/blas_lib_gfx942.kpack", ".kpack/x.kpack"] {
-            let _ = reference.matched("demo/libblas.so", archive);
+            let _ = reference.matching_target("demo/libblas.so", archive);
         }
         let names = [reference.kernel_name.clone() + "#0"];
-        assert!(reference.is_in(&names) && reference.is_in(std::slice::from_ref(&reference.kernel_name)));
+        assert!(
+            reference.is_contained_in(&names)
+                && reference.is_contained_in(std::slice::from_ref(&reference.kernel_name))
+        );
     }
 }
 
-fn scanned(file: &[u8], depth: Depth, sizes: &[u8]) -> Inventory {
-    let mut scanner = Scanner::new(depth);
+fn scanned(file: &[u8], depth: ScanDepth, sizes: &[u8]) -> CodeInventory {
+    let mut scanner = CodeScanner::new(depth);
     let mut rest = file;
     if !sizes.is_empty() {
         for size in sizes.iter().cycle().take(4096) {
@@ -77,15 +87,27 @@ fn scanned(file: &[u8], depth: Depth, sizes: &[u8]) -> Inventory {
 fn layout(file: &[u8]) -> FileLayout {
     let source = file.to_vec();
     if let Ok(elf) = Elf::read(&source) {
-        return FileLayout::of_elf(&elf, &elf.sections(&source).unwrap_or_default());
+        return FileLayout::from_elf(&elf, &elf.sections(&source).unwrap_or_default());
     }
-    FileLayout::of_pe(&source).unwrap_or_else(FileLayout::other)
+    FileLayout::from_pe(&source).unwrap_or_else(FileLayout::other_file)
 }
 
-fn ask(inventory: &Inventory) {
-    let mut union = Union::default();
-    union.merge(inventory);
-    let _ = (inventory.is_empty(), inventory.targets(), inventory.kinds(), inventory.mismatches());
-    let _ = (inventory.packed_bytes(), inventory.raw_bytes(), inventory.code_object_versions());
-    let _ = (inventory.has_wrapper_mismatch(), inventory.empty_bundles().count());
+fn ask(inventory: &CodeInventory) {
+    let mut union = InventoryTotals::default();
+    union.add(inventory);
+    let _ = (
+        inventory.is_empty(),
+        inventory.targets(),
+        inventory.kinds(),
+        inventory.mismatches(),
+    );
+    let _ = (
+        inventory.packed_bytes(),
+        inventory.raw_bytes(),
+        inventory.code_object_versions(),
+    );
+    let _ = (
+        inventory.has_wrapper_mismatch(),
+        inventory.empty_bundles().count(),
+    );
 }

@@ -1,6 +1,6 @@
 //! Reading ELF files.
 
-use rock_matrix::elf::{Elf, Patched, is_elf, strip, tag, verify};
+use rock_matrix::elf::{Elf, PatchedFile, is_elf, strip, tag, verify};
 
 /// Reads everything that can be read of a file; what a strip leaves must be readable and no more
 /// faulty.
@@ -26,20 +26,24 @@ pub fn elf(bytes: &[u8]) {
     if let (Ok(symbols), Ok(count)) = (&symbols, count) {
         assert!(symbols.len() as u64 <= count && symbols.len() * 16 <= bytes.len());
     }
-    if let Ok(strings) = elf.strings(&source) {
+    if let Ok(strings) = elf.string_table(&source) {
         for tag in [tag::NEEDED, tag::SONAME, tag::RPATH, tag::RUNPATH] {
-            let _ = elf.texts(&strings, tag);
+            let _ = elf.dynamic_strings(&strings, tag);
         }
         let _ = elf.version_needs(&source, &strings);
         let names = ["PyInit_demo", "sample", ""].map(str::to_owned);
-        let _ = elf.defined_function(&source, &strings, &names);
+        let _ = elf.find_defined_function(&source, &strings, &names);
         for symbol in symbols.iter().flatten() {
-            let _ = strings.text(symbol.name.into());
+            let _ = strings.get(symbol.name.into());
         }
     }
     if let Ok(patch) = strip(&source) {
-        let stripped = Patched::new(&source, &patch);
-        let again = Elf::read(&stripped).expect("what could be read can be read when it is stripped");
-        assert!(again.loads().eq(elf.loads()), "no segment moves");
+        let stripped = PatchedFile::new(&source, &patch);
+        let again =
+            Elf::read(&stripped).expect("what could be read can be read when it is stripped");
+        assert!(
+            again.load_segments().eq(elf.load_segments()),
+            "no segment moves"
+        );
     }
 }

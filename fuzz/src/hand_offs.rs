@@ -10,14 +10,21 @@ use rock_matrix::render;
 /// A plan: it is refused with a place in its text, or no job of it ends a line of a script or adds
 /// an option to a container.
 pub fn plan(bytes: &[u8]) {
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
     let source = Source::new("plan.json", text);
     let mut sink = Sink::new();
     let Some(saved) = read_saved(&source, &mut sink) else {
         let found = sink.finish();
-        assert!(!found.is_empty() && found.iter().all(|one| one.code.id == "P018"), "{found:?}");
+        assert!(
+            !found.is_empty() && found.iter().all(|one| one.code.id == "P018"),
+            "{found:?}"
+        );
         for label in found.iter().flat_map(|one| &one.labels) {
-            let Place::Text { span, .. } = &label.place else { panic!("{label:?}") };
+            let Place::Text { span, .. } = &label.place else {
+                panic!("{label:?}")
+            };
             assert!(text.is_char_boundary(span.start) && span.start <= text.len());
         }
         return;
@@ -41,8 +48,15 @@ pub fn plan(bytes: &[u8]) {
         let argv = container::argv(job, &container);
         let at = argv.len() - 3;
         assert!(argv[at] == *image && !image.starts_with('-'), "{argv:?}");
-        assert!(argv.iter().all(|word| !word.contains(char::is_control)), "{argv:?}");
-        assert!(render::docker(job, &container).lines().all(|line| !line.contains(char::is_control)));
+        assert!(
+            argv.iter().all(|word| !word.contains(char::is_control)),
+            "{argv:?}"
+        );
+        assert!(
+            render::docker(job, &container)
+                .lines()
+                .all(|line| !line.contains(char::is_control))
+        );
     }
 }
 
@@ -52,7 +66,12 @@ pub fn page(bytes: &[u8]) {
     let links = html.matches(['a', 'A']).count();
     assert!(linked_files(&html).len() <= links && linked_rocm_indexes(&html).len() <= links);
     for version in linked_rocm_indexes(&html) {
-        assert!(version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'), "{version}");
+        assert!(
+            version
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'.'),
+            "{version}"
+        );
     }
     if let Ok(found) = metadata_in(&html) {
         assert!(found.len() <= bytes.len());

@@ -14,8 +14,14 @@ pub fn tars() -> Vec<Vec<u8>> {
         ("a/link", MemberKind::Link(&long), None),
     ];
     for (path, kind, content) in members {
-        let member = Member { path, kind, mode: 0o644, time_s: 315_532_800 };
-        let content = content.map(|content| Box::new(content) as Box<dyn rock_matrix::bytes::ReadAt>);
+        let member = Member {
+            path,
+            kind,
+            mode: 0o644,
+            time_s: 315_532_800,
+        };
+        let content =
+            content.map(|content| Box::new(content) as Box<dyn rock_matrix::bytes::ReadAt>);
         made.push(&member, content).expect("its paths are sound");
     }
     let made = made.finish();
@@ -23,22 +29,50 @@ pub fn tars() -> Vec<Vec<u8>> {
     made.read_exact_at(&mut whole, 0).expect("it is in memory");
     let file = block(b'0', "file", b"content");
     let pax = |records: &[(&str, &str)]| {
-        let records: String = records.iter().map(|(key, value)| record(key, value)).collect();
+        let records: String = records
+            .iter()
+            .map(|(key, value)| record(key, value))
+            .collect();
         block(b'x', "PaxHeaders/file", records.as_bytes())
     };
-    let global = block(b'g', "pax_global_header", record("comment", &"0".repeat(40)).as_bytes());
+    let global = block(
+        b'g',
+        "pax_global_header",
+        record("comment", &"0".repeat(40)).as_bytes(),
+    );
     let link = block(b'2', "link", b"");
     vec![
         whole,
         [global, file.clone()].concat(),
-        [pax(&[("path", &long), ("mtime", "1.5"), ("size", "7")]), file.clone()].concat(),
+        [
+            pax(&[("path", &long), ("mtime", "1.5"), ("size", "7")]),
+            file.clone(),
+        ]
+        .concat(),
         [pax(&[("linkpath", "else/where"), ("path", "")]), link].concat(),
-        [pax(&[("GNU.sparse.major", "1"), ("GNU.sparse.name", "real")]), file.clone()].concat(),
-        [pax(&[("GNU.sparse.size", "9"), ("GNU.sparse.map", "0,7")]), file].concat(),
+        [
+            pax(&[("GNU.sparse.major", "1"), ("GNU.sparse.name", "real")]),
+            file.clone(),
+        ]
+        .concat(),
+        [
+            pax(&[("GNU.sparse.size", "9"), ("GNU.sparse.map", "0,7")]),
+            file,
+        ]
+        .concat(),
         block(b'S', "sparse", b"data"),
-        [block(b'L', "././@LongLink", b"name\0"), block(b'K', "././@LongLink", b"text\0"), block(b'1', "x", b"")]
-            .concat(),
-        [block(b'3', "device", b""), block(b'6', "pipe", b""), block(b'7', "continuous", b"x")].concat(),
+        [
+            block(b'L', "././@LongLink", b"name\0"),
+            block(b'K', "././@LongLink", b"text\0"),
+            block(b'1', "x", b""),
+        ]
+        .concat(),
+        [
+            block(b'3', "device", b""),
+            block(b'6', "pipe", b""),
+            block(b'7', "continuous", b"x"),
+        ]
+        .concat(),
     ]
 }
 
@@ -51,7 +85,11 @@ fn block(kind: u8, name: &str, content: &[u8]) -> Vec<u8> {
     header[124..136].copy_from_slice(format!("{:011o}\0", content.len()).as_bytes());
     header[148..156].fill(b' ');
     header[156] = kind;
-    header[257..265].copy_from_slice(if kind.is_ascii_uppercase() { b"ustar  \0" } else { b"ustar\x0000" });
+    header[257..265].copy_from_slice(if kind.is_ascii_uppercase() {
+        b"ustar  \0"
+    } else {
+        b"ustar\x0000"
+    });
     let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
     header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
     let mut bytes = [&header, content].concat();

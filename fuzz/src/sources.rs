@@ -6,11 +6,16 @@ use rock_matrix::source::related::{RelatedCommits, Strictness};
 
 /// CMake files: every statement lies in the text, in order, and blocks never count twice.
 pub fn cmake(bytes: &[u8]) {
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
     let script = Script::parse(text);
     let mut end = 0;
     for set in &script.sets {
-        assert!(end <= set.span.start && set.span.start < set.span.end, "{set:?}");
+        assert!(
+            end <= set.span.start && set.span.start < set.span.end,
+            "{set:?}"
+        );
         end = set.span.end;
         assert!(text[set.span.clone()].ends_with(')'), "{set:?}");
         assert!(set.line >= 1 && set.line <= text.matches('\n').count() + 1);
@@ -20,7 +25,9 @@ pub fn cmake(bytes: &[u8]) {
 
 /// `related_commits`: what is not a row is told, and a row has a commit.
 pub fn related_commits(bytes: &[u8]) {
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
     let source = Source::new("related_commits", text);
     let mut sink = Sink::new();
     let strict = RelatedCommits::parse(&source, Strictness::Strict, &mut sink);

@@ -3,7 +3,7 @@
 use rock_matrix::bytes::{ReadAt, in_memory};
 use rock_matrix::wheel::record::{Record, RecordRow};
 use rock_matrix::wheel::zip::MemberOptions;
-use rock_matrix::wheel::{ZipArchive, MemberView, Wheel, ZipWriter, read_metadata, verify};
+use rock_matrix::wheel::{MemberView, Wheel, ZipArchive, ZipWriter, read_metadata, verify};
 
 use crate::{INFO, WHEEL};
 
@@ -28,7 +28,11 @@ pub fn zip(bytes: &[u8]) {
         }
     };
     for member in archive.members() {
-        assert!(archive.member(member.name()).is_some_and(|other| other.name() == member.name()));
+        assert!(
+            archive
+                .member(member.name())
+                .is_some_and(|other| other.name() == member.name())
+        );
     }
     for member in archive.members().iter().take(MOST_MEMBERS) {
         let whole = archive.read(member, MOST_BYTES);
@@ -39,9 +43,20 @@ pub fn zip(bytes: &[u8]) {
         let stream = archive.stream(member, &mut |piece| streamed += piece.len() as u64);
         assert!(streamed <= member.size_bytes());
         let mut seen = Vec::new();
-        let view = MemberView::new(&archive, member, &in_memory, Some(Box::new(|piece| seen.extend_from_slice(piece))));
+        let view = MemberView::new(
+            &archive,
+            member,
+            &in_memory,
+            Some(Box::new(|piece| seen.extend_from_slice(piece))),
+        );
         let size = member.size_bytes();
-        for (at, length) in [(0, 64), (size / 2, 100), (size.saturating_sub(9), 20), (7, 5000), (size / 3, 1)] {
+        for (at, length) in [
+            (0, 64),
+            (size / 2, 100),
+            (size.saturating_sub(9), 20),
+            (7, 5000),
+            (size / 3, 1),
+        ] {
             let mut buffer = vec![0; length];
             match (view.read_at(&mut buffer, at), &whole) {
                 (Ok(0), _) => assert!(at >= size),
@@ -73,17 +88,34 @@ fn wheel(texts: &[u8], is_recorded: bool) -> Vec<u8> {
         files.push((format!("{INFO}/{name}"), parts.next().unwrap_or_default()));
     }
     let mut record = parts.next().unwrap_or_default().to_vec();
-    files.push(("demo/__init__.py".to_owned(), parts.next().unwrap_or_default()));
+    files.push((
+        "demo/__init__.py".to_owned(),
+        parts.next().unwrap_or_default(),
+    ));
     let path = format!("{INFO}/RECORD");
     if is_recorded {
-        let rows = files.iter().map(|(name, content)| RecordRow::for_content(name, content));
-        record = Record { rows: rows.chain([RecordRow::without_hash(&path)]).collect() }.to_bytes();
+        let rows = files
+            .iter()
+            .map(|(name, content)| RecordRow::for_content(name, content));
+        record = Record {
+            rows: rows.chain([RecordRow::without_hash(&path)]).collect(),
+        }
+        .to_bytes();
     }
     files.push((path, &record));
     let mut bytes = Vec::new();
     let mut writer = ZipWriter::new(&mut bytes);
     for (name, content) in &files {
-        writer.add(name, content, &MemberOptions { level: 1, ..MemberOptions::default() }).expect("memory takes everything");
+        writer
+            .add(
+                name,
+                content,
+                &MemberOptions {
+                    level: 1,
+                    ..MemberOptions::default()
+                },
+            )
+            .expect("memory takes everything");
     }
     writer.finish().expect("memory takes everything");
     bytes

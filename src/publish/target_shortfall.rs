@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::{Asset, Particulars};
-use crate::codeobj::{Target, TargetDifference};
+use crate::codeobj::{CodeTarget, TargetDifference};
 use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
@@ -14,8 +14,8 @@ use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
 /// The targets of a job for which a wheel has no code, though it has code for others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetShortfall {
-    missing: Vec<Target>,
-    held: BTreeSet<Target>,
+    missing: Vec<CodeTarget>,
+    held: BTreeSet<CodeTarget>,
 }
 
 impl TargetShortfall {
@@ -28,7 +28,7 @@ impl TargetShortfall {
         compat: &Compat,
     ) -> Option<Self> {
         let package = compat.device_package(distribution);
-        let is_own = |target: &Target| {
+        let is_own = |target: &CodeTarget| {
             let must_hold = |gfx| {
                 package
                     .as_ref()
@@ -39,8 +39,8 @@ impl TargetShortfall {
         let targets = |texts: &[String]| {
             texts
                 .iter()
-                .map(|text| Target::from_text(text))
-                .collect::<BTreeSet<Target>>()
+                .map(|text| CodeTarget::from_text(text))
+                .collect::<BTreeSet<CodeTarget>>()
         };
         let (planned, held) = (
             targets(planned).into_iter().filter(is_own).collect(),
@@ -52,7 +52,7 @@ impl TargetShortfall {
 
     /// Says of a wheel what it lacks, and what it has.
     fn finding(&self, message: impl FnOnce(&str) -> String) -> Diagnostic {
-        let list = |targets: &mut dyn Iterator<Item = &Target>| {
+        let list = |targets: &mut dyn Iterator<Item = &CodeTarget>| {
             targets
                 .map(ToString::to_string)
                 .collect::<Vec<_>>()

@@ -130,8 +130,11 @@ mod tests {
             .bytes();
             assert_eq!(verify(&bytes), []);
             let elf = Elf::read(&bytes).unwrap();
-            let strings = elf.strings(&bytes).unwrap();
-            assert_eq!(elf.texts(&strings, tag::NEEDED).unwrap(), ["libx.so.7"]);
+            let strings = elf.string_table(&bytes).unwrap();
+            assert_eq!(
+                elf.dynamic_strings(&strings, tag::NEEDED).unwrap(),
+                ["libx.so.7"]
+            );
             let (soname, search) = (Some("libx.so".to_owned()), Some("$ORIGIN".to_owned()));
             assert_eq!(
                 Shape::read(&bytes).unwrap(),

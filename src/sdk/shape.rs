@@ -2,7 +2,7 @@
 
 use super::Shape;
 use crate::bytes::ReadAt;
-use crate::elf::{Class, Elf, ElfError, Endian, is_elf, machine, segment_type, tag};
+use crate::elf::{Elf, ElfClass, ElfError, Endianness, is_elf, machine, segment_type, tag};
 
 /// `ET_EXEC` and `ET_DYN` (gABI, chapter 4, `e_type`).
 const EXECUTABLE: u16 = 2;
@@ -24,15 +24,15 @@ impl Shape {
         }
         let elf = Elf::read(source)?;
         let header = elf.header();
-        let is_ours = header.format.class == Class::Elf64
-            && header.format.endian == Endian::Little
+        let is_ours = header.format.class == ElfClass::Elf64
+            && header.format.endianness == Endianness::Little
             && matches!(header.machine, machine::X86_64 | machine::AARCH64);
-        if !is_ours || !matches!(header.kind, EXECUTABLE | SHARED) || elf.is_debug_alone(source) {
+        if !is_ours || !matches!(header.kind, EXECUTABLE | SHARED) || elf.is_debug_only(source) {
             return Ok(Self::Data);
         }
-        let strings = elf.strings(source)?;
+        let strings = elf.string_table(source)?;
         let text = |tag| {
-            elf.texts(&strings, tag)
+            elf.dynamic_strings(&strings, tag)
                 .map(|texts| texts.into_iter().next())
         };
         // A loader that finds a RUNPATH does not look at RPATH (ld.so(8)).
@@ -44,9 +44,9 @@ impl Shape {
         let is_dynamic = elf.segment(segment_type::DYNAMIC).is_some();
         let is_interpreted = elf.segment(segment_type::INTERP).is_some();
         Ok(
-            if elf.says_program() || (is_interpreted && soname.is_none()) {
+            if elf.is_executable() || (is_interpreted && soname.is_none()) {
                 // No loader reads the search path of a program that is linked statically.
-                let is_linked = is_interpreted && elf.value(tag::STRTAB).is_some();
+                let is_linked = is_interpreted && elf.dynamic_value(tag::STRTAB).is_some();
                 Self::Program {
                     machine: header.machine,
                     is_dynamic: is_linked,

@@ -8,7 +8,8 @@ use std::process::Command;
 
 use rock_matrix::bytes::ReadAt;
 use rock_matrix::elf::{
-    Elf, ElfEdits, Patched, SearchPath, edit, segment_flag, segment_type, strip, tag, verify,
+    Elf, ElfEdits, PatchedFile, SearchPathEdit, edit, segment_flag, segment_type, strip, tag,
+    verify,
 };
 
 use crate::support::Project;
@@ -183,13 +184,13 @@ fn repair() -> ElfEdits {
             "libdep-0123abcd.so.1".to_owned(),
         )]),
         remove_needed: ["libpython3.12.so.1.0".to_owned()].into(),
-        rpath: SearchPath::Rpath("$ORIGIN/libs".to_owned()),
+        rpath: SearchPathEdit::Rpath("$ORIGIN/libs".to_owned()),
     }
 }
 
 fn rpath(text: &str) -> ElfEdits {
     ElfEdits {
-        rpath: SearchPath::Rpath(text.to_owned()),
+        rpath: SearchPathEdit::Rpath(text.to_owned()),
         ..ElfEdits::default()
     }
 }
@@ -227,14 +228,14 @@ fn check_library(workshop: &Workshop, library: &Path) {
         &twice,
         &cleared,
         &ElfEdits {
-            rpath: SearchPath::Clear,
+            rpath: SearchPathEdit::Remove,
             ..ElfEdits::default()
         },
     );
     let refused = workshop.answer(&cleared).unwrap_err();
     assert!(refused.contains("libdep-0123abcd.so.1"), "{refused}");
     let runpath = ElfEdits {
-        rpath: SearchPath::Runpath("$ORIGIN/libs".to_owned()),
+        rpath: SearchPathEdit::Runpath("$ORIGIN/libs".to_owned()),
         ..ElfEdits::default()
     };
     edit_file(&cleared, &once, &runpath);
@@ -298,9 +299,12 @@ fn libraries_of_lld_load_after_every_edit() {
     let source = std::fs::read(&library).unwrap();
     let (before, after) = (
         Elf::read(&source).unwrap(),
-        Elf::read(&Patched::new(&source, &patch)).unwrap(),
+        Elf::read(&PatchedFile::new(&source, &patch)).unwrap(),
     );
-    assert_eq!(before.dynamic_slots(), before.dynamic().len() as u64 + 1);
+    assert_eq!(
+        before.dynamic_slots(),
+        before.dynamic_entries().len() as u64 + 1
+    );
     let address = |elf: &Elf| elf.segment(segment_type::DYNAMIC).unwrap().address;
     assert_ne!(address(&before), address(&after));
     let symbols = run(Command::new("readelf")
@@ -364,7 +368,7 @@ fn check_program(workshop: &Workshop, program: &[u8]) {
     save(&program.to_vec(), &before);
     edit_file(&before, &once, &repair());
     edit_file(&once, &twice, &rpath("$ORIGIN/nowhere:$ORIGIN/libs"));
-    let first = |elf: &Elf| *elf.loads().next().unwrap();
+    let first = |elf: &Elf| *elf.load_segments().next().unwrap();
     let source = Elf::read(&program.to_vec()).unwrap();
     for path in [&once, &twice] {
         assert_eq!(
@@ -393,7 +397,7 @@ fn a_library_is_stripped_and_then_edited() {
         let source = std::fs::read(&library).unwrap();
         let patch = strip(&source).unwrap();
         let stripped = workshop.path("libsample-stripped.so");
-        save(&Patched::new(&source, &patch), &stripped);
+        save(&PatchedFile::new(&source, &patch), &stripped);
         assert_eq!(warnings(&stripped), [""; 0]);
         let size = std::fs::metadata(&stripped).unwrap().len();
         assert!(
@@ -408,7 +412,7 @@ fn a_library_is_stripped_and_then_edited() {
         edit_file(&library, &once, &repair());
         let edited = std::fs::read(&once).unwrap();
         let late = workshop.path("libsample-late.so");
-        save(&Patched::new(&edited, &strip(&edited).unwrap()), &late);
+        save(&PatchedFile::new(&edited, &strip(&edited).unwrap()), &late);
         assert_eq!(
             (workshop.answer(&late), warnings(&late)),
             (Ok("42".to_owned()), vec![])
@@ -480,7 +484,7 @@ fn exceptions_fly_through_a_grafted_libstdcxx() {
     assert_eq!(workshop.answer(&edited), Ok("42".to_owned()));
     let elf = std::fs::read(&edited).unwrap();
     let elf = (Elf::read(&elf).unwrap(), elf);
-    let strings = elf.0.strings(&elf.1).unwrap();
+    let strings = elf.0.string_table(&elf.1).unwrap();
     let needs = elf.0.version_needs(&elf.1, &strings).unwrap();
     assert!(needs.iter().any(|need| need.library == name), "{needs:?}");
 }
@@ -576,7 +580,7 @@ fn libraries_of_other_machines_have_no_fault_after_edits() {
         let bytes = std::fs::read(&twice).unwrap();
         let elf = Elf::read(&bytes).unwrap();
         let needs = elf
-            .version_needs(&bytes, &elf.strings(&bytes).unwrap())
+            .version_needs(&bytes, &elf.string_table(&bytes).unwrap())
             .unwrap();
         assert_eq!(needs[0].library, "libdep-0123abcd.so.1", "{target}");
     }
@@ -592,7 +596,7 @@ fn static_programs_are_left_as_they_are() {
     let bytes = std::fs::read(workshop.compile("static", &["static.c", "-static"])).unwrap();
     assert_eq!(verify(&bytes), []);
     let names = ElfEdits {
-        rpath: SearchPath::Clear,
+        rpath: SearchPathEdit::Remove,
         ..repair()
     };
     assert!(
@@ -608,6 +612,6 @@ fn static_programs_are_left_as_they_are() {
     );
     assert!(edit(&bytes, &rpath("$ORIGIN")).is_err());
     let elf = Elf::read(&bytes).unwrap();
-    assert_eq!(elf.value(tag::NEEDED), None);
+    assert_eq!(elf.dynamic_value(tag::NEEDED), None);
     assert!(bytes.size_bytes() > 0);
 }

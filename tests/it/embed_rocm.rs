@@ -476,7 +476,7 @@ fn libraries_for_linux_search_rocm_in_the_wheel_first() {
     let searched = |path: &str| {
         let file: &dyn ReadAt = &fat[path];
         let elf = Elf::read(file).unwrap();
-        elf.texts(&elf.strings(file).unwrap(), tag::RUNPATH)
+        elf.dynamic_strings(&elf.string_table(file).unwrap(), tag::RUNPATH)
             .unwrap()
     };
     assert_eq!(

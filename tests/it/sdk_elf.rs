@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rock_matrix::elf::{Elf, Segment, segment_flag, segment_type, verify};
+use rock_matrix::elf::{Elf, ProgramHeader, segment_flag, segment_type, verify};
 
 use crate::support::Project;
 use crate::support::artifacts::Artifacts;
@@ -142,8 +142,8 @@ fn no_name_changes_that_shares_its_end_with_a_search_path() {
         "one string is the end of the other"
     );
     let elf = Elf::read(&library).unwrap();
-    let strings = elf.strings(&library).unwrap();
-    let told = |tag| elf.texts(&strings, tag).unwrap();
+    let strings = elf.string_table(&library).unwrap();
+    let told = |tag| elf.dynamic_strings(&strings, tag).unwrap();
     assert_eq!(told(rock_matrix::elf::tag::RUNPATH), ["$ORIGIN/llvm/lib"]);
     let path = "lib/libshared.so.1".to_owned();
     let before = folder.path().join("before.so");
@@ -199,7 +199,7 @@ fn programs_run_from_the_package_and_keep_what_old_kernels_need() {
         }
     }
     let (_project, root) = unpacked(&files);
-    let first = |elf: &Elf| *elf.loads().next().unwrap();
+    let first = |elf: &Elf| *elf.load_segments().next().unwrap();
     for (path, before) in &files {
         let file = root.join(path);
         assert_eq!(
@@ -214,7 +214,11 @@ fn programs_run_from_the_package_and_keep_what_old_kernels_need() {
         assert_eq!(verify(&bytes), [], "{path}");
         assert_eq!(first(&after), first(&before), "{path}");
         assert_eq!(first(&after).flags & segment_flag::WRITE, 0, "{path}");
-        let lowest = |elf: &Elf| elf.loads().map(|load: &Segment| load.address).min();
+        let lowest = |elf: &Elf| {
+            elf.load_segments()
+                .map(|load: &ProgramHeader| load.address)
+                .min()
+        };
         assert_eq!(lowest(&after), lowest(&before), "{path}");
         let headers = after.segment(segment_type::PHDR).unwrap();
         assert_eq!(

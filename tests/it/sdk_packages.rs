@@ -74,10 +74,12 @@ pub fn devel(project: &Project) -> Vec<(String, Option<String>)> {
 fn rpath(bytes: &[u8]) -> String {
     let bytes = bytes.to_vec();
     let elf = Elf::read(&bytes).unwrap();
-    let strings = elf.strings(&bytes).unwrap();
-    assert_eq!(elf.value(tag::RUNPATH), None);
+    let strings = elf.string_table(&bytes).unwrap();
+    assert_eq!(elf.dynamic_value(tag::RUNPATH), None);
     assert_eq!(verify(&bytes), []);
-    elf.texts(&strings, tag::RPATH).unwrap().join(" and ")
+    elf.dynamic_strings(&strings, tag::RPATH)
+        .unwrap()
+        .join(" and ")
 }
 
 /// TK1: a split build gives exactly these files.

@@ -33,4 +33,3 @@ fn every_file_of_a_target_is_a_target() {
         "{targets:?}"
     );
 }
-

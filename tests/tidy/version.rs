@@ -61,9 +61,11 @@ fn files_name_the_action_by_this_version_or_its_major_tag() {
 fn the_lock_file_and_the_rendered_workflow_have_this_version() {
     let files = sources::all();
     let text = |path: &str| &files.iter().find(|file| file.path == path).unwrap().text;
-    let package = format!("name = \"rock-matrix\"
+    let package = format!(
+        "name = \"rock-matrix\"
 version = \"{VERSION}\"
-");
+"
+    );
     assert!(text("Cargo.lock").contains(&package));
     let first = text(".github/workflows/wheels.yml").lines().next().unwrap();
     assert!(

@@ -9,7 +9,7 @@ use crate::codes::{rocm as rocm_codes, wheel as codes};
 use rock_compat::rows::EmbeddingRow;
 use rock_compat::{Compat, TableGroup};
 use rock_diagnostic::{Diagnostic, Place, Severity, counted};
-use rock_elf::SearchPath;
+use rock_elf::SearchPathEdit;
 use rock_names::{DistributionName, LocalLabel, WheelName};
 use rock_wheel::{AddedMember, ExistingLabel, HeaderDocument, RenamePlan, Wheel, relabel};
 
@@ -401,14 +401,14 @@ pub fn search_path(
     library: &Library,
     row: &EmbeddingRow,
     names: &BTreeSet<&str>,
-) -> SearchPath {
+) -> SearchPathEdit {
     if row.search.is_empty()
         || !library
             .needed
             .iter()
             .any(|needed| names.contains(needed.as_str()))
     {
-        return SearchPath::Keep;
+        return SearchPathEdit::Keep;
     }
     let target = format!("{}/{}", row.into, row.search);
     let folder: Vec<&str> = path
@@ -441,8 +441,8 @@ pub fn search_path(
             .join(":")
     };
     match (&library.runpath, &library.rpath) {
-        (None, Some(old)) => SearchPath::Rpath(with(old)),
-        (old, _) => SearchPath::Runpath(with(old.as_deref().unwrap_or_default())),
+        (None, Some(old)) => SearchPathEdit::Rpath(with(old)),
+        (old, _) => SearchPathEdit::Runpath(with(old.as_deref().unwrap_or_default())),
     }
 }
 

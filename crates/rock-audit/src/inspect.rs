@@ -8,10 +8,10 @@ use super::library::Library;
 use super::limits::{MAX_BESIDE_BYTES, MAX_HELD_BYTES, MAX_SPARE_BYTES};
 use rock_bytes::{Budget, MakeScratch, Passage, ReadAt, Rooms, Spare, beside, start_threads};
 use rock_codeobj::{
-    Damage, DataFile, Depth, FileLayout, Inventory, Kpack, KpackError, KpackReference, Scanner,
-    SourceKind,
+    CodeDamage, CodeInventory, CodeScanner, DataFile, FileLayout, KpackArchive, KpackError,
+    KpackReference, ScanDepth, SourceKind,
 };
-use rock_elf::{Elf, ElfError, LayoutFault, is_elf, machine};
+use rock_elf::{Elf, ElfError, LayoutError, is_elf, machine};
 use rock_wheel::{
     ContentObserver, MemberView, ProgressCallback, ProgressMeter, RecordVerifier, WheelError,
     ZipArchive, ZipMember,
@@ -29,9 +29,9 @@ pub struct FileFacts {
     /// What it is.
     pub kind: FileKind,
     /// The code for GPUs in it; empty where nobody looked.
-    pub inventory: Inventory,
+    pub inventory: CodeInventory,
     /// What is wrong with its layout, where that was asked for.
-    pub layout_faults: Vec<LayoutFault>,
+    pub layout_faults: Vec<LayoutError>,
     /// Whether all of it was read, and is what RECORD says.
     pub is_vouched: bool,
 }
@@ -239,12 +239,12 @@ fn inspect_member(
     spare: &Spare,
 ) -> Result<Option<FileFacts>, WheelError> {
     let depth = if reading.look == Look::Everything {
-        Depth::Everything
+        ScanDepth::Headers
     } else {
-        Depth::Tables
+        ScanDepth::Tables
     };
     let scans = reading.look.scans();
-    let scanner = Mutex::new(Scanner::new(depth));
+    let scanner = Mutex::new(CodeScanner::new(depth));
     let mut hasher = reading
         .vouching
         .and_then(|vouching| vouching.hasher(member));
@@ -293,8 +293,8 @@ enum Watching<'w, 's> {
 /// What reading a member is watched with.
 struct Sight<'s, 'w, 'f> {
     watching: Option<Mutex<Watching<'w, 'f>>>,
-    scanner: &'s Mutex<Scanner>,
-    depth: Depth,
+    scanner: &'s Mutex<CodeScanner>,
+    depth: ScanDepth,
     /// Whether all of what holds code is read.
     reads_all: bool,
     spare: &'s Spare,
@@ -310,7 +310,7 @@ impl Sight<'_, '_, '_> {
     }
 
     /// The scanner, once it has seen all that passed by.
-    fn scanner(&self) -> MutexGuard<'_, Scanner> {
+    fn scanner(&self) -> MutexGuard<'_, CodeScanner> {
         if let Some(Watching::Beside(passage)) = self.watching.as_ref().map(lock).as_deref_mut() {
             passage.settle();
         }
@@ -342,7 +342,7 @@ fn read_member(
         size_bytes: member.size_bytes(),
         crc32: member.crc32(),
         kind: FileKind::Data,
-        inventory: Inventory::default(),
+        inventory: CodeInventory::default(),
         layout_faults: Vec::new(),
         is_vouched: false,
     };
@@ -351,11 +351,11 @@ fn read_member(
         match read_elf(&view, sight, &mut facts, reading) {
             Ok(layout) => layout,
             Err(Unread::Member(error)) => return Err(error),
-            Err(Unread::Elf(ElfError::Read(error))) => return Err(view.wheel_error(error)),
+            Err(Unread::Elf(ElfError::Io(error))) => return Err(view.wheel_error(error)),
             Err(Unread::Elf(error)) if rock_codeobj::is_code_object(&head) => {
                 facts.kind = FileKind::Device;
                 unread = Some(error.to_string());
-                reading.look.scans().then(FileLayout::of_device)
+                reading.look.scans().then(FileLayout::code_object)
             }
             Err(Unread::Elf(error)) => {
                 facts.kind = FileKind::Damaged(error.to_string());
@@ -381,17 +381,20 @@ fn read_member(
     if let Some(layout) = layout {
         view.finish()?;
         facts.inventory =
-            std::mem::replace(&mut *sight.scanner(), Scanner::new(sight.depth)).finish(&layout);
+            std::mem::replace(&mut *sight.scanner(), CodeScanner::new(sight.depth)).finish(&layout);
         // What a code object lacks is mostly told by its size already.
         if let Some(reason) = unread.filter(|_| facts.inventory.damages.is_empty()) {
-            facts.inventory.damages.push(Damage { offset: 0, reason });
+            facts
+                .inventory
+                .damages
+                .push(CodeDamage { offset: 0, reason });
         }
     }
     if let Some(stretch) = reference {
         match KpackReference::read(&view, stretch) {
             Ok(reference) => facts.inventory.kpack_references.push(reference),
-            Err(KpackError::Read(error)) => return Err(view.wheel_error(error)),
-            Err(error) => facts.inventory.damages.push(Damage {
+            Err(KpackError::Io(error)) => return Err(view.wheel_error(error)),
+            Err(error) => facts.inventory.damages.push(CodeDamage {
                 offset: stretch.offset,
                 reason: error.to_string(),
             }),
@@ -436,7 +439,7 @@ fn read_elf(
     let elf = Elf::read(view)?;
     facts.kind = if elf.header().machine == machine::AMDGPU {
         FileKind::Device
-    } else if elf.is_debug_alone(view) {
+    } else if elf.is_debug_only(view) {
         facts.kind = FileKind::Debug;
         return Ok(None);
     } else {
@@ -479,16 +482,19 @@ fn device_layout(
         return Ok(None);
     }
     if elf.header().machine != machine::AMDGPU {
-        return Ok(Some(FileLayout::of_elf(elf, &elf.sections(view)?)));
+        return Ok(Some(FileLayout::from_elf(elf, &elf.sections(view)?)));
     }
-    match elf.loads().find(|load| load.file_end() > elf.size_bytes()) {
-        Some(load) => Err(ElfError::Outside {
+    match elf
+        .load_segments()
+        .find(|load| load.file_end() > elf.size_bytes())
+    {
+        Some(load) => Err(ElfError::OutOfBounds {
             what: "a loaded segment",
             offset: load.offset,
-            of: "the file",
+            container: "the file",
         }
         .into()),
-        None => Ok(Some(FileLayout::of_device())),
+        None => Ok(Some(FileLayout::code_object())),
     }
 }
 
@@ -529,16 +535,16 @@ enum Other {
 /// What a file is that is no ELF file.
 fn other_file(view: &MemberView<'_, '_>, head: &[u8], facts: &mut FileFacts) -> Other {
     if FileLayout::is_pe(head) {
-        let Some(layout) = FileLayout::of_pe(view) else {
+        let Some(layout) = FileLayout::from_pe(view) else {
             return Other::Unrelated;
         };
         facts.kind = FileKind::Windows;
         return Other::Searched(layout);
     }
-    if Kpack::is_kpack(head) {
-        match Kpack::read(view) {
-            Ok(kpack) => facts.inventory = Inventory::of_kpack(&kpack, facts.size_bytes),
-            Err(error) => facts.inventory.damages.push(Damage {
+    if KpackArchive::is_kpack(head) {
+        match KpackArchive::read(view) {
+            Ok(kpack) => facts.inventory = CodeInventory::from_kpack(&kpack, facts.size_bytes),
+            Err(error) => facts.inventory.damages.push(CodeDamage {
                 offset: 0,
                 reason: error.to_string(),
             }),
@@ -546,13 +552,13 @@ fn other_file(view: &MemberView<'_, '_>, head: &[u8], facts: &mut FileFacts) -> 
         return Other::Told;
     }
     if rock_codeobj::is_bundle(head) {
-        return Other::Searched(FileLayout::other());
+        return Other::Searched(FileLayout::other_file());
     }
-    if let Some(data) = DataFile::of_path(&facts.path) {
-        facts.inventory = Inventory::of_data(&data, facts.size_bytes);
+    if let Some(data) = DataFile::from_path(&facts.path) {
+        facts.inventory = CodeInventory::from_data_file(&data, facts.size_bytes);
         return Other::Told;
     }
-    match SourceKind::of_path(&facts.path) {
+    match SourceKind::from_path(&facts.path) {
         Some(kind) => {
             facts.kind = FileKind::Source(kind);
             Other::Told

@@ -10,7 +10,7 @@ use super::inspect::{FileFacts, FileKind};
 use super::report::Report;
 use super::tree::Found;
 use super::verdict::Verdict;
-use rock_codeobj::{Inventory, Union};
+use rock_codeobj::{CodeInventory, InventoryTotals};
 use rock_diagnostic::{Diagnostic, Place};
 
 /// The version of the document, auditwheel's and ours.
@@ -357,12 +357,12 @@ struct GfxTotals {
 impl GfxDocument {
     /// The document of the files of a wheel.
     pub fn new(files: &[FileFacts]) -> Self {
-        let mut union = Union::default();
+        let mut union = InventoryTotals::default();
         let mut by_path = BTreeMap::new();
         for file in files {
             match &file.kind {
                 FileKind::Source(kind) => union.count_source(*kind),
-                _ => union.merge(&file.inventory),
+                _ => union.add(&file.inventory),
             }
             if !file.inventory.is_empty() {
                 by_path.insert(file.path.clone(), GfxFile::new(&file.inventory));
@@ -428,11 +428,11 @@ impl GfxDocument {
 }
 
 impl GfxFile {
-    fn new(inventory: &Inventory) -> Self {
+    fn new(inventory: &CodeInventory) -> Self {
         let places: BTreeSet<String> = inventory
             .containers
             .iter()
-            .map(|container| container.place.to_string())
+            .map(|container| container.location.to_string())
             .collect();
         Self {
             containers: inventory.kinds().iter().map(ToString::to_string).collect(),

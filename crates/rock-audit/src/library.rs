@@ -6,13 +6,13 @@ use super::libc;
 use super::limits::{MAX_NEEDED, MAX_SEARCH_PATH_BYTES};
 use rock_bytes::ReadAt;
 use rock_compat::policy::Family;
-use rock_elf::{Binding, Elf, ElfError, Header, Strings, VersionNeed, tag};
+use rock_elf::{Elf, ElfError, ElfHeader, StringTable, SymbolBinding, VersionNeed, tag};
 
 /// The facts of one ELF file that policies and findings are about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Library {
     /// The file header.
-    pub header: Header,
+    pub header: ElfHeader,
     /// The program interpreter: who starts it, where it is a program.
     pub interpreter: Option<String>,
     /// Its own name.
@@ -69,16 +69,16 @@ impl Library {
         file_name: &str,
         asked: &(dyn Fn(&str) -> bool + Sync),
     ) -> Result<Self, ElfError> {
-        let strings = elf.strings(source)?;
+        let strings = elf.string_table(source)?;
         let text = |tag: u64| {
-            elf.texts(&strings, tag)
+            elf.dynamic_strings(&strings, tag)
                 .map(|texts| texts.into_iter().last())
         };
         let mut library = Self {
             header: *elf.header(),
             interpreter: elf.interpreter(source)?,
             soname: text(tag::SONAME)?,
-            needed: elf.texts(&strings, tag::NEEDED)?,
+            needed: elf.dynamic_strings(&strings, tag::NEEDED)?,
             rpath: text(tag::RPATH)?,
             runpath: text(tag::RUNPATH)?,
             versions: elf.version_needs(source, &strings)?,
@@ -96,7 +96,7 @@ impl Library {
     }
 
     fn check_sizes(&self) -> Result<(), ElfError> {
-        let damaged = |what: String| Err(ElfError::Damaged { what });
+        let damaged = |what: String| Err(ElfError::Malformed { reason: what });
         if self.needed.len() > MAX_NEEDED {
             return damaged(format!(
                 "it needs {} libraries, more than {MAX_NEEDED}",
@@ -121,13 +121,13 @@ impl Library {
         &mut self,
         source: &dyn ReadAt,
         elf: &Elf,
-        strings: &Strings,
+        strings: &StringTable,
         asked: &(dyn Fn(&str) -> bool + Sync),
     ) -> Result<(), ElfError> {
         let symbols = elf.symbols(source)?;
         let numbers = match elf.symbol_versions(source, symbols.len()) {
             // No policy asks which symbol it is that needs a version.
-            Err(ElfError::Outside { .. }) => Vec::new(),
+            Err(ElfError::OutOfBounds { .. }) => Vec::new(),
             numbers => numbers?,
         };
         let mut unused: BTreeMap<u16, &str> = BTreeMap::new();
@@ -145,8 +145,9 @@ impl Library {
             .enumerate()
             .filter(|(_, symbol)| symbol.is_undefined())
         {
-            let name = strings.text(symbol.name.into())?;
-            if !names_libc && self.libc_symbol.is_none() && symbol.binding == Binding::Global {
+            let name = strings.get(symbol.name.into())?;
+            if !names_libc && self.libc_symbol.is_none() && symbol.binding == SymbolBinding::Global
+            {
                 // A version names the library that has the symbol; 0 and 1 are none (gABI, "Symbol
                 // Versions").
                 let has_version = numbers.get(at).is_some_and(|number| number & 0x7fff > 1);
@@ -166,7 +167,7 @@ impl Library {
                 let is_narrow = symbol.is_function() && name.contains("PyUnicodeUCS2_");
                 self.uses_ucs2 |= is_narrow && self.extension == Some(Extension::Python2);
             }
-            if symbol.binding != Binding::Weak && asked(name) {
+            if symbol.binding != SymbolBinding::Weak && asked(name) {
                 self.undefined.insert(name.to_owned());
             }
         }
@@ -187,7 +188,7 @@ impl Library {
     /// machine, and an operating system that is the same or no special one (gABI, `EI_OSABI`: 0 is
     /// System V, 3 is GNU).
     pub fn is_loadable_by(&self, other: &Self) -> bool {
-        let system = |header: &Header| if header.os_abi == 3 { 0 } else { header.os_abi };
+        let system = |header: &ElfHeader| if header.os_abi == 3 { 0 } else { header.os_abi };
         let (one, other) = (&self.header, &other.header);
         one.format == other.format && one.machine == other.machine && system(one) == system(other)
     }
@@ -198,7 +199,7 @@ impl Library {
 fn extension(
     source: &dyn ReadAt,
     elf: &Elf,
-    strings: &Strings,
+    strings: &StringTable,
     file_name: &str,
 ) -> Result<Option<Extension>, ElfError> {
     let stem = file_name.split('.').next().unwrap_or_default();
@@ -207,7 +208,7 @@ fn extension(
         format!("init{stem}"),
         format!("_cffi_pypyinit_{stem}"),
     ];
-    let found = elf.defined_function(source, strings, &names)?;
+    let found = elf.find_defined_function(source, strings, &names)?;
     Ok(found.map(|name| {
         if name == names[0] {
             Extension::Python3

@@ -77,7 +77,7 @@ mod tests {
             size_bytes: 0,
             crc32: 0,
             kind: FileKind::Library(Box::new(library)),
-            inventory: rock_codeobj::Inventory::default(),
+            inventory: rock_codeobj::CodeInventory::default(),
             layout_faults: Vec::new(),
             is_vouched: false,
         };

@@ -9,7 +9,7 @@ use super::limits::{MAX_TREE_EDGES, MAX_TREE_NODES};
 use crate::codes::elf as codes;
 use rock_compat::policy::Family;
 use rock_diagnostic::{Diagnostic, Place, Severity};
-use rock_elf::{Class, Endian, Header};
+use rock_elf::{ElfClass, ElfHeader, Endianness};
 use rock_names::{Arch, PlatformSystem, WheelName};
 
 /// What a wheel is for.
@@ -194,14 +194,14 @@ pub(super) fn tangle(files: &[FileFacts], considered: &[usize]) -> Option<String
 }
 
 /// The architecture that a file header is for.
-pub fn arch_of(header: &Header) -> Option<Arch> {
+pub fn arch_of(header: &ElfHeader) -> Option<Arch> {
     let class = match header.format.class {
-        Class::Elf32 => 1,
-        Class::Elf64 => 2,
+        ElfClass::Elf32 => 1,
+        ElfClass::Elf64 => 2,
     };
-    let data = match header.format.endian {
-        Endian::Little => 1,
-        Endian::Big => 2,
+    let data = match header.format.endianness {
+        Endianness::Little => 1,
+        Endianness::Big => 2,
     };
     Arch::from_elf(header.machine, class, data, header.flags)
 }

@@ -1,73 +1,73 @@
-//! A bundle as it passes by: its table first, then the beginning of each code object.
+//! Offload bundles, read as a stream: the table first, then the ELF header of each code object.
 
-use super::bytes::u64_at;
-use super::entry::{Entry, EntryId};
-use super::flags::{HEAD_BYTES, parse_code_object};
+use super::code_object::{CODE_OBJECT_HEADER_BYTES, parse_code_object};
+use super::entry::{BundleEntryId, ContainerEntry};
 use super::limits::{MAX_BUNDLE_ENTRIES, MAX_ID_BYTES};
+use super::little_endian::u64_at;
 
-/// Whether a file begins as a bundle, compressed or not.
+/// Returns `true` if the first bytes of a file are the magic of an offload bundle or of a CCOB.
 pub fn is_bundle(head: &[u8]) -> bool {
-    head.starts_with(MAGIC) || head.starts_with(super::compressed::MAGIC)
+    head.starts_with(MAGIC) || head.starts_with(super::compressed_bundle::MAGIC)
 }
 
-/// What every bundle begins with (clang, "Offload Bundler", "Bundled Binary File Layout").
+/// The magic of offload bundles (clang, "Offload Bundler", "Bundled Binary File Layout").
 pub(super) const MAGIC: &[u8; 24] = b"__CLANG_OFFLOAD_BUNDLE__";
-/// The magic and the number of entries.
+/// Size of the magic and the number of entries, in bytes.
 const HEADER_BYTES: usize = 32;
-/// Offset, size and length of the id of an entry.
+/// Size of the offset, size and ID length of an entry, in bytes.
 const FIELDS_BYTES: usize = 24;
 
-/// Why bytes are no bundle.
+/// An error in the table of an offload bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum BundleFault {
-    /// They do not begin as one.
+pub enum BundleError {
+    /// The magic is missing.
     #[error("it does not begin as a bundle")]
-    Magic,
-    /// The number of entries is not from 1 to 4,096.
+    BadMagic,
+    /// The number of entries is not in the range 1 to 4,096.
     #[error("its table claims {0} entries")]
-    Count(u64),
-    /// An id is empty or too long.
+    EntryCount(u64),
+    /// An entry ID is empty or too long.
     #[error("entry {index} claims an id of {length} bytes")]
     IdLength {
-        /// Which entry, from 0.
+        /// Index of the entry, from 0.
         index: usize,
-        /// The length in bytes.
+        /// Length of the ID, in bytes.
         length: u64,
     },
-    /// An id is no text.
+    /// An entry ID is not printable ASCII.
     #[error("the id of entry {0} is no text")]
-    IdText(usize),
-    /// The bytes end before the table does.
+    IdEncoding(usize),
+    /// The table is truncated.
     #[error("it is cut off inside of its table")]
-    Cut,
+    Truncated,
 }
 
-/// How much of a bundle is read.
+/// The depth to which a bundle is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reads {
-    /// Its table.
+pub(super) enum BundleDepth {
+    /// The table only.
     Table,
-    /// The beginning of each code object too.
-    Heads,
+    /// Also the ELF header of each code object.
+    Headers,
 }
 
-/// Reads one bundle from bytes in order, in pieces of any size.
+/// A streaming reader of one offload bundle, fed with chunks of any size.
 #[derive(Debug)]
 pub(super) struct BundleReader {
     position: u64,
-    state: State,
-    reads: Reads,
-    /// The piece of the table that is being collected.
+    state: BundleState,
+    depth: BundleDepth,
+    /// The incomplete field of the table.
     field: Vec<u8>,
-    entries: Vec<Entry>,
-    /// The entries whose beginnings are wanted, by offset.
-    wanted: Vec<usize>,
-    next_wanted: usize,
-    open: Vec<Head>,
+    entries: Vec<ContainerEntry>,
+    /// Indexes of the entries whose ELF headers are read, sorted by offset.
+    pending: Vec<usize>,
+    next_pending: usize,
+    open: Vec<PartialHeader>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum State {
+enum BundleState {
     Header,
     Fields {
         left: u64,
@@ -81,63 +81,65 @@ enum State {
     Payload {
         table_end: u64,
     },
-    Failed(BundleFault),
+    Failed(BundleError),
 }
 
-/// The beginning of an entry that is being collected.
+/// The incomplete ELF header of an entry.
 #[derive(Debug)]
-struct Head {
+struct PartialHeader {
     entry: usize,
     bytes: Vec<u8>,
 }
 
 impl BundleReader {
-    pub(super) fn new(reads: Reads) -> Self {
+    pub(super) fn new(depth: BundleDepth) -> Self {
         Self {
             position: 0,
-            state: State::Header,
-            reads,
+            state: BundleState::Header,
+            depth,
             field: Vec::new(),
             entries: Vec::new(),
-            wanted: Vec::new(),
-            next_wanted: 0,
+            pending: Vec::new(),
+            next_pending: 0,
             open: Vec::new(),
         }
     }
 
-    /// The entries that the table has so far.
-    pub(super) fn entries(&self) -> &[Entry] {
+    /// Returns the entries that were read so far.
+    pub(super) fn entries(&self) -> &[ContainerEntry] {
         &self.entries
     }
 
-    /// Why it is no bundle.
-    pub(super) fn fault(&self) -> Option<BundleFault> {
+    /// Returns the error that ended the table, if any.
+    pub(super) fn error(&self) -> Option<BundleError> {
         match self.state {
-            State::Failed(fault) => Some(fault),
+            BundleState::Failed(error) => Some(error),
             _ => None,
         }
     }
 
-    /// Where the table ends, as soon as it is read.
+    /// Returns the offset of the end of the table after it was read.
     pub(super) fn table_end(&self) -> Option<u64> {
         match self.state {
-            State::Payload { table_end } => Some(table_end),
+            BundleState::Payload { table_end } => Some(table_end),
             _ => None,
         }
     }
 
-    /// Whether nothing more is wanted.
+    /// Returns `true` if no more bytes are needed.
     pub(super) fn is_done(&self) -> bool {
         match self.state {
-            State::Failed(_) => true,
-            State::Payload { .. } => self.open.is_empty() && self.next_wanted == self.wanted.len(),
-            State::Header | State::Fields { .. } | State::Id { .. } => false,
+            BundleState::Failed(_) => true,
+            BundleState::Payload { .. } => {
+                self.open.is_empty() && self.next_pending == self.pending.len()
+            }
+            BundleState::Header | BundleState::Fields { .. } | BundleState::Id { .. } => false,
         }
     }
 
-    /// The position after which the next beginning of an entry is known.
+    /// Returns the offset at which the next ELF header is complete.
     pub(super) fn next_head_end(&self) -> Option<u64> {
-        let waiting = self.wanted.get(self.next_wanted);
+        let waiting = self.pending.get(self.next_pending);
         let open = self.open.iter().map(|head| head.entry);
         open.chain(waiting.copied())
             .map(|entry| self.head_end(entry))
@@ -148,18 +150,18 @@ impl BundleReader {
         let entry = &self.entries[entry];
         entry
             .offset
-            .saturating_add(entry.size_bytes.min(HEAD_BYTES as u64))
+            .saturating_add(entry.size_bytes.min(CODE_OBJECT_HEADER_BYTES as u64))
     }
 
-    /// Whether the next entry whose beginning is wanted begins at this position, where it stands.
+    /// Returns `true` if the next entry whose ELF header is needed starts at this offset.
     pub(super) fn begins_entry_at(&self, position: u64) -> bool {
-        self.wanted
-            .get(self.next_wanted)
+        self.pending
+            .get(self.next_pending)
             .is_some_and(|entry| self.entries[*entry].offset == position)
     }
 
-    /// Takes the next bytes. Returns where the farthest of the code objects ends whose beginning
-    /// was among them.
+    /// Consumes the next bytes. Returns the largest end offset of the code objects whose headers
+    /// became complete.
     pub(super) fn feed(&mut self, mut bytes: &[u8]) -> Option<u64> {
         while self.needs_table() && !bytes.is_empty() {
             let room = self.field_bytes() - self.field.len();
@@ -168,70 +170,72 @@ impl BundleReader {
             self.position += taken.len() as u64;
             bytes = rest;
             if self.field.len() == self.field_bytes() {
-                self.state = self.take_field().unwrap_or_else(State::Failed);
+                self.state = self.take_field().unwrap_or_else(BundleState::Failed);
                 self.field.clear();
             }
         }
         self.feed_payload(bytes)
     }
 
-    /// The bytes ended.
+    /// Ends the stream: a missing rest of the table is an error.
     pub(super) fn finish(&mut self) {
         if self.needs_table() {
-            self.state = State::Failed(BundleFault::Cut);
+            self.state = BundleState::Failed(BundleError::Truncated);
         }
         self.open.clear();
-        self.next_wanted = self.wanted.len();
+        self.next_pending = self.pending.len();
     }
 
     fn needs_table(&self) -> bool {
         matches!(
             self.state,
-            State::Header | State::Fields { .. } | State::Id { .. }
+            BundleState::Header | BundleState::Fields { .. } | BundleState::Id { .. }
         )
     }
 
     fn field_bytes(&self) -> usize {
         match self.state {
-            State::Header => HEADER_BYTES,
-            State::Id { length, .. } => length,
-            State::Fields { .. } | State::Payload { .. } | State::Failed(_) => FIELDS_BYTES,
+            BundleState::Header => HEADER_BYTES,
+            BundleState::Id { length, .. } => length,
+            BundleState::Fields { .. } | BundleState::Payload { .. } | BundleState::Failed(_) => {
+                FIELDS_BYTES
+            }
         }
     }
 
-    fn take_field(&mut self) -> Result<State, BundleFault> {
+    fn take_field(&mut self) -> Result<BundleState, BundleError> {
         let index = self.entries.len();
         let number = |at| u64_at(&self.field, at).unwrap_or_default();
         match self.state {
-            State::Header if !self.field.starts_with(MAGIC) => Err(BundleFault::Magic),
-            State::Header => match number(MAGIC.len()) {
-                count @ 1..=MAX_BUNDLE_ENTRIES => Ok(State::Fields { left: count }),
-                count => Err(BundleFault::Count(count)),
+            BundleState::Header if !self.field.starts_with(MAGIC) => Err(BundleError::BadMagic),
+            BundleState::Header => match number(MAGIC.len()) {
+                count @ 1..=MAX_BUNDLE_ENTRIES => Ok(BundleState::Fields { left: count }),
+                count => Err(BundleError::EntryCount(count)),
             },
-            State::Fields { left } => match number(16) {
+            BundleState::Fields { left } => match number(16) {
                 length @ 1..=MAX_ID_BYTES => {
                     let length = usize::try_from(length).unwrap_or(usize::MAX);
-                    Ok(State::Id {
+                    Ok(BundleState::Id {
                         left,
                         offset: number(0),
                         size: number(8),
                         length,
                     })
                 }
-                length => Err(BundleFault::IdLength { index, length }),
+                length => Err(BundleError::IdLength { index, length }),
             },
-            State::Id {
+            BundleState::Id {
                 left, offset, size, ..
             } => {
-                let id = EntryId::parse(&self.field).ok_or(BundleFault::IdText(index))?;
-                self.entries.push(Entry {
+                let id = BundleEntryId::parse(&self.field).ok_or(BundleError::IdEncoding(index))?;
+                self.entries.push(ContainerEntry {
                     id: Some(id),
                     offset,
                     size_bytes: size,
                     object: None,
                 });
                 Ok(if left > 1 {
-                    State::Fields { left: left - 1 }
+                    BundleState::Fields { left: left - 1 }
                 } else {
                     self.begin_payload()
                 })
@@ -240,37 +244,38 @@ impl BundleReader {
         }
     }
 
-    fn begin_payload(&mut self) -> State {
+    fn begin_payload(&mut self) -> BundleState {
         let table_end = self.position;
-        let has_code = |entry: &Entry| entry.is_device() && entry.offset >= table_end;
-        if self.reads == Reads::Heads {
-            self.wanted = (0..self.entries.len())
+        let has_code = |entry: &ContainerEntry| entry.is_device() && entry.offset >= table_end;
+        if self.depth == BundleDepth::Headers {
+            self.pending = (0..self.entries.len())
                 .filter(|index| has_code(&self.entries[*index]))
                 .collect();
         }
-        self.wanted.sort_by_key(|index| self.entries[*index].offset);
-        State::Payload { table_end }
+        self.pending
+            .sort_by_key(|index| self.entries[*index].offset);
+        BundleState::Payload { table_end }
     }
 
     fn feed_payload(&mut self, bytes: &[u8]) -> Option<u64> {
         let start = self.position;
         self.position = start.saturating_add(bytes.len() as u64);
-        while let Some(&entry) = self.wanted.get(self.next_wanted)
+        while let Some(&entry) = self.pending.get(self.next_pending)
             && self.entries[entry].offset < self.position
         {
-            self.open.push(Head {
+            self.open.push(PartialHeader {
                 entry,
-                bytes: Vec::with_capacity(HEAD_BYTES),
+                bytes: Vec::with_capacity(CODE_OBJECT_HEADER_BYTES),
             });
-            self.next_wanted += 1;
+            self.next_pending += 1;
         }
         let mut farthest = None;
         let entries = &mut self.entries;
         self.open.retain_mut(|head| {
             let entry = &mut entries[head.entry];
             let wanted = usize::try_from(entry.size_bytes)
-                .unwrap_or(HEAD_BYTES)
-                .min(HEAD_BYTES);
+                .unwrap_or(CODE_OBJECT_HEADER_BYTES)
+                .min(CODE_OBJECT_HEADER_BYTES);
             let from =
                 usize::try_from((entry.offset + head.bytes.len() as u64).saturating_sub(start))
                     .unwrap_or(usize::MAX);
@@ -289,12 +294,14 @@ impl BundleReader {
         farthest
     }
 
-    /// The entries and where the table ended, or why it is none.
-    pub(super) fn into_parts(self) -> (Vec<Entry>, Result<u64, BundleFault>) {
+    /// Returns the entries, and the end offset of the table or its error.
+    pub(super) fn into_parts(self) -> (Vec<ContainerEntry>, Result<u64, BundleError>) {
         let table_end = match self.state {
-            State::Payload { table_end } => Ok(table_end),
-            State::Failed(fault) => Err(fault),
-            State::Header | State::Fields { .. } | State::Id { .. } => Err(BundleFault::Cut),
+            BundleState::Payload { table_end } => Ok(table_end),
+            BundleState::Failed(error) => Err(error),
+            BundleState::Header | BundleState::Fields { .. } | BundleState::Id { .. } => {
+                Err(BundleError::Truncated)
+            }
         };
         (self.entries, table_end)
     }

@@ -1,38 +1,38 @@
-//! Entries of bundles and what their ids say.
+//! Entries of code containers, and their bundle entry IDs.
 
-use super::flags::{CodeObject, has_number};
+use super::code_object::{CodeObject, is_known_processor};
 use super::limits::MAX_ID_BYTES;
-use super::target::Target;
+use super::target::CodeTarget;
 
-/// What an entry was compiled for, as the first word of its id (clang, "Offload Bundler", "Bundle
-/// Entry ID").
+/// The offload kind: the first word of a bundle entry ID (clang, "Offload Bundler", "Bundle Entry
+/// ID").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OffloadKind {
-    /// The processor that the library itself is for; its entry is empty.
+    /// The host; its entry is empty.
     Host,
-    /// HIP, with code objects before version 4.
+    /// HIP with code objects before version 4.
     Hip,
-    /// HIP, with code objects of version 4 and later.
+    /// HIP with code objects of version 4 or later.
     HipV4,
     /// OpenMP.
     OpenMp,
-    /// Another word.
+    /// Any other word.
     Other,
 }
 
-/// The id of an entry: `KIND-TRIPLE-TARGET`.
+/// A bundle entry ID: `KIND-TRIPLE-TARGET`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntryId {
-    /// As written.
+pub struct BundleEntryId {
+    /// The ID as in the file.
     pub text: String,
-    /// The kind.
+    /// The offload kind.
     pub kind: OffloadKind,
-    /// What it is for; the host has none.
-    pub target: Option<Target>,
+    /// The target; `None` for the host.
+    pub target: Option<CodeTarget>,
 }
 
-impl EntryId {
-    /// Reads an id. `None` where it is empty, too long, or no printable text.
+impl BundleEntryId {
+    /// Parses an ID; `None` if it is empty, longer than 256 bytes, or not printable ASCII.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let is_text = !bytes.is_empty()
             && bytes.len() as u64 <= MAX_ID_BYTES
@@ -48,7 +48,7 @@ impl EntryId {
             "openmp" => OffloadKind::OpenMp,
             _ => OffloadKind::Other,
         };
-        let target = (kind != OffloadKind::Host).then(|| Target::from_text(target_text(rest)));
+        let target = (kind != OffloadKind::Host).then(|| CodeTarget::from_text(target_text(rest)));
         Some(Self {
             text: text.to_owned(),
             kind,
@@ -56,14 +56,14 @@ impl EntryId {
         })
     }
 
-    /// Whether its kind is one that compilers write.
+    /// Returns `true` if compilers write this offload kind.
     pub fn is_known(&self) -> bool {
         self.kind != OffloadKind::Other
     }
 }
 
-/// What follows the triple. The triple has three words or four, of which the fourth may be empty;
-/// the processor may have dashes of its own (`gfx9-4-generic`).
+/// Returns the text after the triple. The triple has three or four words, of which the fourth may
+/// be empty; the processor may contain hyphens (`gfx9-4-generic`).
 fn target_text(rest: &str) -> &str {
     if let Some(at) = rest.find("-gfx") {
         return &rest[at + 1..];
@@ -74,46 +74,48 @@ fn target_text(rest: &str) -> &str {
     }
 }
 
-/// An entry of a bundle, or a code object on its own.
+/// An entry of a code container: a bundle entry, or a code object without a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// Its id; a code object outside of a bundle has none.
-    pub id: Option<EntryId>,
-    /// Where it begins: in the bundle as it is when unpacked, or in the file where there is no
-    /// bundle.
+pub struct ContainerEntry {
+    /// The bundle entry ID; `None` outside of bundles.
+    pub id: Option<BundleEntryId>,
+    /// The offset in the decompressed bundle or, without a bundle, in the file.
     pub offset: u64,
-    /// Its size.
+    /// The size, in bytes.
     pub size_bytes: u64,
-    /// What its header says, where it was read and is a code object.
+    /// The parsed ELF header, if it was read and is that of a code object.
     pub object: Option<CodeObject>,
 }
 
-impl Entry {
-    /// What it is for: by its id, else by its header. `None` for the host.
-    pub fn target(&self) -> Option<&Target> {
+impl ContainerEntry {
+    /// Returns the target by ID, or by ELF header without an ID; `None` for the host.
+    pub fn target(&self) -> Option<&CodeTarget> {
         match &self.id {
             Some(id) => id.target.as_ref(),
             None => self.object.as_ref().map(|object| &object.target),
         }
     }
 
-    /// Whether there is code for a GPU in it.
+    /// Returns `true` if the entry contains code for a GPU.
     pub fn is_device(&self) -> bool {
         self.size_bytes > 0 && self.target().is_some()
     }
 
-    /// Whether its header contradicts its id. Version 2 tells no processor and version 3 no feature
-    /// that is off, so less is compared there. A machine number that the table does not have
-    /// contradicts those processors alone whose numbers it has.
+    /// Returns `true` if the ELF header contradicts the ID.
+    ///
+    /// Version 2 headers have no processor, and version 3 headers no disabled features, so less is
+    /// compared there. An unknown machine number contradicts only processors whose number is known.
     pub fn is_mismatch(&self) -> bool {
         let (Some(said), Some(object)) = (self.target(), &self.object) else {
             return false;
         };
         let (said, found) = match (said, &object.target, object.version) {
             (.., Some(2)) => return false,
-            (Target::Gfx(said), Target::Gfx(found), _) => (said, found),
-            (Target::Gfx(said), Target::Unknown(_), _) => return has_number(said.processor()),
-            (_, Target::Unknown(_), _) => return false,
+            (CodeTarget::Gfx(said), CodeTarget::Gfx(found), _) => (said, found),
+            (CodeTarget::Gfx(said), CodeTarget::Unknown(_), _) => {
+                return is_known_processor(said.processor());
+            }
+            (_, CodeTarget::Unknown(_), _) => return false,
             (said, found, _) => return said != found,
         };
         let is_told = |feature: &&String| object.version != Some(3) || feature.ends_with('+');
@@ -129,13 +131,13 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::super::parse_code_object;
-    use super::{Entry, EntryId};
+    use super::{BundleEntryId, ContainerEntry};
     use rock_testkit::bundle::code_object;
 
     #[test]
     fn ids_of_all_compilers_tell_their_target() {
         let check = |text: &str, expect: &str| {
-            let id = EntryId::parse(text.as_bytes()).unwrap();
+            let id = BundleEntryId::parse(text.as_bytes()).unwrap();
             let target = id
                 .target
                 .as_ref()
@@ -165,17 +167,17 @@ mod tests {
     #[test]
     fn what_is_no_text_is_no_id() {
         for bytes in [&b""[..], b"hip\0", b"hipv4-\xff", &[b'a'; 257]] {
-            assert_eq!(EntryId::parse(bytes), None);
+            assert_eq!(BundleEntryId::parse(bytes), None);
         }
-        assert!(EntryId::parse(&[b'a'; 256]).is_some_and(|id| !id.is_known()));
+        assert!(BundleEntryId::parse(&[b'a'; 256]).is_some_and(|id| !id.is_known()));
     }
 
     #[test]
     fn a_header_contradicts_its_id_by_processor_or_by_a_feature_that_it_can_tell() {
         let check = |id: &str, abi_version: u8, flags: u32, expect: bool| {
-            let id = EntryId::parse(format!("hipv4-amdgcn-amd-amdhsa--{id}").as_bytes());
+            let id = BundleEntryId::parse(format!("hipv4-amdgcn-amd-amdhsa--{id}").as_bytes());
             let object = parse_code_object(&code_object(flags, abi_version, 64));
-            let entry = Entry {
+            let entry = ContainerEntry {
                 id,
                 offset: 0,
                 size_bytes: 64,
@@ -196,9 +198,9 @@ mod tests {
     #[test]
     fn a_machine_number_that_is_not_known_contradicts_known_processors_alone() {
         let is_mismatch = |id: &str, number: u32| {
-            let id = EntryId::parse(format!("hipv4-amdgcn-amd-amdhsa--{id}").as_bytes());
+            let id = BundleEntryId::parse(format!("hipv4-amdgcn-amd-amdhsa--{id}").as_bytes());
             let object = parse_code_object(&code_object(number, 3, 64));
-            Entry {
+            ContainerEntry {
                 id,
                 offset: 0,
                 size_bytes: 64,

@@ -1,31 +1,31 @@
-//! What a file holds, and what a wheel holds.
+//! The code inventory of a file, and the totals of many files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::data::{DataFile, SourceKind};
-use super::entry::Entry;
-use super::kpack::{Kpack, KpackReference};
-use super::layout::Stretch;
-use super::scan::Limit;
-use super::target::Target;
+use super::data_file::{DataFile, SourceKind};
+use super::entry::ContainerEntry;
+use super::kpack::{KpackArchive, KpackReference};
+use super::layout::FileRange;
+use super::scan::ScanLimit;
+use super::target::CodeTarget;
 
-/// What holds code.
+/// The kind of a code container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ContainerKind {
-    /// A bundle.
+pub enum CodeContainerKind {
+    /// An offload bundle.
     Bundle,
-    /// A compressed bundle, with the version of its header.
+    /// A compressed bundle (CCOB), with the version of its header.
     Compressed(u8),
     /// A code object without a bundle.
     Elf,
-    /// An archive of code objects, by its table of contents.
+    /// A kpack archive; only its table of contents is read.
     Kpack,
-    /// A data file of a library, by its name.
+    /// A data file of a library; only its path is read.
     Data,
 }
 
-impl fmt::Display for ContainerKind {
+impl fmt::Display for CodeContainerKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bundle => f.write_str("bundle"),
@@ -37,18 +37,18 @@ impl fmt::Display for ContainerKind {
     }
 }
 
-/// Where in a file code lies.
+/// The place of a code container in a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
-    /// It is the file.
+pub enum CodeLocation {
+    /// The container is the file.
     File,
-    /// In the section for bundles: its name.
+    /// In the section for bundles, with its name.
     Section(&'static str),
-    /// Elsewhere in what is loaded: the name of the section; empty in a file without any.
+    /// Elsewhere in the loaded part: the name of the section; empty in a file without sections.
     Embedded(String),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for CodeLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File => f.write_str("file"),
@@ -58,120 +58,129 @@ impl fmt::Display for Place {
     }
 }
 
-/// A bundle, a code object, an archive or a data file.
+/// A code container: an offload bundle, code object, kpack archive or data file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Container {
-    /// What it is.
-    pub kind: ContainerKind,
-    /// Where it lies.
-    pub place: Place,
-    /// Where it begins in the file.
+pub struct CodeContainer {
+    /// Its kind.
+    pub kind: CodeContainerKind,
+    /// Its place in the file.
+    pub location: CodeLocation,
+    /// File offset.
     pub offset: u64,
-    /// How many bytes of the file it has.
+    /// Size in the file, in bytes.
     pub packed_bytes: u64,
-    /// How many bytes it has when unpacked.
+    /// Decompressed size, in bytes.
     pub raw_bytes: u64,
-    /// Its entries; a code object without a bundle is one entry.
-    pub entries: Vec<Entry>,
-    /// The targets that its table of contents or its name tell, where there are no entries.
-    pub told: Vec<Target>,
+    /// The entries; a code object without a bundle is one entry.
+    pub entries: Vec<ContainerEntry>,
+    /// The targets by table of contents or file name, for containers without entries.
+    pub declared_targets: Vec<CodeTarget>,
 }
 
-impl Container {
-    /// Whether it is a bundle, compressed or not.
+impl CodeContainer {
+    /// Returns `true` for an offload bundle, compressed or not.
     pub fn is_bundle(&self) -> bool {
         matches!(
             self.kind,
-            ContainerKind::Bundle | ContainerKind::Compressed(_)
+            CodeContainerKind::Bundle | CodeContainerKind::Compressed(_)
         )
     }
 
-    /// The entries with code for a GPU.
-    pub fn device_entries(&self) -> impl Iterator<Item = &Entry> {
+    /// Returns the entries with code for a GPU.
+    pub fn device_entries(&self) -> impl Iterator<Item = &ContainerEntry> {
         self.entries.iter().filter(|entry| entry.is_device())
     }
 }
 
-/// Something in a file that cannot be as it is.
+/// A malformed bundle or code object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Damage {
-    /// Where in the file.
+pub struct CodeDamage {
+    /// Its file offset.
     pub offset: u64,
-    /// What is wrong, as the end of a sentence about a bundle or code object.
+    /// The problem, as the predicate of a sentence about the bundle or code object.
     pub reason: String,
 }
 
-/// An entry whose id contradicts the header of its code object.
+/// An entry whose ID contradicts the ELF header of its code object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mismatch {
-    /// Where the bundle begins in the file.
+pub struct TargetMismatch {
+    /// File offset of the bundle.
     pub bundle_offset: u64,
-    /// Where the entry begins in the unpacked bundle.
+    /// Offset of the entry in the decompressed bundle.
     pub entry_offset: u64,
-    /// The target by the id.
-    pub said: Target,
-    /// The target by the header.
-    pub found: Target,
+    /// The target by ID.
+    pub id_target: CodeTarget,
+    /// The target by ELF header.
+    pub header_target: CodeTarget,
 }
 
-/// How much there is for a target.
+/// The amount of code for a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TargetTotals {
-    /// Code objects; none where only a name or a table of contents tells the target.
+    /// Number of code objects; 0 if the target is only known by file name or table of contents.
     pub objects: u64,
-    /// Their bytes, unpacked.
+    /// Their decompressed size, in bytes.
     pub bytes: u64,
 }
 
-/// The code for GPUs in one file.
+/// The code inventory of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Inventory {
-    /// What holds code, by offset.
-    pub containers: Vec<Container>,
-    /// The section for bundles, where the file has one that takes bytes of it.
-    pub fatbin: Option<Stretch>,
-    /// The wrappers by which the file registers bundles.
+pub struct CodeInventory {
+    /// The code containers, sorted by offset.
+    pub containers: Vec<CodeContainer>,
+    /// The section for bundles, if it occupies bytes of the file.
+    pub fatbin: Option<FileRange>,
+    /// Number of fatbin wrappers that register bundles.
     pub wrappers: u64,
-    /// The wrappers that lead to archives instead.
+    /// Number of fatbin wrappers that refer to kpack archives.
     pub kpack_wrappers: u64,
-    /// The archives that the file names.
+    /// The references to kpack archives.
     pub kpack_references: Vec<KpackReference>,
-    /// Whose code the file holds where it is an archive, as [`KpackReference::is_in`] takes it.
+    /// For a kpack archive, the names in its table of contents; see
+    /// [`KpackReference::is_contained_in`].
     pub kpack_names: Vec<String>,
-    /// What cannot be as it is, by offset.
-    pub damages: Vec<Damage>,
-    /// Our bounds that were met: the inventory is not whole.
-    pub limits: BTreeSet<Limit>,
+    /// Malformed bundles and code objects, sorted by offset.
+    pub damages: Vec<CodeDamage>,
+    /// Exceeded limits. If there are any, the inventory is incomplete.
+    pub limits: BTreeSet<ScanLimit>,
 }
 
-impl Inventory {
-    /// The inventory of an archive of code objects.
-    pub fn of_kpack(kpack: &Kpack, size_bytes: u64) -> Self {
+impl CodeInventory {
+    /// Creates the inventory of a kpack archive.
+    pub fn from_kpack(kpack: &KpackArchive, size_bytes: u64) -> Self {
         let kpack_names = kpack.kernel_names.clone();
         Self {
             kpack_names,
-            ..Self::told(ContainerKind::Kpack, size_bytes, kpack.targets.clone())
+            ..Self::with_declared_targets(
+                CodeContainerKind::Kpack,
+                size_bytes,
+                kpack.targets.clone(),
+            )
         }
     }
 
-    /// The inventory of a data file, by its name.
-    pub fn of_data(data: &DataFile, size_bytes: u64) -> Self {
-        Self::told(
-            ContainerKind::Data,
+    /// Creates the inventory of a data file.
+    pub fn from_data_file(data: &DataFile, size_bytes: u64) -> Self {
+        Self::with_declared_targets(
+            CodeContainerKind::Data,
             size_bytes,
             data.target.iter().cloned().collect(),
         )
     }
 
-    fn told(kind: ContainerKind, size_bytes: u64, told: Vec<Target>) -> Self {
-        let container = Container {
+    fn with_declared_targets(
+        kind: CodeContainerKind,
+        size_bytes: u64,
+        declared_targets: Vec<CodeTarget>,
+    ) -> Self {
+        let container = CodeContainer {
             kind,
-            place: Place::File,
+            location: CodeLocation::File,
             offset: 0,
             packed_bytes: size_bytes,
             raw_bytes: size_bytes,
             entries: Vec::new(),
-            told,
+            declared_targets,
         };
         Self {
             containers: vec![container],
@@ -179,14 +188,14 @@ impl Inventory {
         }
     }
 
-    /// Whether the file has nothing to do with GPUs.
+    /// Returns `true` if the file contains nothing related to GPUs.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The targets with how much there is for each.
-    pub fn targets(&self) -> BTreeMap<Target, TargetTotals> {
-        let mut targets: BTreeMap<Target, TargetTotals> = BTreeMap::new();
+    /// Returns the targets, each with the amount of code for it.
+    pub fn targets(&self) -> BTreeMap<CodeTarget, TargetTotals> {
+        let mut targets: BTreeMap<CodeTarget, TargetTotals> = BTreeMap::new();
         for container in &self.containers {
             for entry in container.device_entries() {
                 let Some(target) = entry.target() else {
@@ -196,58 +205,60 @@ impl Inventory {
                 totals.objects += 1;
                 totals.bytes = totals.bytes.saturating_add(entry.size_bytes);
             }
-            for target in &container.told {
+            for target in &container.declared_targets {
                 targets.entry(target.clone()).or_default();
             }
         }
         targets
     }
 
-    /// The kinds of what holds code.
-    pub fn kinds(&self) -> BTreeSet<ContainerKind> {
+    /// Returns the kinds of the code containers.
+    pub fn kinds(&self) -> BTreeSet<CodeContainerKind> {
         self.containers
             .iter()
             .map(|container| container.kind)
             .collect()
     }
 
-    /// The bundles, wherever they lie.
-    pub fn bundles(&self) -> impl Iterator<Item = &Container> {
+    /// Returns the offload bundles, compressed or not.
+    pub fn bundles(&self) -> impl Iterator<Item = &CodeContainer> {
         self.containers
             .iter()
             .filter(|container| container.is_bundle())
     }
 
-    /// How many bundles lie in the section for them.
+    /// Returns the number of bundles in the section for bundles.
     pub fn fatbin_bundles(&self) -> u64 {
         self.bundles()
-            .filter(|bundle| matches!(bundle.place, Place::Section(_)))
+            .filter(|bundle| matches!(bundle.location, CodeLocation::Section(_)))
             .count() as u64
     }
 
-    /// Whether wrappers and bundles are not as many. True of no file without a section for bundles.
+    /// Returns `true` if the file has a section for bundles, and the number of bundles in it
+    /// differs from the number of fatbin wrappers.
     pub fn has_wrapper_mismatch(&self) -> bool {
         self.fatbin.is_some() && self.wrappers != self.fatbin_bundles()
     }
 
-    /// The bundles without code for a GPU: no entry but the host's, or only entries of size 0.
-    pub fn empty_bundles(&self) -> impl Iterator<Item = &Container> {
+    /// Returns the bundles without code for a GPU: with no entry except for the host's, or only
+    /// empty ones.
+    pub fn empty_bundles(&self) -> impl Iterator<Item = &CodeContainer> {
         self.bundles()
             .filter(|bundle| bundle.device_entries().next().is_none())
     }
 
-    /// The entries whose id contradicts the header of their code object.
-    pub fn mismatches(&self) -> Vec<Mismatch> {
+    /// Returns the entries whose ID contradicts the ELF header of their code object.
+    pub fn mismatches(&self) -> Vec<TargetMismatch> {
         let entries = self
             .containers
             .iter()
             .flat_map(|container| container.entries.iter().map(move |e| (container, e)));
-        let mismatch = |(container, entry): (&Container, &Entry)| {
-            Some(Mismatch {
+        let mismatch = |(container, entry): (&CodeContainer, &ContainerEntry)| {
+            Some(TargetMismatch {
                 bundle_offset: container.offset,
                 entry_offset: entry.offset,
-                said: entry.target()?.clone(),
-                found: entry.object.as_ref()?.target.clone(),
+                id_target: entry.target()?.clone(),
+                header_target: entry.object.as_ref()?.target.clone(),
             })
         };
         entries
@@ -256,7 +267,7 @@ impl Inventory {
             .collect()
     }
 
-    /// The versions of the code object format, from 2.
+    /// Returns the code object versions, from 2.
     pub fn code_object_versions(&self) -> BTreeSet<u8> {
         let entries = self
             .containers
@@ -267,14 +278,14 @@ impl Inventory {
             .collect()
     }
 
-    /// How many bytes of the file hold code.
+    /// Returns the size of all code containers in the file, in bytes.
     pub fn packed_bytes(&self) -> u64 {
         self.containers.iter().fold(0, |sum, container| {
             sum.saturating_add(container.packed_bytes)
         })
     }
 
-    /// How many bytes that code has when unpacked.
+    /// Returns the decompressed size of all code containers, in bytes.
     pub fn raw_bytes(&self) -> u64 {
         self.containers
             .iter()
@@ -282,36 +293,36 @@ impl Inventory {
     }
 }
 
-/// The code for GPUs in many files.
+/// The totals of the code inventories of many files, such as a wheel.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Union {
-    /// Files with code, archives, data or wrappers.
+pub struct InventoryTotals {
+    /// Number of files with a nonempty inventory.
     pub files: u64,
-    /// The targets with how much there is for each.
-    pub targets: BTreeMap<Target, TargetTotals>,
-    /// The kinds of what holds code.
-    pub kinds: BTreeSet<ContainerKind>,
-    /// Bundles, compressed or not.
+    /// Returns the targets, each with the amount of code for it.
+    pub targets: BTreeMap<CodeTarget, TargetTotals>,
+    /// Returns the kinds of the code containers.
+    pub kinds: BTreeSet<CodeContainerKind>,
+    /// Number of offload bundles, compressed or not.
     pub bundles: u64,
-    /// The versions of the code object format, from 2.
+    /// Returns the code object versions, from 2.
     pub code_object_versions: BTreeSet<u8>,
-    /// Bytes of the files that hold code.
+    /// Size of all code containers in the files, in bytes.
     pub packed_bytes: u64,
-    /// Bytes of that code when unpacked.
+    /// Decompressed size of all code containers, in bytes.
     pub raw_bytes: u64,
-    /// Wrappers of bundles.
+    /// Number of fatbin wrappers that register bundles.
     pub wrappers: u64,
-    /// Wrappers that lead to archives.
+    /// Number of fatbin wrappers that refer to kpack archives.
     pub kpack_wrappers: u64,
-    /// Files that are compiled on a user's machine, which are no code for any target.
+    /// Number of files that are compiled on a user's machine, by kind.
     pub sources: BTreeMap<SourceKind, u64>,
-    /// Bounds that were met.
-    pub limits: BTreeSet<Limit>,
+    /// Exceeded limits.
+    pub limits: BTreeSet<ScanLimit>,
 }
 
-impl Union {
-    /// Adds what one file holds.
-    pub fn merge(&mut self, inventory: &Inventory) {
+impl InventoryTotals {
+    /// Adds the inventory of one file.
+    pub fn add(&mut self, inventory: &CodeInventory) {
         self.files += u64::from(!inventory.is_empty());
         for (target, totals) in inventory.targets() {
             let sum = self.targets.entry(target).or_default();

@@ -1,61 +1,60 @@
-//! Archives of code objects outside of libraries, and what names them (rocm-kpack; `TheRock` RFC
-//! 0008, "Multi-Architecture Packaging with Kpack").
+//! Kpack archives: code objects that were split from libraries, and references to them (rocm-kpack;
+//! `TheRock` RFC 0008, "Multi-Architecture Packaging with Kpack").
 
-use super::bytes::{u32_at, u64_at};
-use super::layout::Stretch;
+use super::layout::FileRange;
 use super::limits::{MAX_KPACK_REFERENCE_BYTES, MAX_KPACK_TABLE_BYTES};
-use super::msgpack::Reader;
-use super::target::Target;
+use super::little_endian::{u32_at, u64_at};
+use super::msgpack::MsgpackReader;
+use super::target::CodeTarget;
 use rock_bytes::ReadAt;
 use rock_names::without_dots;
 
-/// What an archive begins with.
+/// The magic of kpack archives.
 const MAGIC: &[u8; 4] = b"KPAK";
-/// Magic, version, offset of the table of contents.
+/// Size of magic, version and offset of the table of contents, in bytes.
 const HEADER_BYTES: usize = 16;
-/// In a search path, stands for the processor of the machine.
+/// The placeholder for the processor in a search path.
 const PROCESSOR_WORD: &str = "@GFXARCH@";
 
-/// Why an archive cannot be read.
+/// An error from reading a kpack archive, reference or manifest.
 #[derive(Debug, thiserror::Error)]
 pub enum KpackError {
-    /// It does not begin as one.
+    /// The magic is missing.
     #[error("it is no kpack archive")]
-    Magic,
-    /// The table of contents lies outside of the file.
+    BadMagic,
+    /// The table of contents lies outside the file.
     #[error("its table of contents at {offset:#x} cannot lie in its {size_bytes} bytes")]
-    Table {
-        /// Where it is said to begin.
+    TableOutOfBounds {
+        /// Its file offset.
         offset: u64,
-        /// The size of the file.
+        /// The size of the file, in bytes.
         size_bytes: u64,
     },
     /// The table of contents is too large.
     #[error("its table of contents has {0} bytes; at most {MAX_KPACK_TABLE_BYTES} are read")]
-    TooLarge(u64),
-    /// The table of contents, or a reference, is no `MessagePack` of the right form.
+    TableTooLarge(u64),
+    /// The table of contents, reference or manifest is not `MessagePack` of the expected structure.
     #[error("its {0} is damaged")]
-    Damaged(&'static str),
-    /// The bytes cannot be read.
+    Malformed(&'static str),
+    /// The source returned an error.
     #[error("it cannot be read: {0}")]
-    Read(#[source] std::io::Error),
+    Io(#[source] std::io::Error),
 }
 
-/// What the table of contents of an archive says.
+/// The table of contents of a kpack archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kpack {
+pub struct KpackArchive {
     /// The version of the format.
     pub version: u32,
-    /// The targets that it holds code for, sorted.
-    pub targets: Vec<Target>,
-    /// The libraries and programs that its code belongs to, as [`KpackReference::kernel_name`]
-    /// names them, sorted. One of several bundles has their number behind it:
-    /// `lib/librocrand.so#3`.
+    /// The targets, sorted.
+    pub targets: Vec<CodeTarget>,
+    /// The libraries and programs that the code belongs to, as in [`KpackReference::kernel_name`],
+    /// sorted. If one has several bundles, their index follows: `lib/librocrand.so#3`.
     pub kernel_names: Vec<String>,
 }
 
-impl Kpack {
-    /// Whether the first bytes of a file are those of an archive.
+impl KpackArchive {
+    /// Returns `true` if the first bytes of a file are the magic of kpack archives.
     pub fn is_kpack(head: &[u8]) -> bool {
         head.starts_with(MAGIC)
     }
@@ -63,40 +62,40 @@ impl Kpack {
     /// Reads the table of contents.
     ///
     /// # Errors
-    /// When it is no archive, is damaged, or cannot be read.
+    /// Fails if the file is not a kpack archive, is malformed, or cannot be read.
     pub fn read(source: &dyn ReadAt) -> Result<Self, KpackError> {
         let size_bytes = source.size_bytes();
         if size_bytes < HEADER_BYTES as u64 {
-            return Err(KpackError::Magic);
+            return Err(KpackError::BadMagic);
         }
         let mut header = [0; HEADER_BYTES];
         source
             .read_exact_at(&mut header, 0)
-            .map_err(KpackError::Read)?;
+            .map_err(KpackError::Io)?;
         let version = u32_at(&header, 4)
             .filter(|_| Self::is_kpack(&header))
-            .ok_or(KpackError::Magic)?;
+            .ok_or(KpackError::BadMagic)?;
         let offset = u64_at(&header, 8).unwrap_or_default();
         let length = size_bytes
             .checked_sub(offset)
             .filter(|length| *length > 0 && offset >= HEADER_BYTES as u64);
-        let length = length.ok_or(KpackError::Table { offset, size_bytes })?;
+        let length = length.ok_or(KpackError::TableOutOfBounds { offset, size_bytes })?;
         let fits = usize::try_from(length)
             .ok()
             .filter(|_| length <= MAX_KPACK_TABLE_BYTES);
-        let mut table = vec![0; fits.ok_or(KpackError::TooLarge(length))?];
+        let mut table = vec![0; fits.ok_or(KpackError::TableTooLarge(length))?];
         source
             .read_exact_at(&mut table, offset)
-            .map_err(KpackError::Read)?;
-        Self::parse_table(version, &table).ok_or(KpackError::Damaged("table of contents"))
+            .map_err(KpackError::Io)?;
+        Self::parse_table(version, &table).ok_or(KpackError::Malformed("table of contents"))
     }
 
     fn parse_table(version: u32, table: &[u8]) -> Option<Self> {
         let (mut targets, mut kernel_names) = (None, Vec::new());
-        Reader::new(table).map(|key, mut value| {
+        MsgpackReader::new(table).for_each_entry(|key, mut value| {
             match key {
-                b"gfx_arches" => targets = Some(value.strings()?),
-                b"toc" => value.map(|name, _| {
+                b"gfx_arches" => targets = Some(value.read_strings()?),
+                b"toc" => value.for_each_entry(|name, _| {
                     kernel_names.push(String::from_utf8_lossy(name).into_owned());
                     Some(())
                 })?,
@@ -104,9 +103,9 @@ impl Kpack {
             }
             Some(())
         })?;
-        let mut targets: Vec<Target> = targets?
+        let mut targets: Vec<CodeTarget> = targets?
             .iter()
-            .map(|text| Target::from_text(text))
+            .map(|text| CodeTarget::from_text(text))
             .collect();
         targets.sort();
         targets.dedup();
@@ -119,51 +118,49 @@ impl Kpack {
     }
 }
 
-/// What a library says of the archives that hold its code: the content of the section
-/// `.rocm_kpack_ref`.
+/// A reference from a library to kpack archives: the contents of the section `.rocm_kpack_ref`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KpackReference {
-    /// Under which name its code is in the archives.
+    /// The name of its code in the archives.
     pub kernel_name: String,
-    /// Where the archives are, from the folder of the library on; `@GFXARCH@` stands for a target.
+    /// Paths of the archives, relative to the directory of the library; `@GFXARCH@` is replaced by
+    /// a target.
     pub search_paths: Vec<String>,
 }
 
 impl KpackReference {
-    /// Reads the section that lies here in a file.
+    /// Reads the section at a range of a file.
     ///
     /// # Errors
-    /// When it reaches beyond the end of the file, is damaged, or cannot be read.
-    pub fn read(source: &dyn ReadAt, stretch: Stretch) -> Result<Self, KpackError> {
-        if stretch.end() > source.size_bytes() {
-            return Err(KpackError::Damaged("reference to archives"));
+    /// Fails if the range extends beyond the end of the file, or if the section is malformed or
+    /// cannot be read.
+    pub fn read(source: &dyn ReadAt, range: FileRange) -> Result<Self, KpackError> {
+        if range.end() > source.size_bytes() {
+            return Err(KpackError::Malformed("reference to archives"));
         }
-        let mut bytes = vec![
-            0;
-            usize::try_from(stretch.size_bytes.min(MAX_KPACK_REFERENCE_BYTES))
-                .unwrap_or(0)
-        ];
+        let mut bytes =
+            vec![0; usize::try_from(range.size_bytes.min(MAX_KPACK_REFERENCE_BYTES)).unwrap_or(0)];
         source
-            .read_exact_at(&mut bytes, stretch.offset)
-            .map_err(KpackError::Read)?;
+            .read_exact_at(&mut bytes, range.offset)
+            .map_err(KpackError::Io)?;
         Self::parse(&bytes)
     }
 
-    /// Reads the content of the section; bytes after it are padding.
+    /// Parses the contents of the section; bytes after the map are padding.
     ///
     /// # Errors
-    /// When it is no `MessagePack` map with both fields.
+    /// Fails if it is not a `MessagePack` map with both fields.
     pub fn parse(bytes: &[u8]) -> Result<Self, KpackError> {
         let (mut kernel_name, mut search_paths) = (None, None);
-        let read = Reader::new(bytes).map(|key, mut value| {
+        let read = MsgpackReader::new(bytes).for_each_entry(|key, mut value| {
             match key {
-                b"kernel_name" => kernel_name = Some(value.string()?),
-                b"kpack_search_paths" => search_paths = Some(value.strings()?),
+                b"kernel_name" => kernel_name = Some(value.read_string()?),
+                b"kpack_search_paths" => search_paths = Some(value.read_strings()?),
                 _ => {}
             }
             Some(())
         });
-        let damaged = KpackError::Damaged("reference to archives");
+        let damaged = KpackError::Malformed("reference to archives");
         match (read, kernel_name, search_paths) {
             (Some(()), Some(kernel_name), Some(search_paths)) => Ok(Self {
                 kernel_name,
@@ -173,10 +170,11 @@ impl KpackReference {
         }
     }
 
-    /// Whether an archive whose table has these names holds code of the library: its loader looks
-    /// for the name as it is, and where a library had several bundles, for `NAME#0`, `NAME#1` and
-    /// so on (rocm-kpack, `kpack_load_code_object`).
-    pub fn is_in(&self, kernel_names: &[String]) -> bool {
+    /// Returns `true` if an archive with these names contains code of the library.
+    ///
+    /// The runtime looks up the name itself and, for a library with several bundles, `NAME#0`,
+    /// `NAME#1` and so on (rocm-kpack, `kpack_load_code_object`).
+    pub fn is_contained_in(&self, kernel_names: &[String]) -> bool {
         let is_of = |name: &String| {
             let rest = name.strip_prefix(&self.kernel_name)?;
             let number = rest.strip_prefix('#');
@@ -189,10 +187,11 @@ impl KpackReference {
         kernel_names.iter().any(|name| is_of(name) == Some(true))
     }
 
-    /// The target that a file would hold code for if it is one of the archives: the text in place
-    /// of `@GFXARCH@`, empty where a path has none. `None` where it is no such file. Both paths are
-    /// from one root on, with `/`.
-    pub fn matched<'p>(&self, library: &str, archive: &'p str) -> Option<&'p str> {
+    /// Returns the target of an archive if its path matches a search path: the text in place of
+    /// `@GFXARCH@`, or an empty string if the search path has no placeholder.
+    ///
+    /// Both paths are relative to the same root, with `/` as separator.
+    pub fn matching_target<'p>(&self, library: &str, archive: &'p str) -> Option<&'p str> {
         let folder = library.rsplit_once('/').map_or("", |(folder, _)| folder);
         self.search_paths.iter().find_map(|path| {
             let path = without_dots(&format!("{folder}/{path}"))?;
@@ -207,8 +206,10 @@ impl KpackReference {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kpack, KpackReference, MAX_KPACK_REFERENCE_BYTES, MAX_KPACK_TABLE_BYTES, Stretch};
-    use crate::{ContainerKind, Inventory};
+    use super::{
+        FileRange, KpackArchive, KpackReference, MAX_KPACK_REFERENCE_BYTES, MAX_KPACK_TABLE_BYTES,
+    };
+    use crate::{CodeContainerKind, CodeInventory};
     use rock_bytes::ReadAt;
     use rock_testkit::bundle::{kpack, kpack_reference};
 
@@ -218,7 +219,7 @@ mod tests {
             &["gfx1100", "gfx942", "gfx90a:xnack+"],
             &["lib/librocblas.so.5", "lib/libhipblas.so.3"],
         );
-        let read = Kpack::read(&bytes).unwrap();
+        let read = KpackArchive::read(&bytes).unwrap();
         let targets: Vec<String> = read.targets.iter().map(ToString::to_string).collect();
         assert_eq!(
             (read.version, targets),
@@ -233,13 +234,13 @@ mod tests {
             read.kernel_names,
             ["lib/libhipblas.so.3", "lib/librocblas.so.5"]
         );
-        let inventory = Inventory::of_kpack(&read, bytes.len() as u64);
+        let inventory = CodeInventory::from_kpack(&read, bytes.len() as u64);
         assert!(
-            inventory.kinds().contains(&ContainerKind::Kpack) && inventory.targets().len() == 3
+            inventory.kinds().contains(&CodeContainerKind::Kpack) && inventory.targets().len() == 3
         );
         for length in 0..bytes.len() {
             assert!(
-                Kpack::read(&bytes[..length].to_vec()).is_err(),
+                KpackArchive::read(&bytes[..length].to_vec()).is_err(),
                 "{length} bytes"
             );
         }
@@ -249,7 +250,7 @@ mod tests {
     fn a_hostile_table_is_an_error() {
         let check = |offset: u64, table: &[u8], expect: &str| {
             let bytes = [&b"KPAK\x01\0\0\0"[..], &offset.to_le_bytes(), table].concat();
-            assert_eq!(Kpack::read(&bytes).unwrap_err().to_string(), expect);
+            assert_eq!(KpackArchive::read(&bytes).unwrap_err().to_string(), expect);
         };
         check(16, b"\x80", "its table of contents is damaged");
         check(
@@ -279,7 +280,7 @@ mod tests {
         );
     }
 
-    /// An archive of so many bytes, of which only the header can be read.
+    /// An archive of the given size, of which only the header can be read.
     struct Hollow(u64);
 
     impl ReadAt for Hollow {
@@ -297,11 +298,14 @@ mod tests {
         }
     }
 
-    /// Reading a table as large as the limit is begun, and one that is a byte larger is refused
-    /// before.
+    /// A table of the maximum size is read; one byte more is an error before the read.
     #[test]
     fn a_table_up_to_the_limit_is_read() {
-        let message = |size: u64| Kpack::read(&Hollow(16 + size)).unwrap_err().to_string();
+        let message = |size: u64| {
+            KpackArchive::read(&Hollow(16 + size))
+                .unwrap_err()
+                .to_string()
+        };
         assert_eq!(
             message(MAX_KPACK_TABLE_BYTES),
             "it cannot be read: it is not there"
@@ -310,12 +314,12 @@ mod tests {
         assert_eq!(message(MAX_KPACK_TABLE_BYTES + 1), expected);
     }
 
-    /// A reference is read that ends at the limit, and one that ends behind it is cut off.
+    /// A longer reference is truncated at the limit.
     #[test]
     fn a_reference_up_to_the_limit_is_read() {
         let read = |size_bytes: u64| {
             let mut bytes = kpack_reference("blas", &["own.kpack"]);
-            // A third entry of the map, whose text fills the rest (MessagePack, `str 32`).
+            // A third entry of the map, whose string fills the rest (MessagePack, `str 32`).
             bytes[0] = 0x83;
             bytes.extend(b"\xa3pad\xdb");
             let rest = u32::try_from(size_bytes).unwrap() - u32::try_from(bytes.len()).unwrap() - 4;
@@ -323,7 +327,7 @@ mod tests {
             bytes.resize(usize::try_from(size_bytes).unwrap(), b'x');
             KpackReference::read(
                 &bytes,
-                Stretch {
+                FileRange {
                     offset: 0,
                     size_bytes,
                 },
@@ -346,7 +350,7 @@ mod tests {
         let padded = [bytes.clone(), vec![0; 7]].concat();
         let reference = KpackReference::parse(&padded).unwrap();
         assert_eq!(reference.kernel_name, "lib/librocblas.so.5");
-        let matched = |archive| reference.matched("_rocm_sdk/lib/librocblas.so.5", archive);
+        let matched = |archive| reference.matching_target("_rocm_sdk/lib/librocblas.so.5", archive);
         assert_eq!(
             matched("_rocm_sdk/.kpack/blas_lib_gfx942.kpack"),
             Some("gfx942")
@@ -363,7 +367,8 @@ mod tests {
             kernel_name: "lib/librand.so".to_owned(),
             search_paths: Vec::new(),
         };
-        let is_in = |name: &str| reference.is_in(&["lib/a.so".to_owned(), name.to_owned()]);
+        let is_in =
+            |name: &str| reference.is_contained_in(&["lib/a.so".to_owned(), name.to_owned()]);
         assert!(
             ["lib/librand.so", "lib/librand.so#0", "lib/librand.so#14"]
                 .into_iter()
@@ -376,7 +381,7 @@ mod tests {
             "librand.so",
             "",
         ];
-        assert!(!others.into_iter().any(is_in) && !reference.is_in(&[]));
+        assert!(!others.into_iter().any(is_in) && !reference.is_contained_in(&[]));
     }
 
     #[test]
@@ -384,7 +389,7 @@ mod tests {
         let bytes = [vec![0; 9], kpack_reference("blas", &["own.kpack"])].concat();
         let size_bytes = bytes.len() as u64 - 9;
         let read =
-            |offset, size_bytes| KpackReference::read(&bytes, Stretch { offset, size_bytes });
+            |offset, size_bytes| KpackReference::read(&bytes, FileRange { offset, size_bytes });
         assert_eq!(read(9, size_bytes).unwrap().search_paths, ["own.kpack"]);
         for (offset, size_bytes) in [
             (9, size_bytes + 1),

@@ -1,117 +1,117 @@
-//! Where in a file code for a GPU can lie.
+//! The layout of a file: the ranges in which GPU code can be.
 
-use super::bytes::{array_at, u16_at, u32_at};
+use super::little_endian::{array_at, u16_at, u32_at};
 use rock_bytes::ReadAt;
-use rock_elf::{Elf, Section, machine};
+use rock_elf::{Elf, SectionHeader, machine};
 
-/// What a file is.
+/// The kind of a file that may contain GPU code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FileKind {
-    /// A library, program or object file for a processor.
+pub enum CodeFileKind {
+    /// An ELF file for a CPU.
     HostElf,
     /// A code object.
     DeviceElf,
-    /// A library or program for Windows.
+    /// A PE file: a library or program for Windows.
     Pe,
-    /// Anything else, such as a bundle on its own.
+    /// Any other file, such as an offload bundle.
     #[default]
     Other,
 }
 
-/// A stretch of a file.
+/// A range of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Stretch {
-    /// Where it begins.
+pub struct FileRange {
+    /// File offset.
     pub offset: u64,
-    /// Its size.
+    /// Size, in bytes.
     pub size_bytes: u64,
 }
 
-impl Stretch {
-    /// Where it ends.
+impl FileRange {
+    /// Returns the end offset.
     pub fn end(self) -> u64 {
         self.offset.saturating_add(self.size_bytes)
     }
 
-    /// Whether a position lies in it.
+    /// Returns `true` if the range contains a file offset.
     pub fn contains(self, position: u64) -> bool {
         (self.offset..self.end()).contains(&position)
     }
 }
 
-/// A named part of a file.
+/// A section of an ELF or PE file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LayoutSection {
-    /// Its name.
+pub struct FileSection {
+    /// The name.
     pub name: String,
-    /// Where it lies in the file.
-    pub stretch: Stretch,
-    /// Whether it is in memory when the program runs.
+    /// Its range in the file.
+    pub range: FileRange,
+    /// Whether it occupies memory at run time.
     pub is_alloc: bool,
-    /// Whether it takes no bytes of the file.
+    /// Whether it occupies no bytes of the file.
     pub is_nobits: bool,
 }
 
-/// What a file is and where its parts lie.
+/// The kind of a file and the ranges of its sections.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileLayout {
-    /// What it is.
-    pub kind: FileKind,
-    /// Its sections.
-    pub sections: Vec<LayoutSection>,
-    /// What is mapped into memory, for files without sections.
-    pub loads: Vec<Stretch>,
+    /// The kind.
+    pub kind: CodeFileKind,
+    /// The sections.
+    pub sections: Vec<FileSection>,
+    /// The ranges of loaded segments, for files without sections.
+    pub load_ranges: Vec<FileRange>,
 }
 
-/// Names of the section of bundles, of the one of wrappers, and of the reference to an archive, in
-/// ELF files and in PE files, where names have 8 letters (clang, HIP code generation; rocm-kpack,
+/// Names of the sections for bundles, wrappers and the reference to kpack archives, in ELF files
+/// and in PE files, where names have up to 8 characters (clang, HIP code generation; rocm-kpack,
 /// "`.rocm_kpack_ref`").
 const FATBIN: [&str; 2] = [".hip_fatbin", ".hip_fat"];
 const WRAPPERS: [&str; 2] = [".hipFatBinSegment", ".hipFatB"];
 const KPACK_REFERENCE: [&str; 2] = [".rocm_kpack_ref", ".kpackrf"];
 
 impl FileLayout {
-    /// The layout of a file that is neither ELF nor PE.
-    pub fn other() -> Self {
+    /// Creates the layout of a file that is neither ELF nor PE.
+    pub fn other_file() -> Self {
         Self::default()
     }
 
-    /// The layout of a code object: all of it counts.
-    pub fn of_device() -> Self {
+    /// Creates the layout of a code object.
+    pub fn code_object() -> Self {
         Self {
-            kind: FileKind::DeviceElf,
+            kind: CodeFileKind::DeviceElf,
             ..Self::default()
         }
     }
 
-    /// The layout of an ELF file.
-    pub fn of_elf(elf: &Elf, sections: &[Section]) -> Self {
+    /// Creates the layout of an ELF file from its section headers.
+    pub fn from_elf(elf: &Elf, sections: &[SectionHeader]) -> Self {
         if elf.header().machine == machine::AMDGPU {
-            return Self::of_device();
+            return Self::code_object();
         }
-        let section = |section: &Section| LayoutSection {
+        let section = |section: &SectionHeader| FileSection {
             name: section.name.clone(),
-            stretch: Stretch {
+            range: FileRange {
                 offset: section.offset,
                 size_bytes: section.size,
             },
             is_alloc: section.is_alloc(),
             is_nobits: section.is_nobits(),
         };
-        let loads = elf.loads().map(|load| Stretch {
+        let loads = elf.load_segments().map(|load| FileRange {
             offset: load.offset,
             size_bytes: load.file_size,
         });
         Self {
-            kind: FileKind::HostElf,
+            kind: CodeFileKind::HostElf,
             sections: sections.iter().map(section).collect(),
-            loads: loads.collect(),
+            load_ranges: loads.collect(),
         }
     }
 
-    /// The layout of a PE file, read from its headers (Microsoft, "PE Format"). `None` where it is
-    /// none.
-    pub fn of_pe(source: &dyn ReadAt) -> Option<Self> {
+    /// Reads the layout of a PE file from its headers (Microsoft, "PE Format"); `None` if it is not
+    /// one.
+    pub fn from_pe(source: &dyn ReadAt) -> Option<Self> {
         let mut dos = [0; 64];
         source
             .read_exact_at(&mut dos, 0)
@@ -133,20 +133,21 @@ impl FileLayout {
             .filter_map(pe_section)
             .collect();
         Some(Self {
-            kind: FileKind::Pe,
+            kind: CodeFileKind::Pe,
             sections,
-            loads: Vec::new(),
+            load_ranges: Vec::new(),
         })
     }
 
-    /// Whether the first bytes of a file are those of a PE file, or of a DOS program.
+    /// Returns `true` if the first bytes of a file are the magic of a PE file or DOS program.
     pub fn is_pe(head: &[u8]) -> bool {
         head.starts_with(b"MZ")
     }
 
-    /// The stretches of the file that a section with one of two names fills.
-    fn named(&self, names: [&'static str; 2]) -> impl Iterator<Item = Stretch> {
-        let name = if self.kind == FileKind::Pe {
+    /// Returns the ranges of the nonempty sections with a name: the first for ELF, the second for
+    /// PE.
+    fn section_ranges(&self, names: [&'static str; 2]) -> impl Iterator<Item = FileRange> {
+        let name = if self.kind == CodeFileKind::Pe {
             names[1]
         } else {
             names[0]
@@ -154,43 +155,43 @@ impl FileLayout {
         let filled = self
             .sections
             .iter()
-            .filter(|section| !section.is_nobits && section.stretch.size_bytes > 0);
+            .filter(|section| !section.is_nobits && section.range.size_bytes > 0);
         filled
             .filter(move |section| section.name == name)
-            .map(|section| section.stretch)
+            .map(|section| section.range)
     }
 
-    /// The section of bundles, where it takes bytes of the file.
-    pub(super) fn fatbin(&self) -> Option<Stretch> {
-        self.named(FATBIN).next()
+    /// Returns the range of the section for bundles, if it is not empty.
+    pub(super) fn fatbin_section(&self) -> Option<FileRange> {
+        self.section_ranges(FATBIN).next()
     }
 
-    /// The name of the section of bundles in such a file.
+    /// Returns the name of the section for bundles.
     pub(super) fn fatbin_name(&self) -> &'static str {
-        if self.kind == FileKind::Pe {
+        if self.kind == CodeFileKind::Pe {
             FATBIN[1]
         } else {
             FATBIN[0]
         }
     }
 
-    /// The section of wrappers.
-    pub(super) fn wrappers(&self) -> Option<Stretch> {
-        self.named(WRAPPERS).next()
+    /// Returns the range of the section for wrappers, if it is not empty.
+    pub(super) fn wrapper_section(&self) -> Option<FileRange> {
+        self.section_ranges(WRAPPERS).next()
     }
 
-    /// The section that names archives, where the file has one: the bytes for
-    /// [`KpackReference::parse`](super::KpackReference::parse).
-    pub fn kpack_reference(&self) -> Option<Stretch> {
-        self.named(KPACK_REFERENCE).next()
+    /// Returns the range of the section with the reference to kpack archives, if there is one; see
+    /// [`KpackReference::read`](super::KpackReference::read).
+    pub fn kpack_reference(&self) -> Option<FileRange> {
+        self.section_ranges(KPACK_REFERENCE).next()
     }
 
-    /// The section that a position lies in, or an empty text where it is only mapped. `None` where
-    /// it is not in memory when the program runs.
-    pub(super) fn loaded_at(&self, position: u64) -> Option<&str> {
+    /// Returns the name of the loaded section at a file offset, or an empty string in a file
+    /// without sections; `None` if the offset is not loaded.
+    pub(super) fn loaded_section_name(&self, position: u64) -> Option<&str> {
         if self.sections.is_empty() {
             return self
-                .loads
+                .load_ranges
                 .iter()
                 .any(|load| load.contains(position))
                 .then_some("");
@@ -199,21 +200,21 @@ impl FileLayout {
             .sections
             .iter()
             .filter(|section| section.is_alloc && !section.is_nobits);
-        let mut found = filled.filter(|section| section.stretch.contains(position));
+        let mut found = filled.filter(|section| section.range.contains(position));
         found.next().map(|section| section.name.as_str())
     }
 }
 
-/// Bytes of a section header (PE Format, "Section Table").
+/// Size of a section header in bytes (PE Format, "Section Table").
 const PE_SECTION_BYTES: usize = 40;
 
-fn pe_section(header: &[u8]) -> Option<LayoutSection> {
+fn pe_section(header: &[u8]) -> Option<FileSection> {
     let name: [u8; 8] = array_at(header, 0)?;
     let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
     let (size, offset) = (u32_at(header, 16)?, u32_at(header, 20)?);
-    Some(LayoutSection {
+    Some(FileSection {
         name: String::from_utf8_lossy(name).into_owned(),
-        stretch: Stretch {
+        range: FileRange {
             offset: offset.into(),
             size_bytes: size.into(),
         },

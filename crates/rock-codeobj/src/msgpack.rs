@@ -1,25 +1,25 @@
-//! As much of `MessagePack` as tables of contents take (its specification, "Formats").
+//! A reader of the subset of `MessagePack` that kpack uses (its specification, "Formats").
 
-/// A position in such bytes. Whatever is cut off or is of another format reads as `None`.
+/// A reader of `MessagePack` values. Truncated data and unexpected formats read as `None`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub(super) struct MsgpackReader<'a> {
     bytes: &'a [u8],
 }
 
-/// The beginning of a value.
+/// A value; of a map or an array only the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Head<'a> {
-    /// So many pairs of key and value follow.
+pub(super) enum MsgpackValue<'a> {
+    /// A map, with the number of pairs that follow.
     Map(u32),
-    /// So many values follow.
+    /// An array, with the number of values that follow.
     Array(u32),
-    /// A text.
-    Text(&'a [u8]),
-    /// Any other value, as a whole.
+    /// A string.
+    String(&'a [u8]),
+    /// Any other value.
     Other,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> MsgpackReader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
@@ -30,7 +30,7 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    /// A number of so many bytes, the highest first.
+    /// Reads a big-endian integer of `length` bytes.
     fn number(&mut self, length: usize) -> Option<u32> {
         Some(
             self.take(length)?
@@ -39,76 +39,77 @@ impl<'a> Reader<'a> {
         )
     }
 
-    fn skipped(&mut self, length: usize) -> Option<Head<'a>> {
-        self.take(length).map(|_| Head::Other)
+    fn skip_bytes(&mut self, length: usize) -> Option<MsgpackValue<'a>> {
+        self.take(length).map(|_| MsgpackValue::Other)
     }
 
-    fn text(&mut self, length: u32) -> Option<Head<'a>> {
-        self.take(usize::try_from(length).ok()?).map(Head::Text)
+    fn string_bytes(&mut self, length: u32) -> Option<MsgpackValue<'a>> {
+        self.take(usize::try_from(length).ok()?)
+            .map(MsgpackValue::String)
     }
 
-    /// Reads on to the next value; of maps and arrays only how many values follow.
-    pub(super) fn next(&mut self) -> Option<Head<'a>> {
+    /// Reads the next value; of maps and arrays only the header.
+    pub(super) fn read_value(&mut self) -> Option<MsgpackValue<'a>> {
         let [first] = *self.take(1)? else { return None };
         match first {
-            0x80..=0x8f => Some(Head::Map(u32::from(first & 0x0f))),
-            0x90..=0x9f => Some(Head::Array(u32::from(first & 0x0f))),
-            0xa0..=0xbf => self.text(u32::from(first & 0x1f)),
+            0x80..=0x8f => Some(MsgpackValue::Map(u32::from(first & 0x0f))),
+            0x90..=0x9f => Some(MsgpackValue::Array(u32::from(first & 0x0f))),
+            0xa0..=0xbf => self.string_bytes(u32::from(first & 0x1f)),
             // Integers of one byte, nil, false and true.
-            0x00..=0x7f | 0xe0..=0xff | 0xc0 | 0xc2 | 0xc3 => Some(Head::Other),
+            0x00..=0x7f | 0xe0..=0xff | 0xc0 | 0xc2 | 0xc3 => Some(MsgpackValue::Other),
             0xc1 => None,
-            // Binary data, then extensions, which have one byte more.
+            // Binary data, then extensions, which have a type byte.
             0xc4..=0xc6 => {
                 let length = self.number(1 << (first - 0xc4))?;
-                self.skipped(usize::try_from(length).ok()?)
+                self.skip_bytes(usize::try_from(length).ok()?)
             }
             0xc7..=0xc9 => {
                 let length = self.number(1 << (first - 0xc7))?;
-                self.skipped(usize::try_from(length).ok()?.checked_add(1)?)
+                self.skip_bytes(usize::try_from(length).ok()?.checked_add(1)?)
             }
-            0xca => self.skipped(4),
-            0xcb => self.skipped(8),
-            0xcc..=0xcf => self.skipped(1 << (first - 0xcc)),
-            0xd0..=0xd3 => self.skipped(1 << (first - 0xd0)),
-            0xd4..=0xd8 => self.skipped((1 << (first - 0xd4)) + 1),
+            0xca => self.skip_bytes(4),
+            0xcb => self.skip_bytes(8),
+            0xcc..=0xcf => self.skip_bytes(1 << (first - 0xcc)),
+            0xd0..=0xd3 => self.skip_bytes(1 << (first - 0xd0)),
+            0xd4..=0xd8 => self.skip_bytes((1 << (first - 0xd4)) + 1),
             0xd9..=0xdb => {
                 let length = self.number(1 << (first - 0xd9))?;
-                self.text(length)
+                self.string_bytes(length)
             }
             0xdc | 0xdd => self
                 .number(if first == 0xdc { 2 } else { 4 })
-                .map(Head::Array),
+                .map(MsgpackValue::Array),
             0xde | 0xdf => self
                 .number(if first == 0xde { 2 } else { 4 })
-                .map(Head::Map),
+                .map(MsgpackValue::Map),
         }
     }
 
-    /// Passes over one value with all that is in it.
-    pub(super) fn skip(&mut self) -> Option<()> {
-        // Each value takes at least one byte, so that this ends with the bytes.
+    /// Skips one value with everything in it.
+    pub(super) fn skip_value(&mut self) -> Option<()> {
+        // Each value has at least one byte, so this ends with the bytes.
         let mut left: u64 = 1;
         while left > 0 {
             left -= 1;
-            left = left.saturating_add(match self.next()? {
-                Head::Map(pairs) => 2 * u64::from(pairs),
-                Head::Array(values) => values.into(),
-                Head::Text(_) | Head::Other => 0,
+            left = left.saturating_add(match self.read_value()? {
+                MsgpackValue::Map(pairs) => 2 * u64::from(pairs),
+                MsgpackValue::Array(values) => values.into(),
+                MsgpackValue::String(_) | MsgpackValue::Other => 0,
             });
         }
         Some(())
     }
 
-    /// Reads a text.
-    pub(super) fn string(&mut self) -> Option<String> {
-        match self.next()? {
-            Head::Text(text) => std::str::from_utf8(text).ok().map(str::to_owned),
-            Head::Map(_) | Head::Array(_) | Head::Other => None,
+    /// Reads a string.
+    pub(super) fn read_string(&mut self) -> Option<String> {
+        match self.read_value()? {
+            MsgpackValue::String(text) => std::str::from_utf8(text).ok().map(str::to_owned),
+            MsgpackValue::Map(_) | MsgpackValue::Array(_) | MsgpackValue::Other => None,
         }
     }
 
-    /// Reads a whole number that is not negative.
-    pub(super) fn unsigned(&mut self) -> Option<u64> {
+    /// Reads an unsigned integer.
+    pub(super) fn read_unsigned(&mut self) -> Option<u64> {
         let [first] = *self.take(1)? else { return None };
         match first {
             0x00..=0x7f => Some(first.into()),
@@ -124,27 +125,30 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads an array of texts.
-    pub(super) fn strings(&mut self) -> Option<Vec<String>> {
-        let Head::Array(count) = self.next()? else {
+    /// Reads an array of strings.
+    pub(super) fn read_strings(&mut self) -> Option<Vec<String>> {
+        let MsgpackValue::Array(count) = self.read_value()? else {
             return None;
         };
-        (0..count).map(|_| self.string()).collect()
+        (0..count).map(|_| self.read_string()).collect()
     }
 
-    /// Goes through a map, and gives each key with a reader at its value; the value is passed over
-    /// whatever is done with the reader.
-    pub(super) fn map(&mut self, mut each: impl FnMut(&[u8], Self) -> Option<()>) -> Option<()> {
-        let Head::Map(pairs) = self.next()? else {
+    /// Reads a map: calls `each` with each string key and a reader of its value, then skips the
+    /// value.
+    pub(super) fn for_each_entry(
+        &mut self,
+        mut each: impl FnMut(&[u8], Self) -> Option<()>,
+    ) -> Option<()> {
+        let MsgpackValue::Map(pairs) = self.read_value()? else {
             return None;
         };
         for _ in 0..pairs {
-            match self.next()? {
-                Head::Text(key) => each(key, *self)?,
-                Head::Other => {}
-                Head::Map(_) | Head::Array(_) => return None,
+            match self.read_value()? {
+                MsgpackValue::String(key) => each(key, *self)?,
+                MsgpackValue::Other => {}
+                MsgpackValue::Map(_) | MsgpackValue::Array(_) => return None,
             }
-            self.skip()?;
+            self.skip_value()?;
         }
         Some(())
     }
@@ -152,7 +156,7 @@ impl<'a> Reader<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::Reader;
+    use super::MsgpackReader;
 
     #[test]
     fn every_form_of_a_value_is_passed_over() {
@@ -190,27 +194,30 @@ mod tests {
         ];
         for value in values {
             let with_more = [value, b"\xa3end"].concat();
-            let mut reader = Reader::new(&with_more);
-            reader.skip().unwrap();
-            assert_eq!(reader.string().as_deref(), Some("end"), "{value:x?}");
+            let mut reader = MsgpackReader::new(&with_more);
+            reader.skip_value().unwrap();
+            assert_eq!(reader.read_string().as_deref(), Some("end"), "{value:x?}");
             for length in 0..value.len() {
                 assert_eq!(
-                    Reader::new(&value[..length]).skip(),
+                    MsgpackReader::new(&value[..length]).skip_value(),
                     None,
                     "{length} bytes of {value:x?}"
                 );
             }
         }
-        assert_eq!(Reader::new(b"\xc1").skip(), None);
+        assert_eq!(MsgpackReader::new(b"\xc1").skip_value(), None);
     }
 
     #[test]
     fn counts_beyond_the_bytes_end_at_once() {
-        assert_eq!(Reader::new(b"\xdd\xff\xff\xff\xff").strings(), None);
         assert_eq!(
-            Reader::new(b"\xdf\xff\xff\xff\xff\xdf\xff\xff\xff\xff").skip(),
+            MsgpackReader::new(b"\xdd\xff\xff\xff\xff").read_strings(),
             None
         );
-        assert_eq!(Reader::new(&vec![0x91; 100_000]).skip(), None);
+        assert_eq!(
+            MsgpackReader::new(b"\xdf\xff\xff\xff\xff\xdf\xff\xff\xff\xff").skip_value(),
+            None
+        );
+        assert_eq!(MsgpackReader::new(&vec![0x91; 100_000]).skip_value(), None);
     }
 }

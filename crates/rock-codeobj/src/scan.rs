@@ -1,4 +1,4 @@
-//! Finding code for GPUs in a file while its bytes pass by.
+//! The scanner: finds candidates for GPU code in a stream of bytes.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,31 +6,33 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, Match, packed};
 
-use super::bundle::{self, BundleReader, Reads};
-use super::bytes::u64_at;
-use super::compressed::{self, CompressedFault, CompressedHeader, Unpacker};
-use super::flags::{CodeObject, HEAD_BYTES, parse_code_object};
-use super::inventory::Inventory;
-use super::judge::judge;
+use super::bundle::{self, BundleDepth, BundleReader};
+use super::candidate_filter::filter_candidates;
+use super::code_object::{CODE_OBJECT_HEADER_BYTES, CodeObject, parse_code_object};
+use super::compressed_bundle::{
+    self, BundleDecompressor, CompressedBundleError, CompressedBundleHeader,
+};
+use super::inventory::CodeInventory;
 use super::layout::FileLayout;
 use super::limits::{
-    MAX_BAITS, MAX_CONTAINERS, MAX_ENTRIES, MAX_OPEN_BUNDLES, MAX_UNPACKED_BYTES, MAX_WRAPPERS,
+    MAX_CONTAINERS, MAX_ENTRIES, MAX_LOOKALIKES, MAX_OPEN_BUNDLES, MAX_UNPACKED_BYTES, MAX_WRAPPERS,
 };
+use super::little_endian::u64_at;
 
-/// How much of the code is looked at.
+/// The depth of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Depth {
-    /// The tables of bundles; of compressed ones nothing more is unpacked, so that the headers of
-    /// their code objects are not known.
+pub enum ScanDepth {
+    /// The tables of bundles only. Compressed bundles are decompressed up to the end of their
+    /// table, so the headers of their code objects are unknown.
     Tables,
-    /// The header of every code object too.
-    Everything,
+    /// Also the header of each code object.
+    Headers,
 }
 
-/// A bound that was met: what came after it is missing from the inventory.
+/// An exceeded limit: what follows in the file is missing from the inventory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Limit {
-    /// More bundles overlap than are read at once.
+pub enum ScanLimit {
+    /// More bundles overlap than are read at the same time.
     OverlappingBundles,
     /// More bundles and code objects than are counted.
     Containers,
@@ -38,11 +40,11 @@ pub enum Limit {
     Entries,
     /// More wrappers than are counted.
     Wrappers,
-    /// More unpacked bytes than are read of one file.
-    Unpacked,
+    /// More bytes are decompressed than are read of one file.
+    DecompressedBytes,
 }
 
-impl fmt::Display for Limit {
+impl fmt::Display for ScanLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OverlappingBundles => write!(f, "more than {MAX_OPEN_BUNDLES} bundles overlap"),
@@ -52,7 +54,7 @@ impl fmt::Display for Limit {
             ),
             Self::Entries => write!(f, "the bundles have more than {MAX_ENTRIES} entries"),
             Self::Wrappers => write!(f, "there are more than {MAX_WRAPPERS} wrappers"),
-            Self::Unpacked => write!(
+            Self::DecompressedBytes => write!(
                 f,
                 "the bundles unpack to more than {} GiB",
                 MAX_UNPACKED_BYTES >> 30
@@ -61,106 +63,106 @@ impl fmt::Display for Limit {
     }
 }
 
-/// What is looked for, in the order of the patterns. The ELF pattern has class, byte order and
-/// version, the wrappers have their version 1 (clang, HIP code generation,
-/// `__CudaFatBinaryWrapper`; rocm-kpack, "HIPK").
+/// The search patterns; [`CodeScanner::start_candidate`] refers to their indexes. The ELF pattern
+/// includes class, byte order and version, the wrappers their version 1 (clang, HIP code
+/// generation, `__CudaFatBinaryWrapper`; rocm-kpack, "HIPK").
 const PATTERNS: [&[u8]; 5] = [
     bundle::MAGIC,
-    compressed::MAGIC,
+    compressed_bundle::MAGIC,
     b"\x7fELF\x02\x01\x01",
     b"FPIH\x01\0\0\0",
     b"HIPK\x01\0\0\0",
 ];
 
-/// Whether a pattern begins a wrapper.
+/// Returns `true` for the patterns of fatbin wrappers.
 fn is_wrapper(pattern: usize) -> bool {
     pattern > 2
 }
 
-/// Something that was found; whether it counts is known with the layout only.
+/// A candidate for a code container. The layout of the file decides whether it is one.
 #[derive(Debug)]
-pub(super) struct Candidate {
+pub(super) struct CodeCandidate {
     pub(super) offset: u64,
-    pub(super) what: Found,
+    pub(super) kind: CandidateKind,
 }
 
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum CandidateKind {
     Bundle(BundleReader),
     Compressed(Box<CompressedBundle>),
-    NotCompressed(CompressedFault),
+    InvalidCompressed(CompressedBundleError),
     Object { object: CodeObject, size: u64 },
 }
 
 #[derive(Debug)]
 pub(super) struct CompressedBundle {
-    pub(super) header: CompressedHeader,
+    pub(super) header: CompressedBundleHeader,
     pub(super) size_bytes: u64,
     pub(super) reader: BundleReader,
-    pub(super) fault: Option<CompressedFault>,
+    pub(super) error: Option<CompressedBundleError>,
 }
 
-/// A wrapper: the record by which a library registers a bundle (clang, HIP code generation).
+/// A fatbin wrapper: the record with which a library registers a bundle (clang, HIP code
+/// generation).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Wrapper {
+pub(super) struct FatbinWrapper {
     pub(super) offset: u64,
     pub(super) is_kpack: bool,
 }
 
-/// Everything that was found in a file.
+/// The candidates and wrappers of a file.
 #[derive(Debug, Default)]
-pub(super) struct Finds {
-    pub(super) candidates: Vec<Candidate>,
-    pub(super) wrappers: Vec<Wrapper>,
-    pub(super) limits: BTreeSet<Limit>,
-    baits: usize,
+pub(super) struct ScanResults {
+    pub(super) candidates: Vec<CodeCandidate>,
+    pub(super) wrappers: Vec<FatbinWrapper>,
+    pub(super) limits: BTreeSet<ScanLimit>,
+    lookalikes: usize,
     entries: usize,
-    unpacked: usize,
+    decompressed: usize,
 }
 
-impl Finds {
-    fn add(&mut self, offset: u64, what: Found) {
-        let (is_bait, entries) = match &what {
-            Found::Bundle(reader) => (reader.fault().is_some(), reader.entries().len()),
-            Found::Compressed(bundle) => (
-                bundle.reader.fault().is_some(),
+impl ScanResults {
+    fn add(&mut self, offset: u64, kind: CandidateKind) {
+        let (is_lookalike, entries) = match &kind {
+            CandidateKind::Bundle(reader) => (reader.error().is_some(), reader.entries().len()),
+            CandidateKind::Compressed(bundle) => (
+                bundle.reader.error().is_some(),
                 bundle.reader.entries().len(),
             ),
-            Found::NotCompressed(_) => (true, 0),
-            Found::Object { .. } => (false, 1),
+            CandidateKind::InvalidCompressed(_) => (true, 0),
+            CandidateKind::Object { .. } => (false, 1),
         };
-        if is_bait && self.baits == MAX_BAITS {
-            self.limits.insert(Limit::Containers);
+        if is_lookalike && self.lookalikes == MAX_LOOKALIKES {
+            self.limits.insert(ScanLimit::Containers);
         } else if self.entries + entries > MAX_ENTRIES {
-            self.limits.insert(Limit::Entries);
+            self.limits.insert(ScanLimit::Entries);
         } else {
-            self.baits += usize::from(is_bait);
+            self.lookalikes += usize::from(is_lookalike);
             self.entries += entries;
-            self.candidates.push(Candidate { offset, what });
+            self.candidates.push(CodeCandidate { offset, kind });
         }
     }
 
-    /// Whether nothing more is begun: whatever the file says, the work that it makes has an end.
+    /// Returns `true` if no further candidate may be started, which bounds the work for any file.
     fn is_full(&mut self) -> bool {
-        if self.candidates.len() >= MAX_CONTAINERS || self.unpacked == MAX_CONTAINERS {
-            self.limits.insert(Limit::Containers);
+        if self.candidates.len() >= MAX_CONTAINERS || self.decompressed == MAX_CONTAINERS {
+            self.limits.insert(ScanLimit::Containers);
             return true;
         }
-        self.limits.contains(&Limit::Entries)
+        self.limits.contains(&ScanLimit::Entries)
     }
 }
 
-/// Finds the patterns. The vector search goes over half a gigabyte in a fifteenth of a second, the
-/// automaton in two seconds; only some processors have the former.
-enum Finder {
+/// Searches for the patterns. The vector search takes a fifteenth of a second for half a gigabyte,
+/// the automaton two seconds; only some processors support the former.
+enum PatternSearcher {
     Vectors(packed::Searcher),
     Automaton(AhoCorasick),
 }
 
-/// The same for every file.
-static FINDER: LazyLock<Finder> = LazyLock::new(Finder::new);
+static SEARCHER: LazyLock<PatternSearcher> = LazyLock::new(PatternSearcher::new);
 
-impl Finder {
+impl PatternSearcher {
     fn new() -> Self {
         match packed::Config::new().builder().extend(PATTERNS).build() {
             Some(searcher) => Self::Vectors(searcher),
@@ -176,106 +178,109 @@ impl Finder {
     }
 }
 
-/// Looks at one file. The same bytes in pieces of any size give the same inventory.
-pub struct Scanner {
-    depth: Depth,
-    /// The bytes from `cursor` on that wait for those after them.
+/// A streaming scanner of one file. The inventory does not depend on the sizes of the chunks.
+pub struct CodeScanner {
+    depth: ScanDepth,
+    /// The bytes from `cursor` on that need more bytes after them.
     carry: Vec<u8>,
-    /// Up to where all was looked at.
+    /// Offset up to which the file was processed.
     cursor: u64,
-    /// From where on patterns are looked for.
+    /// Offset from which patterns are searched.
     search_from: u64,
     bundles: Vec<(u64, BundleReader)>,
-    unpacker: Option<(u64, Unpacker)>,
-    /// The remaining bytes that may be unpacked.
+    decompressor: Option<(u64, BundleDecompressor)>,
+    /// Number of bytes that may still be decompressed.
     pub(super) budget: u64,
-    finds: Finds,
+    results: ScanResults,
 }
 
-/// What is found is looked at when so many bytes from its first on are there.
-const AHEAD: usize = HEAD_BYTES - 1;
+/// Number of bytes after its first one that a candidate needs.
+const LOOKAHEAD_BYTES: usize = CODE_OBJECT_HEADER_BYTES - 1;
 
-impl Scanner {
-    /// A scanner for one file.
-    pub fn new(depth: Depth) -> Self {
+impl CodeScanner {
+    /// Creates a scanner for one file.
+    pub fn new(depth: ScanDepth) -> Self {
         Self {
             depth,
             carry: Vec::new(),
             cursor: 0,
             search_from: 0,
             bundles: Vec::new(),
-            unpacker: None,
+            decompressor: None,
             budget: MAX_UNPACKED_BYTES,
-            finds: Finds::default(),
+            results: ScanResults::default(),
         }
     }
 
-    /// Takes the next bytes of the file. Pieces that stay in the cache of the processor, such as
-    /// 256 KiB, are fastest.
+    /// Consumes the next bytes of the file. Chunks that fit into the processor's cache, such as 256
+    /// KiB, are fastest.
     pub fn feed(&mut self, bytes: &[u8]) {
         let base = self.cursor;
-        if bytes.len() <= AHEAD {
+        if bytes.len() <= LOOKAHEAD_BYTES {
             self.carry.extend_from_slice(bytes);
             let window = std::mem::take(&mut self.carry);
-            self.advance(&window, base, window.len().saturating_sub(AHEAD));
-            self.keep(window, base);
+            self.advance(&window, base, window.len().saturating_sub(LOOKAHEAD_BYTES));
+            self.keep_rest(window, base);
             return;
         }
         let carried = self.carry.len();
         if carried > 0 {
             let mut seam = std::mem::take(&mut self.carry);
-            seam.extend_from_slice(&bytes[..AHEAD]);
+            seam.extend_from_slice(&bytes[..LOOKAHEAD_BYTES]);
             self.advance(&seam, base, carried);
             seam.clear();
             self.carry = seam;
         }
         let base = self.cursor;
-        self.advance(bytes, base, bytes.len() - AHEAD);
-        self.carry.extend_from_slice(&bytes[bytes.len() - AHEAD..]);
+        self.advance(bytes, base, bytes.len() - LOOKAHEAD_BYTES);
+        self.carry
+            .extend_from_slice(&bytes[bytes.len() - LOOKAHEAD_BYTES..]);
     }
 
-    fn keep(&mut self, mut window: Vec<u8>, base: u64) {
+    fn keep_rest(&mut self, mut window: Vec<u8>, base: u64) {
         let done = usize::try_from(self.cursor - base).unwrap_or(window.len());
         window.drain(..done);
         self.carry = window;
     }
 
-    /// Whether there is anything to judge. Asked after the bytes that are loaded into memory: if
-    /// not, the rest of the file holds nothing that counts, and need not be fed.
+    /// Returns `true` if there are candidates or wrappers.
     ///
-    /// Text that only looks like a bundle counts where there are wrappers: then it may be a damaged
+    /// Call it after feeding all loaded bytes: if it returns `false`, the rest of the file cannot
+    /// change the inventory and need not be fed.
+    ///
+    /// Text that only looks like a bundle counts if there are wrappers: then it may be a malformed
     /// bundle.
     pub fn has_candidates(&self) -> bool {
-        let is_sound = |candidate: &Candidate| match &candidate.what {
-            Found::Bundle(reader) => reader.fault().is_none(),
-            Found::Compressed(bundle) => bundle.reader.fault().is_none(),
-            Found::NotCompressed(_) => false,
-            Found::Object { .. } => true,
+        let is_sound = |candidate: &CodeCandidate| match &candidate.kind {
+            CandidateKind::Bundle(reader) => reader.error().is_none(),
+            CandidateKind::Compressed(bundle) => bundle.reader.error().is_none(),
+            CandidateKind::InvalidCompressed(_) => false,
+            CandidateKind::Object { .. } => true,
         };
-        self.finds.candidates.iter().any(is_sound)
-            || !self.finds.wrappers.is_empty()
+        self.results.candidates.iter().any(is_sound)
+            || !self.results.wrappers.is_empty()
             || !self.bundles.is_empty()
-            || self.unpacker.is_some()
-            || FINDER.find(&self.carry).is_some()
+            || self.decompressor.is_some()
+            || SEARCHER.find(&self.carry).is_some()
     }
 
-    /// What counts of it all, now that the layout of the file is known.
-    pub fn finish(mut self, layout: &FileLayout) -> Inventory {
+    /// Ends the scan. Returns the inventory for a file with this layout.
+    pub fn finish(mut self, layout: &FileLayout) -> CodeInventory {
         let (window, base) = (std::mem::take(&mut self.carry), self.cursor);
         self.advance(&window, base, window.len());
         let bundles = std::mem::take(&mut self.bundles);
         for (offset, mut reader) in bundles {
             reader.finish();
-            self.finds.add(offset, Found::Bundle(reader));
+            self.results.add(offset, CandidateKind::Bundle(reader));
         }
-        if let Some((offset, unpacker)) = self.unpacker.take() {
-            self.close(offset, unpacker);
+        if let Some((offset, decompressor)) = self.decompressor.take() {
+            self.finish_decompressor(offset, decompressor);
         }
-        judge(self.finds, layout, self.cursor, self.depth)
+        filter_candidates(self.results, layout, self.cursor, self.depth)
     }
 
-    /// Looks at the first `length` bytes of the window, which begins at `base`. The bytes after
-    /// them are there to be seen only.
+    /// Processes the first `length` bytes of the window, which starts at file offset `base`. The
+    /// bytes after them are lookahead.
     fn advance(&mut self, window: &[u8], base: u64, length: usize) {
         let end = base + length as u64;
         let index = |position: u64| {
@@ -284,7 +289,7 @@ impl Scanner {
                 .min(window.len())
         };
         while self.cursor < end {
-            // Up to the next code object of a bundle: what lies inside of that is not searched.
+            // Stop at the next code object of a bundle: its contents are not searched.
             let heads = self
                 .bundles
                 .iter()
@@ -297,7 +302,7 @@ impl Scanner {
             let hit = if self.search_from.max(self.cursor) < stop {
                 let from = index(self.search_from.max(self.cursor));
                 let reach = (index(stop) + bundle::MAGIC.len() - 1).min(window.len());
-                let found = FINDER.find(&window[from..reach]);
+                let found = SEARCHER.find(&window[from..reach]);
                 found
                     .map(|found| (from + found.start(), found.pattern().as_usize()))
                     .filter(|(at, _)| *at < index(stop))
@@ -305,28 +310,28 @@ impl Scanner {
                 None
             };
             let at = hit.map_or(stop, |(at, _)| base + at as u64);
-            self.pass(&window[index(self.cursor)..index(at)]);
+            self.feed_readers(&window[index(self.cursor)..index(at)]);
             self.cursor = at;
             let Some((start, pattern)) = hit else {
                 continue;
             };
             if self.search_from <= at {
                 self.search_from = at + 1;
-                // Where a compressed bundle is cut off, nothing but its file ends it: the wrappers
-                // behind it count.
-                if self.unpacker.is_none() || is_wrapper(pattern) {
-                    self.begin(
+                // A truncated compressed bundle extends to the end of the file: wrappers after it
+                // still count.
+                if self.decompressor.is_none() || is_wrapper(pattern) {
+                    self.start_candidate(
                         at,
                         pattern,
-                        &window[start..window.len().min(start + HEAD_BYTES)],
+                        &window[start..window.len().min(start + CODE_OBJECT_HEADER_BYTES)],
                     );
                 }
             }
         }
     }
 
-    /// Lets the bytes from the cursor on pass by what is being read.
-    fn pass(&mut self, bytes: &[u8]) {
+    /// Feeds the bytes at the cursor to the active readers.
+    fn feed_readers(&mut self, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
         }
@@ -337,60 +342,64 @@ impl Scanner {
         }
         while let Some(done) = self.bundles.iter().position(|(_, reader)| reader.is_done()) {
             let (offset, reader) = self.bundles.remove(done);
-            self.finds.add(offset, Found::Bundle(reader));
+            self.results.add(offset, CandidateKind::Bundle(reader));
         }
-        if let Some((_, unpacker)) = &mut self.unpacker {
-            unpacker.feed(bytes, &mut self.budget);
-            if unpacker.is_done()
-                && let Some((offset, unpacker)) = self.unpacker.take()
+        if let Some((_, decompressor)) = &mut self.decompressor {
+            decompressor.feed(bytes, &mut self.budget);
+            if decompressor.is_done()
+                && let Some((offset, decompressor)) = self.decompressor.take()
             {
-                self.close(offset, unpacker);
+                self.finish_decompressor(offset, decompressor);
             }
         }
     }
 
-    fn close(&mut self, offset: u64, unpacker: Unpacker) {
-        let (header, size_bytes) = (unpacker.header, unpacker.size_bytes());
-        let (reader, fault) = unpacker.into_parts();
-        if fault.is_none() {
+    fn finish_decompressor(&mut self, offset: u64, decompressor: BundleDecompressor) {
+        let (header, size_bytes) = (decompressor.header, decompressor.size_bytes());
+        let (reader, error) = decompressor.into_parts();
+        if error.is_none() {
             self.search_from = self.search_from.max(offset.saturating_add(size_bytes));
         }
-        if fault == Some(CompressedFault::Bound) {
-            self.finds.limits.insert(Limit::Unpacked);
+        if error == Some(CompressedBundleError::LimitReached) {
+            self.results.limits.insert(ScanLimit::DecompressedBytes);
         }
-        self.finds.add(
+        self.results.add(
             offset,
-            Found::Compressed(Box::new(CompressedBundle {
+            CandidateKind::Compressed(Box::new(CompressedBundle {
                 header,
                 size_bytes,
                 reader,
-                fault,
+                error,
             })),
         );
     }
 
-    /// Looks at what a pattern was found in.
-    fn begin(&mut self, offset: u64, pattern: usize, head: &[u8]) {
+    /// Starts the candidate or records the wrapper at a match of a pattern.
+    fn start_candidate(&mut self, offset: u64, pattern: usize, head: &[u8]) {
         let is_wrapper = is_wrapper(pattern);
-        if !is_wrapper && self.finds.is_full() {
+        if !is_wrapper && self.results.is_full() {
             return;
         }
         match pattern {
             0 if self.bundles.len() == MAX_OPEN_BUNDLES => {
-                self.finds.limits.insert(Limit::OverlappingBundles);
+                self.results.limits.insert(ScanLimit::OverlappingBundles);
             }
-            0 => self.bundles.push((offset, BundleReader::new(Reads::Heads))),
-            1 => match CompressedHeader::parse(head) {
+            0 => self
+                .bundles
+                .push((offset, BundleReader::new(BundleDepth::Headers))),
+            1 => match CompressedBundleHeader::parse(head) {
                 Ok(header) => {
-                    self.finds.unpacked += 1;
-                    let reads = if self.depth == Depth::Tables {
-                        Reads::Table
+                    self.results.decompressed += 1;
+                    let depth = if self.depth == ScanDepth::Tables {
+                        BundleDepth::Table
                     } else {
-                        Reads::Heads
+                        BundleDepth::Headers
                     };
-                    self.unpacker = Some((offset, Unpacker::new(header, reads)));
+                    self.decompressor = Some((offset, BundleDecompressor::new(header, depth)));
                 }
-                Err(fault) => self.finds.add(offset, Found::NotCompressed(fault)),
+                Err(error) => self
+                    .results
+                    .add(offset, CandidateKind::InvalidCompressed(error)),
             },
             2 if self
                 .bundles
@@ -398,19 +407,19 @@ impl Scanner {
                 .any(|(start, reader)| reader.begins_entry_at(offset - start)) => {}
             2 => {
                 if let Some(object) = parse_code_object(head) {
-                    self.finds.add(
+                    self.results.add(
                         offset,
-                        Found::Object {
+                        CandidateKind::Object {
                             object,
-                            size: object_bytes(head),
+                            size: code_object_size(head),
                         },
                     );
                 }
             }
-            _ if self.finds.wrappers.len() == MAX_WRAPPERS => {
-                self.finds.limits.insert(Limit::Wrappers);
+            _ if self.results.wrappers.len() == MAX_WRAPPERS => {
+                self.results.limits.insert(ScanLimit::Wrappers);
             }
-            kind => self.finds.wrappers.push(Wrapper {
+            kind => self.results.wrappers.push(FatbinWrapper {
                 offset,
                 is_kpack: kind == 4,
             }),
@@ -418,46 +427,46 @@ impl Scanner {
     }
 }
 
-/// How large a code object is by its own header: linkers write the section headers last (gABI,
-/// `e_shoff`, `e_shentsize`, `e_shnum`).
-fn object_bytes(head: &[u8]) -> u64 {
-    let half = |at| super::bytes::u16_at(head, at).map_or(0, u64::from);
+/// Returns the size of a code object in bytes by its header: linkers write the section headers last
+/// (gABI, `e_shoff`, `e_shentsize`, `e_shnum`).
+fn code_object_size(head: &[u8]) -> u64 {
+    let half = |at| super::little_endian::u16_at(head, at).map_or(0, u64::from);
     let sections = u64_at(head, 40).unwrap_or(0);
     sections
         .saturating_add(half(58) * half(60))
-        .max(HEAD_BYTES as u64)
+        .max(CODE_OBJECT_HEADER_BYTES as u64)
 }
 
-impl fmt::Debug for Scanner {
+impl fmt::Debug for CodeScanner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "Scanner({:?}, {} bytes, {} candidates)",
+            "CodeScanner({:?}, {} bytes, {} candidates)",
             self.depth,
             self.cursor,
-            self.finds.candidates.len()
+            self.results.candidates.len()
         )
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Finds, Limit, MAX_CONTAINERS};
+    use super::{MAX_CONTAINERS, ScanLimit, ScanResults};
 
-    /// Compressed bundles are unpacked up to the limit, whatever becomes of them.
+    /// Invalid compressed bundles count, too.
     #[test]
     fn compressed_bundles_are_unpacked_up_to_the_limit() {
         let limits = |unpacked: usize| {
-            let mut finds = Finds {
-                unpacked,
-                ..Finds::default()
+            let mut results = ScanResults {
+                decompressed: unpacked,
+                ..ScanResults::default()
             };
             (
-                finds.is_full(),
-                finds.limits.into_iter().collect::<Vec<_>>(),
+                results.is_full(),
+                results.limits.into_iter().collect::<Vec<_>>(),
             )
         };
         assert_eq!(limits(MAX_CONTAINERS - 1), (false, vec![]));
-        assert_eq!(limits(MAX_CONTAINERS), (true, vec![Limit::Containers]));
+        assert_eq!(limits(MAX_CONTAINERS), (true, vec![ScanLimit::Containers]));
     }
 }

@@ -1,4 +1,4 @@
-//! What code is for.
+//! Targets of GPU code.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -6,20 +6,21 @@ use std::fmt;
 
 use rock_names::GfxTarget;
 
-/// What a code object or an entry of a bundle is for. Sorts by processor number, then by features;
-/// what is no gfx target comes last.
+/// The target of a code object or bundle entry.
+///
+/// Gfx targets are sorted by processor version, then by features; other targets follow.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Target {
-    /// A gfx target, its features in alphabetical order (LLVM AMDGPU usage, "Target ID").
+pub enum CodeTarget {
+    /// A target ID with its features in alphabetical order (LLVM AMDGPU usage, "Target ID").
     Gfx(GfxTarget),
-    /// A machine number that the table does not have.
+    /// An unknown machine number.
     Unknown(u8),
     /// Any other name, such as `amdgcnspirv`.
     Named(String),
 }
 
-impl Target {
-    /// The target that a text names, whatever the text is.
+impl CodeTarget {
+    /// Parses a target; a text that is not a target ID becomes [`Named`](Self::Named).
     pub fn from_text(text: &str) -> Self {
         let mut parts = text.split(':');
         let processor = parts.next().unwrap_or_default();
@@ -33,7 +34,7 @@ impl Target {
             .map_or_else(|_| Self::Named(text.to_owned()), Self::Gfx)
     }
 
-    /// The gfx target, where it is one.
+    /// Returns the gfx target, if it is one.
     pub fn gfx(&self) -> Option<&GfxTarget> {
         match self {
             Self::Gfx(target) => Some(target),
@@ -41,40 +42,39 @@ impl Target {
         }
     }
 
-    /// Whether it stands for several processors (LLVM AMDGPU usage, "Generic Processor
-    /// Versioning").
+    /// Returns `true` for a generic target (LLVM AMDGPU usage, "Generic Processor Versioning").
     pub fn is_generic(&self) -> bool {
         self.gfx()
             .is_some_and(|target| target.processor().ends_with("-generic"))
     }
 }
 
-impl From<&GfxTarget> for Target {
-    /// The same with its features in order.
+impl From<&GfxTarget> for CodeTarget {
+    /// Converts a gfx target; sorts its features.
     fn from(target: &GfxTarget) -> Self {
         Self::from_text(&target.to_string())
     }
 }
 
-/// The targets in which code is not what was expected. Targets are compared whole, features and
-/// generic ones too.
+/// The difference between expected and actual targets. Targets are compared with features; generic
+/// targets match only themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetDifference {
-    /// Targets that are expected and not there, sorted.
-    pub missing: Vec<Target>,
-    /// Targets that are there and not expected, sorted.
-    pub extra: Vec<Target>,
+    /// Expected targets that are absent, sorted.
+    pub missing: Vec<CodeTarget>,
+    /// Present targets that are not expected, sorted.
+    pub extra: Vec<CodeTarget>,
 }
 
 impl TargetDifference {
-    /// Compares expected targets with those that must have them (`own`) and those that must have no
-    /// others (`held`).
+    /// Compares expected targets: each must be in `own`, and `held` must not have any other.
     pub fn between(
-        expected: &BTreeSet<Target>,
-        own: &BTreeSet<Target>,
-        held: &BTreeSet<Target>,
+        expected: &BTreeSet<CodeTarget>,
+        own: &BTreeSet<CodeTarget>,
+        held: &BTreeSet<CodeTarget>,
     ) -> Self {
-        let difference = |one: &BTreeSet<Target>, other| one.difference(other).cloned().collect();
+        let difference =
+            |one: &BTreeSet<CodeTarget>, other| one.difference(other).cloned().collect();
         Self {
             missing: difference(expected, own),
             extra: difference(held, expected),
@@ -82,10 +82,10 @@ impl TargetDifference {
     }
 }
 
-/// Major, minor and step of a processor: the last two digits are hexadecimal minor and step, those
-/// before them the decimal major version; a generic processor has them apart (LLVM AMDGPU usage,
-/// "Processors").
-fn numbers(processor: &str) -> (u32, u32, u32, bool) {
+/// Returns major version, minor version and stepping of a processor, and whether it is generic. The
+/// last two digits are minor version and stepping in hexadecimal, the others the major version in
+/// decimal; in a generic processor hyphens separate them (LLVM AMDGPU usage, "Processors").
+fn processor_version(processor: &str) -> (u32, u32, u32, bool) {
     let digits = processor.strip_prefix("gfx").unwrap_or(processor);
     if let Some(generic) = digits.strip_suffix("-generic") {
         let mut parts = generic
@@ -103,11 +103,11 @@ fn numbers(processor: &str) -> (u32, u32, u32, bool) {
     (major.parse().unwrap_or(u32::MAX), hex(0), hex(1), false)
 }
 
-impl Ord for Target {
+impl Ord for CodeTarget {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Gfx(one), Self::Gfx(two)) => {
-                let key = |target: &GfxTarget| numbers(target.processor());
+                let key = |target: &GfxTarget| processor_version(target.processor());
                 key(one).cmp(&key(two)).then_with(|| one.cmp(two))
             }
             (Self::Unknown(one), Self::Unknown(two)) => one.cmp(two),
@@ -118,13 +118,13 @@ impl Ord for Target {
     }
 }
 
-impl PartialOrd for Target {
+impl PartialOrd for CodeTarget {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for CodeTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Gfx(target) => target.fmt(f),
@@ -136,11 +136,11 @@ impl fmt::Display for Target {
 
 #[cfg(test)]
 mod tests {
-    use super::Target;
+    use super::CodeTarget;
 
     #[test]
     fn targets_sort_by_number_and_not_by_letter() {
-        let mut targets: Vec<Target> = [
+        let mut targets: Vec<CodeTarget> = [
             "amdgcnspirv",
             "gfx1030",
             "gfx90a:xnack+",
@@ -150,11 +150,11 @@ mod tests {
             "gfx942",
             "gfx9-4-generic",
         ]
-        .map(Target::from_text)
+        .map(CodeTarget::from_text)
         .into();
-        targets.push(Target::Unknown(0x7e));
+        targets.push(CodeTarget::Unknown(0x7e));
         targets.sort();
-        let texts: Vec<String> = targets.iter().map(Target::to_string).collect();
+        let texts: Vec<String> = targets.iter().map(CodeTarget::to_string).collect();
         assert_eq!(
             texts,
             [
@@ -174,12 +174,12 @@ mod tests {
     #[test]
     fn features_are_told_in_alphabetical_order() {
         assert_eq!(
-            Target::from_text("gfx90a:xnack-:sramecc+").to_string(),
+            CodeTarget::from_text("gfx90a:xnack-:sramecc+").to_string(),
             "gfx90a:sramecc+:xnack-"
         );
         assert!(
-            Target::from_text("gfx9-generic").is_generic()
-                && !Target::from_text("gfx90a").is_generic()
+            CodeTarget::from_text("gfx9-generic").is_generic()
+                && !CodeTarget::from_text("gfx90a").is_generic()
         );
     }
 }

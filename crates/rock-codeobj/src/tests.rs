@@ -3,10 +3,12 @@
 use proptest::prelude::*;
 
 use super::limits::{
-    MAX_BAITS, MAX_BUNDLE_ENTRIES, MAX_CONTAINERS, MAX_ENTRIES, MAX_ID_BYTES, MAX_OPEN_BUNDLES,
-    MAX_UNPACKED_BYTES, MAX_WRAPPERS, MAX_ZSTD_WINDOW_LOG,
+    MAX_BUNDLE_ENTRIES, MAX_CONTAINERS, MAX_ENTRIES, MAX_ID_BYTES, MAX_LOOKALIKES,
+    MAX_OPEN_BUNDLES, MAX_UNPACKED_BYTES, MAX_WRAPPERS, MAX_ZSTD_WINDOW_LOG,
 };
-use super::{Depth, FileLayout, Inventory, Limit, Place, Scanner, Union};
+use super::{
+    CodeInventory, CodeLocation, CodeScanner, FileLayout, InventoryTotals, ScanDepth, ScanLimit,
+};
 use rock_elf::Elf;
 use rock_testkit::bundle::{
     Part, bundle, code_object, compressed, concatenated, hip_bundle, id, library, part, pe_library,
@@ -16,29 +18,29 @@ use rock_testkit::bundle::{
 fn layout(bytes: &[u8]) -> FileLayout {
     let bytes = bytes.to_vec();
     if FileLayout::is_pe(&bytes) {
-        return FileLayout::of_pe(&bytes).unwrap();
+        return FileLayout::from_pe(&bytes).unwrap();
     }
     let Ok(elf) = Elf::read(&bytes) else {
-        return FileLayout::other();
+        return FileLayout::other_file();
     };
     let sections = elf.sections(&bytes).unwrap_or_default();
-    FileLayout::of_elf(&elf, &sections)
+    FileLayout::from_elf(&elf, &sections)
 }
 
-fn scan_with(bytes: &[u8], layout: &FileLayout, depth: Depth, piece: usize) -> Inventory {
-    let mut scanner = Scanner::new(depth);
+fn scan_with(bytes: &[u8], layout: &FileLayout, depth: ScanDepth, piece: usize) -> CodeInventory {
+    let mut scanner = CodeScanner::new(depth);
     bytes.chunks(piece).for_each(|piece| scanner.feed(piece));
     scanner.finish(layout)
 }
 
-fn scan(bytes: &[u8]) -> Inventory {
-    scan_with(bytes, &layout(bytes), Depth::Everything, 256 << 10)
+fn scan(bytes: &[u8]) -> CodeInventory {
+    scan_with(bytes, &layout(bytes), ScanDepth::Headers, 256 << 10)
 }
 
-/// Each container, then each damage, then the limits: what, where, and for which targets.
-fn told(inventory: &Inventory) -> Vec<String> {
+/// Renders containers, damages and limits, one per line.
+fn summary(inventory: &CodeInventory) -> Vec<String> {
     let containers = inventory.containers.iter().map(|container| {
-        let entry = |entry: &super::Entry| {
+        let entry = |entry: &super::ContainerEntry| {
             let version = entry.object.as_ref().and_then(|object| object.version);
             format!(
                 " {}{}",
@@ -49,7 +51,7 @@ fn told(inventory: &Inventory) -> Vec<String> {
         let entries: String = container.device_entries().map(entry).collect();
         format!(
             "{} {} at {:#x}:{entries}",
-            container.place, container.kind, container.offset
+            container.location, container.kind, container.offset
         )
     });
     let damages = inventory
@@ -58,11 +60,11 @@ fn told(inventory: &Inventory) -> Vec<String> {
         .map(|damage| format!("{:#x}: {}", damage.offset, damage.reason));
     containers
         .chain(damages)
-        .chain(inventory.limits.iter().map(Limit::to_string))
+        .chain(inventory.limits.iter().map(ScanLimit::to_string))
         .collect()
 }
 
-/// The section that holds bundles, at 0x100, and up to five wrappers.
+/// Builds a library with a section for bundles at 0x100, and up to five wrappers.
 fn fatbin(content: Vec<u8>, wrapper_count: usize) -> Vec<u8> {
     let mut records = wrappers(wrapper_count, *b"FPIH");
     records.resize(128, 0);
@@ -72,7 +74,7 @@ fn fatbin(content: Vec<u8>, wrapper_count: usize) -> Vec<u8> {
     ])
 }
 
-/// A bundle that takes many blocks when it is compressed.
+/// Builds a bundle that needs many blocks when compressed.
 fn noisy_bundle() -> Vec<u8> {
     let mut bytes = hip_bundle(&TWO, 300_000);
     let mut state = 1_u32;
@@ -86,7 +88,7 @@ fn noisy_bundle() -> Vec<u8> {
 const TWO: [(&str, u32); 2] = [("gfx942", 0x54c), ("gfx1100", 0x41)];
 
 fn check(bytes: &[u8], expect: &[&str]) {
-    assert_eq!(told(&scan(bytes)), expect);
+    assert_eq!(summary(&scan(bytes)), expect);
 }
 
 #[test]
@@ -98,7 +100,7 @@ fn bundles_one_after_another_are_counted_with_their_wrappers() {
     ];
     let inventory = scan(&fatbin(concatenated(&parts, 4096), 3));
     assert_eq!(
-        told(&inventory),
+        summary(&inventory),
         [
             ".hip_fatbin bundle at 0x100: gfx942/5 gfx1100/5",
             ".hip_fatbin bundle at 0x1100: gfx90a:xnack+/5",
@@ -145,12 +147,12 @@ fn every_version_and_method_of_compressed_bundles_is_unpacked() {
                     format!(".hip_fatbin ccob{version} at 0x100: gfx942/5 gfx1100/5"),
                     format!(".hip_fatbin ccob{version} at {second:#x}: gfx1201/5"),
                 ];
-                assert_eq!(told(&inventory), expect, "method {method}");
+                assert_eq!(summary(&inventory), expect, "method {method}");
                 assert_eq!(inventory.packed_bytes(), (one.len() + other.len()) as u64);
                 assert!(inventory.raw_bytes() > 600_000 && !inventory.has_wrapper_mismatch());
-                let tables = scan_with(&bytes, &layout(&bytes), Depth::Tables, 4096);
+                let tables = scan_with(&bytes, &layout(&bytes), ScanDepth::Tables, 4096);
                 let expect = expect.map(|line| line.replace("/5", ""));
-                assert_eq!(told(&tables), expect, "tables only, method {method}");
+                assert_eq!(summary(&tables), expect, "tables only, method {method}");
             }
         }
     }
@@ -160,7 +162,7 @@ fn every_version_and_method_of_compressed_bundles_is_unpacked() {
 fn wrappers_and_bundles_that_differ_are_told() {
     let inventory = scan(&fatbin(hip_bundle(&TWO, 64), 2));
     assert!(inventory.has_wrapper_mismatch() && inventory.wrappers == 2);
-    // Text in another section, or between records, is no wrapper.
+    // Text in another section, or between records, is not a wrapper.
     let shifted = [vec![0; 8], wrappers(1, *b"FPIH"), vec![0; 16]].concat();
     let parts = [
         part(".rodata", wrappers(3, *b"FPIH")),
@@ -196,7 +198,7 @@ fn code_in_other_loaded_sections_is_embedded() {
         ),
     ];
     let inventory = scan(&library(&parts));
-    let told = told(&inventory);
+    let told = summary(&inventory);
     assert_eq!(told.len(), 3, "{told:?}");
     assert!(
         told[0].starts_with("embedded bundle at 0xcd: gfx942/5 gfx1100/5"),
@@ -208,8 +210,8 @@ fn code_in_other_loaded_sections_is_embedded() {
         "{told:?}"
     );
     assert_eq!(
-        inventory.containers[1].place,
-        Place::Embedded(".data".to_owned())
+        inventory.containers[1].location,
+        CodeLocation::Embedded(".data".to_owned())
     );
     assert_eq!(
         inventory.containers[2].entries[0]
@@ -283,18 +285,22 @@ fn text_that_only_looks_like_code_is_no_code() {
             ".rodata",
             [vec![b'x'; 9], bait.clone(), vec![0; 100]].concat(),
         )]));
-        assert!(inventory.is_empty(), "{:?} of {bait:x?}", told(&inventory));
+        assert!(
+            inventory.is_empty(),
+            "{:?} of {bait:x?}",
+            summary(&inventory)
+        );
         // A real bundle right after it is found all the same.
         let after = [bait.clone(), hip_bundle(&TWO, 64)].concat();
-        let told = told(&scan(&library(&[part(".rodata", after)])));
+        let told = summary(&scan(&library(&[part(".rodata", after)])));
         assert!(
             told.len() == 1 && told[0].ends_with(": gfx942/5 gfx1100/5"),
             "{told:?} after {bait:x?}"
         );
     }
-    // Of a bundle that cannot be, the code objects that lie in the file stand for themselves.
+    // The code objects of an invalid bundle are containers of their own.
     for cut in [outside, foreign] {
-        let told = told(&scan(&library(&[part(
+        let told = summary(&scan(&library(&[part(
             ".rodata",
             [cut, vec![0; 99]].concat(),
         )])));
@@ -342,7 +348,7 @@ fn windows_libraries_are_read_by_their_own_names() {
     let bytes = pe_library(&parts);
     let inventory = scan(&bytes);
     let bundle = "bundle at 0x600: gfx942/5 gfx1100/5";
-    assert_eq!(told(&inventory)[0], format!(".hip_fat {bundle}"));
+    assert_eq!(summary(&inventory)[0], format!(".hip_fat {bundle}"));
     assert_eq!((inventory.wrappers, inventory.fatbin_bundles()), (2, 2));
     assert_eq!(
         layout(&bytes)
@@ -352,7 +358,7 @@ fn windows_libraries_are_read_by_their_own_names() {
     );
     for length in 0..bytes.len().min(512) {
         assert!(
-            FileLayout::of_pe(&bytes[..length].to_vec())
+            FileLayout::from_pe(&bytes[..length].to_vec())
                 .is_none_or(|layout| layout.sections.len() == 4),
             "{length}"
         );
@@ -386,7 +392,7 @@ fn empty_bundles_and_false_ids_are_facts() {
         panic!("{inventory:?}")
     };
     assert_eq!(
-        format!("{} {}", mismatch.said, mismatch.found),
+        format!("{} {}", mismatch.id_target, mismatch.header_target),
         "gfx90a:xnack- gfx90a:xnack+"
     );
     assert_eq!(
@@ -423,7 +429,7 @@ fn damage_in_the_section_for_bundles_is_told() {
     let mut torn = compressed(&noisy_bundle(), 2, 1);
     let middle = torn.len() / 2;
     torn[middle..].fill(0xff);
-    let told = told(&scan(&fatbin(concatenated(&[torn, good.clone()], 8), 2)));
+    let told = summary(&scan(&fatbin(concatenated(&[torn, good.clone()], 8), 2)));
     assert_eq!(
         told[0], ".hip_fatbin ccob2 at 0x100: gfx942/5 gfx1100",
         "{told:?}"
@@ -434,7 +440,7 @@ fn damage_in_the_section_for_bundles_is_told() {
     );
     let mut lies = compressed(&good, 3, 1);
     lies[16] ^= 1;
-    let told = super::tests::told(&scan(&fatbin(lies, 1)));
+    let told = super::tests::summary(&scan(&fatbin(lies, 1)));
     assert!(
         told.iter().any(|line| line.contains("its header says")),
         "{told:?}"
@@ -461,7 +467,7 @@ fn a_file_cut_off_anywhere_is_told_and_never_a_panic() {
                 is_told,
                 "{length} of {} bytes: {:?}",
                 bytes.len(),
-                told(&inventory)
+                summary(&inventory)
             );
             assert!(length < 64 || !inventory.is_empty(), "{length} bytes");
         }
@@ -478,14 +484,14 @@ fn a_file_cut_off_anywhere_is_told_and_never_a_panic() {
     );
     let layout = layout(&bytes);
     for length in 0..bytes.len() {
-        scan_with(&bytes[..length], &layout, Depth::Everything, 4096);
+        scan_with(&bytes[..length], &layout, ScanDepth::Headers, 4096);
         scan(&bytes[..length]);
     }
 }
 
 #[test]
 fn hostile_counts_cost_no_more_than_their_bytes() {
-    // Each bundle says that its code is far away, so that none ends before the next begins.
+    // The code of each bundle is far away, so that the bundles overlap.
     let numbers = [1_u64, 1 << 40, 100, 6].map(u64::to_le_bytes).concat();
     let opener = [
         b"__CLANG_OFFLOAD_BUNDLE__".to_vec(),
@@ -500,10 +506,10 @@ fn hostile_counts_cost_no_more_than_their_bytes() {
     ] {
         let inventory = scan(&fatbin(opener.repeat(bundles), 1));
         assert_eq!(
-            inventory.limits.contains(&Limit::OverlappingBundles),
+            inventory.limits.contains(&ScanLimit::OverlappingBundles),
             is_limited,
             "{:?}",
-            told(&inventory)
+            summary(&inventory)
         );
     }
 
@@ -531,17 +537,16 @@ fn hostile_counts_cost_no_more_than_their_bytes() {
         assert_eq!(inventory.damages.len(), 1, "the same words are told once");
     }
 
-    // A frame that unpacks to far more than its header says is left at once.
+    // A frame that decompresses to far more than its header declares is abandoned at once.
     let mut bomb = compressed(&vec![0; 50_000_000], 2, 1);
     bomb[12..16].copy_from_slice(&100_u32.to_le_bytes());
-    let told = told(&scan(&fatbin(bomb, 1)));
+    let told = summary(&scan(&fatbin(bomb, 1)));
     assert!(
         told[0].contains("its header says 100") || told[0].contains("does not begin as a bundle"),
         "{told:?}"
     );
 }
 
-/// Real code is counted up to the limit.
 #[test]
 fn containers_are_counted_up_to_the_limit() {
     for (objects, limits) in [(MAX_CONTAINERS, 0), (MAX_CONTAINERS + 1, 1)] {
@@ -553,12 +558,11 @@ fn containers_are_counted_up_to_the_limit() {
     }
 }
 
-/// Candidates that only look like bundles are kept up to the limit.
 #[test]
 fn baits_are_kept_up_to_the_limit() {
     for (baits, limits) in [
-        (MAX_BAITS, vec![]),
-        (MAX_BAITS + 1, vec![Limit::Containers]),
+        (MAX_LOOKALIKES, vec![]),
+        (MAX_LOOKALIKES + 1, vec![ScanLimit::Containers]),
     ] {
         let inventory = scan(&fatbin(b"CCOB\x09\0\0\0".repeat(baits), 1));
         assert_eq!(
@@ -569,8 +573,7 @@ fn baits_are_kept_up_to_the_limit() {
     }
 }
 
-/// The entries of one bundle are believed up to a limit, and those of all bundles are counted up to
-/// another.
+/// There is a limit for one bundle, and one for all bundles of a file.
 #[test]
 fn entries_are_counted_up_to_the_limits() {
     let of = |entries: usize| bundle(&vec![("host-", Vec::new()); entries], 1);
@@ -594,11 +597,11 @@ fn entries_are_counted_up_to_the_limits() {
     assert_eq!(count(all.clone()), (MAX_ENTRIES, vec![]));
     assert_eq!(
         count([all, of(1)].concat()),
-        (MAX_ENTRIES, vec![Limit::Entries])
+        (MAX_ENTRIES, vec![ScanLimit::Entries])
     );
 }
 
-/// An id as long as the limit is read, and a longer one is damage.
+/// A longer ID makes the bundle malformed.
 #[test]
 fn ids_are_read_up_to_the_limit() {
     let with_id = |length: u64| {
@@ -607,17 +610,16 @@ fn ids_are_read_up_to_the_limit() {
     };
     assert_eq!(with_id(MAX_ID_BYTES).containers[0].entries.len(), 1);
     assert_eq!(
-        told(&with_id(MAX_ID_BYTES + 1)),
+        summary(&with_id(MAX_ID_BYTES + 1)),
         ["0x100: entry 0 claims an id of 257 bytes"]
     );
 }
 
-/// Wrappers are counted up to the limit.
 #[test]
 fn wrappers_are_counted_up_to_the_limit() {
     for (count, limits) in [
         (MAX_WRAPPERS, vec![]),
-        (MAX_WRAPPERS + 1, vec![Limit::Wrappers]),
+        (MAX_WRAPPERS + 1, vec![ScanLimit::Wrappers]),
     ] {
         let inventory = scan(&library(&[part(
             ".hipFatBinSegment",
@@ -628,17 +630,20 @@ fn wrappers_are_counted_up_to_the_limit() {
     }
 }
 
-/// A file unpacks to as much as the limit, in pieces of any size, and not to a byte more.
+/// The limit holds for chunks of any size.
 #[test]
 fn bundles_unpack_up_to_the_limit() {
-    assert_eq!(Scanner::new(Depth::Tables).budget, MAX_UNPACKED_BYTES);
+    assert_eq!(
+        CodeScanner::new(ScanDepth::Tables).budget,
+        MAX_UNPACKED_BYTES
+    );
     let raw = noisy_bundle();
     for (version, method) in [(1, 0), (2, 1), (3, 1)] {
         let bytes = fatbin(compressed(&raw, version, method), 1);
         let layout = layout(&bytes);
-        for (less, limits) in [(0, vec![]), (1, vec![Limit::Unpacked])] {
+        for (less, limits) in [(0, vec![]), (1, vec![ScanLimit::DecompressedBytes])] {
             for piece in [1000, 256 << 10] {
-                let mut scanner = Scanner::new(Depth::Everything);
+                let mut scanner = CodeScanner::new(ScanDepth::Headers);
                 scanner.budget = raw.len() as u64 - less;
                 bytes.chunks(piece).for_each(|piece| scanner.feed(piece));
                 let found = scanner
@@ -655,8 +660,7 @@ fn bundles_unpack_up_to_the_limit() {
     }
 }
 
-/// A bundle whose frame asks for a window as large as the limit is unpacked, and one that asks for
-/// more is damage.
+/// A larger window makes the bundle malformed.
 #[test]
 fn zstd_windows_up_to_the_limit_are_unpacked() {
     let raw = hip_bundle(&TWO, 64);
@@ -668,7 +672,7 @@ fn zstd_windows_up_to_the_limit_are_unpacked() {
         let frame = [&[0x28, 0xb5, 0x2f, 0xfd, 0, window], &block[..3], &raw].concat();
         let size = u32::try_from(raw.len()).unwrap().to_le_bytes();
         let header = [&b"CCOB\x01\0\x01\0"[..], &size, &[0; 8]].concat();
-        told(&scan(&fatbin([header, frame].concat(), 1)))
+        summary(&scan(&fatbin([header, frame].concat(), 1)))
     };
     assert_eq!(
         with_window(MAX_ZSTD_WINDOW_LOG),
@@ -686,7 +690,7 @@ fn zstd_windows_up_to_the_limit_are_unpacked() {
 #[test]
 fn a_scan_that_met_nothing_says_that_the_rest_need_not_be_read() {
     let fed = |bytes: &[u8]| {
-        let mut scanner = Scanner::new(Depth::Everything);
+        let mut scanner = CodeScanner::new(ScanDepth::Headers);
         bytes.chunks(1000).for_each(|piece| scanner.feed(piece));
         scanner.has_candidates()
     };
@@ -704,13 +708,13 @@ fn a_scan_that_met_nothing_says_that_the_rest_need_not_be_read() {
 
 #[test]
 fn a_union_adds_files_up() {
-    let mut union = Union::default();
-    union.merge(&scan(&fatbin(hip_bundle(&TWO, 64), 1)));
-    union.merge(&scan(&fatbin(
+    let mut union = InventoryTotals::default();
+    union.add(&scan(&fatbin(hip_bundle(&TWO, 64), 1)));
+    union.add(&scan(&fatbin(
         compressed(&hip_bundle(&[("gfx1100", 0x41)], 100), 3, 1),
         1,
     )));
-    union.merge(&scan(b"text"));
+    union.add(&scan(b"text"));
     union.count_source(super::SourceKind::Bitcode);
     let kinds: Vec<String> = union.kinds.iter().map(ToString::to_string).collect();
     let targets: Vec<String> = union
@@ -728,8 +732,8 @@ fn a_union_adds_files_up() {
     );
 }
 
-/// A stretch of a file: noise, baits and code.
-fn stretches() -> impl Strategy<Value = Vec<u8>> {
+/// Generates ranges of a file: noise, lookalikes and code.
+fn file_ranges() -> impl Strategy<Value = Vec<u8>> {
     let code = prop_oneof![
         Just(hip_bundle(&TWO, 64)),
         Just(hip_bundle(&[("gfx90a", 0x53f), ("gfx1201", 0x4e)], 700)),
@@ -758,11 +762,11 @@ proptest! {
 
     #[test]
     fn pieces_of_any_size_give_the_same_inventory(
-        one in proptest::collection::vec(stretches(), 0..8),
-        other in proptest::collection::vec(stretches(), 0..5),
+        one in proptest::collection::vec(file_ranges(), 0..8),
+        other in proptest::collection::vec(file_ranges(), 0..5),
         flips in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
         sizes in proptest::collection::vec(1_usize..2000, 1..4),
-        depth in prop_oneof![Just(Depth::Tables), Just(Depth::Everything)],
+        depth in prop_oneof![Just(ScanDepth::Tables), Just(ScanDepth::Headers)],
     ) {
         let mut bytes = library(&[
             part(".rodata", other.concat()),
@@ -778,7 +782,7 @@ proptest! {
         for piece in [1, 7, 63, 64, 65, 64 << 10] {
             prop_assert_eq!(&scan_with(&bytes, &layout, depth, piece), &whole, "pieces of {}", piece);
         }
-        let mut scanner = Scanner::new(depth);
+        let mut scanner = CodeScanner::new(depth);
         let mut rest = bytes.as_slice();
         for size in sizes.iter().cycle() {
             if rest.is_empty() {
@@ -793,6 +797,6 @@ proptest! {
 
     #[test]
     fn random_bytes_are_no_code(bytes in proptest::collection::vec(any::<u8>(), 0..5000)) {
-        prop_assert!(scan_with(&bytes, &FileLayout::other(), Depth::Everything, 100).is_empty());
+        prop_assert!(scan_with(&bytes, &FileLayout::other_file(), ScanDepth::Headers, 100).is_empty());
     }
 }

@@ -1,68 +1,68 @@
-//! Dynamic entries.
+//! Entries of the dynamic section.
 
-/// Tags of dynamic entries (gABI, chapter 5, `d_tag`; GNU extensions above `0x6ffffef5`).
+/// Tags of dynamic entries (gABI, chapter 5, `d_tag`; GNU extensions from `0x6ffffef5`).
 pub mod tag {
-    /// Ends the table.
+    /// End of the dynamic section (`DT_NULL`).
     pub const NULL: u64 = 0;
-    /// A library that is needed, as an offset of its name.
+    /// Name of a needed library, as an offset into the string table.
     pub const NEEDED: u64 = 1;
-    /// The size of the relocations of the procedure linkage table in bytes.
+    /// Size of the relocations of the procedure linkage table, in bytes.
     pub const PLTRELSZ: u64 = 2;
-    /// The address of the hash table of symbols.
+    /// Address of the symbol hash table.
     pub const HASH: u64 = 4;
-    /// The address of the names.
+    /// Address of the string table.
     pub const STRTAB: u64 = 5;
-    /// The address of the symbols.
+    /// Address of the symbol table.
     pub const SYMTAB: u64 = 6;
-    /// The address of the relocations with addends.
+    /// Address of the relocations with addends.
     pub const RELA: u64 = 7;
-    /// The size of the relocations with addends in bytes.
+    /// Size of the relocations with addends, in bytes.
     pub const RELASZ: u64 = 8;
-    /// The size of the names in bytes.
+    /// Size of the string table, in bytes.
     pub const STRSZ: u64 = 10;
-    /// The name of the library itself, as an offset.
+    /// Name of the library itself, as an offset into the string table.
     pub const SONAME: u64 = 14;
-    /// Where to search, before the environment, as an offset.
+    /// Search path that precedes `LD_LIBRARY_PATH`, as an offset into the string table.
     pub const RPATH: u64 = 15;
-    /// The address of the relocations without addends.
+    /// Address of the relocations without addends.
     pub const REL: u64 = 17;
-    /// The size of the relocations without addends in bytes.
+    /// Size of the relocations without addends, in bytes.
     pub const RELSZ: u64 = 18;
-    /// For debuggers of programs.
+    /// Word that the dynamic linker fills in for debuggers of programs.
     pub const DEBUG: u64 = 21;
-    /// The address of the relocations of the procedure linkage table.
+    /// Address of the relocations of the procedure linkage table.
     pub const JMPREL: u64 = 23;
-    /// Where to search, after the environment, as an offset.
+    /// Search path that follows `LD_LIBRARY_PATH`, as an offset into the string table.
     pub const RUNPATH: u64 = 29;
-    /// The size of the packed relative relocations in bytes.
+    /// Size of the packed relative relocations, in bytes.
     pub const RELRSZ: u64 = 35;
-    /// The address of the packed relative relocations.
+    /// Address of the packed relative relocations.
     pub const RELR: u64 = 36;
-    /// The address of GNU's hash table of symbols.
+    /// Address of the GNU symbol hash table.
     pub const GNU_HASH: u64 = 0x6fff_fef5;
-    /// The address of the versions of symbols.
+    /// Address of the version indexes of the dynamic symbols.
     pub const VERSYM: u64 = 0x6fff_fff0;
-    /// How many relative relocations with addends come first; a hint.
+    /// Number of leading relative relocations with addends; a hint.
     pub const RELACOUNT: u64 = 0x6fff_fff9;
-    /// How many relative relocations come first; a hint.
+    /// Number of leading relative relocations without addends; a hint.
     pub const RELCOUNT: u64 = 0x6fff_fffa;
-    /// More flags (glibc, `DF_1_…`).
+    /// Additional flags (glibc, `DF_1_…`).
     pub const FLAGS_1: u64 = 0x6fff_fffb;
-    /// The address of the versions that are defined.
+    /// Address of the version definitions.
     pub const VERDEF: u64 = 0x6fff_fffc;
-    /// How many there are.
+    /// Number of version definitions.
     pub const VERDEFNUM: u64 = 0x6fff_fffd;
-    /// The address of the versions that are needed.
+    /// Address of the version needs.
     pub const VERNEED: u64 = 0x6fff_fffe;
-    /// How many libraries they are needed of.
+    /// Number of libraries with version needs.
     pub const VERNEEDNUM: u64 = 0x6fff_ffff;
 }
 
-/// An entry of the dynamic table.
+/// An entry of the dynamic section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DynamicEntry {
-    /// What it says: one of [`tag`].
+    /// `d_tag`; see [`tag`].
     pub tag: u64,
-    /// An address, an offset of a text, or a number.
+    /// `d_un`: an address, an offset into the string table, or a number.
     pub value: u64,
 }

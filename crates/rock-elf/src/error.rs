@@ -1,66 +1,69 @@
-//! What can be wrong with an ELF file.
+//! The error type of this crate.
 
 use std::io;
 
-/// Why a file cannot be read as ELF.
+/// An error from reading or editing an ELF file.
 #[derive(Debug, thiserror::Error)]
 pub enum ElfError {
-    /// It does not begin with the magic bytes.
+    /// The file does not start with the magic bytes.
     #[error("it is no ELF file")]
     NotElf,
-    /// A field of the file header has a value that the format does not know.
+    /// A field of the ELF header has an undefined value.
     #[error("its header says {field} {value}, which does not exist")]
-    Header {
-        /// The field in words.
+    InvalidHeader {
+        /// The field.
         field: &'static str,
         /// Its value.
         value: u64,
     },
-    /// A table or text lies outside the file, or outside what is loaded.
-    #[error("{what} at {offset:#x} lies outside {of}")]
-    Outside {
-        /// The table or text.
+    /// A table or string lies outside the file, or outside the loaded segments.
+    #[error("{what} at {offset:#x} lies outside {container}")]
+    OutOfBounds {
+        /// The table or string.
         what: &'static str,
-        /// Its offset in the file or its address.
+        /// Its file offset, or its address.
         offset: u64,
-        /// What it must lie in.
-        of: &'static str,
+        /// What it must lie in: the file, the loaded segments or the string table.
+        container: &'static str,
     },
-    /// A table does not fit together.
-    #[error("{what}")]
-    Damaged {
-        /// What does not fit.
-        what: String,
+    /// A table is inconsistent or exceeds a limit.
+    #[error("{reason}")]
+    Malformed {
+        /// The inconsistency.
+        reason: String,
     },
-    /// It cannot be edited without guessing.
-    #[error("it cannot be edited: {why}")]
-    Refused {
-        /// What stands in the way.
-        why: String,
+    /// The file cannot be edited, or not without guessing.
+    #[error("it cannot be edited: {reason}")]
+    NotEditable {
+        /// The obstacle.
+        reason: String,
     },
-    /// An edit would have left a fault that was not there; nothing is to be written.
+    /// The edited file would have a layout error that the original does not have.
     #[error("an edit would damage it: {0}")]
-    Harmful(super::LayoutFault),
-    /// The bytes cannot be read.
+    InvalidResult(super::LayoutError),
+    /// The source returned an error.
     #[error("it cannot be read: {0}")]
-    Read(#[source] io::Error),
+    Io(#[source] io::Error),
 }
 
 impl ElfError {
-    /// What cannot be edited.
-    pub(super) fn refused(why: impl Into<String>) -> Self {
-        Self::Refused { why: why.into() }
+    /// Creates an [`ElfError::NotEditable`].
+    pub(super) fn not_editable(reason: impl Into<String>) -> Self {
+        Self::NotEditable {
+            reason: reason.into(),
+        }
     }
 
-    /// A table that ends too early is damage; anything else is the machine's fault.
-    pub(super) fn reading(what: &'static str, offset: u64) -> impl Fn(io::Error) -> Self {
+    /// Returns a function that converts the error of a read: an unexpected end of file becomes
+    /// [`ElfError::OutOfBounds`], everything else [`ElfError::Io`].
+    pub(super) fn from_read(what: &'static str, offset: u64) -> impl Fn(io::Error) -> Self {
         move |error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => Self::Outside {
+            io::ErrorKind::UnexpectedEof => Self::OutOfBounds {
                 what,
                 offset,
-                of: "the file",
+                container: "the file",
             },
-            _ => Self::Read(error),
+            _ => Self::Io(error),
         }
     }
 }

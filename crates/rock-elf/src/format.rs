@@ -1,78 +1,79 @@
-//! Numbers in the class and byte order of a file.
+//! Integers in the class and byte order of a file.
 
-/// How wide addresses are (gABI, `EI_CLASS`).
+/// The width of addresses (gABI, `EI_CLASS`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum ElfClass {
     /// 32 bits.
     Elf32,
     /// 64 bits.
     Elf64,
 }
 
-/// The order of the bytes of a number (gABI, `EI_DATA`).
+/// The byte order of integers (gABI, `EI_DATA`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Endian {
-    /// Lowest byte first.
+pub enum Endianness {
+    /// Least significant byte first.
     Little,
-    /// Highest byte first.
+    /// Most significant byte first.
     Big,
 }
 
-/// Reads and writes numbers of one file. Positions are the caller's to check; a number beyond the
-/// end reads as 0 and is not written.
+/// The class and byte order of a file; reads and writes its integers.
+///
+/// An integer beyond the end of the bytes reads as 0 and is not written: callers check positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Format {
-    /// How wide addresses are.
-    pub class: Class,
-    /// The order of bytes.
-    pub endian: Endian,
+pub struct ElfFormat {
+    /// The width of addresses.
+    pub class: ElfClass,
+    /// The byte order.
+    pub endianness: Endianness,
 }
 
-impl Format {
-    /// Bytes of an address, offset or size.
+impl ElfFormat {
+    /// Returns the size of an address, offset or size field, in bytes.
     pub fn word_bytes(self) -> usize {
         match self.class {
-            Class::Elf32 => 4,
-            Class::Elf64 => 8,
+            ElfClass::Elf32 => 4,
+            ElfClass::Elf64 => 8,
         }
     }
 
-    /// Whether addresses have 64 bits.
+    /// Returns `true` if addresses have 64 bits.
     pub fn is_64(self) -> bool {
-        self.class == Class::Elf64
+        self.class == ElfClass::Elf64
     }
 
-    /// The 16-bit number at a position.
+    /// Reads the 16-bit integer at a position.
     pub fn u16(self, bytes: &[u8], at: usize) -> u16 {
         u16::try_from(self.number(bytes, at, 2)).unwrap_or_default()
     }
 
-    /// The 32-bit number at a position.
+    /// Reads the 32-bit integer at a position.
     pub fn u32(self, bytes: &[u8], at: usize) -> u32 {
         u32::try_from(self.number(bytes, at, 4)).unwrap_or_default()
     }
 
-    /// The 64-bit number at a position.
+    /// Reads the 64-bit integer at a position.
     pub fn u64(self, bytes: &[u8], at: usize) -> u64 {
         self.number(bytes, at, 8)
     }
 
-    /// The address, offset or size at a position.
+    /// Reads the address, offset or size at a position.
     pub fn word(self, bytes: &[u8], at: usize) -> u64 {
         self.number(bytes, at, self.word_bytes())
     }
 
-    /// Writes a 16-bit number.
+    /// Writes a 16-bit integer.
     pub fn put_u16(self, bytes: &mut [u8], at: usize, value: u16) {
         self.put(bytes, at, 2, u64::from(value));
     }
 
-    /// Writes a 32-bit number.
+    /// Writes a 32-bit integer.
     pub fn put_u32(self, bytes: &mut [u8], at: usize, value: u32) {
         self.put(bytes, at, 4, u64::from(value));
     }
 
-    /// Writes a 64-bit number.
+    /// Writes a 64-bit integer.
     pub fn put_u64(self, bytes: &mut [u8], at: usize, value: u64) {
         self.put(bytes, at, 8, value);
     }
@@ -88,9 +89,9 @@ impl Format {
             .and_then(|end| bytes.get(at..end))
             .unwrap_or_default();
         let join = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-        match self.endian {
-            Endian::Little => found.iter().rev().fold(0, join),
-            Endian::Big => found.iter().fold(0, join),
+        match self.endianness {
+            Endianness::Little => found.iter().rev().fold(0, join),
+            Endianness::Big => found.iter().fold(0, join),
         }
     }
 
@@ -101,23 +102,32 @@ impl Format {
         else {
             return;
         };
-        match self.endian {
-            Endian::Little => place.copy_from_slice(&value.to_le_bytes()[..length]),
-            Endian::Big => place.copy_from_slice(&value.to_be_bytes()[8 - length..]),
+        match self.endianness {
+            Endianness::Little => place.copy_from_slice(&value.to_le_bytes()[..length]),
+            Endianness::Big => place.copy_from_slice(&value.to_be_bytes()[8 - length..]),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Class, Endian, Format};
+    use super::{ElfClass, ElfFormat, Endianness};
 
     #[test]
     fn numbers_are_written_as_they_are_read_and_none_beyond_the_end() {
-        for (class, endian) in [(Class::Elf32, Endian::Little), (Class::Elf64, Endian::Big)] {
-            let (format, mut bytes) = (Format { class, endian }, [0_u8; 10]);
+        for (class, endian) in [
+            (ElfClass::Elf32, Endianness::Little),
+            (ElfClass::Elf64, Endianness::Big),
+        ] {
+            let (format, mut bytes) = (
+                ElfFormat {
+                    class,
+                    endianness: endian,
+                },
+                [0_u8; 10],
+            );
             format.put_u32(&mut bytes, 1, 0x0102_0304);
-            assert_eq!(bytes[1], if endian == Endian::Big { 1 } else { 4 });
+            assert_eq!(bytes[1], if endian == Endianness::Big { 1 } else { 4 });
             assert_eq!(
                 (
                     format.u32(&bytes, 1),

@@ -1,12 +1,12 @@
-//! The file header.
+//! The ELF header.
 
-use super::{Class, ElfError, Endian, Format};
+use super::{ElfClass, ElfError, ElfFormat, Endianness};
 use rock_bytes::ReadAt;
 
 /// The first bytes of every ELF file (gABI, `EI_MAG0` to `EI_MAG3`).
 pub const MAGIC: [u8; 4] = *b"\x7fELF";
 
-/// Machines by their number in `e_machine` (gABI and the registry of machine numbers).
+/// Values of `e_machine` (gABI, chapter 4, and its registry of machine numbers).
 pub mod machine {
     /// Intel 80386.
     pub const I386: u16 = 3;
@@ -28,16 +28,16 @@ pub mod machine {
     pub const LOONGARCH: u16 = 258;
 }
 
-/// Whether these first bytes of a file are those of ELF.
+/// Returns `true` if the first bytes of a file are the magic number of ELF.
 pub fn is_elf(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// The file header (gABI, chapter 4, "ELF Header").
+/// The ELF header (gABI, chapter 4, "ELF Header").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Header {
+pub struct ElfHeader {
     /// Class and byte order.
-    pub format: Format,
+    pub format: ElfFormat,
     /// `EI_OSABI`.
     pub os_abi: u8,
     /// `EI_ABIVERSION`.
@@ -48,76 +48,80 @@ pub struct Header {
     pub machine: u16,
     /// `e_flags`.
     pub flags: u32,
-    /// `e_phoff`: where the program headers begin.
+    /// `e_phoff`: file offset of the program headers.
     pub segments_offset: u64,
-    /// `e_phnum`: how many there are.
+    /// `e_phnum`: number of program headers.
     pub segment_count: u16,
-    /// `e_shoff`: where the section headers begin; 0 without any.
+    /// `e_shoff`: file offset of the section headers; 0 if there are none.
     pub sections_offset: u64,
-    /// `e_shnum`.
+    /// `e_shnum`: number of section headers, as in the header; 0 also if 16 bits cannot hold it.
     pub section_count: u16,
-    /// `e_shstrndx`: which section holds the names of sections.
-    pub names_section: u16,
+    /// `e_shstrndx`: index of the section with the names of sections, as in the header.
+    pub name_section_index: u16,
 }
 
-impl Header {
-    /// Bytes of the larger of both forms.
-    pub const MAX_BYTES: usize = 64;
+impl ElfHeader {
+    /// Size of the ELF header of the larger class, in bytes.
+    pub const MAX_SIZE: usize = 64;
 
-    /// Bytes of a file header of this class.
-    pub fn bytes(class: Class) -> usize {
+    /// Returns the size of an ELF header of this class, in bytes.
+    pub fn size(class: ElfClass) -> usize {
         match class {
-            Class::Elf32 => 52,
-            Class::Elf64 => 64,
+            ElfClass::Elf32 => 52,
+            ElfClass::Elf64 => 64,
         }
     }
 
-    /// Reads the header of a file.
+    /// Reads the ELF header of a file.
     ///
     /// # Errors
-    /// When it is no ELF file, is cut off, or is of a class, byte order or entry size that does not
-    /// exist.
+    /// Fails if the file is not an ELF file, is truncated, or has an undefined class, byte order or
+    /// entry size.
     pub fn read(source: &dyn ReadAt) -> Result<Self, ElfError> {
-        let mut bytes = [0; Self::MAX_BYTES];
+        let mut bytes = [0; Self::MAX_SIZE];
         let there = usize::try_from(source.size_bytes())
             .unwrap_or(usize::MAX)
             .min(bytes.len());
         source
             .read_exact_at(&mut bytes[..there], 0)
-            .map_err(ElfError::reading("the file header", 0))?;
+            .map_err(ElfError::from_read("the file header", 0))?;
         Self::parse(&bytes[..there])
     }
 
-    /// Reads a header out of the first bytes of a file.
+    /// Parses an ELF header from the first bytes of a file.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// See [`read`](Self::read).
     pub fn parse(bytes: &[u8]) -> Result<Self, ElfError> {
         if !is_elf(bytes) {
             return Err(ElfError::NotElf);
         }
         let at = |index: usize| bytes.get(index).copied().unwrap_or_default();
-        let unknown = |field: &'static str, value: u64| Err(ElfError::Header { field, value });
+        let unknown =
+            |field: &'static str, value: u64| Err(ElfError::InvalidHeader { field, value });
         let class = match at(4) {
-            1 => Class::Elf32,
-            2 => Class::Elf64,
+            1 => ElfClass::Elf32,
+            2 => ElfClass::Elf64,
             other => return unknown("class", other.into()),
         };
         let endian = match at(5) {
-            1 => Endian::Little,
-            2 => Endian::Big,
+            1 => Endianness::Little,
+            2 => Endianness::Big,
             other => return unknown("byte order", other.into()),
         };
-        if bytes.len() < Self::bytes(class) {
-            return Err(ElfError::Outside {
+        if bytes.len() < Self::size(class) {
+            return Err(ElfError::OutOfBounds {
                 what: "the file header",
                 offset: 0,
-                of: "the file",
+                container: "the file",
             });
         }
-        let format = Format { class, endian };
+        let format = ElfFormat {
+            class,
+            endianness: endian,
+        };
         let word = format.word_bytes();
-        // `e_flags` follows three words after `e_entry` at 24.
+        // `e_entry`, `e_phoff` and `e_shoff` precede `e_flags`.
         let flags = 24 + 3 * word;
         let header = Self {
             format,
@@ -130,29 +134,38 @@ impl Header {
             segment_count: format.u16(bytes, flags + 8),
             sections_offset: format.word(bytes, 24 + 2 * word),
             section_count: format.u16(bytes, flags + 12),
-            names_section: format.u16(bytes, flags + 14),
+            name_section_index: format.u16(bytes, flags + 14),
         };
         let segment_bytes = format.u16(bytes, flags + 6);
-        if header.segment_count > 0 && usize::from(segment_bytes) != super::Segment::bytes(class) {
+        if header.segment_count > 0
+            && usize::from(segment_bytes) != super::ProgramHeader::header_size(class)
+        {
             return unknown("program headers of size", segment_bytes.into());
         }
         let section_bytes = format.u16(bytes, flags + 10);
-        if header.section_count > 0 && usize::from(section_bytes) != super::Section::bytes(class) {
+        if header.section_count > 0
+            && usize::from(section_bytes) != super::SectionHeader::header_size(class)
+        {
             return unknown("section headers of size", section_bytes.into());
         }
         Ok(header)
     }
 
-    /// Writes where the program headers are into the bytes of a file header.
-    pub(super) fn put_segments(format: Format, bytes: &mut [u8], offset: u64, count: u16) {
+    /// Writes `e_phoff` and `e_phnum` into the bytes of an ELF header.
+    pub(super) fn write_program_header_table(
+        format: ElfFormat,
+        bytes: &mut [u8],
+        offset: u64,
+        count: u16,
+    ) {
         let word = format.word_bytes();
         format.put_word(bytes, 24 + word, offset);
         format.put_u16(bytes, 24 + 3 * word + 8, count);
     }
 
-    /// Writes where the section headers are into the bytes of a file header.
-    pub(super) fn put_sections(
-        format: Format,
+    /// Writes `e_shoff`, `e_shentsize`, `e_shnum` and `e_shstrndx` into the bytes of an ELF header.
+    pub(super) fn write_section_header_table(
+        format: ElfFormat,
         bytes: &mut [u8],
         offset: u64,
         count: u16,
@@ -160,7 +173,8 @@ impl Header {
     ) {
         let word = format.word_bytes();
         format.put_word(bytes, 24 + 2 * word, offset);
-        let size = u16::try_from(super::Section::bytes(format.class)).expect("it is 40 or 64");
+        let size =
+            u16::try_from(super::SectionHeader::header_size(format.class)).expect("it is 40 or 64");
         format.put_u16(bytes, 24 + 3 * word + 10, size);
         format.put_u16(bytes, 24 + 3 * word + 12, count);
         format.put_u16(bytes, 24 + 3 * word + 14, names);

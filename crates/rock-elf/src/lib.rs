@@ -1,48 +1,74 @@
-//! ELF files: what a library needs and offers, and edits of it that append.
+//! Reads, edits, strips and verifies ELF files without moving their bytes.
 //!
-//! In: bytes behind [`ReadAt`](rock_bytes::ReadAt), of which only the small tables are read. Out:
-//! values. The format is that of the System V gABI, chapters 4 and 5, with the GNU extensions for
-//! symbol versions and hashes.
+//! Input: bytes behind [`ReadAt`](rock_bytes::ReadAt), of which only small tables are read, however
+//! large the file is. Output: values, and an [`ElfPatch`] of the bytes to overwrite and append. The
+//! format is that of the System V gABI, chapters 4 and 5, with the GNU extensions for symbol
+//! versions and hash tables.
 //!
-//! **Invariant:** nothing here opens a path; tables are read at addresses that loadable segments
-//! map, as the dynamic loader does it, so that files without section headers are read too; no table
-//! is larger than the file.
+//! ```
+//! use rock_elf::{Elf, ElfEdits, PatchedFile, SearchPathEdit, edit, tag, verify};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let file = std::fs::read(std::env::current_exe()?)?;
+//! let elf = Elf::read(&file)?;
+//! let needed = elf.dynamic_strings(&elf.string_table(&file)?, tag::NEEDED)?;
+//! assert!(needed.iter().any(|name| name.starts_with("libc.so")));
+//!
+//! let edits = ElfEdits {
+//!     rpath: SearchPathEdit::Rpath("$ORIGIN/../lib".to_owned()),
+//!     ..ElfEdits::default()
+//! };
+//! let patch = edit(&file, &edits)?;
+//! let patched = PatchedFile::new(&file, &patch);
+//! assert!(verify(&patched).is_empty());
+//! let elf = Elf::read(&patched)?;
+//! let rpath = elf.dynamic_strings(&elf.string_table(&patched)?, tag::RPATH)?;
+//! assert_eq!(rpath, ["$ORIGIN/../lib"]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! **Invariant:** nothing here opens a path; tables are read at the addresses that loaded segments
+//! map, as the dynamic linker reads them, so that files without section headers work, too; no table
+//! in memory is larger than the file.
+
+#![warn(missing_docs)]
 
 mod dynamic;
 mod edit;
+mod elf_file;
 mod error;
-mod file;
 mod format;
 mod header;
 mod limits;
 mod note;
 mod patch;
-mod section;
-mod segment;
-mod strings;
+mod program_header;
+mod section_header;
+mod string_table;
 mod strip;
 mod symbol;
 mod verify;
 mod version;
 
 pub use dynamic::{DynamicEntry, tag};
-pub use edit::{ElfEdits, SearchPath, edit};
+pub use edit::{ElfEdits, SearchPathEdit, edit};
+pub use elf_file::Elf;
 pub use error::ElfError;
-pub use file::Elf;
-pub use format::{Class, Endian, Format};
-pub use header::{Header, MAGIC, is_elf, machine};
+pub use format::{ElfClass, ElfFormat, Endianness};
+pub use header::{ElfHeader, MAGIC, is_elf, machine};
 pub use note::X86_ISA_LEVELS;
-pub use patch::{Patch, Patched};
-pub use section::{Section, section_type};
-pub use segment::{Segment, segment_flag, segment_type};
-pub use strings::Strings;
+pub use patch::{ElfPatch, PatchedFile};
+pub use program_header::{ProgramHeader, segment_flag, segment_type};
+pub use section_header::{SectionHeader, section_type};
+pub use string_table::StringTable;
 pub use strip::strip;
-pub use symbol::{Binding, Symbol};
-pub use verify::{LayoutFault, verify};
+pub use symbol::{ElfSymbol, SymbolBinding};
+pub use verify::{LayoutError, verify};
 pub use version::VersionNeed;
 
 #[cfg(fuzzing)]
-pub use sample::made as made_for_fuzzing;
+pub use sample::sample_for_fuzzing;
 
 #[cfg(any(test, fuzzing))]
 mod sample;

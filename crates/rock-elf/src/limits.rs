@@ -1,58 +1,57 @@
-//! Limits on ELF files, so that reading and editing one takes bounded memory and time whatever it
-//! claims.
+//! Limits on ELF files, so that reading and editing take bounded memory and time for any input.
 //!
-//! Sizes that a file claims are compared with these limits, and with the size of the file, before
-//! room is made. At all of them a table takes 256 MiB, and a few of them are held at once.
+//! Sizes in a file are compared with these limits, and with the size of the file, before memory is
+//! allocated. A table takes at most 256 MiB, and a few tables are in memory at once.
 
-/// Bytes of the table of program headers, as Linux takes no more (`fs/binfmt_elf.c`,
+/// Bytes of the program headers, the maximum that Linux loads (`fs/binfmt_elf.c`,
 /// `load_elf_phdrs`): 1,170 headers of 64-bit files and 2,048 of 32-bit ones. Linkers write about
 /// ten.
 pub(super) const MAX_PROGRAM_HEADERS_BYTES: usize = 1 << 16;
-/// Bytes of the dynamic table: about a million entries, which take as much memory again. The
-/// largest known table has a few hundred entries.
+/// Bytes of the dynamic section: about a million entries, which take as much memory again. The
+/// largest known one has a few hundred entries.
 pub(super) const MAX_DYNAMIC_BYTES: u64 = 16 << 20;
-/// Bytes of any other table that is held as a whole: names, symbols, their versions, hash buckets,
-/// section headers. The largest known is 15 MB of names, in libtorch.
+/// Bytes of any other table in memory: strings, symbols, version indexes, hash buckets, section
+/// headers. The largest known one is the string table of libtorch, 15 MB.
 pub(super) const MAX_TABLE_BYTES: u64 = 256 << 20;
-/// Bytes by which the memory for a table grows while it is read, so that a source that ends before
-/// the size that it claims costs no more than what it has and one step.
+/// Step in bytes by which the buffer for a table grows, so that a source that ends before the size
+/// that it claims costs at most its own size and one step.
 pub(super) const MAX_READ_STEP_BYTES: usize = 16 << 20;
-/// Bytes of a loaded segment that is announced before the dynamic table is read, so that a
-/// compressed member keeps it: it may be one of those that patchelf adds for its tables. Larger
-/// ones are read by position when asked for.
+/// Bytes of a loaded segment up to which it is announced before the dynamic section is read, so
+/// that the reader of a compressed member keeps it: patchelf adds small segments for its tables.
+/// Larger segments are read by position on demand.
 pub(super) const MAX_ANNOUNCED_BYTES: u64 = 4 << 20;
-/// Bytes of the name of the program interpreter, its zero included (limits.h, `PATH_MAX`); what
-/// follows is not read.
+/// Bytes of the path of the program interpreter, including its terminating zero (limits.h,
+/// `PATH_MAX`); the rest is not read.
 pub(super) const MAX_INTERPRETER_BYTES: u64 = 4 << 10;
-/// Bytes of one segment of notes; what follows is not read. Notes of libraries have a few hundred
-/// bytes.
+/// Bytes of one note segment; the rest is not read. Notes of libraries have a few hundred bytes.
 pub(super) const MAX_NOTES_BYTES: u64 = 1 << 20;
-/// Maximum reads of each byte of a string table on average; small tables get
-/// [`MAX_MORE_NAME_BYTES`] more. Names that share their ends with others are together longer than
-/// their table, but hardly as linkers write them.
+/// Reads of each byte of a string table, on average; small tables get [`MAX_MORE_NAME_BYTES`] more.
+/// Names that share their ends with others are together longer than their table, but not much in
+/// files from linkers.
 pub(super) const MAX_NAME_READS: usize = 8;
 /// See [`MAX_NAME_READS`].
 pub(super) const MAX_MORE_NAME_BYTES: usize = 1 << 20;
-/// Dynamic symbols that are counted; more count as so many. Their table meets [`MAX_TABLE_BYTES`]
-/// before, at 11 million of 64-bit files; this one bounds the time of counting.
+/// Dynamic symbols that are counted; larger counts are reduced to this one. [`MAX_TABLE_BYTES`]
+/// limits the symbol table earlier, to 11 million symbols of a 64-bit file; this limit bounds the
+/// time for counting.
 pub(super) const MAX_SYMBOLS: u64 = 1 << 28;
-/// Symbols that are compared in one chain of the GNU hash table. Linkers make about as many chains
-/// as symbols, so that a chain has a handful.
+/// Symbols that are compared in one chain of the GNU hash table. Linkers create about as many
+/// chains as symbols, so that a chain has a handful.
 pub(super) const MAX_HASH_LINKS: u32 = 1 << 16;
-/// Libraries of which symbol versions are needed; more are not read. Files need a few dozen.
+/// Libraries with version needs; more are not read. Real files have a few dozen.
 pub(super) const MAX_VERSION_LIBRARIES: u64 = 65_535;
-/// Symbol versions that are needed of all libraries together. libtorch needs fewer than a hundred.
+/// Version needs of all libraries together. libtorch has fewer than a hundred.
 pub(super) const MAX_NEEDED_VERSIONS: u32 = 100_000;
-/// Libraries of which symbol versions are needed, and symbol versions, that an edit keeps apart
-/// from what it overwrites; those after so many are not looked at. It bounds the time that an edit
-/// takes, as all of them are compared with all that is overwritten.
+/// Libraries with version needs, and version needs, that an edit protects from its overwrites;
+/// later ones are not checked. It bounds the time of an edit, because each is compared with all
+/// overwrites.
 pub(super) const MAX_GUARDED_VERSIONS: u64 = 1 << 14;
-/// Bytes of zeros that an edit may add before what it appends. Programs whose memory is so much
-/// larger than their file are refused: old kernels look for program headers at the same distance
-/// from the first segment in both.
+/// Bytes of zeros that an edit may add before the data that it appends. Programs whose memory image
+/// is larger than their file by more than this are refused: old kernels expect the program headers
+/// at the same distance from the first segment in both.
 pub(super) const MAX_EDIT_PADDING_BYTES: u64 = 1 << 30;
-/// Bytes behind the end of a file that stripping may lose: padding to a page. More may be another
-/// file, such as an archive.
+/// Bytes after the end of the ELF data that stripping may drop: padding to a page. More may be
+/// another file, such as an archive.
 pub(super) const MAX_STRIP_PADDING_BYTES: u64 = 4 << 10;
 
 #[cfg(test)]
@@ -61,22 +60,21 @@ mod tests {
     use std::ops::Range;
     use std::sync::Mutex;
 
-    use super::super::sample::{self, Pieces, Sample, library, program};
-    use super::super::{Elf, ElfError, Strings, segment_flag, segment_type, tag};
+    use super::super::sample::{self, ElfSample, SparseFile, library, program};
+    use super::super::{Elf, ElfError, StringTable, segment_flag, segment_type, tag};
     use super::*;
     use rock_bytes::ReadAt;
 
-    /// Keeps the sizes of what is read and what is announced. What lies behind `end` cannot be
-    /// read.
-    struct Watched {
-        source: Pieces,
+    /// A source that records reads and announcements. Reads at or after `end` fail.
+    struct RecordingSource {
+        source: SparseFile,
         end: u64,
         reads: Mutex<Vec<usize>>,
         announced: Mutex<Vec<Range<u64>>>,
     }
 
-    impl Watched {
-        fn new(source: Pieces, end: u64) -> Self {
+    impl RecordingSource {
+        fn new(source: SparseFile, end: u64) -> Self {
             Self {
                 source,
                 end,
@@ -86,7 +84,7 @@ mod tests {
         }
     }
 
-    impl ReadAt for Watched {
+    impl ReadAt for RecordingSource {
         fn size_bytes(&self) -> u64 {
             self.source.size_bytes()
         }
@@ -108,7 +106,7 @@ mod tests {
         found.unwrap_err().to_string()
     }
 
-    /// Numbers of 32 bits as a little-endian file has them.
+    /// Returns the little-endian bytes of 32-bit integers.
     fn words(numbers: &[u64]) -> Vec<u8> {
         numbers
             .iter()
@@ -116,14 +114,13 @@ mod tests {
             .collect()
     }
 
-    /// The program headers of each class that are just within the limit are read, and one more is
-    /// refused.
+    /// For each class, the maximum number of program headers is read, and one more is an error.
     #[test]
     fn program_headers_up_to_the_limit_are_read() {
         for (sample, limit) in [(library(), 1170), (sample::all().remove(1), 2048)] {
             let read = |count: usize| {
                 Elf::read(
-                    &Sample {
+                    &ElfSample {
                         unused_headers: count - 4,
                         ..sample.clone()
                     }
@@ -139,17 +136,17 @@ mod tests {
         }
     }
 
-    /// A dynamic table as large as the limit is read, and one that is a byte larger is refused.
+    /// A dynamic section of the maximum size is read, and one byte more is an error.
     #[test]
     fn a_dynamic_table_up_to_the_limit_is_read() {
-        let source = Sample {
+        let source = ElfSample {
             fat: 17 << 20,
             ..library()
         }
         .build();
         let blank = source.blank();
         let read = |size: u64| {
-            let change = |segment: &mut super::super::Segment| {
+            let change = |segment: &mut super::super::ProgramHeader| {
                 if segment.kind == segment_type::DYNAMIC {
                     (segment.offset, segment.file_size) = (blank, size);
                 }
@@ -161,10 +158,9 @@ mod tests {
         assert_eq!(message(read(MAX_DYNAMIC_BYTES + 1)), expected);
     }
 
-    /// Names where a library has zeros, with what is read of them. Behind the end nothing can be
-    /// read.
-    fn names(size: u64, has_end: bool) -> (Result<Strings, ElfError>, Vec<usize>) {
-        let source = Sample {
+    /// Reads a string table in the zeros of a library; also returns the sizes of the reads.
+    fn names(size: u64, has_end: bool) -> (Result<StringTable, ElfError>, Vec<usize>) {
+        let source = ElfSample {
             fat: MAX_TABLE_BYTES + 1,
             ..library()
         }
@@ -176,13 +172,12 @@ mod tests {
             _ => {}
         });
         let elf = Elf::read(&source).unwrap();
-        let watched = Watched::new(source, if has_end { blank } else { u64::MAX });
-        let strings = elf.strings(&watched);
+        let watched = RecordingSource::new(source, if has_end { blank } else { u64::MAX });
+        let strings = elf.string_table(&watched);
         (strings, watched.reads.into_inner().unwrap())
     }
 
-    /// Reading a table as large as the limit is begun; one that is a byte larger is refused before
-    /// anything is read.
+    /// A table of the maximum size is read; one byte more is an error before the first read.
     #[test]
     fn a_table_up_to_the_limit_is_read() {
         let (found, reads) = names(MAX_TABLE_BYTES, true);
@@ -201,7 +196,7 @@ mod tests {
         assert!(reads.is_empty());
     }
 
-    /// A table of one step is read at once, and a byte more takes another step.
+    /// One step is one read; a byte more is a second read.
     #[test]
     fn memory_for_a_table_grows_in_steps() {
         let step = MAX_READ_STEP_BYTES as u64;
@@ -209,11 +204,11 @@ mod tests {
         assert_eq!(names(step + 1, false).1, [MAX_READ_STEP_BYTES, 1]);
     }
 
-    /// A segment as large as the limit is announced, and one that is a byte larger is not.
+    /// A segment of the maximum size is announced, and a larger one is not.
     #[test]
     fn segments_up_to_the_limit_are_announced() {
         let is_announced = |size: u64| {
-            let source = Sample {
+            let source = ElfSample {
                 fat: 5 << 20,
                 ..library()
             }
@@ -223,17 +218,17 @@ mod tests {
                     segment.file_size = size;
                 }
             });
-            let watched = Watched::new(source, u64::MAX);
+            let watched = RecordingSource::new(source, u64::MAX);
             Elf::read(&watched).unwrap();
             watched.announced.into_inner().unwrap().contains(&(0..size))
         };
         assert!(is_announced(MAX_ANNOUNCED_BYTES) && !is_announced(MAX_ANNOUNCED_BYTES + 1));
     }
 
-    /// The name of an interpreter is read as a whole up to the limit, and is cut off there.
+    /// A longer path is truncated at the limit.
     #[test]
     fn the_name_of_an_interpreter_is_read_up_to_the_limit() {
-        let source = Sample {
+        let source = ElfSample {
             fat: 8 << 10,
             ..program()
         }
@@ -261,7 +256,7 @@ mod tests {
     /// A note that ends where the limit is counts, and one that ends behind it does not.
     #[test]
     fn notes_up_to_the_limit_are_read() {
-        let source = Sample {
+        let source = ElfSample {
             fat: 2 << 20,
             ..library()
         }
@@ -300,12 +295,12 @@ mod tests {
     #[test]
     fn names_are_read_up_to_the_limit() {
         let reads = |table: Vec<u8>| {
-            let strings = Strings::new(table);
-            let reads = std::iter::repeat_with(|| strings.text(0))
+            let strings = StringTable::new(table);
+            let reads = std::iter::repeat_with(|| strings.get(0))
                 .take_while(Result::is_ok)
                 .count();
             assert_eq!(
-                message(strings.text(0)),
+                message(strings.get(0)),
                 "its names overlap more than names can"
             );
             reads
@@ -317,11 +312,14 @@ mod tests {
         assert_eq!(reads(vec![0]), MAX_NAME_READS + MAX_MORE_NAME_BYTES);
     }
 
-    /// More symbols than the limit count as so many by `.hash`.
+    /// Larger counts in `.hash` are reduced to the limit.
     #[test]
     fn symbols_are_counted_up_to_the_limit() {
         let source = library().build();
-        let hash = Elf::read(&source).unwrap().value(tag::HASH).unwrap();
+        let hash = Elf::read(&source)
+            .unwrap()
+            .dynamic_value(tag::HASH)
+            .unwrap();
         let count = |symbols: u64| {
             let source = source.clone().with(hash + 4, words(&[symbols]));
             Elf::read(&source).unwrap().symbol_count(&source).unwrap()
@@ -332,10 +330,10 @@ mod tests {
         );
     }
 
-    /// A library whose `DT_GNU_HASH` leads to a table of one bucket, with these words behind its
-    /// head and bloom filter.
-    fn with_gnu_hash(fat: u64, first: u64, bucket: u64) -> (Pieces, u64) {
-        let source = Sample { fat, ..library() }.build();
+    /// Builds a library whose `DT_GNU_HASH` is a table with one bucket; also returns the address of
+    /// its chains.
+    fn with_gnu_hash(fat: u64, first: u64, bucket: u64) -> (SparseFile, u64) {
+        let source = ElfSample { fat, ..library() }.build();
         let blank = source.blank();
         let source = source
             .with(blank, words(&[1, first, 1, 0, 0, 0, bucket]))
@@ -347,7 +345,7 @@ mod tests {
         (source, blank + 7 * 4)
     }
 
-    /// The last chain of a GNU hash table ends within the limit, or there is no end.
+    /// The last chain must end within the limit.
     #[test]
     fn symbols_of_gnu_hash_are_counted_up_to_the_limit() {
         let count = |first: u64, chain: &[u64]| {
@@ -364,8 +362,7 @@ mod tests {
         }
     }
 
-    /// A chain with as many links as the limit is walked to its end, and one with another link is
-    /// refused.
+    /// A chain of the maximum length is followed to its end; one more link is an error.
     #[test]
     fn chains_up_to_the_limit_are_walked() {
         let names = ["PyInit_demo".to_owned()];
@@ -373,7 +370,7 @@ mod tests {
             let (source, chains) = with_gnu_hash(u64::from(MAX_HASH_LINKS + 100) * 4, 1, 1);
             let bytes = sample::bytes(&source.with(chains + u64::from(links - 1) * 4, words(&[1])));
             let elf = Elf::read(&bytes).unwrap();
-            elf.defined_function(&bytes, &elf.strings(&bytes).unwrap(), &names)
+            elf.find_defined_function(&bytes, &elf.string_table(&bytes).unwrap(), &names)
                 .map(|found| found.is_some())
         };
         assert!(!find(MAX_HASH_LINKS).unwrap());
@@ -383,10 +380,9 @@ mod tests {
         );
     }
 
-    /// Returns the numbers of libraries and of their versions that a table of needed versions
-    /// lists.
+    /// Returns the numbers of libraries and versions in a table of version needs.
     fn version_needs(table: &[u8], count: u64) -> Result<[usize; 2], ElfError> {
-        let source = Sample {
+        let source = ElfSample {
             fat: 2 << 20,
             ..library()
         }
@@ -401,14 +397,13 @@ mod tests {
                 },
             ));
         let elf = Elf::read(&bytes).unwrap();
-        let needs = elf.version_needs(&bytes, &elf.strings(&bytes).unwrap())?;
+        let needs = elf.version_needs(&bytes, &elf.string_table(&bytes).unwrap())?;
         Ok([
             needs.len(),
             needs.iter().map(|need| need.versions.len()).sum(),
         ])
     }
 
-    /// Libraries of which versions are needed are read up to the limit.
     #[test]
     fn libraries_of_versions_are_read_up_to_the_limit() {
         let limit = usize::try_from(MAX_VERSION_LIBRARIES).unwrap();
@@ -420,11 +415,11 @@ mod tests {
         );
     }
 
-    /// As many versions as the limit are read of all libraries together, and one more is refused.
+    /// The limit counts the versions of all libraries together.
     #[test]
     fn needed_versions_are_read_up_to_the_limit() {
         let needed = |versions: u32| {
-            // Two libraries whose versions are the same list.
+            // Two libraries share one list of versions.
             let (most, rest) = (
                 u64::from(u16::MAX),
                 u64::from(versions) - u64::from(u16::MAX),

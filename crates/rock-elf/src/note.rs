@@ -1,10 +1,11 @@
-//! Notes: the level of the x86-64 instruction set that a file needs.
+//! ELF notes: the x86-64 instruction-set level that a file needs.
 
 use super::limits::MAX_NOTES_BYTES;
 use super::{Elf, ElfError, segment_type};
 use rock_bytes::ReadAt;
 
-/// Names of the levels, lowest first (x86-64 psABI, "Micro-Architecture Levels").
+/// Names of the x86-64 instruction-set levels, lowest first (x86-64 psABI, "Micro-Architecture
+/// Levels").
 pub const X86_ISA_LEVELS: [&str; 4] = ["x86-64-baseline", "x86-64-v2", "x86-64-v3", "x86-64-v4"];
 
 /// `NT_GNU_PROPERTY_TYPE_0` (Linux Extensions to gABI, "Program Property").
@@ -13,11 +14,11 @@ const GNU_PROPERTY: u32 = 5;
 const X86_ISA_NEEDED: u32 = 0xc000_8002;
 
 impl Elf {
-    /// The highest level of x86-64 that the file says it needs, as an index into
+    /// Returns the highest x86-64 instruction-set level that the notes require, as an index into
     /// [`X86_ISA_LEVELS`].
     ///
     /// # Errors
-    /// When notes lie outside the file.
+    /// Fails if a note segment lies outside the file.
     pub fn x86_isa_needed(&self, source: &dyn ReadAt) -> Result<Option<usize>, ElfError> {
         let mut level = None;
         for segment in self
@@ -29,14 +30,14 @@ impl Elf {
                 vec![0; usize::try_from(segment.file_size.min(MAX_NOTES_BYTES)).unwrap_or(0)];
             source
                 .read_exact_at(&mut bytes, segment.offset)
-                .map_err(ElfError::reading("a note", segment.offset))?;
-            // Notes are aligned to 4, but property notes of 64-bit files to 8.
-            level = level.max(self.isa_in(&bytes, if segment.align == 8 { 8 } else { 4 }));
+                .map_err(ElfError::from_read("a note", segment.offset))?;
+            // Notes are aligned to 4 bytes, property notes of 64-bit files to 8.
+            level = level.max(self.isa_level(&bytes, if segment.align == 8 { 8 } else { 4 }));
         }
         Ok(level)
     }
 
-    fn isa_in(&self, mut notes: &[u8], align: usize) -> Option<usize> {
+    fn isa_level(&self, mut notes: &[u8], align: usize) -> Option<usize> {
         let format = self.header().format;
         let mut level = None;
         while notes.len() >= 12 {
@@ -46,7 +47,7 @@ impl Elf {
                 .checked_next_multiple_of(align)?;
             let content = notes.get(start..start.saturating_add(size))?;
             if format.u32(notes, 8) == GNU_PROPERTY && notes.get(12..16) == Some(b"GNU\0") {
-                level = level.max(isa_property(
+                level = level.max(isa_level_of_property(
                     content,
                     |at| format.u32(content, at),
                     format.word_bytes(),
@@ -59,7 +60,11 @@ impl Elf {
     }
 }
 
-fn isa_property(content: &[u8], u32: impl Fn(usize) -> u32, align: usize) -> Option<usize> {
+fn isa_level_of_property(
+    content: &[u8],
+    u32: impl Fn(usize) -> u32,
+    align: usize,
+) -> Option<usize> {
     let (mut at, mut level) = (0_usize, None);
     while at.saturating_add(12) <= content.len() {
         let (kind, size) = (u32(at), u32(at + 4) as usize);

@@ -1,14 +1,13 @@
-//! What an edit changes in a file, and the file as it is afterwards.
+//! Patches: the bytes that an edit overwrites in a file or appends to it.
 
 use std::io;
 use std::ops::Range;
 
 use rock_bytes::ReadAt;
 
-/// Bytes that replace others, a point to cut at, and bytes that are appended. It holds none of the
-/// rest of the file.
+/// Overwritten bytes, a size to truncate to, and appended bytes; unchanged bytes are not stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Patch {
+pub struct ElfPatch {
     overwrites: Vec<(u64, Vec<u8>)>,
     source_bytes: u64,
     kept_bytes: u64,
@@ -16,8 +15,8 @@ pub struct Patch {
     tail: Vec<u8>,
 }
 
-impl Patch {
-    /// The patch that leaves a file of so many bytes as it is.
+impl ElfPatch {
+    /// Creates an empty patch for a file of `source_bytes` bytes.
     pub fn unchanged(source_bytes: u64) -> Self {
         Self {
             source_bytes,
@@ -27,28 +26,29 @@ impl Patch {
         }
     }
 
-    /// Whether it leaves the file as it is.
+    /// Returns `true` if the patch changes nothing.
     pub fn is_empty(&self) -> bool {
         self.overwrites.is_empty() && self.tail.is_empty() && self.kept_bytes == self.source_bytes
     }
 
-    /// What is overwritten: offsets in the file with the bytes from there on, sorted, apart from
-    /// each other, and all of them within [`kept_bytes`](Self::kept_bytes).
+    /// Returns the overwritten bytes with their file offsets: sorted, disjoint, and before
+    /// [`kept_bytes`](Self::kept_bytes).
     pub fn overwrites(&self) -> &[(u64, Vec<u8>)] {
         &self.overwrites
     }
 
-    /// How many bytes stay from the start of the file.
+    /// Returns the number of bytes that are kept from the start of the file.
     pub fn kept_bytes(&self) -> u64 {
         self.kept_bytes
     }
 
-    /// What is appended, with its offset. Between the kept bytes and it lie zeros.
+    /// Returns the file offset of the appended bytes, and the bytes. A gap after the kept bytes is
+    /// filled with zeros.
     pub fn tail(&self) -> (u64, &[u8]) {
         (self.tail_offset, &self.tail)
     }
 
-    /// How many bytes the file has afterwards.
+    /// Returns the size of the patched file, in bytes.
     pub fn size_bytes(&self) -> u64 {
         if self.tail.is_empty() {
             self.kept_bytes
@@ -57,7 +57,7 @@ impl Patch {
         }
     }
 
-    /// Overwrites those bytes from an offset on that differ.
+    /// Overwrites the bytes that differ between `old`, at `offset`, and `new`.
     pub(super) fn replace(&mut self, offset: u64, old: &[u8], new: &[u8]) {
         let mut at = 0;
         while at < new.len() {
@@ -76,9 +76,9 @@ impl Patch {
         self.overwrites.sort_by_key(|(offset, _)| *offset);
     }
 
-    /// Whether the overwrites lie apart from each other, within what is kept. Those of a damaged
-    /// file, the tables of which overlap, may not.
-    pub(super) fn is_sound(&self) -> bool {
+    /// Returns `true` if the overwrites are disjoint and within the kept bytes. They may not be if
+    /// the tables of a malformed file overlap.
+    pub(super) fn is_consistent(&self) -> bool {
         let end = |(at, bytes): &(u64, Vec<u8>)| at.saturating_add(bytes.len() as u64);
         self.overwrites
             .windows(2)
@@ -90,33 +90,35 @@ impl Patch {
             && self.kept_bytes <= self.source_bytes
     }
 
-    /// Drops everything from an offset on.
-    pub(super) fn cut(&mut self, kept_bytes: u64) {
+    /// Drops everything after the first `kept_bytes` bytes.
+    pub(super) fn truncate(&mut self, kept_bytes: u64) {
         self.kept_bytes = kept_bytes;
         self.tail_offset = kept_bytes;
     }
 
-    /// Appends bytes at an offset that is not before the end of what is kept.
+    /// Appends bytes at an offset, or after the kept bytes if these end later.
     pub(super) fn append(&mut self, offset: u64, tail: Vec<u8>) {
         self.tail_offset = offset.max(self.kept_bytes);
         self.tail = tail;
     }
 }
 
-/// A file as a patch leaves it. It can be read, verified, written out and patched again.
+/// A view of a file with a patch applied.
+///
+/// It implements [`ReadAt`], so it can be read, verified, written and edited again.
 #[derive(Clone, Copy)]
-pub struct Patched<'a> {
+pub struct PatchedFile<'a> {
     source: &'a dyn ReadAt,
-    patch: &'a Patch,
+    patch: &'a ElfPatch,
 }
 
-impl<'a> Patched<'a> {
-    /// The patch must have been made for this source.
-    pub fn new(source: &'a dyn ReadAt, patch: &'a Patch) -> Self {
+impl<'a> PatchedFile<'a> {
+    /// Creates a view of `source`. The patch must have been computed from it.
+    pub fn new(source: &'a dyn ReadAt, patch: &'a ElfPatch) -> Self {
         Self { source, patch }
     }
 
-    /// Fills a buffer that lies within the kept bytes, or a part of it from its start.
+    /// Reads from the kept bytes, with overwrites applied; may fill only the start of the buffer.
     fn read_kept(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let read = self.source.read_at(buffer, offset)?;
         let end = offset + read as u64;
@@ -132,17 +134,17 @@ impl<'a> Patched<'a> {
     }
 }
 
-/// A distance within a buffer.
+/// Converts a distance within a buffer.
 fn index(distance: u64) -> usize {
     usize::try_from(distance).unwrap_or(usize::MAX)
 }
 
-impl ReadAt for Patched<'_> {
+impl ReadAt for PatchedFile<'_> {
     fn size_bytes(&self) -> u64 {
         self.patch.size_bytes()
     }
 
-    /// What is kept of the file is read where it was; what is written over, too.
+    /// Announces the part of the range that is kept of the source.
     fn will_read(&self, range: Range<u64>) {
         let end = range.end.min(self.patch.kept_bytes);
         if range.start < end {
@@ -174,11 +176,11 @@ impl ReadAt for Patched<'_> {
     }
 }
 
-impl std::fmt::Debug for Patched<'_> {
+impl std::fmt::Debug for PatchedFile<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "Patched({} of {} bytes)",
+            "PatchedFile({} of {} bytes)",
             self.size_bytes(),
             self.source.size_bytes()
         )
@@ -187,7 +189,7 @@ impl std::fmt::Debug for Patched<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Patch, Patched};
+    use super::{ElfPatch, PatchedFile};
     use rock_bytes::ReadAt;
 
     fn all(source: &dyn ReadAt) -> Vec<u8> {
@@ -199,11 +201,11 @@ mod tests {
     #[test]
     fn a_patched_file_reads_the_same_from_wherever_one_begins() {
         let source = b"0123456789".to_vec();
-        let mut patch = Patch::unchanged(10);
+        let mut patch = ElfPatch::unchanged(10);
         patch.replace(6, b"678", b"6xy");
         patch.replace(1, b"12", b"ab");
         patch.append(12, b"tail".to_vec());
-        let patched = Patched::new(&source, &patch);
+        let patched = PatchedFile::new(&source, &patch);
         let expected = b"0ab3456xy9\0\0tail";
         assert_eq!(
             (all(&patched).as_slice(), patched.size_bytes()),
@@ -223,10 +225,10 @@ mod tests {
         );
     }
 
-    /// Keeps what was announced.
-    struct Announced(Vec<u8>, std::sync::Mutex<Vec<std::ops::Range<u64>>>);
+    /// A source that records announced ranges.
+    struct ReadAheadRecorder(Vec<u8>, std::sync::Mutex<Vec<std::ops::Range<u64>>>);
 
-    impl ReadAt for Announced {
+    impl ReadAt for ReadAheadRecorder {
         fn size_bytes(&self) -> u64 {
             self.0.size_bytes()
         }
@@ -242,13 +244,13 @@ mod tests {
 
     #[test]
     fn what_will_be_read_of_a_patched_file_is_announced_as_far_as_it_is_of_the_other() {
-        let source = Announced(b"0123456789".to_vec(), std::sync::Mutex::default());
-        let mut cut = Patch::unchanged(10);
-        cut.cut(6);
-        let view = Patched::new(&source, &cut);
-        let mut more = Patch::unchanged(view.size_bytes());
+        let source = ReadAheadRecorder(b"0123456789".to_vec(), std::sync::Mutex::default());
+        let mut cut = ElfPatch::unchanged(10);
+        cut.truncate(6);
+        let view = PatchedFile::new(&source, &cut);
+        let mut more = ElfPatch::unchanged(view.size_bytes());
         more.append(8, b"tail".to_vec());
-        let twice = Patched::new(&view, &more);
+        let twice = PatchedFile::new(&view, &more);
         for range in [1..3, 5..9, 6..7, 8..12, 2..2] {
             twice.will_read(range);
         }
@@ -258,14 +260,14 @@ mod tests {
     #[test]
     fn a_cut_file_ends_where_it_was_cut_and_can_be_patched_again() {
         let source = b"0123456789".to_vec();
-        let mut cut = Patch::unchanged(10);
+        let mut cut = ElfPatch::unchanged(10);
         assert!(cut.is_empty());
-        cut.cut(4);
+        cut.truncate(4);
         assert!(!cut.is_empty());
-        let view = Patched::new(&source, &cut);
+        let view = PatchedFile::new(&source, &cut);
         assert_eq!(all(&view), b"0123");
-        let mut more = Patch::unchanged(view.size_bytes());
+        let mut more = ElfPatch::unchanged(view.size_bytes());
         more.append(4, b"end".to_vec());
-        assert_eq!(all(&Patched::new(&view, &more)), b"0123end");
+        assert_eq!(all(&PatchedFile::new(&view, &more)), b"0123end");
     }
 }

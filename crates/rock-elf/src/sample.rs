@@ -1,5 +1,4 @@
-//! Small libraries and programs made by hand, of every class and byte order, for the tests of this
-//! module and for fuzzing.
+//! Builders of small libraries and programs, of each class and byte order, for tests and fuzzing.
 #![expect(
     clippy::unwrap_used,
     reason = "a builder that fails has failed the test"
@@ -8,62 +7,69 @@
 use std::io;
 
 use super::{
-    Class, Endian, Format, Header, Section, Segment, machine, section_type, segment_flag,
-    segment_type, tag,
+    ElfClass, ElfFormat, ElfHeader, Endianness, ProgramHeader, SectionHeader, machine,
+    section_type, segment_flag, segment_type, tag,
 };
 use rock_bytes::ReadAt;
 
-/// Where the program headers are.
+/// The place of the program headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Headers {
-    /// Behind the file header.
+pub(super) enum HeaderPlacement {
+    /// After the ELF header.
     AtStart,
-    /// In a segment that ends the file, `gap` bytes above the others, with room for so many more,
-    /// as kpack leaves them.
+    /// In a segment at the end of the file, `gap` bytes above the others, with space for `spare`
+    /// more entries, as kpack writes them.
     AtEnd { spare: usize, gap: u64 },
 }
 
-/// What a sample is made of.
+/// The properties of a sample file.
 #[derive(Debug, Clone)]
-pub(super) struct Sample {
-    pub(super) format: Format,
+pub(super) struct ElfSample {
+    pub(super) format: ElfFormat,
     pub(super) machine: u16,
     pub(super) kind: u16,
     pub(super) page: u64,
     /// The address of the first byte.
     pub(super) base: u64,
-    pub(super) headers: Headers,
+    pub(super) headers: HeaderPlacement,
     pub(super) is_program: bool,
     pub(super) has_sections: bool,
     pub(super) unused_headers: usize,
-    /// Zeros behind the program headers that belong to nothing.
+    /// Bytes of unused zeros after the program headers.
     pub(super) room: u64,
-    /// Bytes of `.hip_fatbin`, all zero.
+    /// Size of `.hip_fatbin`, which is all zeros, in bytes.
     pub(super) fat: u64,
     pub(super) needed: Vec<&'static str>,
-    /// Dynamic entries that are added: a text, or a number.
+    /// Additional dynamic entries with a string.
     pub(super) texts: Vec<(u64, &'static str)>,
     pub(super) numbers: Vec<(u64, u64)>,
-    /// Empty dynamic entries, the one that ends the table among them.
+    /// Number of `DT_NULL` entries, at least one.
     pub(super) nulls: usize,
-    /// Bytes of a word of the hash table, where they are not those that GNU ld writes.
+    /// Size of a word of `.hash` in bytes, if not as GNU ld writes it.
     pub(super) hash_word: Option<usize>,
 }
 
-/// The kinds of files that wheels are made for.
-pub(super) fn all() -> Vec<Sample> {
-    let format = |class, endian| Format { class, endian };
-    let (small, large) = (Class::Elf32, Class::Elf64);
+/// Returns a library for each class and byte order that wheels exist for.
+pub(super) fn all() -> Vec<ElfSample> {
+    let format = |class, endian| ElfFormat {
+        class,
+        endianness: endian,
+    };
+    let (small, large) = (ElfClass::Elf32, ElfClass::Elf64);
     [
-        (format(large, Endian::Little), machine::X86_64, 0x1000),
-        (format(small, Endian::Little), machine::I386, 0x1000),
-        (format(large, Endian::Little), machine::AARCH64, 0x1_0000),
-        (format(large, Endian::Big), machine::PPC64, 0x1_0000),
-        (format(large, Endian::Big), machine::S390, 0x1000),
-        (format(small, Endian::Big), machine::ARM, 0x1_0000),
+        (format(large, Endianness::Little), machine::X86_64, 0x1000),
+        (format(small, Endianness::Little), machine::I386, 0x1000),
+        (
+            format(large, Endianness::Little),
+            machine::AARCH64,
+            0x1_0000,
+        ),
+        (format(large, Endianness::Big), machine::PPC64, 0x1_0000),
+        (format(large, Endianness::Big), machine::S390, 0x1000),
+        (format(small, Endianness::Big), machine::ARM, 0x1_0000),
     ]
     .into_iter()
-    .map(|(format, machine, page)| Sample {
+    .map(|(format, machine, page)| ElfSample {
         format,
         machine,
         page,
@@ -72,18 +78,18 @@ pub(super) fn all() -> Vec<Sample> {
     .collect()
 }
 
-/// A library for x86-64 as GNU ld makes them.
-pub(super) fn library() -> Sample {
-    Sample {
-        format: Format {
-            class: Class::Elf64,
-            endian: Endian::Little,
+/// Returns a library for x86-64 as GNU ld links it.
+pub(super) fn library() -> ElfSample {
+    ElfSample {
+        format: ElfFormat {
+            class: ElfClass::Elf64,
+            endianness: Endianness::Little,
         },
         machine: machine::X86_64,
         kind: 3,
         page: 0x1000,
         base: 0,
-        headers: Headers::AtStart,
+        headers: HeaderPlacement::AtStart,
         is_program: false,
         has_sections: true,
         unused_headers: 0,
@@ -97,10 +103,10 @@ pub(super) fn library() -> Sample {
     }
 }
 
-/// A program for x86-64.
+/// Returns a program for x86-64.
 #[cfg(test)]
-pub(super) fn program() -> Sample {
-    Sample {
+pub(super) fn program() -> ElfSample {
+    ElfSample {
         is_program: true,
         texts: vec![],
         numbers: vec![(tag::DEBUG, 0)],
@@ -108,9 +114,9 @@ pub(super) fn program() -> Sample {
     }
 }
 
-/// A small file of the kind that these bytes choose, whatever they are.
+/// Builds a small file that any eight bytes determine.
 #[cfg(fuzzing)]
-pub fn made(choices: [u8; 8]) -> Vec<u8> {
+pub fn sample_for_fuzzing(choices: [u8; 8]) -> Vec<u8> {
     let [kind, program, headers, gap, unused, room, entries, nulls] = choices;
     let kinds = all();
     let mut sample = kinds[usize::from(kind) % kinds.len()].clone();
@@ -123,7 +129,7 @@ pub fn made(choices: [u8; 8]) -> Vec<u8> {
     };
     let gap = [0, 0x1_0000, 0x20_0000][usize::from(gap) % 3];
     if headers & 1 != 0 && !(sample.is_program && gap > 0) {
-        sample.headers = Headers::AtEnd {
+        sample.headers = HeaderPlacement::AtEnd {
             spare: usize::from(headers >> 1) % 6,
             gap,
         };
@@ -153,14 +159,14 @@ pub fn made(choices: [u8; 8]) -> Vec<u8> {
     bytes(&sample.build())
 }
 
-/// A file of which only what is not zero is in memory.
+/// A file of which only some ranges are in memory; the rest are zeros.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Pieces {
+pub(super) struct SparseFile {
     pieces: Vec<(u64, Vec<u8>)>,
     size: u64,
 }
 
-impl Pieces {
+impl SparseFile {
     fn put(&mut self, offset: u64, bytes: Vec<u8>) {
         self.size = self.size.max(offset + bytes.len() as u64);
         self.pieces.push((offset, bytes));
@@ -168,8 +174,8 @@ impl Pieces {
 }
 
 #[cfg(test)]
-impl Pieces {
-    /// Where `.hip_fatbin` begins, which is all zeros and loaded.
+impl SparseFile {
+    /// Returns the file offset of `.hip_fatbin`, which is all zeros and loaded.
     pub(super) fn blank(&self) -> u64 {
         let sections = super::Elf::read(self).unwrap().sections(self).unwrap();
         sections
@@ -179,14 +185,14 @@ impl Pieces {
             .offset
     }
 
-    /// Replaces the bytes from an offset on.
+    /// Replaces the bytes at an offset.
     pub(super) fn with(mut self, offset: u64, bytes: Vec<u8>) -> Self {
         self.put(offset, bytes);
         self
     }
 
     /// Changes the program headers.
-    pub(super) fn with_segments(self, mut change: impl FnMut(&mut Segment)) -> Self {
+    pub(super) fn with_segments(self, mut change: impl FnMut(&mut ProgramHeader)) -> Self {
         let elf = super::Elf::read(&self).unwrap();
         let mut segments = elf.segments().to_vec();
         segments.iter_mut().for_each(&mut change);
@@ -201,8 +207,8 @@ impl Pieces {
     pub(super) fn with_entries(self, mut change: impl FnMut(&mut super::DynamicEntry)) -> Self {
         let elf = super::Elf::read(&self).unwrap();
         let (format, word) = (elf.header().format, elf.header().format.word_bytes());
-        let mut table = vec![0; elf.dynamic().len() * 2 * word];
-        for (index, mut entry) in elf.dynamic().iter().copied().enumerate() {
+        let mut table = vec![0; elf.dynamic_entries().len() * 2 * word];
+        for (index, mut entry) in elf.dynamic_entries().iter().copied().enumerate() {
             change(&mut entry);
             format.put_word(&mut table, index * 2 * word, entry.tag);
             format.put_word(&mut table, index * 2 * word + word, entry.value);
@@ -211,7 +217,7 @@ impl Pieces {
     }
 }
 
-impl ReadAt for Pieces {
+impl ReadAt for SparseFile {
     fn size_bytes(&self) -> u64 {
         self.size
     }
@@ -237,18 +243,18 @@ impl ReadAt for Pieces {
     }
 }
 
-/// All bytes of a small file.
+/// Returns all bytes of a small file.
 pub(super) fn bytes(source: &dyn ReadAt) -> Vec<u8> {
     let mut bytes = vec![0; usize::try_from(source.size_bytes()).unwrap()];
     source.read_exact_at(&mut bytes, 0).unwrap();
     bytes
 }
 
-/// Texts, each found again as the end of another: as linkers make them.
+/// A string table in which strings share their ends, as linkers write it.
 #[derive(Default)]
-struct Texts(Vec<u8>);
+struct SampleStrings(Vec<u8>);
 
-impl Texts {
+impl SampleStrings {
     fn place(&mut self, text: &str) -> u32 {
         let wanted = [text.as_bytes(), b"\0"].concat();
         if self.0.is_empty() {
@@ -263,17 +269,17 @@ impl Texts {
     }
 }
 
-/// Lays out pieces one behind the other.
-struct Writer {
-    file: Pieces,
+/// A writer that places sections one after the other.
+struct SampleWriter {
+    file: SparseFile,
     end: u64,
-    /// The distance from offsets to addresses.
+    /// The difference between addresses and file offsets.
     distance: u64,
-    names: Texts,
-    sections: Vec<Section>,
+    names: SampleStrings,
+    sections: Vec<SectionHeader>,
 }
 
-impl Writer {
+impl SampleWriter {
     fn section(&mut self, name: &str, kind: u32, flags: u64, bytes: Vec<u8>) -> usize {
         self.end = self.end.next_multiple_of(8);
         let size = bytes.len() as u64;
@@ -283,7 +289,7 @@ impl Writer {
             self.end + self.distance
         };
         let (name_offset, offset) = (self.names.place(name), self.end);
-        self.sections.push(Section {
+        self.sections.push(SectionHeader {
             name_offset,
             kind,
             flags,
@@ -291,7 +297,7 @@ impl Writer {
             offset,
             size,
             align: 8,
-            ..Section::default()
+            ..SectionHeader::default()
         });
         self.file.put(self.end, bytes);
         self.end += size;
@@ -301,10 +307,10 @@ impl Writer {
 
 const STRTAB_FLAGS: u64 = 2;
 
-impl Sample {
+impl ElfSample {
     fn symbol(&self, name: u32, info: u8, section: u16, value: u64) -> Vec<u8> {
         let format = self.format;
-        let mut bytes = vec![0; super::Symbol::bytes(format.class)];
+        let mut bytes = vec![0; super::ElfSymbol::entry_size(format.class)];
         format.put_u32(&mut bytes, 0, name);
         let (info_at, section_at, value_at) = if format.is_64() {
             (4, 6, 8)
@@ -317,8 +323,8 @@ impl Sample {
         bytes
     }
 
-    /// Versions that are needed of `libfoo.so.1` and of `libc.so.6`, in this order.
-    fn version_needs(&self, texts: &mut Texts) -> Vec<u8> {
+    /// Returns version needs of `libfoo.so.1` and `libc.so.6`, in this order.
+    fn version_needs(&self, texts: &mut SampleStrings) -> Vec<u8> {
         let mut bytes = vec![0; 64];
         for (at, library, version, next) in [
             (0, "libfoo.so.1", "FOO_1", 32),
@@ -337,7 +343,7 @@ impl Sample {
         bytes
     }
 
-    /// Bytes of a word of the hash table.
+    /// Returns the size of a word of `.hash`, in bytes.
     fn hash_word(&self) -> usize {
         let is_wide = self.format.is_64() && self.machine == machine::S390;
         self.hash_word.unwrap_or(if is_wide { 8 } else { 4 })
@@ -357,26 +363,26 @@ impl Sample {
         bytes
     }
 
-    pub(super) fn build(&self) -> Pieces {
+    pub(super) fn build(&self) -> SparseFile {
         let format = self.format;
         let word = format.word_bytes();
         let count = 4 + usize::from(self.is_program) * 2 + self.unused_headers;
-        let start = Header::bytes(format.class) as u64;
-        let size = Segment::bytes(format.class);
-        let at_start = self.headers == Headers::AtStart;
+        let start = ElfHeader::size(format.class) as u64;
+        let size = ProgramHeader::header_size(format.class);
+        let at_start = self.headers == HeaderPlacement::AtStart;
         let table_bytes = if at_start {
             (count * size) as u64 + self.room
         } else {
             0
         };
-        let mut out = Writer {
-            file: Pieces::default(),
+        let mut out = SampleWriter {
+            file: SparseFile::default(),
             end: start + table_bytes,
             distance: self.base,
-            names: Texts::default(),
-            sections: vec![Section::default()],
+            names: SampleStrings::default(),
+            sections: vec![SectionHeader::default()],
         };
-        let mut texts = Texts::default();
+        let mut texts = SampleStrings::default();
         // The symbol shares the end of a longer name.
         texts.place("lib_of_sample");
         let name = texts.place("sample");
@@ -434,7 +440,12 @@ impl Sample {
         let data = out.section(".data", 1, 3, b"variables".to_vec());
         let (writable_end, dynamic_section) = (out.end, out.sections[dynamic].clone());
 
-        out.section(".comment", 1, 0x30, b"made by hand\0".to_vec());
+        out.section(
+            ".comment",
+            1,
+            0x30,
+            b"sample_for_fuzzing by hand\0".to_vec(),
+        );
         let moved = self.symbol(
             1,
             1,
@@ -468,7 +479,7 @@ impl Sample {
         ] {
             out.sections[index].link = u32::try_from(link).unwrap();
         }
-        let symbol_bytes = super::Symbol::bytes(format.class) as u64;
+        let symbol_bytes = super::ElfSymbol::entry_size(format.class) as u64;
         for index in [symbols, symtab] {
             out.sections[index].entry_size = symbol_bytes;
             out.sections[index].info = 1;
@@ -488,17 +499,17 @@ impl Sample {
             out.file.put(sections_at, table);
         }
 
-        let load = |offset: u64, address: u64, file_size: u64, flags: u32| Segment {
+        let load = |offset: u64, address: u64, file_size: u64, flags: u32| ProgramHeader {
             kind: segment_type::LOAD,
             flags,
             offset,
             address,
-            physical: address,
+            physical_address: address,
             file_size,
             memory_size: file_size,
             align: self.page,
         };
-        let of = |kind: u32, section: &Section| Segment {
+        let of = |kind: u32, section: &SectionHeader| ProgramHeader {
             kind,
             align: 8,
             ..load(
@@ -516,15 +527,15 @@ impl Sample {
             writable_end - writable,
             read_execute ^ 3,
         );
-        // Memory that starts as zeros.
+        // Zero-initialized memory after the bytes of the file.
         second.memory_size += 0x1234;
         segments.push(second);
-        segments.extend(vec![Segment::default(); self.unused_headers]);
+        segments.extend(vec![ProgramHeader::default(); self.unused_headers]);
         segments.push(of(segment_type::DYNAMIC, &dynamic_section));
-        segments.push(Segment {
+        segments.push(ProgramHeader {
             kind: segment_type::GNU_STACK,
             flags: 6,
-            ..Segment::default()
+            ..ProgramHeader::default()
         });
         if let Some(interpreter) = interpreter {
             let headers = load(
@@ -535,7 +546,7 @@ impl Sample {
             );
             segments.insert(
                 0,
-                Segment {
+                ProgramHeader {
                     kind: segment_type::PHDR,
                     align: 8,
                     ..headers
@@ -544,7 +555,7 @@ impl Sample {
             segments.insert(1, of(segment_type::INTERP, &out.sections[interpreter]));
         }
         let mut segments_at = start;
-        if let Headers::AtEnd { spare, gap } = self.headers {
+        if let HeaderPlacement::AtEnd { spare, gap } = self.headers {
             segments.retain(|segment| segment.kind != segment_type::PHDR);
             let capacity = (segments.len() + 2 + spare) * size;
             let mut address = second.memory_end().next_multiple_of(self.page) + gap;
@@ -554,11 +565,11 @@ impl Sample {
                 address = offset + self.base;
             }
             let cover = load(offset, address, capacity as u64, segment_flag::READ);
-            let last = segments.iter().rposition(Segment::is_load).unwrap();
+            let last = segments.iter().rposition(ProgramHeader::is_load).unwrap();
             segments.insert(last + 1, cover);
             segments.insert(
                 0,
-                Segment {
+                ProgramHeader {
                     kind: segment_type::PHDR,
                     align: 8,
                     ..cover
@@ -574,10 +585,10 @@ impl Sample {
                 .flat_map(|segment| segment.to_bytes(format))
                 .collect(),
         );
-        let mut header = vec![0; Header::bytes(format.class)];
+        let mut header = vec![0; ElfHeader::size(format.class)];
         header[..4].copy_from_slice(b"\x7fELF");
         header[4] = if format.is_64() { 2 } else { 1 };
-        header[5] = if format.endian == Endian::Little {
+        header[5] = if format.endianness == Endianness::Little {
             1
         } else {
             2
@@ -592,9 +603,9 @@ impl Sample {
         format.put_u16(
             &mut header,
             sizes + 6,
-            u16::try_from(Section::bytes(format.class)).unwrap(),
+            u16::try_from(SectionHeader::header_size(format.class)).unwrap(),
         );
-        Header::put_segments(
+        ElfHeader::write_program_header_table(
             format,
             &mut header,
             segments_at,
@@ -605,7 +616,7 @@ impl Sample {
                 u16::try_from(out.sections.len()).unwrap(),
                 u16::try_from(own).unwrap(),
             );
-            Header::put_sections(format, &mut header, sections_at, count, own);
+            ElfHeader::write_section_header_table(format, &mut header, sections_at, count, own);
         }
         out.file.put(0, header);
         out.file

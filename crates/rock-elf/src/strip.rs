@@ -1,43 +1,47 @@
-//! Drops what loading does not need: symbols for linking and debugging, notes of compilers.
+//! Stripping: drops symbols for linking and debugging, and notes of compilers.
 //!
-//! In: a file behind [`ReadAt`]. Out: a [`Patch`] that cuts the file behind what is loaded and
-//! appends section headers for what is left. It comes before [`edit`](super::edit): what an edit
-//! appends keeps everything before it.
+//! Input: a file behind [`ReadAt`]. Output: an [`ElfPatch`] that truncates the file after its
+//! loaded bytes and appends headers of the remaining sections. Strip before [`edit`](super::edit):
+//! data that an edit appends keeps everything before it in the file.
 
 use super::limits::MAX_STRIP_PADDING_BYTES;
-use super::{Elf, ElfError, Header, Patch, Patched, Section, Segment, machine, section_type};
+use super::{
+    Elf, ElfError, ElfHeader, ElfPatch, PatchedFile, ProgramHeader, SectionHeader, machine,
+    section_type,
+};
 use rock_bytes::ReadAt;
 
-/// Sections that stay although they may not be marked as loaded: code for GPUs, and what leads to
-/// it (clang `ClangOffloadBundler`; ROCm's kpack).
-const KEPT: [&str; 3] = [".hip_fatbin", ".hipFatBinSegment", ".rocm_kpack_ref"];
-const NAMES: &str = ".shstrtab";
-/// The first number that does not fit into the 16 bits for numbers of sections (gABI,
-/// `SHN_LORESERVE`).
+/// Sections that are kept although they may not be marked as loaded: code for GPUs, and references
+/// to it (clang `ClangOffloadBundler`; ROCm's kpack).
+const KEPT_SECTIONS: [&str; 3] = [".hip_fatbin", ".hipFatBinSegment", ".rocm_kpack_ref"];
+const NAME_SECTION: &str = ".shstrtab";
+/// The first section number that does not fit into 16 bits (gABI, `SHN_LORESERVE`).
 const FIRST_RESERVED: usize = 0xff00;
-/// `ET_REL`: an object for linking (gABI, chapter 4, `e_type`).
+/// `ET_REL`: an object file for linking (gABI, chapter 4, `e_type`).
 const RELOCATABLE: u16 = 1;
-/// Objects for linking and code objects are left as they are: what they are made of is in their
-/// sections.
-fn is_left(header: &Header) -> bool {
+/// Returns `true` for object files and code objects: their contents are in their sections.
+fn is_never_stripped(header: &ElfHeader) -> bool {
     header.kind == RELOCATABLE || header.machine == machine::AMDGPU
 }
 
-/// Drops all sections that are not loaded. Loaded bytes stay where they are, and so do the numbers
-/// of sections, as symbols tell them: the header of one that is dropped before others becomes an
-/// empty one. The patch is empty where there is nothing to drop, and for objects and code objects.
+/// Returns the patch that drops all sections that are not loaded.
+///
+/// Loaded bytes do not move. Section numbers, to which symbols refer, stay the same: a dropped
+/// section before a kept one leaves an empty header. The patch is empty if there is nothing to
+/// drop, and for object files and code objects.
 ///
 /// # Errors
-/// When it is no ELF file, a table lies outside it, or bytes that no section names follow its end.
-pub fn strip(source: &dyn ReadAt) -> Result<Patch, ElfError> {
+/// Fails if the file is not an ELF file, if a table lies outside of it, or if data that no section
+/// covers follows its end.
+pub fn strip(source: &dyn ReadAt) -> Result<ElfPatch, ElfError> {
     let elf = Elf::read(source)?;
-    let mut patch = Patch::unchanged(elf.size_bytes());
-    if is_left(elf.header()) {
+    let mut patch = ElfPatch::unchanged(elf.size_bytes());
+    if is_never_stripped(elf.header()) {
         return Ok(patch);
     }
     let sections = elf.sections(source)?;
-    let names_at = usize::from(elf.header().names_section);
-    let is_dropped = |index: usize, section: &Section| {
+    let names_at = usize::from(elf.header().name_section_index);
+    let is_dropped = |index: usize, section: &SectionHeader| {
         !section.is_alloc()
             && section.kind != section_type::NULL
             && index != names_at
@@ -50,81 +54,85 @@ pub fn strip(source: &dyn ReadAt) -> Result<Patch, ElfError> {
     {
         return Ok(patch);
     }
-    check_end(&elf, &sections)?;
-    let stays = |section: &Section| section.is_alloc() || is_kept(section);
+    check_trailing_bytes(&elf, &sections)?;
+    let stays = |section: &SectionHeader| section.is_alloc() || is_kept(section);
     let kept = sections
         .iter()
         .filter(|section| stays(section))
         .map(section_end);
-    let end = kept.chain([ends_of_loader(&elf)]).max().unwrap_or_default();
+    let end = kept.chain([loader_end(&elf)]).max().unwrap_or_default();
     if end > elf.size_bytes() {
-        return Err(ElfError::Outside {
+        return Err(ElfError::OutOfBounds {
             what: "a section",
             offset: end,
-            of: "the file",
+            container: "the file",
         });
     }
     let last = sections.iter().rposition(stays).unwrap_or(0);
-    let (table, names) = tables(&sections[..=last], stays);
-    append(&elf, source, &mut patch, end, (table, names))?;
-    // The file header is written to, and a table may lie over it.
-    let after = Elf::read(&Patched::new(source, &patch))?;
-    if after.segments() != elf.segments() || after.dynamic() != elf.dynamic() {
-        return Err(ElfError::refused("its tables overlap"));
+    let (table, names) = kept_tables(&sections[..=last], stays);
+    append_section_headers(&elf, source, &mut patch, end, (table, names))?;
+    // The ELF header is overwritten, and another table may overlap it.
+    let after = Elf::read(&PatchedFile::new(source, &patch))?;
+    if after.segments() != elf.segments() || after.dynamic_entries() != elf.dynamic_entries() {
+        return Err(ElfError::not_editable("its tables overlap"));
     }
     Ok(patch)
 }
 
-fn is_kept(section: &Section) -> bool {
-    KEPT.contains(&section.name.as_str())
+fn is_kept(section: &SectionHeader) -> bool {
+    KEPT_SECTIONS.contains(&section.name.as_str())
 }
 
-fn section_end(section: &Section) -> u64 {
+fn section_end(section: &SectionHeader) -> u64 {
     if section.is_nobits() || section.kind == section_type::NULL {
         return 0;
     }
     section.offset.saturating_add(section.size)
 }
 
-/// Where the bytes end that a loader may look at.
-fn ends_of_loader(elf: &Elf) -> u64 {
+/// Returns the file offset after the last byte that a loader may read.
+fn loader_end(elf: &Elf) -> u64 {
     let header = elf.header();
     let headers = header.segments_offset
-        + (Segment::bytes(header.format.class) * elf.segments().len()) as u64;
+        + (ProgramHeader::header_size(header.format.class) * elf.segments().len()) as u64;
     let segments = elf
         .segments()
         .iter()
-        .map(Segment::file_end)
+        .map(ProgramHeader::file_end)
         .max()
         .unwrap_or_default();
     segments
         .min(elf.size_bytes())
         .max(headers)
-        .max(Header::bytes(header.format.class) as u64)
+        .max(ElfHeader::size(header.format.class) as u64)
 }
 
-/// Bytes behind the end may be another file, such as an archive, that would be lost.
-fn check_end(elf: &Elf, sections: &[Section]) -> Result<(), ElfError> {
+/// Rejects files with more data after their end than padding: it may be another file, such as an
+/// archive, and would be lost.
+fn check_trailing_bytes(elf: &Elf, sections: &[SectionHeader]) -> Result<(), ElfError> {
     let header = elf.header();
-    let table =
-        header.sections_offset + (Section::bytes(header.format.class) * sections.len()) as u64;
+    let table = header.sections_offset
+        + (SectionHeader::header_size(header.format.class) * sections.len()) as u64;
     let known = sections
         .iter()
         .map(section_end)
-        .chain([table, ends_of_loader(elf)])
+        .chain([table, loader_end(elf)])
         .max()
         .unwrap_or_default();
     match elf.size_bytes().checked_sub(known) {
-        Some(more) if more > MAX_STRIP_PADDING_BYTES => Err(ElfError::refused(format!(
+        Some(more) if more > MAX_STRIP_PADDING_BYTES => Err(ElfError::not_editable(format!(
             "{more} bytes follow its end, which stripping would lose"
         ))),
         _ => Ok(()),
     }
 }
 
-/// The headers of sections that are left, and their names. Offsets of the names are still to be
-/// set.
-fn tables(sections: &[Section], stays: impl Fn(&Section) -> bool) -> (Vec<Section>, Vec<u8>) {
+/// Returns the headers of the kept sections, and their names. The offset and size of the last
+/// section, which holds the names, are still to be set.
+fn kept_tables(
+    sections: &[SectionHeader],
+    stays: impl Fn(&SectionHeader) -> bool,
+) -> (Vec<SectionHeader>, Vec<u8>) {
     let mut names = vec![0];
     let mut place = |name: &str| {
         let offset = u32::try_from(names.len()).unwrap_or_default();
@@ -133,13 +141,13 @@ fn tables(sections: &[Section], stays: impl Fn(&Section) -> bool) -> (Vec<Sectio
         offset
     };
     let links = |index: u32| sections.get(index as usize).is_some_and(&stays);
-    let mut table: Vec<Section> = sections
+    let mut table: Vec<SectionHeader> = sections
         .iter()
         .map(|section| {
             if !stays(section) {
-                return Section::default();
+                return SectionHeader::default();
             }
-            Section {
+            SectionHeader {
                 name_offset: if section.name.is_empty() {
                     0
                 } else {
@@ -150,28 +158,28 @@ fn tables(sections: &[Section], stays: impl Fn(&Section) -> bool) -> (Vec<Sectio
             }
         })
         .collect();
-    let own = Section {
-        name_offset: place(NAMES),
+    let own = SectionHeader {
+        name_offset: place(NAME_SECTION),
         kind: section_type::STRTAB,
         align: 1,
-        ..Section::default()
+        ..SectionHeader::default()
     };
     table.push(own);
     (table, names)
 }
 
-fn append(
+fn append_section_headers(
     elf: &Elf,
     source: &dyn ReadAt,
-    patch: &mut Patch,
+    patch: &mut ElfPatch,
     end: u64,
-    (mut table, names): (Vec<Section>, Vec<u8>),
+    (mut table, names): (Vec<SectionHeader>, Vec<u8>),
 ) -> Result<(), ElfError> {
     let format = elf.header().format;
     let (count, own) = (table.len(), table.len() - 1);
     table[own].offset = end;
     table[own].size = names.len() as u64;
-    // Numbers that 16 bits cannot hold stand in the first header (gABI, `e_shnum`, `e_shstrndx`).
+    // Numbers that 16 bits cannot hold are in the first header (gABI, `e_shnum`, `e_shstrndx`).
     let (mut short_count, mut short_own) = (count, own);
     if count >= FIRST_RESERVED {
         (short_count, table[0].size) = (0, count as u64);
@@ -187,14 +195,20 @@ fn append(
     tail.resize(usize::try_from(at - end).unwrap_or(0), 0);
     tail.extend(table.iter().flat_map(|section| section.to_bytes(format)));
 
-    let mut bytes = vec![0; Header::bytes(format.class)];
+    let mut bytes = vec![0; ElfHeader::size(format.class)];
     source
         .read_exact_at(&mut bytes, 0)
-        .map_err(ElfError::reading("the file header", 0))?;
+        .map_err(ElfError::from_read("the file header", 0))?;
     let old = bytes.clone();
     let short = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
-    Header::put_sections(format, &mut bytes, at, short(short_count), short(short_own));
-    patch.cut(end);
+    ElfHeader::write_section_header_table(
+        format,
+        &mut bytes,
+        at,
+        short(short_count),
+        short(short_own),
+    );
+    patch.truncate(end);
     patch.replace(0, &old, &bytes);
     patch.append(end, tail);
     Ok(())
@@ -202,8 +216,8 @@ fn append(
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{self, Headers, Sample, library, program};
-    use super::super::{Elf, ElfEdits, Patched, SearchPath, edit, machine, verify};
+    use super::super::sample::{self, ElfSample, HeaderPlacement, library, program};
+    use super::super::{Elf, ElfEdits, PatchedFile, SearchPathEdit, edit, machine, verify};
     use super::{MAX_STRIP_PADDING_BYTES, strip};
     use rock_bytes::ReadAt;
 
@@ -216,7 +230,7 @@ mod tests {
             .collect()
     }
 
-    /// The size of an entry counts only where the file header counts entries.
+    /// `e_shentsize` is only checked if `e_shnum` is not 0.
     #[test]
     fn a_file_that_counts_its_sections_elsewhere_can_be_read_when_it_is_stripped() {
         let source = library().build();
@@ -231,8 +245,8 @@ mod tests {
         let patch = strip(&bytes).unwrap();
         assert!(!patch.is_empty());
         assert_eq!(
-            names(&Patched::new(&bytes, &patch)),
-            names(&Patched::new(&source, &strip(&source).unwrap()))
+            names(&PatchedFile::new(&bytes, &patch)),
+            names(&PatchedFile::new(&source, &strip(&source).unwrap()))
         );
     }
 
@@ -241,7 +255,7 @@ mod tests {
         for sample in sample::all() {
             let source = sample.build();
             let patch = strip(&source).unwrap();
-            let stripped = Patched::new(&source, &patch);
+            let stripped = PatchedFile::new(&source, &patch);
             assert_eq!(verify(&stripped), []);
             let expected = [
                 ".hash",
@@ -257,8 +271,8 @@ mod tests {
             assert_eq!(names(&stripped), expected);
             let (before, after) = (Elf::read(&source).unwrap(), Elf::read(&stripped).unwrap());
             assert_eq!(
-                (before.segments(), before.dynamic()),
-                (after.segments(), after.dynamic())
+                (before.segments(), before.dynamic_entries()),
+                (after.segments(), after.dynamic_entries())
             );
             let end = usize::try_from(before.loaded_end()).unwrap();
             let (old, new) = (sample::bytes(&source), sample::bytes(&stripped));
@@ -286,31 +300,31 @@ mod tests {
     #[test]
     fn a_stripped_file_is_edited_and_an_edited_one_stays_whole() {
         let rpath = ElfEdits {
-            rpath: SearchPath::Rpath("$ORIGIN/x.libs".to_owned()),
+            rpath: SearchPathEdit::Rpath("$ORIGIN/x.libs".to_owned()),
             ..ElfEdits::default()
         };
-        let at_end = Headers::AtEnd {
+        let at_end = HeaderPlacement::AtEnd {
             spare: 0,
             gap: 0x20_0000,
         };
         for sample in [
             library(),
             program(),
-            Sample {
+            ElfSample {
                 headers: at_end,
                 ..library()
             },
         ] {
             let source = sample.build();
             let cut = strip(&source).unwrap();
-            let stripped = Patched::new(&source, &cut);
+            let stripped = PatchedFile::new(&source, &cut);
             let patch = edit(&stripped, &rpath).unwrap();
-            assert_eq!(verify(&Patched::new(&stripped, &patch)), []);
+            assert_eq!(verify(&PatchedFile::new(&stripped, &patch)), []);
 
             let patch = edit(&source, &rpath).unwrap();
-            let edited = Patched::new(&source, &patch);
+            let edited = PatchedFile::new(&source, &patch);
             let cut = strip(&edited).unwrap();
-            let late = Patched::new(&edited, &cut);
+            let late = PatchedFile::new(&edited, &cut);
             assert_eq!(verify(&late), []);
             assert_eq!(
                 Elf::read(&late).unwrap().segments(),
@@ -330,11 +344,11 @@ mod tests {
             .position(|section| section.name == ".debug_info")
             .unwrap();
         let names_at =
-            usize::try_from(sections[usize::from(elf.header().names_section)].offset).unwrap();
+            usize::try_from(sections[usize::from(elf.header().name_section_index)].offset).unwrap();
         let at = names_at + sections[debug].name_offset as usize;
         bytes[at..at + 12].copy_from_slice(b".hip_fatbin\0");
         let patch = strip(&bytes).unwrap();
-        let stripped = Patched::new(&bytes, &patch);
+        let stripped = PatchedFile::new(&bytes, &patch);
         let left = Elf::read(&stripped).unwrap().sections(&stripped).unwrap();
         assert_eq!(
             (left[debug].name.as_str(), left[debug].offset),
@@ -342,7 +356,7 @@ mod tests {
         );
         assert_eq!(
             left[debug - 1],
-            super::Section::default(),
+            super::SectionHeader::default(),
             "the place of one that was dropped"
         );
         let mut kept = vec![0; 500];
@@ -354,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_library_of_5_gib_is_cut_without_being_held() {
-        let source = Sample {
+        let source = ElfSample {
             fat: 5 << 30,
             ..library()
         }
@@ -365,21 +379,21 @@ mod tests {
                 && patch.tail().1.len() < 4096
                 && patch.overwrites().len() < 10
         );
-        assert_eq!(verify(&Patched::new(&source, &patch)), []);
+        assert_eq!(verify(&PatchedFile::new(&source, &patch)), []);
     }
 
     #[test]
     fn objects_and_code_objects_and_files_without_sections_are_left_alone() {
         for sample in [
-            Sample {
+            ElfSample {
                 kind: 1,
                 ..library()
             },
-            Sample {
+            ElfSample {
                 machine: machine::AMDGPU,
                 ..library()
             },
-            Sample {
+            ElfSample {
                 has_sections: false,
                 ..library()
             },
@@ -431,7 +445,7 @@ mod tests {
             let mut bytes = whole.clone();
             bytes[at] = 0xff;
             if let Ok(patch) = strip(&bytes) {
-                let _ = verify(&Patched::new(&bytes, &patch));
+                let _ = verify(&PatchedFile::new(&bytes, &patch));
             }
             let _ = strip(&whole[..at].to_vec());
         }

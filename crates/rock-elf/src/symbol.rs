@@ -1,115 +1,115 @@
-//! Symbols that a file offers and needs.
+//! Dynamic symbols.
 
 use super::limits::{MAX_HASH_LINKS, MAX_SYMBOLS};
-use super::{Class, Elf, ElfError, Format, Strings, section_type, tag};
+use super::{Elf, ElfClass, ElfError, ElfFormat, StringTable, section_type, tag};
 use rock_bytes::ReadAt;
 
-/// How a symbol binds (gABI, chapter 4, `ELF32_ST_BIND`).
+/// The binding of a symbol (gABI, chapter 4, `ELF32_ST_BIND`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Binding {
-    /// Seen in one file only.
+pub enum SymbolBinding {
+    /// Not visible outside the object.
     Local,
-    /// Must be found.
+    /// Visible to all objects; a reference must be resolved.
     Global,
-    /// May be missing.
+    /// Like global, but a reference may stay unresolved.
     Weak,
-    /// Of an operating system or processor.
+    /// A value of an operating system or processor.
     Other,
 }
 
-/// A dynamic symbol.
+/// An entry of a symbol table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Symbol {
-    /// Where its name begins among the strings.
+pub struct ElfSymbol {
+    /// `st_name`: offset of the name in the string table.
     pub name: u32,
-    /// How it binds.
-    pub binding: Binding,
-    /// `STT_FUNC` and the like, the low half of `st_info`.
+    /// The binding, the high half of `st_info`.
+    pub binding: SymbolBinding,
+    /// The type, the low half of `st_info`; 2 is `STT_FUNC`.
     pub kind: u8,
-    /// `st_shndx`; 0 where another file must define it.
-    pub section: u16,
+    /// `st_shndx`; 0 for an undefined symbol.
+    pub section_index: u16,
     /// `st_value`.
     pub value: u64,
 }
 
-/// A function (gABI, `STT_FUNC`).
+/// `STT_FUNC` (gABI, chapter 4).
 const FUNCTION: u8 = 2;
-/// GNU's function that picks an implementation when it is loaded (`STT_GNU_IFUNC`).
+/// `STT_GNU_IFUNC`: a function that selects an implementation at load time.
 const IFUNC: u8 = 10;
 
-/// The number of symbols by GNU's hash table.
+/// The number of symbols according to the GNU hash table.
 struct GnuSymbolCount {
     total: u64,
-    /// Whether the table lists a symbol, so that the last of the chains ends the symbols.
+    /// Whether the table lists any symbol, so that its last chain ends with the last symbol.
     has_chains: bool,
 }
 
-impl Symbol {
-    /// Bytes of a symbol of this class.
-    pub fn bytes(class: Class) -> usize {
+impl ElfSymbol {
+    /// Returns the size of a symbol of this class, in bytes.
+    pub fn entry_size(class: ElfClass) -> usize {
         match class {
-            Class::Elf32 => 16,
-            Class::Elf64 => 24,
+            ElfClass::Elf32 => 16,
+            ElfClass::Elf64 => 24,
         }
     }
 
-    /// Reads one from the start of these bytes.
-    pub fn parse(format: Format, bytes: &[u8]) -> Self {
+    /// Parses a symbol from the start of `bytes`.
+    pub fn parse(format: ElfFormat, bytes: &[u8]) -> Self {
         let (info, section, value) = match format.class {
-            Class::Elf32 => (12, 14, 4),
-            Class::Elf64 => (4, 6, 8),
+            ElfClass::Elf32 => (12, 14, 4),
+            ElfClass::Elf64 => (4, 6, 8),
         };
         let info = bytes.get(info).copied().unwrap_or_default();
         Self {
             name: format.u32(bytes, 0),
             binding: match info >> 4 {
-                0 => Binding::Local,
-                1 => Binding::Global,
-                2 => Binding::Weak,
-                _ => Binding::Other,
+                0 => SymbolBinding::Local,
+                1 => SymbolBinding::Global,
+                2 => SymbolBinding::Weak,
+                _ => SymbolBinding::Other,
             },
             kind: info & 0xf,
-            section: format.u16(bytes, section),
+            section_index: format.u16(bytes, section),
             value: format.word(bytes, value),
         }
     }
 
-    /// Writes the value into the bytes of a symbol.
-    pub(super) fn put_value(format: Format, bytes: &mut [u8], value: u64) {
+    /// Writes `st_value` into the bytes of a symbol.
+    pub(super) fn write_value(format: ElfFormat, bytes: &mut [u8], value: u64) {
         format.put_word(bytes, if format.is_64() { 8 } else { 4 }, value);
     }
 
-    /// Whether another file must define it.
+    /// Returns `true` if another object must define the symbol.
     pub fn is_undefined(&self) -> bool {
-        self.section == 0
+        self.section_index == 0
     }
 
-    /// Whether it is a function.
+    /// Returns `true` if the symbol is a function.
     pub fn is_function(&self) -> bool {
         matches!(self.kind, FUNCTION | IFUNC)
     }
 }
 
 impl Elf {
-    /// Returns how many dynamic symbols there are, by the hash tables; the format says it nowhere
-    /// else.
+    /// Returns the number of dynamic symbols, including the empty first one, according to the hash
+    /// tables; no other field has it.
     ///
-    /// The words of `.hash` have 4 bytes (gABI, "Hash Table"). For 64-bit s390 GNU ld writes 8
-    /// (bfd, `elf64-s390.c`, `elf_s390_backend_size_info`), and lld 4, as everywhere: there GNU's
-    /// table, of which there is one form, is asked first.
+    /// The words of `.hash` have 4 bytes (gABI, "Hash Table"). For 64-bit s390, GNU ld writes 8
+    /// bytes (bfd, `elf64-s390.c`, `elf_s390_backend_size_info`) and lld 4: there, the GNU hash
+    /// table is read first, because it has only one form.
     ///
     /// # Errors
-    /// When a hash table lies outside what is loaded or does not fit together.
+    /// Fails if a hash table lies outside the loaded segments or is inconsistent.
     pub fn symbol_count(&self, source: &dyn ReadAt) -> Result<u64, ElfError> {
-        let gnu_hash = self.value(tag::GNU_HASH);
-        let Some(hash) = self.value(tag::HASH) else {
+        let gnu_hash = self.dynamic_value(tag::GNU_HASH);
+        let Some(hash) = self.dynamic_value(tag::HASH) else {
             let listed = gnu_hash
                 .map(|gnu_hash| self.gnu_symbol_count(source, gnu_hash))
                 .transpose()?;
             return Ok(match listed {
                 Some(count) if count.has_chains => count.total,
-                Some(count) => count.total.max(self.unlisted_symbol_count(source)),
-                None => self.unlisted_symbol_count(source),
+                Some(count) => count.total.max(self.symbol_count_by_section(source)),
+                None => self.symbol_count_by_section(source),
             });
         };
         let format = self.header().format;
@@ -120,7 +120,7 @@ impl Elf {
         }
         if let Some(gnu_hash) = gnu_hash {
             let count = self.gnu_symbol_count(source, gnu_hash)?;
-            // A table without a symbol does not say where those end that are undefined.
+            // A table without symbols does not reveal the number of undefined ones.
             if count.has_chains {
                 return Ok(count.total);
             }
@@ -140,14 +140,14 @@ impl Elf {
         Ok(count.min(MAX_SYMBOLS))
     }
 
-    /// Returns how many dynamic symbols there are where no hash table says it: by the section, or,
-    /// in a file without sections, by the room up to the next table.
+    /// Returns the number of dynamic symbols without a hash table: by the size of their section or,
+    /// without section headers, by the distance to the next table.
     ///
-    /// A library or program may define nothing for others, and needs no hash table then. GNU ld
-    /// writes 1 for the first symbol that its table lists, however many are undefined (bfd,
-    /// `elflink.c`, `bfd_elf_size_dynsym_hash_dynstr`); lld writes the right number.
-    fn unlisted_symbol_count(&self, source: &dyn ReadAt) -> u64 {
-        let Some(start) = self.value(tag::SYMTAB) else {
+    /// An object that exports nothing needs no hash table. For such objects GNU ld writes 1 as the
+    /// first symbol of the table, whatever the number of undefined symbols (bfd, `elflink.c`,
+    /// `bfd_elf_size_dynsym_hash_dynstr`); lld writes the right number.
+    fn symbol_count_by_section(&self, source: &dyn ReadAt) -> u64 {
+        let Some(start) = self.dynamic_value(tag::SYMTAB) else {
             return 0;
         };
         let sections = self.sections(source).unwrap_or_default();
@@ -167,7 +167,7 @@ impl Elf {
         let next = || {
             behind
                 .into_iter()
-                .filter_map(|tag| self.value(tag))
+                .filter_map(|tag| self.dynamic_value(tag))
                 .filter(|address| *address > start)
                 .min()
         };
@@ -175,13 +175,14 @@ impl Elf {
             || next().map_or(0, |next| next - start),
             |section| section.size,
         );
-        (bytes.min(self.readable(start)) / Symbol::bytes(self.header().format.class) as u64)
+        (bytes.min(self.readable_bytes(start))
+            / ElfSymbol::entry_size(self.header().format.class) as u64)
             .min(MAX_SYMBOLS)
     }
 
-    /// Returns whether the words of `.hash` have 8 bytes: by the section's `sh_entsize`, or, in a
-    /// file without sections, by the first 4 bytes, which are the high half of a small number then,
-    /// and a number of buckets otherwise.
+    /// Returns `true` if the words of `.hash` have 8 bytes: by `sh_entsize` or, without section
+    /// headers, by the first 4 bytes. These are the high half of a small number if words have 8
+    /// bytes, and the number of buckets otherwise.
     fn has_wide_hash(&self, source: &dyn ReadAt, hash: u64) -> Result<bool, ElfError> {
         let sections = self.sections(source).unwrap_or_default();
         let section = sections
@@ -195,7 +196,8 @@ impl Elf {
         Ok(self.header().format.u32(&first, 0) == 0)
     }
 
-    /// GNU's table lists only what is defined; the highest chain leads to the last symbol.
+    /// Follows the chain of the highest bucket to the last symbol. The table lists only defined
+    /// symbols, which come last.
     fn gnu_symbol_count(
         &self,
         source: &dyn ReadAt,
@@ -229,16 +231,16 @@ impl Elf {
         while index < MAX_SYMBOLS {
             let from = chains.wrapping_add((index - first).saturating_mul(4));
             let there = self
-                .readable(from)
+                .readable_bytes(from)
                 .min(block.len() as u64)
                 .min((MAX_SYMBOLS - index) * 4)
                 / 4
                 * 4;
             if there == 0 {
-                return Err(ElfError::Outside {
+                return Err(ElfError::OutOfBounds {
                     what,
                     offset: from,
-                    of: "what is loaded",
+                    container: "what is loaded",
                 });
             }
             let block = &mut block[..usize::try_from(there).unwrap_or(0)];
@@ -253,20 +255,20 @@ impl Elf {
                 }
             }
         }
-        Err(ElfError::Damaged {
-            what: "the GNU hash table has no end".to_owned(),
+        Err(ElfError::Malformed {
+            reason: "the GNU hash table has no end".to_owned(),
         })
     }
 
-    /// The dynamic symbols, the first (empty) one left out.
+    /// Reads the dynamic symbols without the empty first one.
     ///
     /// # Errors
-    /// When the table lies outside what is loaded.
-    pub fn symbols(&self, source: &dyn ReadAt) -> Result<Vec<Symbol>, ElfError> {
-        let Some(start) = self.value(tag::SYMTAB) else {
+    /// Fails if a table lies outside the loaded segments.
+    pub fn symbols(&self, source: &dyn ReadAt) -> Result<Vec<ElfSymbol>, ElfError> {
+        let Some(start) = self.dynamic_value(tag::SYMTAB) else {
             return Ok(Vec::new());
         };
-        let size = Symbol::bytes(self.header().format.class);
+        let size = ElfSymbol::entry_size(self.header().format.class);
         let count = self.symbol_count(source)?;
         let table = self.read_table(
             source,
@@ -277,29 +279,30 @@ impl Elf {
         Ok(table
             .chunks_exact(size)
             .skip(1)
-            .map(|one| Symbol::parse(self.header().format, one))
+            .map(|one| ElfSymbol::parse(self.header().format, one))
             .collect())
     }
 
-    /// The first of these names that the file defines a function of. Only the chains of these names
-    /// are walked.
+    /// Returns the first of `names` that is a function defined in this file.
+    ///
+    /// With a GNU hash table, only the chains of these names are read.
     ///
     /// # Errors
-    /// When a table lies outside what is loaded.
-    pub fn defined_function<'n>(
+    /// Fails if a table lies outside the loaded segments.
+    pub fn find_defined_function<'n>(
         &self,
         source: &dyn ReadAt,
-        strings: &Strings,
+        strings: &StringTable,
         names: &'n [String],
     ) -> Result<Option<&'n str>, ElfError> {
-        let Some(hash) = self.value(tag::GNU_HASH) else {
+        let Some(hash) = self.dynamic_value(tag::GNU_HASH) else {
             for symbol in self
                 .symbols(source)?
                 .iter()
                 .filter(|symbol| !symbol.is_undefined() && symbol.is_function())
             {
                 let found = strings
-                    .text(symbol.name.into())
+                    .get(symbol.name.into())
                     .ok()
                     .and_then(|text| names.iter().find(|name| *name == text));
                 if let Some(name) = found {
@@ -310,7 +313,7 @@ impl Elf {
         };
         for name in names {
             if self
-                .gnu_lookup(source, hash, name, strings)?
+                .find_by_gnu_hash(source, hash, name, strings)?
                 .is_some_and(|symbol| symbol.is_function())
             {
                 return Ok(Some(name));
@@ -319,13 +322,13 @@ impl Elf {
         Ok(None)
     }
 
-    fn gnu_lookup(
+    fn find_by_gnu_hash(
         &self,
         source: &dyn ReadAt,
         address: u64,
         name: &str,
-        strings: &Strings,
-    ) -> Result<Option<Symbol>, ElfError> {
+        strings: &StringTable,
+    ) -> Result<Option<ElfSymbol>, ElfError> {
         let (format, what) = (self.header().format, "the GNU hash table");
         let mut head = [0; 16];
         self.read_address(source, what, address, &mut head)?;
@@ -353,8 +356,8 @@ impl Elf {
             return Ok(None);
         }
         let chains = table.wrapping_add(u64::from(buckets) * 4);
-        let size = Symbol::bytes(format.class);
-        let symbols = self.value(tag::SYMTAB).unwrap_or_default();
+        let size = ElfSymbol::entry_size(format.class);
+        let symbols = self.dynamic_value(tag::SYMTAB).unwrap_or_default();
         for _ in 0..MAX_HASH_LINKS {
             self.read_address(
                 source,
@@ -367,10 +370,10 @@ impl Elf {
                 let mut entry = [0; 24];
                 let at = symbols.wrapping_add(u64::from(index) * size as u64);
                 self.read_address(source, "the dynamic symbols", at, &mut entry[..size])?;
-                let symbol = Symbol::parse(format, &entry);
+                let symbol = ElfSymbol::parse(format, &entry);
                 if !symbol.is_undefined()
                     && strings
-                        .text(symbol.name.into())
+                        .get(symbol.name.into())
                         .is_ok_and(|text| text == name)
                 {
                     return Ok(Some(symbol));
@@ -379,19 +382,20 @@ impl Elf {
             if chain & 1 == 1 {
                 return Ok(None);
             }
-            index = index.checked_add(1).ok_or(ElfError::Outside {
+            index = index.checked_add(1).ok_or(ElfError::OutOfBounds {
                 what,
                 offset: chains,
-                of: "what is loaded",
+                container: "what is loaded",
             })?;
         }
-        Err(ElfError::Damaged {
-            what: format!("a chain of the GNU hash table has more than {MAX_HASH_LINKS} links"),
+        Err(ElfError::Malformed {
+            reason: format!("a chain of the GNU hash table has more than {MAX_HASH_LINKS} links"),
         })
     }
 }
 
-/// GNU's hash of a symbol name (binutils, `bfd_elf_gnu_hash`): Bernstein's with 33 and 5381.
+/// Returns the GNU hash of a symbol name (binutils, `bfd_elf_gnu_hash`): Bernstein's hash with 33
+/// and 5381.
 fn gnu_hash(name: &str) -> u32 {
     name.bytes().fold(5381, |hash: u32, byte| {
         hash.wrapping_mul(33).wrapping_add(byte.into())

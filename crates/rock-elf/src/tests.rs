@@ -1,9 +1,9 @@
-//! Real files of this machine, and files that are cut off.
+//! Tests with a real file and with truncated files.
 
-use super::sample::{self, Sample};
-use super::{Elf, Header, machine, segment_type, tag};
+use super::sample::{self, ElfSample};
+use super::{Elf, ElfHeader, machine, segment_type, tag};
 
-/// The program that runs these tests.
+/// Reads the running test program.
 #[expect(
     clippy::disallowed_methods,
     reason = "a real file, and `sys` is above this layer"
@@ -16,8 +16,8 @@ fn own() -> Vec<u8> {
 fn a_program_of_this_machine_tells_its_libraries_and_their_versions() {
     let bytes = own();
     let elf = Elf::read(&bytes).unwrap();
-    let strings = elf.strings(&bytes).unwrap();
-    let needed = elf.texts(&strings, tag::NEEDED).unwrap();
+    let strings = elf.string_table(&bytes).unwrap();
+    let needed = elf.dynamic_strings(&strings, tag::NEEDED).unwrap();
     assert!(
         needed.iter().any(|name| name.starts_with("libc.so")),
         "{needed:?}"
@@ -46,7 +46,7 @@ fn a_program_of_this_machine_tells_its_libraries_and_their_versions() {
             .any(|section| section.name == ".dynsym" && section.is_alloc())
     );
     let symbols = elf.symbols(&bytes).unwrap();
-    let name = |name: u32| strings.text(name.into()).unwrap();
+    let name = |name: u32| strings.get(name.into()).unwrap();
     assert!(
         symbols
             .iter()
@@ -75,7 +75,7 @@ fn a_file_cut_off_anywhere_is_an_error_and_never_a_panic() {
 
 #[test]
 fn a_header_that_means_nothing_is_refused() {
-    let message = |bytes: &[u8]| Header::parse(bytes).unwrap_err().to_string();
+    let message = |bytes: &[u8]| ElfHeader::parse(bytes).unwrap_err().to_string();
     assert_eq!(message(b"MZ"), "it is no ELF file");
     assert_eq!(
         message(b"\x7fELF"),
@@ -91,8 +91,8 @@ fn a_header_that_means_nothing_is_refused() {
     );
 }
 
-/// The words of a hash table have 4 bytes or, where GNU ld made it for s390x, 8; a section says so,
-/// or the table itself.
+/// Words of `.hash` have 4 bytes, or 8 if GNU ld made it for s390x. The section or the table itself
+/// reveals which.
 #[test]
 fn hash_tables_of_s390x_have_words_of_either_size() {
     for sample in sample::all() {
@@ -106,7 +106,7 @@ fn hash_tables_of_s390x_have_words_of_either_size() {
             .flat_map(|word| [(*word, true), (*word, false)])
         {
             let bytes = sample::bytes(
-                &Sample {
+                &ElfSample {
                     hash_word: Some(word),
                     has_sections,
                     ..sample.clone()
@@ -124,8 +124,8 @@ fn hash_tables_of_s390x_have_words_of_either_size() {
     }
 }
 
-/// A table without buckets begins as one of wide words does: the section alone says that its words
-/// have 4 bytes.
+/// A table without buckets starts like one with 8-byte words: only the section reveals that its
+/// words have 4.
 #[test]
 fn sh_entsize_decides_over_the_first_word() {
     let all = sample::all();
@@ -133,7 +133,7 @@ fn sh_entsize_decides_over_the_first_word() {
     for sample in of_s390 {
         let with = |has_sections| {
             sample::bytes(
-                &Sample {
+                &ElfSample {
                     has_sections,
                     hash_word: Some(4),
                     ..sample.clone()
@@ -161,7 +161,7 @@ fn sh_entsize_decides_over_the_first_word() {
     }
 }
 
-/// GNU's hash table is preferred on s390x, unless it lists no symbol.
+/// The GNU hash table is preferred on s390x, unless it lists no symbol.
 #[test]
 fn gnu_hash_counts_the_symbols_of_s390x() {
     let built = |first: u32, bucket: u32| {
@@ -170,10 +170,9 @@ fn gnu_hash_counts_the_symbols_of_s390x() {
             .iter()
             .find(|sample| sample.machine == machine::S390)
             .unwrap();
-        // The table of GNU's hashes lies in `.hip_fatbin`, and `.hash` has no number of symbols
-        // that could be right.
+        // The GNU hash table is in `.hip_fatbin`, and the number of symbols in `.hash` is wrong.
         let with = |numbers| {
-            Sample {
+            ElfSample {
                 numbers,
                 hash_word: Some(4),
                 ..of_s390.clone()
@@ -215,14 +214,14 @@ fn gnu_hash_counts_the_symbols_of_s390x() {
     );
 }
 
-/// GNU ld writes 1 for the first symbol that its hash table lists, where it lists none.
+/// GNU ld writes 1 as the first listed symbol if it lists none.
 #[test]
 fn symbols_that_no_hash_table_lists_are_counted() {
     for sample in sample::all() {
         for has_sections in [true, false] {
             let with = |numbers, has_sections| {
                 sample::bytes(
-                    &Sample {
+                    &ElfSample {
                         has_sections,
                         numbers,
                         ..sample.clone()
@@ -239,7 +238,7 @@ fn symbols_that_no_hash_table_lists_are_counted() {
                     .find(|section| section.name == name)
                     .unwrap()
             };
-            // The table of GNU's hashes lies in `.hip_fatbin`: one bucket without a chain.
+            // The GNU hash table is in `.hip_fatbin`: one bucket without a chain.
             let mut bytes = with(
                 vec![(tag::GNU_HASH, place(".hip_fatbin").address)],
                 has_sections,
@@ -277,5 +276,5 @@ fn symbols_that_no_hash_table_lists_are_counted() {
     }
 }
 
-/// A tag that means nothing (gABI, "Dynamic Section", `DT_LOOS`).
+/// A tag without meaning (gABI, "Dynamic Section", `DT_LOOS`).
 const UNKNOWN_TAG: u64 = 0x6000_0000;

@@ -1,179 +1,179 @@
-//! Whether a file can be loaded: what linkers keep and faulty editors break.
+//! Layout errors: properties with which a file cannot be loaded.
 //!
-//! In: a file behind [`ReadAt`]. Out: all faults of its layout. The rules are those of the System V
-//! gABI, chapter 5, as glibc's loader (`elf/dl-load.c`, `elf/dl-version.c`) and Linux
+//! Input: a file behind [`ReadAt`]. Output: all layout errors. The rules are those of the System V
+//! gABI, chapter 5, as glibc's dynamic linker (`elf/dl-load.c`, `elf/dl-version.c`) and Linux
 //! (`fs/binfmt_elf.c`) rely on them.
 
 use std::collections::BTreeSet;
 
-use super::{Class, Elf, ElfError, Segment, machine, segment_flag, segment_type, tag};
+use super::{Elf, ElfClass, ProgramHeader, machine, segment_flag, segment_type, tag};
 use rock_bytes::ReadAt;
 
-/// One thing in the layout of a file for which a loader refuses it or crashes.
+/// A layout error, with which a loader refuses a file or crashes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LayoutFault {
-    /// A table lies outside the file.
-    #[error("it cannot be read as its loader reads it: {why}")]
+pub enum LayoutError {
+    /// The ELF header, the program headers or the dynamic section cannot be read.
+    #[error("it cannot be read as its loader reads it: {reason}")]
     Unreadable {
-        /// What cannot be read.
-        why: String,
+        /// The read error.
+        reason: String,
     },
-    /// The table of program headers is in no loaded segment.
+    /// The program headers are not in a loaded segment.
     #[error(
         "the program headers, of {offset:#x} to {end:#x} in the file, are not all in one loaded segment"
     )]
-    HeadersNotLoaded {
-        /// Where they begin in the file.
+    ProgramHeadersNotLoaded {
+        /// File offset of the first program header.
         offset: u64,
-        /// Where they end.
+        /// File offset of the end of the program headers.
         end: u64,
     },
-    /// `PT_PHDR` lies where nothing is loaded.
-    #[error("PT_PHDR says that the program headers are loaded to {address:#x}, where no segment is{}", patchelf(*wrapped))]
-    HeadersNowhere {
+    /// `PT_PHDR` has an address at which nothing is loaded.
+    #[error("PT_PHDR phdr_offset that the program headers are loaded to {address:#x}, where no segment is{}", patchelf_hint(*wrapped))]
+    PhdrUnmapped {
         /// The address.
         address: u64,
-        /// Whether the address went below zero.
+        /// Whether the address looks like a negative number, as patchelf 0.18 and before write it.
         wrapped: bool,
     },
-    /// `PT_PHDR` leads to other bytes than the file header.
+    /// `PT_PHDR` and the ELF header disagree about the place of the program headers.
     #[error(
-        "PT_PHDR says that the program headers are at {says:#x} in the file, the file header at {offset:#x}"
+        "PT_PHDR phdr_offset that the program headers are at {phdr_offset:#x} in the file, the file header at {offset:#x}"
     )]
-    HeadersElsewhere {
-        /// What `PT_PHDR` says.
-        says: u64,
-        /// What the file header says.
+    PhdrMismatch {
+        /// The value in `PT_PHDR`.
+        phdr_offset: u64,
+        /// The value in the ELF header.
         offset: u64,
     },
-    /// `PT_PHDR` is shorter than the table.
+    /// `PT_PHDR` is shorter than the program headers.
     #[error("PT_PHDR has {bytes} bytes, the program headers {needed}")]
-    HeadersCutOff {
-        /// What `PT_PHDR` says.
+    PhdrTooShort {
+        /// The value in `PT_PHDR`.
         bytes: u64,
-        /// What the table has.
+        /// The size of the program headers, in bytes.
         needed: u64,
     },
-    /// glibc takes what is behind another segment for the program headers.
+    /// glibc reads the program headers from the wrong segment.
     #[error(
         "glibc takes zeros behind the segment at {address:#x} for the program headers, as no PT_PHDR names them"
     )]
-    HeadersMistaken {
-        /// The address of the segment whose last page reaches so far.
+    ProgramHeadersMisdetected {
+        /// The address of the segment whose last page covers them.
         address: u64,
     },
-    /// Old kernels look for the program headers of a program in the wrong place.
+    /// Old kernels pass a wrong address of the program headers (`AT_PHDR`) to a program.
     #[error(
         "Linux before 5.18 takes {taken:#x} for the address of the program headers, which is {address:#x}"
     )]
-    HeadersForNewKernels {
-        /// `e_phoff`, relative to the first segment.
+    AtPhdrMismatch {
+        /// The address that they compute, from `e_phoff` and the first segment.
         taken: u64,
-        /// Where they are.
+        /// The actual address.
         address: u64,
     },
-    /// A segment comes after one with a higher address.
+    /// The segments are not sorted by address.
     #[error("the segment at {address:#x} comes after one at {before:#x}")]
     LoadOrder {
         /// The address.
         address: u64,
-        /// The address of the one before.
+        /// The address of the previous segment.
         before: u64,
     },
-    /// Two segments have the same memory.
+    /// Two segments overlap in memory.
     #[error("the segment at {address:#x} begins before the one below it ends, at {end:#x}")]
     LoadOverlap {
         /// The address.
         address: u64,
-        /// Where the one before ends.
+        /// The end address of the previous segment.
         end: u64,
     },
-    /// A segment reaches beyond the file.
+    /// A segment extends beyond the end of the file.
     #[error("the segment at {address:#x} ends at {end:#x} in a file of {size:#x} bytes")]
     LoadPastEnd {
         /// The address.
         address: u64,
-        /// Where its bytes end.
+        /// The file offset of its end.
         end: u64,
         /// The size of the file.
         size: u64,
     },
-    /// A segment has more bytes in the file than in memory.
+    /// A segment is larger in the file than in memory.
     #[error("the segment at {address:#x} has {file} bytes in the file but {memory} in memory")]
     LoadTooLarge {
         /// The address.
         address: u64,
-        /// Its bytes in the file.
+        /// Its size in the file, in bytes.
         file: u64,
-        /// Its bytes in memory.
+        /// Its size in memory, in bytes.
         memory: u64,
     },
-    /// A segment has an alignment that loaders refuse.
+    /// A segment has an alignment that is not a power of two or smaller than a page.
     #[error(
         "the segment at {address:#x} is aligned to {align:#x}, which is no whole number of pages"
     )]
-    LoadAlign {
+    LoadAlignment {
         /// The address.
         address: u64,
         /// Its alignment.
         align: u64,
     },
-    /// A segment lies elsewhere in its pages than its bytes in those of the file.
+    /// Address and file offset of a segment are not congruent modulo its alignment.
     #[error("the segment at {address:#x} cannot be mapped from {offset:#x} in pages of {align:#x}")]
     LoadNotCongruent {
         /// The address.
         address: u64,
-        /// Where its bytes begin.
+        /// Its file offset.
         offset: u64,
         /// Its alignment.
         align: u64,
     },
-    /// The first segment of a program can be written.
+    /// The first segment of a program is writable.
     #[error("the first segment of the program can be written, for which Linux 4.18 kills it")]
-    WritableStart,
-    /// The dynamic table is in no loaded segment.
+    WritableFirstSegment,
+    /// The dynamic section is not in a loaded segment.
     #[error("the dynamic table, of {size} bytes at {address:#x}, is not in one loaded segment")]
     DynamicNotLoaded {
         /// The address.
         address: u64,
-        /// Its size.
+        /// Its size, in bytes.
         size: u64,
     },
-    /// A dynamic entry leads to where nothing is loaded from the file.
+    /// A dynamic entry refers to a table that is not in a loaded segment.
     #[error("{what} at {address:#x}, with {size} bytes, is not in one loaded segment")]
     TableNotLoaded {
-        /// Which entry.
+        /// The table or string.
         what: &'static str,
         /// The address.
         address: u64,
-        /// The size, as far as it is known.
+        /// Its size in bytes; 1 if it is not known.
         size: u64,
     },
-    /// A name does not end within the table of names.
+    /// A string does not end within the string table.
     #[error("{what} at {offset:#x} does not end within the {size} bytes of names")]
-    NameOutside {
-        /// Which entry.
+    NameOutOfBounds {
+        /// The table or string.
         what: &'static str,
-        /// Where the name begins.
+        /// Its offset in the string table.
         offset: u64,
-        /// The size of the table.
+        /// The size of the string table, in bytes.
         size: u64,
     },
-    /// Symbol versions are needed of a library that is not needed, on which the loader stops.
+    /// A library has version needs but no NEEDED entry; the dynamic linker stops there.
     #[error("symbol versions are needed of `{library}`, but the library itself is not")]
-    VersionsOfNothing {
+    VersionNeedWithoutNeeded {
         /// The library.
         library: String,
     },
-    /// The section headers lie outside the file.
-    #[error("the section headers cannot be read: {why}")]
-    Sections {
-        /// Why.
-        why: String,
+    /// The section headers cannot be read.
+    #[error("the section headers cannot be read: {reason}")]
+    SectionHeaders {
+        /// The read error.
+        reason: String,
     },
 }
 
-fn patchelf(wrapped: bool) -> &'static str {
+fn patchelf_hint(wrapped: bool) -> &'static str {
     if wrapped {
         ", as patchelf 0.18 and before leave files whose program headers are not at their start"
     } else {
@@ -181,22 +181,22 @@ fn patchelf(wrapped: bool) -> &'static str {
     }
 }
 
-/// The least alignment of segments that all loaders of glibc take: the smallest page.
-const PAGE: u64 = 4096;
+/// The smallest page size, in bytes. glibc requires it as the minimum alignment of segments.
+const MIN_PAGE_SIZE: u64 = 4096;
 
-/// The largest page that Linux has on the machine of a file: 64 KiB, but for x86.
-pub(super) fn largest_page(elf: &Elf) -> u64 {
+/// Returns the largest page size of Linux on the machine of a file: 64 KiB, except on x86.
+pub(super) fn max_page_size(elf: &Elf) -> u64 {
     match elf.header().machine {
-        machine::I386 | machine::X86_64 => PAGE,
+        machine::I386 | machine::X86_64 => MIN_PAGE_SIZE,
         _ => 0x1_0000,
     }
 }
 
-/// The first segment of which the pages reach over the program headers, where its bytes do not
-/// (glibc, `elf/dl-load.h`, `_dl_postprocess_loadcmd`).
-fn mistaken(elf: &Elf, offset: u64, end: u64) -> Option<&Segment> {
-    let first = elf.loads().find(|load| {
-        let page = largest_page(elf).min(load.align.max(PAGE));
+/// Returns the first segment whose pages, but not whose bytes, cover the program headers. glibc
+/// then reads the wrong bytes (`elf/dl-load.h`, `_dl_postprocess_loadcmd`).
+fn misdetected_segment(elf: &Elf, offset: u64, end: u64) -> Option<&ProgramHeader> {
+    let first = elf.load_segments().find(|load| {
+        let page = max_page_size(elf).min(load.align.max(MIN_PAGE_SIZE));
         let pages = load
             .file_end()
             .checked_next_multiple_of(page)
@@ -206,109 +206,114 @@ fn mistaken(elf: &Elf, offset: u64, end: u64) -> Option<&Segment> {
     first.filter(|load| offset < load.offset || load.file_end() < end)
 }
 
-/// All faults of a file's layout; none for a file that loaders take.
-pub fn verify(source: &dyn ReadAt) -> Vec<LayoutFault> {
+/// Returns all layout errors of a file; none if it can be loaded.
+pub fn verify(source: &dyn ReadAt) -> Vec<LayoutError> {
     let elf = match Elf::read(source) {
         Ok(elf) => elf,
-        Err(error) => return vec![unreadable(&error)],
+        Err(error) => {
+            return vec![LayoutError::Unreadable {
+                reason: error.to_string(),
+            }];
+        }
     };
-    let mut faults = Vec::new();
-    headers(&elf, &mut faults);
-    loads(&elf, &mut faults);
-    dynamic(&elf, &mut faults);
-    names(&elf, source, &mut faults);
+    let mut errors = check_program_headers(&elf);
+    errors.extend(check_load_segments(&elf));
+    errors.extend(check_dynamic_section(&elf));
+    errors.extend(check_names(&elf, source));
     if let Err(error) = elf.sections(source) {
-        faults.push(LayoutFault::Sections {
-            why: error.to_string(),
+        errors.push(LayoutError::SectionHeaders {
+            reason: error.to_string(),
         });
     }
-    faults
+    errors
 }
 
-fn unreadable(error: &ElfError) -> LayoutFault {
-    LayoutFault::Unreadable {
-        why: error.to_string(),
-    }
+/// Returns `true` if one loaded segment maps `size` bytes at an address from the file.
+fn is_mapped(elf: &Elf, address: u64, size: u64) -> bool {
+    elf.file_offset(address).is_some() && size <= elf.readable_bytes(address)
 }
 
-/// The loaded segment that maps so many bytes from an address, all of them from the file.
-fn mapped(elf: &Elf, address: u64, size: u64) -> bool {
-    elf.file_offset(address).is_some() && size <= elf.readable(address)
-}
-
-fn headers(elf: &Elf, faults: &mut Vec<LayoutFault>) {
+fn check_program_headers(elf: &Elf) -> Vec<LayoutError> {
+    let mut errors = Vec::new();
     let (header, size) = (
         elf.header(),
-        Segment::bytes(elf.header().format.class) as u64,
+        ProgramHeader::header_size(elf.header().format.class) as u64,
     );
     let (offset, needed) = (header.segments_offset, size * elf.segments().len() as u64);
     let end = offset.saturating_add(needed);
     let is_loaded_by_kernel = elf.segment(segment_type::INTERP).is_some();
     let cover = elf
-        .loads()
+        .load_segments()
         .find(|load| load.offset <= offset && end <= load.file_end());
-    if let Some(said) = elf.segment(segment_type::PHDR) {
-        if said.offset != offset {
-            faults.push(LayoutFault::HeadersElsewhere {
-                says: said.offset,
+    if let Some(phdr) = elf.segment(segment_type::PHDR) {
+        if phdr.offset != offset {
+            errors.push(LayoutError::PhdrMismatch {
+                phdr_offset: phdr.offset,
                 offset,
             });
         }
-        if said.file_size < needed {
-            faults.push(LayoutFault::HeadersCutOff {
-                bytes: said.file_size,
+        if phdr.file_size < needed {
+            errors.push(LayoutError::PhdrTooShort {
+                bytes: phdr.file_size,
                 needed,
             });
         }
-        if !mapped(elf, said.address, needed) {
-            let top = if header.format.class == Class::Elf32 {
+        if !is_mapped(elf, phdr.address, needed) {
+            let top = if header.format.class == ElfClass::Elf32 {
                 1 << 31
             } else {
                 1 << 63
             };
-            faults.push(LayoutFault::HeadersNowhere {
-                address: said.address,
-                wrapped: said.address >= top,
+            errors.push(LayoutError::PhdrUnmapped {
+                address: phdr.address,
+                wrapped: phdr.address >= top,
             });
-        } else if elf.file_offset(said.address) != Some(offset) && said.offset == offset {
-            let says = elf.file_offset(said.address).unwrap_or_default();
-            faults.push(LayoutFault::HeadersElsewhere { says, offset });
+        } else if elf.file_offset(phdr.address) != Some(offset) && phdr.offset == offset {
+            let phdr_offset = elf.file_offset(phdr.address).unwrap_or_default();
+            errors.push(LayoutError::PhdrMismatch {
+                phdr_offset,
+                offset,
+            });
         }
     } else if cover.is_none() && is_loaded_by_kernel {
-        faults.push(LayoutFault::HeadersNotLoaded { offset, end });
-    } else if let Some(load) = mistaken(elf, offset, end) {
-        faults.push(LayoutFault::HeadersMistaken {
+        errors.push(LayoutError::ProgramHeadersNotLoaded { offset, end });
+    } else if let Some(load) = misdetected_segment(elf, offset, end) {
+        errors.push(LayoutError::ProgramHeadersMisdetected {
             address: load.address,
         });
     }
-    if let (Some(cover), Some(first)) = (cover.filter(|_| is_loaded_by_kernel), elf.loads().next())
-    {
+    if let (Some(cover), Some(first)) = (
+        cover.filter(|_| is_loaded_by_kernel),
+        elf.load_segments().next(),
+    ) {
         let address = cover.address.wrapping_add(offset - cover.offset);
         let taken = first
             .address
             .wrapping_sub(first.offset)
             .wrapping_add(offset);
         if taken != address {
-            faults.push(LayoutFault::HeadersForNewKernels { taken, address });
+            errors.push(LayoutError::AtPhdrMismatch { taken, address });
         }
     }
+    errors
 }
 
-fn loads(elf: &Elf, faults: &mut Vec<LayoutFault>) {
+fn check_load_segments(elf: &Elf) -> Vec<LayoutError> {
+    let mut errors = Vec::new();
     let is_hosted =
         elf.segment(segment_type::DYNAMIC).is_some() && elf.header().machine != machine::AMDGPU;
-    let mut before: Option<&Segment> = None;
-    for load in elf.loads() {
+    let mut before: Option<&ProgramHeader> = None;
+    for load in elf.load_segments() {
         let (address, align) = (load.address, load.align.max(1));
         match before {
             Some(before) if address < before.address => {
-                faults.push(LayoutFault::LoadOrder {
+                errors.push(LayoutError::LoadOrder {
                     address,
                     before: before.address,
                 });
             }
             Some(before) if address < before.memory_end() => {
-                faults.push(LayoutFault::LoadOverlap {
+                errors.push(LayoutError::LoadOverlap {
                     address,
                     end: before.memory_end(),
                 });
@@ -316,23 +321,23 @@ fn loads(elf: &Elf, faults: &mut Vec<LayoutFault>) {
             _ => {}
         }
         if load.file_end() > elf.size_bytes() {
-            faults.push(LayoutFault::LoadPastEnd {
+            errors.push(LayoutError::LoadPastEnd {
                 address,
                 end: load.file_end(),
                 size: elf.size_bytes(),
             });
         }
         if load.file_size > load.memory_size {
-            faults.push(LayoutFault::LoadTooLarge {
+            errors.push(LayoutError::LoadTooLarge {
                 address,
                 file: load.file_size,
                 memory: load.memory_size,
             });
         }
-        if !align.is_power_of_two() || (is_hosted && align < PAGE) {
-            faults.push(LayoutFault::LoadAlign { address, align });
+        if !align.is_power_of_two() || (is_hosted && align < MIN_PAGE_SIZE) {
+            errors.push(LayoutError::LoadAlignment { address, align });
         } else if address.wrapping_sub(load.offset) % align != 0 {
-            faults.push(LayoutFault::LoadNotCongruent {
+            errors.push(LayoutError::LoadNotCongruent {
                 address,
                 offset: load.offset,
                 align,
@@ -341,22 +346,24 @@ fn loads(elf: &Elf, faults: &mut Vec<LayoutFault>) {
         before = Some(load);
     }
     let starts_writable = elf
-        .loads()
+        .load_segments()
         .next()
         .is_some_and(|first| first.flags & segment_flag::WRITE != 0);
     if starts_writable && elf.segment(segment_type::INTERP).is_some() {
-        faults.push(LayoutFault::WritableStart);
+        errors.push(LayoutError::WritableFirstSegment);
     }
+    errors
 }
 
-fn dynamic(elf: &Elf, faults: &mut Vec<LayoutFault>) {
+fn check_dynamic_section(elf: &Elf) -> Vec<LayoutError> {
+    let mut errors = Vec::new();
     let Some(table) = elf.segment(segment_type::DYNAMIC) else {
-        return;
+        return errors;
     };
-    if !mapped(elf, table.address, table.file_size)
+    if !is_mapped(elf, table.address, table.file_size)
         || elf.file_offset(table.address) != Some(table.offset)
     {
-        faults.push(LayoutFault::DynamicNotLoaded {
+        errors.push(LayoutError::DynamicNotLoaded {
             address: table.address,
             size: table.file_size,
         });
@@ -382,27 +389,29 @@ fn dynamic(elf: &Elf, faults: &mut Vec<LayoutFault>) {
         (tag::VERDEF, None, "the versions that are defined"),
         (tag::VERNEED, None, "the versions that are needed"),
     ] {
-        let size = size.map_or(1, |size| elf.value(size).unwrap_or_default());
+        let size = size.map_or(1, |size| elf.dynamic_value(size).unwrap_or_default());
         if let Some(address) = elf
-            .value(tag)
-            .filter(|address| size > 0 && !mapped(elf, *address, size))
+            .dynamic_value(tag)
+            .filter(|address| size > 0 && !is_mapped(elf, *address, size))
         {
-            faults.push(LayoutFault::TableNotLoaded {
+            errors.push(LayoutError::TableNotLoaded {
                 what,
                 address,
                 size,
             });
         }
     }
+    errors
 }
 
-fn names(elf: &Elf, source: &dyn ReadAt, faults: &mut Vec<LayoutFault>) {
-    // Where the table is not loaded, that is told already.
-    let Ok(strings) = elf.strings(source) else {
-        return;
+fn check_names(elf: &Elf, source: &dyn ReadAt) -> Vec<LayoutError> {
+    let mut errors = Vec::new();
+    // `check_dynamic_section` reports a table that is not loaded.
+    let Ok(strings) = elf.string_table(source) else {
+        return errors;
     };
     let size = strings.bytes().len() as u64;
-    for entry in elf.dynamic() {
+    for entry in elf.dynamic_entries() {
         let what = match entry.tag {
             tag::NEEDED => "the name of a needed library",
             tag::SONAME => "the SONAME",
@@ -410,8 +419,8 @@ fn names(elf: &Elf, source: &dyn ReadAt, faults: &mut Vec<LayoutFault>) {
             tag::RUNPATH => "the RUNPATH",
             _ => continue,
         };
-        if !strings.ends(entry.value) {
-            faults.push(LayoutFault::NameOutside {
+        if !strings.is_terminated(entry.value) {
+            errors.push(LayoutError::NameOutOfBounds {
                 what,
                 offset: entry.value,
                 size,
@@ -419,38 +428,39 @@ fn names(elf: &Elf, source: &dyn ReadAt, faults: &mut Vec<LayoutFault>) {
         }
     }
     let (Ok(needed), Ok(needs)) = (
-        elf.texts(&strings, tag::NEEDED),
+        elf.dynamic_strings(&strings, tag::NEEDED),
         elf.version_needs(source, &strings),
     ) else {
-        return;
+        return errors;
     };
     let needed: BTreeSet<String> = needed.into_iter().collect();
     for need in needs
         .into_iter()
         .filter(|need| !needed.contains(&need.library))
     {
-        faults.push(LayoutFault::VersionsOfNothing {
+        errors.push(LayoutError::VersionNeedWithoutNeeded {
             library: need.library,
         });
     }
+    errors
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{self, Headers, Sample, library, program};
-    use super::super::{DynamicEntry, Elf, Header, Segment, segment_type, tag};
+    use super::super::sample::{self, ElfSample, HeaderPlacement, library, program};
+    use super::super::{DynamicEntry, Elf, ElfHeader, ProgramHeader, segment_type, tag};
     use super::verify;
     use rock_bytes::ReadAt;
 
-    /// A file of which program headers and dynamic entries are changed.
+    /// Builds a sample and changes its program headers and dynamic entries.
     fn changed(
-        sample: &Sample,
-        change: impl Fn(&mut Vec<Segment>, &mut Vec<DynamicEntry>),
+        sample: &ElfSample,
+        change: impl Fn(&mut Vec<ProgramHeader>, &mut Vec<DynamicEntry>),
     ) -> Vec<u8> {
         let source = sample.build();
         let (elf, mut bytes) = (Elf::read(&source).unwrap(), sample::bytes(&source));
         let format = elf.header().format;
-        let (mut segments, mut entries) = (elf.segments().to_vec(), elf.dynamic().to_vec());
+        let (mut segments, mut entries) = (elf.segments().to_vec(), elf.dynamic_entries().to_vec());
         change(&mut segments, &mut entries);
         let dynamic = usize::try_from(elf.segment(segment_type::DYNAMIC).unwrap().offset).unwrap();
         for (index, entry) in entries.into_iter().enumerate() {
@@ -466,11 +476,11 @@ mod tests {
         bytes
     }
 
-    fn told(source: &dyn ReadAt) -> Vec<String> {
+    fn messages(source: &dyn ReadAt) -> Vec<String> {
         verify(source).iter().map(ToString::to_string).collect()
     }
 
-    fn load(segments: &mut [Segment], index: usize) -> &mut Segment {
+    fn load(segments: &mut [ProgramHeader], index: usize) -> &mut ProgramHeader {
         segments
             .iter_mut()
             .filter(|segment| segment.is_load())
@@ -478,9 +488,9 @@ mod tests {
             .unwrap()
     }
 
-    fn kpack() -> Sample {
-        Sample {
-            headers: Headers::AtEnd {
+    fn kpack_library() -> ElfSample {
+        ElfSample {
+            headers: HeaderPlacement::AtEnd {
                 spare: 2,
                 gap: 0x20_0000,
             },
@@ -491,10 +501,10 @@ mod tests {
     #[test]
     fn good_files_have_no_fault() {
         for sample in sample::all() {
-            assert_eq!(told(&sample.build()), [""; 0]);
+            assert_eq!(messages(&sample.build()), [""; 0]);
             assert_eq!(
-                told(
-                    &Sample {
+                messages(
+                    &ElfSample {
                         is_program: true,
                         ..sample.clone()
                     }
@@ -503,10 +513,10 @@ mod tests {
                 [""; 0]
             );
             assert_eq!(
-                told(
-                    &Sample {
+                messages(
+                    &ElfSample {
                         has_sections: false,
-                        headers: kpack().headers,
+                        headers: kpack_library().headers,
                         ..sample
                     }
                     .build()
@@ -515,22 +525,22 @@ mod tests {
             );
         }
         assert_eq!(
-            told(&b"text".to_vec()),
+            messages(&b"text".to_vec()),
             ["it cannot be read as its loader reads it: it is no ELF file"]
         );
     }
 
-    /// patchelf 0.17.2 and 0.18.0 on kpack-split libraries: the headers go back to 64, `PT_PHDR`
-    /// goes below zero.
+    /// patchelf 0.17.2 and 0.18.0 do this to kpack-split libraries: the program headers move to
+    /// 0x40, and the address in `PT_PHDR` becomes negative.
     #[test]
     fn program_headers_that_patchelf_moved_below_zero_are_known() {
-        let mut bytes = changed(&kpack(), |segments, _| {
+        let mut bytes = changed(&kpack_library(), |segments, _| {
             segments[0].address = 0xffff_ffff_fff7_9040;
         });
         assert_eq!(
-            told(&bytes),
+            messages(&bytes),
             [
-                "PT_PHDR says that the program headers are loaded to 0xfffffffffff79040, where no segment is, as patchelf \
+                "PT_PHDR phdr_offset that the program headers are loaded to 0xfffffffffff79040, where no segment is, as patchelf \
               0.18 and before leave files whose program headers are not at their start"
             ]
         );
@@ -540,65 +550,66 @@ mod tests {
             elf.segments().len() * 56,
         );
         bytes.copy_within(from..from + size, 64);
-        Header::put_segments(
+        ElfHeader::write_program_header_table(
             elf.header().format,
             &mut bytes,
             64,
             u16::try_from(elf.segments().len()).unwrap(),
         );
         assert!(
-            told(&bytes)
+            messages(&bytes)
                 .iter()
-                .any(|fault| fault.ends_with("in the file, the file header at 0x40"))
+                .any(|error| error.ends_with("in the file, the file header at 0x40"))
         );
     }
 
-    /// The same: the last segment ends behind the file.
+    /// patchelf does this to the same libraries.
     #[test]
     fn a_segment_that_ends_behind_the_file_is_a_fault() {
-        let bytes = changed(&kpack(), |segments, _| {
+        let bytes = changed(&kpack_library(), |segments, _| {
             let last = load(segments, 2);
             (last.file_size, last.memory_size) = (last.file_size + 1, last.memory_size + 1);
         });
         assert!(
-            told(&bytes)[0].starts_with("the segment at 0x2"),
+            messages(&bytes)[0].starts_with("the segment at 0x2"),
             "{:?}",
-            told(&bytes)
+            messages(&bytes)
         );
-        assert!(told(&bytes)[0].contains(" ends at "));
+        assert!(messages(&bytes)[0].contains(" ends at "));
     }
 
-    /// patchelf makes room for strings by a writable segment before all others.
+    /// patchelf adds a writable segment for strings before all others.
     #[test]
     fn a_program_that_starts_writable_is_a_fault_and_a_library_is_not() {
-        let writable =
-            |segments: &mut Vec<Segment>, _: &mut Vec<DynamicEntry>| load(segments, 0).flags = 6;
+        let writable = |segments: &mut Vec<ProgramHeader>, _: &mut Vec<DynamicEntry>| {
+            load(segments, 0).flags = 6
+        };
         let expected =
             "the first segment of the program can be written, for which Linux 4.18 kills it";
-        assert_eq!(told(&changed(&program(), writable)), [expected]);
-        assert_eq!(told(&changed(&library(), writable)), [""; 0]);
+        assert_eq!(messages(&changed(&program(), writable)), [expected]);
+        assert_eq!(messages(&changed(&library(), writable)), [""; 0]);
     }
 
     #[test]
     fn program_headers_that_old_kernels_look_for_elsewhere_are_a_fault_of_programs() {
-        let move_up = |segments: &mut Vec<Segment>, _: &mut Vec<DynamicEntry>| {
+        let move_up = |segments: &mut Vec<ProgramHeader>, _: &mut Vec<DynamicEntry>| {
             segments[0].address += 0x1_0000;
             load(segments, 2).address += 0x1_0000;
         };
-        let sample = Sample {
+        let sample = ElfSample {
             is_program: true,
-            ..kpack()
+            ..kpack_library()
         };
         let offset = Elf::read(&sample.build()).unwrap().header().segments_offset;
         let expected = format!(
             "Linux before 5.18 takes {offset:#x} for the address of the program headers, which is {:#x}",
             offset + 0x1_0000
         );
-        assert_eq!(told(&changed(&sample, move_up)), [expected]);
-        assert_eq!(told(&changed(&kpack(), move_up)), [""; 0]);
+        assert_eq!(messages(&changed(&sample, move_up)), [expected]);
+        assert_eq!(messages(&changed(&kpack_library(), move_up)), [""; 0]);
     }
 
-    /// `strip` after patchelf, and the alignments of patchelf 0.18.0.
+    /// `strip` after patchelf, and alignments that patchelf 0.18.0 writes.
     #[test]
     fn segments_that_loaders_cannot_map_are_faults() {
         let align = |align| {
@@ -608,12 +619,12 @@ mod tests {
         };
         let second = *Elf::read(&library().build())
             .unwrap()
-            .loads()
+            .load_segments()
             .nth(1)
             .unwrap();
         let at = second.address;
         assert_eq!(
-            told(&align(0x1_0000)),
+            messages(&align(0x1_0000)),
             [format!(
                 "the segment at {at:#x} cannot be mapped from {:#x} in pages of 0x10000",
                 second.offset
@@ -622,7 +633,7 @@ mod tests {
         for odd in [8, 0, 0x3000] {
             let seen: u64 = if odd == 0 { 1 } else { odd };
             assert_eq!(
-                told(&align(odd)),
+                messages(&align(odd)),
                 [format!(
                     "the segment at {at:#x} is aligned to {seen:#x}, which is no whole number of pages"
                 )]
@@ -630,7 +641,7 @@ mod tests {
         }
         let shrinks = changed(&library(), |segments, _| load(segments, 1).memory_size = 3);
         assert_eq!(
-            told(&shrinks),
+            messages(&shrinks),
             [format!(
                 "the segment at {at:#x} has {} bytes in the file but 3 in memory",
                 second.file_size
@@ -643,17 +654,19 @@ mod tests {
         let order = changed(&library(), |segments, _| segments.swap(0, 1));
         let expected = "the segment at 0x0 comes after one at 0x1";
         assert!(
-            told(&order).iter().any(|fault| fault.starts_with(expected)),
+            messages(&order)
+                .iter()
+                .any(|error| error.starts_with(expected)),
             "{:?}",
-            told(&order)
+            messages(&order)
         );
         let overlap = changed(&library(), |segments, _| {
             load(segments, 0).memory_size = 0x2000;
         });
         assert!(
-            told(&overlap)[0].ends_with("begins before the one below it ends, at 0x2000"),
+            messages(&overlap)[0].ends_with("begins before the one below it ends, at 0x2000"),
             "{:?}",
-            told(&overlap)
+            messages(&overlap)
         );
     }
 
@@ -661,25 +674,27 @@ mod tests {
     fn program_headers_that_are_not_loaded_or_cut_off_are_faults() {
         let short = changed(&program(), |segments, _| segments[0].file_size -= 56);
         assert_eq!(
-            told(&short),
+            messages(&short),
             ["PT_PHDR has 280 bytes, the program headers 336"]
         );
         let elsewhere = changed(&program(), |segments, _| segments[0].offset += 8);
         assert_eq!(
-            told(&elsewhere),
+            messages(&elsewhere),
             [
-                "PT_PHDR says that the program headers are at 0x48 in the file, the file header at 0x40"
+                "PT_PHDR phdr_offset that the program headers are at 0x48 in the file, the file header at 0x40"
             ]
         );
         let outside = changed(&program(), |segments, _| segments[0].address = 0x9_0000);
         assert_eq!(
-            told(&outside),
-            ["PT_PHDR says that the program headers are loaded to 0x90000, where no segment is"]
+            messages(&outside),
+            [
+                "PT_PHDR phdr_offset that the program headers are loaded to 0x90000, where no segment is"
+            ]
         );
         let none = changed(
-            &Sample {
+            &ElfSample {
                 is_program: true,
-                ..kpack()
+                ..kpack_library()
             },
             |segments, _| {
                 segments[0].kind = 0;
@@ -687,29 +702,29 @@ mod tests {
             },
         );
         assert!(
-            told(&none)[0].ends_with("are not all in one loaded segment"),
+            messages(&none)[0].ends_with("are not all in one loaded segment"),
             "{:?}",
-            told(&none)
+            messages(&none)
         );
     }
 
-    /// Without a `PT_PHDR`, glibc goes by pages: `dl_iterate_phdr` tells of zeros, and exceptions
-    /// end the program.
+    /// Without a `PT_PHDR`, glibc rounds segments to pages: `dl_iterate_phdr` returns zeros, and
+    /// exceptions end the program.
     #[test]
     fn program_headers_on_the_last_page_of_another_segment_are_a_fault() {
-        let sample = Sample {
-            headers: Headers::AtEnd { spare: 0, gap: 0 },
+        let sample = ElfSample {
+            headers: HeaderPlacement::AtEnd { spare: 0, gap: 0 },
             ..library()
         };
         let bytes = changed(&sample, |segments, _| segments[0].kind = 0);
-        assert_eq!(told(&bytes), [""; 0], "they have a page of their own");
+        assert_eq!(messages(&bytes), [""; 0], "they have a page of their own");
         let elf = Elf::read(&bytes).unwrap();
         let (format, from) = (
             elf.header().format,
             usize::try_from(elf.header().segments_offset).unwrap(),
         );
         let (count, size) = (elf.segments().len(), elf.segments().len() * 56);
-        // Into the first page of the file, behind all that is in it.
+        // Into the first page of the file, after its other contents.
         let end = usize::try_from(elf.header().sections_offset).unwrap() + 0x500;
         let mut near = bytes.clone();
         near[end..end + size].copy_from_slice(&bytes[from..from + size]);
@@ -718,16 +733,21 @@ mod tests {
         cover.offset = end as u64;
         cover.address += (end % 4096) as u64;
         near[end + 3 * 56..end + 4 * 56].copy_from_slice(&cover.to_bytes(format));
-        Header::put_segments(format, &mut near, end as u64, u16::try_from(count).unwrap());
+        ElfHeader::write_program_header_table(
+            format,
+            &mut near,
+            end as u64,
+            u16::try_from(count).unwrap(),
+        );
         assert_eq!(
-            told(&near),
+            messages(&near),
             [
                 "glibc takes zeros behind the segment at 0x0 for the program headers, as no PT_PHDR names them"
             ]
         );
     }
 
-    /// `strip` drops strings that patchelf or an edit has put behind everything else.
+    /// `strip` drops strings that patchelf or an edit appended.
     #[test]
     fn tables_that_are_not_loaded_are_faults() {
         let set = |tag: u64, value: u64| {
@@ -736,7 +756,7 @@ mod tests {
                     entry.value = value;
                 }
             });
-            told(&source).first().cloned().unwrap_or_default()
+            messages(&source).first().cloned().unwrap_or_default()
         };
         assert!(set(tag::STRTAB, 0x50_0000).starts_with("the table of names at 0x500000, with "));
         assert!(
@@ -753,19 +773,18 @@ mod tests {
         );
         assert!(set(tag::NEEDED, 0x5000).starts_with("the name of a needed library at 0x5000"));
         let nowhere = changed(&library(), |segments, _| segments[2].address += 0x10_0000);
-        assert!(told(&nowhere)[0].starts_with("the dynamic table, of "));
+        assert!(messages(&nowhere)[0].starts_with("the dynamic table, of "));
     }
 
-    /// An editor that renames what is needed, but not of what versions are needed: glibc stops on
-    /// an assertion.
+    /// An editor that renames NEEDED entries but not version needs: glibc fails an assertion.
     #[test]
     fn versions_of_a_library_that_is_not_needed_are_a_fault() {
-        let sample = Sample {
+        let sample = ElfSample {
             needed: vec!["libc.so.6", "libfoo-renamed.so.1"],
             ..library()
         };
         let expected = "symbol versions are needed of `libfoo.so.1`, but the library itself is not";
-        assert_eq!(told(&sample.build()), [expected]);
+        assert_eq!(messages(&sample.build()), [expected]);
     }
 
     #[test]
@@ -773,7 +792,7 @@ mod tests {
         let source = library().build();
         let (elf, mut bytes) = (Elf::read(&source).unwrap(), sample::bytes(&source));
         let count = elf.header().section_count;
-        Header::put_sections(
+        ElfHeader::write_section_header_table(
             elf.header().format,
             &mut bytes,
             source.size_bytes(),
@@ -781,7 +800,7 @@ mod tests {
             count - 1,
         );
         assert!(
-            told(&bytes)[0].starts_with(
+            messages(&bytes)[0].starts_with(
                 "the section headers cannot be read: the table of section headers at "
             )
         );
@@ -794,7 +813,7 @@ mod tests {
             for value in [0, 0xff] {
                 let mut bytes = whole.clone();
                 bytes[at] = value;
-                let _ = told(&bytes);
+                let _ = messages(&bytes);
             }
         }
     }

@@ -1,38 +1,39 @@
-//! Versions of symbols that a file needs (LSB Core 10.7, "Symbol Versioning").
+//! Symbol versions (LSB Core 10.7, "Symbol Versioning").
 
 use super::limits::{MAX_NEEDED_VERSIONS, MAX_VERSION_LIBRARIES};
-use super::{Elf, ElfError, Strings, tag};
+use super::{Elf, ElfError, StringTable, tag};
 use rock_bytes::ReadAt;
 
-/// A library of which versions are needed.
+/// The symbol versions that a file needs from one library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionNeed {
-    /// The library, by the name that it is needed under.
+    /// The library, as in its NEEDED entry.
     pub library: String,
-    /// The versions, such as `GLIBC_2.28`, in the order of the file.
+    /// The versions, such as `GLIBC_2.28`, in file order.
     pub versions: Vec<String>,
-    /// The number of each version, as symbols refer to it.
+    /// The version index of each of [`versions`](Self::versions), to which symbols refer.
     pub indexes: Vec<u16>,
 }
 
-/// Bytes of `Elf32_Verneed` and `Elf64_Verneed`, and of `Vernaux`.
+/// Size of `Elf32_Verneed`, `Elf64_Verneed` and `Vernaux`, in bytes.
 pub(super) const ENTRY_BYTES: usize = 16;
 
 impl Elf {
-    /// What is needed of which library. The table is found as the loader finds it, by its address.
+    /// Reads the version needs, from the address at which the dynamic linker reads them.
     ///
     /// # Errors
-    /// When the table or a name lies outside what is loaded, or the table leads round in circles.
+    /// Fails if the table or a name lies outside the loaded segments, if a list ends too early, or
+    /// if there are more versions than in any real file.
     pub fn version_needs(
         &self,
         source: &dyn ReadAt,
-        strings: &Strings,
+        strings: &StringTable,
     ) -> Result<Vec<VersionNeed>, ElfError> {
-        let Some(start) = self.value(tag::VERNEED) else {
+        let Some(start) = self.dynamic_value(tag::VERNEED) else {
             return Ok(Vec::new());
         };
         let count = self
-            .value(tag::VERNEEDNUM)
+            .dynamic_value(tag::VERNEEDNUM)
             .unwrap_or(u64::MAX)
             .min(MAX_VERSION_LIBRARIES);
         let mut needs = Vec::new();
@@ -43,23 +44,23 @@ impl Elf {
             let (versions, file) = (format.u16(&entry, 2), format.u32(&entry, 4));
             let (first, next) = (format.u32(&entry, 8), format.u32(&entry, 12));
             let mut need = VersionNeed {
-                library: strings.text(file.into())?.to_owned(),
+                library: strings.get(file.into())?.to_owned(),
                 versions: Vec::with_capacity(versions.min(64).into()),
                 indexes: Vec::new(),
             };
             let mut inner = at.wrapping_add(first.into());
             for index in 0..versions {
-                left = left.checked_sub(1).ok_or_else(|| ElfError::Damaged {
-                    what: format!("more than {MAX_NEEDED_VERSIONS} symbol versions are needed"),
+                left = left.checked_sub(1).ok_or_else(|| ElfError::Malformed {
+                    reason: format!("more than {MAX_NEEDED_VERSIONS} symbol versions are needed"),
                 })?;
                 let one = self.version_entry(source, inner)?;
                 need.versions
-                    .push(strings.text(format.u32(&one, 8).into())?.to_owned());
+                    .push(strings.get(format.u32(&one, 8).into())?.to_owned());
                 need.indexes.push(format.u16(&one, 6));
                 let step = format.u32(&one, 12);
                 if step == 0 && index + 1 < versions {
-                    return Err(ElfError::Damaged {
-                        what: "the list of symbol versions ends too early".to_owned(),
+                    return Err(ElfError::Malformed {
+                        reason: "the list of symbol versions ends too early".to_owned(),
                     });
                 }
                 inner = inner.wrapping_add(step.into());
@@ -73,18 +74,19 @@ impl Elf {
         Ok(needs)
     }
 
-    /// The number of the version of each of the first dynamic symbols, the empty one left out: 0
-    /// and 1 are no version, others are those of [`VersionNeed::indexes`]. Empty where the file has
-    /// no versions.
+    /// Reads the version indexes of the first `symbols` dynamic symbols, without the empty first
+    /// one; empty if the file has no versions.
+    ///
+    /// 0 and 1 mean no version, others refer to [`VersionNeed::indexes`].
     ///
     /// # Errors
-    /// When the table lies outside what is loaded.
+    /// Fails if the table lies outside the loaded segments.
     pub fn symbol_versions(
         &self,
         source: &dyn ReadAt,
         symbols: usize,
     ) -> Result<Vec<u16>, ElfError> {
-        let Some(start) = self.value(tag::VERSYM) else {
+        let Some(start) = self.dynamic_value(tag::VERSYM) else {
             return Ok(Vec::new());
         };
         let size = (symbols as u64).saturating_add(1).saturating_mul(2);
@@ -96,7 +98,7 @@ impl Elf {
         Ok(numbers.collect())
     }
 
-    /// One `Verneed` or `Vernaux` at an address.
+    /// Reads a `Verneed` or `Vernaux` at an address.
     pub(super) fn version_entry(
         &self,
         source: &dyn ReadAt,
@@ -113,5 +115,5 @@ impl Elf {
     }
 }
 
-/// The bit of a version that is not the default one (LSB Core 10.7.2).
+/// Marks a version that is not the default one (LSB Core 10.7.2).
 const HIDDEN: u16 = 0x8000;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rock_matrix::compat::Compat;
 use rock_matrix::config::{self, Lookups, recipe::Recipes};
 use rock_matrix::diagnostic::{Sink, Source};
-use rock_matrix::elf::made_for_fuzzing;
+use rock_matrix::elf::sample_for_fuzzing;
 use rock_matrix::plan;
 use rock_matrix::wheel::ZipWriter;
 use rock_matrix::wheel::record::{Record, RecordRow};
@@ -22,11 +22,20 @@ use rock_matrix_fuzz::seeds::{BUCKETS, tars};
 use rock_matrix_fuzz::{CHOICES, CONTENT, INFO, WHEEL};
 
 fn main() -> io::Result<()> {
-    let folder = std::env::args_os().nth(1).ok_or(io::ErrorKind::InvalidInput)?;
+    let folder = std::env::args_os()
+        .nth(1)
+        .ok_or(io::ErrorKind::InvalidInput)?;
     let folder = Path::new(&folder);
-    let library = compiled(&["-shared", "-fPIC", "-Wl,-soname,libdemo.so,-rpath,$ORIGIN/../lib"])?;
+    let library = compiled(&[
+        "-shared",
+        "-fPIC",
+        "-Wl,-soname,libdemo.so,-rpath,$ORIGIN/../lib",
+    ])?;
     let program = compiled(&["-pie", "-fPIE", "-Wl,-rpath,/opt/lib"])?;
-    let made: Vec<Vec<u8>> = MADE.iter().map(|choices| made_for_fuzzing(*choices)).collect();
+    let made: Vec<Vec<u8>> = MADE
+        .iter()
+        .map(|choices| sample_for_fuzzing(*choices))
+        .collect();
     let linked = [&library, &program];
 
     write(folder, "elf", made.iter().cloned())?;
@@ -34,24 +43,68 @@ fn main() -> io::Result<()> {
     write(folder, "elf_edit", made_edits())?;
     write_linked(folder, "elf_edit", linked.map(|file| edits_of(file)))?;
     let with_code = [code::library(&wrapped()), code::library(&packed())];
-    write(folder, "audit", made.windows(2).step_by(3).map(|two| pair(&two[0], &two[1])))?;
-    write_linked(folder, "audit", [pair(&library, &with_code[0]), pair(&with_code[1], &program)])?;
+    write(
+        folder,
+        "audit",
+        made.windows(2).step_by(3).map(|two| pair(&two[0], &two[1])),
+    )?;
+    write_linked(
+        folder,
+        "audit",
+        [pair(&library, &with_code[0]), pair(&with_code[1], &program)],
+    )?;
     write(folder, "zip", wheels(&made[1]))?;
     write(folder, "zip_fields", zip_fields())?;
-    write(folder, "entry_points", ENTRY_POINTS.iter().map(|text| text.as_bytes().to_vec()))?;
-    write(folder, "requirement", REQUIREMENTS.iter().map(|text| text.as_bytes().to_vec()))?;
+    write(
+        folder,
+        "entry_points",
+        ENTRY_POINTS.iter().map(|text| text.as_bytes().to_vec()),
+    )?;
+    write(
+        folder,
+        "requirement",
+        REQUIREMENTS.iter().map(|text| text.as_bytes().to_vec()),
+    )?;
     write(folder, "bundle", bundles())?;
     write(folder, "ccob", compressed())?;
     write(folder, "kpack", archives())?;
-    write(folder, "record", RECORDS.iter().map(|text| text.as_bytes().to_vec()))?;
-    write(folder, "metadata", HEADERS.iter().map(|text| text.as_bytes().to_vec()))?;
-    write(folder, "cmake", CMAKE.iter().map(|text| text.as_bytes().to_vec()))?;
-    write(folder, "related_commits", RELATED.iter().map(|text| text.as_bytes().to_vec()))?;
+    write(
+        folder,
+        "record",
+        RECORDS.iter().map(|text| text.as_bytes().to_vec()),
+    )?;
+    write(
+        folder,
+        "metadata",
+        HEADERS.iter().map(|text| text.as_bytes().to_vec()),
+    )?;
+    write(
+        folder,
+        "cmake",
+        CMAKE.iter().map(|text| text.as_bytes().to_vec()),
+    )?;
+    write(
+        folder,
+        "related_commits",
+        RELATED.iter().map(|text| text.as_bytes().to_vec()),
+    )?;
     write(folder, "plan", plans())?;
-    write(folder, "page", PAGES.iter().map(|text| text.as_bytes().to_vec()))?;
+    write(
+        folder,
+        "page",
+        PAGES.iter().map(|text| text.as_bytes().to_vec()),
+    )?;
     write(folder, "tar", tars().into_iter())?;
-    write(folder, "bucket", BUCKETS.iter().map(|text| text.as_bytes().to_vec()))?;
-    write(folder, "wheel_name", NAMES.iter().map(|text| text.as_bytes().to_vec()))
+    write(
+        folder,
+        "bucket",
+        BUCKETS.iter().map(|text| text.as_bytes().to_vec()),
+    )?;
+    write(
+        folder,
+        "wheel_name",
+        NAMES.iter().map(|text| text.as_bytes().to_vec()),
+    )
 }
 
 /// A matrix file with one of everything that a plan carries.
@@ -78,13 +131,23 @@ fn plans() -> impl Iterator<Item = Vec<u8>> {
     let one_cell = MATRIX.replace("\"3.8\", ", "").replace("ck, ", "");
     [MATRIX.to_owned(), one_cell].into_iter().map(move |text| {
         let mut sink = Sink::new();
-        let config = config::read(&Source::new("m.yaml", text), &Lookups::new(&compat, recipes.clone()), &mut sink);
+        let config = config::read(
+            &Source::new("m.yaml", text),
+            &Lookups::new(&compat, recipes.clone()),
+            &mut sink,
+        );
         let config = config.expect("it is a matrix file");
         let recipe = recipes.known(&config.recipe).expect("it is shipped");
         let profile = recipe.profile(&config.distribution.normalized());
-        let plan = plan::plan(vec![(config, profile)], &compat, &plan::Options::default(), &mut sink);
+        let plan = plan::plan(
+            vec![(config, profile)],
+            &compat,
+            &plan::Options::default(),
+            &mut sink,
+        );
         let mut made = Vec::new();
-        plan::write_json(&plan.expect("it has jobs"), "seeds", &[], &mut made).expect("memory takes everything");
+        plan::write_json(&plan.expect("it has jobs"), "seeds", &[], &mut made)
+            .expect("memory takes everything");
         made
     })
 }
@@ -148,11 +211,21 @@ fn compiled(flags: &[&str]) -> io::Result<Vec<u8>> {
     let (source, output) = (folder.join("code.c"), folder.join("out"));
     std::fs::write(&source, CODE)?;
     let mut command = Command::new("cc");
-    command.args(["-O1", "-s", "-nostartfiles", "-Wl,-z,noseparate-code,-z,norelro,-e,main", "-o"]);
+    command.args([
+        "-O1",
+        "-s",
+        "-nostartfiles",
+        "-Wl,-z,noseparate-code,-z,norelro,-e,main",
+        "-o",
+    ]);
     let status = command.arg(&output).arg(&source).args(flags).status()?;
     let bytes = std::fs::read(&output);
     std::fs::remove_dir_all(&folder)?;
-    if status.success() { bytes } else { Err(io::ErrorKind::Other.into()) }
+    if status.success() {
+        bytes
+    } else {
+        Err(io::ErrorKind::Other.into())
+    }
 }
 
 /// Bits: a name, a rename, a removal, two for the search path, a long name. What they choose
@@ -180,7 +253,9 @@ fn edits_of(file: &[u8]) -> Vec<u8> {
 /// Choices and parts of archives: plain, with extra fields, with a data descriptor, with comments.
 fn zip_fields() -> impl Iterator<Item = Vec<u8>> {
     let crc32 = crc32fast::hash(CONTENT).to_le_bytes();
-    let size = u32::try_from(CONTENT.len()).expect("it is small").to_le_bytes();
+    let size = u32::try_from(CONTENT.len())
+        .expect("it is small")
+        .to_le_bytes();
     let descriptor = [b"PK\x07\x08", &crc32[..], &size, &size].concat();
     let name = "demo/ü.py".as_bytes();
     let path = [&[1], &crc32fast::hash(name).to_le_bytes()[..], name].concat();
@@ -202,7 +277,10 @@ fn zip_fields() -> impl Iterator<Item = Vec<u8>> {
     seeds
         .map(|(choices, parts)| {
             let length = |part: &[u8]| u8::try_from(part.len()).expect("it is small");
-            let parts: Vec<u8> = parts.iter().flat_map(|part| [&[length(part)], *part].concat()).collect();
+            let parts: Vec<u8> = parts
+                .iter()
+                .flat_map(|part| [&[length(part)], *part].concat())
+                .collect();
             [&[choices][..], &parts].concat()
         })
         .into_iter()
@@ -223,7 +301,11 @@ const REQUIREMENTS: [&str; 5] = [
     "a>=; bad",
 ];
 
-const TARGETS: [(&str, u32); 3] = [("gfx942", 0x54c), ("gfx90a:sramecc+:xnack-", 0xe3f), ("gfx1100", 0x41)];
+const TARGETS: [(&str, u32); 3] = [
+    ("gfx942", 0x54c),
+    ("gfx90a:sramecc+:xnack-", 0xe3f),
+    ("gfx1100", 0x41),
+];
 
 /// Bundles alone, in libraries with what leads to them, and text that only looks like one.
 fn bundles() -> impl Iterator<Item = Vec<u8>> + use<> {
@@ -237,17 +319,28 @@ fn bundles() -> impl Iterator<Item = Vec<u8>> + use<> {
         code::pe_library(&windows),
         code::code_object(0x54c, 3, 192),
     ];
-    files.into_iter().map(|file| [&[0, 6, 63, 200, 1, 17, 99, 31][..], &file].concat())
+    files
+        .into_iter()
+        .map(|file| [&[0, 6, 63, 200, 1, 17, 99, 31][..], &file].concat())
 }
 
 fn two_bundles() -> Vec<u8> {
-    code::concatenated(&[code::hip_bundle(&TARGETS, 128), code::hip_bundle(&TARGETS[1..], 64)], 256)
+    code::concatenated(
+        &[
+            code::hip_bundle(&TARGETS, 128),
+            code::hip_bundle(&TARGETS[1..], 64),
+        ],
+        256,
+    )
 }
 
 /// The sections of a library with bundles.
 fn wrapped() -> [Part; 3] {
     [
-        code::part(".rodata", b"text __CLANG_OFFLOAD_BUNDLE__ and CCOB".to_vec()),
+        code::part(
+            ".rodata",
+            b"text __CLANG_OFFLOAD_BUNDLE__ and CCOB".to_vec(),
+        ),
         code::part(".hip_fatbin", two_bundles()),
         code::part(".hipFatBinSegment", code::wrappers(2, *b"FPIH")),
     ]
@@ -256,8 +349,14 @@ fn wrapped() -> [Part; 3] {
 /// The sections of a library with a compressed bundle, and with code in an archive beside it.
 fn packed() -> [Part; 3] {
     [
-        code::part(".hip_fatbin", code::compressed(&code::hip_bundle(&TARGETS, 128), 2, 1)),
-        code::part(".rocm_kpack_ref", code::kpack_reference("blas", &["../.kpack/blas_@GFXARCH@.kpack"])),
+        code::part(
+            ".hip_fatbin",
+            code::compressed(&code::hip_bundle(&TARGETS, 128), 2, 1),
+        ),
+        code::part(
+            ".rocm_kpack_ref",
+            code::kpack_reference("blas", &["../.kpack/blas_@GFXARCH@.kpack"]),
+        ),
         code::part(".hipFatBinSegment", code::wrappers(1, *b"HIPK")),
     ]
 }
@@ -269,41 +368,78 @@ fn compressed() -> impl Iterator<Item = Vec<u8>> + use<> {
         let kind = number % 3 | number / 3 << 2;
         let whole = code::compressed(&bundle, u16::from(kind % 3) + 1, u16::from(kind >> 2));
         let data = whole[[20, 24, 32][usize::from(kind % 3)]..].to_vec();
-        let raw = u16::try_from(bundle.len().div_ceil(64)).expect("it is small").to_le_bytes();
-        [[&[kind, 5, 80, 255, 2][..], &bundle].concat(), [&[kind | 8, raw[0], raw[1], 255, 2][..], &data].concat()]
+        let raw = u16::try_from(bundle.len().div_ceil(64))
+            .expect("it is small")
+            .to_le_bytes();
+        [
+            [&[kind, 5, 80, 255, 2][..], &bundle].concat(),
+            [&[kind | 8, raw[0], raw[1], 255, 2][..], &data].concat(),
+        ]
     })
 }
 
 fn archives() -> impl Iterator<Item = Vec<u8>> + use<> {
-    let references = code::kpack_reference("blas", &["../.kpack/blas_@GFXARCH@.kpack", ".kpack/x.kpack"]);
-    [code::kpack(&["gfx942", "gfx1100"], &["blas", "fft"]), code::kpack(&[], &[]), references].into_iter()
+    let references = code::kpack_reference(
+        "blas",
+        &["../.kpack/blas_@GFXARCH@.kpack", ".kpack/x.kpack"],
+    );
+    [
+        code::kpack(&["gfx942", "gfx1100"], &["blas", "fft"]),
+        code::kpack(&[], &[]),
+        references,
+    ]
+    .into_iter()
 }
 
 /// Archives: empty, small, a whole wheel; with what only other writers write; the text files of a
 /// wheel alone.
 fn wheels(library: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
-    let tags = WHEEL.trim_end_matches(".whl").split_once("-cp").map_or("", |(_, tags)| tags);
-    let headers = format!("Wheel-Version: 1.0\nGenerator: seeds\nRoot-Is-Purelib: false\nTag: cp{tags}\n");
+    let tags = WHEEL
+        .trim_end_matches(".whl")
+        .split_once("-cp")
+        .map_or("", |(_, tags)| tags);
+    let headers =
+        format!("Wheel-Version: 1.0\nGenerator: seeds\nRoot-Is-Purelib: false\nTag: cp{tags}\n");
     let metadata = HEADERS[0].as_bytes().to_vec();
     let files = [
-        ("demo/__init__.py".to_owned(), b"\"\"\"A module.\"\"\"\n".repeat(20)),
+        (
+            "demo/__init__.py".to_owned(),
+            b"\"\"\"A module.\"\"\"\n".repeat(20),
+        ),
         ("demo/_demo.so".to_owned(), library.to_vec()),
         (format!("{INFO}/METADATA"), metadata.clone()),
         (format!("{INFO}/WHEEL"), headers.clone().into_bytes()),
     ];
-    let mut rows: Vec<RecordRow> = files.iter().map(|(path, content)| RecordRow::for_content(path, content)).collect();
+    let mut rows: Vec<RecordRow> = files
+        .iter()
+        .map(|(path, content)| RecordRow::for_content(path, content))
+        .collect();
     rows.push(RecordRow::without_hash(&format!("{INFO}/RECORD")));
     let record = (format!("{INFO}/RECORD"), Record { rows }.to_bytes());
     let whole: Vec<(String, Vec<u8>)> = files.into_iter().chain([record]).collect();
-    let small = vec![("a/".to_owned(), Vec::new()), ("a/b".to_owned(), b"content".to_vec())];
+    let small = vec![
+        ("a/".to_owned(), Vec::new()),
+        ("a/b".to_owned(), b"content".to_vec()),
+    ];
     let odd = [Odd::Descriptors, Odd::Wide].map(|odd| odd_zip(&whole[2..], odd));
-    let parts = [metadata.as_slice(), headers.as_bytes(), RECORDS[0].as_bytes(), b"a/b"];
+    let parts = [
+        metadata.as_slice(),
+        headers.as_bytes(),
+        RECORDS[0].as_bytes(),
+        b"a/b",
+    ];
     let texts = [0_u8, 1].map(|choice| [&[choice][..], &parts.join(&0xff)].concat());
-    [(Vec::new(), 0), (small.clone(), 0), (small, 9), (whole.clone(), 6), (whole, 0)]
-        .map(|(files, level)| zipped(&files, level))
-        .into_iter()
-        .chain(odd)
-        .chain(texts)
+    [
+        (Vec::new(), 0),
+        (small.clone(), 0),
+        (small, 9),
+        (whole.clone(), 6),
+        (whole, 0),
+    ]
+    .map(|(files, level)| zipped(&files, level))
+    .into_iter()
+    .chain(odd)
+    .chain(texts)
 }
 
 /// What an archive may have, and our own writer leaves out.
@@ -322,8 +458,16 @@ fn odd_zip(files: &[(String, Vec<u8>)], odd: Odd) -> Vec<u8> {
     let half = |value: usize| u16::try_from(value).expect("it is small").to_le_bytes();
     let is_wide = odd == Odd::Wide;
     for (name, content) in files {
-        let (offset, crc, size) = (bytes.len(), crc32fast::hash(content).to_le_bytes(), content.len() as u64);
-        let slots = if is_wide { [0xff; 8].to_vec() } else { [number(content.len()); 2].concat() };
+        let (offset, crc, size) = (
+            bytes.len(),
+            crc32fast::hash(content).to_le_bytes(),
+            content.len() as u64,
+        );
+        let slots = if is_wide {
+            [0xff; 8].to_vec()
+        } else {
+            [number(content.len()); 2].concat()
+        };
         // The extended timestamp of Info-ZIP has nothing to do with sizes.
         let extra = match odd {
             Odd::Descriptors => b"UT\x05\0\x03\0\0\0\0".to_vec(),
@@ -341,18 +485,54 @@ fn odd_zip(files: &[(String, Vec<u8>)], odd: Odd) -> Vec<u8> {
         if !is_wide {
             bytes.extend([&b"PK\x07\x08"[..], &sums].concat());
         }
-        central.extend([&b"PK\x01\x02-\x03"[..], &common(&sums), &[0; 10], &number(offset)].concat());
+        central.extend(
+            [
+                &b"PK\x01\x02-\x03"[..],
+                &common(&sums),
+                &[0; 10],
+                &number(offset),
+            ]
+            .concat(),
+        );
         central.extend([name.as_bytes(), &extra].concat());
     }
     let (offset, length, count) = (bytes.len(), central.len(), files.len());
     bytes.extend(central);
     if is_wide {
         let end = bytes.len() as u64;
-        bytes.extend([&b"PK\x06\x06"[..], &44_u64.to_le_bytes(), &[45, 3, 45, 0], &[0; 8]].concat());
-        bytes.extend([count, count, length, offset].map(|value| (value as u64).to_le_bytes()).concat());
-        bytes.extend([&b"PK\x06\x07\0\0\0\0"[..], &end.to_le_bytes(), &[1, 0, 0, 0]].concat());
+        bytes.extend(
+            [
+                &b"PK\x06\x06"[..],
+                &44_u64.to_le_bytes(),
+                &[45, 3, 45, 0],
+                &[0; 8],
+            ]
+            .concat(),
+        );
+        bytes.extend(
+            [count, count, length, offset]
+                .map(|value| (value as u64).to_le_bytes())
+                .concat(),
+        );
+        bytes.extend(
+            [
+                &b"PK\x06\x07\0\0\0\0"[..],
+                &end.to_le_bytes(),
+                &[1, 0, 0, 0],
+            ]
+            .concat(),
+        );
     }
-    bytes.extend([&b"PK\x05\x06\0\0\0\0"[..], &half(count), &half(count), &number(length), &number(offset)].concat());
+    bytes.extend(
+        [
+            &b"PK\x05\x06\0\0\0\0"[..],
+            &half(count),
+            &half(count),
+            &number(length),
+            &number(offset),
+        ]
+        .concat(),
+    );
     bytes.extend_from_slice(b"\x07\0comment");
     bytes
 }
@@ -362,7 +542,16 @@ fn zipped(files: &[(String, Vec<u8>)], level: u32) -> Vec<u8> {
     let mut writer = ZipWriter::new(&mut bytes);
     for (name, content) in files {
         let level = if name.ends_with('/') { 0 } else { level };
-        writer.add(name, content, &MemberOptions { level, ..MemberOptions::default() }).expect("memory takes everything");
+        writer
+            .add(
+                name,
+                content,
+                &MemberOptions {
+                    level,
+                    ..MemberOptions::default()
+                },
+            )
+            .expect("memory takes everything");
     }
     writer.finish().expect("memory takes everything");
     bytes

@@ -8,13 +8,13 @@ use super::read::Read;
 use crate::bytes::{ReadAt, start_threads};
 use crate::codes::elf as codes;
 use crate::diagnostic::Diagnostic;
-use crate::elf::{self, ElfEdits, Patch, Patched, SearchPath};
+use crate::elf::{self, ElfEdits, ElfPatch, PatchedFile, SearchPathEdit};
 use crate::sdk::{Content, Origin, stub};
 
 /// A file of an artifact with what changes in it.
 struct Changed<'r> {
     file: Bytes<'r>,
-    patch: Patch,
+    patch: ElfPatch,
 }
 
 impl ReadAt for Changed<'_> {
@@ -23,7 +23,7 @@ impl ReadAt for Changed<'_> {
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        Patched::new(self.file.as_ref(), &self.patch).read_at(buffer, offset)
+        PatchedFile::new(self.file.as_ref(), &self.patch).read_at(buffer, offset)
     }
 }
 
@@ -61,7 +61,7 @@ fn open<'r>(read: &'r Read, content: &Content) -> Result<Bytes<'r>, Diagnostic> 
         Content::Searching(origin, search) => {
             let file = closed(read, *origin)?;
             let edits = ElfEdits {
-                rpath: SearchPath::Rpath(search.clone()),
+                rpath: SearchPathEdit::Rpath(search.clone()),
                 ..ElfEdits::default()
             };
             let patch = elf::edit(read.open(*origin)?.as_ref(), &edits).map_err(|error| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::read::Read;
-use crate::codeobj::KpackList;
+use crate::codeobj::KpackManifest;
 use crate::codes::sdk as codes;
 use crate::diagnostic::Diagnostic;
 use crate::sdk::limits::{MAX_INSTALLED_VERSION_BYTES, MAX_KPACK_LIST_BYTES};
@@ -64,10 +64,10 @@ pub(super) fn findings(read: &Read, version: Option<&str>) -> Result<Vec<Diagnos
             continue;
         };
         // What is no list is of a later form, of which nothing is known.
-        let Ok(known) = KpackList::parse(&bytes) else {
+        let Ok(known) = KpackManifest::parse(&bytes) else {
             continue;
         };
-        for (name, size_bytes) in known.sizes_bytes {
+        for (name, size_bytes) in known.archive_sizes {
             let path = format!("{folder}/{name}");
             for origin in archives
                 .get(&(artifact.name.name(), path.as_str()))

@@ -9,7 +9,7 @@ use super::{Exit, Format, Shell};
 use crate::bytes::{ReadAt, Section};
 use crate::codes::elf::UNEDITABLE_ELF;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::elf::{self, Elf, ElfEdits, ElfError, Patched, SearchPath, tag};
+use crate::elf::{self, Elf, ElfEdits, ElfError, PatchedFile, SearchPathEdit, tag};
 use crate::sys::{self, Existing, FileError, PositionalFile};
 
 /// Tell or change where libraries and programs search for what they need
@@ -108,13 +108,13 @@ impl Args {
             }
         };
         let edits = ElfEdits {
-            rpath: SearchPath::Rpath(wanted.clone()),
+            rpath: SearchPathEdit::Rpath(wanted.clone()),
             ..ElfEdits::default()
         };
         let patch = elf::edit(&file, &edits).map_err(fault)?;
         let is_changed = !patch.is_empty();
         if is_changed {
-            let made = Patched::new(&file, &patch);
+            let made = PatchedFile::new(&file, &patch);
             let cannot = |error: std::io::Error| FileError::new("write", path, error);
             sys::save::<FileError>(path, Existing::Edit, |target| {
                 std::io::copy(&mut Section::new(&made, 0, made.size_bytes()), target)
@@ -179,9 +179,9 @@ fn entries(text: &str) -> Result<String, String> {
 /// (ld.so(8)).
 fn search(file: &PositionalFile) -> Result<Option<(&'static str, String)>, ElfError> {
     let elf = Elf::read(file)?;
-    let strings = elf.strings(file)?;
+    let strings = elf.string_table(file)?;
     for (tag, word) in [(tag::RUNPATH, "RUNPATH"), (tag::RPATH, "RPATH")] {
-        if let Some(text) = elf.texts(&strings, tag)?.into_iter().next() {
+        if let Some(text) = elf.dynamic_strings(&strings, tag)?.into_iter().next() {
             return Ok(Some((word, text)));
         }
     }

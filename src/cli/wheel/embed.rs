@@ -11,7 +11,7 @@ use crate::cli::{Exit, Shell, load};
 use crate::codes::{elf as elf_codes, wheel as codes};
 use crate::compat::rows::EmbeddingRow;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::elf::{Elf, ElfEdits, SearchPath, tag};
+use crate::elf::{Elf, ElfEdits, SearchPathEdit, tag};
 use crate::sys::{self, ClosedFile, PositionalFile};
 use crate::wheel::{
     AddedMember, LabelCheck, MemberContent, MemberView, RenamePlan, Wheel, WheelEdits,
@@ -86,7 +86,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
     let soname = |path: &str| {
         let file = PositionalFile::open(&args.rocm.join(path)).ok()?;
         let elf = Elf::read(&file).ok()?;
-        elf.texts(&elf.strings(&file).ok()?, tag::SONAME)
+        elf.dynamic_strings(&elf.string_table(&file).ok()?, tag::SONAME)
             .ok()?
             .pop()
     };
@@ -155,7 +155,7 @@ fn led<'w>(
             .and_then(|elf| Library::read(&view, &elf, file_name, &|_| false))
             .and_then(|library| {
                 let rpath = audit::search_path(path, &library, row, &names);
-                if rpath == SearchPath::Keep {
+                if rpath == SearchPathEdit::Keep {
                     return Ok(None);
                 }
                 changes(

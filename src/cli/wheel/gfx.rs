@@ -14,7 +14,7 @@ use crate::audit::{
 };
 use crate::cli::targets::{GfxWords, gfx_words, targets};
 use crate::cli::{Exit, Shell, load};
-use crate::codeobj::{ContainerKind, Inventory, SourceKind, Target, Union};
+use crate::codeobj::{CodeContainerKind, CodeInventory, CodeTarget, InventoryTotals, SourceKind};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Severity, are, counted};
 use crate::names::GfxTarget;
@@ -212,7 +212,7 @@ fn human(
         let _ = writeln!(text, "  elsewhere {}", document.elsewhere().join(" "));
     }
     // Files of one build are mostly for one set of targets, which is told once.
-    let mut sets: BTreeMap<Vec<Target>, Vec<&FileFacts>> = BTreeMap::new();
+    let mut sets: BTreeMap<Vec<CodeTarget>, Vec<&FileFacts>> = BTreeMap::new();
     for file in files
         .iter()
         .filter(|file| !file.inventory.containers.is_empty())
@@ -228,7 +228,7 @@ fn human(
             .cmp(&other.first().map(|file| &file.path))
     });
     for set in sets {
-        let mut union = Union::default();
+        let mut union = InventoryTotals::default();
         for file in set {
             let inventory = &file.inventory;
             let unpacked = match inventory.raw_bytes() {
@@ -242,7 +242,7 @@ fn human(
                 containers(inventory),
                 size(inventory.packed_bytes()),
             );
-            union.merge(inventory);
+            union.add(inventory);
         }
         for (target, totals) in union.targets {
             let objects = counted(totals.objects, "object");
@@ -303,17 +303,19 @@ fn human(
 }
 
 /// How many there are of each kind of what holds code.
-fn containers(inventory: &Inventory) -> String {
-    let mut counts: BTreeMap<ContainerKind, usize> = BTreeMap::new();
+fn containers(inventory: &CodeInventory) -> String {
+    let mut counts: BTreeMap<CodeContainerKind, usize> = BTreeMap::new();
     for container in &inventory.containers {
         *counts.entry(container.kind).or_default() += 1;
     }
-    let told = |(kind, count): (ContainerKind, usize)| match kind {
-        ContainerKind::Bundle => counted(count, "bundle"),
-        ContainerKind::Compressed(_) => format!("{} ({kind})", counted(count, "compressed bundle")),
-        ContainerKind::Elf => counted(count, "code object"),
-        ContainerKind::Kpack => counted(count, "archive"),
-        ContainerKind::Data => counted(count, "data file"),
+    let told = |(kind, count): (CodeContainerKind, usize)| match kind {
+        CodeContainerKind::Bundle => counted(count, "bundle"),
+        CodeContainerKind::Compressed(_) => {
+            format!("{} ({kind})", counted(count, "compressed bundle"))
+        }
+        CodeContainerKind::Elf => counted(count, "code object"),
+        CodeContainerKind::Kpack => counted(count, "archive"),
+        CodeContainerKind::Data => counted(count, "data file"),
     };
     counts
         .into_iter()

@@ -11,7 +11,7 @@ use crate::cli::{Exit, Shell};
 use crate::codes::{rocm as rocm_codes, wheel as codes};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Severity, counted};
-use crate::elf::LayoutFault;
+use crate::elf::LayoutError;
 use crate::sys;
 use crate::wheel::{self, RecordVerifier, Wheel};
 
@@ -89,7 +89,7 @@ fn verified(file: &WheelFile, watchers: Watchers) -> Vec<Diagnostic> {
             wheel: file.shown.clone(),
             member: file_facts.path.clone(),
         };
-        let finding = |fault: &LayoutFault| {
+        let finding = |fault: &LayoutError| {
             Diagnostic::new(&rocm_codes::DAMAGED_LAYOUT, fault.to_string()).at(place.clone(), "")
         };
         found.extend(file_facts.layout_faults.iter().map(finding));

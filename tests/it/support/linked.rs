@@ -6,7 +6,8 @@ use std::process::Command;
 
 use rock_matrix::bytes::{ReadAt, Section};
 use rock_matrix::elf::{
-    Class, Elf, ElfEdits, Patch, Patched, Segment, edit, segment_flag, segment_type, verify,
+    Elf, ElfClass, ElfEdits, ElfPatch, PatchedFile, ProgramHeader, edit, segment_flag,
+    segment_type, verify,
 };
 
 /// Which of these programs is here; where none is, that is said aloud.
@@ -76,11 +77,11 @@ pub fn warnings(file: &Path) -> Vec<String> {
 
 /// Edits a file into another; the result has no fault. What was to be edited has none either.
 #[track_caller]
-pub fn edit_file(from: &Path, to: &Path, edits: &ElfEdits) -> Patch {
+pub fn edit_file(from: &Path, to: &Path, edits: &ElfEdits) -> ElfPatch {
     let source = std::fs::read(from).unwrap();
     assert_eq!(verify(&source), [], "{}", from.display());
     let patch = edit(&source, edits).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
-    let patched = Patched::new(&source, &patch);
+    let patched = PatchedFile::new(&source, &patch);
     assert_eq!(verify(&patched), []);
     save(&patched, to);
     assert_eq!(warnings(to), [""; 0], "{}", to.display());
@@ -102,38 +103,38 @@ pub fn headers_at_end(bytes: &[u8], spare: usize, gap: u64) -> Vec<u8> {
     const PAGE: u64 = 4096;
     let elf = Elf::read(&bytes.to_vec()).unwrap();
     let format = elf.header().format;
-    assert_eq!(format.class, Class::Elf64);
-    let mut segments: Vec<Segment> = elf.segments().to_vec();
+    assert_eq!(format.class, ElfClass::Elf64);
+    let mut segments: Vec<ProgramHeader> = elf.segments().to_vec();
     segments.retain(|segment| segment.kind != segment_type::PHDR);
-    let size = ((segments.len() + 2 + spare) * Segment::bytes(format.class)) as u64;
+    let size = ((segments.len() + 2 + spare) * ProgramHeader::header_size(format.class)) as u64;
     let mut address = elf
-        .loads()
-        .map(Segment::memory_end)
+        .load_segments()
+        .map(ProgramHeader::memory_end)
         .max()
         .unwrap()
         .next_multiple_of(PAGE)
         + gap;
     let mut offset = (bytes.len() as u64).next_multiple_of(PAGE);
     if elf.segment(segment_type::INTERP).is_some() {
-        let base = elf.loads().next().unwrap().address;
+        let base = elf.load_segments().next().unwrap().address;
         offset = offset.max(address - base);
         address = offset + base;
     }
-    let cover = Segment {
+    let cover = ProgramHeader {
         kind: segment_type::LOAD,
         flags: segment_flag::READ,
         offset,
         address,
-        physical: address,
+        physical_address: address,
         file_size: size,
         memory_size: size,
         align: PAGE,
     };
-    let last = segments.iter().rposition(Segment::is_load).unwrap();
+    let last = segments.iter().rposition(ProgramHeader::is_load).unwrap();
     segments.insert(last + 1, cover);
     segments.insert(
         0,
-        Segment {
+        ProgramHeader {
             kind: segment_type::PHDR,
             align: 8,
             ..cover

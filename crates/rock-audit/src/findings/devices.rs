@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::split::SplitCode;
 use super::{Subject, also_in};
 use crate::codes::rocm as codes;
-use rock_codeobj::Target;
+use rock_codeobj::CodeTarget;
 use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
 use rock_names::{DistributionName, Requirement, WheelName};
@@ -19,7 +19,7 @@ pub struct DeviceWheels {
     /// The targets and bundles of targets at the ends of their names.
     pub bundles: BTreeSet<String>,
     /// The targets that there is one for.
-    pub targets: BTreeSet<Target>,
+    pub targets: BTreeSet<CodeTarget>,
     /// A requirement that installs one with the host wheel, `torch[device-gfx942]`, where METADATA
     /// has an extra for it.
     pub example: Option<String>,
@@ -47,7 +47,7 @@ impl DeviceWheels {
             }
             found.bundles.insert(package.bundle.clone());
             if package.is_of_one_target() {
-                found.targets.insert(Target::from_text(&package.bundle));
+                found.targets.insert(CodeTarget::from_text(&package.bundle));
                 first.get_or_insert(format!("device-{}", package.bundle));
             }
             found.distributions.insert(name);
@@ -86,7 +86,7 @@ pub(super) fn elsewhere<'w>(
 /// Code in a device wheel for other targets than its name says.
 pub(super) fn findings(subject: Subject<'_>) -> Option<Diagnostic> {
     let package = subject.compat.device_package(&subject.name.distribution)?;
-    let is_other = |target: &Target| {
+    let is_other = |target: &CodeTarget| {
         let text = target.to_string();
         !package
             .targets

@@ -7,9 +7,9 @@ use super::devices::elsewhere;
 use super::split::{SplitCode, archives_of};
 use crate::codes::rocm as codes;
 use crate::inspect::FileFacts;
-use rock_codeobj::{Container, ContainerKind, Target, TargetDifference};
+use rock_codeobj::{CodeContainer, CodeContainerKind, CodeTarget, TargetDifference};
 use rock_diagnostic::{Code, Diagnostic, Place, counted};
-use rock_elf::LayoutFault;
+use rock_elf::LayoutError;
 use rock_names::{Accelerator, GfxTarget, RocmVersion};
 
 /// The version of code objects that generic targets came with (LLVM AMDGPU usage, "Code Object
@@ -19,7 +19,7 @@ const GENERIC_VERSION: u8 = 6;
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for file in subject.files {
-        let fault = |fault: &LayoutFault| {
+        let fault = |fault: &LayoutError| {
             subject.on_member(&codes::DAMAGED_LAYOUT, &file.path, fault.to_string())
         };
         found.extend(file.layout_faults.iter().map(fault));
@@ -60,7 +60,7 @@ pub fn file_findings(wheel: &str, file: &FileFacts) -> Vec<Diagnostic> {
         let at = first.bundle_offset;
         let message = format!(
             "the bundle at {at:#x} says {} of code for {}{more}",
-            first.said, first.found
+            first.id_target, first.header_target
         );
         push(&codes::GFX_MISLABELLED, message);
     }
@@ -72,8 +72,8 @@ pub fn file_findings(wheel: &str, file: &FileFacts) -> Vec<Diagnostic> {
         );
         push(&codes::WRAPPERS_DIFFER, message);
     }
-    let version = |container: &Container| match container.kind {
-        ContainerKind::Compressed(version) => Some(version),
+    let version = |container: &CodeContainer| match container.kind {
+        CodeContainerKind::Compressed(version) => Some(version),
         _ => None,
     };
     if let Some(newest) = inventory.containers.iter().filter_map(version).max() {
@@ -92,11 +92,11 @@ pub fn file_findings(wheel: &str, file: &FileFacts) -> Vec<Diagnostic> {
 }
 
 /// The targets of one file, by their processors and features.
-fn targets(file: &FileFacts) -> BTreeSet<Target> {
+fn targets(file: &FileFacts) -> BTreeSet<CodeTarget> {
     file.inventory.targets().into_keys().collect()
 }
 
-fn list<'t>(targets: impl IntoIterator<Item = &'t Target>) -> String {
+fn list<'t>(targets: impl IntoIterator<Item = &'t CodeTarget>) -> String {
     targets
         .into_iter()
         .map(ToString::to_string)
@@ -105,7 +105,7 @@ fn list<'t>(targets: impl IntoIterator<Item = &'t Target>) -> String {
 }
 
 fn sets_differ(subject: Subject<'_>) -> Option<Diagnostic> {
-    let mut sets: BTreeMap<Vec<Target>, &str> = BTreeMap::new();
+    let mut sets: BTreeMap<Vec<CodeTarget>, &str> = BTreeMap::new();
     // Data files are for one target each on purpose.
     for file in subject
         .files
@@ -140,7 +140,7 @@ fn too_new(subject: Subject<'_>) -> Option<Diagnostic> {
         file.inventory
             .code_object_versions()
             .contains(&GENERIC_VERSION)
-            || targets(file).iter().any(Target::is_generic)
+            || targets(file).iter().any(CodeTarget::is_generic)
     };
     let file = subject.files.iter().find(is_new)?;
     let message = format!(
@@ -172,7 +172,7 @@ pub fn unexpected(
     wheels: &[SplitCode],
     expected: &[GfxTarget],
 ) -> Vec<Diagnostic> {
-    let expected: BTreeSet<Target> = expected.iter().map(Target::from).collect();
+    let expected: BTreeSet<CodeTarget> = expected.iter().map(CodeTarget::from).collect();
     let is_split = |file: &&FileFacts| !file.inventory.kpack_references.is_empty();
     let is_bundled =
         |file: &&FileFacts| file.inventory.bundles().next().is_some() || is_split(file);
@@ -204,7 +204,7 @@ pub fn unexpected(
     let (mut all, mut code) = (BTreeMap::new(), BTreeSet::new());
     for file in files.iter().filter(|file| !is_bundled(file)) {
         let kinds = file.inventory.kinds();
-        if has_split && kinds.contains(&ContainerKind::Kpack) {
+        if has_split && kinds.contains(&CodeContainerKind::Kpack) {
             has_archives = true;
             continue;
         }
@@ -213,11 +213,11 @@ pub fn unexpected(
             all.entry(target.clone()).or_insert(file.path.as_str());
         }
         // Libraries have data files for some targets alone; code that is not there cannot run.
-        if !has_bundled || kinds.iter().any(|kind| *kind != ContainerKind::Data) {
+        if !has_bundled || kinds.iter().any(|kind| *kind != CodeContainerKind::Data) {
             code.extend(own);
         }
     }
-    let held: BTreeSet<Target> = all.keys().cloned().collect();
+    let held: BTreeSet<CodeTarget> = all.keys().cloned().collect();
     let on_wheel = |message: String| {
         Diagnostic::new(&codes::GFX_NOT_AS_EXPECTED, message)
             .at(Place::File(wheel.to_owned().into()), "")
@@ -245,12 +245,12 @@ pub fn unexpected(
 
 /// What is expected and not in `own`, and what is in `held` and not expected, in words.
 fn difference(
-    expected: &BTreeSet<Target>,
-    own: &BTreeSet<Target>,
-    held: &BTreeSet<Target>,
+    expected: &BTreeSet<CodeTarget>,
+    own: &BTreeSet<CodeTarget>,
+    held: &BTreeSet<CodeTarget>,
 ) -> impl Iterator<Item = String> + use<> {
     let TargetDifference { missing, extra } = TargetDifference::between(expected, own, held);
-    let told = |targets: Vec<Target>, one: &str, several: &str| {
+    let told = |targets: Vec<CodeTarget>, one: &str, several: &str| {
         let words = if targets.len() == 1 { one } else { several };
         (!targets.is_empty()).then(|| format!("{} {words}", list(&targets)))
     };

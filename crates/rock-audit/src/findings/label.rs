@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Subject;
 use super::words::{CK, Word, words};
 use crate::codes::rocm as codes;
-use rock_codeobj::Target;
+use rock_codeobj::CodeTarget;
 use rock_compat::TorchEvidence;
 use rock_diagnostic::{Diagnostic, Severity};
 use rock_names::{Accelerator, GfxTarget, LabelParts, LocalLabel, Version};
@@ -92,11 +92,13 @@ fn gfx(subject: Subject<'_>, words: &[Word]) -> Option<Diagnostic> {
         .files
         .iter()
         .flat_map(|file| file.inventory.targets().into_keys());
-    let held: BTreeSet<Target> = own
-        .filter_map(|one| Some(Target::from_text(one.gfx()?.processor())))
+    let held: BTreeSet<CodeTarget> = own
+        .filter_map(|one| Some(CodeTarget::from_text(one.gfx()?.processor())))
         .collect();
-    let is_same =
-        said.len() == held.len() && said.iter().all(|one| held.contains(&Target::from(*one)));
+    let is_same = said.len() == held.len()
+        && said
+            .iter()
+            .all(|one| held.contains(&CodeTarget::from(*one)));
     if said.is_empty() || held.is_empty() || is_same {
         return None;
     }

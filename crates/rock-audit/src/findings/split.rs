@@ -11,7 +11,7 @@ use super::devices::{DeviceWheels, elsewhere};
 use crate::codes::rocm as codes;
 use crate::inspect::FileFacts;
 use crate::search::installed;
-use rock_codeobj::{ContainerKind, KpackReference, Target};
+use rock_codeobj::{CodeContainerKind, CodeTarget, KpackReference};
 use rock_diagnostic::{Diagnostic, Place, Severity, counted};
 
 /// What a wheel holds of code that was split off.
@@ -33,7 +33,7 @@ pub struct SplitArchive {
     /// Its path in the wheel.
     pub path: String,
     /// The targets that it holds code for.
-    pub targets: BTreeSet<Target>,
+    pub targets: BTreeSet<CodeTarget>,
     /// Whose code it holds.
     pub kernel_names: Vec<String>,
 }
@@ -61,7 +61,7 @@ impl SplitCode {
                     .libraries
                     .push((file.path.clone(), inventory.kpack_references.clone()));
             }
-            if inventory.kinds().contains(&ContainerKind::Kpack) {
+            if inventory.kinds().contains(&CodeContainerKind::Kpack) {
                 split.archives.push(SplitArchive {
                     path: file.path.clone(),
                     targets: inventory.targets().into_keys().collect(),
@@ -90,8 +90,8 @@ pub fn archives_of(
     library: &str,
     references: &[KpackReference],
     wheels: &[SplitCode],
-) -> BTreeMap<Target, BTreeSet<Archive>> {
-    let mut found: BTreeMap<Target, BTreeSet<Archive>> = BTreeMap::new();
+) -> BTreeMap<CodeTarget, BTreeSet<Archive>> {
+    let mut found: BTreeMap<CodeTarget, BTreeSet<Archive>> = BTreeMap::new();
     for wheel in wheels {
         for archive in wheel
             .archives
@@ -113,7 +113,7 @@ pub fn archives_of(
 /// Whether a library refers to an archive, both where they are installed.
 fn is_named(library: &str, reference: &KpackReference, archive: &SplitArchive) -> bool {
     reference
-        .matched(installed(library), installed(&archive.path))
+        .matching_target(installed(library), installed(&archive.path))
         .is_some()
 }
 
@@ -121,7 +121,7 @@ fn is_named(library: &str, reference: &KpackReference, archive: &SplitArchive) -
 fn holds(library: &str, references: &[KpackReference], archive: &SplitArchive) -> bool {
     references
         .iter()
-        .any(|one| is_named(library, one, archive) && one.is_in(&archive.kernel_names))
+        .any(|one| is_named(library, one, archive) && one.is_contained_in(&archive.kernel_names))
 }
 
 /// For each of these wheels: its libraries whose archives are in none of them, those of which no
@@ -164,7 +164,7 @@ fn missing(wheel: &SplitCode, wheels: &[SplitCode]) -> Vec<Diagnostic> {
                 found.push(finding(library, message).help(help));
             } else if !named
                 .iter()
-                .any(|archive| reference.is_in(&archive.kernel_names))
+                .any(|archive| reference.is_contained_in(&archive.kernel_names))
             {
                 let (first, others) = (&named[0].path, named.len() - 1);
                 let more = if others == 0 {

@@ -9,7 +9,7 @@ use crate::inspect::FileFacts;
 use crate::tree::{Excludes, Found, MachineLibrary, is_libpython};
 use crate::verdict::Verdict;
 use rock_diagnostic::{Diagnostic, Place};
-use rock_elf::{ElfEdits, SearchPath};
+use rock_elf::{ElfEdits, SearchPathEdit};
 use rock_names::WheelName;
 
 /// What comes along: for each file that leads to libraries from elsewhere, by its number, these
@@ -222,9 +222,9 @@ pub(super) fn with_edits(
             rename_needed,
             remove_needed: BTreeSet::new(),
             rpath: if needs_neighbours {
-                SearchPath::Rpath("$ORIGIN".to_owned())
+                SearchPathEdit::Rpath("$ORIGIN".to_owned())
             } else {
-                SearchPath::Clear
+                SearchPathEdit::Remove
             },
         };
         graft

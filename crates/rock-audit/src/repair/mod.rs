@@ -14,7 +14,7 @@ use super::inspect::{FileFacts, FileKind};
 use super::tree::{Excludes, MachineLibrary, is_libpython};
 use super::verdict::Verdict;
 use rock_diagnostic::Diagnostic;
-use rock_elf::{ElfEdits, SearchPath};
+use rock_elf::{ElfEdits, SearchPathEdit};
 use rock_names::{TagSet, WheelName};
 
 pub use graft::grafted_name;
@@ -219,14 +219,14 @@ pub fn plan(
             _ => file.path.clone(),
         };
         own.rpath = match (leads_out, repair.mends_paths) {
-            (true, _) => SearchPath::Rpath(rpath::with_folder(
+            (true, _) => SearchPathEdit::Rpath(rpath::with_folder(
                 library,
                 &installed,
                 &folder,
                 &repair.allowed_paths,
             )),
             (false, true) => rpath::mended(library, &repair.allowed_paths),
-            (false, false) => SearchPath::Keep,
+            (false, false) => SearchPathEdit::Keep,
         };
         if own != ElfEdits::default() {
             edits.insert(file.path.clone(), own);

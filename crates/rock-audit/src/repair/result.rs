@@ -17,7 +17,7 @@ use crate::select::select;
 use crate::tree::{Found, Tree, is_libpython};
 use crate::verdict::{Verdict, judge};
 use rock_diagnostic::{Diagnostic, Place};
-use rock_elf::{ElfEdits, SearchPath};
+use rock_elf::{ElfEdits, SearchPathEdit};
 use rock_names::WheelName;
 use rock_wheel::ZipArchive;
 
@@ -315,10 +315,10 @@ impl Names {
             .for_each(|(library, _)| new(library));
         self.soname = edits.soname.clone().or(self.soname);
         (self.rpath, self.runpath) = match &edits.rpath {
-            SearchPath::Keep => (self.rpath, self.runpath),
-            SearchPath::Clear => (None, None),
-            SearchPath::Rpath(text) => (Some(text.clone()), None),
-            SearchPath::Runpath(text) => (None, Some(text.clone())),
+            SearchPathEdit::Keep => (self.rpath, self.runpath),
+            SearchPathEdit::Remove => (None, None),
+            SearchPathEdit::Rpath(text) => (Some(text.clone()), None),
+            SearchPathEdit::Runpath(text) => (None, Some(text.clone())),
         };
         self
     }
@@ -351,9 +351,9 @@ mod tests {
     use crate::tree::{Excludes, Known, MachineLibraries, MachineLibrary};
     use crate::verdict::Judging;
     use rock_bytes::ReadAt;
-    use rock_codeobj::Inventory;
+    use rock_codeobj::CodeInventory;
     use rock_compat::policy::{Family, Policies};
-    use rock_elf::{Class, Endian, Format, Header, VersionNeed, machine};
+    use rock_elf::{ElfClass, ElfFormat, ElfHeader, Endianness, VersionNeed, machine};
     use rock_names::Arch;
     use rock_wheel::{MemberOptions, ZipWriter};
 
@@ -362,10 +362,10 @@ mod tests {
 
     fn library(needed: &[&str], runpath: Option<&str>) -> Library {
         Library {
-            header: Header {
-                format: Format {
-                    class: Class::Elf64,
-                    endian: Endian::Little,
+            header: ElfHeader {
+                format: ElfFormat {
+                    class: ElfClass::Elf64,
+                    endianness: Endianness::Little,
                 },
                 os_abi: 0,
                 abi_version: 0,
@@ -376,7 +376,7 @@ mod tests {
                 segment_count: 1,
                 sections_offset: 0,
                 section_count: 0,
-                names_section: 0,
+                name_section_index: 0,
             },
             interpreter: None,
             soname: None,
@@ -404,7 +404,7 @@ mod tests {
             size_bytes: 3,
             crc32: crc32fast::hash(b"elf"),
             kind: FileKind::Library(Box::new(library)),
-            inventory: Inventory::default(),
+            inventory: CodeInventory::default(),
             layout_faults: Vec::new(),
             is_vouched: false,
         }

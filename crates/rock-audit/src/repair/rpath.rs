@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::library::Library;
 use crate::search::{Entry, Folder, installed, is_data};
 use crate::tree::Excludes;
-use rock_elf::SearchPath;
+use rock_elf::SearchPathEdit;
 use rock_names::WheelName;
 
 /// A program below `NAME.data/scripts`, which is installed nobody knows where: the path in the
@@ -82,11 +82,11 @@ fn allows(allowed: &Excludes, entry: &str) -> bool {
 }
 
 /// The search path without entries from the root that are not allowed, relative and empty ones.
-pub(super) fn mended(library: &Library, allowed: &Excludes) -> SearchPath {
+pub(super) fn mended(library: &Library, allowed: &Excludes) -> SearchPathEdit {
     let (text, is_runpath) = match (&library.runpath, &library.rpath) {
         (Some(text), _) => (text, true),
         (None, Some(text)) => (text, false),
-        (None, None) => return SearchPath::Keep,
+        (None, None) => return SearchPathEdit::Keep,
     };
     let is_from_here = |entry: &str| matches!(Entry::read(entry), Entry::Origin(_));
     let kept: Vec<&str> = text
@@ -95,10 +95,10 @@ pub(super) fn mended(library: &Library, allowed: &Excludes) -> SearchPath {
         .collect();
     let mended = kept.join(":");
     match (mended.is_empty(), is_runpath) {
-        _ if mended == *text => SearchPath::Keep,
-        (true, _) => SearchPath::Clear,
-        (false, true) => SearchPath::Runpath(mended),
-        (false, false) => SearchPath::Rpath(mended),
+        _ if mended == *text => SearchPathEdit::Keep,
+        (true, _) => SearchPathEdit::Remove,
+        (false, true) => SearchPathEdit::Runpath(mended),
+        (false, false) => SearchPathEdit::Rpath(mended),
     }
 }
 

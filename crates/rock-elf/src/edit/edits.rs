@@ -1,49 +1,49 @@
-//! What may be changed in a file.
+//! The edits of one file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::ElfError;
 
-/// Changes to the dynamic entries of one file, collected first and made at once.
+/// Changes to the dynamic section of one file, applied together by [`edit`](super::edit).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ElfEdits {
-    /// The name that the library is to have; `None` leaves it as it is.
+    /// New SONAME; `None` keeps the current one.
     pub soname: Option<String>,
-    /// Needed libraries that get another name, by the name that they have. The versions that are
-    /// needed of them follow.
+    /// New names of NEEDED libraries, keyed by the current name. Version needs are renamed, too.
     pub rename_needed: BTreeMap<String, String>,
-    /// Needed libraries that are needed no longer. It has precedence over a rename.
+    /// NEEDED libraries to remove. This takes precedence over
+    /// [`rename_needed`](Self::rename_needed).
     pub remove_needed: BTreeSet<String>,
-    /// What becomes of the search path.
-    pub rpath: SearchPath,
+    /// Change of RPATH and RUNPATH.
+    pub rpath: SearchPathEdit,
 }
 
-/// What becomes of RPATH and RUNPATH.
+/// A change of the search path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum SearchPath {
-    /// Both stay as they are.
+pub enum SearchPathEdit {
+    /// Keep RPATH and RUNPATH.
     #[default]
     Keep,
-    /// The file has neither.
-    Clear,
-    /// The file has this RPATH and no RUNPATH; `LD_LIBRARY_PATH` cannot override it.
+    /// Remove RPATH and RUNPATH.
+    Remove,
+    /// Set RPATH and remove RUNPATH; `LD_LIBRARY_PATH` cannot override it.
     Rpath(String),
-    /// The file has this RUNPATH and no RPATH.
+    /// Set RUNPATH and remove RPATH.
     Runpath(String),
 }
 
-impl SearchPath {
-    /// The text that is set, if one is.
+impl SearchPathEdit {
+    /// Returns the new search path, if one is set.
     pub fn text(&self) -> Option<&str> {
         match self {
-            Self::Keep | Self::Clear => None,
+            Self::Keep | Self::Remove => None,
             Self::Rpath(text) | Self::Runpath(text) => Some(text),
         }
     }
 }
 
 impl ElfEdits {
-    /// Refuses texts that a table of strings cannot hold: empty ones, and those with a zero byte.
+    /// Rejects strings that are empty or contain a zero byte.
     pub(super) fn check(&self) -> Result<(), ElfError> {
         let texts = self
             .soname
@@ -52,7 +52,7 @@ impl ElfEdits {
             .map(String::as_str);
         for text in texts.chain(self.rpath.text()) {
             if text.is_empty() || text.contains('\0') {
-                return Err(ElfError::refused(format!(
+                return Err(ElfError::not_editable(format!(
                     "{text:?} can be no name and no search path"
                 )));
             }

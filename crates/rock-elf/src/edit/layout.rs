@@ -1,65 +1,64 @@
-//! Where changed tables find room.
+//! The places of changed tables in the file and in memory.
 
 use super::super::limits::MAX_EDIT_PADDING_BYTES;
-use super::super::{DynamicEntry, Elf, ElfError, Segment, segment_flag, segment_type, tag};
-use super::change::{Change, is_program};
-use super::{Names, apart, marker, pointers, room};
-use crate::{Class, Header, Patch, verify::largest_page};
+use super::super::{DynamicEntry, Elf, ElfError, ProgramHeader, segment_flag, segment_type, tag};
+use super::edit_plan::{EditPlan, is_program};
+use super::{StringTableBuilder, marker, phdr_growth, pinned_tables, table_references};
+use crate::{ElfClass, ElfHeader, ElfPatch, verify::max_page_size};
 use rock_bytes::ReadAt;
 
-/// Entries that a dynamic table has left when it is moved. GNU ld leaves as many (binutils,
+/// Spare entries of a dynamic section that is moved. GNU ld leaves the same number (binutils,
 /// `--spare-dynamic-tags`).
 const SPARE_ENTRIES: usize = 5;
-/// Program headers that a table has left when it is moved.
+/// Spare entries of program headers that are moved.
 const SPARE_HEADERS: usize = 4;
-/// What is appended begins at offsets and addresses that are multiples of it.
-const ALIGN: u64 = 16;
-/// Pages are at least as large on all machines that wheels are made for, and exactly as large on
-/// x86.
-const LEAST_PAGE: u64 = 4096;
+/// Alignment of appended tables, in bytes.
+const TABLE_ALIGNMENT: u64 = 16;
+/// Minimum page size in bytes on all machines that wheels exist for; the page size on x86.
+const MIN_PAGE_SIZE: u64 = 4096;
 
-/// A stretch of a file and of memory.
+/// A range of a file and the address at which it is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct MappedRange {
     pub(super) offset: u64,
     pub(super) address: u64,
     pub(super) size: u64,
 }
 
-/// Where the tables of the edited file lie.
+/// The places of the tables in the edited file, and the appended bytes.
 #[derive(Debug, Default)]
-struct Layout {
-    strings: Option<Place>,
-    dynamic: Option<Place>,
-    headers: Option<Place>,
-    segments: Vec<Segment>,
+struct EditLayout {
+    strings: Option<MappedRange>,
+    dynamic: Option<MappedRange>,
+    headers: Option<MappedRange>,
+    segments: Vec<ProgramHeader>,
     tail_offset: u64,
     tail: Vec<u8>,
 }
 
-/// The patch that makes a change: in place where there is room, otherwise in a read-only segment
-/// that ends the file, otherwise in segments that are added.
+/// Returns the patch for a plan: in place if possible, otherwise in a read-only segment at the end
+/// of the file, otherwise in new segments.
 pub(super) fn lay_out(
     elf: &Elf,
     source: &dyn ReadAt,
-    change: &Change,
-    names: &Names,
-) -> Result<Patch, ElfError> {
-    let mut layout = Layout {
+    plan: &EditPlan,
+    names: &StringTableBuilder,
+) -> Result<ElfPatch, ElfError> {
+    let mut layout = EditLayout {
         segments: elf.segments().to_vec(),
-        ..Layout::default()
+        ..EditLayout::default()
     };
-    match trailing(elf).filter(|_| !change.moves) {
-        _ if !names.has_grown() && !change.moves => {}
-        Some(index) => layout.extend(elf, names, index)?,
-        None => layout.add(elf, source, change, names)?,
+    match extensible_segment(elf).filter(|_| !plan.moves_dynamic_section) {
+        _ if !names.has_grown() && !plan.moves_dynamic_section => {}
+        Some(index) => layout.extend_segment(elf, names, index)?,
+        None => layout.add_segments(elf, source, plan, names)?,
     }
-    layout.write(elf, source, change)
+    layout.into_patch(elf, source, plan)
 }
 
-/// The read-only segment that ends the file and has the highest addresses.
-fn trailing(elf: &Elf) -> Option<usize> {
-    let top = elf.loads().map(Segment::memory_end).max()?;
+/// Returns the index of a read-only segment that ends the file and has the highest addresses.
+fn extensible_segment(elf: &Elf) -> Option<usize> {
+    let top = elf.load_segments().map(ProgramHeader::memory_end).max()?;
     elf.segments().iter().position(|segment| {
         segment.is_load()
             && segment.flags == segment_flag::READ
@@ -70,49 +69,49 @@ fn trailing(elf: &Elf) -> Option<usize> {
     })
 }
 
-fn refused_room() -> ElfError {
-    ElfError::refused("its addresses leave no room")
+fn no_address_space() -> ElfError {
+    ElfError::not_editable("its addresses leave no room")
 }
 
-/// The next multiple of a power of two.
+/// Returns the next multiple of `align`, a power of two.
 fn align_up(value: u64, align: u64) -> Result<u64, ElfError> {
     value
         .checked_next_multiple_of(align)
-        .ok_or_else(refused_room)
+        .ok_or_else(no_address_space)
 }
 
-/// Addresses and offsets of 32-bit files end at 4 GiB.
-fn check_end(elf: &Elf, end: Option<u64>) -> Result<u64, ElfError> {
-    let most = if elf.header().format.class == Class::Elf32 {
+/// Rejects addresses and offsets that the class of the file cannot represent.
+fn check_address_limit(elf: &Elf, end: Option<u64>) -> Result<u64, ElfError> {
+    let most = if elf.header().format.class == ElfClass::Elf32 {
         u64::from(u32::MAX)
     } else {
         i64::MAX as u64
     };
-    end.filter(|end| *end <= most).ok_or_else(refused_room)
+    end.filter(|end| *end <= most).ok_or_else(no_address_space)
 }
 
-/// Where segments go that are added: above all others, congruent to their offset.
-struct Cursor<'a> {
+/// Allocates new segments above all others, at addresses that are congruent to their offsets.
+struct SegmentAllocator<'a> {
     elf: &'a Elf,
-    /// The end of the file so far.
+    /// End of the file with the allocated segments.
     offset: u64,
-    /// The end of memory so far.
+    /// End of memory with the allocated segments.
     top: u64,
     align: u64,
-    /// The distance from offsets to addresses, where it must be that of the first segment: kernels
-    /// before 5.18 take `e_phoff` for the address of the program headers relative to it (Linux,
-    /// `fs/binfmt_elf.c`, `AT_PHDR`).
+    /// The difference between addresses and file offsets, if it must equal that of the first
+    /// segment: kernels before 5.18 compute the address of the program headers (`AT_PHDR`) from
+    /// `e_phoff` that way (Linux, `fs/binfmt_elf.c`).
     distance: Option<u64>,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> SegmentAllocator<'a> {
     fn new(elf: &'a Elf, moves_headers: bool) -> Result<Self, ElfError> {
-        let loads: Vec<&Segment> = elf.loads().collect();
+        let loads: Vec<&ProgramHeader> = elf.load_segments().collect();
         let Some(first) = loads.first() else {
-            return Err(ElfError::refused("no segment of it is loaded"));
+            return Err(ElfError::not_editable("no segment of it is loaded"));
         };
         if !loads.is_sorted_by(|one, next| one.address <= next.address) {
-            return Err(ElfError::refused(
+            return Err(ElfError::not_editable(
                 "its segments are not in the order of their addresses",
             ));
         }
@@ -121,18 +120,18 @@ impl<'a> Cursor<'a> {
             .map(|load| load.align)
             .max()
             .unwrap_or_default()
-            .max(LEAST_PAGE);
+            .max(MIN_PAGE_SIZE);
         if !align.is_power_of_two() {
-            return Err(ElfError::refused(format!(
+            return Err(ElfError::not_editable(format!(
                 "a segment is aligned to {align:#x}"
             )));
         }
         let distance = first.address.wrapping_sub(first.offset);
         let exact = moves_headers && is_program(elf);
         if exact && distance % align != 0 {
-            align = first.align.max(LEAST_PAGE);
+            align = first.align.max(MIN_PAGE_SIZE);
             if !align.is_power_of_two() || distance % align != 0 {
-                return Err(ElfError::refused("its first segment is not aligned"));
+                return Err(ElfError::not_editable("its first segment is not aligned"));
             }
         }
         let top = loads
@@ -149,15 +148,16 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// The next segment. Where it holds the program headers, it begins on a page of the file of its
-    /// own: without a `PT_PHDR`, glibc takes the first segment for theirs whose pages, not bytes,
-    /// reach so far (`elf/dl-load.h`, `_dl_postprocess_loadcmd`), and finds the zeros of that
-    /// segment.
-    fn next(&mut self, size: u64, holds_headers: bool) -> Result<Place, ElfError> {
+    /// Allocates a segment of `size` bytes.
+    ///
+    /// A segment with the program headers starts on its own page of the file: without a `PT_PHDR`,
+    /// glibc uses the first segment whose pages, not bytes, cover them (`elf/dl-load.h`,
+    /// `_dl_postprocess_loadcmd`), and would read the zeros of another segment.
+    fn allocate(&mut self, size: u64, holds_headers: bool) -> Result<MappedRange, ElfError> {
         let start = if holds_headers {
-            largest_page(self.elf).min(self.align)
+            max_page_size(self.elf).min(self.align)
         } else {
-            ALIGN
+            TABLE_ALIGNMENT
         };
         let (mut address, mut offset) = (
             align_up(self.top, self.align)?,
@@ -167,56 +167,61 @@ impl<'a> Cursor<'a> {
             Some(distance) => {
                 let there = address.wrapping_sub(distance);
                 let more = align_up(offset.saturating_sub(there), self.align)?;
-                address = address.checked_add(more).ok_or_else(refused_room)?;
-                offset = there.checked_add(more).ok_or_else(refused_room)?;
+                address = address.checked_add(more).ok_or_else(no_address_space)?;
+                offset = there.checked_add(more).ok_or_else(no_address_space)?;
             }
             None => {
                 address = address
                     .checked_add(offset % self.align)
-                    .ok_or_else(refused_room)?;
+                    .ok_or_else(no_address_space)?;
             }
         }
-        self.top = check_end(self.elf, address.checked_add(size))?;
-        self.offset = check_end(self.elf, offset.checked_add(size))?;
-        Ok(Place {
+        self.top = check_address_limit(self.elf, address.checked_add(size))?;
+        self.offset = check_address_limit(self.elf, offset.checked_add(size))?;
+        Ok(MappedRange {
             offset,
             address,
             size,
         })
     }
 
-    /// The program header of a segment.
-    fn segment(&self, place: Place, flags: u32) -> Segment {
-        Segment {
+    /// Returns the program header of an allocated segment.
+    fn load_header(&self, range: MappedRange, flags: u32) -> ProgramHeader {
+        ProgramHeader {
             kind: segment_type::LOAD,
             flags,
-            offset: place.offset,
-            address: place.address,
-            physical: place.address,
-            file_size: place.size,
-            memory_size: place.size,
+            offset: range.offset,
+            address: range.address,
+            physical_address: range.address,
+            file_size: range.size,
+            memory_size: range.size,
             align: self.align,
         }
     }
 }
 
-impl Layout {
-    /// Grows the segment that ends the file by the names.
-    fn extend(&mut self, elf: &Elf, names: &Names, index: usize) -> Result<(), ElfError> {
+impl EditLayout {
+    /// Extends the segment at the end of the file by the new strings.
+    fn extend_segment(
+        &mut self,
+        elf: &Elf,
+        names: &StringTableBuilder,
+        index: usize,
+    ) -> Result<(), ElfError> {
         let (mut segment, end) = (self.segments[index], elf.size_bytes());
         let strings = elf
-            .value(tag::STRTAB)
+            .dynamic_value(tag::STRTAB)
             .and_then(|address| Some((address, elf.file_offset(address)?)));
         let all = names.bytes().len() as u64;
         let old = all - names.added().len() as u64;
         self.tail_offset = end;
         match strings {
-            // They end the file already.
+            // The string table already ends the file.
             Some((address, offset))
                 if segment.file_offset(address).is_some()
                     && offset.checked_add(old) == Some(end) =>
             {
-                self.strings = Some(Place {
+                self.strings = Some(MappedRange {
                     offset,
                     address,
                     size: all,
@@ -224,95 +229,96 @@ impl Layout {
                 self.tail = names.added().to_vec();
             }
             _ => {
-                let offset = align_up(end, ALIGN)?;
+                let offset = align_up(end, TABLE_ALIGNMENT)?;
                 let address = segment
                     .address
                     .checked_add(offset - segment.offset)
-                    .ok_or_else(refused_room)?;
-                self.strings = Some(Place {
+                    .ok_or_else(no_address_space)?;
+                self.strings = Some(MappedRange {
                     offset,
                     address,
                     size: all,
                 });
-                self.fill(offset, names.bytes());
+                self.write_tail(offset, names.bytes());
             }
         }
         segment.file_size = end + self.tail.len() as u64 - segment.offset;
         segment.memory_size = segment.file_size;
-        check_end(elf, Some(segment.memory_end()))?;
-        check_end(elf, Some(segment.file_end()))?;
+        check_address_limit(elf, Some(segment.memory_end()))?;
+        check_address_limit(elf, Some(segment.file_end()))?;
         self.segments[index] = segment;
         Ok(())
     }
 
-    /// Adds a read-only segment for names and program headers, and before it a writable one for
-    /// dynamic entries if they must move: the loader writes into them.
-    fn add(
+    /// Adds a read-only segment for strings and program headers, preceded by a writable one for the
+    /// dynamic section if that moves: the dynamic linker writes into it.
+    fn add_segments(
         &mut self,
         elf: &Elf,
         source: &dyn ReadAt,
-        change: &Change,
-        names: &Names,
+        plan: &EditPlan,
+        names: &StringTableBuilder,
     ) -> Result<(), ElfError> {
         let format = elf.header().format;
-        let moved = usize::from(change.moves);
-        let in_place = room::holds(elf, source, moved + usize::from(names.has_grown()))?;
-        let mut cursor = Cursor::new(elf, !in_place)?;
+        let moved = usize::from(plan.moves_dynamic_section);
+        let in_place =
+            phdr_growth::has_capacity(elf, source, moved + usize::from(names.has_grown()))?;
+        let mut allocator = SegmentAllocator::new(elf, !in_place)?;
         let mut added = Vec::new();
-        if change.moves {
-            let slots = (change.entries.len() + 1 + SPARE_ENTRIES) as u64;
-            let place = cursor.next(slots * 2 * format.word_bytes() as u64, false)?;
-            self.dynamic = Some(place);
-            added.push(cursor.segment(place, segment_flag::READ | segment_flag::WRITE));
+        if plan.moves_dynamic_section {
+            let slots = (plan.entries.len() + 1 + SPARE_ENTRIES) as u64;
+            let range = allocator.allocate(slots * 2 * format.word_bytes() as u64, false)?;
+            self.dynamic = Some(range);
+            added.push(allocator.load_header(range, segment_flag::READ | segment_flag::WRITE));
         }
         if names.has_grown() || !in_place {
             let count = elf.segments().len() + moved + 1;
             let capacity = if in_place { 0 } else { count + SPARE_HEADERS };
-            let table = capacity * Segment::bytes(format.class);
-            let start = (marker::BYTES + table) as u64;
+            let table = capacity * ProgramHeader::header_size(format.class);
+            let start = (marker::MARKER_BYTES + table) as u64;
             let length = if names.has_grown() {
                 names.bytes().len() as u64
             } else {
                 0
             };
-            let place = cursor.next(start + length, !in_place)?;
-            let part = |from: u64, size: u64| Place {
-                offset: place.offset + from,
-                address: place.address + from,
+            let range = allocator.allocate(start + length, !in_place)?;
+            let part = |from: u64, size: u64| MappedRange {
+                offset: range.offset + from,
+                address: range.address + from,
                 size,
             };
             if !in_place {
-                let size = count * Segment::bytes(format.class);
-                self.headers = Some(part(marker::BYTES as u64, size as u64));
+                let size = count * ProgramHeader::header_size(format.class);
+                self.headers = Some(part(marker::MARKER_BYTES as u64, size as u64));
             }
-            added.push(cursor.segment(place, segment_flag::READ));
-            self.tail_offset = self.dynamic.map_or(place.offset, |dynamic| dynamic.offset);
+            added.push(allocator.load_header(range, segment_flag::READ));
+            self.tail_offset = self.dynamic.map_or(range.offset, |dynamic| dynamic.offset);
             let padding = self
                 .tail_offset
                 .saturating_sub(elf.size_bytes())
-                .max(place.offset - self.tail_offset);
+                .max(range.offset - self.tail_offset);
             if padding > MAX_EDIT_PADDING_BYTES {
-                return Err(ElfError::refused(format!(
+                return Err(ElfError::not_editable(format!(
                     "{padding} bytes of zeros would have to be added"
                 )));
             }
-            self.fill(
-                place.offset,
-                &marker::bytes(format, u32::try_from(capacity).unwrap_or_default()),
+            self.write_tail(
+                range.offset,
+                &marker::marker_bytes(format, u32::try_from(capacity).unwrap_or_default()),
             );
-            self.fill(place.offset + start - 1, &[0]);
+            self.write_tail(range.offset + start - 1, &[0]);
             if names.has_grown() {
                 self.strings = Some(part(start, length));
-                self.fill(place.offset + start, names.bytes());
+                self.write_tail(range.offset + start, names.bytes());
             }
         } else if let Some(dynamic) = self.dynamic {
             self.tail_offset = dynamic.offset;
         }
-        self.insert(elf, &added)
+        self.insert_headers(elf, &added)
     }
 
-    /// Puts segments behind the last one that is loaded, over as many unused entries as there are.
-    fn insert(&mut self, elf: &Elf, added: &[Segment]) -> Result<(), ElfError> {
+    /// Inserts program headers after the last `PT_LOAD`, replacing unused ones.
+    fn insert_headers(&mut self, elf: &Elf, added: &[ProgramHeader]) -> Result<(), ElfError> {
         for _ in added {
             let unused = self
                 .segments
@@ -325,13 +331,13 @@ impl Layout {
         let last = self
             .segments
             .iter()
-            .rposition(Segment::is_load)
+            .rposition(ProgramHeader::is_load)
             .map_or(0, |last| last + 1);
         self.segments.splice(last..last, added.iter().copied());
-        let size = Segment::bytes(elf.header().format.class) * self.segments.len();
-        // Numbers from 0xffff on have another form (gABI, `PN_XNUM`).
+        let size = ProgramHeader::header_size(elf.header().format.class) * self.segments.len();
+        // 0xffff marks a number in another place (gABI, `PN_XNUM`).
         if self.segments.len() >= usize::from(u16::MAX) {
-            return Err(ElfError::refused("it has too many segments"));
+            return Err(ElfError::not_editable("it has too many segments"));
         }
         if let Some(headers) = &mut self.headers {
             headers.size = size as u64;
@@ -339,43 +345,48 @@ impl Layout {
         let moved = self.headers;
         for segment in &mut self.segments {
             match (segment.kind, moved, self.dynamic) {
-                (segment_type::PHDR, Some(place), _) => put(segment, place),
+                (segment_type::PHDR, Some(range), _) => set_range(segment, range),
                 (segment_type::PHDR, None, _) => {
                     segment.file_size = segment.file_size.max(size as u64);
                     segment.memory_size = segment.memory_size.max(size as u64);
                 }
-                (segment_type::DYNAMIC, _, Some(place)) => put(segment, place),
+                (segment_type::DYNAMIC, _, Some(range)) => set_range(segment, range),
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// Writes into the tail.
-    fn fill(&mut self, offset: u64, bytes: &[u8]) {
+    /// Writes bytes into the appended part of the file.
+    fn write_tail(&mut self, offset: u64, bytes: &[u8]) {
         let start = usize::try_from(offset - self.tail_offset).unwrap_or(usize::MAX);
         let end = start.saturating_add(bytes.len());
         self.tail.resize(self.tail.len().max(end), 0);
         self.tail[start..end].copy_from_slice(bytes);
     }
 
-    fn write(mut self, elf: &Elf, source: &dyn ReadAt, change: &Change) -> Result<Patch, ElfError> {
-        let mut patch = Patch::unchanged(elf.size_bytes());
-        self.write_dynamic(elf, source, change, &mut patch)?;
+    fn into_patch(
+        mut self,
+        elf: &Elf,
+        source: &dyn ReadAt,
+        plan: &EditPlan,
+    ) -> Result<ElfPatch, ElfError> {
+        let mut patch = ElfPatch::unchanged(elf.size_bytes());
+        self.write_dynamic(elf, source, plan, &mut patch)?;
         self.write_headers(elf, source, &mut patch)?;
-        pointers::update_sections(elf, source, self.strings, self.dynamic, &mut patch)?;
-        apart::check_versions(elf, source, &patch)?;
+        table_references::update_sections(elf, source, self.strings, self.dynamic, &mut patch)?;
+        pinned_tables::check_versions(elf, source, &patch)?;
         let format = elf.header().format;
-        for (offset, name) in &change.version_files {
+        for (offset, name) in &plan.version_need_names {
             let mut bytes = [0; 4];
             format.put_u32(&mut bytes, 0, *name);
             overwrite(source, &mut patch, *offset, &bytes)?;
         }
-        apart::check(elf, source, &patch)?;
-        pointers::update_symbols(elf, source, self.dynamic, &mut patch)?;
+        pinned_tables::check(elf, source, &patch)?;
+        table_references::update_symbols(elf, source, self.dynamic, &mut patch)?;
         patch.append(self.tail_offset, self.tail);
-        if !patch.is_sound() {
-            return Err(ElfError::refused("its tables overlap"));
+        if !patch.is_consistent() {
+            return Err(ElfError::not_editable("its tables overlap"));
         }
         Ok(patch)
     }
@@ -384,30 +395,30 @@ impl Layout {
         &mut self,
         elf: &Elf,
         source: &dyn ReadAt,
-        change: &Change,
-        patch: &mut Patch,
+        plan: &EditPlan,
+        patch: &mut ElfPatch,
     ) -> Result<(), ElfError> {
         let (format, word) = (elf.header().format, elf.header().format.word_bytes());
         let Some(segment) = elf.segment(segment_type::DYNAMIC) else {
-            return Err(ElfError::refused("it has no dynamic table"));
+            return Err(ElfError::not_editable("it has no dynamic table"));
         };
         let size = self
             .dynamic
-            .map_or(elf.dynamic_slots() * 2 * word as u64, |place| place.size);
+            .map_or(elf.dynamic_slots() * 2 * word as u64, |range| range.size);
         let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
-        for (index, entry) in change.entries.iter().enumerate() {
-            let value = self.value(entry);
+        for (index, entry) in plan.entries.iter().enumerate() {
+            let value = self.new_value(entry);
             format.put_word(&mut bytes, index * 2 * word, entry.tag);
             format.put_word(&mut bytes, index * 2 * word + word, value);
         }
         match self.dynamic {
-            Some(place) => self.fill(place.offset, &bytes),
+            Some(range) => self.write_tail(range.offset, &bytes),
             None => overwrite(source, patch, segment.offset, &bytes)?,
         }
         Ok(())
     }
 
-    fn value(&self, entry: &DynamicEntry) -> u64 {
+    fn new_value(&self, entry: &DynamicEntry) -> u64 {
         match (entry.tag, self.strings) {
             (tag::STRTAB, Some(strings)) => strings.address,
             (tag::STRSZ, Some(strings)) => strings.size,
@@ -415,12 +426,12 @@ impl Layout {
         }
     }
 
-    /// The program headers, and where the file header says that they are.
+    /// Writes the program headers, and their place into the ELF header.
     fn write_headers(
         &mut self,
         elf: &Elf,
         source: &dyn ReadAt,
-        patch: &mut Patch,
+        patch: &mut ElfPatch,
     ) -> Result<(), ElfError> {
         let header = elf.header();
         let table: Vec<u8> = self
@@ -429,41 +440,41 @@ impl Layout {
             .flat_map(|segment| segment.to_bytes(header.format))
             .collect();
         match self.headers {
-            Some(place) => self.fill(place.offset, &table),
+            Some(range) => self.write_tail(range.offset, &table),
             None => overwrite(source, patch, header.segments_offset, &table)?,
         }
-        let mut bytes = vec![0; Header::bytes(header.format.class)];
+        let mut bytes = vec![0; ElfHeader::size(header.format.class)];
         source
             .read_exact_at(&mut bytes, 0)
-            .map_err(ElfError::reading("the file header", 0))?;
+            .map_err(ElfError::from_read("the file header", 0))?;
         let old = bytes.clone();
         let count = u16::try_from(self.segments.len()).unwrap_or(u16::MAX);
         let start = self
             .headers
-            .map_or(header.segments_offset, |place| place.offset);
-        Header::put_segments(header.format, &mut bytes, start, count);
+            .map_or(header.segments_offset, |range| range.offset);
+        ElfHeader::write_program_header_table(header.format, &mut bytes, start, count);
         patch.replace(0, &old, &bytes);
         Ok(())
     }
 }
 
-fn put(segment: &mut Segment, place: Place) {
-    segment.offset = place.offset;
-    (segment.address, segment.physical) = (place.address, place.address);
-    (segment.file_size, segment.memory_size) = (place.size, place.size);
+fn set_range(segment: &mut ProgramHeader, range: MappedRange) {
+    segment.offset = range.offset;
+    (segment.address, segment.physical_address) = (range.address, range.address);
+    (segment.file_size, segment.memory_size) = (range.size, range.size);
 }
 
-/// Overwrites bytes of the file that differ.
+/// Overwrites the bytes at `offset` that differ.
 pub(super) fn overwrite(
     source: &dyn ReadAt,
-    patch: &mut Patch,
+    patch: &mut ElfPatch,
     offset: u64,
     new: &[u8],
 ) -> Result<(), ElfError> {
     let mut old = vec![0; new.len()];
     source
         .read_exact_at(&mut old, offset)
-        .map_err(ElfError::reading("a table that is to be changed", offset))?;
+        .map_err(ElfError::from_read("a table that is to be changed", offset))?;
     patch.replace(offset, &old, new);
     Ok(())
 }

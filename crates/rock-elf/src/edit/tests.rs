@@ -1,18 +1,18 @@
-//! Edits of files made by hand, of every class and byte order. Real files are edited and loaded in
-//! `tests/it`.
+//! Tests of edits with samples of each class and byte order. `tests/it` edits and loads real files.
 
 use std::collections::BTreeMap;
 
 use super::super::limits::{MAX_EDIT_PADDING_BYTES, MAX_GUARDED_VERSIONS};
-use super::super::sample::{self, Headers, Sample, library, program};
+use super::super::sample::{self, ElfSample, HeaderPlacement, library, program};
 use super::super::{
-    DynamicEntry, Elf, ElfError, Patch, Patched, Segment, machine, section_type, segment_flag,
+    DynamicEntry, Elf, ElfError, ElfPatch, PatchedFile, ProgramHeader, machine, section_type,
+    segment_flag,
 };
 use super::super::{segment_type, tag, verify};
-use super::{ElfEdits, SearchPath, apart, edit, marker};
+use super::{ElfEdits, SearchPathEdit, edit, marker, pinned_tables};
 use rock_bytes::ReadAt;
 
-/// Everything at once, with texts that no file has.
+/// Returns edits of all kinds, with strings that no sample contains.
 fn edits() -> ElfEdits {
     ElfEdits {
         soname: Some("libsample-0123abcd.so".to_owned()),
@@ -20,30 +20,35 @@ fn edits() -> ElfEdits {
             "libfoo.so.1".to_owned(),
             "libfoo-89abcdef.so.1".to_owned(),
         )]),
-        rpath: SearchPath::Rpath("$ORIGIN/../sample.libs".to_owned()),
+        rpath: SearchPathEdit::Rpath("$ORIGIN/../sample.libs".to_owned()),
         ..ElfEdits::default()
     }
 }
 
 fn rpath(text: &str) -> ElfEdits {
     ElfEdits {
-        rpath: SearchPath::Rpath(text.to_owned()),
+        rpath: SearchPathEdit::Rpath(text.to_owned()),
         ..ElfEdits::default()
     }
 }
 
 fn texts(source: &dyn ReadAt, tag: u64) -> Vec<String> {
     let elf = Elf::read(source).unwrap();
-    elf.texts(&elf.strings(source).unwrap(), tag).unwrap()
+    elf.dynamic_strings(&elf.string_table(source).unwrap(), tag)
+        .unwrap()
 }
 
-fn loads(source: &dyn ReadAt) -> Vec<Segment> {
-    Elf::read(source).unwrap().loads().copied().collect()
+fn loads(source: &dyn ReadAt) -> Vec<ProgramHeader> {
+    Elf::read(source)
+        .unwrap()
+        .load_segments()
+        .copied()
+        .collect()
 }
 
-/// What must hold of every edited file, whatever the edit was.
-fn check(source: &dyn ReadAt, patch: &Patch) {
-    let patched = Patched::new(source, patch);
+/// Asserts what holds for every edited file.
+fn check(source: &dyn ReadAt, patch: &ElfPatch) {
+    let patched = PatchedFile::new(source, patch);
     assert_eq!(verify(&patched), []);
     let (before, after) = (Elf::read(source).unwrap(), Elf::read(&patched).unwrap());
     assert_eq!(
@@ -51,29 +56,29 @@ fn check(source: &dyn ReadAt, patch: &Patch) {
         before.symbols(source).unwrap()
     );
     let names = |elf: &Elf, source: &dyn ReadAt| {
-        let strings = elf.strings(source).unwrap();
+        let strings = elf.string_table(source).unwrap();
         let symbols = elf.symbols(source).unwrap();
         symbols
             .iter()
-            .map(|symbol| strings.text(symbol.name.into()).unwrap().to_owned())
+            .map(|symbol| strings.get(symbol.name.into()).unwrap().to_owned())
             .collect::<Vec<_>>()
     };
     assert_eq!(names(&after, &patched), names(&before, source));
     let paths = [tag::RPATH, tag::RUNPATH].map(|tag| texts(&patched, tag).len());
     assert!(paths.iter().sum::<usize>() <= 1);
     let pages = [
-        before.loads().next().unwrap(),
-        after.loads().next().unwrap(),
+        before.load_segments().next().unwrap(),
+        after.load_segments().next().unwrap(),
     ]
     .map(|load| (load.address, load.flags));
     assert_eq!(pages[0], pages[1], "the first segment");
 
-    // Every byte that was loaded is where it was, but for the tables that edits are about.
+    // Loaded bytes did not move or change, except in the edited tables.
     let dynamic = before.segment(segment_type::DYNAMIC).unwrap();
     let table = before.header().segments_offset;
-    let room = 8 * Segment::bytes(before.header().format.class) as u64;
+    let room = 8 * ProgramHeader::header_size(before.header().format.class) as u64;
     let versions = before
-        .value(tag::VERNEED)
+        .dynamic_value(tag::VERNEED)
         .and_then(|at| before.file_offset(at))
         .unwrap();
     for (offset, bytes) in patch
@@ -86,7 +91,8 @@ fn check(source: &dyn ReadAt, patch: &Patch) {
         let allowed = within(0, 64)
             || within(
                 table,
-                (before.segments().len() * Segment::bytes(before.header().format.class)) as u64
+                (before.segments().len() * ProgramHeader::header_size(before.header().format.class))
+                    as u64
                     + room,
             )
             || within(dynamic.offset, dynamic.file_size)
@@ -103,13 +109,13 @@ fn check(source: &dyn ReadAt, patch: &Patch) {
     assert!(at >= source.size_bytes() || tail.is_empty());
 }
 
-/// Edits a sample as [`edits`] say, and twice more on top.
-fn full(sample: &Sample) {
+/// Applies [`edits`] to a sample, then two more edits to the result.
+fn full(sample: &ElfSample) {
     let source = sample.build();
     assert_eq!(verify(&source), [], "{sample:?}");
     let patch = edit(&source, &edits()).unwrap();
     check(&source, &patch);
-    let once = Patched::new(&source, &patch);
+    let once = PatchedFile::new(&source, &patch);
     assert_eq!(
         texts(&once, tag::NEEDED),
         ["libc.so.6", "libfoo-89abcdef.so.1"]
@@ -121,7 +127,7 @@ fn full(sample: &Sample) {
     );
     let elf = Elf::read(&once).unwrap();
     let needs = elf
-        .version_needs(&once, &elf.strings(&once).unwrap())
+        .version_needs(&once, &elf.string_table(&once).unwrap())
         .unwrap();
     let needs: Vec<_> = needs
         .iter()
@@ -148,7 +154,8 @@ fn full(sample: &Sample) {
         };
         assert_eq!(
             place(".dynstr"),
-            elf.value(tag::STRTAB).zip(elf.value(tag::STRSZ))
+            elf.dynamic_value(tag::STRTAB)
+                .zip(elf.dynamic_value(tag::STRSZ))
         );
         let dynamic = elf.segment(segment_type::DYNAMIC).unwrap();
         assert_eq!(
@@ -167,7 +174,7 @@ fn full(sample: &Sample) {
     };
     let patch = edit(&once, &more).unwrap();
     check(&once, &patch);
-    let twice = Patched::new(&once, &patch);
+    let twice = PatchedFile::new(&once, &patch);
     assert_eq!(
         texts(&twice, tag::RPATH),
         ["$ORIGIN:$ORIGIN/../another.libs"]
@@ -184,16 +191,16 @@ fn full(sample: &Sample) {
 fn every_class_and_byte_order_is_edited() {
     for sample in sample::all() {
         full(&sample);
-        full(&Sample {
+        full(&ElfSample {
             has_sections: false,
             ..sample.clone()
         });
-        full(&Sample {
+        full(&ElfSample {
             is_program: true,
             numbers: vec![(tag::DEBUG, 0)],
             ..sample.clone()
         });
-        full(&Sample {
+        full(&ElfSample {
             is_program: true,
             kind: 2,
             base: 0x40_0000,
@@ -211,12 +218,12 @@ fn dynamic_entries_find_room_wherever_there_is_some() {
             (1, vec![(tag::RELACOUNT, 3)]),
             (1, vec![]),
         ] {
-            full(&Sample {
+            full(&ElfSample {
                 nulls,
                 numbers: numbers.clone(),
                 ..sample.clone()
             });
-            full(&Sample {
+            full(&ElfSample {
                 nulls,
                 numbers,
                 is_program: true,
@@ -231,17 +238,17 @@ fn program_headers_at_the_end_are_edited_with_and_without_room() {
     for sample in sample::all() {
         for (spare, gap) in [(0, 0), (0, 0x20_0000), (1, 0), (3, 0x20_0000)] {
             for nulls in [1, 5] {
-                let sample = Sample {
-                    headers: Headers::AtEnd { spare, gap },
+                let sample = ElfSample {
+                    headers: HeaderPlacement::AtEnd { spare, gap },
                     nulls,
                     ..sample.clone()
                 };
                 full(&sample);
-                full(&Sample {
+                full(&ElfSample {
                     has_sections: false,
                     ..sample.clone()
                 });
-                full(&Sample {
+                full(&ElfSample {
                     is_program: true,
                     ..sample
                 });
@@ -252,7 +259,7 @@ fn program_headers_at_the_end_are_edited_with_and_without_room() {
 
 #[test]
 fn a_text_that_is_there_costs_no_byte() {
-    let source = Sample {
+    let source = ElfSample {
         texts: vec![
             (tag::SONAME, "libsample.so"),
             (tag::RUNPATH, "/opt:$ORIGIN"),
@@ -263,7 +270,7 @@ fn a_text_that_is_there_costs_no_byte() {
     let patch = edit(&source, &rpath("$ORIGIN")).unwrap();
     check(&source, &patch);
     assert!(patch.tail().1.is_empty());
-    let patched = Patched::new(&source, &patch);
+    let patched = PatchedFile::new(&source, &patch);
     assert_eq!(
         (texts(&patched, tag::RPATH), texts(&patched, tag::RUNPATH)),
         (vec!["$ORIGIN".to_owned()], vec![])
@@ -297,17 +304,17 @@ fn both_search_paths_become_one_or_none() {
         (tag::RPATH, "/b"),
         (tag::SONAME, "libsample.so"),
     ];
-    let source = Sample {
+    let source = ElfSample {
         texts: both,
         ..library()
     }
     .build();
     for (wanted, expected) in [
-        (SearchPath::Rpath("/a".to_owned()), ["/a", ""]),
-        (SearchPath::Runpath("/b".to_owned()), ["", "/b"]),
-        (SearchPath::Rpath("/c".to_owned()), ["/c", ""]),
-        (SearchPath::Clear, ["", ""]),
-        (SearchPath::Keep, ["/b", "/a"]),
+        (SearchPathEdit::Rpath("/a".to_owned()), ["/a", ""]),
+        (SearchPathEdit::Runpath("/b".to_owned()), ["", "/b"]),
+        (SearchPathEdit::Rpath("/c".to_owned()), ["/c", ""]),
+        (SearchPathEdit::Remove, ["", ""]),
+        (SearchPathEdit::Keep, ["/b", "/a"]),
     ] {
         let patch = edit(
             &source,
@@ -317,7 +324,7 @@ fn both_search_paths_become_one_or_none() {
             },
         )
         .unwrap();
-        let patched = Patched::new(&source, &patch);
+        let patched = PatchedFile::new(&source, &patch);
         assert_eq!(
             [tag::RPATH, tag::RUNPATH].map(|tag| texts(&patched, tag).join(" ")),
             expected
@@ -326,7 +333,7 @@ fn both_search_paths_become_one_or_none() {
         assert_eq!(verify(&patched), []);
     }
     let clear = ElfEdits {
-        rpath: SearchPath::Clear,
+        rpath: SearchPathEdit::Remove,
         ..ElfEdits::default()
     };
     assert!(
@@ -337,7 +344,7 @@ fn both_search_paths_become_one_or_none() {
 
 #[test]
 fn entries_that_are_removed_leave_no_hole() {
-    let source = Sample {
+    let source = ElfSample {
         needed: vec!["libc.so.6", "libpython3.12.so.1.0", "libfoo.so.1"],
         ..library()
     }
@@ -348,18 +355,21 @@ fn entries_that_are_removed_leave_no_hole() {
     };
     let patch = edit(&source, &edits).unwrap();
     check(&source, &patch);
-    let patched = Patched::new(&source, &patch);
+    let patched = PatchedFile::new(&source, &patch);
     assert_eq!(texts(&patched, tag::NEEDED), ["libc.so.6", "libfoo.so.1"]);
     let (before, after) = (Elf::read(&source).unwrap(), Elf::read(&patched).unwrap());
-    assert_eq!(after.dynamic().len() + 1, before.dynamic().len());
-    assert_eq!(after.dynamic()[2..], before.dynamic()[3..]);
+    assert_eq!(
+        after.dynamic_entries().len() + 1,
+        before.dynamic_entries().len()
+    );
+    assert_eq!(after.dynamic_entries()[2..], before.dynamic_entries()[3..]);
     assert!(patch.tail().1.is_empty());
 }
 
 #[test]
 fn an_entry_that_is_removed_makes_room_for_another() {
     let needed = vec!["libc.so.6", "libpython3.12.so.1.0", "libfoo.so.1"];
-    let source = Sample {
+    let source = ElfSample {
         needed,
         nulls: 1,
         texts: vec![],
@@ -373,7 +383,7 @@ fn an_entry_that_is_removed_makes_room_for_another() {
     let patch = edit(&source, &edits).unwrap();
     check(&source, &patch);
     assert_eq!(
-        loads(&Patched::new(&source, &patch)).len(),
+        loads(&PatchedFile::new(&source, &patch)).len(),
         3,
         "the dynamic table does not move"
     );
@@ -382,13 +392,13 @@ fn an_entry_that_is_removed_makes_room_for_another() {
 #[test]
 fn the_entry_for_debuggers_stays_in_programs_and_goes_in_libraries() {
     let numbers = vec![(tag::DEBUG, 0), (tag::RELACOUNT, 7)];
-    let library = Sample {
+    let library = ElfSample {
         numbers: numbers.clone(),
         nulls: 1,
         ..library()
     }
     .build();
-    let program = Sample {
+    let program = ElfSample {
         numbers,
         nulls: 1,
         ..program()
@@ -397,8 +407,8 @@ fn the_entry_for_debuggers_stays_in_programs_and_goes_in_libraries() {
     let has = |source: &dyn ReadAt| {
         let patch = edit(source, &rpath("$ORIGIN")).unwrap();
         check(source, &patch);
-        let elf = Elf::read(&Patched::new(source, &patch)).unwrap();
-        [tag::DEBUG, tag::RELACOUNT].map(|tag| elf.value(tag).is_some())
+        let elf = Elf::read(&PatchedFile::new(source, &patch)).unwrap();
+        [tag::DEBUG, tag::RELACOUNT].map(|tag| elf.dynamic_value(tag).is_some())
     };
     assert_eq!(has(&library), [false, true]);
     assert_eq!(has(&program), [true, false]);
@@ -407,19 +417,19 @@ fn the_entry_for_debuggers_stays_in_programs_and_goes_in_libraries() {
 #[test]
 fn a_dynamic_table_without_room_moves_and_all_that_names_it_follows() {
     for sample in sample::all() {
-        let source = Sample { nulls: 1, ..sample }.build();
+        let source = ElfSample { nulls: 1, ..sample }.build();
         let patch = edit(&source, &rpath("$ORIGIN")).unwrap();
         check(&source, &patch);
-        let patched = Patched::new(&source, &patch);
+        let patched = PatchedFile::new(&source, &patch);
         let elf = Elf::read(&patched).unwrap();
         let dynamic = elf.segment(segment_type::DYNAMIC).unwrap();
         let cover = elf
-            .loads()
+            .load_segments()
             .find(|load| load.file_offset(dynamic.address) == Some(dynamic.offset))
             .unwrap();
         assert_eq!(cover.flags, segment_flag::READ | segment_flag::WRITE);
         assert!(
-            elf.dynamic_slots() > elf.dynamic().len() as u64 + 3,
+            elf.dynamic_slots() > elf.dynamic_entries().len() as u64 + 3,
             "room for edits to come"
         );
         let sections = elf.sections(&patched).unwrap();
@@ -429,9 +439,9 @@ fn a_dynamic_table_without_room_moves_and_all_that_names_it_follows() {
             .unwrap();
         let mut bytes = vec![0; usize::try_from(symtab.size).unwrap()];
         patched.read_exact_at(&mut bytes, symtab.offset).unwrap();
-        let size = super::super::Symbol::bytes(elf.header().format.class);
+        let size = super::super::ElfSymbol::entry_size(elf.header().format.class);
         let value = |index: usize| {
-            super::super::Symbol::parse(elf.header().format, &bytes[index * size..]).value
+            super::super::ElfSymbol::parse(elf.header().format, &bytes[index * size..]).value
         };
         assert_eq!(value(2), dynamic.address, "_DYNAMIC");
         assert_ne!(
@@ -444,20 +454,20 @@ fn a_dynamic_table_without_room_moves_and_all_that_names_it_follows() {
 
 #[test]
 fn unused_program_headers_and_zeros_behind_them_are_used_before_the_table_moves() {
-    let at_start = |sample: &Sample| {
+    let at_start = |sample: &ElfSample| {
         let source = sample.build();
         let patch = edit(&source, &edits()).unwrap();
         check(&source, &patch);
-        let elf = Elf::read(&Patched::new(&source, &patch)).unwrap();
+        let elf = Elf::read(&PatchedFile::new(&source, &patch)).unwrap();
         elf.header().segments_offset == 64
     };
     assert!(!at_start(&library()));
-    assert!(at_start(&Sample {
+    assert!(at_start(&ElfSample {
         unused_headers: 1,
         ..library()
     }));
     assert!(
-        !at_start(&Sample {
+        !at_start(&ElfSample {
             unused_headers: 1,
             nulls: 1,
             texts: vec![],
@@ -465,36 +475,36 @@ fn unused_program_headers_and_zeros_behind_them_are_used_before_the_table_moves(
         }),
         "two are too many"
     );
-    assert!(at_start(&Sample {
+    assert!(at_start(&ElfSample {
         unused_headers: 2,
         nulls: 1,
         texts: vec![],
         ..library()
     }));
-    assert!(at_start(&Sample {
+    assert!(at_start(&ElfSample {
         unused_headers: 1,
         room: 56,
         nulls: 1,
         texts: vec![],
         ..library()
     }));
-    assert!(at_start(&Sample {
+    assert!(at_start(&ElfSample {
         room: 56,
         ..library()
     }));
-    assert!(!at_start(&Sample {
+    assert!(!at_start(&ElfSample {
         room: 48,
         ..library()
     }));
     assert!(
-        !at_start(&Sample {
+        !at_start(&ElfSample {
             room: 56,
             has_sections: false,
             ..library()
         }),
         "nothing proves that they are free"
     );
-    assert!(at_start(&Sample {
+    assert!(at_start(&ElfSample {
         room: 56,
         ..program()
     }));
@@ -503,7 +513,7 @@ fn unused_program_headers_and_zeros_behind_them_are_used_before_the_table_moves(
 #[test]
 fn program_headers_of_programs_move_to_where_old_kernels_look_for_them() {
     for (kind, base) in [(3, 0), (2, 0x40_0000), (2, 0x1000)] {
-        let source = Sample {
+        let source = ElfSample {
             kind,
             base,
             ..program()
@@ -511,7 +521,7 @@ fn program_headers_of_programs_move_to_where_old_kernels_look_for_them() {
         .build();
         let patch = edit(&source, &rpath("$ORIGIN/a/long/way")).unwrap();
         check(&source, &patch);
-        let elf = Elf::read(&Patched::new(&source, &patch)).unwrap();
+        let elf = Elf::read(&PatchedFile::new(&source, &patch)).unwrap();
         let headers = elf.segment(segment_type::PHDR).unwrap();
         assert_eq!(headers.address - headers.offset, base);
         assert_eq!(headers.offset, elf.header().segments_offset);
@@ -521,42 +531,45 @@ fn program_headers_of_programs_move_to_where_old_kernels_look_for_them() {
 
 #[test]
 fn our_own_segment_is_marked_and_has_room_for_more_headers() {
-    let source = Sample {
+    let source = ElfSample {
         has_sections: false,
         ..library()
     }
     .build();
     let patch = edit(&source, &rpath("$ORIGIN/one")).unwrap();
-    let once = Patched::new(&source, &patch);
+    let once = PatchedFile::new(&source, &patch);
     let elf = Elf::read(&once).unwrap();
     let capacity =
-        marker::read_before(elf.header().format, &once, elf.header().segments_offset).unwrap();
+        marker::read_capacity(elf.header().format, &once, elf.header().segments_offset).unwrap();
     assert_eq!(
         capacity,
         Some(u32::try_from(elf.segments().len()).unwrap() + 4)
     );
-    // Bytes that follow keep the segment from growing; the table still holds one more header.
+    // Data after the segment keeps it from growing; the table still has space for one more header.
     let mut longer = sample::bytes(&once);
     longer.extend([1, 2, 3]);
     let patch = edit(&longer, &rpath("$ORIGIN/two")).unwrap();
     check(&longer, &patch);
-    let twice = Elf::read(&Patched::new(&longer, &patch)).unwrap();
+    let twice = Elf::read(&PatchedFile::new(&longer, &patch)).unwrap();
     assert_eq!(twice.header().segments_offset, elf.header().segments_offset);
-    assert_eq!(twice.loads().count(), elf.loads().count() + 1);
+    assert_eq!(
+        twice.load_segments().count(),
+        elf.load_segments().count() + 1
+    );
 }
 
 #[test]
 fn a_library_of_5_gib_is_edited_without_being_held() {
     for headers in [
-        Headers::AtStart,
-        Headers::AtEnd { spare: 0, gap: 0 },
-        Headers::AtEnd {
+        HeaderPlacement::AtStart,
+        HeaderPlacement::AtEnd { spare: 0, gap: 0 },
+        HeaderPlacement::AtEnd {
             spare: 2,
             gap: 0x20_0000,
         },
     ] {
         for nulls in [1, 5] {
-            let sample = Sample {
+            let sample = ElfSample {
                 fat: 5 << 30,
                 headers,
                 nulls,
@@ -566,7 +579,7 @@ fn a_library_of_5_gib_is_edited_without_being_held() {
             let source = sample.build();
             let patch = edit(&source, &edits()).unwrap();
             assert!(source.size_bytes() > 5 << 30 && patch.tail().1.len() < 8192);
-            let elf = Elf::read(&Patched::new(&source, &patch)).unwrap();
+            let elf = Elf::read(&PatchedFile::new(&source, &patch)).unwrap();
             assert!(elf.segment(segment_type::DYNAMIC).unwrap().offset > 4 << 30);
         }
     }
@@ -595,7 +608,7 @@ fn what_would_need_guesses_is_refused() {
     let expected =
         "it cannot be edited: it needs symbol versions of `libfoo.so.1`, which is to be removed";
     assert_eq!(refusal(&library_file, &remove), expected);
-    let code = Sample {
+    let code = ElfSample {
         machine: machine::AMDGPU,
         ..library()
     }
@@ -604,7 +617,7 @@ fn what_would_need_guesses_is_refused() {
         refusal(&code, &edits()),
         "it cannot be edited: it is a code object"
     );
-    let far = Sample {
+    let far = ElfSample {
         base: 0xffff_0000,
         page: 0x8000,
         ..sample::all().remove(1)
@@ -614,7 +627,7 @@ fn what_would_need_guesses_is_refused() {
         refusal(&far, &edits()),
         "it cannot be edited: its addresses leave no room"
     );
-    let mips = Sample {
+    let mips = ElfSample {
         numbers: vec![(0x7000_0035, 4)],
         ..library()
     }
@@ -637,16 +650,16 @@ fn what_would_need_guesses_is_refused() {
 #[test]
 fn files_that_are_not_loaded_are_left_alone_or_refused() {
     let mut fixed = sample::bytes(&library().build());
-    // No dynamic table: the third program header.
+    // Without the third program header there is no dynamic section.
     let at = 64 + 2 * 56;
     fixed[at..at + 4].fill(0);
     let nothing = ElfEdits {
-        rpath: SearchPath::Clear,
+        rpath: SearchPathEdit::Remove,
         ..ElfEdits::default()
     };
     assert!(edit(&fixed, &nothing).unwrap().is_empty());
     let refused = edit(&fixed, &rpath("$ORIGIN")).unwrap_err();
-    assert!(matches!(refused, ElfError::Refused { .. }), "{refused}");
+    assert!(matches!(refused, ElfError::NotEditable { .. }), "{refused}");
     assert!(matches!(
         edit(&b"#!/bin/sh\n".to_vec(), &nothing),
         Err(ElfError::NotElf)
@@ -657,8 +670,8 @@ fn files_that_are_not_loaded_are_left_alone_or_refused() {
 fn a_damaged_file_is_refused_or_edited_but_never_a_panic() {
     for sample in [
         library(),
-        Sample {
-            headers: Headers::AtEnd { spare: 1, gap: 0 },
+        ElfSample {
+            headers: HeaderPlacement::AtEnd { spare: 1, gap: 0 },
             nulls: 1,
             ..library()
         },
@@ -672,7 +685,7 @@ fn a_damaged_file_is_refused_or_edited_but_never_a_panic() {
                 if let Ok(patch) = edit(&bytes, &edits()) {
                     assert!(patch.tail().1.len() < 0x1_0000, "{at:#x}");
                     let faults = verify(&bytes);
-                    let after = verify(&Patched::new(&bytes, &patch));
+                    let after = verify(&PatchedFile::new(&bytes, &patch));
                     assert!(
                         after.iter().all(|fault| faults.contains(fault)),
                         "{at:#x}: {after:?}"
@@ -692,14 +705,17 @@ fn entries_beyond_the_end_of_the_table_are_cleared() {
     let elf = Elf::read(&source).unwrap();
     let mut bytes = sample::bytes(&source);
     let end = usize::try_from(elf.segment(segment_type::DYNAMIC).unwrap().offset).unwrap()
-        + elf.dynamic().len() * 16;
+        + elf.dynamic_entries().len() * 16;
     bytes[end + 16] = 0x77;
     let patch = edit(&bytes, &rpath("$ORIGIN")).unwrap();
-    let edited = Elf::read(&Patched::new(&bytes, &patch)).unwrap();
-    assert_eq!(edited.dynamic().len(), elf.dynamic().len() + 1);
+    let edited = Elf::read(&PatchedFile::new(&bytes, &patch)).unwrap();
+    assert_eq!(
+        edited.dynamic_entries().len(),
+        elf.dynamic_entries().len() + 1
+    );
     assert_eq!(
         edited
-            .dynamic()
+            .dynamic_entries()
             .last()
             .map(|entry: &DynamicEntry| entry.tag),
         Some(tag::RPATH)
@@ -708,7 +724,7 @@ fn entries_beyond_the_end_of_the_table_are_cleared() {
 
 #[test]
 fn a_table_over_the_program_headers_is_not_overwritten_with_them() {
-    let source = Sample {
+    let source = ElfSample {
         unused_headers: 2,
         ..library()
     }
@@ -717,7 +733,7 @@ fn a_table_over_the_program_headers_is_not_overwritten_with_them() {
     let elf = Elf::read(&source).unwrap();
     let format = elf.header().format;
     let dynamic = usize::try_from(elf.segment(segment_type::DYNAMIC).unwrap().offset).unwrap();
-    // Two segments are used, and the third, of zeros, is the one that is written to.
+    // Two segments are used; the third one, of zeros, is overwritten.
     let unused = elf.header().segments_offset + 2 * 56;
     assert!(edit(&source, &rpath("$ORIGIN/of/no/text")).is_ok());
     for (tag, address) in [
@@ -730,7 +746,7 @@ fn a_table_over_the_program_headers_is_not_overwritten_with_them() {
     ] {
         let mut bytes = bytes.clone();
         let entry = elf
-            .dynamic()
+            .dynamic_entries()
             .iter()
             .position(|entry| entry.tag == tag)
             .unwrap();
@@ -747,8 +763,7 @@ fn a_table_over_the_program_headers_is_not_overwritten_with_them() {
     }
 }
 
-/// A program whose memory is larger than its file by the limit is edited, and one with a page more
-/// is refused.
+/// A program whose memory exceeds its file by one page more than the limit is refused.
 #[test]
 fn zeros_are_added_up_to_the_limit() {
     let page = program().page;
@@ -776,11 +791,10 @@ fn zeros_are_added_up_to_the_limit() {
     );
 }
 
-/// The last library and the last version within the limit are kept apart from what is overwritten;
-/// those behind are not.
+/// The last library and version within the limit are protected from overwrites; later ones are not.
 #[test]
 fn versions_are_guarded_up_to_the_limit() {
-    let source = Sample {
+    let source = ElfSample {
         fat: 1 << 20,
         ..library()
     }
@@ -812,9 +826,9 @@ fn versions_are_guarded_up_to_the_limit() {
             ));
         let elf = Elf::read(&bytes).unwrap();
         let check = |entry: usize| {
-            let mut patch = Patch::unchanged(elf.size_bytes());
+            let mut patch = ElfPatch::unchanged(elf.size_bytes());
             patch.replace(blank + entry as u64 * 16, &[0], &[1]);
-            apart::check_versions(&elf, &bytes, &patch)
+            pinned_tables::check_versions(&elf, &bytes, &patch)
         };
         assert_eq!(
             check(last).unwrap_err().to_string(),

@@ -7,7 +7,7 @@ use crate::audit::{FileFacts, FileKind, Library};
 use crate::codes::sdk as codes;
 use crate::compat::rows::Tables;
 use crate::diagnostic::{Diagnostic, Place, Severity};
-use crate::elf::{Class, Endian, machine};
+use crate::elf::{ElfClass, Endianness, machine};
 use crate::names::WheelName;
 use crate::sdk::limits::MAX_TEXT_BYTES;
 use crate::sdk::verify::{self, Held, Linked, OpenedFile, OpenedWheel, identify, is_read};
@@ -148,8 +148,8 @@ pub(super) fn held_by(library: &Library) -> Held {
 /// linked with others.
 fn is_searching(library: &Library) -> bool {
     let header = &library.header;
-    let is_ours = header.format.class == Class::Elf64
-        && header.format.endian == Endian::Little
+    let is_ours = header.format.class == ElfClass::Elf64
+        && header.format.endianness == Endianness::Little
         && matches!(header.machine, machine::X86_64 | machine::AARCH64);
     let is_linked = library.interpreter.is_some()
         || library.soname.is_some()

@@ -122,7 +122,7 @@ fn linked(
         return Ok(Held::Data);
     };
     let file_name = path.rsplit('/').next().unwrap_or_default();
-    if elf.header().machine == elf::machine::AMDGPU || elf.is_debug_alone(source) {
+    if elf.header().machine == elf::machine::AMDGPU || elf.is_debug_only(source) {
         return Ok(Held::Data);
     }
     let Ok(library) = Library::read(source, &elf, file_name, &|_| false) else {
@@ -130,7 +130,7 @@ fn linked(
     };
     let held = held_by(&library);
     if matches!(held, Held::Linked(_)) {
-        let fault = |fault: elf::LayoutFault| {
+        let fault = |fault: elf::LayoutError| {
             Diagnostic::new(&rocm::DAMAGED_LAYOUT, format!("`{path}`: {fault}"))
                 .at(place.clone(), "")
         };

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Done;
 use crate::audit::{FindingView, Graft, Plan};
 use crate::diagnostic::Diagnostic;
-use crate::elf::{ElfEdits, SearchPath};
+use crate::elf::{ElfEdits, SearchPathEdit};
 use crate::sys::Saved;
 
 /// The version of the document.
@@ -64,9 +64,9 @@ fn graft(plan: &Plan, graft: &Graft) -> Value {
 /// A search path that stays is null, and one that is cleared is empty.
 fn edit(path: &str, edits: &ElfEdits) -> Value {
     let rpath = match &edits.rpath {
-        SearchPath::Keep => None,
-        SearchPath::Clear => Some(""),
-        SearchPath::Rpath(text) | SearchPath::Runpath(text) => Some(text.as_str()),
+        SearchPathEdit::Keep => None,
+        SearchPathEdit::Remove => Some(""),
+        SearchPathEdit::Rpath(text) | SearchPathEdit::Runpath(text) => Some(text.as_str()),
     };
     json!({
         "path": path,

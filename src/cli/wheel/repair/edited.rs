@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use crate::bytes::ReadAt;
-use crate::elf::{self, ElfEdits, ElfError, Patch, Patched};
+use crate::elf::{self, ElfEdits, ElfError, ElfPatch, PatchedFile};
 use crate::wheel::{ChangedContent, MemberContent, ZipArchive, ZipMember};
 
 /// A file with its changes, one on top of the other. Nothing of it is held but these.
@@ -16,8 +16,8 @@ pub(in crate::cli::wheel) struct Edited<'b> {
 /// What stripping changes in a file, and what editing changes in what is left.
 #[derive(Debug, Default)]
 pub(in crate::cli::wheel) struct Changes {
-    stripped: Option<Patch>,
-    edited: Option<Patch>,
+    stripped: Option<ElfPatch>,
+    edited: Option<ElfPatch>,
 }
 
 impl Changes {
@@ -26,7 +26,7 @@ impl Changes {
         self.all().next().is_none()
     }
 
-    fn all(&self) -> impl Iterator<Item = &Patch> {
+    fn all(&self) -> impl Iterator<Item = &ElfPatch> {
         self.stripped.iter().chain(&self.edited)
     }
 }
@@ -56,10 +56,10 @@ pub(in crate::cli::wheel) fn changes(
         None
     };
     let edited = match &stripped {
-        Some(patch) => elf::edit(&Patched::new(source, patch), edits)?,
+        Some(patch) => elf::edit(&PatchedFile::new(source, patch), edits)?,
         None => elf::edit(source, edits)?,
     };
-    let some = |patch: Patch| (!patch.is_empty()).then_some(patch);
+    let some = |patch: ElfPatch| (!patch.is_empty()).then_some(patch);
     Ok(Changes {
         stripped: stripped.and_then(some),
         edited: some(edited),
@@ -82,9 +82,9 @@ impl<'b> Edited<'b> {
         let base = self.base.as_ref();
         match (&self.changes.stripped, &self.changes.edited) {
             (None, None) => take(base),
-            (Some(one), None) | (None, Some(one)) => take(&Patched::new(base, one)),
+            (Some(one), None) | (None, Some(one)) => take(&PatchedFile::new(base, one)),
             (Some(stripped), Some(edited)) => {
-                take(&Patched::new(&Patched::new(base, stripped), edited))
+                take(&PatchedFile::new(&PatchedFile::new(base, stripped), edited))
             }
         }
     }
@@ -98,10 +98,10 @@ impl<'b> Edited<'b> {
         let kept_bytes = self
             .changes
             .all()
-            .map(Patch::kept_bytes)
+            .map(ElfPatch::kept_bytes)
             .min()
             .unwrap_or(member.size_bytes());
-        let overwrites = self.changes.all().flat_map(Patch::overwrites);
+        let overwrites = self.changes.all().flat_map(ElfPatch::overwrites);
         let mut changed: Vec<Range<u64>> = overwrites
             .map(|(at, bytes)| *at..at.saturating_add(bytes.len() as u64))
             .collect();
@@ -128,7 +128,7 @@ impl ReadAt for Edited<'_> {
         self.changes
             .all()
             .last()
-            .map_or_else(|| self.base.size_bytes(), Patch::size_bytes)
+            .map_or_else(|| self.base.size_bytes(), ElfPatch::size_bytes)
     }
 
     fn will_read(&self, range: Range<u64>) {

@@ -6,7 +6,7 @@ use super::super::sizes::size;
 use super::Done;
 use crate::audit::Plan;
 use crate::diagnostic::counted;
-use crate::elf::SearchPath;
+use crate::elf::SearchPathEdit;
 
 /// The path of the new wheel, behind the plan where it was only made.
 pub(super) fn text(done: &Done, is_dry_run: bool) -> String {
@@ -76,11 +76,11 @@ fn steps(plan: &Plan, text: &mut String) -> std::fmt::Result {
             writeln!(text, "         needs {old} no longer")?;
         }
         match &edits.rpath {
-            SearchPath::Keep => {}
-            SearchPath::Clear => {
+            SearchPathEdit::Keep => {}
+            SearchPathEdit::Remove => {
                 writeln!(text, "         searches no folder of its own any longer")?;
             }
-            SearchPath::Rpath(path) | SearchPath::Runpath(path) => {
+            SearchPathEdit::Rpath(path) | SearchPathEdit::Runpath(path) => {
                 writeln!(text, "         searches {}", entries(path))?;
             }
         }

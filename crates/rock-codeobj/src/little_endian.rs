@@ -1,21 +1,21 @@
-//! Little-endian numbers at a position; all formats here have that order.
+//! Little-endian integers at a position; all formats of this crate use that byte order.
 
-/// The bytes at a position, where all of them are there.
+/// Returns the bytes at a position, if there are enough.
 pub(super) fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
-/// The 16-bit number at a position.
+/// Reads the 16-bit integer at a position.
 pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     array_at(bytes, at).map(u16::from_le_bytes)
 }
 
-/// The 32-bit number at a position.
+/// Reads the 32-bit integer at a position.
 pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     array_at(bytes, at).map(u32::from_le_bytes)
 }
 
-/// The 64-bit number at a position.
+/// Reads the 64-bit integer at a position.
 pub(super) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     array_at(bytes, at).map(u64::from_le_bytes)
 }

@@ -1,11 +1,11 @@
-//! Data files of libraries, whose names tell a target, and sources.
+//! Data files of libraries, with the target in their names, and source files.
 
-use super::flags::MACHINES;
-use super::target::Target;
+use super::code_object::MACHINES;
+use super::target::CodeTarget;
 
-/// Whose data a file is.
+/// The library that a data file belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DataKind {
+pub enum DataFileKind {
     /// Kernels and their selection tables for rocBLAS and hipBLASLt.
     Tensile,
     /// Kernels and tuning results for `MIOpen`.
@@ -14,27 +14,27 @@ pub enum DataKind {
     AoTriton,
 }
 
-/// What the name of a data file says.
+/// A data file, as described by its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataFile {
-    /// Whose data it is.
-    pub kind: DataKind,
-    /// What it is for; an index over all targets has none.
-    pub target: Option<Target>,
+    /// The library that it belongs to.
+    pub kind: DataFileKind,
+    /// The target; `None` for an index of all targets.
+    pub target: Option<CodeTarget>,
 }
 
-/// Files that are compiled on a user's machine; they are no code for any target.
+/// The kind of a file that is compiled on a user's machine; it is not code for a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SourceKind {
     /// `.hip` and `.cu`.
     Source,
-    /// `.bc`: LLVM bitcode, of device libraries.
+    /// `.bc`: LLVM bitcode of device libraries.
     Bitcode,
 }
 
 impl SourceKind {
-    /// What the ending of a name says.
-    pub fn of_path(path: &str) -> Option<Self> {
+    /// Returns the kind by the extension of a path.
+    pub fn from_path(path: &str) -> Option<Self> {
         match path.rsplit_once('.')?.1 {
             "hip" | "cu" => Some(Self::Source),
             "bc" => Some(Self::Bitcode),
@@ -43,16 +43,17 @@ impl SourceKind {
     }
 }
 
-/// Endings of the files that Tensile writes beside its code objects (rocBLAS and hipBLASLt,
-/// `library` folders).
+/// Extensions of the files that Tensile writes next to its code objects (rocBLAS and hipBLASLt,
+/// `library` directories).
 const TENSILE_ENDINGS: [&str; 5] = [".dat", ".co", ".hsaco", ".yaml", ".dat.zlib"];
-/// Endings of the databases of `MIOpen` (`MIOpen`, `src/kernels`).
+/// Extensions of the databases of `MIOpen` (`MIOpen`, `src/kernels`).
 const MIOPEN_ENDINGS: [&str; 5] = [".kdb", ".fdb.txt", ".db.txt", ".db", ".kdb.bz2"];
 
 impl DataFile {
-    /// What the path of a file in a wheel says. `None` for any other file. A file that holds code
-    /// objects is to be scanned; its name is not believed.
-    pub fn of_path(path: &str) -> Option<Self> {
+    /// Parses the path of a file in a wheel; `None` if it is not a data file.
+    ///
+    /// Files that contain code objects are to be scanned instead: names can be wrong.
+    pub fn from_path(path: &str) -> Option<Self> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
         let in_images = || {
@@ -67,13 +68,13 @@ impl DataFile {
             && ends(&TENSILE_ENDINGS)
         {
             return Some(Self {
-                kind: DataKind::Tensile,
+                kind: DataFileKind::Tensile,
                 target: tensile_target(name),
             });
         }
         if name.starts_with("gfx") && ends(&MIOPEN_ENDINGS) {
             return Some(Self {
-                kind: DataKind::MiOpen,
+                kind: DataFileKind::MiOpen,
                 target: Some(miopen_target(name)),
             });
         }
@@ -81,8 +82,8 @@ impl DataFile {
             let target = in_images()?;
             let target = target.split("_mod").next().unwrap_or(target);
             return Some(Self {
-                kind: DataKind::AoTriton,
-                target: Some(Target::from_text(target)),
+                kind: DataFileKind::AoTriton,
+                target: Some(CodeTarget::from_text(target)),
             });
         }
         None
@@ -91,7 +92,7 @@ impl DataFile {
 
 /// `TensileLibrary_…_gfx942.dat`, `Kernels.so-000-gfx90a-xnack-.hsaco`: features follow with `-` in
 /// place of `:`.
-fn tensile_target(name: &str) -> Option<Target> {
+fn tensile_target(name: &str) -> Option<CodeTarget> {
     let text = &name[name.rfind("gfx")?..];
     let text = text.split(['.', '_']).next().unwrap_or(text);
     let text = ["-xnack", "-sramecc"]
@@ -99,12 +100,12 @@ fn tensile_target(name: &str) -> Option<Target> {
         .fold(text.to_owned(), |text, feature| {
             text.replace(feature, &feature.replace('-', ":"))
         });
-    Some(Target::from_text(&text))
+    Some(CodeTarget::from_text(&text))
 }
 
 /// `gfx90a68.kdb`, `gfx1030_36.HIP.fdb.txt`: the processor and the number of compute units, in
 /// hexadecimal digits or, up to 64, after `_` in decimal ones (`MIOpen`, `Handle::GetDbBasename`).
-fn miopen_target(name: &str) -> Target {
+fn miopen_target(name: &str) -> CodeTarget {
     let stem = name.split('.').next().unwrap_or(name);
     let is_count = |rest: &str| {
         let (digits, fewest) = rest
@@ -120,7 +121,7 @@ fn miopen_target(name: &str) -> Target {
         .map(|(_, name)| *name)
         .filter(fits)
         .max_by_key(|name| name.len());
-    Target::from_text(known.unwrap_or(stem))
+    CodeTarget::from_text(known.unwrap_or(stem))
 }
 
 #[cfg(test)]
@@ -128,7 +129,7 @@ mod tests {
     use super::{DataFile, SourceKind};
 
     fn check(path: &str, expect: &str) {
-        let told = DataFile::of_path(path).map_or("-".to_owned(), |data| {
+        let told = DataFile::from_path(path).map_or("-".to_owned(), |data| {
             format!(
                 "{:?} {}",
                 data.kind,
@@ -196,14 +197,17 @@ mod tests {
     #[test]
     fn sources_are_known_by_their_ending() {
         assert_eq!(
-            SourceKind::of_path("a/kernel.hip"),
+            SourceKind::from_path("a/kernel.hip"),
             Some(SourceKind::Source)
         );
-        assert_eq!(SourceKind::of_path("a/kernel.cu"), Some(SourceKind::Source));
         assert_eq!(
-            SourceKind::of_path("lib/ocml.bc"),
+            SourceKind::from_path("a/kernel.cu"),
+            Some(SourceKind::Source)
+        );
+        assert_eq!(
+            SourceKind::from_path("lib/ocml.bc"),
             Some(SourceKind::Bitcode)
         );
-        assert_eq!(SourceKind::of_path("hip"), None);
+        assert_eq!(SourceKind::from_path("hip"), None);
     }
 }

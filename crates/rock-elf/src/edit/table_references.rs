@@ -1,29 +1,29 @@
-//! What else says where the strings and the dynamic entries are: section headers and the symbol
+//! References to the string table and the dynamic section: section headers and the symbol
 //! `_DYNAMIC`.
 
-use super::super::{Elf, ElfError, Section, Symbol, section_type, tag};
-use super::layout::{Place, overwrite};
-use crate::{Patch, segment_type};
+use super::super::{Elf, ElfError, ElfSymbol, SectionHeader, section_type, tag};
+use super::layout::{MappedRange, overwrite};
+use crate::{ElfPatch, segment_type};
 use rock_bytes::ReadAt;
 
-/// The symbol that stands for the dynamic table (gABI, chapter 5, "Dynamic Section").
+/// The symbol of the dynamic section (gABI, chapter 5, "Dynamic Section").
 const DYNAMIC_SYMBOL: &[u8] = b"_DYNAMIC\0";
-/// Symbols are read in pieces of about so many bytes.
+/// Size in bytes of the chunks in which symbols are read.
 const PIECE_BYTES: u64 = 1 << 16;
 
-/// Points section headers to where the tables are.
+/// Updates the section headers of moved tables.
 pub(super) fn update_sections(
     elf: &Elf,
     source: &dyn ReadAt,
-    strings: Option<Place>,
-    dynamic: Option<Place>,
-    patch: &mut Patch,
+    strings: Option<MappedRange>,
+    dynamic: Option<MappedRange>,
+    patch: &mut ElfPatch,
 ) -> Result<(), ElfError> {
     if strings.is_none() && dynamic.is_none() {
         return Ok(());
     }
     let sections = elf.sections(source)?;
-    let old_strings = elf.value(tag::STRTAB);
+    let old_strings = elf.dynamic_value(tag::STRTAB);
     let old_dynamic = elf
         .segment(segment_type::DYNAMIC)
         .map(|segment| segment.address);
@@ -32,36 +32,37 @@ pub(super) fn update_sections(
         .enumerate()
         .filter(|(_, section)| section.is_alloc())
     {
-        let place = match section.kind {
+        let range = match section.kind {
             section_type::STRTAB if Some(section.address) == old_strings => strings,
             section_type::DYNAMIC if Some(section.address) == old_dynamic => dynamic,
             _ => None,
         };
-        let Some(place) = place else { continue };
-        let to = Section {
-            address: place.address,
-            offset: place.offset,
-            size: place.size,
+        let Some(range) = range else { continue };
+        let to = SectionHeader {
+            address: range.address,
+            offset: range.offset,
+            size: range.size,
             ..section.clone()
         };
         let format = elf.header().format;
-        let at = elf.header().sections_offset + (index * Section::bytes(format.class)) as u64;
+        let at = elf.header().sections_offset
+            + (index * SectionHeader::header_size(format.class)) as u64;
         overwrite(source, patch, at, &to.to_bytes(format))?;
     }
     Ok(())
 }
 
-/// Points symbols to where the dynamic table is.
+/// Updates the symbol `_DYNAMIC` in all symbol tables if the dynamic section moved.
 pub(super) fn update_symbols(
     elf: &Elf,
     source: &dyn ReadAt,
-    dynamic: Option<Place>,
-    patch: &mut Patch,
+    dynamic: Option<MappedRange>,
+    patch: &mut ElfPatch,
 ) -> Result<(), ElfError> {
     let old = elf
         .segment(segment_type::DYNAMIC)
         .map(|segment| segment.address);
-    if let (Some(place), Some(old)) = (dynamic, old) {
+    if let (Some(range), Some(old)) = (dynamic, old) {
         let sections = elf.sections(source)?;
         let tables = sections
             .iter()
@@ -72,7 +73,7 @@ pub(super) fn update_symbols(
                 source,
                 table,
                 sections.get(table.link as usize),
-                (old, place.address),
+                (old, range.address),
                 patch,
             )?;
         }
@@ -80,17 +81,17 @@ pub(super) fn update_symbols(
     Ok(())
 }
 
-/// Gives `_DYNAMIC` its value in one table of symbols, which may be large.
+/// Updates `_DYNAMIC` in one symbol table, which may be large.
 fn move_symbol(
     elf: &Elf,
     source: &dyn ReadAt,
-    table: &Section,
-    names: Option<&Section>,
+    table: &SectionHeader,
+    names: Option<&SectionHeader>,
     (old, new): (u64, u64),
-    patch: &mut Patch,
+    patch: &mut ElfPatch,
 ) -> Result<(), ElfError> {
     let format = elf.header().format;
-    let size = Symbol::bytes(format.class);
+    let size = ElfSymbol::entry_size(format.class);
     let end = table
         .offset
         .saturating_add(table.size)
@@ -104,9 +105,9 @@ fn move_symbol(
         piece.resize(usize::try_from(count).unwrap_or(0) * size, 0);
         source
             .read_exact_at(&mut piece, at)
-            .map_err(ElfError::reading("the symbols", at))?;
+            .map_err(ElfError::from_read("the symbols", at))?;
         for (index, bytes) in piece.chunks_exact(size).enumerate() {
-            let symbol = Symbol::parse(format, bytes);
+            let symbol = ElfSymbol::parse(format, bytes);
             if symbol.value != old || symbol.is_undefined() {
                 continue;
             }
@@ -116,7 +117,7 @@ fn move_symbol(
                 .saturating_add(symbol.name.into());
             if source.read_exact_at(&mut name, name_at).is_ok() && name == DYNAMIC_SYMBOL {
                 let mut to = bytes.to_vec();
-                Symbol::put_value(format, &mut to, new);
+                ElfSymbol::write_value(format, &mut to, new);
                 patch.replace(at + (index * size) as u64, bytes, &to);
             }
         }

@@ -1,36 +1,36 @@
 //! Section headers.
 
-use super::{Class, Format};
+use super::{ElfClass, ElfFormat};
 
-/// Kinds of sections (gABI, chapter 4, `sh_type`).
+/// Values of `sh_type` (gABI, chapter 4).
 pub mod section_type {
     /// An unused entry.
     pub const NULL: u32 = 0;
-    /// Symbols for linking.
+    /// Symbols for the link editor.
     pub const SYMTAB: u32 = 2;
-    /// Texts.
+    /// A string table.
     pub const STRTAB: u32 = 3;
-    /// The hash table of symbols.
+    /// The symbol hash table.
     pub const HASH: u32 = 5;
-    /// Dynamic entries.
+    /// The dynamic section.
     pub const DYNAMIC: u32 = 6;
-    /// Takes no bytes of the file.
+    /// Occupies no bytes of the file.
     pub const NOBITS: u32 = 8;
-    /// Symbols for loading.
+    /// Symbols for the dynamic linker.
     pub const DYNSYM: u32 = 11;
 }
 
-/// The section is in memory when the program runs (gABI, `SHF_ALLOC`).
+/// The section occupies memory at run time (gABI, `SHF_ALLOC`).
 const ALLOC: u64 = 2;
-/// It holds code (gABI, `SHF_EXECINSTR`).
+/// The section contains code (gABI, `SHF_EXECINSTR`).
 const CODE: u64 = 4;
 
 /// A section header with its name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Section {
-    /// The name; where it cannot be read, empty.
+pub struct SectionHeader {
+    /// The name; empty if it cannot be read.
     pub name: String,
-    /// `sh_name`: where its name begins.
+    /// `sh_name`: offset of the name in the section with the names.
     pub name_offset: u32,
     /// `sh_type`.
     pub kind: u32,
@@ -52,17 +52,17 @@ pub struct Section {
     pub entry_size: u64,
 }
 
-impl Section {
-    /// Bytes of a section header of this class.
-    pub fn bytes(class: Class) -> usize {
+impl SectionHeader {
+    /// Returns the size of a section header of this class, in bytes.
+    pub fn header_size(class: ElfClass) -> usize {
         match class {
-            Class::Elf32 => 40,
-            Class::Elf64 => 64,
+            ElfClass::Elf32 => 40,
+            ElfClass::Elf64 => 64,
         }
     }
 
-    /// Reads one, without its name, from the start of these bytes.
-    pub fn parse(format: Format, bytes: &[u8]) -> Self {
+    /// Parses a section header from the start of `bytes`. The name is left empty.
+    pub fn parse(format: ElfFormat, bytes: &[u8]) -> Self {
         let word = format.word_bytes();
         let at = |words: usize, halves: usize| words * word + halves * 4;
         Self {
@@ -80,11 +80,11 @@ impl Section {
         }
     }
 
-    /// The bytes of this header.
-    pub fn to_bytes(&self, format: Format) -> Vec<u8> {
+    /// Serializes the section header.
+    pub fn to_bytes(&self, format: ElfFormat) -> Vec<u8> {
         let word = format.word_bytes();
         let at = |words: usize, halves: usize| words * word + halves * 4;
-        let mut bytes = vec![0; Self::bytes(format.class)];
+        let mut bytes = vec![0; Self::header_size(format.class)];
         format.put_u32(&mut bytes, 0, self.name_offset);
         format.put_u32(&mut bytes, 4, self.kind);
         for (place, value) in [
@@ -102,17 +102,17 @@ impl Section {
         bytes
     }
 
-    /// Whether it is in memory when the program runs.
+    /// Returns `true` if the section occupies memory at run time.
     pub fn is_alloc(&self) -> bool {
         self.flags & ALLOC != 0
     }
 
-    /// Whether it holds code.
+    /// Returns `true` if the section contains code.
     pub fn is_code(&self) -> bool {
         self.flags & CODE != 0
     }
 
-    /// Whether it takes no bytes of the file.
+    /// Returns `true` if the section occupies no bytes of the file.
     pub fn is_nobits(&self) -> bool {
         self.kind == section_type::NOBITS
     }

@@ -1,19 +1,18 @@
-//! The header of a code object: an ELF file for a GPU.
+//! The ELF header of a code object.
 
-use super::bytes::{u16_at, u32_at};
-use super::target::Target;
+use super::little_endian::{u16_at, u32_at};
+use super::target::CodeTarget;
 use rock_elf::{MAGIC, machine};
 
-/// What the header of a code object says.
+/// The ELF header of a code object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeObject {
-    /// The processor and its features.
-    pub target: Target,
-    /// The version of the code object format, from 2; `None` where the operating system is not
-    /// AMD's HSA.
+    /// The processor with its target features.
+    pub target: CodeTarget,
+    /// The code object version, from 2; `None` if `EI_OSABI` is not `ELFOSABI_AMDGPU_HSA`.
     pub version: Option<u8>,
-    /// Of code for a generic processor, for which version of it (LLVM AMDGPU usage, "Generic
-    /// Processor Versioning").
+    /// The version of a generic processor (LLVM AMDGPU usage, "Generic Processor Versioning"); from
+    /// code object version 6.
     pub generic_version: Option<u8>,
     /// `EI_OSABI`.
     pub os_abi: u8,
@@ -21,15 +20,16 @@ pub struct CodeObject {
     pub flags: u32,
 }
 
-/// How much of a code object is looked at: the file header of 64-bit ELF (gABI, chapter 4).
-pub(super) const HEAD_BYTES: usize = 64;
+/// Size of the ELF header of 64-bit files in bytes (gABI, chapter 4); only this much of a code
+/// object is read.
+pub(super) const CODE_OBJECT_HEADER_BYTES: usize = 64;
 
 /// `ELFOSABI_AMDGPU_HSA` (LLVM AMDGPU usage, "AMDGPU ELF Header").
 const OS_ABI_HSA: u8 = 64;
 
-/// Processors by the number in the low 8 bits of `e_flags` (LLVM AMDGPU usage, "AMDGPU
-/// `EF_AMDGPU_MACH` Values"; LLVM `BinaryFormat/ELF.h`). The numbers below 0x20 are of other
-/// families than GCN.
+/// Processors by their number in the low 8 bits of `e_flags` (LLVM AMDGPU usage, "AMDGPU
+/// `EF_AMDGPU_MACH` Values"; LLVM `BinaryFormat/ELF.h`). Numbers below 0x20 are of families before
+/// GCN.
 pub(super) const MACHINES: &[(u8, &str)] = &[
     (0x20, "gfx600"),
     (0x21, "gfx601"),
@@ -93,7 +93,7 @@ pub(super) const MACHINES: &[(u8, &str)] = &[
     (0x5f, "gfx9-4-generic"),
 ];
 
-/// The processor of a machine number.
+/// Returns the processor of a machine number.
 pub(super) fn processor(number: u8) -> Option<&'static str> {
     MACHINES
         .iter()
@@ -101,7 +101,7 @@ pub(super) fn processor(number: u8) -> Option<&'static str> {
         .map(|(_, name)| *name)
 }
 
-/// Whether the first bytes of a file are those of a code object, however much of it there is.
+/// Returns `true` if the first bytes of a file are those of a code object, which may be truncated.
 pub fn is_code_object(head: &[u8]) -> bool {
     // Class 2 is 64 bits, byte order 1 little-endian, version 1 the only one (gABI, "ELF
     // Identification").
@@ -110,35 +110,37 @@ pub fn is_code_object(head: &[u8]) -> bool {
         && u16_at(head, 18) == Some(machine::AMDGPU)
 }
 
-/// Whether a processor has a machine number in the table.
-pub(super) fn has_number(processor: &str) -> bool {
+/// Returns `true` if the machine number of a processor is known.
+pub(super) fn is_known_processor(processor: &str) -> bool {
     MACHINES.iter().any(|(_, name)| *name == processor)
 }
 
-/// Reads the first 64 bytes of a code object. `None` where they are not those of a 64-bit
-/// little-endian ELF file for an AMD GPU; a processor that is not known is [`Target::Unknown`].
+/// Parses the first 64 bytes of a code object; `None` if they are not the header of a 64-bit
+/// little-endian ELF file for an AMD GPU.
+///
+/// An unknown processor is a [`CodeTarget::Unknown`].
 pub fn parse_code_object(head: &[u8]) -> Option<CodeObject> {
-    if head.len() < HEAD_BYTES || !is_code_object(head) {
+    if head.len() < CODE_OBJECT_HEADER_BYTES || !is_code_object(head) {
         return None;
     }
     let (os_abi, abi_version) = (head[7], head[8]);
     let flags = u32_at(head, 48)?;
     let [number, .., generic] = flags.to_le_bytes();
-    // Version 2 is told as 0 (LLVM AMDGPU usage, `ELFABIVERSION_AMDGPU_HSA_V2`).
+    // Version 2 is `EI_ABIVERSION` 0 (LLVM AMDGPU usage, `ELFABIVERSION_AMDGPU_HSA_V2`).
     let version = (os_abi == OS_ABI_HSA).then(|| abi_version.saturating_add(2));
-    // Version 2 has no machine number: the processor stands in a note.
+    // Version 2 has no machine number: the processor is in an ELF note.
     let known = if version == Some(2) {
         None
     } else {
         processor(number)
     };
-    let target = known.map_or(Target::Unknown(number), |name| {
+    let target = known.map_or(CodeTarget::Unknown(number), |name| {
         let suffix = if version == Some(3) {
             features_v3(flags)
         } else {
             features_v4(flags)
         };
-        Target::from_text(&format!("{name}{suffix}"))
+        CodeTarget::from_text(&format!("{name}{suffix}"))
     });
     let generic_version = version
         .filter(|version| *version >= 6)
@@ -153,14 +155,16 @@ pub fn parse_code_object(head: &[u8]) -> Option<CodeObject> {
     })
 }
 
-/// LLVM AMDGPU usage, "`EF_AMDGPU_FEATURE_*_V3`": a bit for each feature that is on.
+/// Returns the features of version 3: one bit for each enabled feature (LLVM AMDGPU usage,
+/// "`EF_AMDGPU_FEATURE_*_V3`").
 fn features_v3(flags: u32) -> String {
     let on = |bit: u32, text: &'static str| if flags & bit == 0 { "" } else { text };
     format!("{}{}", on(0x200, ":sramecc+"), on(0x100, ":xnack+"))
 }
 
-/// LLVM AMDGPU usage, "`EF_AMDGPU_FEATURE_*_V4`": two bits for each feature: unsupported, any, off,
-/// on. Code that runs with any setting is told without.
+/// Returns the features from version 4 on: two bits for each feature, with the values unsupported,
+/// any, off and on (LLVM AMDGPU usage, "`EF_AMDGPU_FEATURE_*_V4`"). Unsupported and any are
+/// omitted.
 fn features_v4(flags: u32) -> String {
     let setting = |shift: u32, off: &'static str, on: &'static str| match flags >> shift & 3 {
         2 => off,
@@ -177,7 +181,7 @@ fn features_v4(flags: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::{MACHINES, parse_code_object};
-    use crate::Target;
+    use crate::CodeTarget;
     use rock_testkit::bundle::code_object;
 
     fn check(abi_version: u8, flags: u32, expect: &str) {
@@ -227,7 +231,7 @@ mod tests {
                         (*name, true)
                     );
                 }
-                None => assert_eq!(object.target, Target::Unknown(number)),
+                None => assert_eq!(object.target, CodeTarget::Unknown(number)),
             }
         }
     }

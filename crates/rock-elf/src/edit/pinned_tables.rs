@@ -1,28 +1,28 @@
-//! Tables that loaders read and edits leave alone.
+//! Pinned tables: tables that the dynamic linker reads and edits must not overwrite.
 
 use std::ops::Range;
 
 use super::super::limits::MAX_GUARDED_VERSIONS;
-use super::super::{Elf, ElfError, Symbol, tag};
-use crate::Patch;
+use super::super::{Elf, ElfError, ElfSymbol, tag};
+use crate::ElfPatch;
 use crate::version::ENTRY_BYTES;
 use rock_bytes::ReadAt;
 
-/// The least that these tables have: the counts of a hash table, the head of a version (gABI, "Hash
-/// Table"; LSB Core 10.7, `Elf64_Verdef`).
+/// Minimum sizes of these tables in bytes: the counts of a hash table, the head of a version
+/// definition (gABI, "Hash Table"; LSB Core 10.7, `Elf64_Verdef`).
 const HASH_BYTES: u64 = 8;
 const GNU_HASH_BYTES: u64 = 16;
 const VERSION_BYTES: u64 = 20;
 
-/// Refuses to overwrite a part of such a table. It lies apart from what is changed, unless the file
-/// is made so that one is read as the other.
+/// Rejects a patch that overwrites a part of such a table. They are disjoint from the edited
+/// tables, except in malformed or hostile files.
 ///
 /// # Errors
-/// When a table overlaps what is overwritten.
-pub(super) fn check(elf: &Elf, source: &dyn ReadAt, patch: &Patch) -> Result<(), ElfError> {
-    let value = |tag: u64| elf.value(tag).unwrap_or_default();
+/// Fails if a table overlaps an overwrite.
+pub(super) fn check(elf: &Elf, source: &dyn ReadAt, patch: &ElfPatch) -> Result<(), ElfError> {
+    let value = |tag: u64| elf.dynamic_value(tag).unwrap_or_default();
     let symbols = elf.symbol_count(source).unwrap_or(1);
-    let symbol_bytes = Symbol::bytes(elf.header().format.class) as u64;
+    let symbol_bytes = ElfSymbol::entry_size(elf.header().format.class) as u64;
     let tables = [
         (tag::STRTAB, value(tag::STRSZ)),
         (tag::SYMTAB, symbols.saturating_mul(symbol_bytes)),
@@ -35,24 +35,27 @@ pub(super) fn check(elf: &Elf, source: &dyn ReadAt, patch: &Patch) -> Result<(),
         (tag::RELR, value(tag::RELRSZ)),
         (tag::JMPREL, value(tag::PLTRELSZ)),
     ];
-    let stretches = tables.into_iter().filter_map(|(tag, size)| {
-        let start = elf.file_offset(elf.value(tag)?)?;
+    let ranges = tables.into_iter().filter_map(|(tag, size)| {
+        let start = elf.file_offset(elf.dynamic_value(tag)?)?;
         (size > 0).then(|| start..start.saturating_add(size))
     });
-    refuse(patch, stretches)
+    check_overlap(patch, ranges)
 }
 
-/// The same for the table of needed symbol versions, in which names of libraries are changed
-/// afterwards.
+/// Rejects a patch that overwrites the version needs. Call it before the names of libraries in them
+/// are changed.
 ///
 /// # Errors
-/// When it overlaps what is overwritten.
+/// Fails if the table overlaps an overwrite.
 pub(super) fn check_versions(
     elf: &Elf,
     source: &dyn ReadAt,
-    patch: &Patch,
+    patch: &ElfPatch,
 ) -> Result<(), ElfError> {
-    let (Some(mut at), count) = (elf.value(tag::VERNEED), elf.value(tag::VERNEEDNUM)) else {
+    let (Some(mut at), count) = (
+        elf.dynamic_value(tag::VERNEED),
+        elf.dynamic_value(tag::VERNEEDNUM),
+    ) else {
         return Ok(());
     };
     let format = elf.header().format;
@@ -79,13 +82,16 @@ pub(super) fn check_versions(
     found.sort_unstable();
     found.dedup();
     let starts = found.into_iter().filter_map(|at| elf.file_offset(at));
-    refuse(
+    check_overlap(
         patch,
         starts.map(|start| start..start.saturating_add(ENTRY_BYTES as u64)),
     )
 }
 
-fn refuse(patch: &Patch, mut tables: impl Iterator<Item = Range<u64>>) -> Result<(), ElfError> {
+fn check_overlap(
+    patch: &ElfPatch,
+    mut tables: impl Iterator<Item = Range<u64>>,
+) -> Result<(), ElfError> {
     let is_over = |table: &Range<u64>| {
         let mut overwrites = patch.overwrites().iter();
         overwrites.any(|(at, bytes)| {
@@ -93,7 +99,7 @@ fn refuse(patch: &Patch, mut tables: impl Iterator<Item = Range<u64>>) -> Result
         })
     };
     match tables.find(is_over) {
-        Some(_) => Err(ElfError::refused("its tables overlap")),
+        Some(_) => Err(ElfError::not_editable("its tables overlap")),
         None => Ok(()),
     }
 }

@@ -1,16 +1,16 @@
 //! Program headers.
 
-use super::{Class, Format};
+use super::{ElfClass, ElfFormat};
 
-/// Kinds of segments (gABI, chapter 5, `p_type`).
+/// Values of `p_type` (gABI, chapter 5).
 pub mod segment_type {
     /// An unused entry.
     pub const NULL: u32 = 0;
-    /// Is mapped into memory.
+    /// A segment that is mapped into memory.
     pub const LOAD: u32 = 1;
-    /// The dynamic entries.
+    /// The dynamic section.
     pub const DYNAMIC: u32 = 2;
-    /// The name of the program interpreter.
+    /// The path of the program interpreter.
     pub const INTERP: u32 = 3;
     /// Notes.
     pub const NOTE: u32 = 4;
@@ -18,25 +18,25 @@ pub mod segment_type {
     pub const PHDR: u32 = 6;
     /// Thread-local storage.
     pub const TLS: u32 = 7;
-    /// Whether the stack may be executed.
+    /// Permissions of the stack.
     pub const GNU_STACK: u32 = 0x6474_e551;
-    /// What becomes read-only after relocating.
+    /// Memory that becomes read-only after relocation.
     pub const GNU_RELRO: u32 = 0x6474_e552;
 }
 
-/// Permissions (gABI, chapter 5, `p_flags`).
+/// Permission bits of `p_flags` (gABI, chapter 5).
 pub mod segment_flag {
-    /// May be executed.
+    /// Executable.
     pub const EXECUTE: u32 = 1;
-    /// May be written.
+    /// Writable.
     pub const WRITE: u32 = 2;
-    /// May be read.
+    /// Readable.
     pub const READ: u32 = 4;
 }
 
-/// A program header.
+/// A program header, which describes a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Segment {
+pub struct ProgramHeader {
     /// `p_type`.
     pub kind: u32,
     /// `p_flags`.
@@ -46,7 +46,7 @@ pub struct Segment {
     /// `p_vaddr`.
     pub address: u64,
     /// `p_paddr`.
-    pub physical: u64,
+    pub physical_address: u64,
     /// `p_filesz`.
     pub file_size: u64,
     /// `p_memsz`.
@@ -55,36 +55,36 @@ pub struct Segment {
     pub align: u64,
 }
 
-impl Segment {
-    /// Bytes of a program header of this class.
-    pub fn bytes(class: Class) -> usize {
+impl ProgramHeader {
+    /// Returns the size of a program header of this class, in bytes.
+    pub fn header_size(class: ElfClass) -> usize {
         match class {
-            Class::Elf32 => 32,
-            Class::Elf64 => 56,
+            ElfClass::Elf32 => 32,
+            ElfClass::Elf64 => 56,
         }
     }
 
-    /// Reads one from the start of these bytes.
-    pub fn parse(format: Format, bytes: &[u8]) -> Self {
+    /// Parses a program header from the start of `bytes`.
+    pub fn parse(format: ElfFormat, bytes: &[u8]) -> Self {
         let u32 = |at| format.u32(bytes, at);
         let word = |at| format.word(bytes, at);
         match format.class {
-            Class::Elf32 => Self {
+            ElfClass::Elf32 => Self {
                 kind: u32(0),
                 offset: word(4),
                 address: word(8),
-                physical: word(12),
+                physical_address: word(12),
                 file_size: word(16),
                 memory_size: word(20),
                 flags: u32(24),
                 align: word(28),
             },
-            Class::Elf64 => Self {
+            ElfClass::Elf64 => Self {
                 kind: u32(0),
                 flags: u32(4),
                 offset: word(8),
                 address: word(16),
-                physical: word(24),
+                physical_address: word(24),
                 file_size: word(32),
                 memory_size: word(40),
                 align: word(48),
@@ -92,19 +92,19 @@ impl Segment {
         }
     }
 
-    /// The bytes of this header.
-    pub fn to_bytes(&self, format: Format) -> Vec<u8> {
-        let mut bytes = vec![0; Self::bytes(format.class)];
+    /// Serializes the program header.
+    pub fn to_bytes(&self, format: ElfFormat) -> Vec<u8> {
+        let mut bytes = vec![0; Self::header_size(format.class)];
         format.put_u32(&mut bytes, 0, self.kind);
         let (words, flags) = match format.class {
-            Class::Elf32 => ([4, 8, 12, 16, 20, 28], 24),
-            Class::Elf64 => ([8, 16, 24, 32, 40, 48], 4),
+            ElfClass::Elf32 => ([4, 8, 12, 16, 20, 28], 24),
+            ElfClass::Elf64 => ([8, 16, 24, 32, 40, 48], 4),
         };
         format.put_u32(&mut bytes, flags, self.flags);
         let values = [
             self.offset,
             self.address,
-            self.physical,
+            self.physical_address,
             self.file_size,
             self.memory_size,
             self.align,
@@ -115,22 +115,22 @@ impl Segment {
         bytes
     }
 
-    /// Whether it is mapped into memory.
+    /// Returns `true` for a segment that is mapped into memory.
     pub fn is_load(&self) -> bool {
         self.kind == segment_type::LOAD
     }
 
-    /// Where its bytes in the file end.
+    /// Returns the file offset at which the segment ends.
     pub fn file_end(&self) -> u64 {
         self.offset.saturating_add(self.file_size)
     }
 
-    /// Where it ends in memory.
+    /// Returns the address at which the segment ends in memory.
     pub fn memory_end(&self) -> u64 {
         self.address.saturating_add(self.memory_size)
     }
 
-    /// The offset in the file of an address that the file fills.
+    /// Returns the file offset of an address, if the segment maps it from the file.
     pub fn file_offset(&self, address: u64) -> Option<u64> {
         let into = address
             .checked_sub(self.address)
