@@ -150,7 +150,7 @@ fn check_meaning(source: &Vec<u8>, bytes: &Vec<u8>, edits: &ElfEdits) {
         assert_eq!(found.first(), Some(soname));
     }
     if let (Some(path), Ok(rpath), Ok(runpath)) = (
-        edits.rpath.new_path(),
+        edits.rpath.text(),
         texts(&after, bytes, tag::RPATH),
         texts(&after, bytes, tag::RUNPATH),
     ) {
