@@ -148,14 +148,14 @@ impl CandidateFilter<'_> {
         match candidate.kind {
             CandidateKind::Bundle(reader) => self.add_bundle(offset, reader, location),
             CandidateKind::Compressed(bundle) => {
-                self.add_compressed_bundle(offset, *bundle, location)
+                self.add_compressed_bundle(offset, *bundle, location);
             }
             CandidateKind::InvalidCompressed(error) if !location.is_strict() => {
                 self.add_damage(offset, error.to_string());
             }
             CandidateKind::InvalidCompressed(_) => {}
             CandidateKind::Object { object, size } => {
-                self.add_code_object(offset, object, size, location)
+                self.add_code_object(offset, object, size, location);
             }
         }
     }

@@ -582,7 +582,7 @@ mod tests {
     #[test]
     fn a_program_that_starts_writable_is_a_fault_and_a_library_is_not() {
         let writable = |segments: &mut Vec<ProgramHeader>, _: &mut Vec<DynamicEntry>| {
-            load(segments, 0).flags = 6
+            load(segments, 0).flags = 6;
         };
         let expected =
             "the first segment of the program can be written, for which Linux 4.18 kills it";
