@@ -1,7 +1,7 @@
 //! Files that one process leaves for another, and pages of package indexes.
 
 use rock_matrix::compat::pages::{linked_files, linked_rocm_indexes};
-use rock_matrix::diagnostic::{Place, Sink, Source};
+use rock_matrix::diagnostic::{Location, Sink, SourceText};
 use rock_matrix::index::{metadata_in, withdrawn_in};
 use rock_matrix::plan::{is_id, read_saved};
 use rock_matrix::recipe::container::{self, Container, Devices, Engine};
@@ -13,7 +13,7 @@ pub fn plan(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
-    let source = Source::new("plan.json", text);
+    let source = SourceText::new("plan.json", text);
     let mut sink = Sink::new();
     let Some(saved) = read_saved(&source, &mut sink) else {
         let found = sink.finish();
@@ -22,7 +22,7 @@ pub fn plan(bytes: &[u8]) {
             "{found:?}"
         );
         for label in found.iter().flat_map(|one| &one.labels) {
-            let Place::Text { span, .. } = &label.place else {
+            let Location::Text { span, .. } = &label.location else {
                 panic!("{label:?}")
             };
             assert!(text.is_char_boundary(span.start) && span.start <= text.len());

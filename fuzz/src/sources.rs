@@ -1,7 +1,7 @@
 //! Files of a checkout of torch that pins are read from.
 
 use rock_matrix::cmake::Script;
-use rock_matrix::diagnostic::{Sink, Source};
+use rock_matrix::diagnostic::{Sink, SourceText};
 use rock_matrix::source::related::{RelatedCommits, Strictness};
 
 /// CMake files: every statement lies in the text, in order, and blocks never count twice.
@@ -28,7 +28,7 @@ pub fn related_commits(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
-    let source = Source::new("related_commits", text);
+    let source = SourceText::new("related_commits", text);
     let mut sink = Sink::new();
     let strict = RelatedCommits::parse(&source, Strictness::Strict, &mut sink);
     let lenient = RelatedCommits::parse(&source, Strictness::Lenient, &mut Sink::new());

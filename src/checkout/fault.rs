@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::git::{Call, Said};
 use crate::codes::checkout as codes;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::source::{StateFault, named};
 use crate::sys::process::{ProcessError, Status};
 use crate::sys::{FileError, StopSignal};
@@ -220,11 +220,11 @@ impl CheckoutFault {
             }
             Self::NoSuchReference { origin, .. } => {
                 let help = "look for its name with `git ls-remote`; a commit must be given whole";
-                told(&codes::NO_SUCH_REFERENCE, help).at(Place::Remote(origin), "")
+                told(&codes::NO_SUCH_REFERENCE, help).at(Location::Url(origin), "")
             }
             Self::Fetch { origin, .. } => {
                 let help = "see to the address and the network, then run the same command again";
-                told(&codes::FETCH_FAILED, help).at(Place::Remote(origin), "")
+                told(&codes::FETCH_FAILED, help).at(Location::Url(origin), "")
             }
             Self::Submodules { .. } => told(
                 &codes::SUBMODULES_FAILED,
@@ -236,7 +236,7 @@ impl CheckoutFault {
             }
             Self::Patch { patch, .. } => {
                 let help = "mend the patch or take another set with `--patchset`, then run the same command again";
-                told(&codes::PATCH_FAILED, help).at(Place::File(patch.into()), "")
+                told(&codes::PATCH_FAILED, help).at(Location::File(patch.into()), "")
             }
             Self::Hipify { .. } => {
                 let help =

@@ -11,7 +11,7 @@ use super::limits::LARGEST_PATCH_BYTES;
 use super::{LOCK, look, repository};
 use crate::bytes::start_threads;
 use crate::codes::checkout as codes;
-use crate::diagnostic::{Diagnostic, Place, Severity, counted};
+use crate::diagnostic::{Diagnostic, Location, Severity, counted};
 use crate::source::{
     HIPIFY_TAG, Line, Outcome, PatchSet, RepositoryRecord, Stage, State, UPSTREAM_TAG, named, shown,
 };
@@ -208,7 +208,7 @@ fn compare(
         warnings.push(
             Diagnostic::new(&codes::IDLE_PATCHES, message)
                 .at(
-                    Place::File(target.join(&place).display().to_string().into()),
+                    Location::File(target.join(&place).display().to_string().into()),
                     "",
                 )
                 .help("move the folder to where the submodule is, or remove it"),

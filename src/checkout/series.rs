@@ -12,7 +12,7 @@ use super::limits::LARGEST_SERIES_BYTES;
 use super::repository;
 use crate::bytes::start_threads;
 use crate::codes::checkout as codes;
-use crate::diagnostic::{Diagnostic, Place as Spot};
+use crate::diagnostic::{Diagnostic, Location as Spot};
 use crate::source::{PatchSet, Place, Stage, Step};
 use crate::sys;
 

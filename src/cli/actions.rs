@@ -92,7 +92,7 @@ impl Shell {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let commands = step.commands(diagnostics, |path| self.known_path(path));
-        let list = step.to_list();
+        let list = step.take_unlisted();
         drop(step);
         let _ = std::io::stderr().lock().write_all(commands.as_bytes());
         if !list.is_empty() {

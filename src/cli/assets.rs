@@ -12,7 +12,7 @@ use crate::bytes::{ReadAt as _, Section, start_threads};
 use crate::codes::host;
 use crate::codes::release as codes;
 use crate::compat::{Compat, TableGroup};
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::index::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
 use crate::names::{Digest, DistributionName, RocmVersion, Version, WheelName, is_tree_archive};
 use crate::publish::Asset;
@@ -149,7 +149,7 @@ fn of_folder(entries: &[Entry], sink: &mut Sink) -> Vec<PathBuf> {
                 &host::CANNOT_READ_FILE,
                 format!("`{shown}` is {kind}, not a file"),
             )
-            .at(Place::File(shown.as_str().into()), "")
+            .at(Location::File(shown.as_str().into()), "")
             .help(help),
         );
     }
@@ -199,7 +199,7 @@ fn subfolders(folder: &Path, entries: &[Entry], named: &[PathBuf], sink: &mut Si
     };
     sink.push(
         Diagnostic::new(&codes::WHEELS_IN_SUBFOLDERS, format!("{what}, which are left out: {shown}"))
-            .at(Place::File(folder.display().to_string().into()), "")
+            .at(Location::File(folder.display().to_string().into()), "")
             .help("bring the files into one folder; in a workflow, fetch the artifacts with `merge-multiple: true`"),
     );
 }
@@ -226,7 +226,7 @@ fn asset(
     if name.ends_with(".tar.gz") {
         return archive(path, name, shown.clone(), depth, known, compat, sink);
     }
-    let place = Place::File(shown.as_str().into());
+    let place = Location::File(shown.as_str().into());
     let unreadable = |(reason, help): (String, String)| {
         sink.push(
             Diagnostic::new(&codes::UNREADABLE_NAME, reason)
@@ -386,7 +386,7 @@ fn archive(
                 &codes::UNREADABLE_NAME,
                 format!("`{name}` is not the name of a source distribution"),
             )
-            .at(Place::File(shown.as_str().into()), "")
+            .at(Location::File(shown.as_str().into()), "")
             .help("it is called NAME-VERSION.tar.gz"),
         );
         return None;

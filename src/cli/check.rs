@@ -7,7 +7,7 @@ use super::documents::documents;
 use super::{Exit, Format, Shell, load};
 use crate::codes::plan as codes;
 use crate::config::{Given, Places};
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink, counted, render, shell_quoted};
+use crate::diagnostic::{Diagnostic, Location, Severity, Sink, counted, render, shell_quoted};
 use crate::exec;
 use crate::plan::{
     Group, JobView, Options, check_fit, check_images, first_reasons, warn_of_caches,
@@ -149,7 +149,7 @@ fn placed(fault: Diagnostic, places: &Places) -> Diagnostic {
         .map(|path| places.of(&path))
         .next();
     fault.at(
-        place.unwrap_or_else(|| Place::File(Arc::clone(&places.source().path))),
+        place.unwrap_or_else(|| Location::File(Arc::clone(&places.source().path))),
         "",
     )
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Exit, Format, Shell};
 use crate::codes::plan as codes;
 use crate::diagnostic::nearest::nearest;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::exec::{self, JobFolder, OpenFault, ROOT};
 use crate::sys;
 
@@ -186,7 +186,7 @@ fn unknown(name: &str, present: &[String]) -> Diagnostic {
         count => format!("{count} jobs begin with `{name}`"),
     };
     let told =
-        Diagnostic::new(&codes::UNKNOWN_JOB, message).at(Place::Argument(name.to_owned()), "");
+        Diagnostic::new(&codes::UNKNOWN_JOB, message).at(Location::Argument(name.to_owned()), "");
     match nearest(name, present.iter().map(String::as_str)) {
         _ if begun.len() > 1 => told.help(format!("name one of {}", begun.join(", "))),
         Some(near) => told.help(format!("did you mean `{near}`?")),

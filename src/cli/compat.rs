@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use super::{Exit, Format, Shell, load};
 use crate::codes::facts as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, nearest::nearest};
+use crate::diagnostic::{Diagnostic, Location, nearest::nearest};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -119,7 +119,7 @@ fn list(compat: &Compat, table: Option<&str>, format: Format, shell: &Shell) -> 
     };
     let Some(rows) = tables.get(name) else {
         let fault = Diagnostic::new(&codes::UNKNOWN_TABLE, format!("there is no table `{name}`"))
-            .at(Place::Argument(name.to_owned()), "");
+            .at(Location::Argument(name.to_owned()), "");
         return shell.report(&[match nearest(name, tables.keys().map(String::as_str)) {
             Some(near) => fault.help(format!("did you mean `{near}`?")),
             None => fault.help("`rock-matrix compat list` shows the tables"),

@@ -8,7 +8,7 @@ use super::{Exit, Shell};
 use crate::codes::{host, matrix as codes};
 use crate::compat::Compat;
 use crate::config::{self, Given, HostRocm, Lookups};
-use crate::diagnostic::{Diagnostic, Place, Sink, Source};
+use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
 use crate::{sys, yaml};
 
 /// What was read.
@@ -95,7 +95,7 @@ fn host_rocm<'c>(shell: &'c Shell, compat: &'c Compat) -> HostRocm<'c> {
 pub(super) fn matrix(
     shell: &Shell,
     compat: &Compat,
-    source: &Source,
+    source: &SourceText,
     sink: &mut Sink,
 ) -> Result<Option<Matrix>, Exit> {
     let recipes = recipes(shell, &[], sink)?;
@@ -141,9 +141,9 @@ pub(super) fn only_file(shell: &Shell, files: &[PathBuf]) -> Result<PathBuf, Exi
 }
 
 /// The text of a file; why it has none goes to the sink.
-pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
+pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<SourceText> {
     let name = path.display().to_string();
-    let place = Place::File(name.as_str().into());
+    let place = Location::File(name.as_str().into());
     if let Some(kind) = sys::kind_beside_file(path) {
         // Reading a pipe waits for whoever writes to it, maybe for ever.
         let message = format!("cannot read `{name}`: it is {kind}, not a file");
@@ -164,7 +164,7 @@ pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
         }
     };
     match String::from_utf8(bytes) {
-        Ok(text) => Some(Source::new(name, text)),
+        Ok(text) => Some(SourceText::new(name, text)),
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
             let bytes = error.as_bytes();
@@ -174,11 +174,11 @@ pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
                 bytes[at]
             );
             // What cannot be read is shown as U+FFFD, which the text has at the same byte.
-            let text = Source::new(name, String::from_utf8_lossy(bytes).into_owned());
+            let text = SourceText::new(name, String::from_utf8_lossy(bytes).into_owned());
             let place = if utf16 {
                 place
             } else {
-                text.place(at..at + char::REPLACEMENT_CHARACTER.len_utf8())
+                text.location(at..at + char::REPLACEMENT_CHARACTER.len_utf8())
             };
             let help = if utf16 {
                 "save the file as UTF-8; it looks like UTF-16"
@@ -197,7 +197,7 @@ pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
 
 /// A recipe has `steps`; one that has lost them has a name still, and no `version` as a matrix file
 /// has.
-fn is_recipe(source: &Source) -> bool {
+fn is_recipe(source: &SourceText) -> bool {
     yaml::parse(source, &mut Sink::new()).is_some_and(|root| {
         let has = |key: &str| root.get(key).is_some();
         has("steps") || (has("recipe") && has("name") && !has("version") && !has("axes"))

@@ -9,7 +9,7 @@ use crate::codes::{facts, host};
 use crate::compat::{Compat, Surroundings, TableGroup, Variable, Variables, advice};
 use crate::config::RunTime;
 use crate::diagnostic::nearest::{nearest, with_nearest};
-use crate::diagnostic::{Diagnostic, Place, counted};
+use crate::diagnostic::{Diagnostic, Location, counted};
 use crate::names::{WheelName, WheelNameError, is_absolute};
 use crate::render::{self, Taker};
 use crate::sys;
@@ -190,7 +190,7 @@ fn told(args: &Args, variables: &Variables, compat: &Compat) -> Vec<Diagnostic> 
         let is_asked_for = args.set.iter().any(|(name, _)| *name == one.name);
         for rule in compat.against(&[&args.profile], &one.name, &one.value) {
             let found = advice(rule, &format!("profile `{}`", args.profile), &setting);
-            let place = Place::Argument(format!("--set {setting}"));
+            let place = Location::Argument(format!("--set {setting}"));
             told.push(if is_asked_for {
                 found.at(place, "")
             } else {
@@ -262,7 +262,7 @@ fn unknown(name: &str, compat: &Compat) -> Diagnostic {
         with_nearest(format!("there is no profile `{name}`"), near),
     );
     fault
-        .at(Place::Argument(format!("--profile {name}")), "")
+        .at(Location::Argument(format!("--profile {name}")), "")
         .help(match near {
             Some(near) => format!("write `--profile {near}`"),
             None => format!("there are {}", known.join(", ")),
@@ -305,7 +305,7 @@ fn asked(python: &Path, shell: &Shell) -> Result<String, Diagnostic> {
         .filter(|line| line.starts_with('/'));
     folder.ok_or_else(|| {
         Diagnostic::new(&host::NO_ROCM_SDK, format!("`{shown}` names no folder"))
-            .at(Place::Argument(format!("--python {}", python.display())), "")
+            .at(Location::Argument(format!("--python {}", python.display())), "")
             .help("install `rocm[libraries,devel]` into that Python, or give the folder with `--rocm`")
     })
 }

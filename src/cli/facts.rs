@@ -8,7 +8,7 @@ use crate::codes::facts as codes;
 use crate::compat::Compat;
 use crate::compat::faults::{self, Fault};
 use crate::compat::rows::Tables;
-use crate::diagnostic::{Diagnostic, Place, Sink, Source, Span};
+use crate::diagnostic::{Diagnostic, Location, Sink, SourceText, Span};
 use crate::sys;
 use crate::yaml::{self, Node};
 
@@ -41,7 +41,7 @@ pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
             Ok(read) => tables.merge(read),
             Err(error) => sink.push(
                 Diagnostic::new(&codes::BAD_TABLE, error.message.clone())
-                    .at(source.place(error.span.clone()), "")
+                    .at(source.location(error.span.clone()), "")
                     .help("docs/compat.md lists the tables and their columns"),
             ),
         }
@@ -53,7 +53,7 @@ pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
     for fault in faults::find(&tables) {
         let place = places
             .of(&fault)
-            .unwrap_or_else(|| Place::File(folder.display().to_string().into()));
+            .unwrap_or_else(|| Location::File(folder.display().to_string().into()));
         sink.push(
             Diagnostic::new(&codes::BAD_ROW, fault.to_string())
                 .at(place, "")
@@ -69,22 +69,22 @@ pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
 
 /// Where each row stands, table by table in the order in which the files are merged.
 #[derive(Debug, Default)]
-struct Places(BTreeMap<String, Vec<Place>>);
+struct Places(BTreeMap<String, Vec<Location>>);
 
 impl Places {
-    fn add(&mut self, document: &Node, source: &Source) {
+    fn add(&mut self, document: &Node, source: &SourceText) {
         for (table, rows) in document.entries().unwrap_or_default() {
             let of_table = self.0.entry(table.text.clone()).or_default();
             of_table.extend(
                 rows.items()
                     .unwrap_or_default()
                     .iter()
-                    .map(|row| source.place(head(row))),
+                    .map(|row| source.location(head(row))),
             );
         }
     }
 
-    fn of(&self, fault: &Fault) -> Option<Place> {
+    fn of(&self, fault: &Fault) -> Option<Location> {
         self.0.get(fault.table)?.get(fault.row).cloned()
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Exit, Shell, documents, load};
 use crate::compat::Compat;
-use crate::diagnostic::{Sink, Source, shell_quoted};
+use crate::diagnostic::{Sink, SourceText, shell_quoted};
 use crate::names::DistributionName;
 use crate::plan::Options;
 use crate::plan::starter::{self, ProjectFiles, Starter, StarterRequest};
@@ -179,7 +179,7 @@ fn rendered(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<String, Exit> {
-    let source = Source::new(path, &*starter.matrix);
+    let source = SourceText::new(path, &*starter.matrix);
     let matrix = documents::matrix(shell, compat, &source, sink)?.ok_or(Exit::Fault)?;
     let matrices = [matrix];
     let plan =

@@ -11,7 +11,7 @@ use crate::codes::{build, matrix, plan as codes};
 use crate::compat::Compat;
 use crate::config::{self, recipe::RecipeDocument};
 use crate::diagnostic::{
-    Diagnostic, Place, Severity, Sink,
+    Diagnostic, Location, Severity, Sink,
     nearest::{nearest, with_nearest},
     shell_line,
 };
@@ -127,7 +127,7 @@ pub(super) fn named(
             );
             sink.push(
                 fault
-                    .at(Place::File(path.as_str().into()), "")
+                    .at(Location::File(path.as_str().into()), "")
                     .help("give its folder with `--recipes`"),
             );
             return Err(Exit::Fault);
@@ -157,7 +157,7 @@ pub(super) fn of_recipe(
         sink.push(
             recipes
                 .unknown(name)
-                .at(Place::Argument("--recipe".to_owned()), ""),
+                .at(Location::Argument("--recipe".to_owned()), ""),
         );
         return Err(Exit::Usage);
     };
@@ -241,7 +241,7 @@ pub(super) fn check_given(
 ) {
     for (number, text) in docker_args.iter().enumerate() {
         if let Some((message, help)) = config::docker_argument_fault(number, text) {
-            let place = Place::Argument(format!("--docker-arg {text}"));
+            let place = Location::Argument(format!("--docker-arg {text}"));
             sink.push(
                 Diagnostic::new(&matrix::BAD_DOCKER_ARGUMENT, message)
                     .at(place, "")
@@ -268,7 +268,7 @@ pub(super) fn check_given(
             ),
         };
         let message = with_nearest(format!("no recipe of these jobs has a fact `{name}`"), near);
-        let place = Place::Argument(format!("--fact {name}"));
+        let place = Location::Argument(format!("--fact {name}"));
         sink.push(
             Diagnostic::new(&build::UNKNOWN_FACT, message)
                 .at(place, "")
@@ -284,7 +284,7 @@ pub(super) fn check_given(
 pub(super) fn leg_id(variable: &str, shell: &Shell) -> Result<String, Diagnostic> {
     let fault = |why: &str| {
         let message = format!("the variable `{variable}` {why}");
-        let place = Place::Argument(format!("--job-env {variable}"));
+        let place = Location::Argument(format!("--job-env {variable}"));
         let fault = Diagnostic::new(&codes::BAD_JOB_VARIABLE, message).at(place, "");
         fault.help(format!(
             "set it with `env: {{{variable}: \"${{{{ toJSON(matrix) }}}}\"}}`"
@@ -336,7 +336,7 @@ fn id_of<'k>(name: &str, known: &'k [(String, String)], sink: &mut Sink) -> Opti
     } else {
         ids(&|(id, _)| id.starts_with(name))
     };
-    let place = Place::Argument(name.to_owned());
+    let place = Location::Argument(name.to_owned());
     sink.push(match begun.as_slice() {
         [id] => return Some(id),
         [] => {

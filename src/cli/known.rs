@@ -136,7 +136,7 @@ impl Known {
                 &codes::BAD_KNOWN_FILE,
                 format!("`{}` tells no digests: {fault}", source.path),
             )
-            .at(source.place(0..0), "")
+            .at(source.location(0..0), "")
             .help("give a `rock-manifest.json`, or a `SHA256SUMS` as `sha256sum` writes it"),
         );
         Err(Exit::Fault)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Exit, Shell};
 use crate::codes::handover as codes;
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::names::Digest;
 use crate::plan::Job;
 use crate::publish::{
@@ -62,7 +62,7 @@ impl LegOptions {
                 Err(reason) => {
                     let message =
                         format!("the variable `{variable}` does not hold leg reports: {reason}");
-                    let place = Place::Argument(format!("--legs-env {variable}"));
+                    let place = Location::Argument(format!("--legs-env {variable}"));
                     let fault = Diagnostic::new(&codes::BAD_LEG_REPORT, message).at(place, "");
                     sink.push(fault.help(format!(
                         "set it with `env: {{{variable}: \"${{{{ toJSON(needs.build.outputs) }}}}\"}}`"

@@ -11,7 +11,7 @@ use crate::codes::{build, plan as codes};
 use crate::compat::Compat;
 use crate::config::recipe::{self, RecipeDocument, Recipes};
 use crate::config::{Config, Gfx, Given};
-use crate::diagnostic::{Diagnostic, Severity, Sink, Source};
+use crate::diagnostic::{Diagnostic, Severity, Sink, SourceText};
 use crate::plan::{self, Options, Plan};
 use crate::publish::LARGEST_LISTING_BYTES;
 use crate::sys::{self, FileError};
@@ -20,7 +20,7 @@ use crate::sys::{self, FileError};
 ///
 /// # Errors
 /// The exit of the command, after saying why.
-pub(super) fn source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
+pub(super) fn source(shell: &Shell, path: &Path) -> Result<SourceText, Exit> {
     reported(shell, |sink| read_source(path, sink))
 }
 
@@ -28,7 +28,7 @@ pub(super) fn source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
 ///
 /// # Errors
 /// The exit of the command, after saying why.
-pub(super) fn plan_source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
+pub(super) fn plan_source(shell: &Shell, path: &Path) -> Result<SourceText, Exit> {
     reported(shell, |sink| {
         read_limited(path, plan::LARGEST_PLAN_BYTES, sink)
     })
@@ -40,8 +40,8 @@ pub(super) fn plan_source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
 /// The exit of the command, after saying why.
 pub(super) fn reported(
     shell: &Shell,
-    read: impl FnOnce(&mut Sink) -> Result<Source, Exit>,
-) -> Result<Source, Exit> {
+    read: impl FnOnce(&mut Sink) -> Result<SourceText, Exit>,
+) -> Result<SourceText, Exit> {
     let mut sink = Sink::new();
     read(&mut sink).inspect_err(|_| {
         shell.report(&sink.finish());
@@ -52,7 +52,7 @@ pub(super) fn reported(
 ///
 /// # Errors
 /// The exit of the command.
-pub(super) fn read_source(path: &Path, sink: &mut Sink) -> Result<Source, Exit> {
+pub(super) fn read_source(path: &Path, sink: &mut Sink) -> Result<SourceText, Exit> {
     read_limited(path, MAX_FILE_BYTES, sink)
 }
 
@@ -60,9 +60,13 @@ pub(super) fn read_source(path: &Path, sink: &mut Sink) -> Result<Source, Exit> 
 ///
 /// # Errors
 /// The exit of the command.
-pub(super) fn read_limited(path: &Path, limit_bytes: u64, sink: &mut Sink) -> Result<Source, Exit> {
+pub(super) fn read_limited(
+    path: &Path,
+    limit_bytes: u64,
+    sink: &mut Sink,
+) -> Result<SourceText, Exit> {
     match sys::read_text(path, limit_bytes) {
-        Ok(text) => Ok(Source::new(path.display().to_string(), text)),
+        Ok(text) => Ok(SourceText::new(path.display().to_string(), text)),
         Err(error) => {
             sink.push(error.into());
             Err(Exit::Fault)
@@ -165,11 +169,11 @@ pub(super) fn compat(shell: &Shell) -> Result<&'static Compat, Exit> {
 /// When the folder cannot be read. Faults of its files go to the sink.
 pub(super) fn recipes(
     shell: &Shell,
-    more: &[Source],
+    more: &[SourceText],
     sink: &mut Sink,
 ) -> Result<Arc<Recipes>, Exit> {
     let (mut documents, mut broken) = (Vec::new(), Vec::new());
-    let mut read = |source: &Source, sink: &mut Sink| match recipe::from_source(source, sink) {
+    let mut read = |source: &SourceText, sink: &mut Sink| match recipe::from_source(source, sink) {
         Some(document) => documents.push(document),
         None => broken.extend(recipe::name_in(source)),
     };

@@ -11,7 +11,7 @@ use super::{Exit, Format, Shell, load};
 use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::nearest::{nearest, with_nearest};
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::names::{DistributionName, LocalLabel, PythonVersion, RocmVersion};
 use crate::pick::{
     self, Candidate, Decision, Fit, InstalledTorch, Libc, LibcKind, Machine, PassedOver, Rules,
@@ -188,7 +188,7 @@ fn machine(args: &Args, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Resu
                 let message = format!("`{}`: {error}", source.path);
                 sink.push(
                     Diagnostic::new(&codes::BAD_ENVIRONMENT, message)
-                        .at(source.place(0..0), "")
+                        .at(source.location(0..0), "")
                         .help("save it with `rock-matrix doctor --format json > doctor.json`"),
                 );
                 Exit::Fault
@@ -273,7 +273,7 @@ fn project(args: &Args, wheels: &[Candidate], sink: &mut Sink) -> Result<String,
     );
     sink.push(
         Diagnostic::new(&codes::NO_SUCH_PROJECT, message)
-            .at(Place::Argument("--distribution".to_owned()), "")
+            .at(Location::Argument("--distribution".to_owned()), "")
             .help(format!("published are {}", list())),
     );
     Err(Exit::Fault)

@@ -12,7 +12,7 @@ use super::{Exit, Shell, load};
 use crate::bytes::start_threads;
 use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Sink, Source, counted};
+use crate::diagnostic::{Diagnostic, Location, Sink, SourceText, counted};
 use crate::github::GithubError;
 use crate::index::BaseUrl;
 use crate::names::{RepoName, is_sdist, is_tree_archive};
@@ -239,7 +239,7 @@ impl<M> Published<M> {
     /// That there is no wheel.
     pub(super) fn no_wheels(&self) -> Diagnostic {
         Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, format!("there is no published wheel in {}", self.shown))
-            .at(Place::Argument("--published".to_owned()), "")
+            .at(Location::Argument("--published".to_owned()), "")
             .help(
                 "publish a release first; drafts and unfinished uploads do not count, nor do releases marked as not \
                  finished without `--prereleases`",
@@ -530,7 +530,7 @@ fn read_manifests<'a, M: From<Manifest>>(
                         &codes::BAD_MANIFEST,
                         format!("a `{MANIFEST}` of {repo} cannot be used: {error}"),
                     )
-                    .at(Place::Remote(place), "")
+                    .at(Location::Url(place), "")
                     .severity(crate::diagnostic::Severity::Warning)
                     .help("what names do not say is not known of this release; publish it again"),
                 );
@@ -576,7 +576,7 @@ fn files<M: From<Manifest> + Send>(paths: &[PathBuf], sink: &mut Sink) -> Vec<Pa
 
 fn part<M: From<Manifest>>(path: &Path) -> Result<Part<M>, Diagnostic> {
     let text = load::listing_text(path)?;
-    let source = || Source::new(path.display().to_string(), text.as_str());
+    let source = || SourceText::new(path.display().to_string(), text.as_str());
     match Manifest::from_json(&text) {
         Ok(manifest) => Ok(Part {
             listing: Listing { repository: None, releases: vec![ListedRelease::of_manifest(&manifest)] },
@@ -589,7 +589,7 @@ fn part<M: From<Manifest>>(path: &Path) -> Result<Part<M>, Diagnostic> {
             &codes::BAD_MANIFEST,
             format!("`{}` cannot be used: {error}", path.display()),
         )
-        .at(source().place(0..0), "")
+        .at(source().location(0..0), "")
         .help("publish the release again, or leave the manifest out: then the names of its files are what is known")),
         Err(_) => {
             let read = saved_manifests(&text).and_then(|saved| Ok((Listing::from_json(&text)?, saved)));
@@ -600,9 +600,9 @@ fn part<M: From<Manifest>>(path: &Path) -> Result<Part<M>, Diagnostic> {
 }
 
 /// Says that a file holds no releases, and how they are saved.
-pub(super) fn no_listing(source: &Source, error: &ListingError) -> Diagnostic {
+pub(super) fn no_listing(source: &SourceText, error: &ListingError) -> Diagnostic {
     Diagnostic::new(&codes::NOT_A_LISTING, format!("`{}`: {error}", source.path))
-        .at(source.place(0..0), "")
+        .at(source.location(0..0), "")
         .help("save it with `rock-matrix report listing --published OWNER/REPO`")
 }
 
@@ -649,7 +649,7 @@ fn folder<M: From<Manifest> + Send>(
                     path.display()
                 ),
             )
-            .at(Place::File(path.display().to_string().into()), "")
+            .at(Location::File(path.display().to_string().into()), "")
             .help("give the folder that `rock-matrix publish --to DIR` wrote"),
         );
     }
@@ -673,7 +673,7 @@ fn report_unreadable(listing: &Listing, sink: &mut Sink) {
             &codes::UNREADABLE_PUBLISHED_NAME,
             format!("published file {error}"),
         )
-        .at(Place::Argument("--published".to_owned()), "")
+        .at(Location::Argument("--published".to_owned()), "")
         .help("publish it again under the name of a wheel");
         let of_release = Some(&release.tag_name).filter(|tag| !tag.is_empty());
         sink.push(match of_release {
@@ -691,7 +691,7 @@ pub(super) fn tell_unread(offers: &[Offer], compat: &Compat, sink: &mut Sink) {
                 &codes::UNREADABLE_PUBLISHED_NAME,
                 format!("published `{}` is left out: {reason}", offer.file),
             )
-            .at(Place::Argument("--published".to_owned()), "")
+            .at(Location::Argument("--published".to_owned()), "")
             .help("publish it again with a label that says what it is for"),
         );
     }

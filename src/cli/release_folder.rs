@@ -13,7 +13,7 @@ use super::{Exit, Shell};
 use crate::bytes::start_threads;
 use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Sink, shell_quoted};
+use crate::diagnostic::{Diagnostic, Location, Sink, shell_quoted};
 use crate::names::Digest;
 use crate::publish::{
     Changes, Found, Holding, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, Present, Release, SUMS,
@@ -137,7 +137,7 @@ pub(super) fn report_enclosing(folder: &Path, sink: &mut Sink) {
     );
     sink.push(
         Diagnostic::new(&codes::RELEASE_IN_RELEASE, message)
-            .at(Place::Argument("--to".to_owned()), "")
+            .at(Location::Argument("--to".to_owned()), "")
             .note("a release is replaced as one folder, so the outer one could not be published to any more")
             .help(format!(
                 "publish into it with `--to {}` and without `--tag`, or give `--to` a folder of releases",
@@ -164,7 +164,7 @@ impl Opened {
                 format!("`{name}` of the release {what}"),
             )
             .at(
-                Place::File(self.folder.join(name).display().to_string().into()),
+                Location::File(self.folder.join(name).display().to_string().into()),
                 "",
             )
         };
@@ -232,7 +232,7 @@ impl Opened {
                 &codes::NOT_A_RELEASE,
                 format!("`{}` {what}: {}", self.folder.display(), names.join(", ")),
             )
-            .at(Place::Argument("--to".to_owned()), "")
+            .at(Location::Argument("--to".to_owned()), "")
             .help(help),
         );
     }
@@ -334,7 +334,7 @@ fn read_manifest(path: &Path, sink: &mut Sink) -> Result<Manifest, Exit> {
                 &codes::BAD_MANIFEST,
                 format!("the manifest of the release cannot be used: {error}"),
             )
-            .at(Place::File(path.display().to_string().into()), "")
+            .at(Location::File(path.display().to_string().into()), "")
             .help("give another folder"),
         );
         Exit::Fault

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use super::exit::Exit;
 use crate::codes::host::CANNOT_WRITE_FILE;
-use crate::diagnostic::render::Annotated;
+use crate::diagnostic::render::GithubAnnotations;
 use crate::diagnostic::{Diagnostic, render};
 use crate::sys::Environment;
 
@@ -55,7 +55,7 @@ pub struct Shell {
     /// Whether diagnostics become annotations as well.
     pub annotations: bool,
     /// The annotations so far.
-    pub annotated: Mutex<Annotated>,
+    pub annotated: Mutex<GithubAnnotations>,
     /// Where facts and recipes are looked for.
     pub folders: Folders,
 }
@@ -71,7 +71,7 @@ impl Voice {
         let line = render::redact_urls(line);
         let text = match self.0 {
             Format::Human => format!("{}\n", render::printable(&line)),
-            Format::Json => render::printable(&render::json_talk(&line)).into_owned(),
+            Format::Json => render::printable(&render::json_info(&line)).into_owned(),
         };
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }

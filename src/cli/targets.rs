@@ -3,7 +3,7 @@
 use super::{Exit, Shell};
 use crate::codes::matrix as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::names::GfxTarget;
 
 /// Words for GPU targets as typed: targets, families and product names.
@@ -57,7 +57,7 @@ pub(super) fn targets(
             }
             Err(unknown) => faults.push(
                 Diagnostic::new(&codes::BAD_GFX, unknown.to_string())
-                    .at(Place::Argument(format!("{option} {word}")), "")
+                    .at(Location::Argument(format!("{option} {word}")), "")
                     .help("`rock-matrix compat list products` and `compat list families` show the names"),
             ),
         }

@@ -6,7 +6,7 @@ use super::assets::Depth;
 use super::release_folder::digest;
 use crate::codes::release as codes;
 use crate::codes::wheel as wheel_codes;
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
+use crate::diagnostic::{Diagnostic, Location, Severity, Sink};
 use crate::index::CoreMetadata;
 use crate::names::{DistributionName, LabelParts, LabelStyle, RocmVersion, WheelName};
 use crate::sys::PositionalFile;
@@ -27,7 +27,7 @@ pub(super) struct Contents {
 pub(super) fn label(
     wheel: &WheelName,
     known: &[RocmVersion],
-    place: Place,
+    place: Location,
     sink: &mut Sink,
 ) -> Option<Option<LabelParts>> {
     let Some(label) = wheel.label() else {

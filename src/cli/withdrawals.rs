@@ -7,7 +7,7 @@ use super::index::withdrawn_in;
 use super::published::Published;
 use super::{Exit, Shell};
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::index::{IndexFile, Yanked};
 use crate::names::Withdrawn;
 use crate::publish::INDEX;
@@ -36,7 +36,7 @@ impl Withdrawals {
             let Some(found) = withdrawn_in(index, sink)? else {
                 sink.push(
                     Diagnostic::new(&codes::NOT_AN_INDEX, format!("there is no index in `{}`", index.display()))
-                        .at(Place::Argument("--withdrawn-in".to_owned()), "")
+                        .at(Location::Argument("--withdrawn-in".to_owned()), "")
                         .help("give the folder that `rock-matrix index build` wrote, such as `DIR/simple`"),
                 );
                 return Err(Exit::Fault);

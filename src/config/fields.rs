@@ -10,13 +10,13 @@ use super::model::{
     PrRunMode, Prerelease, PythonFrom, Queue, RocmPolicy, RocmPrecision, Strictness, Switch,
     ToolFrom, TorchFrom,
 };
-use crate::yaml::shape::{Field, Record, Shape};
+use crate::yaml::shape::{FieldShape, RecordShape, Shape};
 
 /// The form of a matrix file.
 pub const MATRIX_FILE: Shape = Shape::Record(&MATRIX);
 
-const fn required(name: &'static str, shape: Shape, doc: &'static str) -> Field {
-    Field {
+const fn required(name: &'static str, shape: Shape, doc: &'static str) -> FieldShape {
+    FieldShape {
         name,
         shape,
         required: true,
@@ -30,8 +30,8 @@ const fn optional(
     shape: Shape,
     default: &'static str,
     doc: &'static str,
-) -> Field {
-    Field {
+) -> FieldShape {
+    FieldShape {
         name,
         shape,
         required: false,
@@ -45,7 +45,7 @@ const TEXT_MAP: Shape = Shape::Map(&Shape::Text);
 
 const RUNNER_SHAPE: Shape = Shape::AnyOf(&[Shape::Text, TEXTS, Shape::Record(&RUNNER)]);
 
-const RUNNER: Record = Record {
+const RUNNER: RecordShape = RecordShape {
     name: "runner",
     fields: &[
         optional("group", Shape::Text, "", "The group of runners."),
@@ -59,7 +59,7 @@ const RUNNER: Record = Record {
 };
 
 /// The top level.
-pub(super) const MATRIX: Record = Record {
+pub(super) const MATRIX: RecordShape = RecordShape {
     name: "matrix file",
     fields: &[
         required(
@@ -104,7 +104,7 @@ pub(super) const MATRIX: Record = Record {
         ),
         optional(
             "rows",
-            Shape::List(&Shape::Map(&Shape::Anything)),
+            Shape::List(&Shape::Map(&Shape::Any)),
             "[]",
             "Cells beside the product, one mapping each: axis names with one value, and if wanted `runner`, `gpu`, `gfx`, `image`, `vars` for this cell only.",
         ),
@@ -249,7 +249,7 @@ pub(super) const MATRIX: Record = Record {
     ],
 };
 
-const INCLUDE: Record = Record {
+const INCLUDE: RecordShape = RecordShape {
     name: "include entry",
     fields: &[
         required("axes", TEXT_MAP, "Axis names with one value each."),
@@ -263,7 +263,7 @@ const INCLUDE: Record = Record {
 };
 
 /// What `set`, and a row beside its axes, may hold.
-pub(super) const OVERRIDES: Record = Record {
+pub(super) const OVERRIDES: RecordShape = RecordShape {
     name: "`set` of an include entry",
     fields: &[
         optional("runner", RUNNER_SHAPE, "", "Other runners."),
@@ -285,7 +285,7 @@ pub(super) const OVERRIDES: Record = Record {
 };
 
 /// The image as a mapping.
-pub(super) const IMAGE: Record = Record {
+pub(super) const IMAGE: RecordShape = RecordShape {
     name: "`image`",
     fields: &[
         optional(
@@ -315,7 +315,7 @@ pub(super) const IMAGE: Record = Record {
     ],
 };
 
-const DOCKER: Record = Record {
+const DOCKER: RecordShape = RecordShape {
     name: "`docker`",
     fields: &[
         optional(
@@ -345,7 +345,7 @@ const DOCKER: Record = Record {
     ],
 };
 
-const INDEXES: Record = Record {
+const INDEXES: RecordShape = RecordShape {
     name: "`indexes`",
     fields: &[
         optional(
@@ -378,7 +378,7 @@ const INDEXES: Record = Record {
 /// Sets of libraries that an audit can leave to the place where a wheel is installed.
 const EXCLUDE_PRESETS: &[&str] = &["rocm", "torch", "cuda"];
 
-pub(super) const REPAIR: Record = Record {
+pub(super) const REPAIR: RecordShape = RecordShape {
     name: "`repair`",
     fields: &[
         optional(
@@ -402,7 +402,7 @@ pub(super) const REPAIR: Record = Record {
     ],
 };
 
-const TEST: Record = Record {
+const TEST: RecordShape = RecordShape {
     name: "`test`",
     fields: &[
         optional(
@@ -426,7 +426,7 @@ const TEST: Record = Record {
     ],
 };
 
-const WORKFLOW: Record = Record {
+const WORKFLOW: RecordShape = RecordShape {
     name: "`workflow`",
     fields: &[
         optional(
@@ -480,7 +480,7 @@ const WORKFLOW: Record = Record {
     ],
 };
 
-const RELEASE: Record = Record {
+const RELEASE: RecordShape = RecordShape {
     name: "`release`",
     fields: &[
         optional(

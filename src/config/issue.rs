@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use super::limits::LONGEST_ISSUE_VALUE;
 use crate::codes::matrix as codes;
 use crate::diagnostic::nearest::nearest;
-use crate::diagnostic::{Diagnostic, Place, Sink, Source, Span};
+use crate::diagnostic::{Diagnostic, Location, Sink, SourceText, Span};
 use crate::names::PackageVersion;
 use crate::yaml::{self, Node};
 
@@ -27,10 +27,10 @@ const FULL_HASH: usize = 40;
 #[derive(Debug, Clone)]
 pub struct Requested {
     /// The text of the matrix file, every other part at its own bytes, and the row behind it.
-    pub source: Source,
+    pub source: SourceText,
     /// The row as it could stand in the file, `{python: "3.12", …}`.
     pub row: String,
-    issue: Source,
+    issue: SourceText,
     /// Bytes of values in `source`, and where they come from in the issue.
     moved: Vec<(Span, Span)>,
 }
@@ -43,7 +43,7 @@ struct Answer<'a> {
 }
 
 /// Reads the request. Every fault goes to the sink; `None` when there was an error among them.
-pub fn requested(matrix: &Source, issue: &Source, sink: &mut Sink) -> Option<Requested> {
+pub fn requested(matrix: &SourceText, issue: &SourceText, sink: &mut Sink) -> Option<Requested> {
     let errors = sink.error_count();
     let root = yaml::parse(matrix, sink)?;
     if matrix.text.trim_start().starts_with('{') {
@@ -51,7 +51,7 @@ pub fn requested(matrix: &Source, issue: &Source, sink: &mut Sink) -> Option<Req
             "`{}` is one mapping in braces, behind which no row can stand",
             matrix.path
         );
-        let fault = Diagnostic::new(&codes::BAD_ISSUE, message).at(matrix.place(0..1), "");
+        let fault = Diagnostic::new(&codes::BAD_ISSUE, message).at(matrix.location(0..1), "");
         sink.push(fault.help("write its keys on lines of their own"));
         return None;
     }
@@ -60,7 +60,7 @@ pub fn requested(matrix: &Source, issue: &Source, sink: &mut Sink) -> Option<Req
     let mut fault = |span: &Span, message: String, help: String| {
         sink.push(
             Diagnostic::new(&codes::BAD_ISSUE, message)
-                .at(issue.place(span.clone()), "")
+                .at(issue.location(span.clone()), "")
                 .help(help),
         );
     };
@@ -129,7 +129,8 @@ impl Requested {
     pub fn told(&self, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let moved = |mut diagnostic: Diagnostic| {
             for label in &mut diagnostic.labels {
-                let (Place::Text { source, span } | Place::Hidden { source, span }) = &label.place
+                let (Location::Text { source, span } | Location::SecretText { source, span }) =
+                    &label.location
                 else {
                     continue;
                 };
@@ -145,8 +146,8 @@ impl Requested {
                     .first()
                     .is_some_and(|(first, _)| span.end > first.start);
                 match home {
-                    Some((_, home)) => label.place = self.issue.place(home.clone()),
-                    None if is_row => label.place = Place::File(self.issue.path.clone()),
+                    Some((_, home)) => label.location = self.issue.location(home.clone()),
+                    None if is_row => label.location = Location::File(self.issue.path.clone()),
                     None => {}
                 }
             }
@@ -227,13 +228,13 @@ fn word(value: &str) -> Result<&str, String> {
 }
 
 fn written(
-    matrix: &Source,
+    matrix: &SourceText,
     root: &Node,
-    issue: &Source,
+    issue: &SourceText,
     chosen: &[(&str, String, Span)],
 ) -> Requested {
     let mut text = matrix.text.to_string();
-    let keys: &[(yaml::Key, Node)] = root.entries().unwrap_or_default();
+    let keys: &[(yaml::MapKey, Node)] = root.entries().unwrap_or_default();
     for (number, (key, _)) in keys
         .iter()
         .enumerate()
@@ -261,7 +262,7 @@ fn written(
         moved.push((begin..text.len(), from.clone()));
         row.push(format!("{axis}: \"{value}\""));
     }
-    let source = Source::new(matrix.path.clone(), text);
+    let source = SourceText::new(matrix.path.clone(), text);
     Requested {
         source,
         row: format!("{{{}}}", row.join(", ")),
@@ -273,16 +274,19 @@ fn written(
 #[cfg(test)]
 mod tests {
     use super::{LONGEST_ISSUE_VALUE, requested};
-    use crate::diagnostic::{Place, Sink, Source};
+    use crate::diagnostic::{Location, Sink, SourceText};
 
     const MATRIX: &str = "version: 1\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.11\", \"3.12\"]\n# kept?\nexclude:\n  - {python: \"3.11\"}\ngfx: [gfx942]\n";
 
     fn read(body: &str) -> Result<String, Vec<(String, String)>> {
-        let (matrix, issue) = (Source::new("m.yaml", MATRIX), Source::new("issue.md", body));
+        let (matrix, issue) = (
+            SourceText::new("m.yaml", MATRIX),
+            SourceText::new("issue.md", body),
+        );
         let mut sink = Sink::new();
         let found = requested(&matrix, &issue, &mut sink);
-        let text = |place: &Place| match place {
-            Place::Text { source, span } => source.text[span.clone()].to_owned(),
+        let text = |place: &Location| match place {
+            Location::Text { source, span } => source.text[span.clone()].to_owned(),
             other => other.to_string(),
         };
         match found {
@@ -299,7 +303,7 @@ mod tests {
             None => Err(sink
                 .finish()
                 .iter()
-                .map(|one| (one.message.clone(), text(&one.labels[0].place)))
+                .map(|one| (one.message.clone(), text(&one.labels[0].location)))
                 .collect()),
         }
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::diagnostic::{Place, Source, Span};
-use crate::yaml::{Node, Value};
+use crate::diagnostic::{Location, SourceText, Span};
+use crate::yaml::{Node, NodeValue};
 
 /// The places of key paths, `axes.torch[1]`, in a file.
 ///
@@ -12,7 +12,7 @@ use crate::yaml::{Node, Value};
 /// much longer than the file.
 #[derive(Debug, Clone)]
 pub struct Places {
-    source: Source,
+    source: SourceText,
     tree: Arc<Node>,
     /// Paths that stand elsewhere than the tree says, or not in it.
     others: BTreeMap<String, Span>,
@@ -22,7 +22,7 @@ pub struct Places {
 
 impl Places {
     /// The places of a tree in its source.
-    pub fn new(source: Source, tree: Node) -> Self {
+    pub fn new(source: SourceText, tree: Node) -> Self {
         Self {
             source,
             tree: tree.into(),
@@ -75,21 +75,21 @@ impl Places {
 
     /// The place of a key path; of its nearest known parent otherwise; the file's beginning at
     /// last.
-    pub fn of(&self, path: &str) -> Place {
+    pub fn of(&self, path: &str) -> Location {
         let mut path = path;
         loop {
             if let Some(span) = self.span(path) {
-                return self.source.place(span);
+                return self.source.location(span);
             }
             match path.rfind(['.', '[']) {
                 Some(cut) => path = &path[..cut],
-                None => return self.source.place(0..0),
+                None => return self.source.location(0..0),
             }
         }
     }
 
     /// The source.
-    pub fn source(&self) -> &Source {
+    pub fn source(&self) -> &SourceText {
         &self.source
     }
 }
@@ -107,11 +107,11 @@ fn find<'n>(
 ) -> Option<(Option<&'n Span>, &'n Node)> {
     match &node.value {
         _ if path.is_empty() => Some((key, node)),
-        Value::List(items) => {
+        NodeValue::List(items) => {
             let (number, rest) = path.strip_prefix('[')?.split_once(']')?;
             find(items.get(number.parse::<usize>().ok()?)?, None, rest)
         }
-        Value::Map(entries) => entries.iter().find_map(|(key, value)| {
+        NodeValue::Map(entries) => entries.iter().find_map(|(key, value)| {
             let rest = path
                 .strip_prefix('.')
                 .unwrap_or(path)
@@ -122,20 +122,20 @@ fn find<'n>(
                 None
             }
         }),
-        Value::Null | Value::Scalar(_) => None,
+        NodeValue::Null | NodeValue::Scalar(_) => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::Places;
-    use crate::diagnostic::{Sink, Source};
+    use crate::diagnostic::{Sink, SourceText};
     use crate::yaml;
 
     #[test]
     fn a_path_leads_to_its_value_or_its_nearest_parent() {
         let text = "axes:\n  torch: [\"2.5\", \"2.6\"]\n  rocm: [\"6.2\"]\nindexes: {a.b: x, a: {b: y, c: z}}\nrows:\n  - torch: \"2.7\"\n";
-        let source = Source::new("m.yaml", text);
+        let source = SourceText::new("m.yaml", text);
         let tree = yaml::parse(&source, &mut Sink::new()).unwrap();
         let mut places = Places::new(source, tree);
         let at = |places: &Places, path: &str| places.span(path).map(|span| text[span].to_owned());

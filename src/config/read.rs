@@ -22,11 +22,11 @@ pub use texts::docker_argument_fault;
 use super::fields::{MATRIX, MATRIX_FILE};
 use super::{Config, Lookups, Places};
 use crate::codes::matrix as codes;
-use crate::diagnostic::{Code, Diagnostic, Place, Sink, Source};
-use crate::yaml::{self, Node, Value};
+use crate::diagnostic::{Code, Diagnostic, Location, Sink, SourceText};
+use crate::yaml::{self, Node, NodeValue};
 
 /// Reads one matrix file. Every fault goes to the sink; `None` when there was an error among them.
-pub fn read(source: &Source, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<Config> {
+pub fn read(source: &SourceText, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<Config> {
     let errors = sink.error_count();
     let source = &source.with_arguments(lookups.given.arguments());
     let tree = yaml::parse(source, sink)?;
@@ -35,19 +35,19 @@ pub fn read(source: &Source, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<C
         let help = "`rock-matrix build`, `render` and `publish --plan` take it; name the matrix files that it was made from";
         sink.push(
             Diagnostic::new(&codes::SAVED_PLAN, message)
-                .at(Place::File(source.path.clone()), "")
+                .at(Location::File(source.path.clone()), "")
                 .help(help),
         );
         return None;
     }
     yaml::shape::check(&tree, &MATRIX_FILE, source, sink);
     texts::check_texts(&tree, source, sink);
-    if !matches!(tree.value, Value::Map(_)) {
+    if !matches!(tree.value, NodeValue::Map(_)) {
         return None;
     }
     numbers::note_unquoted(&tree, source, sink);
     let is_known = |name: &str| MATRIX.fields.iter().any(|field| field.name == name);
-    let has_unknown_keys = matches!(&tree.value, Value::Map(entries) if entries.iter().any(|(key, _)| !is_known(&key.text)));
+    let has_unknown_keys = matches!(&tree.value, NodeValue::Map(entries) if entries.iter().any(|(key, _)| !is_known(&key.text)));
     let mut whole = complete::complete(&tree, &MATRIX_FILE);
     let mut places = Places::new(source.clone(), tree);
     release_type::give(&mut whole, &lookups.given, &mut places);
@@ -68,13 +68,13 @@ pub fn read(source: &Source, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<C
 
 /// Whether a file is what `plan --format json` wrote: no matrix file has these keys.
 fn is_saved_plan(tree: &Node) -> bool {
-    let has = |name: &str| matches!(&tree.value, Value::Map(entries) if entries.iter().any(|(key, _)| key.text == name));
+    let has = |name: &str| matches!(&tree.value, NodeValue::Map(entries) if entries.iter().any(|(key, _)| key.text == name));
     has("generator") && has("matrices") && has("jobs")
 }
 
 /// Reads the parts of one file, each into its checked form.
 struct Reader<'a> {
-    source: &'a Source,
+    source: &'a SourceText,
     lookups: &'a Lookups<'a>,
     /// `platform`, which runners must have.
     platform: Option<&'a Node>,
@@ -93,7 +93,7 @@ impl Reader<'_> {
     ) {
         self.sink.push(
             Diagnostic::new(code, message)
-                .at(self.source.place(node.span.clone()), "")
+                .at(self.source.location(node.span.clone()), "")
                 .help(help),
         );
     }
@@ -115,7 +115,7 @@ fn items<'n>(node: &'n Node, key: &str) -> &'n [Node] {
 }
 
 /// The entries under a key; none when it is absent or of another kind.
-fn entries<'n>(node: &'n Node, key: &str) -> &'n [(yaml::Key, Node)] {
+fn entries<'n>(node: &'n Node, key: &str) -> &'n [(yaml::MapKey, Node)] {
     node.get(key).and_then(Node::entries).unwrap_or_default()
 }
 
@@ -124,13 +124,13 @@ mod tests {
     use super::read;
     use crate::config::RunnerSelector;
     use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Lookups, Word, limits, recipe};
-    use crate::diagnostic::{Diagnostic, Place, Sink, Source};
+    use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
 
     const HEAD: &str = "version: 1\ndistribution: flash-attn\n";
 
     fn lookups() -> Lookups<'static> {
         let text = "recipe: 1\nname: flash-attn\naxes: [flavour]\nvars: {opt-dim: '', max-jobs: ''}\nsteps:\n  - {stage: build, argv: [make]}\n";
-        let document = recipe::from_source(&Source::new("recipe.yaml", text), &mut Sink::new());
+        let document = recipe::from_source(&SourceText::new("recipe.yaml", text), &mut Sink::new());
         let members = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect();
         Lookups {
             recipes: recipe::Recipes::with_shipped(document).into(),
@@ -155,7 +155,7 @@ mod tests {
 
     fn run(text: &str) -> (Option<Config>, Vec<Diagnostic>) {
         let mut sink = Sink::new();
-        let config = read(&Source::new("m.yaml", text), &lookups(), &mut sink);
+        let config = read(&SourceText::new("m.yaml", text), &lookups(), &mut sink);
         (config, sink.finish())
     }
 
@@ -172,13 +172,13 @@ mod tests {
         assert_eq!(config.is_some(), !found.iter().any(Diagnostic::is_error));
         found
             .iter()
-            .map(|d| (d.code.id, slice(&d.labels[0].place), d.message.clone()))
+            .map(|d| (d.code.id, slice(&d.labels[0].location), d.message.clone()))
             .collect()
     }
 
-    fn slice(place: &Place) -> String {
+    fn slice(place: &Location) -> String {
         match place {
-            Place::Text { source, span } | Place::Hidden { source, span } => {
+            Location::Text { source, span } | Location::SecretText { source, span } => {
                 source.text[span.clone()].to_owned()
             }
             other => other.to_string(),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::fields::{MATRIX, MATRIX_FILE};
 use crate::diagnostic::markdown::cell;
-use crate::yaml::shape::{Field, Record, Shape, json_schema};
+use crate::yaml::shape::{FieldShape, RecordShape, Shape, json_schema};
 
 /// The JSON Schema of a matrix file (draft 2020-12).
 pub fn schema() -> serde_json::Value {
@@ -48,7 +48,7 @@ fn nested(shape: &Shape, path: &str, out: &mut String) {
     }
 }
 
-fn section(record: &Record, title: &str, out: &mut String) {
+fn section(record: &RecordShape, title: &str, out: &mut String) {
     let _ = write!(
         out,
         "## {title}\n\n| key | value | default | meaning |\n|---|---|---|---|\n"
@@ -66,7 +66,7 @@ fn section(record: &Record, title: &str, out: &mut String) {
     out.push('\n');
 }
 
-fn default(field: &Field) -> String {
+fn default(field: &FieldShape) -> String {
     match (field.required, field.default) {
         (true, _) => "required".into(),
         (false, "") => "none".into(),
@@ -88,8 +88,8 @@ fn kind(shape: &Shape) -> String {
         Shape::Map(of) => format!("mapping to {}", plural(of)),
         Shape::Record(_) => "mapping, see below".into(),
         Shape::AnyOf(shapes) => shapes.iter().map(kind).collect::<Vec<_>>().join(" or "),
-        Shape::Nothing => "nothing".into(),
-        Shape::Anything => "values".into(),
+        Shape::Null => "nothing".into(),
+        Shape::Any => "values".into(),
     }
 }
 

@@ -8,7 +8,7 @@ use super::recipe::RecipeDocument;
 use crate::codes::matrix::UNKNOWN_KEY;
 use crate::codes::plan::{MISSING_AXIS, MISSING_VARIABLE};
 use crate::diagnostic::nearest::{nearest, with_nearest};
-use crate::diagnostic::{Code, Diagnostic, Place, Source};
+use crate::diagnostic::{Code, Diagnostic, Location, SourceText};
 use crate::yaml::shape::Shape;
 use crate::yaml::to_yaml;
 
@@ -38,7 +38,7 @@ const NOT_SETTABLE: [&str; 4] = ["version", "recipe", "enabled", "release-type"]
 pub fn matrix_of_settings(
     recipe: &RecipeDocument,
     settings: &[(String, String)],
-) -> Result<Source, Vec<Diagnostic>> {
+) -> Result<SourceText, Vec<Diagnostic>> {
     let named = settings
         .iter()
         .rev()
@@ -84,7 +84,7 @@ pub fn matrix_of_settings(
             recipe.name
         );
         let fault = Diagnostic::new(&MISSING_AXIS, message)
-            .at(Place::Argument(format!("--recipe {}", recipe.name)), "");
+            .at(Location::Argument(format!("--recipe {}", recipe.name)), "");
         faults.push(fault.help("add `--set distribution=NAME` and `--set version=VERSION`"));
     }
     let is_version = |name: &str| name == distribution || name == VERSION;
@@ -141,7 +141,7 @@ pub fn matrix_of_settings(
         .filter_map(|name| Some((name.clone(), json!(values_of(name, &of_vars).last()?))));
     matrix.insert("vars".to_owned(), set.collect());
     let text = to_yaml(&matrix).expect("texts, lists and mappings of texts have a YAML form");
-    Ok(Source::new(SETTINGS_SOURCE, text))
+    Ok(SourceText::new(SETTINGS_SOURCE, text))
 }
 
 /// The keys of matrix files that one text or a list of texts can set.
@@ -178,7 +178,7 @@ fn missing_setting(code: &'static Code, recipe: &str, name: &str) -> Diagnostic 
         code,
         format!("the recipe `{recipe}` needs a value of `{name}`"),
     )
-    .at(Place::Argument(format!("--recipe {recipe}")), "")
+    .at(Location::Argument(format!("--recipe {recipe}")), "")
     .help(format!("add `--set {name}=VALUE`"))
 }
 
@@ -191,7 +191,7 @@ fn unknown_setting<'s>(
         "`{name}` is not an axis or a variable of the recipe `{recipe}`, and not a key of matrix files"
     );
     Diagnostic::new(&UNKNOWN_KEY, with_nearest(message, nearest(name, known)))
-        .at(Place::Argument(format!("--set {name}")), "")
+        .at(Location::Argument(format!("--set {name}")), "")
         .help(format!(
             "`rock-matrix recipe show {recipe}` lists the variables, `rock-matrix schema` the keys"
         ))

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::limits::MAX_DEVICES_BYTES;
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::recipe::container::{AssignedGpu, render_nodes};
 use crate::sys;
 
@@ -34,7 +34,7 @@ pub fn assigned_gpu(podinfo: &Path) -> Result<Option<AssignedGpu>, Diagnostic> {
         let text = sys::read_text(&devices, MAX_DEVICES_BYTES).map_err(Diagnostic::from)?;
         gpu.render_nodes = render_nodes(&text).map_err(|word| {
             Diagnostic::new(&codes::STRANGE_DEVICE, format!("`{word}` is not a device below `/dev/dri`"))
-                .at(Place::File(devices.display().to_string().into()), "")
+                .at(Location::File(devices.display().to_string().into()), "")
                 .help("the file should have options such as `--device /dev/dri/renderD128`: ask who runs this machine")
         })?;
     }

@@ -536,7 +536,7 @@ fn exclude_rule(universe: &Universe, axes: Vec<usize>, excludes: &[Vec<usize>]) 
 mod tests {
     use super::{Answers, Compat, MOST_PLACES, Universe, user_excludes};
     use crate::config::{self, Lookups, recipe};
-    use crate::diagnostic::{Sink, Source};
+    use crate::diagnostic::{Sink, SourceText};
 
     /// Whether one exclude over two axes of these lengths has an answer for each place, and whether
     /// it finds its place.
@@ -557,7 +557,7 @@ mod tests {
         let compat = Compat::embedded();
         let lookups = Lookups::new(&compat, recipe::Recipes::with_shipped([]).into());
         let config =
-            config::read(&Source::new("m.yaml", text), &lookups, &mut Sink::new()).unwrap();
+            config::read(&SourceText::new("m.yaml", text), &lookups, &mut Sink::new()).unwrap();
         let universe = Universe::new(&config).unwrap();
         let rules = user_excludes(&config, &universe);
         let last: Vec<usize> = universe

@@ -251,7 +251,7 @@ mod tests {
     use super::{TooLarge, Universe, Walk, WalkLimits};
     use crate::compat::Compat;
     use crate::config::{self, Lookups, recipe};
-    use crate::diagnostic::{Sink, Source};
+    use crate::diagnostic::{Sink, SourceText};
 
     /// 3 × 4 cells, for which 3 and then 3 × 4 values are bound.
     const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\nunknown: lenient\ngfx: [gfx942]\n\
@@ -263,7 +263,7 @@ mod tests {
         let compat = Compat::embedded();
         let lookups = Lookups::new(&compat, recipe::Recipes::with_shipped([]).into());
         let mut sink = Sink::new();
-        let config = config::read(&Source::new("m.yaml", MATRIX), &lookups, &mut sink).unwrap();
+        let config = config::read(&SourceText::new("m.yaml", MATRIX), &lookups, &mut sink).unwrap();
         let universe = Universe::new(&config).unwrap();
         let walk = |legs: usize, steps: u64| {
             let mut walk = Walk::with_limits(&universe, &[], WalkLimits { legs, steps });

@@ -194,7 +194,7 @@ mod tests {
     use super::{GithubPlan, fitted, output_bytes};
     use crate::compat::Compat;
     use crate::config::{self, Lookups, recipe};
-    use crate::diagnostic::{Sink, Source};
+    use crate::diagnostic::{Sink, SourceText};
     use crate::plan::{self, Options, Plan};
 
     /// Three builds, with a file of that name.
@@ -204,7 +204,7 @@ mod tests {
         let (compat, document) = (Compat::embedded(), recipe::embedded("flash-attn").unwrap());
         let mut sink = Sink::new();
         let config = config::read(
-            &Source::new(file, text),
+            &SourceText::new(file, text),
             &Lookups::new(&compat, recipe::Recipes::with_shipped([]).into()),
             &mut sink,
         )

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::Asset;
 use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::names::{Accelerator, LabelParts, RocmVersion, Version};
 
 /// Returns how the torch and the HIP of a build contradict a label, one sentence each; empty where
@@ -82,7 +82,7 @@ pub fn built_with_other_torch(
         } else {
             Severity::Error
         })
-        .at(Place::File(asset.shown.as_str().into()), "");
+        .at(Location::File(asset.shown.as_str().into()), "");
     let finding = others
         .iter()
         .fold(finding, |finding, other| finding.note(other.clone()));

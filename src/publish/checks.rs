@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Asset, Cell};
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
+use crate::diagnostic::{Diagnostic, Location, Severity, Sink};
 use crate::index::FileKind;
 use crate::names::{ExpectedWheel, Version, WheelName, is_tree_archive};
 
@@ -83,8 +83,8 @@ fn cases_differ<'n>(
                     &codes::SAME_NAME_TWICE,
                     format!("`{other}` and `{name}` are one name to a GitHub release"),
                 )
-                .at(Place::File(shown.into()), "")
-                .also(Place::File(at.into()), "the other one")
+                .at(Location::File(shown.into()), "")
+                .also(Location::File(at.into()), "the other one")
                 .help("give one of them"),
             );
         }
@@ -102,7 +102,7 @@ fn labels_normal<'n>(files: impl Iterator<Item = Named<'n>>, sink: &mut Sink) {
                 &codes::LABEL_NOT_NORMAL,
                 format!("the label of `{name}` is `{written}`, and its normal form is `{normal}`"),
             )
-            .at(Place::File(shown.into()), "")
+            .at(Location::File(shown.into()), "")
             .help(format!(
                 "write it so: `rock-matrix wheel label WHEEL --local {normal} -w DIR`"
             )),
@@ -132,7 +132,7 @@ fn names_kept<'n>(files: impl Iterator<Item = Named<'n>>, severity: Severity, si
                 format!("the name `{name}` holds `{odd}`, which a GitHub release does not keep"),
             )
             .severity(severity)
-            .at(Place::File(shown.into()), "")
+            .at(Location::File(shown.into()), "")
             .help("give it a version without an epoch, or publish it in a folder with `--to`"),
         );
     }
@@ -177,8 +177,8 @@ fn stand_together(offered: &[Asset], sink: &mut Sink) {
                         Cell::of(wheel)
                     ),
                 )
-                .at(Place::File(file.shown.as_str().into()), "")
-                .also(Place::File(other.shown.as_str().into()), "the other one")
+                .at(Location::File(file.shown.as_str().into()), "")
+                .also(Location::File(other.shown.as_str().into()), "the other one")
                 .help("publish one of them, usually the repaired one"),
             );
         }
@@ -193,8 +193,8 @@ fn stand_together(offered: &[Asset], sink: &mut Sink) {
             );
             sink.push(
                 Diagnostic::new(&codes::SAME_CELL_TWICE, message)
-                    .at(Place::File(file.shown.as_str().into()), "")
-                    .also(Place::File(other.shown.as_str().into()), "the other one")
+                    .at(Location::File(file.shown.as_str().into()), "")
+                    .also(Location::File(other.shown.as_str().into()), "the other one")
                     .help("publish one of them"),
             );
         }
@@ -209,8 +209,8 @@ fn same_name(one: &Asset, other: &Asset) -> Diagnostic {
             other.name()
         ),
     )
-    .at(Place::File(other.shown.as_str().into()), "")
-    .also(Place::File(one.shown.as_str().into()), "the other one")
+    .at(Location::File(other.shown.as_str().into()), "")
+    .also(Location::File(one.shown.as_str().into()), "the other one")
     .note(format!("{} is {}", one.shown, one.digest))
     .note(format!("{} is {}", other.shown, other.digest))
     .help("give one of them")
@@ -299,7 +299,7 @@ fn unplanned(file: &Asset) -> Diagnostic {
         &codes::UNPLANNED_WHEEL,
         format!("no job of the plan makes `{}`", file.name()),
     )
-    .at(Place::File(file.shown.as_str().into()), "")
+    .at(Location::File(file.shown.as_str().into()), "")
     .help("leave it out, or publish without `--plan`")
 }
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::{Asset, Cell, SUMS, read_sums};
 use crate::codes::handover as codes;
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
+use crate::diagnostic::{Diagnostic, Location, Severity, Sink};
 use crate::names::{Digest, ExpectedWheel, is_tree_archive};
 use crate::plan::Job;
 
@@ -167,7 +167,7 @@ pub fn check_plan_digest(shown: &str, found: Digest, reported: Digest) -> Result
         &codes::PLAN_REPLACED,
         format!("`{shown}` is not the plan that the job `plan` made"),
     )
-    .at(Place::File(shown.into()), "")
+    .at(Location::File(shown.into()), "")
     .note(format!("its digest is {found}"))
     .note(format!("the job `plan` reported {reported}"))
     .help("find out which job of the run wrote the artifact `plan`; publish nothing of this run"))
@@ -228,7 +228,7 @@ impl Artifact {
             |file| format!("{}/{file}", self.shown),
         );
         Diagnostic::new(code, message)
-            .at(Place::File(place.into()), "")
+            .at(Location::File(place.into()), "")
             .help("find out which job of the run wrote this artifact; publish nothing of this run")
     }
 }
@@ -329,7 +329,7 @@ pub fn check_strays(strays: &[String], sink: &mut Sink) {
                 format!("`{stray}` is not of an artifact that a leg reported"),
             )
             .severity(Severity::Error)
-            .at(Place::File(stray.as_str().into()), "")
+            .at(Location::File(stray.as_str().into()), "")
             .help("download the artifacts that `report legs` names, into an empty folder"),
         );
     }

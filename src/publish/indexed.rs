@@ -13,7 +13,7 @@ use super::{
 };
 use crate::bytes::start_threads;
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Place as Spot, Sink};
+use crate::diagnostic::{Diagnostic, Location as Spot, Sink};
 use crate::index::{BaseUrl, CoreMetadata, FileKind, Folder, IndexFile, Links, Origin};
 use crate::names::{Digest, DistributionName, LabelParts, RocmVersion, WheelName, is_wheel_file};
 

@@ -17,7 +17,7 @@ use super::remote::{LONGEST_NAME_BYTES, Refusal, is_marked};
 use super::{GitTag, ListedRelease, MANIFEST, SUMS, TagGlob, TagName, TagRuleset, TagTarget};
 use crate::codes::release as codes;
 use crate::config::Attest;
-use crate::diagnostic::{Diagnostic, Place, Severity, counted};
+use crate::diagnostic::{Diagnostic, Location, Severity, counted};
 
 /// A publish that is to come.
 #[derive(Debug, Clone, Default)]
@@ -266,7 +266,7 @@ fn server(request: &PreflightRequest<'_>) -> Finding {
                 &codes::ENTERPRISE_SERVER,
                 format!("`{server}` is a GitHub Enterprise Server, which cannot run rendered workflows"),
             )
-            .at(Place::Argument("GITHUB_SERVER_URL".to_owned()), "")
+            .at(Location::Argument("GITHUB_SERVER_URL".to_owned()), "")
             .help("build there with `rock-matrix plan`, `build` and `publish --api-url` in a workflow of your own"),
         ),
     }
@@ -276,7 +276,7 @@ fn tag_name(request: &PreflightRequest<'_>) -> Finding {
     let fault = |text: String, help: &str| {
         failed(
             Diagnostic::new(&codes::BAD_TAG, text)
-                .at(Place::Argument("--tag".to_owned()), "")
+                .at(Location::Argument("--tag".to_owned()), "")
                 .help(help),
         )
     };
@@ -348,7 +348,7 @@ fn tag_restricted(tag: &str, ruleset: &str) -> Diagnostic {
             "the ruleset `{ruleset}` restricts who creates the tag `{tag}`, and this token may not"
         ),
     )
-    .at(Place::Argument("--tag".to_owned()), "")
+    .at(Location::Argument("--tag".to_owned()), "")
     .help("push the tag as someone who may, or add who publishes to the bypass list of the ruleset")
 }
 
@@ -391,7 +391,7 @@ fn release(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
     };
     let tag = request.tag;
     let files = counted(published.assets.len(), "file");
-    let at = Place::Remote(tag.to_owned());
+    let at = Location::Url(tag.to_owned());
     if published.is_locked() {
         return failed(
             Diagnostic::new(
@@ -542,7 +542,7 @@ fn files_per_hour(request: &PreflightRequest<'_>, observed: &Observation) -> Fin
             &codes::TOO_MANY_CALLS,
             format!("{sent} files would be sent, and {most} can be sent within an hour"),
         )
-        .at(Place::Argument("--plan".to_owned()), "")
+        .at(Location::Argument("--plan".to_owned()), "")
         .help(
             "publish with `--slow`, and say so here; `rock-matrix render workflow` writes it where the plan needs it",
         ),
@@ -582,7 +582,7 @@ fn file_names(request: &PreflightRequest<'_>) -> Finding {
         };
         let fault = Diagnostic::new(code, format!("the plan expects `{name}`: {text}"))
             .severity(Severity::Error);
-        Some(fault.at(Place::Remote((*name).to_owned()), "").help(help))
+        Some(fault.at(Location::Url((*name).to_owned()), "").help(help))
     };
     let mut faults: Vec<Diagnostic> = request.files.iter().filter_map(fault).collect();
     let mut names: BTreeMap<String, &str> = BTreeMap::new();
@@ -595,7 +595,7 @@ fn file_names(request: &PreflightRequest<'_>) -> Finding {
                 "the plan expects `{other}` and `{name}`, which are one name to a GitHub release"
             );
             let fault = Diagnostic::new(&codes::SAME_NAME_TWICE, text)
-                .at(Place::Remote((*name).to_owned()), "");
+                .at(Location::Url((*name).to_owned()), "");
             faults.push(fault.help("give one of them another version or label"));
         }
     }
@@ -623,7 +623,7 @@ fn repository(observed: &Observation) -> Finding {
             &codes::REPOSITORY_TAKES_NO_RELEASE,
             format!("the repository takes no release: {why}"),
         )
-        .at(Place::Argument("--repo".to_owned()), "")
+        .at(Location::Argument("--repo".to_owned()), "")
         .help("unarchive it in its settings, or publish in another repository"),
     )
 }
@@ -639,7 +639,7 @@ fn rights(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
                 &codes::TOKEN_WITHOUT_RIGHT,
                 "there is no token, and without one nothing can be published",
             )
-            .at(Place::Argument("--repo".to_owned()), "")
+            .at(Location::Argument("--repo".to_owned()), "")
             .help("set GITHUB_TOKEN, or say `--read-only` where another job publishes"),
         );
     }
@@ -647,7 +647,7 @@ fn rights(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
         Some(Permissions { push: true }) => passed("the token may publish"),
         Some(Permissions { push: false }) if !request.read_only => failed(
             Diagnostic::new(&codes::TOKEN_WITHOUT_RIGHT, "the token may not publish in this repository")
-                .at(Place::Argument("--repo".to_owned()), "")
+                .at(Location::Argument("--repo".to_owned()), "")
                 .help(
                     "give a token with \"Contents: read and write\", or say `--read-only` where another job publishes",
                 ),
@@ -684,7 +684,7 @@ fn attestation(request: &PreflightRequest<'_>, observed: &Observation) -> Findin
                 &codes::ATTESTATION_NOT_AVAILABLE,
                 "`release.attest` is `on`, and a private repository of a person has no attestations",
             )
-            .at(Place::Argument("--attest".to_owned()), "")
+            .at(Location::Argument("--attest".to_owned()), "")
             .help("write `attest: auto` or `attest: off` under `release`"),
         ),
         (true, Attest::On, _) => unknown("a private repository needs Enterprise Cloud for attestations"),
@@ -726,7 +726,7 @@ fn environment(request: &PreflightRequest<'_>, observed: &Observation) -> Findin
                 request.tag
             ),
         )
-        .at(Place::Argument("--environment".to_owned()), "")
+        .at(Location::Argument("--environment".to_owned()), "")
         .help("add a rule for this tag under \"Deployment branches and tags\" of the environment"),
     )
 }

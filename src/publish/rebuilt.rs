@@ -2,7 +2,7 @@
 
 use super::{ListedRelease, tag_pieces};
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::names::Digest;
 
 /// How many files a warning names.
@@ -51,7 +51,7 @@ pub fn rebuilt_warning(rebuilt: &[Rebuilt]) -> Option<Diagnostic> {
         ),
     };
     let warning = Diagnostic::new(&codes::OLDER_RELEASE_DIFFERS, message)
-        .at(Place::Argument("--published".to_owned()), "")
+        .at(Location::Argument("--published".to_owned()), "")
         .help("to end this, delete the older file from its release; give a wheel that is built again a build tag of its own");
     let named = rebuilt
         .iter()

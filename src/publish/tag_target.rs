@@ -1,7 +1,7 @@
 //! The commit that a tag is at, compared with the commit that it should be at.
 
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 
 /// A tag of a repository, and the target that it should name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl TagTarget {
                     &codes::TAG_IS_NOT_THERE,
                     format!("the repository has no tag `{}`", self.tag),
                 )
-                .at(Place::Argument("--tag".to_owned()), "")
+                .at(Location::Argument("--tag".to_owned()), "")
                 .help("push the tag, or let it be made at a commit with `--target COMMIT`"),
             ),
             (Some(found), Some(Target::Commit(target)))
@@ -82,7 +82,7 @@ impl TagTarget {
 
     fn moved(&self, found: &str, but: &str) -> Diagnostic {
         Diagnostic::new(&codes::TAG_MOVED, format!("the tag `{}` is at {found}, and {but}", self.tag))
-            .at(Place::Argument("--target".to_owned()), "")
+            .at(Location::Argument("--target".to_owned()), "")
             .help("build again from where the tag is, name that commit with `--target`, or publish under another tag")
     }
 }
@@ -92,6 +92,6 @@ fn no_such_target(name: &str) -> Diagnostic {
         &codes::NO_SUCH_TARGET,
         format!("the repository has no commit and no branch `{name}`"),
     )
-    .at(Place::Argument("--target".to_owned()), "")
+    .at(Location::Argument("--target".to_owned()), "")
     .help("push it, or name the commit that the wheels were built from")
 }

@@ -9,7 +9,7 @@ use super::{Asset, Particulars};
 use crate::codeobj::{CodeTarget, TargetDifference};
 use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
+use crate::diagnostic::{Diagnostic, Location, Severity, Sink};
 
 /// The targets of a job for which a wheel has no code, though it has code for others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl TargetShortfall {
             format!("the published `{name}`{of_release} has no code for {missing}, which is planned")
         })
         .severity(Severity::Warning)
-        .at(Place::Argument("--published".to_owned()), "")
+        .at(Location::Argument("--published".to_owned()), "")
         .help(
             "it counts as published: build it from a plan without `--published`, and publish it with \
                  `publish --replace`, or as a build of its own that `wheel retag --build 1` makes of it",
@@ -116,7 +116,7 @@ pub fn targets_against_plan(
             } else {
                 Severity::Error
             })
-            .at(Place::File(asset.shown.as_str().into()), "");
+            .at(Location::File(asset.shown.as_str().into()), "");
         sink.push(finding.help(format!(
             "build it for the targets of the plan, or publish it all the same with `--allow {}`",
             codes::PLANNED_TARGET_MISSING.id

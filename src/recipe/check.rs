@@ -102,7 +102,7 @@ mod tests {
     use super::{MOST_JOBS, check, container_variables};
     use crate::compat::Compat;
     use crate::config::recipe::from_source;
-    use crate::diagnostic::{Sink, Source};
+    use crate::diagnostic::{Sink, SourceText};
     use crate::recipe::fixture::flash_attn;
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
         let text = "recipe: 1\nname: flash-attn\nsteps: [{stage: build, argv: [\"{{ nothing }}\"]}]\n\
             collect: {wheels: \"dist/*.whl\"}\n";
         let document =
-            from_source(&Source::new("flash-attn.yaml", text), &mut Sink::new()).unwrap();
+            from_source(&SourceText::new("flash-attn.yaml", text), &mut Sink::new()).unwrap();
         let tried = |jobs: usize| {
             let mut sink = Sink::new();
             check(

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::config::recipe::Recipes;
 use crate::config::{self, Lookups};
-use crate::diagnostic::{Diagnostic, Sink, Source};
+use crate::diagnostic::{Diagnostic, Sink, SourceText};
 use crate::plan::{self, Job, JobView, Options};
 
 /// The jobs of a matrix file; `version`, `distribution` and `recipe` are put in where they are
@@ -23,7 +23,7 @@ pub fn jobs(text: &str) -> Vec<Job> {
         "distribution: flash-attn\nrecipe: flash-attn\n"
     };
     let mut sink = Sink::new();
-    let source = Source::new("m.yaml", format!("version: 1\n{head}{text}"));
+    let source = SourceText::new("m.yaml", format!("version: 1\n{head}{text}"));
     let config = config::read(&source, &Lookups::new(&compat, recipes.clone()), &mut sink);
     let plan = config.and_then(|config| {
         let recipe = recipes.known(&config.recipe)?;

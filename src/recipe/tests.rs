@@ -17,7 +17,7 @@ use super::fixture::flash_attn;
 use super::{Build, Site, build};
 use crate::compat::Compat;
 use crate::config::recipe::{RecipeDocument, from_source};
-use crate::diagnostic::{Diagnostic, Sink, Source};
+use crate::diagnostic::{Diagnostic, Sink, SourceText};
 
 fn stages(build: &Build) -> Vec<&str> {
     build.steps.iter().map(|step| step.stage.as_str()).collect()
@@ -34,7 +34,7 @@ fn told(faults: &[Diagnostic]) -> Vec<String> {
 fn document(rest: &str) -> RecipeDocument {
     let mut sink = Sink::new();
     let text = format!("recipe: 1\nname: flash-attn\n{rest}");
-    let found = from_source(&Source::new("recipes/flash-attn.yaml", text), &mut sink);
+    let found = from_source(&SourceText::new("recipes/flash-attn.yaml", text), &mut sink);
     found.unwrap_or_else(|| panic!("{:?}", sink.finish()))
 }
 

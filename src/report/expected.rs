@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{ArchiveName, Combination, ExpectedArchive, Machine};
 use crate::codes::plan as codes;
 use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::names::{
     ExpectedWheel, PythonVersion, RocmVersion, WheelIdentity, is_tree_archive, is_wheel_file,
 };
@@ -246,7 +246,7 @@ fn read(
                     &codes::BAD_PLAN_FILE,
                     format!("the plan expects a wheel that {reason}"),
                 )
-                .at(Place::Argument("--plan".to_owned()), "")
+                .at(Location::Argument("--plan".to_owned()), "")
                 .help("write the plan with `rock-matrix plan --format json`"),
             );
         })

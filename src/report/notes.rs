@@ -12,7 +12,7 @@ use super::{
 };
 use crate::compat::{Compat, InstallLines, TorchWheel};
 use crate::config::RunTime;
-use crate::diagnostic::{are, shell_quoted};
+use crate::diagnostic::{is_or_are, shell_quoted};
 use crate::index::{BaseUrl, Folder};
 use crate::names::{RepoName, WheelName};
 use crate::publish::remote::continued_tag;
@@ -159,7 +159,7 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
         (planned, 0) => format!("{count}. All of the {planned} that were planned are there."),
         (planned, absent) => format!(
             "{count}. Of the {planned} that were planned, {absent} {} missing.",
-            are(absent)
+            is_or_are(absent)
         ),
     };
     let absent_count = absent.len();

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::{ArchiveName, Combination, Machine, PublishedArchive, Pythons, addresses};
 use crate::codes::release as codes;
 use crate::config::RunTime;
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::index::BaseUrl;
 use crate::names::{
     Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, Withdrawn,
@@ -212,7 +212,7 @@ impl Wheels {
                     &codes::UNREADABLE_PUBLISHED_NAME,
                     format!("published file {}", unread.told),
                 )
-                .at(Place::File(listing.into()), "")
+                .at(Location::File(listing.into()), "")
                 .note(format!("it is in release `{}`", unread.tag)),
             );
         }
@@ -226,7 +226,7 @@ impl Wheels {
                         wheel.combination.runs_with()
                     ),
                 )
-                .at(Place::File(listing.into()), "")
+                .at(Location::File(listing.into()), "")
                 .note(format!("it is in release `{}`", wheel.tag)),
             );
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::verify::identify;
 use crate::codes::sdk as codes;
 use crate::compat::rows::Tables;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::names::{WheelName, folders_above};
 
 /// So many of them are named.
@@ -20,7 +20,7 @@ pub fn refuse_foreign(
     found: impl Iterator<Item = (String, bool)>,
     facts: &Tables,
 ) -> Option<Diagnostic> {
-    let place = Place::File(dist.display().to_string().into());
+    let place = Location::File(dist.display().to_string().into());
     if is_link {
         let fault = Diagnostic::new(
             &codes::FOREIGN_OUTPUT,

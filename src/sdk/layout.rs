@@ -10,7 +10,7 @@ use super::select::globs;
 use crate::codes::{sdk as codes, wheel::BAD_PATTERN};
 use crate::compat::rows::{SdkPackageRow, Tables};
 use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::names::DistributionName;
 
 /// How the code for GPUs is split from the libraries.
@@ -125,7 +125,7 @@ pub fn lay_out(
 ) -> Result<Layout, Vec<Diagnostic>> {
     let paths: Vec<resolve::Paths<'_>> = artifacts.iter().map(resolve::Paths::new).collect();
     let aliases = globs(&wish.aliases).map_err(|error| {
-        let place = Place::Argument(format!(
+        let place = Location::Argument(format!(
             "--runtime-alias {}",
             error.glob().unwrap_or_default()
         ));
@@ -211,7 +211,7 @@ fn same_names(artifacts: &[Artifact], packages: &[Package]) -> Vec<Diagnostic> {
         found.push(
             Diagnostic::new(&codes::PACKAGE_TWICE, message)
                 .at(
-                    Place::File(made_of(package).into()),
+                    Location::File(made_of(package).into()),
                     format!("the other is of `{}`", made_of(other)),
                 )
                 .help("write the GPUs of both in one way, or take one of them out of the folder"),

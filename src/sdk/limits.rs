@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::archive::{ArchiveError, is_damage};
 use crate::codes::{host, sdk as codes};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 
 /// The largest manifest of an artifact. Manifests have a few kB.
 pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;
@@ -99,7 +99,7 @@ pub fn beyond_limit(artifact: &Path, message: &str) -> Diagnostic {
 
 fn fault(code: &'static crate::diagnostic::Code, path: &Path, message: &str) -> Diagnostic {
     Diagnostic::new(code, message)
-        .at(Place::File(path.display().to_string().into()), "")
+        .at(Location::File(path.display().to_string().into()), "")
         .help("fetch the artifact again, or take it out of the folder")
 }
 

@@ -11,7 +11,7 @@ use super::select::globs;
 use crate::codes::sdk as codes;
 use crate::compat::rows::FamilyRow;
 use crate::config::Platform;
-use crate::diagnostic::{Code, Diagnostic, Place, Severity};
+use crate::diagnostic::{Code, Diagnostic, Location, Severity};
 
 /// Whether what two artifacts have under one path is the same, as far as their listings tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +110,7 @@ pub fn spellings(artifacts: &[Artifact], families: &[FamilyRow]) -> Vec<Diagnost
                 .replacen(&format!("_{written}"), &format!("_{meant}"), 1);
         Some(
             Diagnostic::new(&codes::BAD_ARTIFACT, message)
-                .at(Place::File(artifact.name.to_string().into()), "")
+                .at(Location::File(artifact.name.to_string().into()), "")
                 .help(format!(
                     "rename it to `{renamed}`, or take it out of the folder"
                 )),
@@ -131,8 +131,8 @@ fn path(artifacts: &[Artifact], origin: Origin) -> &str {
     &artifacts[origin.artifact].entries[origin.entry].path
 }
 
-fn place(artifacts: &[Artifact], origin: Origin) -> Place {
-    Place::File(shown(artifacts, origin).into())
+fn place(artifacts: &[Artifact], origin: Origin) -> Location {
+    Location::File(shown(artifacts, origin).into())
 }
 
 /// Links that lead to nothing that could be packed, each once.
@@ -312,7 +312,7 @@ fn idle_aliases(layout: &Layout, wish: &Wish) -> Vec<Diagnostic> {
             &codes::NO_SUCH_ALIAS,
             format!("no library has another name that matches `{glob}`"),
         )
-        .at(Place::Argument(format!("--runtime-alias {glob}")), "")
+        .at(Location::Argument(format!("--runtime-alias {glob}")), "")
         .help("`rock-matrix sdk plan` lists the other names that are left out")
     };
     wish.aliases.iter().filter(is_idle).map(tell).collect()

@@ -5,7 +5,7 @@ use super::step::{Session, Step};
 use super::told::{Status, is_commit_hash};
 use super::wanted::{Hipify, Wanted};
 use crate::codes::checkout as codes;
-use crate::diagnostic::{Diagnostic, Place, counted};
+use crate::diagnostic::{Diagnostic, Location, counted};
 
 /// Names that a message shows of a list.
 const SHOWN: usize = 10;
@@ -252,7 +252,7 @@ fn identity(facts: &Facts) -> Vec<String> {
 }
 
 fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
-    let place = || Place::File(wanted.folder.display().to_string().into());
+    let place = || Location::File(wanted.folder.display().to_string().into());
     let mut faults = Vec::new();
     if facts.folder == FolderKind::Other {
         let message = format!(
@@ -268,7 +268,7 @@ fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
         let message = format!("`{}` is no branch, tag or commit: {why}", wanted.reference);
         faults.push(
             Diagnostic::new(&codes::BAD_REFERENCE, message)
-                .at(Place::Argument(wanted.reference.clone()), "")
+                .at(Location::Argument(wanted.reference.clone()), "")
                 .help("name one ref as the repository has it, such as `main`, `v2.7.0` or a whole commit hash"),
         );
     }
@@ -276,7 +276,7 @@ fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
         let message = format!("`{}` is no address of a repository", wanted.origin);
         faults.push(
             Diagnostic::new(&codes::BAD_REFERENCE, message)
-                .at(Place::Argument(wanted.origin.clone()), "")
+                .at(Location::Argument(wanted.origin.clone()), "")
                 .help("give an address that `git fetch` takes"),
         );
     }
@@ -289,7 +289,7 @@ fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
         let message = "patches of hipified sources need what hipify changed to be a commit";
         faults.push(
             Diagnostic::new(&codes::HIPIFIED_NEEDS_COMMIT, message)
-                .at(Place::Argument("--no-commit-hipify".to_owned()), "")
+                .at(Location::Argument("--no-commit-hipify".to_owned()), "")
                 .help("leave out `--no-commit-hipify`, or pass `--no-patch`"),
         );
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::related::is_commit;
 use crate::codes::sources as codes;
 use crate::compat::{Compat, TableGroup};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::names::Version;
 
 /// The version of the form (`schema_version` in `generate_pytorch_manifest.py` of `ROCm/TheRock`).
@@ -51,7 +51,7 @@ impl Manifest {
     pub fn parse(text: &str, name: &str, compat: &Compat) -> Result<Self, Vec<Diagnostic>> {
         let fault = |message: String| {
             Diagnostic::new(&codes::BAD_SOURCE_MANIFEST, message)
-                .at(Place::File(name.into()), "")
+                .at(Location::File(name.into()), "")
                 .help("`rock-matrix source lock` writes one")
         };
         let object = match serde_json::from_str(text) {
@@ -124,7 +124,7 @@ impl Manifest {
             &codes::OTHER_TORCH,
             format!("`{name}` {has}, and `{reference}` was expected"),
         )
-        .at(Place::File(name.into()), "")
+        .at(Location::File(name.into()), "")
         .help("take the manifest of that ref, or make one with `rock-matrix source lock`"))
     }
 

@@ -4,7 +4,7 @@
 //! none.
 
 use crate::codes::sources as codes;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::names::without_dots;
 
 /// Which patch set is wanted.
@@ -47,7 +47,7 @@ pub fn look_up(
             }
             let message = format!("`{root}` has no patch set `{name}`");
             Err(Diagnostic::new(&codes::NO_PATCH_SET, message)
-                .at(Place::Argument(name.clone()), "")
+                .at(Location::Argument(name.clone()), "")
                 .help("make the folder, or pass `--allow-empty-patchset` to go on without patches"))
         }
         Choice::Fitting(name) => {
@@ -77,7 +77,7 @@ pub fn check(name: &str) -> Result<(), Diagnostic> {
         &codes::BAD_PATCH_SET_NAME,
         format!("`{name}` does not name a folder under the patch root"),
     )
-    .at(Place::Argument(name.to_owned()), "")
+    .at(Location::Argument(name.to_owned()), "")
     .help("give the name of a folder, such as `rocm_2.7`; the root is `--patch-dir`"))
 }
 

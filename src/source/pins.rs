@@ -10,7 +10,7 @@ use super::resolve::From;
 use crate::cmake::{Fault, Script};
 use crate::compat::rows::{PinRow, TorchAotritonRow};
 use crate::compat::{Compat, TableGroup};
-use crate::diagnostic::Source;
+use crate::diagnostic::SourceText;
 use crate::names::{Digest, RocmVersion};
 
 /// What is pinned.
@@ -136,7 +136,7 @@ pub fn with_archives(compat: &Compat) -> &str {
 pub fn read<'a>(
     compat: &'a Compat,
     name: &str,
-    files: &BTreeMap<String, Source>,
+    files: &BTreeMap<String, SourceText>,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Option<Pinned<'a>> {
     let rows = || {
@@ -376,7 +376,7 @@ fn overridden(row: &PinRow, variable: &impl Fn(&str) -> Option<String>) -> Optio
 }
 
 /// The one commit that a file names.
-fn commit(read: &Read, source: &Source) -> Commit {
+fn commit(read: &Read, source: &SourceText) -> Commit {
     if let Some((reason, line)) = &read.doubt {
         return Commit::Unknown {
             reason: reason.clone(),
@@ -416,7 +416,7 @@ fn commit(read: &Read, source: &Source) -> Commit {
     }
 }
 
-fn read_file(row: &PinRow, source: &Source) -> Read {
+fn read_file(row: &PinRow, source: &SourceText) -> Read {
     match row.format.as_str() {
         "cmake" => read_cmake(row, source),
         _ => read_lines(row, source),
@@ -424,7 +424,7 @@ fn read_file(row: &PinRow, source: &Source) -> Read {
 }
 
 /// Lists of values on lines of their own, with `;` between them.
-fn read_lines(row: &PinRow, source: &Source) -> Read {
+fn read_lines(row: &PinRow, source: &SourceText) -> Read {
     let lines: Vec<&str> = source.text.lines().collect();
     let of = |places: &Vec<String>| -> Vec<Value> {
         let number = places.first().and_then(|place| place.parse::<usize>().ok());
@@ -455,7 +455,7 @@ fn read_lines(row: &PinRow, source: &Source) -> Read {
 }
 
 /// The first line that begins as those that a merge leaves, as the reader of CMake tells them.
-fn merge_marks(source: &Source) -> Option<(String, usize)> {
+fn merge_marks(source: &SourceText) -> Option<(String, usize)> {
     Script::parse(&source.text)
         .faults
         .iter()
@@ -465,7 +465,7 @@ fn merge_marks(source: &Source) -> Option<(String, usize)> {
         })
 }
 
-fn doubt(fault: &Fault, source: &Source) -> (String, usize) {
+fn doubt(fault: &Fault, source: &SourceText) -> (String, usize) {
     let (reason, span) = match fault {
         Fault::ConflictMarker { span } => (
             "the file has marks of a merge that was not finished".to_owned(),
@@ -480,13 +480,13 @@ fn doubt(fault: &Fault, source: &Source) -> (String, usize) {
         ),
     };
     let line = source
-        .place(span.clone())
+        .location(span.clone())
         .line_column()
         .map_or(1, |(line, _)| line);
     (reason, line)
 }
 
-fn read_cmake(row: &PinRow, source: &Source) -> Read {
+fn read_cmake(row: &PinRow, source: &SourceText) -> Read {
     let script = Script::parse(&source.text);
     let mut fields: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for (field, names) in &row.fields {
@@ -573,7 +573,7 @@ mod tests {
 
     use super::{Commit, Copies, Copy, Mode, Pinned, Sum, Taken, copy, read};
     use crate::compat::Compat;
-    use crate::diagnostic::Source;
+    use crate::diagnostic::SourceText;
 
     const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
     const OTHER: &str = "76543210fedcba9876543210fedcba9876543210";
@@ -623,8 +623,9 @@ mod tests {
         look: impl FnOnce(&Pinned<'_>) -> T,
     ) -> T {
         let compat = Compat::embedded();
-        let source = |(path, text): &(&str, &str)| ((*path).to_owned(), Source::new(*path, *text));
-        let files: BTreeMap<String, Source> = files.iter().map(source).collect();
+        let source =
+            |(path, text): &(&str, &str)| ((*path).to_owned(), SourceText::new(*path, *text));
+        let files: BTreeMap<String, SourceText> = files.iter().map(source).collect();
         let variable = |name: &str| {
             variables
                 .iter()
@@ -722,14 +723,14 @@ mod tests {
     fn the_default_is_taken_where_no_commit_is_known() {
         let text = file_b().replace(COMMIT, "main");
         let compat = Compat::embedded();
-        let files = BTreeMap::from([(CMAKE.to_owned(), Source::new(CMAKE, text))]);
+        let files = BTreeMap::from([(CMAKE.to_owned(), SourceText::new(CMAKE, text))]);
         let pinned = read(&compat, "aotriton", &files, |_| None)
             .unwrap()
             .or_default();
         assert!(
             matches!(pinned.commit, Commit::Known { ref commit, .. } if *commit == pinned.row.default)
         );
-        let known = BTreeMap::from([(CMAKE.to_owned(), Source::new(CMAKE, file_b()))]);
+        let known = BTreeMap::from([(CMAKE.to_owned(), SourceText::new(CMAKE, file_b()))]);
         let pinned = read(&compat, "aotriton", &known, |_| None)
             .unwrap()
             .or_default();

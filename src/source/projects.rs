@@ -4,7 +4,7 @@ use crate::codes::sources as codes;
 use crate::compat::rows::{ProjectRow, TorchSourceRow};
 use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::nearest::{nearest, with_nearest};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 
 /// The projects of a platform, in the order of a build.
 pub fn on<'a>(compat: &'a Compat, platform: &str) -> Vec<&'a ProjectRow> {
@@ -38,7 +38,7 @@ pub fn find<'a>(
     let names = rows.iter().map(|row| row.project.as_str());
     let told = |message: String| {
         Diagnostic::new(&codes::UNKNOWN_PROJECT, message)
-            .at(Place::Argument(name.to_owned()), "")
+            .at(Location::Argument(name.to_owned()), "")
             .help(format!(
                 "the projects on {platform} are {}",
                 names.clone().collect::<Vec<_>>().join(", ")
@@ -73,7 +73,7 @@ pub fn preset<'a>(compat: &'a Compat, name: &str) -> Result<&'a TorchSourceRow, 
             nearest(name, names.iter().copied()),
         );
         Diagnostic::new(&codes::UNKNOWN_SOURCE_PRESET, message)
-            .at(Place::Argument(name.to_owned()), "")
+            .at(Location::Argument(name.to_owned()), "")
             .help(format!("the presets are {}", names.join(", ")))
     })
 }
@@ -91,7 +91,7 @@ pub fn of_preset<'a>(
         let known: Vec<&str> = preset.packages.keys().map(String::as_str).collect();
         let message = format!("preset `{}` is not built on {platform}", preset.name);
         return Err(Diagnostic::new(&codes::UNKNOWN_SOURCE_PRESET, message)
-            .at(Place::Argument(preset.name.clone()), "")
+            .at(Location::Argument(preset.name.clone()), "")
             .help(format!("it is built on {}", known.join(", "))));
     };
     let rows = on(compat, platform);

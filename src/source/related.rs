@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::codes::sources as codes;
-use crate::diagnostic::{Diagnostic, Severity, Sink, Source, Span, counted};
+use crate::diagnostic::{Diagnostic, Severity, Sink, SourceText, Span, counted};
 
 /// The names of the fields, in order.
 const FIELDS: [&str; 6] = ["os", "source", "project", "branch", "commit", "origin"];
@@ -23,7 +23,7 @@ pub enum Strictness {
 /// The rows that could be read.
 #[derive(Debug, Clone)]
 pub struct RelatedCommits {
-    source: Source,
+    source: SourceText,
     rows: Vec<RelatedRow>,
 }
 
@@ -48,7 +48,7 @@ pub struct RelatedRow {
 impl RelatedCommits {
     /// Reads the text. Faults go to the sink; two rows of one project that name different commits
     /// are an error however strict the reading is.
-    pub fn parse(source: &Source, strictness: Strictness, sink: &mut Sink) -> Self {
+    pub fn parse(source: &SourceText, strictness: Strictness, sink: &mut Sink) -> Self {
         let severity = match strictness {
             Strictness::Strict => Severity::Error,
             Strictness::Lenient => Severity::Warning,
@@ -68,7 +68,7 @@ impl RelatedCommits {
                 Err(message) => sink.push(
                     Diagnostic::new(&codes::BAD_RELATED_ROW, message)
                         .severity(severity)
-                        .at(source.place(span), "")
+                        .at(source.location(span), "")
                         .help(format!(
                             "a row is `{}`; `--lenient` leaves out what is none",
                             FIELDS.join("|")
@@ -115,9 +115,9 @@ impl RelatedCommits {
             );
             sink.push(
                 Diagnostic::new(&codes::RELATED_ROWS_DISAGREE, message)
-                    .at(self.source.place(row.span.clone()), "another commit")
+                    .at(self.source.location(row.span.clone()), "another commit")
                     .also(
-                        self.source.place(before.span.clone()),
+                        self.source.location(before.span.clone()),
                         "than this row names",
                     )
                     .help("mend the file, or name the commit with `--ref`"),
@@ -176,7 +176,7 @@ pub fn is_commit(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{RelatedCommits, Strictness};
-    use crate::diagnostic::{Sink, Source};
+    use crate::diagnostic::{Sink, SourceText};
 
     const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
     const OTHER: &str = "76543210fedcba9876543210fedcba9876543210";
@@ -188,11 +188,15 @@ mod tests {
     /// What is told of a text, a line a fault, with the place.
     fn told(text: &str, strictness: Strictness) -> Vec<String> {
         let mut sink = Sink::new();
-        RelatedCommits::parse(&Source::new("related_commits", text), strictness, &mut sink);
+        RelatedCommits::parse(
+            &SourceText::new("related_commits", text),
+            strictness,
+            &mut sink,
+        );
         let line = |d: &crate::diagnostic::Diagnostic| {
             format!(
                 "{}: {}[{}]: {}",
-                d.labels[0].place, d.severity, d.code, d.message
+                d.labels[0].location, d.severity, d.code, d.message
             )
         };
         sink.finish().iter().map(line).collect()
@@ -297,7 +301,8 @@ mod tests {
             + &row("ubuntu", "apex", COMMIT)
             + &row("centos", "ao", OTHER);
         let mut sink = Sink::new();
-        let related = RelatedCommits::parse(&Source::new("r", text), Strictness::Strict, &mut sink);
+        let related =
+            RelatedCommits::parse(&SourceText::new("r", text), Strictness::Strict, &mut sink);
         let line = |project: &str, os: &str| related.of(project, os).map(|row| row.line);
         assert_eq!(line("apex", "ubuntu"), Some(2));
         assert_eq!(line("apex", "centos"), Some(1));

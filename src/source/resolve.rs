@@ -9,7 +9,7 @@ use super::related::{RelatedCommits, is_commit};
 use crate::codes::sources as codes;
 use crate::compat::rows::{PinRow, ProjectRow, SourceRow, TorchSourceRow};
 use crate::compat::{Compat, TableGroup};
-use crate::diagnostic::{Diagnostic, Place, Source};
+use crate::diagnostic::{Diagnostic, Location, SourceText};
 
 /// What was said on the command line.
 #[derive(Debug, Clone, Default)]
@@ -32,9 +32,9 @@ pub struct Explicit {
 #[derive(Debug, Clone, Default)]
 pub struct PinFiles {
     /// Those of the checkout of torch; `None` where there is no checkout.
-    pub torch: Option<BTreeMap<String, Source>>,
+    pub torch: Option<BTreeMap<String, SourceText>>,
     /// Those of the working folder.
-    pub project: BTreeMap<String, Source>,
+    pub project: BTreeMap<String, SourceText>,
     /// The rows of torch's `related_commits`, if it has the file.
     pub related: Option<RelatedCommits>,
 }
@@ -372,14 +372,14 @@ impl Question<'_> {
         let start = source.text.len() - source.text.trim_start().len();
         Err(
             Diagnostic::new(&codes::NO_PIN, format!("`{shown}` is not {form}"))
-                .at(source.place(start..start + shown.len()), "")
+                .at(source.location(start..start + shown.len()), "")
                 .help(format!(
                     "mend the file, or name {project}'s ref with `--ref`"
                 )),
         )
     }
 
-    fn file_of(&self, row: &PinRow) -> Option<&Source> {
+    fn file_of(&self, row: &PinRow) -> Option<&SourceText> {
         let files = if row.beside == "torch" {
             self.files.torch.as_ref()?
         } else {
@@ -437,11 +437,11 @@ impl Question<'_> {
         let (message, place) = match source {
             Some(source) => (
                 format!("`{}` has no row for `{name}`", source.path),
-                Place::File(source.path.clone()),
+                Location::File(source.path.clone()),
             ),
             None => (
                 format!("torch's checkout has no `{file}`, so no commit of `{name}` is known"),
-                Place::File(file.as_str().into()),
+                Location::File(file.as_str().into()),
             ),
         };
         Err(Diagnostic::new(&codes::NO_RELATED_COMMIT, message)

@@ -23,7 +23,8 @@ fn each_recipe_has_a_page_that_is_made_of_it() {
     for name in recipe::embedded_names() {
         let text = std::fs::read_to_string(folder.join(format!("{name}.yaml"))).unwrap();
         let mut sink = rock_matrix::diagnostic::Sink::new();
-        let source = rock_matrix::diagnostic::Source::new(format!("{name}.yaml"), text.as_str());
+        let source =
+            rock_matrix::diagnostic::SourceText::new(format!("{name}.yaml"), text.as_str());
         let read = recipe::from_source(&source, &mut sink)
             .unwrap_or_else(|| panic!("{:?}", sink.finish()));
         let unplaced = recipe::RecipeDocument {

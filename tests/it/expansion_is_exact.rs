@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use rock_matrix::compat::{Compat, ImportQuestion, Verdict};
 use rock_matrix::config::{self, Config, Lookups, Profile, recipe};
-use rock_matrix::diagnostic::{Sink, Source};
+use rock_matrix::diagnostic::{Sink, SourceText};
 use rock_matrix::matrix::{Universe, expand};
 use rock_matrix::names::{PackageVersion, PythonVersion, RocmVersion, Version};
 use rock_matrix::plan::{self, Options};
@@ -15,7 +15,7 @@ fn read(text: &str) -> (Config, Profile) {
     let document = recipe::embedded("flash-attn").unwrap();
     let compat = Compat::embedded();
     let lookups = Lookups::new(&compat, recipe::Recipes::with_shipped([]).into());
-    let config = config::read(&Source::new("m.yaml", text), &lookups, &mut sink);
+    let config = config::read(&SourceText::new("m.yaml", text), &lookups, &mut sink);
     (
         config.unwrap_or_else(|| panic!("{text}\n{:?}", sink.finish())),
         document.profile("flash-attn"),
@@ -172,7 +172,7 @@ proptest! {
         let made = plan::plan(vec![(config, profile)], &Compat::embedded(), &Options::default(), &mut sink).unwrap();
         let mut bytes = Vec::new();
         plan::write_json(&made, "rock-matrix test", &[], &mut bytes).unwrap();
-        let source = Source::new("plan.json", String::from_utf8(bytes).unwrap());
+        let source = SourceText::new("plan.json", String::from_utf8(bytes).unwrap());
         let jobs = plan::read_json(&source, &mut sink).unwrap();
         let expected: Vec<plan::Job> = made.jobs().map(plan::JobView::to_job).collect();
         prop_assert_eq!(jobs, expected);

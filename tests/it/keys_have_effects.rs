@@ -10,7 +10,7 @@ mod recipe_file;
 
 use std::collections::BTreeSet;
 
-use rock_matrix::yaml::shape::{Record, Shape};
+use rock_matrix::yaml::shape::{RecordShape, Shape};
 use serde_json::Value;
 
 use crate::support::Project;
@@ -90,7 +90,7 @@ fn keys(shape: &Shape) -> BTreeSet<String> {
 }
 
 /// The mappings with known keys that a value of this shape may be or hold.
-fn records(shape: &Shape) -> Vec<&'static Record> {
+fn records(shape: &Shape) -> Vec<&'static RecordShape> {
     match shape {
         Shape::Record(record) => vec![record],
         Shape::List(inner) | Shape::Map(inner) => records(inner),
@@ -99,8 +99,8 @@ fn records(shape: &Shape) -> Vec<&'static Record> {
         | Shape::Integer
         | Shape::Boolean
         | Shape::Word(_)
-        | Shape::Nothing
-        | Shape::Anything => vec![],
+        | Shape::Null
+        | Shape::Any => vec![],
     }
 }
 
@@ -114,8 +114,8 @@ fn only_holds_records(shape: &Shape) -> bool {
         | Shape::Integer
         | Shape::Boolean
         | Shape::Word(_)
-        | Shape::Nothing
-        | Shape::Anything => false,
+        | Shape::Null
+        | Shape::Any => false,
     }
 }
 

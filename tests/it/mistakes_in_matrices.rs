@@ -7,8 +7,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use rock_matrix::config::limits as config;
-use rock_matrix::diagnostic::{Sink, Source};
-use rock_matrix::yaml::limits::{LONGEST_KEY_BYTES, LONGEST_TEXT_BYTES};
+use rock_matrix::diagnostic::{Sink, SourceText};
+use rock_matrix::yaml::limits::{MAX_KEY_BYTES, MAX_TEXT_BYTES};
 
 use crate::support::hostile::{Bounds, bounded};
 use crate::support::{Project, appears, assert_file};
@@ -171,8 +171,8 @@ fn long_keys_around_many_values_take_little_memory() {
             .count(),
         1000
     );
-    assert_eq!(said(&explicit(LONGEST_KEY_BYTES)), ["M032 unknown-axis"]);
-    assert_eq!(said(&explicit(LONGEST_KEY_BYTES + 1)), ["M072 too-long"]);
+    assert_eq!(said(&explicit(MAX_KEY_BYTES)), ["M032 unknown-axis"]);
+    assert_eq!(said(&explicit(MAX_KEY_BYTES + 1)), ["M072 too-long"]);
     assert_eq!(said(&explicit(1 << 20)), ["M072 too-long"]);
 }
 
@@ -216,7 +216,7 @@ fn long_values_of_many_jobs_take_little_memory() {
 /// One text of 64 KiB with many aliases stands for gigabytes though it adds few values.
 #[test]
 fn aliases_of_a_long_text_are_refused_before_they_take_memory() {
-    let long = "x".repeat(LONGEST_TEXT_BYTES);
+    let long = "x".repeat(MAX_TEXT_BYTES);
     let file = |aliases: usize| {
         let list = vec!["*a"; aliases].join(",");
         format!(
@@ -631,7 +631,7 @@ proptest! {
         let recipes = std::sync::Arc::new(rock_matrix::config::recipe::Recipes::with_shipped([]));
         let lookups = rock_matrix::config::Lookups::new(&compat, recipes.clone());
         let mut sink = Sink::new();
-        let config = rock_matrix::config::read(&Source::new("m.yaml", text.as_str()), &lookups, &mut sink);
+        let config = rock_matrix::config::read(&SourceText::new("m.yaml", text.as_str()), &lookups, &mut sink);
         prop_assert_eq!(config.is_none(), sink.has_errors());
         if let Some(config) = config
             && let Some(recipe) = recipes.known(&config.recipe)
@@ -642,7 +642,7 @@ proptest! {
         }
         let found = sink.finish();
         rock_matrix::diagnostic::render::human(&found, false);
-        rock_matrix::diagnostic::render::Annotated::default().commands(&found, |path| Some(path.to_owned()));
+        rock_matrix::diagnostic::render::GithubAnnotations::default().commands(&found, |path| Some(path.to_owned()));
         rock_matrix::diagnostic::render::json(&found);
     }
 }

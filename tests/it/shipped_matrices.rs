@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rock_matrix::compat::Compat;
 use rock_matrix::config::recipe::{RecipeDocument, Recipes};
 use rock_matrix::config::{self, Lookups, Platform};
-use rock_matrix::diagnostic::{Severity, Sink, Source};
+use rock_matrix::diagnostic::{Severity, Sink, SourceText};
 use rock_matrix::plan::{self, Job, Options, Plan};
 use rock_matrix::recipe::{self, Build, Site};
 use rock_matrix::render::{self, WindowsShell};
@@ -30,7 +30,7 @@ fn planned(name: &str, text: &str, compat: &Compat) -> (Plan, Arc<RecipeDocument
     let recipes: Arc<Recipes> = Recipes::with_shipped([]).into();
     let lookups = Lookups::new(compat, recipes.clone());
     let mut sink = Sink::new();
-    let config = config::read(&Source::new(name, text), &lookups, &mut sink);
+    let config = config::read(&SourceText::new(name, text), &lookups, &mut sink);
     let Some(config) = config else {
         panic!("{name}: {:?}", sink.finish())
     };

@@ -8,7 +8,7 @@ use super::tree::Excludes;
 use crate::codes::{rocm as rocm_codes, wheel as codes};
 use rock_compat::rows::EmbeddingRow;
 use rock_compat::{Compat, TableGroup};
-use rock_diagnostic::{Diagnostic, Place, Severity, counted};
+use rock_diagnostic::{Diagnostic, Location, Severity, counted};
 use rock_elf::SearchPathEdit;
 use rock_names::{DistributionName, LocalLabel, WheelName};
 use rock_wheel::{AddedMember, ExistingLabel, HeaderDocument, RenamePlan, Wheel, relabel};
@@ -123,7 +123,7 @@ pub fn not_as_labelled(wheel: &Wheel<'_>, name: &WheelName, compat: &Compat) -> 
         ),
         _ => return None,
     };
-    let place = Place::File(name.to_string().into());
+    let place = Location::File(name.to_string().into());
     Some(
         Diagnostic::new(&rocm_codes::LABEL_NOT_IN_CONTENTS, message)
             .at(place, "")
@@ -161,7 +161,7 @@ pub fn along(
     row: &EmbeddingRow,
     soname: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(Vec<Along>, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let place = |path: &str| Place::File(format!("{folder}/{path}").into());
+    let place = |path: &str| Location::File(format!("{folder}/{path}").into());
     let excludes = Excludes::new(row.excludes.iter().map(String::as_str)).map_err(|reason| {
         vec![
             Diagnostic::new(&codes::BAD_PATTERN, reason)
@@ -351,7 +351,7 @@ fn project_of(requirement: &str) -> String {
 
 /// The module with the statement before its marker, at the same depth.
 fn led(wheel: &Wheel<'_>, shown: &str, row: &EmbeddingRow) -> Result<Vec<u8>, Diagnostic> {
-    let place = || Place::Member {
+    let place = || Location::Member {
         wheel: shown.to_owned(),
         member: row.module.clone(),
     };

@@ -11,7 +11,7 @@ use super::report::Report;
 use super::tree::Found;
 use super::verdict::Verdict;
 use rock_codeobj::{CodeInventory, InventoryTotals};
-use rock_diagnostic::{Diagnostic, Place};
+use rock_diagnostic::{Diagnostic, Location};
 
 /// The version of the document, auditwheel's and ours.
 const VERSION: u32 = 1;
@@ -140,10 +140,13 @@ pub struct FindingView {
 impl FindingView {
     /// The finding without its place in the wheel's own folder.
     pub fn new(finding: &Diagnostic) -> Self {
-        let path = finding.labels.iter().find_map(|label| match &label.place {
-            Place::Member { member, .. } => Some(member.clone()),
-            _ => None,
-        });
+        let path = finding
+            .labels
+            .iter()
+            .find_map(|label| match &label.location {
+                Location::Member { member, .. } => Some(member.clone()),
+                _ => None,
+            });
         Self {
             code: finding.code.id,
             name: finding.code.name,

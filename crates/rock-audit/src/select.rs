@@ -8,7 +8,7 @@ use super::library::Library;
 use super::limits::{MAX_TREE_EDGES, MAX_TREE_NODES};
 use crate::codes::elf as codes;
 use rock_compat::policy::Family;
-use rock_diagnostic::{Diagnostic, Place, Severity};
+use rock_diagnostic::{Diagnostic, Location, Severity};
 use rock_elf::{ElfClass, ElfHeader, Endianness};
 use rock_names::{Arch, PlatformSystem, WheelName};
 
@@ -43,7 +43,7 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
         findings: Vec::new(),
     };
     for (number, file) in files.iter().enumerate() {
-        let place = Place::Member {
+        let place = Location::Member {
             wheel: name.to_string(),
             member: file.path.clone(),
         };
@@ -101,7 +101,7 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
         }
     }
     if let Some(message) = tangle(files, &selected.considered) {
-        let place = Place::File(name.to_string().into());
+        let place = Location::File(name.to_string().into());
         selected
             .findings
             .push(Diagnostic::new(&codes::TOO_MANY_LIBRARIES, message).at(place, ""));
@@ -137,7 +137,7 @@ fn unknown_libc(name: &WheelName, files: &[FileFacts], considered: &[usize]) -> 
             _ => None,
         })
     };
-    let place = |member: String| Place::Member {
+    let place = |member: String| Location::Member {
         wheel: name.to_string(),
         member,
     };
@@ -161,7 +161,7 @@ pub fn damaged(wheel: &str, file: &FileFacts) -> Option<Diagnostic> {
     let FileKind::Damaged(reason) = &file.kind else {
         return None;
     };
-    let place = Place::Member {
+    let place = Location::Member {
         wheel: wheel.to_owned(),
         member: file.path.clone(),
     };

@@ -16,7 +16,7 @@ pub fn counted(count: impl Into<Count>, noun: &str) -> String {
 /// ```
 /// assert_eq!([0_u64, 1, 2].map(rock_diagnostic::are), ["are", "is", "are"]);
 /// ```
-pub fn are(count: impl Into<Count>) -> &'static str {
+pub fn is_or_are(count: impl Into<Count>) -> &'static str {
     if count.into().0 == 1 { "is" } else { "are" }
 }
 

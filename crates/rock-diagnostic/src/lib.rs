@@ -8,9 +8,9 @@
 mod code;
 pub mod codes;
 mod counted;
+mod location;
 pub mod markdown;
 pub mod nearest;
-mod place;
 pub mod render;
 mod shell_word;
 mod sink;
@@ -18,8 +18,8 @@ mod sink;
 mod test_codes;
 
 pub use code::{Code, Severity};
-pub use counted::{Count, are, counted};
-pub use place::{Label, Place, Source, Span};
+pub use counted::{Count, counted, is_or_are};
+pub use location::{DiagnosticLabel, Location, SourceText, Span};
 pub use shell_word::{shell_line, shell_quoted};
 pub use sink::Sink;
 
@@ -36,7 +36,7 @@ pub struct Diagnostic {
     /// The fact, one line.
     pub message: String,
     /// Places, the primary one first.
-    pub labels: Vec<Label>,
+    pub labels: Vec<DiagnosticLabel>,
     /// Where the knowledge comes from.
     pub notes: Vec<String>,
     /// One thing to do.
@@ -77,11 +77,11 @@ impl Diagnostic {
 
     /// Adds the primary place with the reason for this spot (may be empty).
     #[must_use]
-    pub fn at(mut self, place: Place, text: impl Into<String>) -> Self {
+    pub fn at(mut self, place: Location, text: impl Into<String>) -> Self {
         self.labels.insert(
             0,
-            Label {
-                place,
+            DiagnosticLabel {
+                location: place,
                 text: clipped(text.into()),
                 primary: true,
             },
@@ -91,9 +91,9 @@ impl Diagnostic {
 
     /// Adds a secondary place.
     #[must_use]
-    pub fn also(mut self, place: Place, text: impl Into<String>) -> Self {
-        self.labels.push(Label {
-            place,
+    pub fn also(mut self, place: Location, text: impl Into<String>) -> Self {
+        self.labels.push(DiagnosticLabel {
+            location: place,
             text: clipped(text.into()),
             primary: false,
         });

@@ -73,7 +73,7 @@ impl Sink {
     }
 
     /// What was pushed and kept so far, in the order of [`Self::finish`].
-    pub fn seen(&mut self) -> &[Diagnostic] {
+    pub fn diagnostics(&mut self) -> &[Diagnostic] {
         self.sort();
         &self.diagnostics
     }
@@ -90,7 +90,7 @@ impl Sink {
 
     fn sort(&mut self) {
         self.diagnostics.sort_by_cached_key(|d| {
-            let place = d.labels.first().map(|label| label.place.sort_key());
+            let place = d.labels.first().map(|label| label.location.sort_key());
             (
                 place.is_none(),
                 place.unwrap_or_default(),

@@ -5,7 +5,7 @@ use std::io;
 use super::zip::ArchiveViolation;
 use crate::codes::wheel as codes;
 use rock_diagnostic::codes::host;
-use rock_diagnostic::{Code, Diagnostic, Place};
+use rock_diagnostic::{Code, Diagnostic, Location};
 
 /// An error of reading, rewriting or writing a wheel.
 #[derive(Debug, thiserror::Error)]
@@ -241,7 +241,7 @@ impl WheelError {
         }
     }
 
-    fn place(&self, wheel: &str) -> Place {
+    fn place(&self, wheel: &str) -> Location {
         match self {
             Self::EncryptedMember { member }
             | Self::UnsupportedCompression { member, .. }
@@ -263,11 +263,11 @@ impl WheelError {
             | Self::ArchiveRule(ArchiveViolation {
                 member: Some(member),
                 ..
-            }) => Place::Member {
+            }) => Location::Member {
                 wheel: wheel.to_owned(),
                 member: member.clone(),
             },
-            _ => Place::File(wheel.into()),
+            _ => Location::File(wheel.into()),
         }
     }
 }

@@ -20,7 +20,7 @@ use rock_bytes::archive::limits::{
     MAX_FOLDER_PATH_BYTES, MAX_FOLDERS, MAX_PATH_COMPONENTS, MAX_UNPACKED_BYTES,
 };
 use rock_bytes::archive::{ArchiveLimit, Unpacked, UnpackedKind, each_member, gunzip, is_damage};
-use rock_diagnostic::{Code, Diagnostic, Place, Severity};
+use rock_diagnostic::{Code, Diagnostic, Location, Severity};
 use rock_names::{DistributionName, Version};
 
 /// Checks an sdist: that it can be unpacked, the paths and links of its members, that `PKG-INFO`
@@ -366,7 +366,7 @@ impl ArchiveIndex {
                 .severity(Severity::Warning);
             self.findings.push(
                 finding
-                    .at(Place::File(self.findings.wheel.as_str().into()), "")
+                    .at(Location::File(self.findings.wheel.as_str().into()), "")
                     .help(CREATE),
             );
         }
@@ -425,7 +425,7 @@ impl ArchiveIndex {
     }
 
     fn report(&mut self, code: &'static Code, message: String, help: &str) {
-        let place = Place::File(self.findings.wheel.as_str().into());
+        let place = Location::File(self.findings.wheel.as_str().into());
         self.findings
             .push(Diagnostic::new(code, message).at(place, "").help(help));
     }

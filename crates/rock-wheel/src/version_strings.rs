@@ -5,7 +5,7 @@ use regex::Regex;
 use super::limits::MAX_VERSION_FILE_BYTES;
 use super::{WheelError, ZipArchive};
 use crate::codes::wheel as codes;
-use rock_diagnostic::{Diagnostic, Place, Severity};
+use rock_diagnostic::{Diagnostic, Location, Severity};
 use rock_names::Version;
 
 /// Files in which packages define their version.
@@ -45,7 +45,7 @@ pub(super) fn version_string_mismatches(
             let message = format!(
                 "the module's `__version__` is `{other}`, and the wheel's version is `{version}`"
             );
-            let place = Place::Member {
+            let place = Location::Member {
                 wheel: wheel.to_owned(),
                 member: member.name().to_owned(),
             };

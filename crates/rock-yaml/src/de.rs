@@ -11,7 +11,7 @@ use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::{Key, Node, Scalar, Value};
+use super::{MapKey, Node, NodeValue, Scalar};
 use rock_diagnostic::Span;
 
 /// A value of the wrong kind, with its place.
@@ -29,7 +29,7 @@ pub struct FromNodeError {
 /// # Errors
 /// The first value that does not fit the type.
 pub fn from_node<T: de::DeserializeOwned>(node: &Node) -> Result<T, FromNodeError> {
-    T::deserialize(Reader(node)).map_err(|e| FromNodeError {
+    T::deserialize(NodeDeserializer(node)).map_err(|e| FromNodeError {
         span: e.span.unwrap_or_else(|| node.span.clone()),
         message: e.message,
     })
@@ -38,19 +38,19 @@ pub fn from_node<T: de::DeserializeOwned>(node: &Node) -> Result<T, FromNodeErro
 /// An error on its way up: the innermost reader that knows a place sets it.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
-struct Fault {
+struct ReadError {
     span: Option<Span>,
     message: String,
 }
 
-impl Fault {
+impl ReadError {
     fn at(mut self, span: &Span) -> Self {
         self.span.get_or_insert_with(|| span.clone());
         self
     }
 }
 
-impl de::Error for Fault {
+impl de::Error for ReadError {
     fn custom<T: std::fmt::Display>(message: T) -> Self {
         Self {
             span: None,
@@ -60,34 +60,34 @@ impl de::Error for Fault {
 }
 
 #[derive(Clone, Copy)]
-struct Reader<'n>(&'n Node);
+struct NodeDeserializer<'n>(&'n Node);
 
-impl<'n> Reader<'n> {
-    fn wrong(self, expected: &str) -> Fault {
+impl<'n> NodeDeserializer<'n> {
+    fn wrong(self, expected: &str) -> ReadError {
         let found = match &self.0.value {
-            Value::Scalar(scalar) => format!("`{}`", scalar.text),
+            NodeValue::Scalar(scalar) => format!("`{}`", scalar.text),
             _ => self.0.kind().to_owned(),
         };
-        Fault {
+        ReadError {
             span: Some(self.0.span.clone()),
             message: format!("expected {expected}, found {found}"),
         }
     }
 
-    fn number<T: std::str::FromStr>(self) -> Result<T, Fault> {
+    fn number<T: std::str::FromStr>(self) -> Result<T, ReadError> {
         match &self.0.value {
-            Value::Scalar(Scalar { text, plain: true }) => text.parse().ok(),
+            NodeValue::Scalar(Scalar { text, plain: true }) => text.parse().ok(),
             _ => None,
         }
         .ok_or_else(|| self.wrong("a number"))
     }
 
-    fn scalar(self) -> Result<&'n str, Fault> {
+    fn scalar(self) -> Result<&'n str, ReadError> {
         self.0.text().ok_or_else(|| self.wrong("text"))
     }
 
-    fn list<V: Visitor<'n>>(self, items: &'n [Node], visitor: V) -> Result<V::Value, Fault> {
-        let mut access = Items(items.iter());
+    fn list<V: Visitor<'n>>(self, items: &'n [Node], visitor: V) -> Result<V::Value, ReadError> {
+        let mut access = ListReader(items.iter());
         let value = visitor.visit_seq(&mut access)?;
         if access.0.len() == 0 {
             Ok(value)
@@ -105,24 +105,24 @@ fn whole_number(scalar: &Scalar) -> Option<i64> {
 
 macro_rules! numbers {
     ($($method:ident $visit:ident),+ $(,)?) => {
-        $(fn $method<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
-            visitor.$visit(self.number()?).map_err(|e: Fault| e.at(&self.0.span))
+        $(fn $method<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
+            visitor.$visit(self.number()?).map_err(|e: ReadError| e.at(&self.0.span))
         })+
     };
 }
 
-impl<'n> de::Deserializer<'n> for Reader<'n> {
-    type Error = Fault;
+impl<'n> de::Deserializer<'n> for NodeDeserializer<'n> {
+    type Error = ReadError;
 
-    fn deserialize_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match &self.0.value {
-            Value::Null => visitor.visit_unit(),
-            Value::List(items) => self.list(items, visitor),
-            Value::Map(entries) => visitor.visit_map(Entries {
+            NodeValue::Null => visitor.visit_unit(),
+            NodeValue::List(items) => self.list(items, visitor),
+            NodeValue::Map(entries) => visitor.visit_map(MapReader {
                 rest: entries.iter(),
                 value: None,
             }),
-            Value::Scalar(scalar) => match (self.0.boolean(), whole_number(scalar)) {
+            NodeValue::Scalar(scalar) => match (self.0.boolean(), whole_number(scalar)) {
                 (Some(truth), _) => visitor.visit_bool(truth),
                 (None, Some(number)) => visitor.visit_i64(number),
                 (None, None) => visitor.visit_borrowed_str(&scalar.text),
@@ -131,7 +131,7 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
         .map_err(|e| e.at(&self.0.span))
     }
 
-    fn deserialize_bool<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_bool<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
         visitor.visit_bool(
             self.0
                 .boolean()
@@ -145,34 +145,34 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
         deserialize_f32 visit_f32, deserialize_f64 visit_f64,
     }
 
-    fn deserialize_str<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_str<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
         visitor
             .visit_borrowed_str(self.scalar()?)
-            .map_err(|e: Fault| e.at(&self.0.span))
+            .map_err(|e: ReadError| e.at(&self.0.span))
     }
 
-    fn deserialize_string<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_string<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
         self.deserialize_str(visitor)
     }
 
-    fn deserialize_char<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_char<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
         self.deserialize_str(visitor)
     }
 
-    fn deserialize_identifier<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_identifier<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
         self.deserialize_str(visitor)
     }
 
-    fn deserialize_option<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if self.0.value == Value::Null {
+    fn deserialize_option<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        if self.0.value == NodeValue::Null {
             visitor.visit_none()
         } else {
             visitor.visit_some(self)
         }
     }
 
-    fn deserialize_unit<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if self.0.value == Value::Null {
+    fn deserialize_unit<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        if self.0.value == NodeValue::Null {
             visitor.visit_unit()
         } else {
             Err(self.wrong("nothing"))
@@ -183,7 +183,7 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ReadError> {
         self.deserialize_unit(visitor)
     }
 
@@ -191,16 +191,20 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ReadError> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_seq<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_seq<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
         let items = self.0.items().ok_or_else(|| self.wrong("a list"))?;
         self.list(items, visitor).map_err(|e| e.at(&self.0.span))
     }
 
-    fn deserialize_tuple<V: Visitor<'n>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_tuple<V: Visitor<'n>>(
+        self,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
         self.deserialize_seq(visitor)
     }
 
@@ -209,14 +213,14 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
         _: &'static str,
         _: usize,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ReadError> {
         self.deserialize_seq(visitor)
     }
 
-    fn deserialize_map<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_map<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
         let entries = self.0.entries().ok_or_else(|| self.wrong("a mapping"))?;
         visitor
-            .visit_map(Entries {
+            .visit_map(MapReader {
                 rest: entries.iter(),
                 value: None,
             })
@@ -228,7 +232,7 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ReadError> {
         self.deserialize_map(visitor)
     }
 
@@ -237,36 +241,41 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ReadError> {
         match &self.0.value {
-            Value::Scalar(scalar) => visitor.visit_enum(scalar.text.as_str().into_deserializer()),
-            Value::Map(entries) if entries.len() == 1 => {
-                visitor.visit_enum(Variant(&entries[0].0, &entries[0].1))
+            NodeValue::Scalar(scalar) => {
+                visitor.visit_enum(scalar.text.as_str().into_deserializer())
+            }
+            NodeValue::Map(entries) if entries.len() == 1 => {
+                visitor.visit_enum(EnumReader(&entries[0].0, &entries[0].1))
             }
             _ => Err(self.wrong("a word, or a mapping with one key")),
         }
-        .map_err(|e: Fault| e.at(&self.0.span))
+        .map_err(|e: ReadError| e.at(&self.0.span))
     }
 
-    fn deserialize_ignored_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_ignored_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
         visitor.visit_unit()
     }
 
     forward_to_deserialize_any! { <V: Visitor<'n>> i128 u128 bytes byte_buf }
 }
 
-struct Items<'n>(std::slice::Iter<'n, Node>);
+struct ListReader<'n>(std::slice::Iter<'n, Node>);
 
-impl<'n> de::SeqAccess<'n> for &mut Items<'n> {
-    type Error = Fault;
+impl<'n> de::SeqAccess<'n> for &mut ListReader<'n> {
+    type Error = ReadError;
 
     fn next_element_seed<T: DeserializeSeed<'n>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, Fault> {
+    ) -> Result<Option<T::Value>, ReadError> {
         self.0
             .next()
-            .map(|node| seed.deserialize(Reader(node)).map_err(|e| e.at(&node.span)))
+            .map(|node| {
+                seed.deserialize(NodeDeserializer(node))
+                    .map_err(|e| e.at(&node.span))
+            })
             .transpose()
     }
 
@@ -275,34 +284,35 @@ impl<'n> de::SeqAccess<'n> for &mut Items<'n> {
     }
 }
 
-struct Entries<'n> {
-    rest: std::slice::Iter<'n, (Key, Node)>,
+struct MapReader<'n> {
+    rest: std::slice::Iter<'n, (MapKey, Node)>,
     value: Option<&'n Node>,
 }
 
-impl<'n> de::MapAccess<'n> for Entries<'n> {
-    type Error = Fault;
+impl<'n> de::MapAccess<'n> for MapReader<'n> {
+    type Error = ReadError;
 
     fn next_key_seed<K: DeserializeSeed<'n>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, Fault> {
+    ) -> Result<Option<K::Value>, ReadError> {
         let Some((key, value)) = self.rest.next() else {
             return Ok(None);
         };
         self.value = Some(value);
-        let text: StrDeserializer<'n, Fault> = key.text.as_str().into_deserializer();
+        let text: StrDeserializer<'n, ReadError> = key.text.as_str().into_deserializer();
         seed.deserialize(text)
             .map(Some)
             .map_err(|e| e.at(&key.span))
     }
 
-    fn next_value_seed<V: DeserializeSeed<'n>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+    fn next_value_seed<V: DeserializeSeed<'n>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
         let node = self
             .value
             .take()
             .ok_or_else(|| de::Error::custom("a value was asked for before its key"))?;
-        seed.deserialize(Reader(node)).map_err(|e| e.at(&node.span))
+        seed.deserialize(NodeDeserializer(node))
+            .map_err(|e| e.at(&node.span))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -311,40 +321,40 @@ impl<'n> de::MapAccess<'n> for Entries<'n> {
 }
 
 /// An enum variant written as a mapping with one key.
-struct Variant<'n>(&'n Key, &'n Node);
+struct EnumReader<'n>(&'n MapKey, &'n Node);
 
-impl<'n> de::EnumAccess<'n> for Variant<'n> {
-    type Error = Fault;
-    type Variant = Reader<'n>;
+impl<'n> de::EnumAccess<'n> for EnumReader<'n> {
+    type Error = ReadError;
+    type Variant = NodeDeserializer<'n>;
 
     fn variant_seed<V: DeserializeSeed<'n>>(
         self,
         seed: V,
-    ) -> Result<(V::Value, Reader<'n>), Fault> {
-        let text: StrDeserializer<'n, Fault> = self.0.text.as_str().into_deserializer();
+    ) -> Result<(V::Value, NodeDeserializer<'n>), ReadError> {
+        let text: StrDeserializer<'n, ReadError> = self.0.text.as_str().into_deserializer();
         Ok((
             seed.deserialize(text).map_err(|e| e.at(&self.0.span))?,
-            Reader(self.1),
+            NodeDeserializer(self.1),
         ))
     }
 }
 
-impl<'n> de::VariantAccess<'n> for Reader<'n> {
-    type Error = Fault;
+impl<'n> de::VariantAccess<'n> for NodeDeserializer<'n> {
+    type Error = ReadError;
 
-    fn unit_variant(self) -> Result<(), Fault> {
-        if self.0.value == Value::Null {
+    fn unit_variant(self) -> Result<(), ReadError> {
+        if self.0.value == NodeValue::Null {
             Ok(())
         } else {
             Err(self.wrong("nothing"))
         }
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'n>>(self, seed: T) -> Result<T::Value, Fault> {
+    fn newtype_variant_seed<T: DeserializeSeed<'n>>(self, seed: T) -> Result<T::Value, ReadError> {
         seed.deserialize(self)
     }
 
-    fn tuple_variant<V: Visitor<'n>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
+    fn tuple_variant<V: Visitor<'n>>(self, _: usize, visitor: V) -> Result<V::Value, ReadError> {
         de::Deserializer::deserialize_seq(self, visitor)
     }
 
@@ -352,7 +362,7 @@ impl<'n> de::VariantAccess<'n> for Reader<'n> {
         self,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ReadError> {
         de::Deserializer::deserialize_map(self, visitor)
     }
 }
@@ -365,7 +375,7 @@ mod tests {
 
     use super::from_node;
     use crate::{Node, parse};
-    use rock_diagnostic::{Sink, Source};
+    use rock_diagnostic::{Sink, SourceText};
 
     #[derive(Debug, PartialEq, Deserialize)]
     #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -392,7 +402,7 @@ mod tests {
     }
 
     fn node(text: &str) -> Node {
-        parse(&Source::new("t", text), &mut Sink::new()).unwrap()
+        parse(&SourceText::new("t", text), &mut Sink::new()).unwrap()
     }
 
     /// What the error points at, and its words.

@@ -172,7 +172,7 @@ mod tests {
 
     use super::to_yaml;
     use crate::{de::from_node, parse};
-    use rock_diagnostic::{Sink, Source};
+    use rock_diagnostic::{Sink, SourceText};
 
     #[test]
     fn texts_that_look_like_something_else_are_quoted() {
@@ -215,7 +215,7 @@ mod tests {
             // mapping or list.
             if value.as_object().is_some_and(|o| !o.is_empty()) && !text.contains("<<") {
                 let mut sink = Sink::new();
-                let node = parse(&Source::new("t", text.as_str()), &mut sink);
+                let node = parse(&SourceText::new("t", text.as_str()), &mut sink);
                 prop_assert!(sink.is_empty(), "{} {:?}", text, sink);
                 let ours: Value = from_node(&node.unwrap()).unwrap();
                 prop_assert_eq!(&ours, &value, "{}", text);

@@ -9,17 +9,17 @@
 //! **Invariant:** the YAML crates are named in this module and nowhere else; nothing here reads a
 //! file.
 
-mod build;
 pub mod codes;
 pub mod de;
+mod diagnostics;
 mod emit;
-mod fault;
 pub mod limits;
 mod node;
 mod parse;
 pub mod shape;
 mod syntax;
+mod tree_builder;
 
 pub use emit::to_yaml;
-pub use node::{Key, Node, Scalar, Value};
+pub use node::{MapKey, Node, NodeValue, Scalar};
 pub use parse::parse;

@@ -8,12 +8,12 @@ pub struct Node {
     /// Byte range in the source.
     pub span: Span,
     /// What stands there.
-    pub value: Value,
+    pub value: NodeValue,
 }
 
 /// What a node holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum NodeValue {
     /// An empty value, `~` or `null`.
     Null,
     /// Text, as written.
@@ -21,12 +21,12 @@ pub enum Value {
     /// A list.
     List(Vec<Node>),
     /// Keys and values in the order of the file; keys are unique.
-    Map(Vec<(Key, Node)>),
+    Map(Vec<(MapKey, Node)>),
 }
 
 /// A key of a mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
+pub struct MapKey {
     /// Byte range of the key.
     pub span: Span,
     /// The key's text.
@@ -46,7 +46,7 @@ impl Node {
     /// The text of a scalar.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
-            Value::Scalar(scalar) => Some(&scalar.text),
+            NodeValue::Scalar(scalar) => Some(&scalar.text),
             _ => None,
         }
     }
@@ -54,15 +54,15 @@ impl Node {
     /// The items of a list.
     pub fn items(&self) -> Option<&[Self]> {
         match &self.value {
-            Value::List(items) => Some(items),
+            NodeValue::List(items) => Some(items),
             _ => None,
         }
     }
 
     /// The entries of a mapping.
-    pub fn entries(&self) -> Option<&[(Key, Self)]> {
+    pub fn entries(&self) -> Option<&[(MapKey, Self)]> {
         match &self.value {
-            Value::Map(entries) => Some(entries),
+            NodeValue::Map(entries) => Some(entries),
             _ => None,
         }
     }
@@ -73,14 +73,16 @@ impl Node {
             .iter()
             .find(|(k, _)| k.text == key)
             .map(|(_, v)| v)
-            .filter(|v| v.value != Value::Null)
+            .filter(|v| v.value != NodeValue::Null)
     }
 
     /// `true`, `false` as YAML 1.2 spells them.
     pub fn boolean(&self) -> Option<bool> {
         match (&self.value, self.text()?) {
-            (Value::Scalar(Scalar { plain: true, .. }), "true" | "True" | "TRUE") => Some(true),
-            (Value::Scalar(Scalar { plain: true, .. }), "false" | "False" | "FALSE") => Some(false),
+            (NodeValue::Scalar(Scalar { plain: true, .. }), "true" | "True" | "TRUE") => Some(true),
+            (NodeValue::Scalar(Scalar { plain: true, .. }), "false" | "False" | "FALSE") => {
+                Some(false)
+            }
             _ => None,
         }
     }
@@ -88,10 +90,10 @@ impl Node {
     /// What the value is, for messages: `a list`, `a mapping`, `text`, `nothing`.
     pub fn kind(&self) -> &'static str {
         match &self.value {
-            Value::Null => "nothing",
-            Value::Scalar(_) => "text",
-            Value::List(_) => "a list",
-            Value::Map(_) => "a mapping",
+            NodeValue::Null => "nothing",
+            NodeValue::Scalar(_) => "text",
+            NodeValue::List(_) => "a list",
+            NodeValue::Map(_) => "a mapping",
         }
     }
 }

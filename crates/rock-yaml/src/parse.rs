@@ -8,17 +8,17 @@
 
 use granit_parser::{Event, Options, Parser, ScalarStyle};
 
-use super::build::Builder;
-use super::limits::DEPTH_LIMIT;
-use super::{Node, fault, syntax};
+use super::limits::MAX_DEPTH;
+use super::tree_builder::TreeBuilder;
+use super::{Node, diagnostics, syntax};
 use crate::codes::matrix as codes;
-use rock_diagnostic::{Diagnostic, Sink, Source};
+use rock_diagnostic::{Diagnostic, Sink, SourceText};
 
 /// Parses one YAML document. Faults go to the sink; `None` when nothing usable is left.
 ///
 /// Duplicate keys, merge keys, tags, aliases that expand beyond the budget, deep nesting, long keys
 /// and texts and a second document are faults. A byte order mark is a warning.
-pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
+pub fn parse(source: &SourceText, sink: &mut Sink) -> Option<Node> {
     let (text, base) = match source.text.strip_prefix('\u{feff}') {
         Some(rest) => {
             sink.push(
@@ -26,20 +26,20 @@ pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
                     &codes::BYTE_ORDER_MARK,
                     "the file begins with a byte order mark",
                 )
-                .at(source.place(0..'\u{feff}'.len_utf8()), "")
+                .at(source.location(0..'\u{feff}'.len_utf8()), "")
                 .help("save the file as UTF-8 without a byte order mark"),
             );
             (rest, '\u{feff}'.len_utf8())
         }
         None => (&*source.text, 0),
     };
-    let mut builder = Builder::new(source, sink);
+    let mut builder = TreeBuilder::new(source, sink);
     let mut documents = 0;
     for next in Parser::new_from_str_with_options(text, options()) {
         let (event, place) = match next {
             Ok(pair) => pair,
             Err(error) => {
-                let fault = syntax::fault(&error, source, base, text);
+                let fault = syntax::syntax_diagnostic(&error, source, base, text);
                 builder.push_fault(fault);
                 return None;
             }
@@ -51,7 +51,7 @@ pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
                 .tag_span()
                 .and_then(|span| span.byte_range())
                 .map(|tag| tag.start + base..tag.end + base);
-            builder.push_fault(fault::tag(
+            builder.push_fault(diagnostics::tag(
                 source,
                 at.unwrap_or(span.clone()),
                 &tag.original(),
@@ -61,7 +61,7 @@ pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
             Event::DocumentStart(..) => {
                 documents += 1;
                 if documents == 2 {
-                    builder.push_fault(fault::second_document(source, span));
+                    builder.push_fault(diagnostics::second_document(source, span));
                     break;
                 }
                 true
@@ -88,7 +88,7 @@ pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
         };
         sink.push(
             Diagnostic::new(&codes::EMPTY_FILE, what)
-                .at(source.place(0..0), "")
+                .at(source.location(0..0), "")
                 .help("write a matrix file, or let `rock-matrix init` write one"),
         );
     }
@@ -98,23 +98,21 @@ pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
 fn options() -> Options {
     let mut options = Options::default();
     options.emit_comments = false;
-    options.flow_nesting_limit = DEPTH_LIMIT;
-    options.block_nesting_limit = DEPTH_LIMIT;
+    options.flow_nesting_limit = MAX_DEPTH;
+    options.block_nesting_limit = MAX_DEPTH;
     options
 }
 
 #[cfg(test)]
 mod tests {
     use super::parse;
-    use crate::limits::{
-        ALIAS_BUDGET, DEPTH_LIMIT, LONGEST_KEY_BYTES, LONGEST_TEXT_BYTES, MOST_VALUES,
-    };
-    use crate::{Node, Value};
-    use rock_diagnostic::{Sink, Source};
+    use crate::limits::{MAX_ALIAS_VALUES, MAX_DEPTH, MAX_KEY_BYTES, MAX_TEXT_BYTES, MAX_VALUES};
+    use crate::{Node, NodeValue};
+    use rock_diagnostic::{Sink, SourceText};
 
     fn tree(text: &str) -> Node {
         let mut sink = Sink::new();
-        let node = parse(&Source::new("m.yaml", text), &mut sink);
+        let node = parse(&SourceText::new("m.yaml", text), &mut sink);
         let faults = sink.finish();
         assert!(faults.is_empty(), "{faults:?}");
         node.unwrap()
@@ -122,9 +120,11 @@ mod tests {
 
     fn faults(text: &str) -> Vec<(&'static str, Vec<String>)> {
         let mut sink = Sink::new();
-        parse(&Source::new("m.yaml", text), &mut sink);
-        let slice = |p: &rock_diagnostic::Place| match p {
-            rock_diagnostic::Place::Text { source, span } => source.text[span.clone()].to_owned(),
+        parse(&SourceText::new("m.yaml", text), &mut sink);
+        let slice = |p: &rock_diagnostic::Location| match p {
+            rock_diagnostic::Location::Text { source, span } => {
+                source.text[span.clone()].to_owned()
+            }
             other => other.to_string(),
         };
         sink.finish()
@@ -132,7 +132,7 @@ mod tests {
             .map(|d| {
                 (
                     d.code.id,
-                    d.labels.iter().map(|l| slice(&l.place)).collect(),
+                    d.labels.iter().map(|l| slice(&l.location)).collect(),
                 )
             })
             .collect()
@@ -152,8 +152,8 @@ mod tests {
         let root = tree("python: [3.10, \"3.9\"]\n");
         let items = root.get("python").unwrap().items().unwrap();
         assert_eq!(items[0].text(), Some("3.10"));
-        assert!(matches!(&items[0].value, Value::Scalar(s) if s.plain));
-        assert!(matches!(&items[1].value, Value::Scalar(s) if !s.plain));
+        assert!(matches!(&items[0].value, NodeValue::Scalar(s) if s.plain));
+        assert!(matches!(&items[1].value, NodeValue::Scalar(s) if !s.plain));
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
     /// around it.
     #[test]
     fn aliases_of_a_long_text_are_counted_by_their_bytes() {
-        let long = "x".repeat(LONGEST_TEXT_BYTES);
+        let long = "x".repeat(MAX_TEXT_BYTES);
         let text =
             |aliases: usize| format!("a: &a {long}\nb: [{}]\n", vec!["*a"; aliases].join(", "));
         assert_eq!(faults(&text(254)), []);
@@ -237,7 +237,7 @@ mod tests {
     fn anchors_inside_anchors_are_counted_too() {
         let text = |depth: usize| {
             let opening: String = (0..depth).map(|n| format!("&a{n} [")).collect();
-            let long = vec!["x".repeat(LONGEST_TEXT_BYTES); 16].join(", ");
+            let long = vec!["x".repeat(MAX_TEXT_BYTES); 16].join(", ");
             format!("a: {opening}{long}{}\n", "]".repeat(depth))
         };
         assert_eq!(faults(&text(15)), []);
@@ -247,16 +247,16 @@ mod tests {
     #[test]
     fn more_values_than_a_file_may_hold_are_refused_before_they_are_kept() {
         let list = |values: usize| format!("[{}]\n", "x,".repeat(values));
-        assert_eq!(faults(&list(MOST_VALUES - 1)), []);
-        assert_eq!(faults(&list(MOST_VALUES))[0].0, "M070");
+        assert_eq!(faults(&list(MAX_VALUES - 1)), []);
+        assert_eq!(faults(&list(MAX_VALUES))[0].0, "M070");
     }
 
     #[test]
     fn aliases_of_many_values_are_counted() {
         let list = |values: usize| format!("a: &a [{}]\nb: *a\n", "x,".repeat(values - 1));
-        assert_eq!(faults(&list(ALIAS_BUDGET)), []);
+        assert_eq!(faults(&list(MAX_ALIAS_VALUES)), []);
         assert_eq!(
-            faults(&list(ALIAS_BUDGET + 1)),
+            faults(&list(MAX_ALIAS_VALUES + 1)),
             [("M008", vec!["*a".to_owned()])]
         );
     }
@@ -265,8 +265,8 @@ mod tests {
     fn the_nesting_of_values_has_a_limit() {
         for (open, close) in [("[", "]"), ("{a: ", "}")] {
             let nested = |depth: usize| format!("{}x{}\n", open.repeat(depth), close.repeat(depth));
-            assert_eq!(faults(&nested(DEPTH_LIMIT)), []);
-            assert_eq!(faults(&nested(DEPTH_LIMIT + 1))[0].0, "M010", "{open}");
+            assert_eq!(faults(&nested(MAX_DEPTH)), []);
+            assert_eq!(faults(&nested(MAX_DEPTH + 1))[0].0, "M010", "{open}");
         }
     }
 
@@ -275,17 +275,13 @@ mod tests {
         for (before, after) in [("? ", ""), ("? '", "'"), ("? |\n ", "\n"), ("a: {? ", "}")] {
             let text = |bytes: usize| format!("{before}{}{after}", "k".repeat(bytes));
             let newline = usize::from(before.contains('\n'));
-            assert_eq!(faults(&text(LONGEST_KEY_BYTES - newline)), [], "{before}");
-            assert_eq!(
-                faults(&text(LONGEST_KEY_BYTES + 1))[0].0,
-                "M072",
-                "{before}"
-            );
+            assert_eq!(faults(&text(MAX_KEY_BYTES - newline)), [], "{before}");
+            assert_eq!(faults(&text(MAX_KEY_BYTES + 1))[0].0, "M072", "{before}");
         }
         let aliased = |bytes: usize| format!("a: &a {}\nb: {{*a : 1}}\n", "k".repeat(bytes));
-        assert_eq!(faults(&aliased(LONGEST_KEY_BYTES)), []);
+        assert_eq!(faults(&aliased(MAX_KEY_BYTES)), []);
         assert_eq!(
-            faults(&aliased(LONGEST_KEY_BYTES + 1)),
+            faults(&aliased(MAX_KEY_BYTES + 1)),
             [("M072", vec!["*a".to_owned()])]
         );
     }
@@ -295,12 +291,8 @@ mod tests {
         for (before, after) in [("a: ", ""), ("- '", "'"), ("a: |\n ", "\n"), ("[", "]")] {
             let text = |bytes: usize| format!("{before}{}{after}", "x".repeat(bytes));
             let newline = usize::from(before.contains('\n'));
-            assert_eq!(faults(&text(LONGEST_TEXT_BYTES - newline)), [], "{before}");
-            assert_eq!(
-                faults(&text(LONGEST_TEXT_BYTES + 1))[0].0,
-                "M072",
-                "{before}"
-            );
+            assert_eq!(faults(&text(MAX_TEXT_BYTES - newline)), [], "{before}");
+            assert_eq!(faults(&text(MAX_TEXT_BYTES + 1))[0].0, "M072", "{before}");
         }
     }
 
@@ -322,7 +314,7 @@ mod tests {
     #[test]
     fn a_byte_order_mark_is_named_and_shifts_nothing() {
         let mut sink = Sink::new();
-        let source = Source::new("m.yaml", "\u{feff}a: xyz\n");
+        let source = SourceText::new("m.yaml", "\u{feff}a: xyz\n");
         let root = parse(&source, &mut sink).unwrap();
         assert_eq!(&source.text[root.get("a").unwrap().span.clone()], "xyz");
         let found = sink.finish();

@@ -29,27 +29,27 @@ pub enum Shape {
     /// A mapping with free keys and values of one form.
     Map(&'static Self),
     /// A mapping with known keys.
-    Record(&'static Record),
+    Record(&'static RecordShape),
     /// The first form whose kind (text, list, mapping, nothing) fits.
     AnyOf(&'static [Self]),
     /// Nothing: an empty value.
-    Nothing,
+    Null,
     /// Anything at all; checked elsewhere.
-    Anything,
+    Any,
 }
 
 /// A mapping with known keys.
 #[derive(Debug)]
-pub struct Record {
+pub struct RecordShape {
     /// What it is called in messages and in the schema's `$defs`, `matrix file`.
     pub name: &'static str,
     /// Its keys.
-    pub fields: &'static [Field],
+    pub fields: &'static [FieldShape],
 }
 
 /// One known key.
 #[derive(Debug)]
-pub struct Field {
+pub struct FieldShape {
     /// The key, kebab-case.
     pub name: &'static str,
     /// The form of its value.
@@ -62,9 +62,9 @@ pub struct Field {
     pub doc: &'static str,
 }
 
-impl Record {
+impl RecordShape {
     /// The field with this name.
-    pub fn field(&self, name: &str) -> Option<&'static Field> {
+    pub fn field(&self, name: &str) -> Option<&'static FieldShape> {
         self.fields.iter().find(|field| field.name == name)
     }
 }
@@ -84,8 +84,8 @@ impl Shape {
                 .map(Self::expected)
                 .collect::<Vec<_>>()
                 .join(" or "),
-            Self::Nothing => "nothing".into(),
-            Self::Anything => "anything".into(),
+            Self::Null => "nothing".into(),
+            Self::Any => "anything".into(),
         }
     }
 }

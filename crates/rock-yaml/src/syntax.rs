@@ -4,34 +4,41 @@
 
 use granit_parser::{ErrorKind, ScanError};
 
-use super::fault;
-use super::limits::LONGEST_KEY_BYTES;
+use super::diagnostics;
+use super::limits::MAX_KEY_BYTES;
 use crate::codes::matrix as codes;
-use rock_diagnostic::{Diagnostic, Source, Span};
+use rock_diagnostic::{Diagnostic, SourceText, Span};
 
 /// The diagnostic of a parser's error. `text` begins `base` bytes into the source.
-pub(super) fn fault(error: &ScanError, source: &Source, base: usize, text: &str) -> Diagnostic {
+pub(super) fn syntax_diagnostic(
+    error: &ScanError,
+    source: &SourceText,
+    base: usize,
+    text: &str,
+) -> Diagnostic {
     let marker = error.marker();
     let offset = marker.byte_offset().unwrap_or(text.len()).min(text.len()) + base;
     let at = spot(&source.text, offset);
     match error.kind() {
-        ErrorKind::RecursionLimitExceeded => fault::too_deep(source, at),
+        ErrorKind::RecursionLimitExceeded => diagnostics::too_deep(source, at),
         ErrorKind::TabNotAllowed
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation
         | ErrorKind::TabAtBlockScalarStart
-        | ErrorKind::TabInPlainScalar => fault::tab(source, at),
-        ErrorKind::UnknownAnchor => fault::unknown_anchor(source, word(&source.text, at.start)),
-        ErrorKind::UndeclaredTagHandle => fault::tag(source, at, "!"),
+        | ErrorKind::TabInPlainScalar => diagnostics::tab(source, at),
+        ErrorKind::UnknownAnchor => {
+            diagnostics::unknown_anchor(source, word(&source.text, at.start))
+        }
+        ErrorKind::UndeclaredTagHandle => diagnostics::tag(source, at, "!"),
         ErrorKind::UnexpectedCharacter { character } if character.is_control() => {
-            fault::control_character(source, at, *character)
+            diagnostics::control_character(source, at, *character)
         }
         kind => {
             let tab_indented = line_of(&source.text, at.start)
                 .trim_start_matches(' ')
                 .starts_with('\t');
             if tab_indented {
-                return fault::tab(source, line_indent(&source.text, at.start));
+                return diagnostics::tab(source, line_indent(&source.text, at.start));
             }
             if let Some(opening) =
                 open_bracket(&source.text, at.start).filter(|_| is_about_structure(kind))
@@ -41,8 +48,8 @@ pub(super) fn fault(error: &ScanError, source: &Source, base: usize, text: &str)
                 let message =
                     format!("the `{bracket}` is not closed: write `{closing}` after its last item");
                 return Diagnostic::new(&codes::BAD_SYNTAX, message)
-                    .at(source.place(opening..opening + 1), "opens here")
-                    .also(source.place(at), "this cannot stand inside it")
+                    .at(source.location(opening..opening + 1), "opens here")
+                    .also(source.location(at), "this cannot stand inside it")
                     .help("close it in the line where it opens, or indent the lines in between");
             }
             let begins_line = source.text[line_start(&source.text, at.start)..at.start]
@@ -59,7 +66,7 @@ pub(super) fn fault(error: &ScanError, source: &Source, base: usize, text: &str)
                     )
                 }
                 ErrorKind::SimpleKeyExpected
-                    if line.find(':').is_some_and(|end| end > LONGEST_KEY_BYTES) =>
+                    if line.find(':').is_some_and(|end| end > MAX_KEY_BYTES) =>
                 {
                     (
                         "the key is longer than the 1024 characters that YAML allows".into(),
@@ -79,7 +86,7 @@ pub(super) fn fault(error: &ScanError, source: &Source, base: usize, text: &str)
                 _ => plain_words(kind),
             };
             Diagnostic::new(&codes::BAD_SYNTAX, message)
-                .at(source.place(at), "")
+                .at(source.location(at), "")
                 .help(help)
         }
     }

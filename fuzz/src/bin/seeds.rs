@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use rock_matrix::compat::Compat;
 use rock_matrix::config::{self, Lookups, recipe::Recipes};
-use rock_matrix::diagnostic::{Sink, Source};
+use rock_matrix::diagnostic::{Sink, SourceText};
 use rock_matrix::elf::sample_for_fuzzing;
 use rock_matrix::plan;
 use rock_matrix::wheel::ZipWriter;
@@ -132,7 +132,7 @@ fn plans() -> impl Iterator<Item = Vec<u8>> {
     [MATRIX.to_owned(), one_cell].into_iter().map(move |text| {
         let mut sink = Sink::new();
         let config = config::read(
-            &Source::new("m.yaml", text),
+            &SourceText::new("m.yaml", text),
             &Lookups::new(&compat, recipes.clone()),
             &mut sink,
         );

@@ -3,7 +3,7 @@
 use crate::cli::{Exit, Shell};
 use crate::codes::matrix as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 
 /// How targets are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -32,7 +32,7 @@ pub(super) fn run(compat: &Compat, families: &str, form: As, shell: &Shell) -> E
                     .map(|row| row.family.as_str())
                     .collect();
                 let fault = Diagnostic::new(&codes::BAD_GFX, unknown.to_string());
-                let fault = fault.at(Place::Argument(families.to_owned()), "");
+                let fault = fault.at(Location::Argument(families.to_owned()), "");
                 faults.push(fault.help(format!("the families are {}", known.join(", "))));
             }
         }

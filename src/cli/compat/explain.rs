@@ -9,7 +9,7 @@ use crate::cli::{Exit, Format, Shell};
 use crate::codes::facts as codes;
 use crate::compat::rows::{ClaimRow, Origin};
 use crate::compat::{Because, Compat, CompatOverview, OverviewLine, Question, Verdict};
-use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest};
+use crate::diagnostic::{Diagnostic, Location, Sink, nearest::nearest};
 use crate::names::{DistributionName, GfxTarget};
 
 /// The output as JSON.
@@ -213,7 +213,7 @@ fn read(compat: &Compat, values: &[String], sink: &mut Sink) -> Question {
     let mut given: Vec<String> = Vec::new();
     for pair in values {
         let fault = |text: String| {
-            Diagnostic::new(&codes::BAD_QUESTION, text).at(Place::Argument(pair.clone()), "")
+            Diagnostic::new(&codes::BAD_QUESTION, text).at(Location::Argument(pair.clone()), "")
         };
         let Some((axis, value)) = pair.split_once('=') else {
             sink.push(
@@ -263,7 +263,7 @@ fn gfx(compat: &Compat, word: &str, pair: &str, sink: &mut Sink) -> Vec<GfxTarge
     compat.gfx_named(word).unwrap_or_else(|unknown| {
         sink.push(
             Diagnostic::new(&codes::BAD_QUESTION, unknown.to_string())
-                .at(Place::Argument(pair.to_owned()), "")
+                .at(Location::Argument(pair.to_owned()), "")
                 .help(
                     "`rock-matrix compat list products` and `compat list families` show the names",
                 ),
@@ -291,7 +291,7 @@ fn unknown_axis(compat: &Compat, axis: &str, fault: impl Fn(String) -> Diagnosti
 fn parsed<T: FromStr<Err: Display>>(text: &str, pair: &str, sink: &mut Sink) -> Option<T> {
     let fault = |error: T::Err| {
         Diagnostic::new(&codes::BAD_QUESTION, error.to_string())
-            .at(Place::Argument(pair.to_owned()), "")
+            .at(Location::Argument(pair.to_owned()), "")
             .help("correct the value")
     };
     text.parse().map_err(|error| sink.push(fault(error))).ok()

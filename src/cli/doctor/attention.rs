@@ -6,7 +6,7 @@ use crate::cli::targets::{GfxWords, gfx_words, targets};
 use crate::cli::{Exit, Format, Shell, load};
 use crate::codes::host as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Source};
+use crate::diagnostic::{Diagnostic, SourceText};
 use crate::doctor::attention::{self, Asked, Preference};
 use crate::names::{GfxTarget, Version};
 use crate::sys::{self, HostRoots};
@@ -106,7 +106,7 @@ fn judged(log: &Path, args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     let source = if log == Path::new("-") {
         let text =
             load::text(Path::new("/dev/stdin")).map_err(|error| shell.report(&[error.into()]))?;
-        Source::new("standard input", text)
+        SourceText::new("standard input", text)
     } else {
         load::source(shell, log)?
     };

@@ -16,7 +16,7 @@ use super::told::{IndexDocument, indexes, install_lines};
 use super::withdrawals::tell_of_names;
 use super::{Exit, Format, Shell, assets, load, publish};
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Place, Sink, counted};
+use crate::diagnostic::{Diagnostic, Location, Sink, counted};
 use crate::index::{IndexFile, Links, Yanked, carry_over, label_order, repository};
 use crate::names::{RepoName, Withdrawn};
 use crate::publish::{INDEX, rebuilt_warning};

@@ -6,7 +6,7 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::input::normal;
-use super::{Diagnostic, Exit, Place, Sink, codes, in_place, machine};
+use super::{Diagnostic, Exit, Location, Sink, codes, in_place, machine};
 use crate::bytes::start_threads;
 use crate::cli::assets::metadata_path;
 use crate::cli::limits::MAX_INDEX_PAGE_BYTES;
@@ -66,7 +66,7 @@ pub(super) fn withdrawn(
                         &codes::NOT_AN_INDEX,
                         format!("what `{page}` withdraws cannot be read: {error}"),
                     )
-                    .at(Place::File(page.into()), "")
+                    .at(Location::File(page.into()), "")
                     .help(
                         "restore the page; or remove the index, make it again, and withdraw again",
                     ),
@@ -253,7 +253,7 @@ pub(super) fn check_out(out: &Path, folder: Option<&Path>, sink: &mut Sink) -> R
     };
     sink.push(
         Diagnostic::new(&codes::CANNOT_INDEX, format!("`{}` {what}", out.display()))
-            .at(Place::Argument("--out".to_owned()), "")
+            .at(Location::Argument("--out".to_owned()), "")
             .help("give a new folder with `--out`"),
     );
     Ok(())

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{Diagnostic, Exit, Place, Shell, Sink, codes, load};
+use super::{Diagnostic, Exit, Location, Shell, Sink, codes, load};
 use crate::compat::Compat;
 use crate::config::Config;
 use crate::diagnostic::{
@@ -52,7 +52,7 @@ pub(super) struct Rules {
     yank: Vec<YankRule>,
     unyank: Vec<Selector>,
     /// What each selector says and where, and how bad it is that it means no file.
-    selectors: Vec<(Selector, Place, Severity)>,
+    selectors: Vec<(Selector, Location, Severity)>,
     is_applied: bool,
 }
 
@@ -76,7 +76,7 @@ impl Options {
         sink: &mut Sink,
     ) -> Result<Rules, Exit> {
         let fault = |error: &WithdrawalError, argument: &str| {
-            Diagnostic::new(&codes::BAD_YANK_RULE, error.to_string()).at(Place::Argument(argument.to_owned()), "").help(
+            Diagnostic::new(&codes::BAD_YANK_RULE, error.to_string()).at(Location::Argument(argument.to_owned()), "").help(
                 "write it like `flash-attn<2.6`, with a reason after a colon: `--yank 'flash-attn<2.6: superseded'`",
             )
         };
@@ -89,7 +89,11 @@ impl Options {
         for text in &self.yank {
             match text.parse() {
                 Ok(rule) => {
-                    rules.withdraw(rule, Place::Argument("--yank".to_owned()), Severity::Error);
+                    rules.withdraw(
+                        rule,
+                        Location::Argument("--yank".to_owned()),
+                        Severity::Error,
+                    );
                 }
                 Err(error) => sink.push(fault(&error, "--yank")),
             }
@@ -144,7 +148,7 @@ impl Rules {
         if is_fault { Err(Exit::Fault) } else { Ok(()) }
     }
 
-    fn withdraw(&mut self, rule: Withdrawal, place: Place, unmatched: Severity) {
+    fn withdraw(&mut self, rule: Withdrawal, place: Location, unmatched: Severity) {
         self.selectors
             .push((rule.selector.clone(), place, unmatched));
         self.yank.push(YankRule::These(rule));
@@ -153,7 +157,7 @@ impl Rules {
     fn offer(&mut self, selector: Selector) {
         self.selectors.push((
             selector.clone(),
-            Place::Argument("--unyank".to_owned()),
+            Location::Argument("--unyank".to_owned()),
             Severity::Error,
         ));
         self.unyank.push(selector);

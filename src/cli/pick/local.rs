@@ -6,7 +6,7 @@ use std::path::Path;
 use super::super::{Exit, Format, Shell, load};
 use super::{Args, machine};
 use crate::codes::{host, release as codes};
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
+use crate::diagnostic::{Diagnostic, Location, Severity, Sink};
 use crate::exec::Record;
 use crate::names::{DistributionName, WheelName, is_wheel_file};
 use crate::pick::{Asked, Difference, ForeignWheel, LocalWheel, Newest, newest};
@@ -116,7 +116,7 @@ pub(super) fn pick(
         );
         sink.push(
             Diagnostic::new(&codes::NO_SUCH_PROJECT, message)
-                .at(Place::Argument("--distribution".to_owned()), "")
+                .at(Location::Argument("--distribution".to_owned()), "")
                 .help("leave the option out to see what there is"),
         );
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::{Exit, Shell, load};
 use crate::codes::plan as codes;
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink, are, counted};
+use crate::diagnostic::{Diagnostic, Location, Severity, Sink, counted, is_or_are};
 use crate::plan::{self, JobView, Plan};
 
 /// Leaves out of a plan what did not fail in a run, and tells of jobs that failed there and are
@@ -19,7 +19,7 @@ pub(super) fn keep(
     sink: &mut Sink,
 ) -> Result<(), Exit> {
     let source = load::source(shell, run)?;
-    let place = || Place::File(source.path.clone());
+    let place = || Location::File(source.path.clone());
     let mut failed = plan::failed_jobs(&source.text).map_err(|error| {
         let fault = Diagnostic::new(&codes::BAD_RUN_FILE, format!("`{}`: {error}", source.path))
             .at(place(), "");
@@ -38,7 +38,7 @@ pub(super) fn keep(
         let message = format!(
             "{} {} none of this plan: {}",
             counted(count, "failed job"),
-            are(count),
+            is_or_are(count),
             names.join(", ")
         );
         sink.push(

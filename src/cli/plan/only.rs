@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::diagnostic::nearest::{nearest, with_nearest};
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::plan::{JobView, Plan};
 
 /// What `gfx` names: the targets of a job, which need not be an axis.
@@ -44,7 +44,7 @@ pub(super) fn with_targets(only: &[(String, String)], compat: &Compat) -> Vec<(S
 pub(super) fn keep(plan: &mut Plan, only: &[(String, String)], sink: &mut Sink) {
     for (axis, value) in only {
         let known = known_values(plan, axis);
-        let place = || Place::Argument(format!("--only {axis}={value}"));
+        let place = || Location::Argument(format!("--only {axis}={value}"));
         if known.is_none() {
             let axes = axes(plan);
             let message = format!("no matrix file has an axis `{axis}`");

@@ -8,7 +8,7 @@ use crate::cli::actions::TOKENS;
 use crate::cli::{Exit, Shell};
 use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::github::{
     Api, Calls, Client, GithubError, LARGEST_TOKEN_BYTES, LONGEST_DEADLINE_MIN, Net, OnWait, Rates,
     SystemClock, Through, Token, UploadsHost,
@@ -251,7 +251,8 @@ impl Opened {
 }
 
 fn bad_address(text: String, argument: &str) -> Diagnostic {
-    Diagnostic::new(&codes::BAD_GITHUB_ADDRESS, text).at(Place::Argument(argument.to_owned()), "")
+    Diagnostic::new(&codes::BAD_GITHUB_ADDRESS, text)
+        .at(Location::Argument(argument.to_owned()), "")
 }
 
 impl std::fmt::Debug for Opened {

@@ -16,7 +16,7 @@ use crate::cli::known::Known;
 use crate::cli::release_folder::{Opened, Transfer};
 use crate::cli::withdrawals::tell_of_names;
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::index::carry_over;
 use crate::publish::{
     Conflict, Difference, INDEX, MissingRule, Particulars, Release, TagName, against_plan,
@@ -204,7 +204,7 @@ fn differs(conflict: &Conflict, folder: &std::path::Path) -> Diagnostic {
         format!("the release has a `{}` with other bytes", conflict.name),
     )
     .at(
-        Place::File(folder.join(&conflict.name).display().to_string().into()),
+        Location::File(folder.join(&conflict.name).display().to_string().into()),
         "",
     )
     .note(format!("published is {present}"))

@@ -93,7 +93,7 @@ pub(super) fn publish(
     shell.summarise_if_it_can_be(|room| outcome.summary(room));
     let exit = exit(&applied, wrong, outcome.is_begun(), &opened, sink);
     // Addresses come from the server, which knows the token.
-    let text = outcome.text(args.format, sink.seen());
+    let text = outcome.text(args.format, sink.diagnostics());
     let without_token = |text: String| {
         opened
             .token

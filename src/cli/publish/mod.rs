@@ -19,7 +19,7 @@ use super::legs;
 use super::told::Told;
 use super::{Exit, Format, Shell, load, release_folder};
 use crate::codes::release as codes;
-use crate::diagnostic::{Code, Diagnostic, Place, Sink};
+use crate::diagnostic::{Code, Diagnostic, Location, Sink};
 use crate::index::{BaseUrl, Links};
 use crate::names::{RepoName, WheelName};
 use crate::publish::{GitTag, LeftOut};
@@ -185,7 +185,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         (None, Some(repo)) => github::publish(args, repo, shell, &mut sink).inspect_err(|_| {
             if args.format == Format::Json {
                 let tag = args.tag.as_deref().unwrap_or_default();
-                shell.print(&outcome::not_begun(repo, tag, sink.seen()));
+                shell.print(&outcome::not_begun(repo, tag, sink.diagnostics()));
             }
         }),
         (None, None) => {
@@ -276,7 +276,7 @@ pub(super) fn release_address(
         .filter(|server| !server.is_empty());
     BaseUrl::of_release(server.unwrap_or(GITHUB), repo, &tag.to_string())
         .map_err(|error| {
-            let place = Place::Argument("GITHUB_SERVER_URL".to_owned());
+            let place = Location::Argument("GITHUB_SERVER_URL".to_owned());
             sink.push(Diagnostic::new(&codes::BAD_BASE_URL, error.to_string()).at(place, ""));
         })
         .ok()
@@ -293,7 +293,7 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
         .parse()
         .map_err(|error: T::Err| {
             let fault = Diagnostic::new(code, error.to_string())
-                .at(Place::Argument(argument.to_owned()), "");
+                .at(Location::Argument(argument.to_owned()), "");
             sink.push(fault.help(help));
         })
         .ok()

@@ -9,7 +9,7 @@ use crate::cli::legs::LegOptions;
 use crate::cli::release_folder::digest;
 use crate::cli::{Exit, Shell, load};
 use crate::codes::host;
-use crate::diagnostic::{Diagnostic, Place, Sink, are, counted};
+use crate::diagnostic::{Diagnostic, Location, Sink, counted, is_or_are};
 use crate::plan;
 use crate::publish::{ListedAsset, ListedRelease};
 use crate::render::actions::table;
@@ -117,7 +117,7 @@ fn files(folder: &Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<PathBuf>, 
     if !folder.is_dir() {
         let message = format!("there is no folder `{}`", folder.display());
         let fault = Diagnostic::new(&host::CANNOT_READ_FILE, message)
-            .at(Place::Argument("--built".to_owned()), "");
+            .at(Location::Argument("--built".to_owned()), "");
         sink.push(fault.help("check the name; make the folder if no wheel was built"));
         return Err(Exit::Fault);
     }
@@ -132,7 +132,7 @@ fn text(found: &report::Failures, room: usize) -> String {
             format!(
                 "{absent} of the {} {} missing:",
                 counted(found.planned, &format!("planned {noun}")),
-                are(absent)
+                is_or_are(absent)
             ),
         ),
         (
@@ -140,7 +140,7 @@ fn text(found: &report::Failures, room: usize) -> String {
             format!(
                 "{} {} built and did not pass the test:",
                 counted(untested, noun),
-                are(untested)
+                is_or_are(untested)
             ),
         ),
     ];

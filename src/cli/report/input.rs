@@ -9,7 +9,7 @@ use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load};
 use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink, nearest::nearest};
+use crate::diagnostic::{Diagnostic, Location, Severity, Sink, nearest::nearest};
 use crate::index::BaseUrl;
 use crate::names::{RepoName, RocmVersion, Withdrawn};
 use crate::plan::{self, Options, SavedPlan};
@@ -274,7 +274,7 @@ pub(super) fn outcomes(
             let source = load::source(shell, &file)?;
             let told = |message: String| {
                 Diagnostic::new(&codes::BAD_RESULTS, message)
-                    .at(Place::File(source.path.clone()), "")
+                    .at(Location::File(source.path.clone()), "")
             };
             match outcomes.add_json(&source.text) {
                 Ok(jobs) => {

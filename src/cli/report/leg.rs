@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::release_folder::digest;
 use crate::cli::{Exit, Shell, jobs};
 use crate::codes::handover as codes;
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::exec::{HandoverError, JobFolder, Record, hand_over};
 use crate::publish::{SUMS, sums};
 use crate::sys;
@@ -105,7 +105,7 @@ fn diagnostic(error: HandoverError, job: &str, dist: &Path) -> Diagnostic {
                 &codes::UNREPORTED_FILE,
                 format!("the build of `{job}` did not report `{shown}`"),
             )
-            .at(Place::File(shown.into()), "")
+            .at(Location::File(shown.into()), "")
             .help("find out what wrote it: only the build may leave wheels in this folder")
         }
         HandoverError::Changed {
@@ -115,14 +115,14 @@ fn diagnostic(error: HandoverError, job: &str, dist: &Path) -> Diagnostic {
         } => {
             let message = format!("`{name}` is not the file that the build of `{job}` left");
             Diagnostic::new(&codes::BUILT_FILE_CHANGED, message)
-                .at(Place::File(dist.join(name).display().to_string().into()), "")
+                .at(Location::File(dist.join(name).display().to_string().into()), "")
                 .note(format!("its digest is {found}"))
                 .note(format!("the build left {reported}"))
                 .help("find out what changed it since the build; publish nothing of this job until then")
         }
         HandoverError::NotEmpty(ref out) => {
             Diagnostic::new(&codes::OUTPUT_NOT_EMPTY, error.to_string())
-                .at(Place::File(out.display().to_string().into()), "")
+                .at(Location::File(out.display().to_string().into()), "")
                 .help("name another folder for `--out`, or remove this one")
         }
         HandoverError::OtherJob(_) | HandoverError::NotDone | HandoverError::Missing(_) => {

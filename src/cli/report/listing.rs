@@ -6,7 +6,7 @@ use super::output::Output;
 use crate::cli::published::{self, Manifests, Reading};
 use crate::cli::{Exit, Shell};
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::publish::saved;
 
 /// Save what is published, releases and their manifests, as one file that every `--published` reads
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
             folder.display()
         );
         let fault = Diagnostic::new(&codes::NOT_A_LISTING, message)
-            .at(Place::Argument("--published".to_owned()), "");
+            .at(Location::Argument("--published".to_owned()), "");
         sink.push(fault.help("give the folder itself where it is read"));
         return Err(Exit::Fault);
     }

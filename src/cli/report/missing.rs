@@ -9,7 +9,7 @@ use super::output::Output;
 use crate::cli::publish::Connection;
 use crate::cli::published::Manifests;
 use crate::cli::{Exit, Format, Shell, load};
-use crate::diagnostic::{Sink, are, counted};
+use crate::diagnostic::{Sink, counted, is_or_are};
 use crate::report::{self, Grid, Share, Wheels};
 
 /// Show which wheels of a plan are not published; exit with 1 when there are some
@@ -141,7 +141,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     }
     let (cells, are, files) = (
         counted(share.total(), "cell"),
-        are(share.missing),
+        is_or_are(share.missing),
         counted(missing.len(), noun),
     );
     shell.say(&format!(

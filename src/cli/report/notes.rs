@@ -9,7 +9,7 @@ use crate::cli::published::Manifests;
 use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load};
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest};
+use crate::diagnostic::{Diagnostic, Location, Sink, nearest::nearest};
 use crate::report::{self, Notes};
 
 /// Write the notes of a release: its wheels, what is missing and why, install lines, checksums
@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
             &codes::UNKNOWN_RELEASE,
             format!("no release has the tag `{}`", args.tag),
         )
-        .at(Place::Argument("--tag".to_owned()), "");
+        .at(Location::Argument("--tag".to_owned()), "");
         sink.push(match nearest(&args.tag, tags) {
             Some(near) => fault.help(format!("did you mean `{near}`?")),
             None => fault.help("save the listing anew, with drafts"),

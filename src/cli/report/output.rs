@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::{Exit, Shell, load, render};
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::report::MarkerError;
 
 /// Where a document goes.
@@ -70,7 +70,7 @@ impl Output {
                 let message = format!("`{}` cannot be updated: {error}", source.path);
                 sink.push(
                     Diagnostic::new(&codes::NO_MARKER, message)
-                        .at(Place::File(source.path.clone()), "")
+                        .at(Location::File(source.path.clone()), "")
                         .help("add the line where the document is to have it"),
                 );
                 Exit::Fault

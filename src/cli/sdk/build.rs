@@ -18,7 +18,7 @@ use crate::cli::threads::on_threads;
 use crate::cli::wheel::{Watchers, report, source_date_s};
 use crate::codes::sdk as codes;
 use crate::compat::{Compat, TableGroup};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::sdk::python::Build;
 use crate::sdk::{self, DevelTree, Package, PackageKind};
 use crate::sys::{self, FileError, FolderSwap, Room, Signals, Staging, StopSignal};
@@ -292,7 +292,7 @@ impl Args {
         }
         Err(
             Diagnostic::new(&codes::SDK_OUTPUT_EXISTS, "the folder has packages already")
-                .at(Place::File(dist.display().to_string().into()), "")
+                .at(Location::File(dist.display().to_string().into()), "")
                 .help("give another folder, or replace it as a whole with `--overwrite`"),
         )
     }

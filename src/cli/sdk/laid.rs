@@ -12,7 +12,7 @@ use crate::cli::wheel::report;
 use crate::cli::{Exit, Shell, load};
 use crate::codes::sdk as codes;
 use crate::compat::{Compat, TableGroup};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::sdk::{self, DevelTree, Layout, Mode, Overlap, Sameness, Wish};
 use crate::sys::{FileError, Room};
 
@@ -52,7 +52,7 @@ fn laid(
     let mut read = read::read(&wanted.artifact_dir, room)?;
     let mut findings = std::mem::take(&mut read.findings);
     if read.artifacts.is_empty() {
-        let place = Place::File(wanted.artifact_dir.display().to_string().into());
+        let place = Location::File(wanted.artifact_dir.display().to_string().into());
         findings.push(Diagnostic::new(&codes::NO_ARTIFACT, "there is no artifact in the folder").at(place, "").help(
             "artifacts are folders such as `base_lib_generic`, each with an `artifact_manifest.txt`, \
                      or archives of them",

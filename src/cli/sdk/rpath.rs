@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Exit, Format, Shell};
 use crate::bytes::{ReadAt, Section};
 use crate::codes::elf::UNEDITABLE_ELF;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::elf::{self, Elf, ElfEdits, ElfError, PatchedFile, SearchPathEdit, tag};
 use crate::sys::{self, Existing, FileError, PositionalFile};
 
@@ -80,7 +80,7 @@ impl Args {
     fn one(&self, path: &Path) -> Result<Told, Diagnostic> {
         let fault = |error: ElfError| -> Diagnostic {
             Diagnostic::new(&UNEDITABLE_ELF, error.to_string())
-                .at(Place::File(path.display().to_string().into()), "")
+                .at(Location::File(path.display().to_string().into()), "")
                 .help("search paths are those of shared libraries, and of programs that a loader starts")
         };
         let file = PositionalFile::open(path)?;

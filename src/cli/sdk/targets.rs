@@ -10,7 +10,7 @@ use crate::cli::load;
 use crate::codes::sdk as codes;
 use crate::compat::Compat;
 use crate::compat::rows::FamilyRow;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::sdk;
 use crate::sys;
 
@@ -65,7 +65,7 @@ impl FamiliesFrom {
         sdk::declared_families(&text).map(Cow::Owned).map_err(|error| {
             vec![
                 Diagnostic::new(&codes::MISSING_TARGETS, error.to_string())
-                    .at(Place::File(path.display().to_string().into()), "")
+                    .at(Location::File(path.display().to_string().into()), "")
                     .help("give the file `cmake/therock_amdgpu_targets.cmake` of a checkout of TheRock"),
             ]
         })
@@ -143,7 +143,7 @@ pub(super) fn unknown_families(
         &codes::MISSING_TARGETS,
         format!("there is no family `{}`", unknown.join("`, `")),
     )
-    .at(Place::Argument(argument.to_owned()), "")
+    .at(Location::Argument(argument.to_owned()), "")
     .help(format!(
         "families are {}; every target is one of its own",
         known.join(", ")

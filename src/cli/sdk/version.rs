@@ -10,7 +10,7 @@ use super::{Exit, Format, Shell};
 use crate::cli::load;
 use crate::codes::sdk as codes;
 use crate::compat::TableGroup;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::names::{Version, day_digits};
 use crate::render::actions::Output;
 use crate::sdk::limits::MAX_VERSION_FILE_BYTES;
@@ -124,7 +124,7 @@ fn versions(
     rows: &[crate::compat::rows::SdkVersionRow],
 ) -> Result<Versions, Diagnostic> {
     let file = read(&args.version_file, args.base.is_some())?;
-    let of_file = || Place::File(args.version_file.display().to_string().into());
+    let of_file = || Location::File(args.version_file.display().to_string().into());
     let base = match (&args.base, file.rocm_version) {
         (Some(base), _) => base.clone(),
         (None, Some(text)) => release(&text).map_err(|reason| {
@@ -143,7 +143,7 @@ fn versions(
                 &error.to_string(),
                 "append one such as `.dev0`, `rc1` or `+mine`",
             )
-            .at(Place::Argument(format!("--custom-suffix {suffix}")), "")
+            .at(Location::Argument(format!("--custom-suffix {suffix}")), "")
         })?;
         return Ok(Versions {
             wheel: wheel.normalized(),
@@ -161,7 +161,7 @@ fn versions(
                 &format!("there is no kind of release `{wanted}`"),
                 &format!("there are {}", known.join(", ")),
             )
-            .at(Place::Argument(format!("--release-type {wanted}")), "")
+            .at(Location::Argument(format!("--release-type {wanted}")), "")
         })?;
     let takes_number = row.wheel.contains("{number}");
     if args.prerelease_version.is_some() && !takes_number {
@@ -179,7 +179,8 @@ fn versions(
     };
     let sha = match args.sha.clone().map(Ok).or_else(of_workflow) {
         Some(sha) => Some(sha.map_err(|reason| {
-            fault(&reason, "give it with `--sha`").at(Place::Argument("GITHUB_SHA".to_owned()), "")
+            fault(&reason, "give it with `--sha`")
+                .at(Location::Argument("GITHUB_SHA".to_owned()), "")
         })?),
         None if row.wheel.contains("{sha}") => head(shell),
         None => None,
@@ -251,7 +252,7 @@ fn read(path: &Path, may_be_absent: bool) -> Result<VersionFile, Diagnostic> {
             &format!("it does not say versions: {reason}"),
             "see `version.json` of ROCm's sources",
         )
-        .at(Place::File(path.display().to_string().into()), "")
+        .at(Location::File(path.display().to_string().into()), "")
     })
 }
 

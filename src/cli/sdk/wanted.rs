@@ -8,7 +8,7 @@ use super::read::Read;
 use crate::bytes::Section;
 use crate::codes::sdk as codes;
 use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::sdk::Mode;
 use crate::sdk::limits::MAX_BUILD_MANIFEST_BYTES;
 
@@ -108,7 +108,7 @@ impl Wanted {
             );
             findings.push(
                 Diagnostic::new(&codes::OTHER_SDK_MODE, message)
-                    .at(Place::Argument(format!("--mode {}", asked.word())), "")
+                    .at(Location::Argument(format!("--mode {}", asked.word())), "")
                     .help("leave out `--mode` to make the packages as the build was made"),
             );
         }
@@ -123,7 +123,7 @@ impl Wanted {
                     "the code for GPUs is split, and no artifact is for a GPU target",
                 )
                 .at(
-                    Place::File(self.artifact_dir.display().to_string().into()),
+                    Location::File(self.artifact_dir.display().to_string().into()),
                     "",
                 )
                 .help("fetch the artifacts of the targets, such as `blas_lib_gfx942`"),
@@ -159,7 +159,7 @@ impl Wanted {
             .display()
             .to_string();
         Diagnostic::new(&codes::NO_SDK_MANIFEST, message)
-            .at(Place::File(place.into()), "")
+            .at(Location::File(place.into()), "")
             .help("fetch the artifact `base_lib_generic` of the same run, or give `--mode`")
     }
 

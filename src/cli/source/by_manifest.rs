@@ -7,7 +7,7 @@ use super::{Exit, Shell, load};
 use crate::codes::sources as codes;
 use crate::compat::Compat;
 use crate::compat::rows::ProjectRow;
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::fetch;
 use crate::source::manifest::{Entry, Manifest};
 use crate::source::projects;
@@ -126,7 +126,7 @@ impl ByManifest {
                         &codes::BAD_SOURCE_MANIFEST,
                         format!("`{name}` has no `{}`", row.folder),
                     )
-                    .at(Place::File(name.into()), "")
+                    .at(Location::File(name.into()), "")
                     .help("leave it out of `--projects`, or make a manifest that has it"),
                 ),
                 Err(fault) => sink.push(fault),

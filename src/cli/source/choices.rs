@@ -8,7 +8,7 @@ use super::limits::LARGEST_PIN_FILE_BYTES;
 use crate::codes::sources as codes;
 use crate::compat::rows::{ProjectRow, TorchSourceRow};
 use crate::compat::{Compat, TableGroup};
-use crate::diagnostic::{Diagnostic, Place, Sink, Source};
+use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
 use crate::source::related::{RelatedCommits, Strictness};
 use crate::source::{Explicit, PinFiles, projects, reads_related};
 use crate::sys;
@@ -132,7 +132,7 @@ impl Choices {
                         &codes::NO_PIN,
                         format!("there is no checkout of torch at `{}`", folder.display()),
                     )
-                    .at(Place::Argument(folder.display().to_string()), "")
+                    .at(Location::Argument(folder.display().to_string()), "")
                     .help("check out torch first: `rock-matrix source checkout torch`"),
                 );
                 return None;
@@ -188,7 +188,7 @@ pub(super) fn read_files<'a>(
     folder: &Path,
     paths: impl Iterator<Item = &'a str>,
     sink: &mut Sink,
-) -> BTreeMap<String, Source> {
+) -> BTreeMap<String, SourceText> {
     let mut found = BTreeMap::new();
     for path in paths {
         let file = folder.join(path);
@@ -198,7 +198,7 @@ pub(super) fn read_files<'a>(
         match sys::read_text(&file, LARGEST_PIN_FILE_BYTES) {
             Ok(text) => drop(found.insert(
                 path.to_owned(),
-                Source::new(file.display().to_string(), text),
+                SourceText::new(file.display().to_string(), text),
             )),
             Err(error) => sink.push(error.into()),
         }

@@ -12,7 +12,7 @@ use crate::codes::{host, sources as codes};
 use crate::compat::rows::ProjectRow;
 use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::render::redact_urls;
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::source::manifest::{Entry, Manifest, file_name};
 use crate::source::related::is_commit;
 use crate::source::{Explicit, Outcome, Question, Reference, Resolved, State, projects, resolve};
@@ -95,7 +95,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         let root = args.checkout_root.display().to_string();
         sink.push(
             Diagnostic::new(&codes::NO_TREE, format!("there is no tree of any project in `{root}`"))
-                .at(Place::File(root.into()), "")
+                .at(Location::File(root.into()), "")
                 .help("name the folder above the trees with `--checkout-root`, or make them with `source checkout`"),
         );
     }
@@ -151,7 +151,7 @@ impl Args {
                             &codes::NO_TREE,
                             format!("there is no git checkout of {} at `{shown}`", row.project),
                         )
-                        .at(Place::File(shown.into()), "")
+                        .at(Location::File(shown.into()), "")
                         .help(format!(
                             "make it with `rock-matrix source checkout {}`",
                             row.project
@@ -286,7 +286,7 @@ fn entry(
     let fault = |message: String, help: &str| {
         Box::new(
             Diagnostic::new(&codes::NO_TREE, message)
-                .at(Place::File(shown.as_str().into()), "")
+                .at(Location::File(shown.as_str().into()), "")
                 .help(help),
         )
     };
@@ -345,7 +345,7 @@ fn entry(
             "`{shown}` has commits that no manifest names: it is not at what was checked out"
         );
         Diagnostic::new(&codes::TREE_MOVED, message)
-            .at(Place::File(shown.as_str().into()), "")
+            .at(Location::File(shown.as_str().into()), "")
             .help("save them as patches, and check out with these")
     });
     let (set, patches) = state

@@ -8,7 +8,7 @@ use super::choices::read_files;
 use super::{Exit, Format, Shell, load};
 use crate::codes::sources as codes;
 use crate::compat::{Compat, TableGroup};
-use crate::diagnostic::{Diagnostic, Place, Sink, Source};
+use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
 use crate::names::{RocmVersion, Version};
 use crate::source::pins::{self, Commit, Copies, Copy, Mode, Pinned, Sum, Taken};
 use crate::source::related::{RelatedCommits, Strictness};
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             format!("there is no checkout of torch at `{shown}`"),
         );
         return shell.report(&[fault
-            .at(Place::Argument(shown), "")
+            .at(Location::Argument(shown), "")
             .help("name the folder of torch's sources")]);
     }
     let document = args.read(compat, shell, &mut sink);
@@ -162,7 +162,7 @@ impl Args {
         let version_file = "version.txt";
         let paths = rows().map(|row| row.file.as_str()).chain([version_file]);
         let files = read_files(&self.folder, paths, sink);
-        let line = |name: &str, source: &Source| Told {
+        let line = |name: &str, source: &SourceText| Told {
             name: name.to_owned(),
             value: source
                 .text
@@ -312,7 +312,7 @@ impl Args {
                             &codes::UNKNOWN_PIN,
                             format!("the commit of {} cannot be told: {reason}", pinned.row.pin),
                         )
-                        .at(Place::File(place.into()), "")
+                        .at(Location::File(place.into()), "")
                         .help(format!(
                             "name it in {}, or take the one of the facts with `--default`",
                             pinned.row.env
@@ -462,7 +462,7 @@ fn mismatch(folder: &Path, commit: &str, shell: &Shell) -> Option<Diagnostic> {
     let message = format!("`{shown}` is at {head}, and torch pins {commit}");
     Some(
         Diagnostic::new(&codes::OTHER_COMMIT, message)
-            .at(Place::File(shown.into()), "")
+            .at(Location::File(shown.into()), "")
             .help(format!(
                 "check out {commit} there, or build torch against what you have on purpose"
             )),

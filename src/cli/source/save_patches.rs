@@ -6,7 +6,7 @@ use super::checkout::PATCHES;
 use super::{Exit, Format, Shell, Tree, failed};
 use crate::checkout::{self, Change, Target};
 use crate::codes::checkout as codes;
-use crate::diagnostic::{Diagnostic, Place, counted};
+use crate::diagnostic::{Diagnostic, Location, counted};
 use crate::source::{State, patch_sets};
 use crate::sys;
 
@@ -71,13 +71,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let printed = shell.print(&told(&saved, &target, args));
     if args.check && !saved.changes.is_empty() {
         let count = saved.changes.len();
-        let are = crate::diagnostic::are(count);
+        let are = crate::diagnostic::is_or_are(count);
         let message = format!(
             "{} in `{}` {are} not as the commits make them",
             counted(count, "file"),
             target.display()
         );
-        let place = Place::File(target.display().to_string().into());
+        let place = Location::File(target.display().to_string().into());
         let told = Diagnostic::new(&codes::PATCHES_DIFFER, message).at(place, "");
         return shell.report(&[told.help("run the same command without `--check`")]);
     }

@@ -10,7 +10,7 @@ use crate::audit::{self, Along, Library, Requirements};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::{elf as elf_codes, wheel as codes};
 use crate::compat::rows::EmbeddingRow;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::elf::{Elf, ElfEdits, SearchPathEdit, tag};
 use crate::sys::{self, ClosedFile, PositionalFile};
 use crate::wheel::{
@@ -70,7 +70,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
         ))
     };
     if audit::is_embedded(&wheel, row) {
-        let place = Place::Member {
+        let place = Location::Member {
             wheel: input.shown.clone(),
             member: row.into.clone(),
         };
@@ -175,7 +175,7 @@ fn led<'w>(
             }
             Ok(_) => {}
             Err(error) => {
-                let place = Place::Member {
+                let place = Location::Member {
                     wheel: input.shown.clone(),
                     member: path.to_owned(),
                 };

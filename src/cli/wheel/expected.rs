@@ -7,7 +7,7 @@ use crate::bytes::ReadAt;
 use crate::cli::{Exit, Shell, targets};
 use crate::codes::wheel as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, nearest};
+use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::names::{DistributionName, GfxTarget, WheelName, is_wheel_file};
 use crate::sys::{self, PositionalFile};
 use crate::wheel::{Wheel, WheelError};
@@ -40,7 +40,7 @@ pub(super) fn words(
             Err(error) => {
                 let error: crate::names::DistributionNameError = error;
                 let fault = Diagnostic::new(&codes::WHEEL_NOT_THERE, error.to_string());
-                let fault = fault.at(Place::Argument(format!("--expect {name}")), "");
+                let fault = fault.at(Location::Argument(format!("--expect {name}")), "");
                 shell
                     .report(&[fault.help("name gfx targets, families, products or distributions")]);
                 return Err(Exit::Usage);
@@ -81,7 +81,7 @@ pub(super) fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Diagnostic>) {
                     let fault = Diagnostic::new(&codes::WHEEL_NOT_THERE, message);
                     faults.push(
                         fault
-                            .at(Place::File(path.display().to_string().into()), "")
+                            .at(Location::File(path.display().to_string().into()), "")
                             .help("see the log of the build that should have left some"),
                     );
                 }
@@ -112,7 +112,7 @@ pub(super) fn expected(
         let message =
             nearest::with_nearest(format!("nothing is known of wheels with `{unknown}`"), near);
         let fault = Diagnostic::new(&codes::UNKNOWN_FEATURE, message)
-            .at(Place::Argument("--with".to_owned()), "");
+            .at(Location::Argument("--with".to_owned()), "");
         return Err(
             match shell.report(&[fault.help(format!("known are {}", known.join(", ")))]) {
                 Exit::Fault => Exit::Usage,

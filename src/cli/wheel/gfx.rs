@@ -16,7 +16,7 @@ use crate::cli::targets::{GfxWords, gfx_words, targets};
 use crate::cli::{Exit, Shell, load};
 use crate::codeobj::{CodeContainerKind, CodeInventory, CodeTarget, InventoryTotals, SourceKind};
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Severity, are, counted};
+use crate::diagnostic::{Diagnostic, Severity, counted, is_or_are};
 use crate::names::GfxTarget;
 use crate::sdk::base_target;
 use crate::sys::Room;
@@ -295,7 +295,7 @@ fn human(
                 text,
                 "  {}, which {} no code for a GPU",
                 counted(count, word),
-                are(count)
+                is_or_are(count)
             );
         }
     }

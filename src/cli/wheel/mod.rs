@@ -28,7 +28,7 @@ use std::path::Path;
 
 use super::{Exit, Format, Shell};
 use crate::codes::{facts, host, wheel as codes};
-use crate::diagnostic::{Diagnostic, Place, shell_quoted};
+use crate::diagnostic::{Diagnostic, Location, shell_quoted};
 use crate::names::WheelName;
 use crate::sys::PositionalFile;
 
@@ -103,7 +103,7 @@ pub(in crate::cli) fn open(path: &Path) -> Result<WheelFile, Diagnostic> {
         .into_owned();
     let name = shown.parse::<WheelName>().map_err(|error| {
         Diagnostic::new(&codes::BAD_WHEEL_NAME, error.to_string())
-            .at(Place::File(path.display().to_string().into()), "")
+            .at(Location::File(path.display().to_string().into()), "")
     });
     // That a file is not there is said before what is wrong with its name.
     let file = PositionalFile::open(path).map_err(|error| {

@@ -9,7 +9,7 @@ use crate::audit::{Excludes, Look, MachineLibraries, NoLibraries, SearchPath};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::wheel as codes;
 use crate::compat::policy::{Family, PolicyFile};
-use crate::diagnostic::{Diagnostic, Severity, Sink, Source, nearest};
+use crate::diagnostic::{Diagnostic, Severity, Sink, SourceText, nearest};
 use crate::sys::{self, Room};
 
 /// What is read at most of a file of patterns or policies.
@@ -176,9 +176,10 @@ impl Options {
             self.policy_file
                 .as_ref()
                 .and_then(|path| match sys::read_text(path, LIMIT_BYTES) {
-                    Ok(text) => {
-                        PolicyFile::read(&Source::new(path.display().to_string(), text), &mut sink)
-                    }
+                    Ok(text) => PolicyFile::read(
+                        &SourceText::new(path.display().to_string(), text),
+                        &mut sink,
+                    ),
                     Err(fault) => {
                         sink.push(fault.into());
                         None

@@ -6,7 +6,7 @@ use super::bar::{Bar, Watchers};
 use super::{Format, Printing, WheelFile, report};
 use crate::cli::{Exit, Shell};
 use crate::codes::wheel as codes;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::sys::{self, Existing, Saved};
 use crate::wheel::{self, DosTime, LabelCheck, RenamePlan, RewriteOptions, Wheel, WheelRewriter};
 
@@ -151,7 +151,7 @@ pub(super) fn save(
     })?;
     if saved == Saved::Kept {
         let message = format!("`{}` is there and has other content", out.display());
-        let place = Place::File(out.display().to_string().into());
+        let place = Location::File(out.display().to_string().into());
         return Err(Diagnostic::new(&codes::OUTPUT_EXISTS, message)
             .at(place, "")
             .help("replace it with `--force`, or write elsewhere with `-w DIR`"));

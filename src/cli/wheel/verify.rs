@@ -10,7 +10,7 @@ use crate::audit::{self, FileFacts, Look, Reading};
 use crate::cli::{Exit, Shell};
 use crate::codes::{rocm as rocm_codes, wheel as codes};
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Severity, counted};
+use crate::diagnostic::{Diagnostic, Location, Severity, counted};
 use crate::elf::LayoutError;
 use crate::sys;
 use crate::wheel::{self, RecordVerifier, Wheel};
@@ -85,7 +85,7 @@ fn verified(file: &WheelFile, watchers: Watchers) -> Vec<Diagnostic> {
     });
     for file_facts in &files {
         found.extend(audit::damaged(&file.shown, file_facts));
-        let place = Place::Member {
+        let place = Location::Member {
             wheel: file.shown.clone(),
             member: file_facts.path.clone(),
         };
@@ -150,7 +150,7 @@ pub(super) fn encoded_name(wheel: &WheelFile, path: &Path) -> Option<Diagnostic>
     );
     wheel.shown.contains('%').then(|| {
         Diagnostic::new(&codes::BAD_WHEEL_NAME, message)
-            .at(Place::File(path.display().to_string().into()), "")
+            .at(Location::File(path.display().to_string().into()), "")
             .help(format!("rename it to `{}`", wheel.name))
     })
 }
@@ -180,8 +180,8 @@ fn json(path: &Path, found: &[Diagnostic]) -> String {
     let findings: Vec<serde_json::Value> = found
         .iter()
         .map(|one| {
-            let member = one.labels.iter().find_map(|label| match &label.place {
-                Place::Member { member, .. } => Some(member.as_str()),
+            let member = one.labels.iter().find_map(|label| match &label.location {
+                Location::Member { member, .. } => Some(member.as_str()),
                 _ => None,
             });
             serde_json::json!({

@@ -12,7 +12,7 @@ use crate::diagnostic::{
     nearest::{nearest, with_nearest},
 };
 use crate::names::{DistributionName, PackageVersion, PythonVersion, RocmVersion, Version};
-use crate::yaml::{Key, Node};
+use crate::yaml::{MapKey, Node};
 
 /// What axis names of one file may mean.
 pub(super) struct Naming<'a> {
@@ -33,7 +33,7 @@ const ROLES: [(&str, AxisRole); 6] = [
 impl Reader<'_> {
     /// What an axis name means. A name that means nothing is a fault, unless the recipe is not
     /// known either.
-    pub(super) fn role(&mut self, key: &Key, naming: &Naming<'_>) -> Option<AxisRole> {
+    pub(super) fn role(&mut self, key: &MapKey, naming: &Naming<'_>) -> Option<AxisRole> {
         let name = key.text.as_str();
         let normalized = |text: &str| {
             text.parse()
@@ -64,7 +64,7 @@ impl Reader<'_> {
         let near = nearest(name, known.iter().copied().chain(variables()));
         let message = with_nearest(format!("no axis is called `{name}`"), near);
         let mut diagnostic = Diagnostic::new(&codes::UNKNOWN_AXIS, message)
-            .at(self.source.place(key.span.clone()), "");
+            .at(self.source.location(key.span.clone()), "");
         diagnostic = match near {
             Some(near) => diagnostic.help(format!("write `{near}`")),
             None => {
@@ -85,7 +85,7 @@ impl Reader<'_> {
     }
 
     /// The axes of the file.
-    pub(super) fn axes(&mut self, entries: &[(Key, Node)], naming: &Naming<'_>) -> Vec<Axis> {
+    pub(super) fn axes(&mut self, entries: &[(MapKey, Node)], naming: &Naming<'_>) -> Vec<Axis> {
         let mut axes: Vec<(Axis, Span)> = Vec::new();
         for (key, node) in entries {
             let role = self.role(key, naming);
@@ -97,7 +97,7 @@ impl Reader<'_> {
                 );
                 self.push(
                     Diagnostic::new(&codes::EMPTY_AXIS, message)
-                        .at(self.source.place(key.span.clone()), "")
+                        .at(self.source.location(key.span.clone()), "")
                         .help("list its values, or remove the axis"),
                 );
             }
@@ -110,8 +110,8 @@ impl Reader<'_> {
                 let message = format!("the axes `{}` and `{}` mean the same", other.name, key.text);
                 self.push(
                     Diagnostic::new(&codes::UNKNOWN_AXIS, message)
-                        .at(self.source.place(key.span.clone()), "again here")
-                        .also(self.source.place(span.clone()), "first here")
+                        .at(self.source.location(key.span.clone()), "again here")
+                        .also(self.source.location(span.clone()), "first here")
                         .help(format!("put all values under `{}`", other.name)),
                 );
                 continue;
@@ -149,8 +149,8 @@ impl Reader<'_> {
                 )
             };
             let twice = Diagnostic::new(&codes::DUPLICATE_VALUE, message)
-                .at(self.source.place(node.span.clone()), "again here")
-                .also(self.source.place(place.span.clone()), "first here")
+                .at(self.source.location(node.span.clone()), "again here")
+                .also(self.source.location(place.span.clone()), "first here")
                 .help("remove one");
             self.push(twice);
         }

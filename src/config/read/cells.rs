@@ -15,7 +15,7 @@ use crate::diagnostic::{
     Diagnostic,
     nearest::{nearest, with_nearest},
 };
-use crate::yaml::{Key, Node, Value, shape};
+use crate::yaml::{MapKey, Node, NodeValue, shape};
 
 /// The axes with every value that the product or a row has, by name.
 pub(super) struct Known<'a> {
@@ -145,7 +145,7 @@ impl Reader<'_> {
             if given.is_empty()
                 && node
                     .get("axes")
-                    .is_some_and(|axes| matches!(axes.value, Value::Map(_)))
+                    .is_some_and(|axes| matches!(axes.value, NodeValue::Map(_)))
             {
                 let message = "an `include` entry names no axis";
                 self.fault(
@@ -257,7 +257,7 @@ impl Reader<'_> {
             }
             let set = Node {
                 span: node.span.clone(),
-                value: Value::Map(rest),
+                value: NodeValue::Map(rest),
             };
             shape::check_record(&set, &OVERRIDES, self.source, self.sink);
             let set = self.overrides(&set, naming.recipe);
@@ -292,7 +292,7 @@ impl Reader<'_> {
     /// The value of a key that must be an axis of this file.
     fn named_value<'n>(
         &mut self,
-        key: &Key,
+        key: &MapKey,
         node: &'n Node,
         known: &Known<'_>,
         entry: &str,
@@ -312,7 +312,7 @@ impl Reader<'_> {
             let message = with_nearest(message, near);
             self.push(
                 Diagnostic::new(&codes::NOT_AN_AXIS, message)
-                    .at(self.source.place(key.span.clone()), "")
+                    .at(self.source.location(key.span.clone()), "")
                     .help(help),
             );
             return None;
@@ -323,7 +323,7 @@ impl Reader<'_> {
     /// The axis's own spelling of a value; one that no cell has is a warning.
     fn value_of_axis<'n>(
         &mut self,
-        key: &Key,
+        key: &MapKey,
         (value, node): (AxisValue, &'n Node),
         known: &Known<'_>,
     ) -> (AxisValue, &'n Node) {

@@ -1,25 +1,25 @@
 //! A tree with the defaults put in.
 
-use crate::diagnostic::{Sink, Source};
-use crate::yaml::shape::{Record, Shape};
-use crate::yaml::{Key, Node, Value, parse};
+use crate::diagnostic::{Sink, SourceText};
+use crate::yaml::shape::{RecordShape, Shape};
+use crate::yaml::{MapKey, Node, NodeValue, parse};
 
 /// The tree with the default of every field that is absent or empty. Defaults have an empty span at
 /// 0.
 pub(super) fn complete(node: &Node, shape: &Shape) -> Node {
     match (shape, &node.value) {
-        (Shape::Record(record), Value::Map(entries)) => Node {
+        (Shape::Record(record), NodeValue::Map(entries)) => Node {
             span: node.span.clone(),
-            value: Value::Map(completed(entries, record)),
+            value: NodeValue::Map(completed(entries, record)),
         },
-        (Shape::List(of), Value::List(items)) => {
+        (Shape::List(of), NodeValue::List(items)) => {
             let items = items.iter().map(|item| complete(item, of)).collect();
             Node {
                 span: node.span.clone(),
-                value: Value::List(items),
+                value: NodeValue::List(items),
             }
         }
-        (Shape::AnyOf(shapes), Value::Map(_)) => {
+        (Shape::AnyOf(shapes), NodeValue::Map(_)) => {
             match shapes.iter().find(|s| matches!(s, Shape::Record(_))) {
                 Some(record) => complete(node, record),
                 None => node.clone(),
@@ -29,11 +29,11 @@ pub(super) fn complete(node: &Node, shape: &Shape) -> Node {
     }
 }
 
-fn completed(entries: &[(Key, Node)], record: &Record) -> Vec<(Key, Node)> {
+fn completed(entries: &[(MapKey, Node)], record: &RecordShape) -> Vec<(MapKey, Node)> {
     let given = |name: &str| {
         entries
             .iter()
-            .find(|(key, node)| key.text == name && node.value != Value::Null)
+            .find(|(key, node)| key.text == name && node.value != NodeValue::Null)
     };
     record
         .fields
@@ -42,7 +42,7 @@ fn completed(entries: &[(Key, Node)], record: &Record) -> Vec<(Key, Node)> {
             Some((key, node)) => Some((key.clone(), complete(node, &field.shape))),
             None if field.default.is_empty() => None,
             None => {
-                let key = Key {
+                let key = MapKey {
                     span: 0..0,
                     text: field.name.to_owned(),
                 };
@@ -55,20 +55,20 @@ fn completed(entries: &[(Key, Node)], record: &Record) -> Vec<(Key, Node)> {
 /// A default's tree. The tables are constants of this program, so their texts parse (a test reads
 /// them all).
 fn default_of(text: &str) -> Node {
-    let node = parse(&Source::new("default", text), &mut Sink::new());
+    let node = parse(&SourceText::new("default", text), &mut Sink::new());
     strip(node.unwrap_or(Node {
         span: 0..0,
-        value: Value::Null,
+        value: NodeValue::Null,
     }))
 }
 
 fn strip(node: Node) -> Node {
     let value = match node.value {
-        Value::List(items) => Value::List(items.into_iter().map(strip).collect()),
-        Value::Map(entries) => Value::Map(
+        NodeValue::List(items) => NodeValue::List(items.into_iter().map(strip).collect()),
+        NodeValue::Map(entries) => NodeValue::Map(
             entries
                 .into_iter()
-                .map(|(key, node)| (Key { span: 0..0, ..key }, strip(node)))
+                .map(|(key, node)| (MapKey { span: 0..0, ..key }, strip(node)))
                 .collect(),
         ),
         other => other,
@@ -80,14 +80,14 @@ fn strip(node: Node) -> Node {
 mod tests {
     use super::complete;
     use crate::config::fields::{MATRIX, MATRIX_FILE};
-    use crate::diagnostic::{Sink, Source};
-    use crate::yaml::{Node, Value, shape};
+    use crate::diagnostic::{Sink, SourceText};
+    use crate::yaml::{Node, NodeValue, shape};
 
     #[test]
     fn every_default_fits_the_form_of_its_field() {
         let empty = Node {
             span: 0..0,
-            value: Value::Map(Vec::new()),
+            value: NodeValue::Map(Vec::new()),
         };
         let whole = complete(&empty, &MATRIX_FILE);
         for field in MATRIX.fields.iter().filter(|f| !f.default.is_empty()) {
@@ -97,7 +97,7 @@ mod tests {
         shape::check(
             &whole,
             &MATRIX_FILE,
-            &Source::new("defaults", ""),
+            &SourceText::new("defaults", ""),
             &mut sink,
         );
         let missing: Vec<_> = sink

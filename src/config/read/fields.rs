@@ -18,7 +18,7 @@ use crate::diagnostic::{
     nearest::{nearest, with_nearest},
 };
 use crate::names::{Age, DistributionName, Withdrawal};
-use crate::yaml::{Node, Value};
+use crate::yaml::{Node, NodeValue};
 
 /// The format that this program reads.
 const FORMAT: &str = "1";
@@ -117,7 +117,7 @@ impl Reader<'_> {
         if items(node, "gfx").is_empty()
             && node
                 .get("gfx")
-                .is_some_and(|gfx| matches!(gfx.value, Value::List(_)))
+                .is_some_and(|gfx| matches!(gfx.value, NodeValue::List(_)))
         {
             let gfx = node.get("gfx")?;
             self.fault(
@@ -266,7 +266,7 @@ impl Reader<'_> {
             let defaults = super::complete::complete(
                 &Node {
                     span: 0..0,
-                    value: Value::Map(Vec::new()),
+                    value: NodeValue::Map(Vec::new()),
                 },
                 &crate::yaml::shape::Shape::Record(&crate::config::fields::IMAGE),
             );
@@ -332,7 +332,7 @@ impl Reader<'_> {
             let defaults = super::complete::complete(
                 &Node {
                     span: 0..0,
-                    value: Value::Map(Vec::new()),
+                    value: NodeValue::Map(Vec::new()),
                 },
                 &crate::yaml::shape::Shape::Record(&crate::config::fields::REPAIR),
             );

@@ -62,8 +62,8 @@ impl Reader<'_> {
                         &codes::DUPLICATE_VALUE,
                         format!("the gfx target `{text}` is listed twice"),
                     )
-                    .at(self.source.place(node.span.clone()), "again here")
-                    .also(self.source.place(first.span.clone()), "first here")
+                    .at(self.source.location(node.span.clone()), "again here")
+                    .also(self.source.location(first.span.clone()), "first here")
                     .help("remove one"),
                 );
                 continue;

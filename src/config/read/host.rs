@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::codes::plan as codes;
 use crate::config::HostValue;
-use crate::yaml::{Node, Value};
+use crate::yaml::{Node, NodeValue};
 
 /// The word for this machine.
 const HOST: &str = "host";
@@ -15,7 +15,7 @@ impl Reader<'_> {
         let Some(values) = entry(whole, "axes").and_then(|axes| entry(axes, "rocm")) else {
             return Vec::new();
         };
-        let Value::List(items) = &mut values.value else {
+        let NodeValue::List(items) = &mut values.value else {
             return Vec::new();
         };
         let mut found = Vec::new();
@@ -30,10 +30,10 @@ impl Reader<'_> {
                 let help = "name the version, or say with ROCM_PATH which installation is meant; `rock-matrix doctor` shows what it sees";
                 self.fault(&codes::HOST_WITHOUT_ROCM, node, message, help);
                 // An empty value yields no second fault.
-                node.value = Value::Null;
+                node.value = NodeValue::Null;
                 continue;
             };
-            if let Value::Scalar(scalar) = &mut node.value {
+            if let NodeValue::Scalar(scalar) = &mut node.value {
                 version.as_str().clone_into(&mut scalar.text);
             }
         }
@@ -43,7 +43,7 @@ impl Reader<'_> {
 
 fn entry<'n>(node: &'n mut Node, name: &str) -> Option<&'n mut Node> {
     match &mut node.value {
-        Value::Map(entries) => entries
+        NodeValue::Map(entries) => entries
             .iter_mut()
             .find(|(key, _)| key.text == name)
             .map(|(_, node)| node),

@@ -1,8 +1,8 @@
 //! Versions without quotes that other tools read as other numbers.
 
 use crate::codes::matrix as codes;
-use crate::diagnostic::{Diagnostic, Sink, Source};
-use crate::yaml::{Node, Scalar, Value};
+use crate::diagnostic::{Diagnostic, Sink, SourceText};
+use crate::yaml::{Node, NodeValue, Scalar};
 
 /// Keys whose values name versions.
 const VERSIONED: [&str; 4] = ["axes", "rows", "exclude", "include"];
@@ -11,7 +11,7 @@ const SHOWN: usize = 3;
 
 /// One note a file when versions without quotes would lose digits in other tools: `3.10` is 3.1 to
 /// them.
-pub(super) fn note_unquoted(tree: &Node, source: &Source, sink: &mut Sink) {
+pub(super) fn note_unquoted(tree: &Node, source: &SourceText, sink: &mut Sink) {
     let mut found = Vec::new();
     for key in VERSIONED {
         if let Some(node) = tree.get(key) {
@@ -29,12 +29,12 @@ pub(super) fn note_unquoted(tree: &Node, source: &Source, sink: &mut Sink) {
     };
     let message = format!("other tools read `{text}` without quotes as `{number}`{more}");
     let mut diagnostic = Diagnostic::new(&codes::UNQUOTED_NUMBER, message).at(
-        source.place(first.span.clone()),
+        source.location(first.span.clone()),
         format!("kept as `{text}` here"),
     );
     for (node, _, number) in found.iter().skip(1).take(SHOWN) {
         diagnostic = diagnostic.also(
-            source.place(node.span.clone()),
+            source.location(node.span.clone()),
             format!("`{number}` to others"),
         );
     }
@@ -43,12 +43,12 @@ pub(super) fn note_unquoted(tree: &Node, source: &Source, sink: &mut Sink) {
 
 fn collect<'n>(node: &'n Node, found: &mut Vec<(&'n Node, &'n str, String)>) {
     match &node.value {
-        Value::Scalar(scalar) => {
+        NodeValue::Scalar(scalar) => {
             found.extend(misread(scalar).map(|number| (node, scalar.text.as_str(), number)));
         }
-        Value::List(items) => items.iter().for_each(|item| collect(item, found)),
-        Value::Map(entries) => entries.iter().for_each(|(_, value)| collect(value, found)),
-        Value::Null => {}
+        NodeValue::List(items) => items.iter().for_each(|item| collect(item, found)),
+        NodeValue::Map(entries) => entries.iter().for_each(|(_, value)| collect(value, found)),
+        NodeValue::Null => {}
     }
 }
 

@@ -12,17 +12,17 @@ use crate::diagnostic::{
     Span,
     nearest::{nearest, with_nearest},
 };
-use crate::yaml::{Key, Node, Scalar, Value};
+use crate::yaml::{MapKey, Node, NodeValue, Scalar};
 
 /// Puts the values of the command line into a tree that has its defaults. They stand where the
 /// argument does.
 pub(super) fn give(whole: &mut Node, given: &Given, places: &mut Places) {
-    let Value::Map(entries) = &mut whole.value else {
+    let NodeValue::Map(entries) = &mut whole.value else {
         return;
     };
     // The order is that of `Given::arguments`.
     let mut stands = |number: usize, path: &str| {
-        let span = places.source().span_of_argument(number);
+        let span = places.source().argument_span(number);
         places.replace(path, span.clone());
         span
     };
@@ -36,7 +36,7 @@ pub(super) fn give(whole: &mut Node, given: &Given, places: &mut Places) {
     }
     if let Some(families) = &given.test_families
         && let Some(Node {
-            value: Value::Map(fields),
+            value: NodeValue::Map(fields),
             ..
         }) = node_mut(entries, "test")
     {
@@ -45,7 +45,7 @@ pub(super) fn give(whole: &mut Node, given: &Given, places: &mut Places) {
     }
     for (number, (name, values)) in given.axes.iter().enumerate() {
         if let Some(Node {
-            value: Value::Map(axes),
+            value: NodeValue::Map(axes),
             ..
         }) = node_mut(entries, "axes")
         {
@@ -55,21 +55,21 @@ pub(super) fn give(whole: &mut Node, given: &Given, places: &mut Places) {
     }
 }
 
-fn node_mut<'n>(entries: &'n mut [(Key, Node)], key: &str) -> Option<&'n mut Node> {
+fn node_mut<'n>(entries: &'n mut [(MapKey, Node)], key: &str) -> Option<&'n mut Node> {
     entries
         .iter_mut()
         .find(|(known, _)| known.text == key)
         .map(|(_, node)| node)
 }
 
-fn put(entries: &mut Vec<(Key, Node)>, key: &str, node: Node) {
+fn put(entries: &mut Vec<(MapKey, Node)>, key: &str, node: Node) {
     match entries.iter_mut().find(|(known, _)| known.text == key) {
         Some((key, old)) => {
             key.span = node.span.clone();
             *old = node;
         }
         None => entries.push((
-            Key {
+            MapKey {
                 span: node.span.clone(),
                 text: key.to_owned(),
             },
@@ -81,7 +81,7 @@ fn put(entries: &mut Vec<(Key, Node)>, key: &str, node: Node) {
 fn scalar(text: &str, span: &Span) -> Node {
     Node {
         span: span.clone(),
-        value: Value::Scalar(Scalar {
+        value: NodeValue::Scalar(Scalar {
             text: text.to_owned(),
             plain: false,
         }),
@@ -91,7 +91,7 @@ fn scalar(text: &str, span: &Span) -> Node {
 fn list(texts: &[String], span: &Span) -> Node {
     Node {
         span: span.clone(),
-        value: Value::List(texts.iter().map(|text| scalar(text, span)).collect()),
+        value: NodeValue::List(texts.iter().map(|text| scalar(text, span)).collect()),
     }
 }
 
@@ -135,9 +135,9 @@ impl Reader<'_> {
                     .as_ref()
                     .is_none_or(|words| words.axes.contains(axis))
         };
-        if let Value::Map(entries) = &mut whole.value
+        if let NodeValue::Map(entries) = &mut whole.value
             && let Some(Node {
-                value: Value::Map(axes),
+                value: NodeValue::Map(axes),
                 ..
             }) = node_mut(entries, "axes")
         {
@@ -146,7 +146,7 @@ impl Reader<'_> {
                     continue;
                 }
                 let entry = (
-                    Key {
+                    MapKey {
                         span: node.span.clone(),
                         text: axis.clone(),
                     },
@@ -158,9 +158,9 @@ impl Reader<'_> {
             }
         }
         if declared.is_some_and(|words| words.vars.contains_key("release-type"))
-            && let Value::Map(entries) = &mut whole.value
+            && let NodeValue::Map(entries) = &mut whole.value
             && let Some(Node {
-                value: Value::Map(vars),
+                value: NodeValue::Map(vars),
                 ..
             }) = node_mut(entries, "vars")
             && (self.lookups.given.release_type.is_some()

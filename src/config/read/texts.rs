@@ -13,14 +13,14 @@ use crate::config::syntax::{
 pub(super) use crate::config::syntax::{is_label, is_name, leaves_the_repository};
 use crate::config::{RunnerSelector, is_runner_group};
 use crate::diagnostic::{
-    Diagnostic, Place, Sink, Source,
+    Diagnostic, Location, Sink, SourceText,
     nearest::{nearest, with_nearest},
 };
-use crate::yaml::{Node, Value};
+use crate::yaml::{Node, NodeValue};
 
 /// Checks that every text and key of the file is printable and short: each may become a word of a
 /// command line, a line of an output or a name of a file.
-pub(super) fn check_texts(node: &Node, source: &Source, sink: &mut Sink) {
+pub(super) fn check_texts(node: &Node, source: &SourceText, sink: &mut Sink) {
     let mut fault = |text: &str, span: &std::ops::Range<usize>| {
         if text.len() > LONGEST_TEXT_BYTES {
             let message = format!(
@@ -29,7 +29,7 @@ pub(super) fn check_texts(node: &Node, source: &Source, sink: &mut Sink) {
             );
             sink.push(
                 Diagnostic::new(&codes::TOO_LONG, message)
-                    .at(source.place(span.clone()), "")
+                    .at(source.location(span.clone()), "")
                     .help("shorten it"),
             );
         }
@@ -48,25 +48,25 @@ pub(super) fn check_texts(node: &Node, source: &Source, sink: &mut Sink) {
                 &codes::CONTROL_CHARACTER,
                 format!("a text cannot hold {name}"),
             )
-            .at(source.place(span.clone()), "")
+            .at(source.location(span.clone()), "")
             .help(help),
         );
     };
     match &node.value {
-        Value::Scalar(scalar) => fault(&scalar.text, &node.span),
-        Value::Map(entries) => entries
+        NodeValue::Scalar(scalar) => fault(&scalar.text, &node.span),
+        NodeValue::Map(entries) => entries
             .iter()
             .for_each(|(key, _)| fault(&key.text, &key.span)),
-        Value::List(_) | Value::Null => {}
+        NodeValue::List(_) | NodeValue::Null => {}
     }
     match &node.value {
-        Value::List(items) => items
+        NodeValue::List(items) => items
             .iter()
             .for_each(|item| check_texts(item, source, sink)),
-        Value::Map(entries) => entries
+        NodeValue::Map(entries) => entries
             .iter()
             .for_each(|(_, value)| check_texts(value, source, sink)),
-        Value::Scalar(_) | Value::Null => {}
+        NodeValue::Scalar(_) | NodeValue::Null => {}
     }
 }
 
@@ -199,8 +199,8 @@ impl Reader<'_> {
 
     /// The place of a value without the text around it, for values that must not be repeated in
     /// logs.
-    fn hidden(&self, node: &Node) -> Place {
-        Place::Hidden {
+    fn hidden(&self, node: &Node) -> Location {
+        Location::SecretText {
             source: self.source.clone(),
             span: node.span.clone(),
         }
@@ -269,7 +269,7 @@ impl Reader<'_> {
     /// index has extras for device code.
     pub(super) fn indexes(
         &mut self,
-        entries: &[(crate::yaml::Key, Node)],
+        entries: &[(crate::yaml::MapKey, Node)],
         release_type: Option<&ReleaseTypeRow>,
     ) -> (indexmap::IndexMap<String, String>, bool) {
         let node = |name: &str| {
@@ -374,7 +374,7 @@ impl Reader<'_> {
     /// off where the recipe's own value is one of them.
     pub(super) fn vars(
         &mut self,
-        entries: &[(crate::yaml::Key, Node)],
+        entries: &[(crate::yaml::MapKey, Node)],
         recipe: &str,
     ) -> indexmap::IndexMap<String, String> {
         let known = self.lookups.recipes.known(recipe);
@@ -406,7 +406,7 @@ impl Reader<'_> {
                 );
                 self.push(
                     Diagnostic::new(&build::UNKNOWN_VARIABLE, message)
-                        .at(self.source.place(key.span.clone()), "")
+                        .at(self.source.location(key.span.clone()), "")
                         .help(help),
                 );
                 continue;

@@ -63,7 +63,8 @@ impl Reader<'_> {
         }
         let place = |entry: &Entry<'_>| {
             let field = differing.as_ref().and_then(|path| field(entry, path));
-            self.source.place(field.unwrap_or(entry.node).span.clone())
+            self.source
+                .location(field.unwrap_or(entry.node).span.clone())
         };
         let (message, severity) = match &differing {
             Some(path) => (

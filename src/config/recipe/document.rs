@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::unions::EnvValue;
 use crate::config::{Backend, CheckProfile, Gate, Leaves, Profile, RunTime, VersionFrom};
-use crate::diagnostic::Source;
+use crate::diagnostic::SourceText;
 
 /// A recipe. Texts may hold `{{ }}` expressions unless said otherwise.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -85,7 +85,7 @@ pub struct RecipeDocument {
     pub run_time: RunTime,
     /// The file it was read from, so that faults can point into it; `None` for a shipped one.
     #[serde(skip)]
-    pub source: Option<Source>,
+    pub source: Option<SourceText>,
 }
 
 /// A wheel of another distribution that the build leaves too.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::{ESCAPES, RecipeDocument, ReplacementPart, StepDocument, shape::RECIPE};
 use crate::codes::build as codes;
 use crate::config::{Leaves, VersionFrom};
-use crate::diagnostic::{Diagnostic, Place, Sink, Source};
+use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
 use crate::names::{DistributionName, TagSet};
 use crate::yaml;
 
@@ -14,7 +14,7 @@ use crate::yaml;
 const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
 /// Reads a recipe file. Every structural fault goes to the sink.
-pub fn from_source(source: &Source, sink: &mut Sink) -> Option<RecipeDocument> {
+pub fn from_source(source: &SourceText, sink: &mut Sink) -> Option<RecipeDocument> {
     let errors = sink.error_count();
     let node = yaml::parse(source, sink)?;
     yaml::shape::check(&node, &RECIPE, source, sink);
@@ -26,7 +26,7 @@ pub fn from_source(source: &Source, sink: &mut Sink) -> Option<RecipeDocument> {
         Err(error) => {
             sink.push(
                 Diagnostic::new(&codes::BAD_RECIPE, error.message.clone())
-                    .at(source.place(error.span.clone()), "")
+                    .at(source.location(error.span.clone()), "")
                     .help("docs/recipes.md lists what a recipe may hold"),
             );
             None
@@ -35,7 +35,7 @@ pub fn from_source(source: &Source, sink: &mut Sink) -> Option<RecipeDocument> {
 }
 
 /// Returns the name that a recipe file gives itself, whatever else is wrong with it.
-pub fn name_in(source: &Source) -> Option<String> {
+pub fn name_in(source: &SourceText) -> Option<String> {
     yaml::parse(source, &mut Sink::new())?
         .get("name")?
         .text()
@@ -72,24 +72,24 @@ pub(super) fn embedded_text(name: &str) -> Option<&'static str> {
 impl RecipeDocument {
     /// The first place where a text of the recipe stands in its file; the file where it is written
     /// in another way. `None` for a shipped recipe.
-    pub fn place_of(&self, text: &str) -> Option<Place> {
+    pub fn place_of(&self, text: &str) -> Option<Location> {
         self.source.as_ref().map(|source| place_of(source, text))
     }
 }
 
-fn place_of(source: &Source, text: &str) -> Place {
+fn place_of(source: &SourceText, text: &str) -> Location {
     let text = text.trim();
     match source.text.find(text) {
-        Some(start) if !text.is_empty() => source.place(start..start + text.len()),
-        _ => Place::File(source.path.clone()),
+        Some(start) if !text.is_empty() => source.location(start..start + text.len()),
+        _ => Location::File(source.path.clone()),
     }
 }
 
 /// Returns the place of the next error. Errors that are counted only are not searched for: the text
 /// of each may be at the end of a large file.
-fn place_of_next(sink: &Sink, source: &Source, text: &str) -> Place {
+fn place_of_next(sink: &Sink, source: &SourceText, text: &str) -> Location {
     if sink.is_full() {
-        Place::File(source.path.clone())
+        Location::File(source.path.clone())
     } else {
         place_of(source, text)
     }
@@ -98,7 +98,7 @@ fn place_of_next(sink: &Sink, source: &Source, text: &str) -> Place {
 /// Faults that the types alone do not rule out.
 fn checked(
     mut document: RecipeDocument,
-    source: &Source,
+    source: &SourceText,
     sink: &mut Sink,
 ) -> Option<RecipeDocument> {
     let errors = sink.error_count();
@@ -467,16 +467,16 @@ fn is_variable(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::from_source;
-    use crate::diagnostic::{Sink, Source};
+    use crate::diagnostic::{Sink, SourceText};
 
     fn read(text: &str) -> (Option<crate::config::recipe::RecipeDocument>, Vec<String>) {
         let mut sink = Sink::new();
-        let document = from_source(&Source::new("recipes/x.yaml", text), &mut sink);
+        let document = from_source(&SourceText::new("recipes/x.yaml", text), &mut sink);
         let told = sink.finish().into_iter().map(|d| {
             let place = d
                 .labels
                 .first()
-                .map(|label| label.place.to_string())
+                .map(|label| label.location.to_string())
                 .unwrap_or_default();
             format!("{place}: {}", d.message)
         });

@@ -3,7 +3,7 @@
 use super::step_shape::{COLLECT, ENV_MAP, STEP, TEST};
 use crate::config::fields::COLLAPSED_AXES;
 use crate::config::{Leaves, VersionFrom};
-use crate::yaml::shape::{Field, Record, Shape};
+use crate::yaml::shape::{FieldShape, RecordShape, Shape};
 
 pub(super) const TEXT_LIST: Shape = Shape::List(&Shape::Text);
 pub(super) const TEXTS: Shape = Shape::Map(&Shape::Text);
@@ -11,11 +11,11 @@ pub(super) const ENV: Shape = Shape::Map(&Shape::AnyOf(&[
     Shape::Text,
     TEXT_LIST,
     Shape::Record(&ENV_MAP),
-    Shape::Nothing,
+    Shape::Null,
 ]));
 
-pub(super) const fn needed(name: &'static str, shape: Shape, doc: &'static str) -> Field {
-    Field {
+pub(super) const fn needed(name: &'static str, shape: Shape, doc: &'static str) -> FieldShape {
+    FieldShape {
         name,
         shape,
         required: true,
@@ -29,8 +29,8 @@ pub(super) const fn field(
     shape: Shape,
     default: &'static str,
     doc: &'static str,
-) -> Field {
-    Field {
+) -> FieldShape {
+    FieldShape {
         name,
         shape,
         required: false,
@@ -40,7 +40,7 @@ pub(super) const fn field(
 }
 
 /// A recipe file.
-pub const RECIPE: Shape = Shape::Record(&Record {
+pub const RECIPE: Shape = Shape::Record(&RecordShape {
     name: "recipe",
     fields: &[
         needed("recipe", Shape::Integer, "Version of the format, 1."),
@@ -169,7 +169,7 @@ pub const RECIPE: Shape = Shape::Record(&Record {
     ],
 });
 
-const WHEEL: Record = Record {
+const WHEEL: RecordShape = RecordShape {
     name: "recipe wheel",
     fields: &[
         needed(
@@ -207,7 +207,7 @@ const WHEEL: Record = Record {
 /// Axes that values of a wheel's name come from.
 const AXES: Shape = Shape::List(&Shape::Word(&COLLAPSED_AXES));
 
-const BACKEND: Record = Record {
+const BACKEND: RecordShape = RecordShape {
     name: "recipe backend",
     fields: &[
         field("label", Shape::Text, "\"\"", "What it adds to the label."),
@@ -245,7 +245,7 @@ const BACKEND: Record = Record {
     ],
 };
 
-const RUN_TIME: Record = Record {
+const RUN_TIME: RecordShape = RecordShape {
     name: "recipe run-time needs",
     fields: &[
         field(
@@ -263,7 +263,7 @@ const RUN_TIME: Record = Record {
     ],
 };
 
-const FACT: Record = Record {
+const FACT: RecordShape = RecordShape {
     name: "recipe fact",
     fields: &[
         field(
@@ -354,7 +354,7 @@ const FACT: Record = Record {
     ],
 };
 
-const REFUSE: Record = Record {
+const REFUSE: RecordShape = RecordShape {
     name: "recipe refusal",
     fields: &[
         needed("when", Shape::Text, "When it applies."),
@@ -363,7 +363,7 @@ const REFUSE: Record = Record {
     ],
 };
 
-const SOURCE: Record = Record {
+const SOURCE: RecordShape = RecordShape {
     name: "recipe source",
     fields: &[
         field("when", Shape::Text, "", "When it is needed."),
@@ -431,7 +431,7 @@ const SOURCE: Record = Record {
     ],
 };
 
-const EDIT: Record = Record {
+const EDIT: RecordShape = RecordShape {
     name: "recipe edit",
     fields: &[
         field("when", Shape::Text, "", "When it is made."),

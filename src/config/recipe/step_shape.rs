@@ -2,9 +2,9 @@
 
 use super::shape::{ENV, TEXT_LIST, field, needed};
 use crate::config::{CheckProfile, Gate};
-use crate::yaml::shape::{Record, Shape};
+use crate::yaml::shape::{RecordShape, Shape};
 
-pub(super) const STEP: Record = Record {
+pub(super) const STEP: RecordShape = RecordShape {
     name: "recipe step",
     fields: &[
         field(
@@ -97,7 +97,7 @@ pub(super) const STEP: Record = Record {
     ],
 };
 
-const PLACE: Record = Record {
+const PLACE: RecordShape = RecordShape {
     name: "recipe placing",
     fields: &[
         needed(
@@ -119,7 +119,7 @@ const PLACE: Record = Record {
     ],
 };
 
-const PLACE_ROW: Record = Record {
+const PLACE_ROW: RecordShape = RecordShape {
     name: "recipe placed files",
     fields: &[
         field("when", Shape::Text, "", "When they are placed."),
@@ -150,7 +150,7 @@ const PLACE_ROW: Record = Record {
     ],
 };
 
-const OUTPUT: Record = Record {
+const OUTPUT: RecordShape = RecordShape {
     name: "recipe output",
     fields: &[
         needed("glob", Shape::Text, "A glob, relative to the job's folder."),
@@ -164,7 +164,7 @@ const OUTPUT: Record = Record {
     ],
 };
 
-pub(super) const COLLECT: Record = Record {
+pub(super) const COLLECT: RecordShape = RecordShape {
     name: "recipe collect",
     fields: &[
         field(
@@ -206,7 +206,7 @@ pub(super) const COLLECT: Record = Record {
     ],
 };
 
-pub(super) const TEST: Record = Record {
+pub(super) const TEST: RecordShape = RecordShape {
     name: "recipe test",
     fields: &[
         field(
@@ -238,7 +238,7 @@ pub(super) const TEST: Record = Record {
     ],
 };
 
-pub(super) const ENV_MAP: Record = Record {
+pub(super) const ENV_MAP: RecordShape = RecordShape {
     name: "recipe variable",
     fields: &[
         field(

@@ -197,12 +197,12 @@ fn both(outer: Option<&str>, inner: Option<&str>) -> Option<String> {
 mod tests {
     use super::*;
     use crate::config::recipe::from_source;
-    use crate::diagnostic::{Sink, Source};
+    use crate::diagnostic::{Sink, SourceText};
 
     fn read(text: &str) -> RecipeDocument {
         let mut sink = Sink::new();
         let name = text.lines().next().unwrap_or_default().to_owned();
-        let source = Source::new(format!("{name}.yaml"), format!("recipe: 1\nname: {text}"));
+        let source = SourceText::new(format!("{name}.yaml"), format!("recipe: 1\nname: {text}"));
         let document = from_source(&source, &mut sink);
         document.unwrap_or_else(|| panic!("{:?}", sink.finish()))
     }

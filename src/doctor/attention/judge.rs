@@ -5,7 +5,7 @@ use super::log::{Answer, Log, Reading};
 use crate::codes::host as codes;
 use crate::compat::rows::AttentionExpectRow;
 use crate::compat::{Compat, TableGroup, begins};
-use crate::diagnostic::{Diagnostic, Place, Source};
+use crate::diagnostic::{Diagnostic, Location, SourceText};
 use crate::names::{GfxTarget, Version};
 
 /// What a line is worth.
@@ -55,7 +55,11 @@ pub struct Judgement<'a> {
 }
 
 /// Compares a log with what is expected on its GPU, or on `gfx` where that is given.
-pub fn judge<'a>(compat: &'a Compat, source: &Source, gfx: Option<&GfxTarget>) -> Judgement<'a> {
+pub fn judge<'a>(
+    compat: &'a Compat,
+    source: &SourceText,
+    gfx: Option<&GfxTarget>,
+) -> Judgement<'a> {
     let log = Log::read(source);
     let gfx = gfx.cloned().or_else(|| log.gfx());
     let torch = log.answer("Torch").map(|answer| answer.text.clone());
@@ -128,7 +132,7 @@ pub fn judge<'a>(compat: &'a Compat, source: &Source, gfx: Option<&GfxTarget>) -
                 .filter(|answer| answer.text != value_of(&library.needs));
             judgement.findings.push(match unset {
                 Some(unset) => {
-                    let place = source.place(unset.span.clone());
+                    let place = source.location(unset.span.clone());
                     found.also(place, format!("{gfx} needs {}", library.needs))
                 }
                 None => found,
@@ -144,8 +148,8 @@ pub fn judge<'a>(compat: &'a Compat, source: &Source, gfx: Option<&GfxTarget>) -
 }
 
 /// What keeps a log from being judged, or makes it needless.
-fn incomplete(log: &Log, source: &Source) -> Option<Diagnostic> {
-    let last = || source.place(log.last.clone());
+fn incomplete(log: &Log, source: &SourceText) -> Option<Diagnostic> {
+    let last = || source.location(log.last.clone());
     Some(match log.reading {
         Reading::Whole => return None,
         Reading::NoDevice => {
@@ -159,7 +163,7 @@ fn incomplete(log: &Log, source: &Source) -> Option<Diagnostic> {
         Reading::NoTorch => {
             let told = Diagnostic::new(&codes::ATTENTION_MISS, "torch cannot be imported");
             let answer = log.answer("Failed to import torch")?;
-            told.at(source.place(answer.span.clone()), "")
+            told.at(source.location(answer.span.clone()), "")
                 .help("install a torch for ROCm into that Python")
         }
         Reading::Truncated => {
@@ -179,8 +183,8 @@ fn incomplete(log: &Log, source: &Source) -> Option<Diagnostic> {
     })
 }
 
-fn whole(source: &Source) -> Place {
-    Place::File(source.path.clone())
+fn whole(source: &SourceText) -> Location {
+    Location::File(source.path.clone())
 }
 
 fn state(row: &AttentionExpectRow, answer: Option<&Answer>) -> State {
@@ -197,12 +201,12 @@ fn state(row: &AttentionExpectRow, answer: Option<&Answer>) -> State {
     }
 }
 
-fn miss(row: &AttentionExpectRow, answer: Option<&Answer>, source: &Source) -> Diagnostic {
+fn miss(row: &AttentionExpectRow, answer: Option<&Answer>, source: &SourceText) -> Diagnostic {
     let expected = format!("`{}`", row.expect.join("` or `"));
     let (message, place) = match answer {
         Some(answer) => {
             let message = format!("`{}` is `{}`, not {expected}", row.line, answer.text);
-            (message, source.place(answer.span.clone()))
+            (message, source.location(answer.span.clone()))
         }
         None => (
             format!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::{Source, Span};
+use crate::diagnostic::{SourceText, Span};
 use crate::names::GfxTarget;
 
 /// The first line that the script prints.
@@ -49,7 +49,7 @@ pub struct Log {
 impl Log {
     /// Reads it. Of several runs in one file the last one counts; what else is in the file is
     /// passed over.
-    pub fn read(source: &Source) -> Self {
+    pub fn read(source: &SourceText) -> Self {
         let lines: Vec<(Span, &str)> = lines(&source.text).collect();
         let begin = lines.iter().rposition(|(_, line)| *line == HEADER);
         let own = begin.map_or(&lines[..0], |begin| &lines[begin..]);
@@ -135,10 +135,10 @@ fn answer((span, line): &(Span, &str)) -> Option<(String, Answer)> {
 #[cfg(test)]
 mod tests {
     use super::{Log, Reading};
-    use crate::diagnostic::Source;
+    use crate::diagnostic::SourceText;
 
     fn read(text: &str) -> Log {
-        Log::read(&Source::new("log", text))
+        Log::read(&SourceText::new("log", text))
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::super::api::ApiError;
 use super::GithubError;
 use crate::codes::release as codes;
-use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::diagnostic::{Code, Diagnostic, Location};
 use crate::publish::remote::Contradiction;
 
 /// A code, and what to do.
@@ -27,7 +27,7 @@ impl From<GithubError> for Diagnostic {
                 .note(format!("it lists: {listed}"));
         }
         let told = match place(&error) {
-            Some(place) => told.at(Place::Remote(place.to_owned()), ""),
+            Some(place) => told.at(Location::Url(place.to_owned()), ""),
             None => told,
         };
         told.help(help)

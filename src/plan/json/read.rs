@@ -6,24 +6,24 @@ use crate::config::{
     DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom,
     Repair, RepairPlatform, RunnerSelector, Switch, Test, TestFamilies, TorchFrom,
 };
-use crate::diagnostic::{Diagnostic, Sink, Source};
+use crate::diagnostic::{Diagnostic, Sink, SourceText};
 use crate::plan::job::indexes_for;
 use crate::plan::{DroppedGfx, Estimate, Job, LeftOut, SavedPlan, Settings};
 
 /// Reads a plan back into jobs. A file that is no plan of this version is a fault.
-pub fn read_json(source: &Source, sink: &mut Sink) -> Option<Vec<Job>> {
+pub fn read_json(source: &SourceText, sink: &mut Sink) -> Option<Vec<Job>> {
     read_saved(source, sink).map(|saved| saved.jobs)
 }
 
 /// Reads a plan back: its jobs, what was left out of it, and what was published when it was made. A
 /// file that is no plan of this version is a fault.
-pub fn read_saved(source: &Source, sink: &mut Sink) -> Option<SavedPlan> {
+pub fn read_saved(source: &SourceText, sink: &mut Sink) -> Option<SavedPlan> {
     let fault_at = |reason: String, at: usize| {
         Diagnostic::new(
             &codes::BAD_PLAN_FILE,
             format!("`{}` is not a plan: {reason}", source.path),
         )
-        .at(source.place(at..at), "")
+        .at(source.location(at..at), "")
         .help("write it with `rock-matrix plan --format json`")
     };
     let fault = |reason: String| fault_at(reason, 0);

@@ -1,7 +1,7 @@
 //! Why a release is not written to.
 
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 
 /// One reason. All of a release are told together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl From<Refusal> for Diagnostic {
                     files(lacking)
                 ),
             )
-            .at(Place::Remote(tag), "")
+            .at(Location::Url(tag), "")
             .help(
                 "publish under a new tag: assets and tag of an immutable release stay as they are",
             ),
@@ -78,7 +78,7 @@ impl From<Refusal> for Diagnostic {
                     ),
                 },
             )
-            .at(Place::Remote(tag), "")
+            .at(Location::Url(tag), "")
             .help("publish under a new tag, or add to this one with `--allow-published`"),
             Refusal::Full { tag, assets } => Self::new(
                 &codes::RELEASE_IS_FULL,
@@ -87,7 +87,7 @@ impl From<Refusal> for Diagnostic {
                     files(assets)
                 ),
             )
-            .at(Place::Remote(tag), "")
+            .at(Location::Url(tag), "")
             .help("delete what is not needed from it, or publish under a new tag"),
             Refusal::Duplicates {
                 tag,
@@ -107,14 +107,14 @@ impl From<Refusal> for Diagnostic {
                     &codes::SEVERAL_RELEASES_OF_TAG,
                     format!("several releases have the tag `{tag}`: {}", list.join(", ")),
                 )
-                .at(Place::Remote(tag), "")
+                .at(Location::Url(tag), "")
                 .help(help)
             }
             Refusal::Differs { name, why } => Self::new(
                 &codes::ASSET_DIFFERS,
                 format!("the release holds `{name}` with other bytes: {why}"),
             )
-            .at(Place::Remote(name), "")
+            .at(Location::Url(name), "")
             .help("publish it under another version or build tag, or replace it with `--replace`"),
         }
     }

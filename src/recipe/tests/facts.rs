@@ -24,7 +24,7 @@ fn facts_are_computed_in_the_order_they_need_and_a_circle_is_an_error() {
         ["B004: recipe `flash-attn`: facts `last`, `other` cannot be computed"]
     );
     assert_eq!(
-        faults[0].labels[0].place.to_string(),
+        faults[0].labels[0].location.to_string(),
         "recipes/flash-attn.yaml:3:9"
     );
 }

@@ -88,7 +88,7 @@ fn every_fault_of_a_recipe_is_told_once_with_how_many_jobs_have_it() {
                 "{} {} ({})",
                 d.labels
                     .first()
-                    .map(|l| l.place.to_string())
+                    .map(|l| l.location.to_string())
                     .unwrap_or_default(),
                 d.message,
                 d.notes.last().unwrap()

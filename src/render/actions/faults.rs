@@ -14,7 +14,7 @@ pub fn faults(diagnostics: &[Diagnostic], room: usize) -> String {
         let place = one
             .labels
             .first()
-            .map(|label| code(&label.place.to_string()))
+            .map(|label| code(&label.location.to_string()))
             .unwrap_or_default();
         let help = one.help.as_deref().map(message).unwrap_or_default();
         format!(
@@ -32,14 +32,14 @@ pub fn faults(diagnostics: &[Diagnostic], room: usize) -> String {
 mod tests {
     use super::faults;
     use crate::codes::matrix as codes;
-    use crate::diagnostic::{Diagnostic, Source};
+    use crate::diagnostic::{Diagnostic, SourceText};
 
     #[test]
     fn faults_are_listed_errors_first_and_no_text_leaves_its_cell() {
-        let source = Source::new("a|b.yaml", "x: 1\ny: 2\n");
+        let source = SourceText::new("a|b.yaml", "x: 1\ny: 2\n");
         let warning = Diagnostic::new(&codes::BYTE_ORDER_MARK, "w");
         let error = Diagnostic::new(&codes::DUPLICATE_KEY, "a | b\n| <img> @me")
-            .at(source.place(5..6), "")
+            .at(source.location(5..6), "")
             .help("x|y");
         assert_eq!(
             faults(&[warning, error], 1 << 20),

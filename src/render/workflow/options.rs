@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Words;
 use crate::codes::{build, plan as codes};
 use crate::config::{CheckProfile, Config, Platform, Release, Workflow};
-use crate::diagnostic::{Diagnostic, Place, Sink, render::is_invisible};
+use crate::diagnostic::{Diagnostic, Location, Sink, render::is_invisible};
 use crate::plan::{Group, Plan};
 use crate::render::command;
 
@@ -188,7 +188,7 @@ pub(super) fn check_paths(plan: &Plan, words: &Words<'_>, sink: &mut Sink) {
             &codes::PATH_NOT_IN_CHECKOUT,
             format!("`{shown}` cannot stand in a workflow: it {why}"),
         );
-        sink.push(told.at(Place::Argument(shown.clone()), "").help(help));
+        sink.push(told.at(Location::Argument(shown.clone()), "").help(help));
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::opened::{Opened, OpenedWheel, family_folder};
 use crate::codes::sdk as codes;
 use crate::compat::rows::Tables;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::names::Version;
 use crate::sdk::PackageKind;
 use crate::sdk::layout::row;
@@ -101,7 +101,7 @@ fn different<'o>(all: impl Iterator<Item = (String, &'o str)>, what: &str) -> Op
     let message = format!("the packages are not of one {what}: {}", texts.join(", "));
     let found = Diagnostic::new(&codes::SDK_PACKAGE_NAME, message);
     let labelled = by_text.iter().fold(found, |found, (text, path)| {
-        found.at(Place::File((*path).into()), format!("{what} {text}"))
+        found.at(Location::File((*path).into()), format!("{what} {text}"))
     });
     Some(labelled.help("keep the packages of one build in a folder"))
 }

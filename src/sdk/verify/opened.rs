@@ -6,7 +6,7 @@ use super::texts::Assigned;
 use crate::archive::UnpackedKind;
 use crate::compat::rows::{SdkPackageRow, Tables};
 use crate::config::Platform;
-use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::diagnostic::{Code, Diagnostic, Location};
 use crate::names::WheelName;
 use crate::sdk::PackageKind;
 use crate::sdk::layout::{folder_of, row};
@@ -253,7 +253,7 @@ impl OpenedWheel {
 
     /// A finding about it as a whole.
     pub(super) fn fault(&self, code: &'static Code, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(code, message).at(Place::File(self.path.as_str().into()), "")
+        Diagnostic::new(code, message).at(Location::File(self.path.as_str().into()), "")
     }
 
     /// A finding about one of its members.
@@ -263,7 +263,7 @@ impl OpenedWheel {
         member: &str,
         message: impl Into<String>,
     ) -> Diagnostic {
-        let place = Place::Member {
+        let place = Location::Member {
             wheel: self.path.clone(),
             member: member.to_owned(),
         };

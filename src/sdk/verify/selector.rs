@@ -8,7 +8,7 @@ use super::texts::Assigned;
 use crate::codes::sdk as codes;
 use crate::compat::rows::Tables;
 use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::sdk::{PackageKind, base_target};
 use crate::wheel::HeaderDocument;
 
@@ -24,7 +24,7 @@ const HELP: &str =
 pub(super) fn findings(selector: &Selector, opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {
     let fault = |message: String| {
         Diagnostic::new(&codes::BAD_SELECTOR, message)
-            .at(Place::File(selector.path.as_str().into()), "")
+            .at(Location::File(selector.path.as_str().into()), "")
             .help(HELP)
     };
     if let Some(why) = &selector.fault {

@@ -9,7 +9,7 @@ use crate::embed::{is_embedded, known_embedding, says_embedded};
 use crate::tree::Excludes;
 use rock_compat::rows::{EqualRow, WheelContentRow};
 use rock_compat::{Compat, TableGroup};
-use rock_diagnostic::{Code, Diagnostic, Place, Severity};
+use rock_diagnostic::{Code, Diagnostic, Location, Severity};
 use rock_names::{DistributionName, Version, WheelName};
 use rock_wheel::{Wheel, WheelError};
 
@@ -155,7 +155,7 @@ fn missing(distribution: &DistributionName, platform: &str, compat: &Compat) -> 
     {
         Some(row) => finding.severity(Severity::Note).note(row.reason.clone()),
         None => finding
-            .at(Place::Argument("--expect".to_owned()), "")
+            .at(Location::Argument("--expect".to_owned()), "")
             .help("see the log of the build that should have left it"),
     }
 }
@@ -169,7 +169,7 @@ struct Looking<'l> {
 
 impl Looking<'_> {
     fn told(&self, code: &'static Code, message: String, member: &str) -> Diagnostic {
-        let place = Place::Member {
+        let place = Location::Member {
             wheel: self.shown.to_owned(),
             member: member.to_owned(),
         };
@@ -198,7 +198,7 @@ impl Looking<'_> {
         let least = self.row.least_bytes;
         let message = || format!("it has {size_bytes} bytes, and a finished one at least {least}");
         let finding = || Diagnostic::new(&wheel_codes::WHEEL_TOO_SMALL, message());
-        let place = Place::File(self.shown.to_owned().into());
+        let place = Location::File(self.shown.to_owned().into());
         (size_bytes < least).then(|| {
             finding()
                 .at(place, self.row.reason.clone())

@@ -8,7 +8,7 @@ use super::split::{SplitCode, archives_of};
 use crate::codes::rocm as codes;
 use crate::inspect::FileFacts;
 use rock_codeobj::{CodeContainer, CodeContainerKind, CodeTarget, TargetDifference};
-use rock_diagnostic::{Code, Diagnostic, Place, counted};
+use rock_diagnostic::{Code, Diagnostic, Location, counted};
 use rock_elf::LayoutError;
 use rock_names::{Accelerator, GfxTarget, RocmVersion};
 
@@ -155,7 +155,7 @@ fn is_before(one: &RocmVersion, other: &RocmVersion) -> bool {
 
 fn on_member(wheel: &str, member: &str, code: &'static Code, message: String) -> Diagnostic {
     Diagnostic::new(code, message).at(
-        Place::Member {
+        Location::Member {
             wheel: wheel.to_owned(),
             member: member.to_owned(),
         },
@@ -220,7 +220,7 @@ pub fn unexpected(
     let held: BTreeSet<CodeTarget> = all.keys().cloned().collect();
     let on_wheel = |message: String| {
         Diagnostic::new(&codes::GFX_NOT_AS_EXPECTED, message)
-            .at(Place::File(wheel.to_owned().into()), "")
+            .at(Location::File(wheel.to_owned().into()), "")
     };
     if held.is_empty() {
         if let Some(promised) = promised.filter(|_| !has_bundled && !has_archives) {

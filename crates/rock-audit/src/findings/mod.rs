@@ -30,7 +30,7 @@ use super::library::Library;
 use super::tree::Excludes;
 use super::verdict::Verdict;
 use rock_compat::Compat;
-use rock_diagnostic::{Code, Diagnostic, Place, counted};
+use rock_diagnostic::{Code, Diagnostic, Location, counted};
 use rock_names::{LabelParts, WheelName};
 
 /// What findings are made of.
@@ -85,7 +85,7 @@ impl<'a> Subject<'a> {
     }
 
     fn on_wheel(&self, code: &'static Code, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(code, message).at(Place::File(self.name.to_string().into()), "")
+        Diagnostic::new(code, message).at(Location::File(self.name.to_string().into()), "")
     }
 
     fn on_member(
@@ -94,7 +94,7 @@ impl<'a> Subject<'a> {
         member: &str,
         message: impl Into<String>,
     ) -> Diagnostic {
-        let place = Place::Member {
+        let place = Location::Member {
             wheel: self.name.to_string(),
             member: member.to_owned(),
         };

@@ -2,7 +2,7 @@
 
 use crate::codes::rocm as codes;
 use rock_compat::Compat;
-use rock_diagnostic::{Diagnostic, Place, Severity};
+use rock_diagnostic::{Diagnostic, Location, Severity};
 
 /// Names of limits in the facts: of an asset of a release, and of a file on the public index.
 const ASSET: &str = "asset";
@@ -18,7 +18,7 @@ pub fn too_large(
 ) -> Option<Diagnostic> {
     let told = |message: String| {
         Diagnostic::new(&codes::WHEEL_TOO_LARGE, message)
-            .at(Place::File(wheel.to_owned().into()), "")
+            .at(Location::File(wheel.to_owned().into()), "")
     };
     let over = |most: u64| format!("it has {size_bytes} bytes, and at most {most} are taken");
     let fact = |name: &str| compat.limit(name).filter(|row| row.value < size_bytes);

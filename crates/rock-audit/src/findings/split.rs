@@ -12,7 +12,7 @@ use crate::codes::rocm as codes;
 use crate::inspect::FileFacts;
 use crate::search::installed;
 use rock_codeobj::{CodeContainerKind, CodeTarget, KpackReference};
-use rock_diagnostic::{Diagnostic, Place, Severity, counted};
+use rock_diagnostic::{Diagnostic, Location, Severity, counted};
 
 /// What a wheel holds of code that was split off.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -138,7 +138,7 @@ pub fn missing_archives(wheels: &[SplitCode]) -> Vec<Vec<Diagnostic>> {
 
 fn missing(wheel: &SplitCode, wheels: &[SplitCode]) -> Vec<Diagnostic> {
     let finding = |member: &str, message: String| {
-        let place = Place::Member {
+        let place = Location::Member {
             wheel: wheel.wheel.clone(),
             member: member.to_owned(),
         };
@@ -217,7 +217,7 @@ fn in_device_wheels(wheel: &SplitCode, devices: &DeviceWheels, libraries: usize)
     );
     let finding = Diagnostic::new(&codes::KPACK_MISSING, message)
         .severity(Severity::Note)
-        .at(Place::File(wheel.wheel.clone().into()), "");
+        .at(Location::File(wheel.wheel.clone().into()), "");
     let extra = devices
         .example
         .as_ref()

@@ -8,7 +8,7 @@ use crate::codes::{elf, rocm, wheel as codes};
 use crate::inspect::FileFacts;
 use crate::tree::{Excludes, Found, MachineLibrary, is_libpython};
 use crate::verdict::Verdict;
-use rock_diagnostic::{Diagnostic, Place};
+use rock_diagnostic::{Diagnostic, Location};
 use rock_elf::{ElfEdits, SearchPathEdit};
 use rock_names::WheelName;
 
@@ -61,7 +61,7 @@ pub(super) fn needs(
         let verb = if users.len() == 1 { "needs" } else { "need" };
         let message = format!("`{needed}` is found nowhere, and {} {verb} it", users.join(", "));
         Diagnostic::new(&codes::LIBRARY_NOT_FOUND, message)
-            .at(Place::File(name.to_string().into()), "")
+            .at(Location::File(name.to_string().into()), "")
             .help("say where it lies with `--ldpaths` or `--sysroot`, or leave it out with `--exclude`")
     });
     Err(faults.collect())
@@ -146,8 +146,8 @@ pub(super) fn of_rocm(
         .iter()
         .find(|needed| is_of_rocm.has(needed))?;
     let message = format!("`{needed}` is a library of ROCm, and comes along into the wheel");
-    let finding =
-        Diagnostic::new(&rocm::VENDORED_ROCM, message).at(Place::File(name.to_string().into()), "");
+    let finding = Diagnostic::new(&rocm::VENDORED_ROCM, message)
+        .at(Location::File(name.to_string().into()), "");
     Some(
         finding.help(
             "leave it to ROCm itself: repair without `--exclude-preset`, or name `rocm` there",
@@ -189,7 +189,7 @@ pub(super) fn among(
                         "`{path}` would come along once, and needs two libraries as `{needed}`: `{first}` for {one}, `{second}` for {other}"
                     );
                     Diagnostic::new(&codes::AMBIGUOUS_GRAFT, message)
-                        .at(Place::File(name.to_string().into()), "")
+                        .at(Location::File(name.to_string().into()), "")
                         .help(format!("let both files search the same folders, or leave `{needed}` out with `--exclude`"))
                 });
             }
@@ -234,7 +234,7 @@ pub(super) fn with_edits(
 
 /// A member of the wheel that lies where a library comes along, and is another file.
 pub(super) fn replaced(name: &WheelName, path: &str) -> Diagnostic {
-    let place = Place::Member {
+    let place = Location::Member {
         wheel: name.to_string(),
         member: path.to_owned(),
     };
@@ -245,7 +245,7 @@ pub(super) fn replaced(name: &WheelName, path: &str) -> Diagnostic {
 }
 
 pub(super) fn libpython_removed(name: &WheelName, path: &str, needed: &str) -> Diagnostic {
-    let place = Place::Member {
+    let place = Location::Member {
         wheel: name.to_string(),
         member: path.to_owned(),
     };

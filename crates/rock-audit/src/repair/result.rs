@@ -16,7 +16,7 @@ use crate::report::Report;
 use crate::select::select;
 use crate::tree::{Found, Tree, is_libpython};
 use crate::verdict::{Verdict, judge};
-use rock_diagnostic::{Diagnostic, Place};
+use rock_diagnostic::{Diagnostic, Location};
 use rock_elf::{ElfEdits, SearchPathEdit};
 use rock_names::WheelName;
 use rock_wheel::ZipArchive;
@@ -184,7 +184,7 @@ struct Check<'m> {
 
 impl Check<'_> {
     fn tell(&mut self, path: &str, message: impl Into<String>) {
-        let place = Place::Member {
+        let place = Location::Member {
             wheel: self.made.to_string(),
             member: path.to_owned(),
         };
@@ -265,7 +265,7 @@ impl Check<'_> {
             if claimed.priority() > after.reach().priority() && !was_false {
                 let message = format!("its name says `{tag}`, which lacks what is needed");
                 self.found
-                    .push(unsound(message).at(Place::File(self.made.to_string().into()), ""));
+                    .push(unsound(message).at(Location::File(self.made.to_string().into()), ""));
             }
         }
     }

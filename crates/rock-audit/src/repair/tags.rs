@@ -7,7 +7,7 @@ use crate::inspect::FileFacts;
 use crate::tree::Found;
 use crate::verdict::Verdict;
 use rock_compat::policy::{Policies, Policy, is_loader};
-use rock_diagnostic::{Code, Diagnostic, Place, Severity};
+use rock_diagnostic::{Code, Diagnostic, Location, Severity};
 use rock_names::{PlatformSystem, TagSet, WheelName};
 
 /// The platform that is asked for.
@@ -57,7 +57,7 @@ pub(super) fn choose(
     repair: &Repair,
 ) -> Result<Platform, Vec<Diagnostic>> {
     let on_wheel = |code, message: String| {
-        Diagnostic::new(code, message).at(Place::File(name.to_string().into()), "")
+        Diagnostic::new(code, message).at(Location::File(name.to_string().into()), "")
     };
     let (policies, most) = (verdict.judging.policies, verdict.reach());
     let wanted = match &repair.wanted {
@@ -167,7 +167,7 @@ pub fn unknown_platform(name: &WheelName, tag: &str, policies: &Policies) -> Dia
     let known: Vec<String> = policies.iter().map(|policy| policy.tag()).collect();
     let message = format!("there is no platform `{tag}` for this wheel");
     let fault = Diagnostic::new(&codes::UNKNOWN_PLATFORM, message)
-        .at(Place::File(name.to_string().into()), "");
+        .at(Location::File(name.to_string().into()), "");
     fault.help(format!("known are {}", known.join(", ")))
 }
 
@@ -262,7 +262,7 @@ fn refusal(
 ) -> Diagnostic {
     let on_wheel = |message: String| {
         Diagnostic::new(&codes::PLATFORM_OUT_OF_REACH, message)
-            .at(Place::File(name.to_string().into()), "")
+            .at(Location::File(name.to_string().into()), "")
     };
     let (out_of_reach, offers) = if is_wanted {
         (

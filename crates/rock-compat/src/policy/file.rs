@@ -11,14 +11,14 @@ use super::policies::{LINUX, MOST_POLICIES, version_of};
 use super::{Family, Policies};
 use crate::codes::facts as codes;
 use rock_diagnostic::{
-    Diagnostic, Sink, Source, Span,
+    Diagnostic, Sink, SourceText, Span,
     nearest::{nearest, with_nearest},
 };
 use rock_names::Arch;
 use rock_yaml::codes::matrix;
 use rock_yaml::{
     Node,
-    shape::{Field, Record, Shape},
+    shape::{FieldShape, RecordShape, Shape},
 };
 
 /// Checked policies, highest priority first, without `linux`.
@@ -40,8 +40,8 @@ pub(super) struct FilePolicy {
 
 const TEXTS: Shape = Shape::List(&Shape::Text);
 
-const fn field(name: &'static str, shape: Shape, doc: &'static str) -> Field {
-    Field {
+const fn field(name: &'static str, shape: Shape, doc: &'static str) -> FieldShape {
+    FieldShape {
         name,
         shape,
         required: true,
@@ -51,7 +51,7 @@ const fn field(name: &'static str, shape: Shape, doc: &'static str) -> Field {
 }
 
 /// What the file holds.
-const SHAPE: Shape = Shape::List(&Shape::Record(&Record {
+const SHAPE: Shape = Shape::List(&Shape::Record(&RecordShape {
     name: "policy",
     fields: &[
         field(
@@ -86,7 +86,7 @@ const SHAPE: Shape = Shape::List(&Shape::Record(&Record {
 impl PolicyFile {
     /// Reads and checks a file. Faults go to the sink, all of them in one run; `None` when there
     /// are any.
-    pub fn read(source: &Source, sink: &mut Sink) -> Option<Self> {
+    pub fn read(source: &SourceText, sink: &mut Sink) -> Option<Self> {
         let mut own = Sink::new();
         let policies = read(source, &mut own);
         let is_good = !own.has_errors();
@@ -119,7 +119,7 @@ fn of_policies(mut found: Diagnostic) -> Diagnostic {
 /// What helps against a file that is none of policies.
 const FORM: &str = "write the form that the policy files of auditwheel have";
 
-fn read(source: &Source, sink: &mut Sink) -> Option<PolicyFile> {
+fn read(source: &SourceText, sink: &mut Sink) -> Option<PolicyFile> {
     let node = rock_yaml::parse(source, sink)?;
     rock_yaml::shape::check(&node, &SHAPE, source, sink);
     if sink.has_errors() {
@@ -174,14 +174,14 @@ fn span(node: &Node, key: &str) -> Span {
 }
 
 struct Faults<'a> {
-    source: &'a Source,
+    source: &'a SourceText,
     sink: &'a mut Sink,
 }
 
 impl Faults<'_> {
     fn bad(&mut self, at: Span, message: String, help: &str) {
         let fault = Diagnostic::new(&codes::BAD_POLICY_FILE, message)
-            .at(self.source.place(at), "")
+            .at(self.source.location(at), "")
             .help(help);
         self.sink.push(fault);
     }
@@ -304,7 +304,7 @@ impl Faults<'_> {
             &codes::POLICY_SHRINKS,
             format!("`{}` lacks {items}, which `{first}` permits", policy.name),
         )
-        .at(self.source.place(at), "")
+        .at(self.source.location(at), "")
         .note("PEP 600: what meets a policy meets every policy of lower priority")
         .help(format!("add it here, or remove it from `{first}`"));
         self.sink.push(fault);
@@ -315,7 +315,7 @@ impl Faults<'_> {
 mod tests {
     use super::PolicyFile;
     use crate::policy::{Family, Need};
-    use rock_diagnostic::{Sink, Source};
+    use rock_diagnostic::{Sink, SourceText};
     use rock_names::Arch;
 
     fn policy(name: &str, priority: u32, libraries: &str, versions: &str) -> String {
@@ -329,14 +329,14 @@ mod tests {
         "lib_whitelist": [], "blacklist": {}}"#;
 
     fn read(policies: &[String]) -> Result<PolicyFile, Vec<String>> {
-        let source = Source::new("policies.json", format!("[\n{}\n]", policies.join(",\n")));
+        let source = SourceText::new("policies.json", format!("[\n{}\n]", policies.join(",\n")));
         let mut sink = Sink::new();
         let file = PolicyFile::read(&source, &mut sink);
         let told = |d: rock_diagnostic::Diagnostic| {
             let line = d
                 .labels
                 .first()
-                .and_then(|label| label.place.line_column())
+                .and_then(|label| label.location.line_column())
                 .map_or(0, |(line, _)| line);
             format!("{line}: {} {}", d.code.id, d.message)
         };
@@ -477,7 +477,7 @@ mod tests {
         for text in ["", "[", "{}", "null", "[[]]", "\t[]"] {
             let mut sink = Sink::new();
             assert_eq!(
-                PolicyFile::read(&Source::new("p.json", text), &mut sink),
+                PolicyFile::read(&SourceText::new("p.json", text), &mut sink),
                 None,
                 "{text:?}"
             );

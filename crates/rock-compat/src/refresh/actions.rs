@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::codes::facts as codes;
 use crate::rows::{ActionRow, Origin, Status};
-use rock_diagnostic::{Diagnostic, Place, Sink, Source};
+use rock_diagnostic::{Diagnostic, Location, Sink, SourceText};
 
 /// The action of this project. A release cannot hold its own commit, so the shipped table has no
 /// row of it until a later one.
@@ -266,7 +266,7 @@ impl Remark {
             return None;
         };
         let warning = Diagnostic::new(&codes::MOVED_TAG, self.to_string())
-            .at(Place::Remote(format!("{} {version}", self.action)), "")
+            .at(Location::Url(format!("{} {version}", self.action)), "")
             .note("the row is kept, and nothing newer of this repository is proposed")
             .help("take no commit of it before you know why: look at its releases and security advisories");
         Some(warning)
@@ -353,7 +353,7 @@ fn commit(tag: &Tag) -> Option<String> {
 
 /// What `runs.using` of an `action.yml` says, where it is a word.
 fn runtime(action: &str) -> Option<String> {
-    let root = rock_yaml::parse(&Source::new("action.yml", action), &mut Sink::new())?;
+    let root = rock_yaml::parse(&SourceText::new("action.yml", action), &mut Sink::new())?;
     let using = root.get("runs")?.get("using")?.text()?;
     let is_word =
         using.len() <= LONGEST_RUNTIME && using.bytes().all(|byte| byte.is_ascii_alphanumeric());

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::redact::redact_urls;
 use super::text::{visible, visible_lines};
-use crate::{Diagnostic, Place, Severity, Source};
+use crate::{Diagnostic, Location, Severity, SourceText};
 
 /// Severities in order, and the command of each.
 const KINDS: [(Severity, &str); 3] = [
@@ -23,12 +23,12 @@ const LONGEST: usize = 4000;
 
 /// What a step has of annotations so far.
 #[derive(Debug, Default)]
-pub struct Annotated {
+pub struct GithubAnnotations {
     counts: [usize; KINDS.len()],
     unlisted: Vec<Diagnostic>,
 }
 
-impl Annotated {
+impl GithubAnnotations {
     /// More diagnostics as workflow commands: errors first, each kind by place, as many as the step
     /// may still have. `known` gives the path that GitHub knows a file by, and nothing for what is
     /// no file.
@@ -67,7 +67,7 @@ impl Annotated {
     }
 
     /// Everything that was told and is in no list yet, once there is more of it than annotations.
-    pub fn to_list(&mut self) -> Vec<Diagnostic> {
+    pub fn take_unlisted(&mut self) -> Vec<Diagnostic> {
         let is_over = self.counts.iter().any(|count| *count > PER_KIND);
         if is_over {
             std::mem::take(&mut self.unlisted)
@@ -82,7 +82,7 @@ fn position(diagnostic: &Diagnostic) -> (bool, Option<(String, usize)>) {
     let place = diagnostic
         .labels
         .first()
-        .map(|label| label.place.sort_key());
+        .map(|label| label.location.sort_key());
     (place.is_none(), place)
 }
 
@@ -93,15 +93,15 @@ fn place_of(
     let Some(label) = diagnostic.labels.first() else {
         return Vec::new();
     };
-    let (Place::Text {
-        source: Source { path, .. },
+    let (Location::Text {
+        source: SourceText { path, .. },
         ..
     }
-    | Place::Hidden {
-        source: Source { path, .. },
+    | Location::SecretText {
+        source: SourceText { path, .. },
         ..
     }
-    | Place::File(path)) = &label.place
+    | Location::File(path)) = &label.location
     else {
         return Vec::new();
     };
@@ -109,10 +109,11 @@ fn place_of(
         return Vec::new();
     };
     let mut properties = vec![("file", file)];
-    if let Place::Text { source, span } | Place::Hidden { source, span } = &label.place {
-        let end = source.place(span.end..span.end).line_column();
+    if let Location::Text { source, span } | Location::SecretText { source, span } = &label.location
+    {
+        let end = source.location(span.end..span.end).line_column();
         if let (Some((line, column)), Some((end_line, end_column))) =
-            (label.place.line_column(), end)
+            (label.location.line_column(), end)
         {
             properties.push(("line", line.to_string()));
             properties.push(("endLine", end_line.to_string()));
@@ -131,7 +132,7 @@ fn message(diagnostic: &Diagnostic, with_place: bool) -> String {
     let mut text = diagnostic.message.clone();
     if let Some(label) = diagnostic.labels.first() {
         if with_place {
-            let _ = write!(text, "\n{}", label.place);
+            let _ = write!(text, "\n{}", label.location);
         }
         if !label.text.is_empty() {
             let _ = write!(text, "\n{}", label.text);
@@ -167,9 +168,9 @@ fn escape_property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Annotated;
+    use super::GithubAnnotations;
     use crate::test_codes as codes;
-    use crate::{Diagnostic, Place, Source};
+    use crate::{Diagnostic, Location, SourceText};
 
     /// Every file is known by the path that it was given by, but for one.
     fn known(path: &str) -> Option<String> {
@@ -177,14 +178,14 @@ mod tests {
     }
 
     fn github(diagnostics: &[Diagnostic]) -> String {
-        Annotated::default().commands(diagnostics, known)
+        GithubAnnotations::default().commands(diagnostics, known)
     }
 
     #[test]
     fn an_annotation_has_place_title_and_escaped_text() {
-        let source = Source::new("a,b:c.yaml", "x: 1\ny: 100%\n");
+        let source = SourceText::new("a,b:c.yaml", "x: 1\ny: 100%\n");
         let d = Diagnostic::new(&codes::DUPLICATE_KEY, "100% twice")
-            .at(source.place(5..6), "here")
+            .at(source.location(5..6), "here")
             .help("mend\nit");
         assert_eq!(
             github(&[d]),
@@ -196,7 +197,7 @@ mod tests {
     #[test]
     fn an_annotation_has_no_control_characters_and_no_passwords() {
         let d = Diagnostic::new(&codes::BAD_SYNTAX, "a\u{1b}[31mb\r\nc https://u:secret@h");
-        let told = github(&[d.at(Place::File("a\u{9b}b.yaml".into()), "\u{202e}x")]);
+        let told = github(&[d.at(Location::File("a\u{9b}b.yaml".into()), "\u{202e}x")]);
         assert_eq!(
             told,
             "::error file=a\\u{9b}b.yaml,title=M002 bad-syntax::a\\u{1b}[31mb\\r%0Ac https://u:***@h%0A\\u{202e}x\n"
@@ -206,22 +207,24 @@ mod tests {
     /// 1.7
     #[test]
     fn what_is_no_file_is_told_in_the_message_alone() {
-        let source = Source::new("gone.yaml", "x: 1\n");
-        let at =
-            |place: Place| github(&[Diagnostic::new(&codes::BAD_SYNTAX, "bad").at(place, "here")]);
+        let source = SourceText::new("gone.yaml", "x: 1\n");
+        let at = |place: Location| {
+            github(&[Diagnostic::new(&codes::BAD_SYNTAX, "bad").at(place, "here")])
+        };
         let told = |place: &str| format!("::error title=M002 bad-syntax::bad%0A{place}%0Ahere\n");
-        assert_eq!(at(source.place(3..4)), told("gone.yaml:1:4"));
-        assert_eq!(at(Place::File("gone.yaml".into())), told("gone.yaml"));
-        assert_eq!(at(Place::Argument("--x".into())), told("argument `--x`"));
+        assert_eq!(at(source.location(3..4)), told("gone.yaml:1:4"));
+        assert_eq!(at(Location::File("gone.yaml".into())), told("gone.yaml"));
+        assert_eq!(at(Location::Argument("--x".into())), told("argument `--x`"));
         assert_eq!(
-            at(Place::File("m.yaml".into())),
+            at(Location::File("m.yaml".into())),
             "::error file=m.yaml,title=M002 bad-syntax::bad%0Ahere\n"
         );
     }
 
     #[test]
     fn no_more_than_ten_of_a_kind_are_written_and_errors_come_first() {
-        let warning = Diagnostic::new(&codes::BYTE_ORDER_MARK, "w").at(Place::File("a".into()), "");
+        let warning =
+            Diagnostic::new(&codes::BYTE_ORDER_MARK, "w").at(Location::File("a".into()), "");
         let error = Diagnostic::new(&codes::BAD_SYNTAX, "e");
         let all: Vec<_> = std::iter::repeat_n(warning, 12)
             .chain(std::iter::repeat_n(error, 12))
@@ -241,9 +244,9 @@ mod tests {
     /// 1.7
     #[test]
     fn errors_come_first_and_each_kind_by_its_place_in_the_file() {
-        let source = Source::new("m.yaml", "a\nb\nc\n");
+        let source = SourceText::new("m.yaml", "a\nb\nc\n");
         let at =
-            |code, byte: usize| Diagnostic::new(code, "x").at(source.place(byte..byte + 1), "");
+            |code, byte: usize| Diagnostic::new(code, "x").at(source.location(byte..byte + 1), "");
         let (error, warning) = (&codes::BAD_SYNTAX, &codes::BYTE_ORDER_MARK);
         let text = github(&[
             at(warning, 2),
@@ -277,16 +280,19 @@ mod tests {
     #[test]
     fn several_reports_share_the_ten_and_what_is_over_is_listed_with_all_before_it() {
         let some = |count: usize| vec![Diagnostic::new(&codes::BAD_SYNTAX, "e"); count];
-        let mut step = Annotated::default();
+        let mut step = GithubAnnotations::default();
         assert_eq!(step.commands(&some(8), known).lines().count(), 8);
         assert!(
-            step.to_list().is_empty(),
+            step.take_unlisted().is_empty(),
             "ten are shown, so there is no list"
         );
         assert_eq!(step.commands(&some(5), known).lines().count(), 2);
-        assert_eq!(step.to_list().len(), 13);
+        assert_eq!(step.take_unlisted().len(), 13);
         assert_eq!(step.commands(&some(1), known), "");
-        assert_eq!((step.to_list().len(), step.to_list().len()), (1, 0));
+        assert_eq!(
+            (step.take_unlisted().len(), step.take_unlisted().len()),
+            (1, 0)
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use annotate_snippets::{
 
 use super::redact::redact_urls;
 use super::text::{visible, visible_lines, without_late_controls};
-use crate::{Diagnostic, Label, Place, Severity, Source, Span};
+use crate::{Diagnostic, DiagnosticLabel, Location, Severity, SourceText, Span};
 
 /// Bytes of a source line that are laid out whole; of a longer one only what is around the carets.
 const LONGEST_LINE: usize = 4000;
@@ -30,7 +30,7 @@ pub fn human(diagnostics: &[Diagnostic], color: bool) -> String {
         let has_snippet = diagnostic
             .labels
             .iter()
-            .any(|label| matches!(label.place, Place::Text { .. }));
+            .any(|label| matches!(label.location, Location::Text { .. }));
         let groups = groups(diagnostic);
         // Without a snippet there is no margin for the help to hang on.
         let together = if has_snippet { groups.len() } else { 1 };
@@ -54,24 +54,24 @@ pub fn human(diagnostics: &[Diagnostic], color: bool) -> String {
 /// with the true one. Its other places become notes.
 fn windowed(diagnostic: &Diagnostic) -> Option<(Diagnostic, (String, String))> {
     let first = diagnostic.labels.first()?;
-    let Place::Text { source, span } = &first.place else {
+    let Location::Text { source, span } = &first.location else {
         return None;
     };
     let (cut, span) = window(source, span)?;
     let mut short = diagnostic.clone();
-    let place = cut.place(span);
+    let place = cut.location(span);
     let positions = (
         visible(&place.to_string()),
-        visible(&first.place.to_string()),
+        visible(&first.location.to_string()),
     );
-    short.labels = vec![Label {
-        place,
+    short.labels = vec![DiagnosticLabel {
+        location: place,
         ..first.clone()
     }];
     short.notes.extend(
         diagnostic.labels[1..]
             .iter()
-            .map(|label| format!("{}: {}", label.place, label.text)),
+            .map(|label| format!("{}: {}", label.location, label.text)),
     );
     Some((short, positions))
 }
@@ -91,12 +91,12 @@ fn groups(diagnostic: &Diagnostic) -> Vec<Group<'static>> {
         elements.push(snippet(source, &labels).into());
     }
     for label in &diagnostic.labels {
-        if !matches!(label.place, Place::Text { .. }) {
+        if !matches!(label.location, Location::Text { .. }) {
             if label.primary {
-                elements.push(Origin::path(visible(&label.place.to_string())).into());
+                elements.push(Origin::path(visible(&label.location.to_string())).into());
                 notes.extend((!label.text.is_empty()).then(|| label.text.clone()));
             } else {
-                notes.push(format!("{}: {}", label.place, label.text));
+                notes.push(format!("{}: {}", label.location, label.text));
             }
         }
     }
@@ -124,10 +124,10 @@ fn groups(diagnostic: &Diagnostic) -> Vec<Group<'static>> {
 }
 
 /// The labels that point into texts, one entry a text, in the order of their first label.
-fn by_source(labels: &[Label]) -> Vec<(&Source, Vec<(&Label, Span)>)> {
-    let mut found: Vec<(&Source, Vec<(&Label, Span)>)> = Vec::new();
+fn by_source(labels: &[DiagnosticLabel]) -> Vec<(&SourceText, Vec<(&DiagnosticLabel, Span)>)> {
+    let mut found: Vec<(&SourceText, Vec<(&DiagnosticLabel, Span)>)> = Vec::new();
     for label in labels {
-        let Place::Text { source, span } = &label.place else {
+        let Location::Text { source, span } = &label.location else {
             continue;
         };
         match found.iter_mut().find(|(other, _)| *other == source) {
@@ -139,7 +139,10 @@ fn by_source(labels: &[Label]) -> Vec<(&Source, Vec<(&Label, Span)>)> {
 }
 
 /// The lines that the labels stand in. Spans over several lines are shown by their first.
-fn snippet(source: &Source, labels: &[(&Label, Span)]) -> Snippet<'static, Annotation<'static>> {
+fn snippet(
+    source: &SourceText,
+    labels: &[(&DiagnosticLabel, Span)],
+) -> Snippet<'static, Annotation<'static>> {
     let text = &*source.text;
     let spans: Vec<Span> = labels
         .iter()
@@ -179,7 +182,7 @@ fn line_start(text: &str, at: usize) -> usize {
 
 /// A source with the long line that a span stands in cut down to what is around the span, and the
 /// span in it. `None` where the line is short.
-fn window(source: &Source, span: &Span) -> Option<(Source, Span)> {
+fn window(source: &SourceText, span: &Span) -> Option<(SourceText, Span)> {
     let text = &*source.text;
     let span = first_line(text, span);
     let line_from = line_start(text, span.start);
@@ -192,7 +195,7 @@ fn window(source: &Source, span: &Span) -> Option<(Source, Span)> {
     let from = text.ceil_char_boundary(span.start.saturating_sub(WIDTH).max(line_from));
     let to = text.floor_char_boundary((span.end.min(span.start + WIDTH) + WIDTH).min(line_to));
     let lines_before = "\n".repeat(text[..line_from].matches('\n').count());
-    let cut = Source::new(
+    let cut = SourceText::new(
         source.path.clone(),
         format!("{lines_before}{}", &text[from..to]),
     );
@@ -216,10 +219,10 @@ mod tests {
 
     use super::human;
     use crate::test_codes as codes;
-    use crate::{Diagnostic, Place, Source};
+    use crate::{Diagnostic, Location, SourceText};
 
-    fn source() -> Source {
-        Source::new(
+    fn source() -> SourceText {
+        SourceText::new(
             "matrices/flash-attn.yaml",
             "version: 1\naxes:\n  rocm: [\"6.2\"]\n  torch: [2.5, 2.10]\n",
         )
@@ -231,8 +234,8 @@ mod tests {
             &codes::DUPLICATE_KEY,
             "torch 2.10 has no build for ROCm 6.2",
         )
-        .at(source().place(48..52), "first supported on ROCm 7.0")
-        .also(source().place(26..31), "wanted here")
+        .at(source().location(48..52), "first supported on ROCm 7.0")
+        .also(source().location(26..31), "wanted here")
         .note("from `compat/torch.yaml`, checked 2026-11-01")
         .help("remove `2.10`, or list it under rocm `7.0`");
         assert_snapshot!(human(&[d.clone(), d], false), @r#"
@@ -263,9 +266,12 @@ mod tests {
     #[test]
     fn places_without_text_and_other_files_are_shown() {
         let d = Diagnostic::new(&codes::DUPLICATE_KEY, "two files")
-            .at(source().place(0..7), "")
-            .also(Source::new("b.yaml", "x: 1\n").place(0..1), "and here")
-            .also(Place::Argument("--gpu".into()), "set here");
+            .at(source().location(0..7), "")
+            .also(
+                SourceText::new("b.yaml", "x: 1\n").location(0..1),
+                "and here",
+            )
+            .also(Location::Argument("--gpu".into()), "set here");
         assert_snapshot!(human(&[d], false), @r#"
         error[M001 duplicate-key]: two files
          --> matrices/flash-attn.yaml:1:1
@@ -281,7 +287,7 @@ mod tests {
           = note: argument `--gpu`: set here
         "#);
         let d = Diagnostic::new(&crate::codes::matrix::NOT_UTF8, "not text")
-            .at(Place::File("a.yaml".into()), "byte 3 cannot be read");
+            .at(Location::File("a.yaml".into()), "byte 3 cannot be read");
         assert_snapshot!(human(&[d], false), @r#"
         error[M004 not-utf8]: not text
         --> a.yaml
@@ -301,7 +307,7 @@ mod tests {
          = note: three
         help: mend it
         ");
-        assert_snapshot!(told(nowhere().also(Place::Argument("--gpu".into()), "set here")), @r"
+        assert_snapshot!(told(nowhere().also(Location::Argument("--gpu".into()), "set here")), @r"
         error[M002 bad-syntax]: x
          = note: argument `--gpu`: set here
          = note: one
@@ -310,7 +316,7 @@ mod tests {
         help: mend it
         ");
         let source = source();
-        assert_snapshot!(told(nowhere().at(Place::Hidden { source, span: 11..15 }, "")), @r"
+        assert_snapshot!(told(nowhere().at(Location::SecretText { source, span: 11..15 }, "")), @r"
         error[M002 bad-syntax]: x
         --> matrices/flash-attn.yaml:2:1
          = note: one
@@ -322,9 +328,9 @@ mod tests {
 
     #[test]
     fn control_characters_cannot_reach_the_terminal() {
-        let evil = Source::new("a\u{1b}[31m.yaml", "k: \"\u{1b}]0;x\u{7}\u{202e}y\"\n");
+        let evil = SourceText::new("a\u{1b}[31m.yaml", "k: \"\u{1b}]0;x\u{7}\u{202e}y\"\n");
         let d = Diagnostic::new(&codes::BAD_SYNTAX, "bad\u{1b}[2J text\nsecond")
-            .at(evil.place(3..10), "here\u{7f}")
+            .at(evil.location(3..10), "here\u{7f}")
             .help("a\u{8}");
         let shown = human(&[d], false);
         assert!(
@@ -352,7 +358,7 @@ mod tests {
         let at = text.find("NEEDLE").unwrap();
         let shown = human(
             &[Diagnostic::new(&codes::BAD_SYNTAX, "long").at(
-                Source::new("m.yaml", text.as_str()).place(at..at + 6),
+                SourceText::new("m.yaml", text.as_str()).location(at..at + 6),
                 "this",
             )],
             false,
@@ -372,13 +378,14 @@ mod tests {
     fn spans_outside_the_text_or_over_lines_do_no_harm() {
         for span in [0..1000, 900..1000, 10..12, 5..40, 63..63] {
             let shown = human(
-                &[Diagnostic::new(&codes::BAD_SYNTAX, "x").at(source().place(span), "")],
+                &[Diagnostic::new(&codes::BAD_SYNTAX, "x").at(source().location(span), "")],
                 false,
             );
             assert!(shown.contains("matrices/flash-attn.yaml"), "{shown}");
         }
         let empty = human(
-            &[Diagnostic::new(&codes::BAD_SYNTAX, "x").at(Source::new("e", "").place(0..0), "")],
+            &[Diagnostic::new(&codes::BAD_SYNTAX, "x")
+                .at(SourceText::new("e", "").location(0..0), "")],
             false,
         );
         assert!(empty.contains("--> e"), "{empty}");
@@ -386,7 +393,7 @@ mod tests {
 
     #[test]
     fn colour_is_there_only_when_asked_for() {
-        let d = [Diagnostic::new(&codes::BAD_SYNTAX, "x").at(source().place(0..7), "y")];
+        let d = [Diagnostic::new(&codes::BAD_SYNTAX, "x").at(source().location(0..7), "y")];
         assert!(human(&d, true).contains('\u{1b}'));
         assert!(!human(&d, false).contains('\u{1b}'));
     }

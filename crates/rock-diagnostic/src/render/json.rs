@@ -4,25 +4,25 @@ use serde::Serialize;
 
 use super::redact::redact_urls;
 use super::text::printable;
-use crate::{Diagnostic, Label, Place};
+use crate::{Diagnostic, DiagnosticLabel, Location};
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct JsonDiagnostic<'a> {
     code: Option<&'a str>,
     name: Option<&'a str>,
     severity: String,
     message: &'a str,
     #[serde(flatten)]
-    place: Spot,
-    labels: Vec<LabelRow<'a>>,
+    location: JsonLocation,
+    labels: Vec<JsonLabel<'a>>,
     notes: &'a [String],
     help: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-struct LabelRow<'a> {
+struct JsonLabel<'a> {
     #[serde(flatten)]
-    place: Spot,
+    location: JsonLocation,
     text: &'a str,
     primary: bool,
 }
@@ -30,7 +30,7 @@ struct LabelRow<'a> {
 /// A place; all null where a diagnostic has none. Lines and columns count from 1, columns in
 /// characters; `end_column` is the first column after the range. Bytes count from 0.
 #[derive(Serialize, Default)]
-struct Spot {
+struct JsonLocation {
     file: Option<String>,
     line: Option<usize>,
     column: Option<usize>,
@@ -44,17 +44,21 @@ struct Spot {
 pub fn json(diagnostics: &[Diagnostic]) -> String {
     let mut out = String::new();
     for diagnostic in diagnostics {
-        let row = Row {
+        let row = JsonDiagnostic {
             code: Some(diagnostic.code.id),
             name: Some(diagnostic.code.name),
             severity: diagnostic.severity.to_string(),
             message: &diagnostic.message,
-            place: diagnostic.labels.first().map(spot).unwrap_or_default(),
+            location: diagnostic
+                .labels
+                .first()
+                .map(json_location)
+                .unwrap_or_default(),
             labels: diagnostic
                 .labels
                 .iter()
-                .map(|label| LabelRow {
-                    place: spot(label),
+                .map(|label| JsonLabel {
+                    location: json_location(label),
                     text: &label.text,
                     primary: label.primary,
                 })
@@ -69,13 +73,13 @@ pub fn json(diagnostics: &[Diagnostic]) -> String {
 
 /// Renders what is said beside diagnostics as an object of their shape: without a code, and with
 /// severity `info`.
-pub fn json_talk(message: &str) -> String {
-    line(&Row {
+pub fn json_info(message: &str) -> String {
+    line(&JsonDiagnostic {
         code: None,
         name: None,
         severity: "info".to_owned(),
         message,
-        place: Spot::default(),
+        location: JsonLocation::default(),
         labels: Vec::new(),
         notes: &[],
         help: None,
@@ -83,16 +87,16 @@ pub fn json_talk(message: &str) -> String {
 }
 
 /// A row holds texts and numbers only, which always serialise.
-fn line(row: &Row<'_>) -> String {
+fn line(row: &JsonDiagnostic<'_>) -> String {
     serde_json::to_string(row).unwrap_or_default() + "\n"
 }
 
-fn spot(label: &Label) -> Spot {
-    match &label.place {
-        Place::Text { source, span } | Place::Hidden { source, span } => {
-            let start = label.place.line_column();
-            let end = source.place(span.end..span.end).line_column();
-            Spot {
+fn json_location(label: &DiagnosticLabel) -> JsonLocation {
+    match &label.location {
+        Location::Text { source, span } | Location::SecretText { source, span } => {
+            let start = label.location.line_column();
+            let end = source.location(span.end..span.end).line_column();
+            JsonLocation {
                 file: Some(source.path.to_string()),
                 line: start.map(|(line, _)| line),
                 column: start.map(|(_, column)| column),
@@ -102,13 +106,13 @@ fn spot(label: &Label) -> Spot {
                 byte_end: Some(span.end),
             }
         }
-        Place::File(path) => Spot {
+        Location::File(path) => JsonLocation {
             file: Some(path.to_string()),
-            ..Spot::default()
+            ..JsonLocation::default()
         },
-        other => Spot {
+        other => JsonLocation {
             file: Some(other.to_string()),
-            ..Spot::default()
+            ..JsonLocation::default()
         },
     }
 }
@@ -117,13 +121,13 @@ fn spot(label: &Label) -> Spot {
 mod tests {
     use super::json;
     use crate::test_codes as codes;
-    use crate::{Diagnostic, Source};
+    use crate::{Diagnostic, SourceText};
 
     #[test]
     fn each_line_is_one_object_with_places_in_characters() {
-        let source = Source::new("m.yaml", "a: 1\nä: [x]\n");
+        let source = SourceText::new("m.yaml", "a: 1\nä: [x]\n");
         let d = Diagnostic::new(&codes::DUPLICATE_KEY, "twice")
-            .at(source.place(9..12), "here")
+            .at(source.location(9..12), "here")
             .help("mend it");
         let text = json(&[d.clone(), d]);
         let rows: Vec<serde_json::Value> = text

@@ -6,8 +6,8 @@ mod json;
 mod redact;
 mod text;
 
-pub use github::{Annotated, escape as escape_command};
+pub use github::{GithubAnnotations, escape as escape_command};
 pub use human::human;
-pub use json::{json, json_talk};
+pub use json::{json, json_info};
 pub use redact::redact_urls;
 pub use text::{is_invisible, printable, visible, visible_lines, without_controls};

@@ -16,7 +16,7 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use crate::codes::facts as codes;
 use rock_bytes::can_start_threads;
-use rock_diagnostic::{Diagnostic, Place};
+use rock_diagnostic::{Diagnostic, Location};
 
 pub use proxy::Proxies;
 
@@ -47,7 +47,7 @@ impl From<FetchError> for Diagnostic {
             "check the address and the network; saved pages work as well: give their folder"
         };
         Self::new(&codes::CANNOT_FETCH, message)
-            .at(Place::Remote(error.address), "")
+            .at(Location::Url(error.address), "")
             .help(help)
     }
 }

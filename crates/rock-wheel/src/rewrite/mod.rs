@@ -18,7 +18,7 @@ use crate::codes::wheel as codes;
 use planned_member::{PlannedMember, member_options, plan_members};
 use record_checker::{RecordChecker, WeakHashes};
 use rock_bytes::Target;
-use rock_diagnostic::{Diagnostic, Place, Severity};
+use rock_diagnostic::{Diagnostic, Location, Severity};
 
 /// Fewer bytes than this are verified in the calling thread, because starting the pool takes
 /// longer.
@@ -90,7 +90,7 @@ impl RewriteSummary {
                 "RECORD has no hash that may be used of {count} members, of which this is the first"
             ),
         };
-        let place = Place::Member {
+        let place = Location::Member {
             wheel: wheel.to_owned(),
             member: member.clone(),
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::codes::wheel as codes;
-use rock_diagnostic::{Code, Diagnostic, Place, Severity, Sink};
+use rock_diagnostic::{Code, Diagnostic, Location, Severity, Sink};
 
 /// Maximum number of findings per code; the others are counted.
 pub(in super::super) const MAX_FINDINGS: usize = 50;
@@ -30,7 +30,7 @@ impl FindingCollector {
         member: &str,
         message: String,
     ) -> Diagnostic {
-        let place = Place::Member {
+        let place = Location::Member {
             wheel: self.wheel.clone(),
             member: member.to_owned(),
         };
@@ -81,7 +81,7 @@ impl FindingCollector {
         for (count, code, severity) in counts.into_values() {
             if count > MAX_FINDINGS {
                 let message = format!("{} more findings of this kind", count - MAX_FINDINGS);
-                let place = Place::File(self.wheel.as_str().into());
+                let place = Location::File(self.wheel.as_str().into());
                 kept.push(
                     Diagnostic::new(code, message)
                         .severity(severity)

@@ -12,7 +12,7 @@ use super::super::{Wheel, WheelError, ZipArchive, ZipMember};
 use super::FindingCollector;
 use crate::codes::wheel as codes;
 use rock_bytes::start_threads;
-use rock_diagnostic::{Code, Diagnostic, Place};
+use rock_diagnostic::{Code, Diagnostic, Location};
 
 /// Checks the records of the archive, and for names that differ only in case.
 pub(super) fn check_container(archive: &ZipArchive<'_>, findings: &mut FindingCollector) {
@@ -73,7 +73,7 @@ pub(super) fn check_ratio(archive: &ZipArchive<'_>, findings: &mut FindingCollec
         );
         findings.push(
             Diagnostic::new(&codes::COMPRESSION_RATIO, message)
-                .at(Place::File(findings.wheel.as_str().into()), ""),
+                .at(Location::File(findings.wheel.as_str().into()), ""),
         );
     }
 }

@@ -3,44 +3,44 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::{Record, Shape, words_of};
+use super::{RecordShape, Shape, words_of};
 use crate::codes::matrix as codes;
-use crate::{Key, Node, Value};
+use crate::{MapKey, Node, NodeValue};
 use rock_diagnostic::{
-    Diagnostic, Sink, Source,
+    Diagnostic, Sink, SourceText,
     nearest::{nearest, with_nearest},
 };
 
 /// Checks a tree against a shape; every fault goes to the sink.
 ///
 /// A null value counts as an absent one, except in lists.
-pub fn check(node: &Node, shape: &Shape, source: &Source, sink: &mut Sink) {
-    Check { source, sink }.value(node, shape, Name::File);
+pub fn check(node: &Node, shape: &Shape, source: &SourceText, sink: &mut Sink) {
+    ShapeChecker { source, sink }.value(node, shape, ValueName::File);
 }
 
 /// Checks a mapping that stands inside a free one against a record; every fault goes to the sink.
-pub fn check_record(node: &Node, record: &Record, source: &Source, sink: &mut Sink) {
+pub fn check_record(node: &Node, record: &RecordShape, source: &SourceText, sink: &mut Sink) {
     let Some(entries) = node.entries() else {
         return;
     };
-    Check { source, sink }.record(node, entries, record, Name::Record(record));
+    ShapeChecker { source, sink }.record(node, entries, record, ValueName::Record(record));
 }
 
-struct Check<'a> {
-    source: &'a Source,
+struct ShapeChecker<'a> {
+    source: &'a SourceText,
     sink: &'a mut Sink,
 }
 
 /// The name of a value in messages. Its text is only made for a fault.
 #[derive(Clone, Copy)]
-enum Name<'a> {
+enum ValueName<'a> {
     File,
-    Record(&'a Record),
+    Record(&'a RecordShape),
     Field(&'a str),
     Item(&'a Self),
 }
 
-impl fmt::Display for Name<'_> {
+impl fmt::Display for ValueName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File => f.write_str("the file"),
@@ -51,39 +51,39 @@ impl fmt::Display for Name<'_> {
     }
 }
 
-impl Check<'_> {
-    fn value(&mut self, node: &Node, shape: &Shape, name: Name<'_>) {
+impl ShapeChecker<'_> {
+    fn value(&mut self, node: &Node, shape: &Shape, name: ValueName<'_>) {
         match (shape, &node.value) {
-            (Shape::Anything, _)
-            | (Shape::Text, Value::Scalar(_))
-            | (Shape::Nothing, Value::Null) => {}
-            (Shape::Integer, Value::Scalar(scalar)) => {
+            (Shape::Any, _)
+            | (Shape::Text, NodeValue::Scalar(_))
+            | (Shape::Null, NodeValue::Null) => {}
+            (Shape::Integer, NodeValue::Scalar(scalar)) => {
                 let digits = scalar.plain && scalar.text.bytes().all(|b| b.is_ascii_digit());
                 if !digits || scalar.text.parse::<u64>().is_err() {
                     self.number(node, &scalar.text, name);
                 }
             }
-            (Shape::Boolean, Value::Scalar(scalar)) => {
+            (Shape::Boolean, NodeValue::Scalar(scalar)) => {
                 if node.boolean().is_none() {
                     self.word(node, &scalar.text, scalar.plain, &["true", "false"], name);
                 }
             }
-            (Shape::Word(words), Value::Scalar(scalar)) => {
+            (Shape::Word(words), NodeValue::Scalar(scalar)) => {
                 if !words.contains(&scalar.text.as_str()) {
                     self.word(node, &scalar.text, true, words, name);
                 }
             }
-            (Shape::List(of), Value::List(items)) => {
+            (Shape::List(of), NodeValue::List(items)) => {
                 for item in items {
-                    self.value(item, of, Name::Item(&name));
+                    self.value(item, of, ValueName::Item(&name));
                 }
             }
-            (Shape::Map(of), Value::Map(entries)) => {
+            (Shape::Map(of), NodeValue::Map(entries)) => {
                 for (key, value) in entries {
-                    self.value(value, of, Name::Field(&key.text));
+                    self.value(value, of, ValueName::Field(&key.text));
                 }
             }
-            (Shape::Record(record), Value::Map(entries)) => {
+            (Shape::Record(record), NodeValue::Map(entries)) => {
                 self.record(node, entries, record, name);
             }
             (Shape::AnyOf(shapes), _) => match shapes.iter().find(|shape| takes(shape, node)) {
@@ -94,7 +94,13 @@ impl Check<'_> {
         }
     }
 
-    fn record(&mut self, node: &Node, entries: &[(Key, Node)], record: &Record, name: Name<'_>) {
+    fn record(
+        &mut self,
+        node: &Node,
+        entries: &[(MapKey, Node)],
+        record: &RecordShape,
+        name: ValueName<'_>,
+    ) {
         // The known keys that are there, so that an unknown one is not compared with every other.
         let present: HashSet<&str> = entries
             .iter()
@@ -103,8 +109,8 @@ impl Check<'_> {
             .collect();
         for (key, value) in entries {
             match record.field(&key.text) {
-                Some(_) if value.value == Value::Null => {}
-                Some(field) => self.value(value, &field.shape, Name::Field(field.name)),
+                Some(_) if value.value == NodeValue::Null => {}
+                Some(field) => self.value(value, &field.shape, ValueName::Field(field.name)),
                 None => self.unknown_key(key, &present, record),
             }
         }
@@ -124,7 +130,7 @@ impl Check<'_> {
                 ),
             };
             let place = match name {
-                Name::File => format!("the {}", record.name),
+                ValueName::File => format!("the {}", record.name),
                 _ => name.to_string(),
             };
             self.sink.push(
@@ -132,7 +138,7 @@ impl Check<'_> {
                     &codes::MISSING_KEY,
                     format!("{place} has no `{}`", field.name),
                 )
-                .at(self.source.place(spot), why)
+                .at(self.source.location(spot), why)
                 .note(format!(
                     "`{}` ({}): {}",
                     field.name,
@@ -144,7 +150,7 @@ impl Check<'_> {
         }
     }
 
-    fn unknown_key(&mut self, key: &Key, present: &HashSet<&str>, record: &Record) {
+    fn unknown_key(&mut self, key: &MapKey, present: &HashSet<&str>, record: &RecordShape) {
         let near = nearest(&key.text, record.fields.iter().map(|field| field.name));
         let mut diagnostic = Diagnostic::new(
             &codes::UNKNOWN_KEY,
@@ -157,7 +163,7 @@ impl Check<'_> {
                 near,
             ),
         )
-        .at(self.source.place(key.span.clone()), "");
+        .at(self.source.location(key.span.clone()), "");
         diagnostic = match near {
             Some(near) if !present.contains(near) => {
                 diagnostic.help(format!("write `{near}`, or remove the key"))
@@ -173,16 +179,16 @@ impl Check<'_> {
         self.sink.push(diagnostic);
     }
 
-    fn kind(&mut self, node: &Node, shape: &Shape, name: Name<'_>) {
+    fn kind(&mut self, node: &Node, shape: &Shape, name: ValueName<'_>) {
         let found = match &node.value {
-            Value::Scalar(scalar) => format!("`{}`", cut(&scalar.text)),
+            NodeValue::Scalar(scalar) => format!("`{}`", cut(&scalar.text)),
             _ => node.kind().to_owned(),
         };
         let help = match (shape, &node.value) {
-            (Shape::List(_), Value::Scalar(scalar)) if scalar.text.contains(',') => {
+            (Shape::List(_), NodeValue::Scalar(scalar)) if scalar.text.contains(',') => {
                 format!("put the items in brackets: `[{}]`", cut(&scalar.text))
             }
-            (Shape::List(_), Value::Scalar(scalar)) => {
+            (Shape::List(_), NodeValue::Scalar(scalar)) => {
                 let quote = if scalar.plain { "" } else { "\"" };
                 let items = scalar
                     .text
@@ -195,10 +201,10 @@ impl Check<'_> {
             }
             (
                 Shape::Text | Shape::Word(_) | Shape::Integer | Shape::Boolean,
-                Value::List(items),
+                NodeValue::List(items),
             ) if items.len() == 1 => "remove the brackets: this takes one value".into(),
-            (Shape::List(_), Value::Map(_)) => "put `- ` before each entry".into(),
-            (_, Value::Null) => "write a value, or remove the line".into(),
+            (Shape::List(_), NodeValue::Map(_)) => "put `- ` before each entry".into(),
+            (_, NodeValue::Null) => "write a value, or remove the line".into(),
             (Shape::Map(_) | Shape::Record(_), _) => "write lines of `key: value`".into(),
             _ => format!("write {} here", shape.expected()),
         };
@@ -207,7 +213,7 @@ impl Check<'_> {
                 &codes::WRONG_KIND,
                 format!("{name} must be {}, not {found}", shape.expected()),
             )
-            .at(self.source.place(node.span.clone()), "")
+            .at(self.source.location(node.span.clone()), "")
             .help(help),
         );
     }
@@ -218,7 +224,7 @@ impl Check<'_> {
         text: &str,
         plain: bool,
         words: &'static [&'static str],
-        name: Name<'_>,
+        name: ValueName<'_>,
     ) {
         let near = nearest(text, words.iter().copied());
         let in_quotes = near == Some(text) && !plain;
@@ -228,7 +234,7 @@ impl Check<'_> {
             format!("{name} must be {}, not `{}`", either(words), cut(text))
         };
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_WORD, message)
-            .at(self.source.place(node.span.clone()), "");
+            .at(self.source.location(node.span.clone()), "");
         let help = match near {
             Some(near) => format!("write `{near}`"),
             None => match text {
@@ -240,7 +246,7 @@ impl Check<'_> {
         self.sink.push(diagnostic.help(help));
     }
 
-    fn number(&mut self, node: &Node, text: &str, name: Name<'_>) {
+    fn number(&mut self, node: &Node, text: &str, name: ValueName<'_>) {
         let (message, help) = match text.parse::<u64>() {
             Ok(number) => (
                 format!("{name} must be a whole number without quotes"),
@@ -253,7 +259,7 @@ impl Check<'_> {
         };
         self.sink.push(
             Diagnostic::new(&codes::BAD_NUMBER, message)
-                .at(self.source.place(node.span.clone()), "")
+                .at(self.source.location(node.span.clone()), "")
                 .help(help),
         );
     }
@@ -262,13 +268,13 @@ impl Check<'_> {
 /// Whether the kind of a value fits a shape, whatever it holds.
 fn takes(shape: &Shape, node: &Node) -> bool {
     match (shape, &node.value) {
-        (Shape::Boolean, Value::Scalar(_)) => node.boolean().is_some(),
+        (Shape::Boolean, NodeValue::Scalar(_)) => node.boolean().is_some(),
         (Shape::AnyOf(shapes), _) => shapes.iter().any(|shape| takes(shape, node)),
-        (Shape::Anything, _)
-        | (Shape::Text | Shape::Integer | Shape::Word(_), Value::Scalar(_))
-        | (Shape::List(_), Value::List(_))
-        | (Shape::Map(_) | Shape::Record(_), Value::Map(_))
-        | (Shape::Nothing, Value::Null) => true,
+        (Shape::Any, _)
+        | (Shape::Text | Shape::Integer | Shape::Word(_), NodeValue::Scalar(_))
+        | (Shape::List(_), NodeValue::List(_))
+        | (Shape::Map(_) | Shape::Record(_), NodeValue::Map(_))
+        | (Shape::Null, NodeValue::Null) => true,
         _ => false,
     }
 }
@@ -308,14 +314,14 @@ fn with_article(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Field, Record, Shape};
+    use super::super::{FieldShape, RecordShape, Shape};
     use super::check;
     use crate::parse;
-    use rock_diagnostic::{Sink, Source};
+    use rock_diagnostic::{Sink, SourceText};
 
-    const INNER: Record = Record {
+    const INNER: RecordShape = RecordShape {
         name: "`inner`",
-        fields: &[Field {
+        fields: &[FieldShape {
             name: "word",
             shape: Shape::Word(&["on", "off"]),
             required: true,
@@ -323,52 +329,52 @@ mod tests {
             doc: "On or off.",
         }],
     };
-    const SAMPLE: Shape = Shape::Record(&Record {
+    const SAMPLE: Shape = Shape::Record(&RecordShape {
         name: "sample file",
         fields: &[
-            Field {
+            FieldShape {
                 name: "name",
                 shape: Shape::Text,
                 required: true,
                 default: "",
                 doc: "What it is. More.",
             },
-            Field {
+            FieldShape {
                 name: "count",
                 shape: Shape::Integer,
                 required: false,
                 default: "1",
                 doc: "",
             },
-            Field {
+            FieldShape {
                 name: "flag",
                 shape: Shape::Boolean,
                 required: false,
                 default: "false",
                 doc: "",
             },
-            Field {
+            FieldShape {
                 name: "list",
                 shape: Shape::List(&Shape::Text),
                 required: false,
                 default: "[]",
                 doc: "",
             },
-            Field {
+            FieldShape {
                 name: "inner",
                 shape: Shape::Record(&INNER),
                 required: false,
                 default: "",
                 doc: "",
             },
-            Field {
+            FieldShape {
                 name: "either",
                 shape: Shape::AnyOf(&[Shape::Text, Shape::List(&Shape::Text)]),
                 required: false,
                 default: "",
                 doc: "",
             },
-            Field {
+            FieldShape {
                 name: "vars",
                 shape: Shape::Map(&Shape::Text),
                 required: false,
@@ -379,7 +385,7 @@ mod tests {
     });
 
     fn messages(text: &str) -> Vec<String> {
-        let source = Source::new("t", text);
+        let source = SourceText::new("t", text);
         let mut sink = Sink::new();
         let node = parse(&source, &mut sink).unwrap();
         check(&node, &SAMPLE, &source, &mut sink);
@@ -446,9 +452,9 @@ mod tests {
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the test bounds a time")]
     fn many_unknown_keys_near_a_known_one_are_found_in_time() {
-        const RECORD: Record = Record {
+        const RECORD: RecordShape = RecordShape {
             name: "sample",
-            fields: &[Field {
+            fields: &[FieldShape {
                 name: "a-rather-long-name-of-a-field",
                 shape: Shape::Text,
                 required: false,
@@ -460,7 +466,7 @@ mod tests {
         let keys: String = (0..60_000)
             .map(|number| format!("a-rather-long-name-of-a-field{number}: 1\n"))
             .collect();
-        let source = Source::new("t", keys);
+        let source = SourceText::new("t", keys);
         let mut sink = Sink::new();
         let node = parse(&source, &mut sink).unwrap();
         check(&node, &Shape::Record(&RECORD), &source, &mut sink);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Field, Record, Shape};
+use super::{FieldShape, RecordShape, Shape};
 
 /// The JSON Schema of a shape. Records become `$defs`; field docs become descriptions, defaults
 /// stand as values.
@@ -36,8 +36,8 @@ fn schema(shape: &Shape, defs: &mut Map<String, Value>) -> Value {
         Shape::AnyOf(shapes) => {
             json!({"anyOf": shapes.iter().map(|s| schema(s, defs)).collect::<Vec<_>>()})
         }
-        Shape::Nothing => json!({"type": "null"}),
-        Shape::Anything => json!({}),
+        Shape::Null => json!({"type": "null"}),
+        Shape::Any => json!({}),
     }
 }
 
@@ -57,7 +57,7 @@ fn spellings(words: &[&str]) -> Vec<Value> {
     out
 }
 
-fn reference(record: &Record, defs: &mut Map<String, Value>) -> Value {
+fn reference(record: &RecordShape, defs: &mut Map<String, Value>) -> Value {
     let name = record.name.replace('`', "").replace(' ', "-");
     if !defs.contains_key(&name) {
         // The name is taken first, so that a record may hold itself.
@@ -84,7 +84,7 @@ fn reference(record: &Record, defs: &mut Map<String, Value>) -> Value {
     json!({"$ref": format!("#/$defs/{name}")})
 }
 
-fn property(field: &Field, defs: &mut Map<String, Value>) -> Value {
+fn property(field: &FieldShape, defs: &mut Map<String, Value>) -> Value {
     let mut body = schema(&field.shape, defs);
     if !field.required {
         // An empty value stands for the default.

@@ -10,7 +10,7 @@ use crate::cli::{Exit, Shell};
 use crate::codes::facts as codes;
 use crate::compat::refresh::requirements::{self, Difference, TorchRelease};
 use crate::compat::{Compat, patch};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::{self, Proxies};
 use crate::names::Version;
 
@@ -131,7 +131,7 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<TorchReleas
             format!("no metadata of a release of torch was found at {root}"),
         );
         return Err(fault
-            .at(Place::Remote(root.to_owned()), "")
+            .at(Location::Url(root.to_owned()), "")
             .help("give the address of PyPI or of a server with its JSON API"));
     }
     Ok(releases)
@@ -158,7 +158,7 @@ fn json<T: serde::de::DeserializeOwned>(
             &codes::CANNOT_FETCH,
             format!("the answer is not that of PyPI's JSON API: {error}"),
         )
-        .at(Place::Remote(address.to_owned()), "")
+        .at(Location::Url(address.to_owned()), "")
         .help("give the address of PyPI or of a server with its JSON API");
         Unread {
             status: None,

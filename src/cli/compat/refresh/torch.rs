@@ -8,7 +8,7 @@ use crate::codes::facts as codes;
 use crate::compat::pages::{self, IndexPage};
 use crate::compat::refresh::{self, Difference};
 use crate::compat::{Compat, patch};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::{self, FetchError, Proxies};
 use crate::sys;
 
@@ -145,7 +145,7 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<IndexPage>,
                     linked.len()
                 );
                 let fault = Diagnostic::new(&codes::CANNOT_FETCH, text)
-                    .at(Place::Remote(root.to_owned()), "");
+                    .at(Location::Url(root.to_owned()), "");
                 return Err(failed(fault.help(
                     "give the root of an index that has rocm6.2/torch/ and the like",
                 )));
@@ -180,7 +180,7 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<IndexPage>,
             &codes::CANNOT_FETCH,
             format!("no page of torch was found under {root}"),
         )
-        .at(Place::Remote(root.to_owned()), "")
+        .at(Location::Url(root.to_owned()), "")
         .help("give the root of an index that has rocm6.2/torch/ and the like");
         return Err(failed(fault));
     }

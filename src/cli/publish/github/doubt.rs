@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::cli::publish::Gathered;
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::github::{End, GithubError};
 use crate::sys;
 
@@ -32,7 +32,7 @@ pub(super) fn wrongly_known(files: &[Gathered], end: &End) -> BTreeMap<String, D
             ),
         );
         let fault = fault
-            .at(Place::File(gathered.asset.shown.as_str().into()), "")
+            .at(Location::File(gathered.asset.shown.as_str().into()), "")
             .note(format!("it tells {told}"))
             .note(format!("the file has {found}"))
             .help("where the file is right, publish it with `--read-all`; else bring the file that was meant");

@@ -11,7 +11,7 @@ use crate::cli::publish::{
 use crate::cli::{known, publish};
 use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::publish::remote::LONGEST_NAME_BYTES;
 use crate::publish::{GitTag, as_github_release};
 use crate::sys;
@@ -109,7 +109,7 @@ fn is_taken(path: &Path, largest_bytes: u64, sink: &mut Sink) -> bool {
     };
     sink.push(
         Diagnostic::new(&codes::FILE_NOT_TAKEN, format!("`{name}` {reason}"))
-            .at(Place::File(path.display().to_string().into()), "")
+            .at(Location::File(path.display().to_string().into()), "")
             .help(help),
     );
     false

@@ -7,7 +7,7 @@ use crate::cli::publish::connect::Opened;
 use crate::cli::publish::{Args, Exit, Gathered, load};
 use crate::cli::published::no_listing;
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
+use crate::diagnostic::{Diagnostic, Location, Severity, Sink};
 use crate::github::{GithubError, of_goal};
 use crate::publish::remote::{Goal, is_own_draft, standing};
 use crate::publish::{
@@ -128,7 +128,7 @@ fn unread(
                     format!("the `{MANIFEST}` of the release would be replaced, and it cannot be read: {error}"),
                 )
                 .severity(severity)
-                .at(Place::Remote(MANIFEST.to_owned()), "")
+                .at(Location::Url(MANIFEST.to_owned()), "")
                 .help(help),
             );
             None

@@ -8,7 +8,7 @@ use crate::cli::sdk::targets::unknown_families;
 use crate::codes::sdk as codes;
 use crate::compat::Compat;
 use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::names::Version;
 use crate::sdk::python::Gpus;
 use crate::sdk::{self, Mode, PackageKind};
@@ -35,7 +35,7 @@ pub(super) fn platform_tag(said: Option<&str>, platform: Platform) -> Result<Str
         &codes::BAD_SDK_VERSION,
         format!("`{}` is no platform tag", tag.escape_debug()),
     )
-    .at(Place::Argument(TAG.to_owned()), "")
+    .at(Location::Argument(TAG.to_owned()), "")
     .help("set it to one such as `manylinux_2_28_x86_64`, or take it out of the environment"))
 }
 
@@ -66,7 +66,7 @@ impl Args {
             .help("give it with `--version`"));
         };
         let fault = |message: String, help: String| {
-            let place = Place::Argument(format!("--version {text}"));
+            let place = Location::Argument(format!("--version {text}"));
             Diagnostic::new(&codes::BAD_SDK_VERSION, message)
                 .at(place, "")
                 .help(help)

@@ -12,7 +12,7 @@ use super::{Args, Shell};
 use crate::codes::{sdk as codes, wheel::BAD_PATTERN};
 use crate::compat::{Compat, TableGroup};
 use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::Proxies;
 use crate::names::Component;
 use crate::sdk;
@@ -93,7 +93,7 @@ impl Args {
                 Regex::new(word)
                     .map_err(|error| {
                         let reason = error.to_string().lines().last().unwrap_or_default().to_owned();
-                        let place = Place::Argument(format!("{option}{word}"));
+                        let place = Location::Argument(format!("{option}{word}"));
                         faults.push(
                             Diagnostic::new(&BAD_PATTERN, format!("`{word}` is no regular expression: {reason}"))
                                 .at(place, "")
@@ -177,7 +177,7 @@ impl Args {
                     ),
                 )
                 .at(
-                    Place::Argument(format!("--release-type {}", run.release_type)),
+                    Location::Argument(format!("--release-type {}", run.release_type)),
                     "",
                 )
                 .help(format!("kinds are {}", known.join(", "))))
@@ -218,7 +218,7 @@ impl Args {
         let places: Vec<String> = asked.iter().map(|store| format!("`{store}`")).collect();
         Err(one(
             Diagnostic::new(&codes::NO_ARTIFACT, format!("there is nothing of run {} in {}", run.id, places.join(" or ")))
-                .at(Place::Argument(format!("--run-id {}", run.id)), "")
+                .at(Location::Argument(format!("--run-id {}", run.id)), "")
                 .help("look at the run's number, its repository (`--run-github-repo`) and the kind of release (`--release-type`); artifacts of runs are kept for some weeks only"),
         ))
     }
@@ -235,7 +235,7 @@ fn said<T>(
             &codes::NO_ARTIFACT,
             format!("the value of `{name}` cannot be taken: {why}"),
         )
-        .at(Place::Argument(name.to_owned()), "")
+        .at(Location::Argument(name.to_owned()), "")
         .help("set it to another value, or take it out of the environment")
     };
     shell

@@ -21,7 +21,7 @@ use crate::cli::wheel::report;
 use crate::codes::sdk as codes;
 use crate::compat::Compat;
 use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::Proxies;
 use crate::names::Component;
 use crate::sdk::bucket::{Choice, Published};
@@ -278,6 +278,6 @@ impl Args {
 }
 
 /// A path for people.
-fn place(path: &Path) -> Place {
-    Place::File(path.display().to_string().into())
+fn place(path: &Path) -> Location {
+    Location::File(path.display().to_string().into())
 }

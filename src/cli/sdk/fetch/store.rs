@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::place;
 use super::tries::{Fault, tried};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::{self, Body, FetchError, Proxies};
 use crate::names::percent_encode;
 use crate::sdk::bucket::{self, File, Page};
@@ -125,18 +125,18 @@ impl Store {
     }
 
     /// The place of the run.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> Location {
         match self {
             Self::Folder(folder) => place(folder),
-            Self::Bucket { .. } => Place::Remote(self.to_string()),
+            Self::Bucket { .. } => Location::Url(self.to_string()),
         }
     }
 
     /// The place of a file of the run.
-    pub(super) fn place_of(&self, file: &str) -> Place {
+    pub(super) fn place_of(&self, file: &str) -> Location {
         match self {
             Self::Folder(folder) => place(&folder.join(file)),
-            Self::Bucket { .. } => Place::Remote(self.address_of(file)),
+            Self::Bucket { .. } => Location::Url(self.address_of(file)),
         }
     }
 

@@ -19,7 +19,7 @@ use self::packed::Packed;
 use crate::archive::Compression;
 use crate::bytes::{Part, ReadAt, start_threads};
 use crate::codes::sdk as codes;
-use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::names::{ArtifactName, ArtifactNameError, without_dots};
 use crate::sdk::limits::{ListingBudget, MAX_LISTING_BYTES, beyond_limit};
 use crate::sdk::{Artifact, EntryKind, Origin};
@@ -75,8 +75,8 @@ impl Read {
     }
 
     /// The place of a file of an artifact, for people.
-    pub(super) fn place(&self, origin: Origin) -> Place {
-        Place::File(self.path(origin).display().to_string().into())
+    pub(super) fn place(&self, origin: Origin) -> Location {
+        Location::File(self.path(origin).display().to_string().into())
     }
 
     /// The file at a path of an artifact.
@@ -205,7 +205,7 @@ pub(super) fn read(folder: &Path, room: &Room) -> Result<Read, Vec<Diagnostic>> 
 /// and what is read faster before the other.
 fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), Diagnostic> {
     if !sys::exists(folder) {
-        let place = Place::File(folder.display().to_string().into());
+        let place = Location::File(folder.display().to_string().into());
         let told = Diagnostic::new(&codes::NO_ARTIFACT, "there is no such folder").at(place, "");
         return Err(told.help("give the folder that `rock-matrix sdk fetch` wrote artifacts to"));
     }
@@ -258,7 +258,7 @@ fn several_forms(found: &[Found], folder: &Path) -> Option<Diagnostic> {
         1 => format!("`{}` is there in several forms", first[0].name),
         more => format!("{more} artifacts are there in several forms"),
     };
-    let place = Place::File(folder.display().to_string().into());
+    let place = Location::File(folder.display().to_string().into());
     let mut told = Diagnostic::new(&codes::ARTIFACT_TWICE, message).at(place, "");
     let name = |one: &Found| {
         format!(
@@ -308,7 +308,7 @@ fn out_of_budget(artifact: &Path) -> Diagnostic {
 
 fn bad(path: &Path, message: String) -> Diagnostic {
     Diagnostic::new(&codes::BAD_ARTIFACT, message)
-        .at(Place::File(path.display().to_string().into()), "")
+        .at(Location::File(path.display().to_string().into()), "")
         .help("fetch the artifact anew, or take it out of the folder")
 }
 

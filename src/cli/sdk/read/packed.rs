@@ -11,7 +11,7 @@ use super::roots::{Sorter, roots};
 use super::{MANIFEST, Shared, bad, damaged, out_of_budget, safe_member};
 use crate::archive::{Compression, Folded, Folding, Unpacked, UnpackedKind, each_member};
 use crate::bytes::{Part, ReadAt as _, Section, text_within};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::elf::is_elf;
 use crate::names::{ArtifactName, Digest, folders_above};
 use crate::sdk::bucket::{path_of_sum, sum_in};
@@ -117,7 +117,7 @@ fn check_sum(path: &Path, is: Digest, said: Digest, beside: &Path) -> Result<(),
         "the archive is not the one that was published: its SHA-256 is {}",
         is.to_hex()
     );
-    let place = Place::File(beside.display().to_string().into());
+    let place = Location::File(beside.display().to_string().into());
     Err(bad(path, message).at(place, format!("this says `{}`", said.to_hex())))
 }
 

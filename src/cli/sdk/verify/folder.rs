@@ -8,7 +8,7 @@ use crate::bytes::{ReadAt as _, Section};
 use crate::cli::wheel::{self, Watchers, WheelFile, proved_with};
 use crate::codes::{rocm, sdk as codes};
 use crate::compat::{Compat, TableGroup};
-use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::diagnostic::{Code, Diagnostic, Location};
 use crate::sdk::verify::{ON_PURPOSE, Opened};
 use crate::sys::{self, EntryKind, FileError, PositionalFile};
 
@@ -62,7 +62,7 @@ pub(super) fn read(
             "there is no such folder"
         };
         return Err(Diagnostic::new(&codes::NO_SDK_PACKAGES, message)
-            .at(Place::File(folder.display().to_string().into()), "")
+            .at(Location::File(folder.display().to_string().into()), "")
             .help("give the folder `dist` that `rock-matrix sdk build` wrote"));
     }
     if paths.iter().all(|(shown, _)| shown.starts_with("dist/")) {
@@ -71,7 +71,7 @@ pub(super) fn read(
             &codes::NO_SDK_PACKAGES,
             "the packages are in its folder `dist`",
         )
-        .at(Place::File(folder.display().to_string().into()), "")
+        .at(Location::File(folder.display().to_string().into()), "")
         .help(format!("run `rock-matrix sdk verify {dist}`")));
     }
     let mut read = Read {
@@ -211,9 +211,9 @@ fn add_wheel(
 /// A finding about a wheel that lies in the folder of a family: its place is told by its path.
 fn placed(mut finding: Diagnostic, name: &str, shown: &str) -> Diagnostic {
     for label in &mut finding.labels {
-        match &mut label.place {
-            Place::Member { wheel, .. } if wheel == name => shown.clone_into(wheel),
-            Place::File(file) if file.as_ref() == name => *file = shown.into(),
+        match &mut label.location {
+            Location::Member { wheel, .. } if wheel == name => shown.clone_into(wheel),
+            Location::File(file) if file.as_ref() == name => *file = shown.into(),
             _ => {}
         }
     }

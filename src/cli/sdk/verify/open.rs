@@ -6,7 +6,7 @@ use super::payload::{is_payload, payload};
 use crate::audit::{FileFacts, FileKind, Library};
 use crate::codes::sdk as codes;
 use crate::compat::rows::Tables;
-use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::elf::{ElfClass, Endianness, machine};
 use crate::names::WheelName;
 use crate::sdk::limits::MAX_TEXT_BYTES;
@@ -114,7 +114,7 @@ pub(super) fn none_of_the_sdk(shown: &str) -> Diagnostic {
         "it is no package of the SDK, and not looked at as one",
     )
     .severity(Severity::Warning)
-    .at(Place::File(shown.to_owned().into()), "")
+    .at(Location::File(shown.to_owned().into()), "")
     .help("it may keep to another profile: see `rock-matrix wheel check --help`")
 }
 

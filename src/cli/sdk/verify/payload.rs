@@ -12,7 +12,7 @@ use crate::archive::{Compression, Unpacked, UnpackedKind, each_member, gunzip, i
 use crate::audit::Library;
 use crate::bytes::{ReadAt, start_threads};
 use crate::codes::rocm;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::elf::{self, Elf, is_elf};
 use crate::sdk::limits::{MAX_LIBRARY_BYTES, MAX_SOURCE_BYTES};
 use crate::sdk::verify::{Held, Payload, PayloadEntry, Selector};
@@ -39,7 +39,7 @@ pub(super) fn payload(
         member: member.name().to_owned(),
         ..Payload::default()
     };
-    let place = Place::Member {
+    let place = Location::Member {
         wheel: shown.to_owned(),
         member: member.name().to_owned(),
     };
@@ -90,7 +90,7 @@ fn linked(
     path: &str,
     size_bytes: u64,
     content: &mut dyn Read,
-    place: &Place,
+    place: &Location,
     found: &mut Vec<Diagnostic>,
 ) -> io::Result<Held> {
     let mut head = [0; 4];
@@ -183,7 +183,7 @@ mod tests {
     use std::io::{self, Read};
 
     use super::{MAX_LIBRARY_BYTES, MAX_SOURCE_BYTES, linked, selector};
-    use crate::diagnostic::Place;
+    use crate::diagnostic::Location;
 
     struct Failing;
 
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_library_past_its_limit_is_refused_before_it_is_read() {
-        let place = Place::Argument("x".to_owned());
+        let place = Location::Argument("x".to_owned());
         let read = |size_bytes: u64| {
             linked(
                 "lib/x.so",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::audit::{self, SplitCode};
 use crate::codes::rocm;
-use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::sdk::PackageKind;
 use crate::sdk::verify::Opened;
 
@@ -38,7 +38,7 @@ pub(super) fn findings(opened: &Opened, splits: &[SplitCode]) -> Vec<Diagnostic>
                 .collect();
             if !lacking.is_empty() {
                 let message = format!("its code for {} is in no package", lacking.join(", "));
-                let place = Place::Member {
+                let place = Location::Member {
                     wheel: split.wheel.clone(),
                     member: library.clone(),
                 };

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::folder::Package;
 use crate::audit::FindingView;
 use crate::cli::wheel::size;
-use crate::diagnostic::{Diagnostic, Place, Severity, counted};
+use crate::diagnostic::{Diagnostic, Location, Severity, counted};
 
 /// Whether a finding is about a package.
 fn is_about(finding: &Diagnostic, path: &str) -> bool {
-    finding.labels.iter().any(|label| match &label.place {
-        Place::Member { wheel, .. } => wheel == path,
-        Place::File(file) => file.as_ref() == path,
+    finding.labels.iter().any(|label| match &label.location {
+        Location::Member { wheel, .. } => wheel == path,
+        Location::File(file) => file.as_ref() == path,
         _ => false,
     })
 }

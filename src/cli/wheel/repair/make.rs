@@ -9,7 +9,7 @@ use crate::audit::{self, Graft, Made, Owners, Part, Plan, Report};
 use crate::bytes::{MakeScratch, Target, is_same};
 use crate::cli::wheel::bar::{Bar, Watchers};
 use crate::codes::elf as elf_codes;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::names::WheelName;
 use crate::sys::{FileError, PositionalFile};
 use crate::template;
@@ -271,7 +271,7 @@ impl Making<'_> {
     }
 
     fn uneditable(&self, path: &str, error: &dyn std::fmt::Display) -> Diagnostic {
-        let place = Place::Member {
+        let place = Location::Member {
             wheel: self.job.file.shown.clone(),
             member: path.to_owned(),
         };

@@ -20,7 +20,7 @@ use crate::cli::threads::on_threads;
 use crate::cli::{Exit, Format, Shell};
 use crate::codes::{elf as elf_codes, rocm as rocm_codes, wheel as codes};
 use crate::config::REPAIR_PRESETS;
-use crate::diagnostic::{Code, Diagnostic, Place, Severity};
+use crate::diagnostic::{Code, Diagnostic, Location, Severity};
 use crate::names::{LocalLabel, WheelName};
 use crate::sys::{self, Existing, PositionalFile, Saved};
 use crate::wheel::{self, DosTime, LabelCheck};
@@ -475,7 +475,7 @@ fn refused(out: &Path, is_in_place: bool) -> Diagnostic {
             .help("give another folder with `-w DIR`");
     }
     let message = format!("`{}` is there and has other content", out.display());
-    let place = Place::File(out.display().to_string().into());
+    let place = Location::File(out.display().to_string().into());
     let fault = Diagnostic::new(&codes::OUTPUT_EXISTS, message).at(place, "");
     fault.help("replace it with `--force`, or write elsewhere with `-w DIR`")
 }

@@ -14,7 +14,7 @@ use crate::audit::{
 use crate::bytes::{ReadAt, each_piece};
 use crate::codes::{rocm as rocm_codes, wheel as codes};
 use crate::compat::policy::Family;
-use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::names::{Arch, Digest, TagSet};
 use crate::sys;
 use crate::wheel::{
@@ -75,7 +75,7 @@ pub(super) fn planned(
     );
     Err(vec![
         Diagnostic::new(&codes::GRAFTS_FORBIDDEN, message)
-            .at(Place::File(file.shown.as_str().into()), "")
+            .at(Location::File(file.shown.as_str().into()), "")
             .help("leave them out with `--exclude` or `--exclude-preset`"),
     ])
 }
@@ -142,7 +142,7 @@ pub(super) fn without_libraries(
             "the wheel is for {system}, which is not judged, and cannot be named `{wanted}`"
         );
         let fault = Diagnostic::new(&rocm_codes::FOREIGN_SYSTEM, message);
-        let fault = fault.at(Place::File(file.shown.as_str().into()), "");
+        let fault = fault.at(Location::File(file.shown.as_str().into()), "");
         return Err(vec![
             fault.help("leave `--plat` out: the wheel is copied as it is"),
         ]);

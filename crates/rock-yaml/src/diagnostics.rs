@@ -1,111 +1,114 @@
 //! The diagnostics of YAML syntax.
 
-use super::Key;
-use super::limits::{
-    ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, LONGEST_KEY_BYTES, MOST_VALUES,
-};
+use super::MapKey;
+use super::limits::{MAX_ALIAS_BYTES, MAX_ALIAS_VALUES, MAX_DEPTH, MAX_KEY_BYTES, MAX_VALUES};
 use crate::codes::matrix as codes;
-use rock_diagnostic::{Diagnostic, Source, Span};
+use rock_diagnostic::{Diagnostic, SourceText, Span};
 
-pub(super) fn duplicate_key(source: &Source, key: &Key, first: Span) -> Diagnostic {
+pub(super) fn duplicate_key(source: &SourceText, key: &MapKey, first: Span) -> Diagnostic {
     Diagnostic::new(
         &codes::DUPLICATE_KEY,
         format!("the key `{}` stands twice in one mapping", key.text),
     )
-    .at(source.place(key.span.clone()), "again here")
-    .also(source.place(first), "first here")
+    .at(source.location(key.span.clone()), "again here")
+    .also(source.location(first), "first here")
     .help("remove one of the two, or join their values")
 }
 
-pub(super) fn merge_key(source: &Source, span: Span) -> Diagnostic {
+pub(super) fn merge_key(source: &SourceText, span: Span) -> Diagnostic {
     Diagnostic::new(&codes::MERGE_KEY, "merge keys `<<` are not read")
-        .at(source.place(span), "")
+        .at(source.location(span), "")
         .help("write the keys out, or name one value with `&name` and use it with `*name`")
 }
 
-pub(super) fn tag(source: &Source, span: Span, tag: &str) -> Diagnostic {
+pub(super) fn tag(source: &SourceText, span: Span, tag: &str) -> Diagnostic {
     Diagnostic::new(&codes::TAG, format!("the YAML tag `{tag}` is not read"))
-        .at(source.place(span), "")
+        .at(source.location(span), "")
         .help("remove the tag; quote a text that must stay text")
 }
 
-pub(super) fn unknown_anchor(source: &Source, span: Span) -> Diagnostic {
+pub(super) fn unknown_anchor(source: &SourceText, span: Span) -> Diagnostic {
     let name = source.text[span.clone()].trim_start_matches('*');
     let message = format!("the alias `*{name}` has no anchor `&{name}` before it");
     Diagnostic::new(&codes::UNKNOWN_ANCHOR, message)
-        .at(source.place(span), "")
+        .at(source.location(span), "")
         .help("define the anchor above, or quote a text that begins with `*`")
 }
 
-pub(super) fn self_alias(source: &Source, span: Span) -> Diagnostic {
+pub(super) fn self_alias(source: &SourceText, span: Span) -> Diagnostic {
     Diagnostic::new(
         &codes::UNKNOWN_ANCHOR,
         "an alias stands inside the value that it names",
     )
-    .at(source.place(span), "")
+    .at(source.location(span), "")
     .help("write the value out")
 }
 
-pub(super) fn alias_budget(source: &Source, span: Span) -> Diagnostic {
+pub(super) fn alias_budget(source: &SourceText, span: Span) -> Diagnostic {
     Diagnostic::new(
         &codes::ALIAS_BUDGET,
-        format!("aliases add more than {ALIAS_BUDGET} values to this file"),
+        format!("aliases add more than {MAX_ALIAS_VALUES} values to this file"),
     )
-    .at(source.place(span), "too many with this one")
+    .at(source.location(span), "too many with this one")
     .help("write the values out, or use fewer aliases of aliases")
 }
 
-pub(super) fn alias_bytes(source: &Source, span: Span) -> Diagnostic {
-    let most = ALIAS_BUDGET_BYTES >> 20;
+pub(super) fn alias_bytes(source: &SourceText, span: Span) -> Diagnostic {
+    let most = MAX_ALIAS_BYTES >> 20;
     Diagnostic::new(
         &codes::ALIAS_BUDGET,
         format!("anchors and aliases add more than {most} MiB to this file"),
     )
-    .at(source.place(span), "too much with this one")
+    .at(source.location(span), "too much with this one")
     .help("write the values out, or use fewer aliases of long values")
 }
 
-pub(super) fn too_many_values(source: &Source, span: Span) -> Diagnostic {
+pub(super) fn too_many_values(source: &SourceText, span: Span) -> Diagnostic {
     Diagnostic::new(
         &codes::TOO_MANY_VALUES,
-        format!("the file holds more than {MOST_VALUES} values"),
+        format!("the file holds more than {MAX_VALUES} values"),
     )
-    .at(source.place(span), "one too many")
+    .at(source.location(span), "one too many")
     .help("divide it into several files")
 }
 
-pub(super) fn too_long(source: &Source, span: Span, bytes: usize, longest: usize) -> Diagnostic {
+pub(super) fn too_long(
+    source: &SourceText,
+    span: Span,
+    bytes: usize,
+    longest: usize,
+) -> Diagnostic {
     let (what, help) = match longest {
-        LONGEST_KEY_BYTES => ("key", "shorten it"),
+        MAX_KEY_BYTES => ("key", "shorten it"),
         _ => ("text", "shorten it, or put it into a file of its own"),
     };
     Diagnostic::new(
         &codes::TOO_LONG,
         format!("a {what} of {bytes} bytes; at most {longest} are read"),
     )
-    .at(source.place(span), "")
+    .at(source.location(span), "")
     .help(help)
 }
 
-pub(super) fn too_deep(source: &Source, span: Span) -> Diagnostic {
+pub(super) fn too_deep(source: &SourceText, span: Span) -> Diagnostic {
     Diagnostic::new(
         &codes::TOO_DEEP,
-        format!("values are nested more than {DEPTH_LIMIT} deep"),
+        format!("values are nested more than {MAX_DEPTH} deep"),
     )
-    .at(source.place(span), "")
+    .at(source.location(span), "")
     .help("remove levels; a matrix file needs no more than six")
 }
 
-pub(super) fn second_document(source: &Source, span: Span) -> Diagnostic {
+pub(super) fn second_document(source: &SourceText, span: Span) -> Diagnostic {
     Diagnostic::new(
         &codes::SECOND_DOCUMENT,
         "a second YAML document begins here",
     )
-    .at(source.place(span), "")
+    .at(source.location(span), "")
     .help("put it into a file of its own; several matrix files make one plan")
 }
 
-pub(super) fn key_not_text(source: &Source, span: Span) -> Diagnostic {
+pub(super) fn key_not_text(source: &SourceText, span: Span) -> Diagnostic {
     let before = &source.text[..span.start];
     if before.ends_with('{') && source.text[span.start..].starts_with('{') {
         let end = span.end + usize::from(source.text[span.end..].starts_with('}'));
@@ -113,18 +116,18 @@ pub(super) fn key_not_text(source: &Source, span: Span) -> Diagnostic {
             &codes::KEY_NOT_TEXT,
             "a text that begins with `{{` must be quoted",
         )
-        .at(source.place(span.start - 1..end), "")
+        .at(source.location(span.start - 1..end), "")
         .help("put the whole text in quotes");
     }
     Diagnostic::new(
         &codes::KEY_NOT_TEXT,
         "a key must be text, not a list or a mapping",
     )
-    .at(source.place(span), "")
+    .at(source.location(span), "")
     .help("quote a key that begins with `[` or `{`")
 }
 
-pub(super) fn tab(source: &Source, span: Span) -> Diagnostic {
+pub(super) fn tab(source: &SourceText, span: Span) -> Diagnostic {
     // The parser points at the token before it.
     let span = match source.text.get(span.clone()) {
         Some(text) if text.contains('\t') => span,
@@ -136,11 +139,11 @@ pub(super) fn tab(source: &Source, span: Span) -> Diagnostic {
             }),
     };
     Diagnostic::new(&codes::TAB, "a tab where YAML takes spaces only")
-        .at(source.place(span), "")
+        .at(source.location(span), "")
         .help("indent with spaces")
 }
 
-pub(super) fn control_character(source: &Source, span: Span, character: char) -> Diagnostic {
+pub(super) fn control_character(source: &SourceText, span: Span, character: char) -> Diagnostic {
     let at = source.text[span.start..]
         .find(character)
         .map_or(span.start, |after| span.start + after);
@@ -152,6 +155,6 @@ pub(super) fn control_character(source: &Source, span: Span, character: char) ->
             u32::from(character)
         ),
     )
-    .at(source.place(span), "")
+    .at(source.location(span), "")
     .help("remove it")
 }

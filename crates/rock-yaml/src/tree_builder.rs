@@ -6,48 +6,47 @@
 use std::collections::HashMap;
 
 use super::limits::{
-    ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, LONGEST_KEY_BYTES, LONGEST_TEXT_BYTES,
-    MOST_VALUES,
+    MAX_ALIAS_BYTES, MAX_ALIAS_VALUES, MAX_DEPTH, MAX_KEY_BYTES, MAX_TEXT_BYTES, MAX_VALUES,
 };
-use super::{Key, Node, Scalar, Value, fault};
+use super::{MapKey, Node, NodeValue, Scalar, diagnostics};
 use crate::codes::matrix as codes;
-use rock_diagnostic::{Diagnostic, Sink, Source, Span};
+use rock_diagnostic::{Diagnostic, Sink, SourceText, Span};
 
 /// A list or mapping that is not closed yet.
-struct Frame {
+struct OpenCollection {
     start: usize,
     anchor: usize,
-    open: Open,
+    open: PartialCollection,
 }
 
-enum Open {
+enum PartialCollection {
     List(Vec<Node>),
     Map {
-        entries: Vec<(Key, Node)>,
-        places: HashMap<String, usize>,
-        pending: Pending,
+        entries: Vec<(MapKey, Node)>,
+        positions: HashMap<String, usize>,
+        pending: NextNode,
     },
 }
 
 /// What the next value of a mapping is.
-enum Pending {
+enum NextNode {
     /// A key.
     Key,
     /// The value of this key.
-    Value(Key),
+    Value(MapKey),
     /// The value of a key that was refused.
-    Refused,
+    Rejected,
 }
 
 /// A complete node that aliases may name.
-struct Anchored {
+struct AnchoredNode {
     node: Node,
-    measure: Measure,
+    measure: TreeSize,
 }
 
 /// The size of a tree.
 #[derive(Debug, Clone, Copy, Default)]
-struct Measure {
+struct TreeSize {
     /// How many values it holds.
     nodes: usize,
     /// How deep it nests.
@@ -57,11 +56,11 @@ struct Measure {
 }
 
 /// Collects events into a tree.
-pub(super) struct Builder<'a> {
-    source: &'a Source,
+pub(super) struct TreeBuilder<'a> {
+    source: &'a SourceText,
     sink: &'a mut Sink,
-    stack: Vec<Frame>,
-    anchors: HashMap<usize, Anchored>,
+    stack: Vec<OpenCollection>,
+    anchors: HashMap<usize, AnchoredNode>,
     alias_nodes: usize,
     /// Memory of the copies that anchors keep and aliases are.
     copied_bytes: usize,
@@ -72,8 +71,8 @@ pub(super) struct Builder<'a> {
     is_whole: bool,
 }
 
-impl<'a> Builder<'a> {
-    pub(super) fn new(source: &'a Source, sink: &'a mut Sink) -> Self {
+impl<'a> TreeBuilder<'a> {
+    pub(super) fn new(source: &'a SourceText, sink: &'a mut Sink) -> Self {
         Self {
             source,
             sink,
@@ -95,7 +94,7 @@ impl<'a> Builder<'a> {
     /// checks would miss.
     pub(super) fn finish(self) -> (Option<Node>, bool) {
         (
-            self.root.filter(|node| node.value != Value::Null),
+            self.root.filter(|node| node.value != NodeValue::Null),
             self.is_whole,
         )
     }
@@ -103,20 +102,24 @@ impl<'a> Builder<'a> {
     /// Each of the following returns `false` when parsing must stop.
     pub(super) fn scalar(&mut self, span: Span, text: &str, plain: bool, anchor: usize) -> bool {
         let longest = if self.wants_key() {
-            LONGEST_KEY_BYTES
+            MAX_KEY_BYTES
         } else {
-            LONGEST_TEXT_BYTES
+            MAX_TEXT_BYTES
         };
         if text.len() > longest {
-            self.sink
-                .push(fault::too_long(self.source, span, text.len(), longest));
+            self.sink.push(diagnostics::too_long(
+                self.source,
+                span,
+                text.len(),
+                longest,
+            ));
             return false;
         }
         let value =
             if plain && matches!(text, "" | "~" | "null" | "Null" | "NULL") && !self.wants_key() {
-                Value::Null
+                NodeValue::Null
             } else {
-                Value::Scalar(Scalar {
+                NodeValue::Scalar(Scalar {
                     text: text.to_owned(),
                     plain,
                 })
@@ -125,27 +128,27 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn open_list(&mut self, span: Span, anchor: usize) -> bool {
-        self.open(span, anchor, Open::List(Vec::new()))
+        self.open(span, anchor, PartialCollection::List(Vec::new()))
     }
 
     pub(super) fn open_map(&mut self, span: Span, anchor: usize) -> bool {
         self.open(
             span,
             anchor,
-            Open::Map {
+            PartialCollection::Map {
                 entries: Vec::new(),
-                places: HashMap::new(),
-                pending: Pending::Key,
+                positions: HashMap::new(),
+                pending: NextNode::Key,
             },
         )
     }
 
-    fn open(&mut self, span: Span, anchor: usize, open: Open) -> bool {
-        if self.stack.len() >= DEPTH_LIMIT {
-            self.sink.push(fault::too_deep(self.source, span));
+    fn open(&mut self, span: Span, anchor: usize, open: PartialCollection) -> bool {
+        if self.stack.len() >= MAX_DEPTH {
+            self.sink.push(diagnostics::too_deep(self.source, span));
             return false;
         }
-        self.stack.push(Frame {
+        self.stack.push(OpenCollection {
             start: span.start,
             anchor,
             open,
@@ -154,7 +157,7 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn close(&mut self, span: Span) -> bool {
-        let Some(Frame {
+        let Some(OpenCollection {
             start,
             anchor,
             open,
@@ -163,15 +166,15 @@ impl<'a> Builder<'a> {
             return true;
         };
         let (value, last) = match open {
-            Open::List(items) => {
+            PartialCollection::List(items) => {
                 let last = items.last().map(|node| node.span.end);
-                (Value::List(items), last)
+                (NodeValue::List(items), last)
             }
-            Open::Map { entries, .. } => {
+            PartialCollection::Map { entries, .. } => {
                 let last = entries
                     .last()
                     .map(|(key, node)| node.span.end.max(key.span.end));
-                (Value::Map(entries), last)
+                (NodeValue::Map(entries), last)
             }
         };
         // A block collection ends where the parser noticed, lines below: its last value is the
@@ -192,26 +195,26 @@ impl<'a> Builder<'a> {
 
     pub(super) fn alias(&mut self, span: Span, anchor: usize) -> bool {
         let Some(anchored) = self.anchors.get(&anchor) else {
-            self.sink.push(fault::self_alias(self.source, span));
+            self.sink.push(diagnostics::self_alias(self.source, span));
             return false;
         };
-        let Measure {
+        let TreeSize {
             nodes,
             depth,
             bytes,
         } = anchored.measure;
         self.alias_nodes += nodes;
-        if self.alias_nodes > ALIAS_BUDGET {
-            self.sink.push(fault::alias_budget(self.source, span));
+        if self.alias_nodes > MAX_ALIAS_VALUES {
+            self.sink.push(diagnostics::alias_budget(self.source, span));
             return false;
         }
         self.copied_bytes += bytes;
-        if self.copied_bytes > ALIAS_BUDGET_BYTES {
-            self.sink.push(fault::alias_bytes(self.source, span));
+        if self.copied_bytes > MAX_ALIAS_BYTES {
+            self.sink.push(diagnostics::alias_bytes(self.source, span));
             return false;
         }
-        if self.stack.len() + depth > DEPTH_LIMIT {
-            self.sink.push(fault::too_deep(self.source, span));
+        if self.stack.len() + depth > MAX_DEPTH {
+            self.sink.push(diagnostics::too_deep(self.source, span));
             return false;
         }
         let value = anchored.node.value.clone();
@@ -222,9 +225,9 @@ impl<'a> Builder<'a> {
     fn wants_key(&self) -> bool {
         matches!(
             self.stack.last(),
-            Some(Frame {
-                open: Open::Map {
-                    pending: Pending::Key,
+            Some(OpenCollection {
+                open: PartialCollection::Map {
+                    pending: NextNode::Key,
                     ..
                 },
                 ..
@@ -234,21 +237,22 @@ impl<'a> Builder<'a> {
 
     fn place(&mut self, node: Node, anchor: usize) -> bool {
         self.values += 1;
-        if self.values > MOST_VALUES {
+        if self.values > MAX_VALUES {
             self.sink
-                .push(fault::too_many_values(self.source, node.span));
+                .push(diagnostics::too_many_values(self.source, node.span));
             return false;
         }
         if anchor != 0 {
-            let measure = measure(&node);
+            let measure = tree_size(&node);
             self.copied_bytes += measure.bytes;
-            if self.copied_bytes > ALIAS_BUDGET_BYTES {
-                self.sink.push(fault::alias_bytes(self.source, node.span));
+            if self.copied_bytes > MAX_ALIAS_BYTES {
+                self.sink
+                    .push(diagnostics::alias_bytes(self.source, node.span));
                 return false;
             }
             self.anchors.insert(
                 anchor,
-                Anchored {
+                AnchoredNode {
                     node: node.clone(),
                     measure,
                 },
@@ -261,97 +265,100 @@ impl<'a> Builder<'a> {
     fn put(&mut self, node: Node) {
         match self.stack.last_mut().map(|frame| &mut frame.open) {
             None => self.root = Some(node),
-            Some(Open::List(items)) => items.push(node),
-            Some(Open::Map {
+            Some(PartialCollection::List(items)) => items.push(node),
+            Some(PartialCollection::Map {
                 entries,
-                places,
+                positions: places,
                 pending,
             }) => {
-                *pending = match std::mem::replace(pending, Pending::Key) {
-                    Pending::Key => match key(node, self.source) {
+                *pending = match std::mem::replace(pending, NextNode::Key) {
+                    NextNode::Key => match key(node, self.source) {
                         Err(diagnostic) => {
                             self.is_whole &= ![codes::KEY_NOT_TEXT.id, codes::TOO_LONG.id]
                                 .contains(&diagnostic.code.id);
                             self.sink.push(diagnostic);
-                            Pending::Refused
+                            NextNode::Rejected
                         }
                         Ok(key) => match places.get(&key.text) {
                             Some(&first) => {
                                 let first =
                                     entries.get(first).map_or(0..0, |(key, _)| key.span.clone());
-                                self.sink
-                                    .push(fault::duplicate_key(self.source, &key, first));
-                                Pending::Refused
+                                self.sink.push(diagnostics::duplicate_key(
+                                    self.source,
+                                    &key,
+                                    first,
+                                ));
+                                NextNode::Rejected
                             }
                             None => {
                                 places.insert(key.text.clone(), entries.len());
-                                Pending::Value(key)
+                                NextNode::Value(key)
                             }
                         },
                     },
-                    Pending::Value(key) => {
+                    NextNode::Value(key) => {
                         entries.push((key, node));
-                        Pending::Key
+                        NextNode::Key
                     }
-                    Pending::Refused => Pending::Key,
+                    NextNode::Rejected => NextNode::Key,
                 };
             }
         }
     }
 }
 
-fn key(node: Node, source: &Source) -> Result<Key, Diagnostic> {
+fn key(node: Node, source: &SourceText) -> Result<MapKey, Diagnostic> {
     match node.value {
-        Value::Scalar(Scalar { text, plain: true }) if text == "<<" => {
-            Err(fault::merge_key(source, node.span))
+        NodeValue::Scalar(Scalar { text, plain: true }) if text == "<<" => {
+            Err(diagnostics::merge_key(source, node.span))
         }
         // An alias of a long text.
-        Value::Scalar(Scalar { text, .. }) if text.len() > LONGEST_KEY_BYTES => Err(
-            fault::too_long(source, node.span, text.len(), LONGEST_KEY_BYTES),
+        NodeValue::Scalar(Scalar { text, .. }) if text.len() > MAX_KEY_BYTES => Err(
+            diagnostics::too_long(source, node.span, text.len(), MAX_KEY_BYTES),
         ),
-        Value::Scalar(Scalar { text, .. }) => Ok(Key {
+        NodeValue::Scalar(Scalar { text, .. }) => Ok(MapKey {
             span: node.span,
             text,
         }),
-        _ => Err(fault::key_not_text(source, node.span)),
+        _ => Err(diagnostics::key_not_text(source, node.span)),
     }
 }
 
 /// Returns the size of a tree. Trees here are at most `DEPTH_LIMIT` deep.
-fn measure(node: &Node) -> Measure {
-    let own = Measure {
+fn tree_size(node: &Node) -> TreeSize {
+    let own = TreeSize {
         nodes: 1,
         depth: 0,
         bytes: size_of::<Node>(),
     };
-    let add = |whole: Measure, one: Measure| Measure {
+    let add = |whole: TreeSize, one: TreeSize| TreeSize {
         nodes: whole.nodes + one.nodes,
         depth: whole.depth.max(one.depth + 1),
         bytes: whole.bytes + one.bytes,
     };
     match &node.value {
-        Value::Null => own,
-        Value::Scalar(scalar) => Measure {
+        NodeValue::Null => own,
+        NodeValue::Scalar(scalar) => TreeSize {
             bytes: own.bytes + scalar.text.len(),
             ..own
         },
-        Value::List(items) => items
+        NodeValue::List(items) => items
             .iter()
-            .map(measure)
-            .fold(Measure { depth: 1, ..own }, add),
-        Value::Map(entries) => {
+            .map(tree_size)
+            .fold(TreeSize { depth: 1, ..own }, add),
+        NodeValue::Map(entries) => {
             let keys: usize = entries
                 .iter()
-                .map(|(key, _)| size_of::<Key>() + key.text.len())
+                .map(|(key, _)| size_of::<MapKey>() + key.text.len())
                 .sum();
-            let own = Measure {
+            let own = TreeSize {
                 depth: 1,
                 bytes: own.bytes + keys,
                 ..own
             };
             entries
                 .iter()
-                .map(|(_, value)| measure(value))
+                .map(|(_, value)| tree_size(value))
                 .fold(own, add)
         }
     }

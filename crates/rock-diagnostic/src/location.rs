@@ -9,7 +9,7 @@ pub type Span = Range<usize>;
 
 /// A text that can be pointed into: a file as read, under the name the user knows it by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct SourceText {
     /// The name shown to the user, usually the path as given.
     pub path: Arc<str>,
     /// The whole text.
@@ -18,7 +18,7 @@ pub struct Source {
     arguments: Arc<[String]>,
 }
 
-impl Source {
+impl SourceText {
     /// Wraps a text under a name.
     pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
         Self {
@@ -39,17 +39,17 @@ impl Source {
 
     /// What stands for the place of a value of an argument, by its number: a range that no text
     /// has.
-    pub fn span_of_argument(&self, number: usize) -> Span {
+    pub fn argument_span(&self, number: usize) -> Span {
         let beyond = self.text.len() + 1 + number;
         beyond..beyond
     }
 
     /// The place of a byte range in this text, or of the argument that the range stands for.
-    pub fn place(&self, span: Span) -> Place {
+    pub fn location(&self, span: Span) -> Location {
         let number = span.start.checked_sub(self.text.len() + 1);
         match number.and_then(|number| self.arguments.get(number)) {
-            Some(argument) => Place::Argument(argument.clone()),
-            None => Place::Text {
+            Some(argument) => Location::Argument(argument.clone()),
+            None => Location::Text {
                 source: self.clone(),
                 span,
             },
@@ -59,18 +59,18 @@ impl Source {
 
 /// A spot: text with a range, or something that has none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// A byte range of a text.
     Text {
         /// The text pointed into.
-        source: Source,
+        source: SourceText,
         /// The byte range.
         span: Span,
     },
     /// A byte range whose text must not be repeated: it may be a secret.
-    Hidden {
+    SecretText {
         /// The text pointed into.
-        source: Source,
+        source: SourceText,
         /// The byte range.
         span: Span,
     },
@@ -86,13 +86,13 @@ pub enum Place {
         member: String,
     },
     /// Something remote, named by its address.
-    Remote(String),
+    Url(String),
 }
 
-impl Place {
+impl Location {
     /// The 1-based line and column (in characters) of the start, where there is a text.
     pub fn line_column(&self) -> Option<(usize, usize)> {
-        let (Self::Text { source, span } | Self::Hidden { source, span }) = self else {
+        let (Self::Text { source, span } | Self::SecretText { source, span }) = self else {
             return None;
         };
         let before = source.text.get(..span.start.min(source.text.len()))?;
@@ -104,7 +104,7 @@ impl Place {
     /// The key that sorts diagnostics: name, then offset.
     pub fn sort_key(&self) -> (String, usize) {
         match self {
-            Self::Text { source, span } | Self::Hidden { source, span } => {
+            Self::Text { source, span } | Self::SecretText { source, span } => {
                 (source.path.to_string(), span.start)
             }
             other => (other.to_string(), 0),
@@ -112,26 +112,27 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text { source, .. } | Self::Hidden { source, .. } => match self.line_column() {
+            Self::Text { source, .. } | Self::SecretText { source, .. } => match self.line_column()
+            {
                 Some((line, column)) => write!(f, "{}:{line}:{column}", source.path),
                 None => f.write_str(&source.path),
             },
             Self::File(path) => f.write_str(path),
             Self::Argument(argument) => write!(f, "argument `{argument}`"),
             Self::Member { wheel, member } => write!(f, "{wheel}: {member}"),
-            Self::Remote(address) => f.write_str(address),
+            Self::Url(address) => f.write_str(address),
         }
     }
 }
 
 /// A place with the reason for pointing at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Label {
+pub struct DiagnosticLabel {
     /// Where.
-    pub place: Place,
+    pub location: Location,
     /// Why this spot; may be empty.
     pub text: String,
     /// Whether it is the main spot.
