@@ -1,10 +1,7 @@
 //! The reference page and the JSON Schema of the matrix file, made of its tables.
 
-use std::fmt::Write;
-
 use super::fields::{MATRIX, MATRIX_FILE};
-use crate::diagnostic::markdown::cell;
-use crate::yaml::shape::{FieldShape, RecordShape, Shape, json_schema};
+use crate::yaml::shape::{json_schema, reference_tables};
 
 /// The JSON Schema of a matrix file (draft 2020-12).
 pub fn schema() -> serde_json::Value {
@@ -27,80 +24,8 @@ pub fn reference() -> String {
          An editor with a YAML language server checks as you write with this first line:\n\n\
          ```yaml\n# yaml-language-server: $schema=https://raw.githubusercontent.com/org/rock-action/main/docs/matrix.schema.json\n```\n\n",
     );
-    section(&MATRIX, "Fields", &mut out);
-    for field in MATRIX.fields {
-        nested(&field.shape, field.name, &mut out);
-    }
+    out.push_str(&reference_tables(&MATRIX, "Fields"));
     out
-}
-
-fn nested(shape: &Shape, path: &str, out: &mut String) {
-    match shape {
-        Shape::Record(record) => {
-            section(record, &format!("`{path}`"), out);
-            for field in record.fields {
-                nested(&field.shape, &format!("{path}.{}", field.name), out);
-            }
-        }
-        Shape::List(of) => nested(of, &format!("{path}[]"), out),
-        Shape::AnyOf(shapes) => shapes.iter().for_each(|shape| nested(shape, path, out)),
-        _ => {}
-    }
-}
-
-fn section(record: &RecordShape, title: &str, out: &mut String) {
-    let _ = write!(
-        out,
-        "## {title}\n\n| key | value | default | meaning |\n|---|---|---|---|\n"
-    );
-    for field in record.fields {
-        let _ = writeln!(
-            out,
-            "| `{}` | {} | {} | {} |",
-            field.name,
-            kind(&field.shape),
-            default(field),
-            cell(field.doc)
-        );
-    }
-    out.push('\n');
-}
-
-fn default(field: &FieldShape) -> String {
-    match (field.required, field.default) {
-        (true, _) => "required".into(),
-        (false, "") => "none".into(),
-        (false, text) => format!("`{text}`"),
-    }
-}
-
-fn kind(shape: &Shape) -> String {
-    match shape {
-        Shape::Text => "text".into(),
-        Shape::Integer => "whole number".into(),
-        Shape::Boolean => "`true`, `false`".into(),
-        Shape::Word(words) => words
-            .iter()
-            .map(|word| format!("`{word}`"))
-            .collect::<Vec<_>>()
-            .join(", "),
-        Shape::List(of) => format!("list of {}", plural(of)),
-        Shape::Map(of) => format!("mapping to {}", plural(of)),
-        Shape::Record(_) => "mapping, see below".into(),
-        Shape::AnyOf(shapes) => shapes.iter().map(kind).collect::<Vec<_>>().join(" or "),
-        Shape::Null => "nothing".into(),
-        Shape::Any => "values".into(),
-    }
-}
-
-fn plural(shape: &Shape) -> String {
-    match shape {
-        Shape::Text => "texts".into(),
-        Shape::Record(_) => "mappings, see below".into(),
-        Shape::Map(of) => format!("mappings to {}", plural(of)),
-        Shape::List(of) => format!("lists of {}", plural(of)),
-        other => kind(other),
-    }
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
-//! Severity and the entry type of the registry.
+//! Diagnostic codes and severities.
 
 use std::fmt;
 
-/// How bad a diagnostic is.
+/// The severity of a diagnostic, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The command fails.
     Error,
-    /// Work goes on; a person should look.
+    /// The command continues, but the result may not be as intended.
     Warning,
-    /// Worth knowing.
+    /// Information only.
     Note,
 }
 
@@ -23,25 +23,25 @@ impl fmt::Display for Severity {
     }
 }
 
-/// One registered diagnostic code.
+/// A diagnostic code: the kind of a diagnostic, with its documentation.
 ///
-/// The letter says the subject: M matrix, K facts, P plan, B build, W wheel container, E ELF, R
-/// ROCm findings, C checkout, G GitHub, S SDK, H host.
+/// rock-matrix uses these letters: M for matrix files, K compatibility data, P plans, B builds, W
+/// wheels, E ELF files, R ROCm findings, C checkouts, G GitHub, S the SDK, H the host.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Code {
-    /// A letter and three digits, `M001`. Never reused.
+    /// The ID, a letter and three digits, `M001`. It is never reused.
     pub id: &'static str,
-    /// Kebab-case name, `duplicate-key`.
+    /// The name in kebab case, `duplicate-key`.
     pub name: &'static str,
-    /// The severity it has unless said otherwise.
+    /// The severity of a new diagnostic with this code.
     pub severity: Severity,
-    /// What it means, why it matters, and what to do: a few short paragraphs of Markdown for
-    /// `explain`.
+    /// An explanation of the problem, its consequences and its solution: a few short paragraphs of
+    /// Markdown.
     pub explanation: &'static str,
 }
 
 impl Code {
-    /// An error code.
+    /// Creates the code of an error.
     pub const fn error(id: &'static str, name: &'static str, explanation: &'static str) -> Self {
         Self {
             id,
@@ -51,7 +51,7 @@ impl Code {
         }
     }
 
-    /// A warning code.
+    /// Creates the code of a warning.
     pub const fn warning(id: &'static str, name: &'static str, explanation: &'static str) -> Self {
         Self {
             id,
@@ -61,7 +61,7 @@ impl Code {
         }
     }
 
-    /// An informational code.
+    /// Creates the code of a note.
     pub const fn note(id: &'static str, name: &'static str, explanation: &'static str) -> Self {
         Self {
             id,

@@ -1,25 +1,27 @@
-//! Where a diagnostic points.
+//! The locations that diagnostics point at.
 
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A byte range in a source text.
+/// A byte range of a source text.
 pub type Span = Range<usize>;
 
-/// A text that can be pointed into: a file as read, under the name the user knows it by.
+/// A text that diagnostics can point into, with the name that the user knows it by.
+///
+/// Clones share the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceText {
-    /// The name shown to the user, usually the path as given.
+    /// The displayed name, usually the path as given on the command line.
     pub path: Arc<str>,
     /// The whole text.
     pub text: Arc<str>,
-    /// Arguments that give values in the place of those of the text.
+    /// Command line arguments that override values of the text.
     arguments: Arc<[String]>,
 }
 
 impl SourceText {
-    /// Wraps a text under a name.
+    /// Creates a source text with a name.
     pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
         Self {
             path: path.into(),
@@ -28,7 +30,10 @@ impl SourceText {
         }
     }
 
-    /// The same text, some of whose values these arguments give instead.
+    /// Returns this text with command line arguments that override some of its values.
+    ///
+    /// Give a value of the `n`-th argument the span [`Self::argument_span`]`(n)`, so that
+    /// diagnostics point at the argument instead of the text.
     #[must_use]
     pub fn with_arguments(&self, arguments: Vec<String>) -> Self {
         Self {
@@ -37,17 +42,17 @@ impl SourceText {
         }
     }
 
-    /// What stands for the place of a value of an argument, by its number: a range that no text
-    /// has.
-    pub fn argument_span(&self, number: usize) -> Span {
-        let beyond = self.text.len() + 1 + number;
-        beyond..beyond
+    /// Returns the span that stands for an argument of [`Self::with_arguments`], by its index: an
+    /// empty range beyond the end of the text.
+    pub fn argument_span(&self, index: usize) -> Span {
+        let start = self.text.len() + 1 + index;
+        start..start
     }
 
-    /// The place of a byte range in this text, or of the argument that the range stands for.
+    /// Returns the location of a byte range, or of the argument that the range stands for.
     pub fn location(&self, span: Span) -> Location {
-        let number = span.start.checked_sub(self.text.len() + 1);
-        match number.and_then(|number| self.arguments.get(number)) {
+        let index = span.start.checked_sub(self.text.len() + 1);
+        match index.and_then(|index| self.arguments.get(index)) {
             Some(argument) => Location::Argument(argument.clone()),
             None => Location::Text {
                 source: self.clone(),
@@ -57,40 +62,41 @@ impl SourceText {
     }
 }
 
-/// A spot: text with a range, or something that has none.
+/// The location of a problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
-    /// A byte range of a text.
+    /// A byte range of a text, which renderers quote.
     Text {
-        /// The text pointed into.
+        /// The text.
         source: SourceText,
         /// The byte range.
         span: Span,
     },
-    /// A byte range whose text must not be repeated: it may be a secret.
+    /// A byte range of a text that may be a secret, so that renderers do not quote it.
     SecretText {
-        /// The text pointed into.
+        /// The text.
         source: SourceText,
         /// The byte range.
         span: Span,
     },
-    /// A whole file, when no range makes sense (unreadable, not UTF-8).
+    /// A whole file, such as one that cannot be read or is not UTF-8.
     File(Arc<str>),
     /// A command line argument.
     Argument(String),
     /// A member of a wheel.
     Member {
-        /// The wheel's file name.
+        /// The filename of the wheel.
         wheel: String,
-        /// The member's name inside it.
+        /// The name of the member in the archive.
         member: String,
     },
-    /// Something remote, named by its address.
+    /// The URL of a remote resource.
     Url(String),
 }
 
 impl Location {
-    /// The 1-based line and column (in characters) of the start, where there is a text.
+    /// Returns the line and column of the start of a span, both counted from 1, the column in
+    /// characters. `None` for locations without a text.
     pub fn line_column(&self) -> Option<(usize, usize)> {
         let (Self::Text { source, span } | Self::SecretText { source, span }) = self else {
             return None;
@@ -101,7 +107,7 @@ impl Location {
         Some((line, before[start..].chars().count() + 1))
     }
 
-    /// The key that sorts diagnostics: name, then offset.
+    /// Returns the key that diagnostics are sorted by: the displayed name, then the byte offset.
     pub fn sort_key(&self) -> (String, usize) {
         match self {
             Self::Text { source, span } | Self::SecretText { source, span } => {
@@ -115,26 +121,16 @@ impl Location {
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text { source, .. } | Self::SecretText { source, .. } => match self.line_column()
-            {
-                Some((line, column)) => write!(f, "{}:{line}:{column}", source.path),
-                None => f.write_str(&source.path),
-            },
+            Self::Text { source, .. } | Self::SecretText { source, .. } => {
+                match self.line_column() {
+                    Some((line, column)) => write!(f, "{}:{line}:{column}", source.path),
+                    None => f.write_str(&source.path),
+                }
+            }
             Self::File(path) => f.write_str(path),
             Self::Argument(argument) => write!(f, "argument `{argument}`"),
             Self::Member { wheel, member } => write!(f, "{wheel}: {member}"),
-            Self::Url(address) => f.write_str(address),
+            Self::Url(url) => f.write_str(url),
         }
     }
-}
-
-/// A place with the reason for pointing at it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DiagnosticLabel {
-    /// Where.
-    pub location: Location,
-    /// Why this spot; may be empty.
-    pub text: String,
-    /// Whether it is the main spot.
-    pub primary: bool,
 }

@@ -1,10 +1,11 @@
-//! Markdown in which no text from outside has a meaning (GitHub Flavored Markdown 0.29).
+//! Escapes untrusted text for Markdown (GitHub Flavored Markdown 0.29).
 //!
-//! **Invariant:** what comes out of [`text`], [`code`] and [`message`] is one line, and a cell of a
-//! table.
+//! **Invariant:** [`text`], [`code`] and [`message`] return one line that can be a cell of a table.
 
-/// Returns a text on one line in which no character is markup, no name is a mention, no number a
-/// reference and no address a link.
+use super::render::is_invisible;
+
+/// Escapes a text so that no character is markup, no name a mention, no number an issue reference
+/// and no URL a link. Control characters become spaces.
 pub fn text(raw: &str) -> String {
     let mut escaped = String::with_capacity(raw.len());
     let plain = plain(raw);
@@ -12,16 +13,15 @@ pub fn text(raw: &str) -> String {
     for (at, c) in plain.char_indices() {
         let rest = &plain[at + c.len_utf8()..];
         match c {
-            // GitHub makes mentions and references after the markup is done; nothing but a
-            // character between stops it.
+            // GitHub finds mentions and references after it processed the escapes; only a
+            // character in between prevents them.
             '@' | '#' => escaped.extend(['\\', c, '\u{2060}']),
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~' | '$' | '&' => {
                 escaped.extend(['\\', c]);
             }
-            // What follows a bracket could be the address of a link for readers that know no
-            // escapes.
+            // Parsers that do not know escapes could take the text after `]` for a link target.
             '(' if before.ends_with(']') => escaped.extend(['\\', c]),
-            // GitHub makes links of bare addresses (GitHub Flavored Markdown 0.29, "Autolinks
+            // GitHub turns bare URLs into links (GitHub Flavored Markdown 0.29, "Autolinks
             // (extension)").
             ':' if rest.starts_with("//") => escaped.extend(['\\', c]),
             '.' if before.len() >= 3
@@ -36,12 +36,12 @@ pub fn text(raw: &str) -> String {
     escaped.trim().to_owned()
 }
 
-/// Returns a text on one line as code, for a cell of a table or a heading: `|` would end the cell
-/// even there.
+/// Formats a text as a code span for a heading or a cell of a table. `|` is escaped because it ends
+/// a cell even inside a code span.
 ///
-/// A text with `\|` is escaped, and not marked as code: of `\\|` in a cell cmark-gfm takes the
-/// second backslash for an escape, and marked takes the first one (`src/helpers.ts`, `splitCells`),
-/// so that its cell and its code end there.
+/// A text that contains `\|` is escaped with [`text`] instead: in `\\|` inside a cell, cmark-gfm
+/// takes the second backslash for the escape, but marked takes the first one (`src/helpers.ts`,
+/// `splitCells`), so the cell and the code span would end there.
 pub fn code(raw: &str) -> String {
     let text = plain(raw);
     if text.contains("\\|") {
@@ -56,51 +56,59 @@ pub fn code(raw: &str) -> String {
     format!("{fence}{pad}{}{pad}{fence}", text.replace('|', "\\|"))
 }
 
-/// A message on one line: what stands between backquotes is code, the rest is text.
+/// Escapes a message: text between backquotes becomes code spans, all other text is escaped.
 pub fn message(raw: &str) -> String {
     let parts: Vec<&str> = raw.split('`').collect();
     if parts.len().is_multiple_of(2) {
         return text(raw);
     }
-    let ends = |text: &str| {
-        (
-            text.starts_with(char::is_whitespace),
-            text.ends_with(char::is_whitespace),
-        )
-    };
-    let blank = |is_there: bool| if is_there { " " } else { "" };
-    let part = |(at, part): (usize, &&str)| match (at % 2, ends(part)) {
-        (1, _) if !part.is_empty() => code(part),
-        (1, _) => "\\`\\`".to_owned(),
-        (_, _) if part.trim().is_empty() => blank(!part.is_empty()).to_owned(),
-        (_, (before, after)) => format!("{}{}{}", blank(before), text(part), blank(after)),
-    };
-    parts.iter().enumerate().map(part).collect()
+    parts
+        .iter()
+        .enumerate()
+        .map(|(index, part)| {
+            if index % 2 == 0 {
+                spaced_text(part)
+            } else if part.is_empty() {
+                "\\`\\`".to_owned()
+            } else {
+                code(part)
+            }
+        })
+        .collect()
 }
 
-/// What is Markdown already, as a cell of a table.
+/// Escapes a text as [`text`] does, but keeps one space for white space at each end.
+fn spaced_text(raw: &str) -> String {
+    if raw.is_empty() {
+        return String::new();
+    }
+    if raw.trim().is_empty() {
+        return " ".to_owned();
+    }
+    let space = |is_present| if is_present { " " } else { "" };
+    let before = space(raw.starts_with(char::is_whitespace));
+    let after = space(raw.ends_with(char::is_whitespace));
+    format!("{before}{}{after}", text(raw))
+}
+
+/// Makes Markdown fit into a cell of a table, by escaping `|` and joining lines.
 pub fn cell(markdown: &str) -> String {
     markdown.replace('|', "\\|").replace(['\n', '\r'], " ")
 }
 
-/// A block of lines as they are.
+/// Formats lines as a fenced code block.
 pub fn fenced(language: &str, body: &str) -> String {
     let body: String = body.lines().map(|line| plain(line) + "\n").collect();
     let fence = "`".repeat(longest_run(&body).max(2) + 1);
     format!("{fence}{language}\n{body}{fence}\n")
 }
 
-/// Characters that would break a line or turn its direction are blanks.
+/// Replaces control characters and invisible ones, such as direction marks, with spaces.
 fn plain(raw: &str) -> String {
-    let is_odd = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
-    raw.chars()
-        .map(|c| if is_odd(c) { ' ' } else { c })
-        .collect()
+    raw.replace(|c: char| c.is_control() || is_invisible(c), " ")
 }
 
+/// Returns the length of the longest sequence of backquotes.
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
@@ -110,7 +118,7 @@ mod tests {
     use super::{cell, code, fenced, message, text};
 
     #[test]
-    fn no_text_is_markup_a_mention_or_a_line_of_its_own() {
+    fn text_has_no_markup_mention_or_line_break() {
         assert_eq!(text("a|b\n<script>"), "a\\|b \\<script\\>");
         assert_eq!(
             text("[x](y) ![z] **b** _i_ `c` $m$"),
@@ -130,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn code_cannot_be_left() {
+    fn text_cannot_escape_from_code() {
         assert_eq!(code("a|b"), "`a\\|b`");
         assert_eq!(code("a``b"), "```a``b```");
         assert_eq!(code("`"), "`` ` ``");
@@ -143,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_message_what_is_quoted_is_code() {
+    fn quoted_parts_of_a_message_are_code() {
         assert_eq!(
             message("a `b_c` is *no* `d|e`"),
             "a `b_c` is \\*no\\* `d\\|e`"

@@ -1,23 +1,25 @@
-//! The nearest known word to an unknown one, for help lines.
+//! Suggestions for misspelled words.
 
-/// The candidate that a user most likely meant, if any is near enough.
+/// Returns the candidate that is most similar to a word, if one is similar enough.
 ///
-/// Distance is Damerau-Levenshtein over lower-cased letters with `-` and `_` alike; near enough is
-/// a third of the longer word, at least one edit.
+/// The distance is that of Damerau and Levenshtein (optimal string alignment), ignoring case and
+/// the difference between `-` and `_`. The maximum distance is a third of the characters of the
+/// longer word, and at least one edit.
+///
+/// ```
+/// use rock_diagnostic::nearest::nearest;
+///
+/// assert_eq!(nearest("pyhton", ["python", "torch"]), Some("python"));
+/// assert_eq!(nearest("zebra", ["python", "torch"]), None);
+/// ```
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let fold = |s: &str| {
-        s.to_lowercase()
-            .replace('_', "-")
-            .chars()
-            .collect::<Vec<_>>()
-    };
     let word = fold(word);
     candidates
         .into_iter()
         .filter_map(|candidate| {
             let folded = fold(candidate);
             let limit = (word.len().max(folded.len()) / 3).max(1);
-            // Each letter that one of them has more is one edit.
+            // The distance is at least the difference of the lengths.
             let may_be_near = word.len().abs_diff(folded.len()) <= limit;
             let distance = may_be_near.then(|| distance(&word, &folded))?;
             (distance <= limit).then_some((distance, candidate))
@@ -26,8 +28,12 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// A message about an unknown word, with the nearest known one: the first line alone then says what
-/// to do.
+/// Returns the characters that words are compared by.
+fn fold(word: &str) -> Vec<char> {
+    word.to_lowercase().replace('_', "-").chars().collect()
+}
+
+/// Appends `; did you mean …?` to a message about an unknown word, if there is a suggestion.
 pub fn with_nearest(message: String, near: Option<&str>) -> String {
     match near {
         Some(near) => format!("{message}; did you mean `{near}`?"),
@@ -35,6 +41,8 @@ pub fn with_nearest(message: String, near: Option<&str>) -> String {
     }
 }
 
+/// Returns the number of insertions, deletions, substitutions and transpositions of neighbours that
+/// turn `a` into `b`.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before = vec![0; b.len() + 1];
     let mut above: Vec<usize> = (0..=b.len()).collect();
@@ -57,7 +65,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn a_swapped_or_missing_letter_finds_its_word() {
+    fn a_typing_error_finds_its_word() {
         assert_eq!(nearest("rcom", ["rocm", "torch"]), Some("rocm"));
         assert_eq!(
             nearest("rocm_policy", ["rocm-policy", "unknown"]),
@@ -67,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strange_word_finds_nothing() {
+    fn an_unrelated_word_finds_nothing() {
         assert_eq!(nearest("zebra", ["rocm", "torch", "python"]), None);
     }
 }

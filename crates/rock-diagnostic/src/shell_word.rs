@@ -1,13 +1,19 @@
-//! Words of a command that people copy into a shell.
+//! Quoting of commands that people copy into a shell.
 
 use std::ffi::OsStr;
 
 use super::render::is_invisible;
 
-/// Returns a word as a shell reads it, on one line and without a character that changes how a
-/// terminal shows it. It is quoted only where it holds a character that `shlex.quote` of Python
-/// quotes; control characters and bytes that are no UTF-8 are escaped within `$'…'`, as bash, zsh
-/// and ksh read it (POSIX.1-2024, "Dollar-Single-Quotes").
+/// Quotes a word for a POSIX shell, if it needs quotes.
+///
+/// The result is one line that a terminal shows as it is. Words are quoted where Python's
+/// `shlex.quote` quotes them. Control characters, invisible characters and bytes that are not UTF-8
+/// are escaped in `$'…'`, which bash, zsh and ksh understand (POSIX.1-2024,
+/// "Dollar-Single-Quotes").
+///
+/// ```
+/// assert_eq!(rock_diagnostic::shell_quoted("It's 1"), r"'It'\''s 1'");
+/// ```
 pub fn shell_quoted(word: impl AsRef<OsStr>) -> String {
     let bytes = word.as_ref().as_encoded_bytes();
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"@%+=:,./-_".contains(byte);
@@ -28,18 +34,18 @@ pub fn shell_quoted(word: impl AsRef<OsStr>) -> String {
                 '\t' => quoted.push_str("\\t"),
                 '\\' | '\'' => quoted.extend(['\\', c]),
                 c if c.is_control() || is_invisible(c) => {
-                    escape(c.encode_utf8(&mut [0; 4]).as_bytes(), &mut quoted);
+                    push_octal(c.encode_utf8(&mut [0; 4]).as_bytes(), &mut quoted);
                 }
                 c => quoted.push(c),
             }
         }
-        escape(chunk.invalid(), &mut quoted);
+        push_octal(chunk.invalid(), &mut quoted);
     }
     quoted.push('\'');
     quoted
 }
 
-/// Returns words as one line for a shell, each quoted as [`shell_quoted`] does.
+/// Joins words into a command line, each quoted by [`shell_quoted`].
 pub fn shell_line(words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String {
     words
         .into_iter()
@@ -48,8 +54,9 @@ pub fn shell_line(words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String 
         .join(" ")
 }
 
-/// Each byte as three octal digits, which no digit after them can change.
-fn escape(bytes: &[u8], to: &mut String) {
+/// Appends each byte as an escape of three octal digits, the maximum, so that a digit after it is
+/// not part of the escape.
+fn push_octal(bytes: &[u8], to: &mut String) {
     for byte in bytes {
         to.push_str(&format!("\\{byte:03o}"));
     }
@@ -70,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_of_one_line_is_escaped() {
+    fn control_characters_and_invalid_utf8_are_escaped() {
         let words: [(&[u8], &str); 5] = [
             (b"a\nb", r"$'a\nb'"),
             (b"\x1b[31mred\x070", r"$'\033[31mred\0070'"),

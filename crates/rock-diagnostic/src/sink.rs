@@ -1,13 +1,15 @@
-//! Collects diagnostics so that one run shows every fault.
+//! The collector of diagnostics.
 
 use super::{Diagnostic, Severity};
 use crate::codes::matrix::MORE_FAULTS;
 
-/// Diagnostics that are kept. A file of megabytes can hold more faults than anybody reads, each of
-/// which costs a search for its line.
-const KEPT: usize = 1000;
+/// The maximum number of diagnostics that a sink keeps. A file of some megabytes can have more
+/// errors than anybody reads, and rendering each one searches the text for its line.
+const MAX_DIAGNOSTICS: usize = 1000;
 
-/// A growing list of diagnostics.
+/// A collector of diagnostics, so that one run reports all errors.
+///
+/// It keeps 1,000 diagnostics, errors before others, and counts the rest.
 #[derive(Debug, Default)]
 pub struct Sink {
     diagnostics: Vec<Diagnostic>,
@@ -15,26 +17,23 @@ pub struct Sink {
     kept_errors: usize,
     warnings: usize,
     dropped: usize,
-    worst: Option<Severity>,
 }
 
 impl Sink {
-    /// An empty sink.
+    /// Creates an empty sink.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds one. Beyond a thousand they are counted only; [`Self::finish`] tells how many.
+    /// Adds a diagnostic. More than 1,000 are only counted; [`Self::finish`] reports the number.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         let is_error = diagnostic.is_error();
         self.errors += usize::from(is_error);
         self.warnings += usize::from(diagnostic.severity == Severity::Warning);
-        self.worst = Some(
-            self.worst
-                .map_or(diagnostic.severity, |worst| worst.min(diagnostic.severity)),
-        );
-        // An error is worth more than what was kept of the rest.
-        if self.diagnostics.len() < KEPT || (is_error && self.kept_errors < KEPT) {
+        // Errors take precedence over the warnings and notes that were kept.
+        if self.diagnostics.len() < MAX_DIAGNOSTICS
+            || (is_error && self.kept_errors < MAX_DIAGNOSTICS)
+        {
             self.kept_errors += usize::from(is_error);
             self.diagnostics.push(diagnostic);
         } else {
@@ -42,17 +41,18 @@ impl Sink {
         }
     }
 
-    /// Returns whether further errors are counted only, so that nobody needs their places.
+    /// Returns whether further diagnostics are only counted, so that callers need not create them.
     pub fn is_full(&self) -> bool {
-        self.kept_errors >= KEPT
+        self.kept_errors >= MAX_DIAGNOSTICS
     }
 
-    /// How many errors were pushed.
+    /// Returns the number of errors, including repeated ones.
     pub fn error_count(&self) -> usize {
         self.errors
     }
 
-    /// Errors and warnings that [`Self::finish`] tells of or counts.
+    /// Returns the numbers of errors and warnings that [`Self::finish`] returns or counts. Equal
+    /// diagnostics count once, unless the sink overflowed.
     pub fn counts(&mut self) -> (usize, usize) {
         if self.dropped > 0 {
             return (self.errors, self.warnings);
@@ -67,33 +67,28 @@ impl Sink {
         (count(Severity::Error), count(Severity::Warning))
     }
 
-    /// Whether an error was pushed.
+    /// Returns whether there is an error.
     pub fn has_errors(&self) -> bool {
         self.errors > 0
     }
 
-    /// What was pushed and kept so far, in the order of [`Self::finish`].
+    /// Sorts the diagnostics kept so far in the order of [`Self::finish`] and returns them.
     pub fn diagnostics(&mut self) -> &[Diagnostic] {
         self.sort();
         &self.diagnostics
     }
 
-    /// Whether nothing at all was pushed.
+    /// Returns whether there are no diagnostics.
     pub fn is_empty(&self) -> bool {
         self.diagnostics.is_empty()
     }
 
-    /// The worst severity pushed.
-    pub fn worst(&self) -> Option<Severity> {
-        self.worst
-    }
-
     fn sort(&mut self) {
         self.diagnostics.sort_by_cached_key(|d| {
-            let place = d.labels.first().map(|label| label.location.sort_key());
+            let location = d.labels.first().map(|label| label.location.sort_key());
             (
-                place.is_none(),
-                place.unwrap_or_default(),
+                location.is_none(),
+                location.unwrap_or_default(),
                 d.code.id,
                 d.message.clone(),
             )
@@ -101,11 +96,13 @@ impl Sink {
         self.diagnostics.dedup();
     }
 
-    /// All of them, sorted by place, then by code; those without a place last; equal ones once.
+    /// Returns the diagnostics, sorted by the location of the first label, then by code and
+    /// message. Diagnostics without a location are last; equal ones are merged. If some were not
+    /// kept, a final note reports their number.
     pub fn finish(mut self) -> Vec<Diagnostic> {
         self.sort();
-        // Room that warnings took before errors came is given back.
-        let mut spare = KEPT.saturating_sub(self.kept_errors);
+        // Errors that came after the warnings exceeded the limit; drop warnings for them.
+        let mut spare = MAX_DIAGNOSTICS.saturating_sub(self.kept_errors);
         let before = self.diagnostics.len();
         self.diagnostics.retain(|diagnostic| {
             diagnostic.is_error() || {
@@ -118,7 +115,7 @@ impl Sink {
         if self.dropped > 0 {
             let message = format!("{} more faults are not shown", self.dropped);
             self.diagnostics
-                .push(Diagnostic::new(&MORE_FAULTS, message).help("mend these first"));
+                .push(Diagnostic::new(&MORE_FAULTS, message).help("fix these first"));
         }
         self.diagnostics
     }
@@ -133,23 +130,27 @@ impl Extend<Diagnostic> for Sink {
 
 #[cfg(test)]
 mod tests {
-    use super::{KEPT, Sink};
+    use super::{MAX_DIAGNOSTICS, Sink};
     use crate::Diagnostic;
     use crate::test_codes as codes;
 
+    /// Beyond the limit diagnostics are counted, and no error is lost among warnings.
     #[test]
-    fn what_is_too_much_to_read_is_counted_and_an_error_is_never_lost() {
+    fn diagnostics_beyond_the_limit_are_counted() {
         let mut sink = Sink::new();
-        for number in 0..KEPT + 5 {
+        for number in 0..MAX_DIAGNOSTICS + 5 {
             sink.push(Diagnostic::new(&codes::IDLE_ENTRY, number.to_string()));
         }
         assert!(!sink.has_errors());
         sink.push(Diagnostic::new(&codes::BAD_SYNTAX, "the error"));
         sink.push(Diagnostic::new(&codes::BAD_SYNTAX, "another"));
-        assert_eq!((sink.error_count(), sink.counts()), (2, (2, KEPT + 5)));
+        assert_eq!(
+            (sink.error_count(), sink.counts()),
+            (2, (2, MAX_DIAGNOSTICS + 5))
+        );
         let found = sink.finish();
         assert_eq!(
-            found.iter().filter(|one| one.is_error()).count(),
+            found.iter().filter(|d| d.is_error()).count(),
             2,
             "no error is lost among warnings"
         );

@@ -1,4 +1,4 @@
-//! Codes for the tests of this crate.
+//! Diagnostic codes for the tests of this crate.
 
 use crate::Code;
 

@@ -1,11 +1,11 @@
-//! [`Node`] trees as a serde input: scalars keep their text, errors keep their place.
+//! Deserialization of [`Node`] trees with serde.
 //!
-//! A `String` gets the text as written, a number or a boolean is read only where the type asks for
-//! one. `deserialize_any`, which hand-written unions use, gives mappings, lists, text, nothing, and
-//! for scalars without quotes also `true`, `false` and whole numbers that print as they were
-//! written.
+//! The target type decides how a scalar is read: a `String` gets the text as written, a number or
+//! boolean is parsed. For types that accept any value, such as untagged enums, a plain scalar is a
+//! boolean if it is `true` or `false`, an `i64` if formatting it gives the same text (`8`, not
+//! `08`), and otherwise text.
 //!
-//! **Invariant:** `3.10` without quotes is text for every type but a float.
+//! **Invariant:** `3.10` without quotes is text for every type except floats.
 
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
@@ -14,28 +14,38 @@ use serde::forward_to_deserialize_any;
 use super::{MapKey, Node, NodeValue, Scalar};
 use rock_diagnostic::Span;
 
-/// A value of the wrong kind, with its place.
+/// A value that does not fit the target type, with its location.
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 #[error("{message}")]
 pub struct FromNodeError {
-    /// Where.
+    /// The byte range of the value or key in the source text.
     pub span: Span,
-    /// What is wrong.
+    /// The problem, such as ``expected a number, found `many` ``.
     pub message: String,
 }
 
-/// Reads a typed value out of a tree.
+/// Deserializes a tree into a typed value.
 ///
 /// # Errors
-/// The first value that does not fit the type.
+/// Returns the first value that does not fit the type.
+///
+/// ```
+/// use rock_diagnostic::{Sink, SourceText};
+///
+/// let source = SourceText::new("m.yaml", "python: [3.10, 3.12]\n");
+/// let root = rock_yaml::parse(&source, &mut Sink::new()).unwrap();
+/// let file: std::collections::BTreeMap<String, Vec<String>> = rock_yaml::de::from_node(&root)?;
+/// assert_eq!(file["python"], ["3.10", "3.12"]);
+/// # Ok::<(), rock_yaml::de::FromNodeError>(())
+/// ```
 pub fn from_node<T: de::DeserializeOwned>(node: &Node) -> Result<T, FromNodeError> {
-    T::deserialize(NodeDeserializer(node)).map_err(|e| FromNodeError {
-        span: e.span.unwrap_or_else(|| node.span.clone()),
-        message: e.message,
+    T::deserialize(NodeDeserializer(node)).map_err(|error| FromNodeError {
+        span: error.span.unwrap_or_else(|| node.span.clone()),
+        message: error.message,
     })
 }
 
-/// An error on its way up: the innermost reader that knows a place sets it.
+/// An error inside the deserializer. The innermost function that knows the location sets it.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 struct ReadError {
@@ -59,11 +69,13 @@ impl de::Error for ReadError {
     }
 }
 
+/// A serde deserializer of a node.
 #[derive(Clone, Copy)]
 struct NodeDeserializer<'n>(&'n Node);
 
 impl<'n> NodeDeserializer<'n> {
-    fn wrong(self, expected: &str) -> ReadError {
+    /// Creates the error for another kind than the expected one.
+    fn mismatch(self, expected: &str) -> ReadError {
         let found = match &self.0.value {
             NodeValue::Scalar(scalar) => format!("`{}`", scalar.text),
             _ => self.0.kind().to_owned(),
@@ -79,11 +91,11 @@ impl<'n> NodeDeserializer<'n> {
             NodeValue::Scalar(Scalar { text, plain: true }) => text.parse().ok(),
             _ => None,
         }
-        .ok_or_else(|| self.wrong("a number"))
+        .ok_or_else(|| self.mismatch("a number"))
     }
 
     fn scalar(self) -> Result<&'n str, ReadError> {
-        self.0.text().ok_or_else(|| self.wrong("text"))
+        self.0.text().ok_or_else(|| self.mismatch("text"))
     }
 
     fn list<V: Visitor<'n>>(self, items: &'n [Node], visitor: V) -> Result<V::Value, ReadError> {
@@ -92,12 +104,12 @@ impl<'n> NodeDeserializer<'n> {
         if access.0.len() == 0 {
             Ok(value)
         } else {
-            Err(self.wrong("fewer items"))
+            Err(self.mismatch("fewer items"))
         }
     }
 }
 
-/// A scalar without quotes that prints as it was written: `8` but not `08` or `+8`.
+/// Parses a plain scalar whose number formats to the same text: `8`, but not `08` or `+8`.
 fn whole_number(scalar: &Scalar) -> Option<i64> {
     let number: i64 = scalar.text.parse().ok().filter(|_| scalar.plain)?;
     (number.to_string() == scalar.text).then_some(number)
@@ -106,7 +118,7 @@ fn whole_number(scalar: &Scalar) -> Option<i64> {
 macro_rules! numbers {
     ($($method:ident $visit:ident),+ $(,)?) => {
         $(fn $method<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
-            visitor.$visit(self.number()?).map_err(|e: ReadError| e.at(&self.0.span))
+            visitor.$visit(self.number()?).map_err(|error: ReadError| error.at(&self.0.span))
         })+
     };
 }
@@ -128,14 +140,14 @@ impl<'n> de::Deserializer<'n> for NodeDeserializer<'n> {
                 (None, None) => visitor.visit_borrowed_str(&scalar.text),
             },
         }
-        .map_err(|e| e.at(&self.0.span))
+        .map_err(|error| error.at(&self.0.span))
     }
 
     fn deserialize_bool<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
         visitor.visit_bool(
             self.0
                 .boolean()
-                .ok_or_else(|| self.wrong("`true` or `false`"))?,
+                .ok_or_else(|| self.mismatch("`true` or `false`"))?,
         )
     }
 
@@ -148,7 +160,7 @@ impl<'n> de::Deserializer<'n> for NodeDeserializer<'n> {
     fn deserialize_str<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
         visitor
             .visit_borrowed_str(self.scalar()?)
-            .map_err(|e: ReadError| e.at(&self.0.span))
+            .map_err(|error: ReadError| error.at(&self.0.span))
     }
 
     fn deserialize_string<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
@@ -175,7 +187,7 @@ impl<'n> de::Deserializer<'n> for NodeDeserializer<'n> {
         if self.0.value == NodeValue::Null {
             visitor.visit_unit()
         } else {
-            Err(self.wrong("nothing"))
+            Err(self.mismatch("nothing"))
         }
     }
 
@@ -196,8 +208,9 @@ impl<'n> de::Deserializer<'n> for NodeDeserializer<'n> {
     }
 
     fn deserialize_seq<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        let items = self.0.items().ok_or_else(|| self.wrong("a list"))?;
-        self.list(items, visitor).map_err(|e| e.at(&self.0.span))
+        let items = self.0.items().ok_or_else(|| self.mismatch("a list"))?;
+        self.list(items, visitor)
+            .map_err(|error| error.at(&self.0.span))
     }
 
     fn deserialize_tuple<V: Visitor<'n>>(
@@ -218,13 +231,13 @@ impl<'n> de::Deserializer<'n> for NodeDeserializer<'n> {
     }
 
     fn deserialize_map<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        let entries = self.0.entries().ok_or_else(|| self.wrong("a mapping"))?;
+        let entries = self.0.entries().ok_or_else(|| self.mismatch("a mapping"))?;
         visitor
             .visit_map(MapReader {
                 rest: entries.iter(),
                 value: None,
             })
-            .map_err(|e| e.at(&self.0.span))
+            .map_err(|error| error.at(&self.0.span))
     }
 
     fn deserialize_struct<V: Visitor<'n>>(
@@ -249,9 +262,9 @@ impl<'n> de::Deserializer<'n> for NodeDeserializer<'n> {
             NodeValue::Map(entries) if entries.len() == 1 => {
                 visitor.visit_enum(EnumReader(&entries[0].0, &entries[0].1))
             }
-            _ => Err(self.wrong("a word, or a mapping with one key")),
+            _ => Err(self.mismatch("a word, or a mapping with one key")),
         }
-        .map_err(|e: ReadError| e.at(&self.0.span))
+        .map_err(|error: ReadError| error.at(&self.0.span))
     }
 
     fn deserialize_ignored_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, ReadError> {
@@ -261,6 +274,7 @@ impl<'n> de::Deserializer<'n> for NodeDeserializer<'n> {
     forward_to_deserialize_any! { <V: Visitor<'n>> i128 u128 bytes byte_buf }
 }
 
+/// The items of a list.
 struct ListReader<'n>(std::slice::Iter<'n, Node>);
 
 impl<'n> de::SeqAccess<'n> for &mut ListReader<'n> {
@@ -274,7 +288,7 @@ impl<'n> de::SeqAccess<'n> for &mut ListReader<'n> {
             .next()
             .map(|node| {
                 seed.deserialize(NodeDeserializer(node))
-                    .map_err(|e| e.at(&node.span))
+                    .map_err(|error| error.at(&node.span))
             })
             .transpose()
     }
@@ -284,6 +298,7 @@ impl<'n> de::SeqAccess<'n> for &mut ListReader<'n> {
     }
 }
 
+/// The entries of a mapping.
 struct MapReader<'n> {
     rest: std::slice::Iter<'n, (MapKey, Node)>,
     value: Option<&'n Node>,
@@ -303,7 +318,7 @@ impl<'n> de::MapAccess<'n> for MapReader<'n> {
         let text: StrDeserializer<'n, ReadError> = key.text.as_str().into_deserializer();
         seed.deserialize(text)
             .map(Some)
-            .map_err(|e| e.at(&key.span))
+            .map_err(|error| error.at(&key.span))
     }
 
     fn next_value_seed<V: DeserializeSeed<'n>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
@@ -312,7 +327,7 @@ impl<'n> de::MapAccess<'n> for MapReader<'n> {
             .take()
             .ok_or_else(|| de::Error::custom("a value was asked for before its key"))?;
         seed.deserialize(NodeDeserializer(node))
-            .map_err(|e| e.at(&node.span))
+            .map_err(|error| error.at(&node.span))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -320,7 +335,7 @@ impl<'n> de::MapAccess<'n> for MapReader<'n> {
     }
 }
 
-/// An enum variant written as a mapping with one key.
+/// An enum variant that is written as a mapping with one key.
 struct EnumReader<'n>(&'n MapKey, &'n Node);
 
 impl<'n> de::EnumAccess<'n> for EnumReader<'n> {
@@ -333,7 +348,8 @@ impl<'n> de::EnumAccess<'n> for EnumReader<'n> {
     ) -> Result<(V::Value, NodeDeserializer<'n>), ReadError> {
         let text: StrDeserializer<'n, ReadError> = self.0.text.as_str().into_deserializer();
         Ok((
-            seed.deserialize(text).map_err(|e| e.at(&self.0.span))?,
+            seed.deserialize(text)
+                .map_err(|error| error.at(&self.0.span))?,
             NodeDeserializer(self.1),
         ))
     }
@@ -346,7 +362,7 @@ impl<'n> de::VariantAccess<'n> for NodeDeserializer<'n> {
         if self.0.value == NodeValue::Null {
             Ok(())
         } else {
-            Err(self.wrong("nothing"))
+            Err(self.mismatch("nothing"))
         }
     }
 
@@ -405,8 +421,8 @@ mod tests {
         parse(&SourceText::new("t", text), &mut Sink::new()).unwrap()
     }
 
-    /// What the error points at, and its words.
-    fn fault(text: &str) -> (String, String) {
+    /// Returns the text that the error points at, and its message.
+    fn error(text: &str) -> (String, String) {
         let error = from_node::<Sample>(&node(text)).unwrap_err();
         (text[error.span].to_owned(), error.message)
     }
@@ -431,31 +447,31 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_the_wrong_kind_is_named_with_its_place() {
+    fn a_value_of_the_wrong_kind_is_reported_with_its_location() {
         assert_eq!(
-            fault("name: a\ncount: many\n"),
+            error("name: a\ncount: many\n"),
             ("many".into(), "expected a number, found `many`".into())
         );
-        assert_eq!(fault("name: a\nis-on: 'true'\n").0, "'true'");
+        assert_eq!(error("name: a\nis-on: 'true'\n").0, "'true'");
         assert_eq!(
-            fault("name: [a]\n"),
+            error("name: [a]\n"),
             ("[a]".into(), "expected text, found a list".into())
         );
         assert_eq!(
-            fault("name: a\nlist: x\n"),
+            error("name: a\nlist: x\n"),
             ("x".into(), "expected a list, found `x`".into())
         );
-        assert_eq!(fault("name: a\nlist: [x, {}]\n").0, "{}");
-        let (at, words) = fault("name: a\nnmae: b\n");
+        assert_eq!(error("name: a\nlist: [x, {}]\n").0, "{}");
+        let (at, message) = error("name: a\nnmae: b\n");
         assert!(
-            at == "nmae" && words.starts_with("unknown field `nmae`"),
-            "{at} {words}"
+            at == "nmae" && message.starts_with("unknown field `nmae`"),
+            "{at} {message}"
         );
-        assert!(fault("count: 1\n").1.contains("missing field `name`"));
+        assert!(error("count: 1\n").1.contains("missing field `name`"));
     }
 
     #[test]
-    fn any_keeps_versions_as_text_and_knows_whole_numbers() {
+    fn any_value_keeps_versions_as_text() {
         let value: serde_json::Value =
             from_node(&node("[3.10, 8, 08, true, 'true', ~, yes]")).unwrap();
         assert_eq!(

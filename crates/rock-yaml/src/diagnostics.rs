@@ -1,4 +1,4 @@
-//! The diagnostics of YAML syntax.
+//! The diagnostics that the parser and the tree builder share.
 
 use super::MapKey;
 use super::limits::{MAX_ALIAS_BYTES, MAX_ALIAS_VALUES, MAX_DEPTH, MAX_KEY_BYTES, MAX_VALUES};
@@ -54,10 +54,10 @@ pub(super) fn alias_budget(source: &SourceText, span: Span) -> Diagnostic {
 }
 
 pub(super) fn alias_bytes(source: &SourceText, span: Span) -> Diagnostic {
-    let most = MAX_ALIAS_BYTES >> 20;
+    let mebibytes = MAX_ALIAS_BYTES >> 20;
     Diagnostic::new(
         &codes::ALIAS_BUDGET,
-        format!("anchors and aliases add more than {most} MiB to this file"),
+        format!("anchors and aliases add more than {mebibytes} MiB to this file"),
     )
     .at(source.location(span), "too much with this one")
     .help("write the values out, or use fewer aliases of long values")
@@ -72,19 +72,14 @@ pub(super) fn too_many_values(source: &SourceText, span: Span) -> Diagnostic {
     .help("divide it into several files")
 }
 
-pub(super) fn too_long(
-    source: &SourceText,
-    span: Span,
-    bytes: usize,
-    longest: usize,
-) -> Diagnostic {
-    let (what, help) = match longest {
+pub(super) fn too_long(source: &SourceText, span: Span, bytes: usize, limit: usize) -> Diagnostic {
+    let (noun, help) = match limit {
         MAX_KEY_BYTES => ("key", "shorten it"),
         _ => ("text", "shorten it, or put it into a file of its own"),
     };
     Diagnostic::new(
         &codes::TOO_LONG,
-        format!("a {what} of {bytes} bytes; at most {longest} are read"),
+        format!("a {noun} of {bytes} bytes; at most {limit} are read"),
     )
     .at(source.location(span), "")
     .help(help)
@@ -128,7 +123,7 @@ pub(super) fn key_not_text(source: &SourceText, span: Span) -> Diagnostic {
 }
 
 pub(super) fn tab(source: &SourceText, span: Span) -> Diagnostic {
-    // The parser points at the token before it.
+    // The parser points at the token before the tab.
     let span = match source.text.get(span.clone()) {
         Some(text) if text.contains('\t') => span,
         _ => source.text[span.start..]

@@ -1,42 +1,53 @@
-//! YAML output.
+//! The YAML writer.
 //!
-//! Input: a serialisable value. Output: a block-style document that YAML 1.1 and 1.2 readers
-//! understand alike.
+//! Input: a serializable value. Output: a document in block style that readers of YAML 1.1 and 1.2
+//! read alike.
 //!
-//! **Invariant:** a text is written without quotes only where no reader could take it for anything
-//! else.
+//! **Invariant:** a text is written without quotes only if no reader takes it for another type.
 
 use std::fmt::Write;
 
 use serde_yaml::Value;
 
-/// Writes a serialisable value as a YAML document; texts that other readers could take for numbers,
-/// dates or booleans are quoted.
+/// A value that has no YAML form, such as a map whose keys are lists.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct EmitError(#[from] serde_yaml::Error);
+
+/// Serializes a value as a YAML document. Texts that other readers could take for numbers, dates or
+/// booleans are quoted.
 ///
 /// # Errors
-/// When the value has no YAML form (a map with a composite key).
-pub fn to_yaml<T: serde::Serialize>(value: &T) -> Result<String, serde_yaml::Error> {
+/// Returns an error for a value without a YAML form here, such as a map with composite keys.
+///
+/// ```
+/// let versions = [("python", ["3.10", "3.12"])];
+/// let map = std::collections::BTreeMap::from(versions);
+/// assert_eq!(rock_yaml::to_yaml(&map)?, "python:\n  - '3.10'\n  - '3.12'\n");
+/// # Ok::<(), rock_yaml::EmitError>(())
+/// ```
+pub fn to_yaml<T: serde::Serialize>(value: &T) -> Result<String, EmitError> {
     let value = serde_yaml::to_value(value)?;
     let mut out = String::new();
-    node(&value, 0, &mut out)?;
+    write_block(&value, 0, &mut out)?;
     Ok(out)
 }
 
-/// Writes a value that begins at the start of a line, `indent` columns in, and ends its last line.
-fn node(value: &Value, indent: usize, out: &mut String) -> Result<(), serde_yaml::Error> {
+/// Writes a value in lines of its own, indented by `indent` columns.
+fn write_block(value: &Value, indent: usize, out: &mut String) -> Result<(), EmitError> {
     match value {
         Value::Sequence(items) if !items.is_empty() => {
             for item in items {
                 let _ = write!(out, "{:indent$}-", "");
                 match item {
-                    // The first entry of a mapping or list stands on the line of the dash.
+                    // The first entry of a nested collection is on the line of the dash.
                     Value::Mapping(_) | Value::Sequence(_) if !is_empty(item) => {
                         let mut inner = String::new();
-                        node(item, indent + 2, &mut inner)?;
+                        write_block(item, indent + 2, &mut inner)?;
                         out.push(' ');
                         out.push_str(inner.trim_start_matches(' '));
                     }
-                    _ => inline(item, indent, out)?,
+                    _ => write_inline(item, indent, out)?,
                 }
             }
         }
@@ -46,29 +57,29 @@ fn node(value: &Value, indent: usize, out: &mut String) -> Result<(), serde_yaml
                 match value {
                     Value::Mapping(_) if !is_empty(value) => {
                         out.push('\n');
-                        node(value, indent + 2, out)?;
+                        write_block(value, indent + 2, out)?;
                     }
                     Value::Sequence(_) if !is_empty(value) => {
                         out.push('\n');
-                        node(value, indent + 2, out)?;
+                        write_block(value, indent + 2, out)?;
                     }
-                    _ => inline(value, indent, out)?,
+                    _ => write_inline(value, indent, out)?,
                 }
             }
         }
         _ => {
             let mut line = String::new();
-            inline(value, indent, &mut line)?;
+            write_inline(value, indent, &mut line)?;
             let _ = write!(out, "{:indent$}{}", "", line.trim_start_matches(' '));
         }
     }
     Ok(())
 }
 
-/// Writes a space and a scalar or an empty collection, and ends the line.
-fn inline(value: &Value, indent: usize, out: &mut String) -> Result<(), serde_yaml::Error> {
+/// Writes a space, a scalar or an empty collection, and a line break.
+fn write_inline(value: &Value, indent: usize, out: &mut String) -> Result<(), EmitError> {
     match value {
-        Value::String(text) if fits_a_block(text) => {
+        Value::String(text) if fits_literal_block(text) => {
             out.push_str(match text.strip_suffix('\n') {
                 Some(_) => " |\n",
                 None => " |-\n",
@@ -97,9 +108,9 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Several lines that a literal block keeps exactly: nothing unprintable, no space at the edges of
-/// a line that indentation or trimming could change, one line end at most.
-fn fits_a_block(text: &str) -> bool {
+/// Returns whether a text has several lines and a literal block preserves it: it has no control
+/// characters, no leading space or line feed, and at most one line feed at its end.
+fn fits_literal_block(text: &str) -> bool {
     let printable = text.chars().all(|c| c == '\n' || !c.is_control());
     let first_is_flush = !text.starts_with([' ', '\n']);
     text.trim_end_matches('\n').contains('\n')
@@ -108,7 +119,8 @@ fn fits_a_block(text: &str) -> bool {
         && !text.ends_with("\n\n")
 }
 
-fn scalar(value: &Value) -> Result<String, serde_yaml::Error> {
+/// Formats a scalar or an empty collection.
+fn scalar(value: &Value) -> Result<String, EmitError> {
     Ok(match value {
         Value::Null => "null".into(),
         Value::Bool(truth) => truth.to_string(),
@@ -117,15 +129,15 @@ fn scalar(value: &Value) -> Result<String, serde_yaml::Error> {
         Value::Sequence(items) if items.is_empty() => "[]".into(),
         Value::Mapping(entries) if entries.is_empty() => "{}".into(),
         _ => {
-            return Err(serde::ser::Error::custom(
+            return Err(EmitError(serde::ser::Error::custom(
                 "a list, a mapping or a tag cannot be a key or a scalar",
-            ));
+            )));
         }
     })
 }
 
-/// A text as a scalar: plain where that is safe, else in single quotes, else in double quotes with
-/// escapes.
+/// Formats a text as a plain scalar if that is safe, otherwise in single quotes, or in double
+/// quotes if it needs escapes.
 fn quoted(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
@@ -151,9 +163,10 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Words that YAML 1.1 or 1.2 readers take for something else than text.
+/// Words, in any case, that YAML 1.1 or 1.2 does not read as text.
 const RESERVED: [&str; 9] = ["true", "false", "yes", "no", "on", "off", "null", "y", "n"];
 
+/// Returns whether every reader takes a plain scalar for this text.
 fn is_plain(text: &str) -> bool {
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '/');
     let inside = text
@@ -175,7 +188,7 @@ mod tests {
     use rock_diagnostic::{Sink, SourceText};
 
     #[test]
-    fn texts_that_look_like_something_else_are_quoted() {
+    fn ambiguous_texts_are_quoted() {
         let value = json!({"python": ["3.10", "3.12"], "on": "yes", "date": "2026-11-21", "clock": "1:30", "name": "flash-attn",
             "none": null, "n": 3, "e": [], "m": {}, "nested": [{"a": 1, "b": ["x"]}], "script": "set -e\n\n  make\n", "l": "a\nb"});
         let text = to_yaml(&value).unwrap();
@@ -207,12 +220,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back_equal(value in value()) {
+        fn values_round_trip(value in value()) {
             let text = to_yaml(&value).unwrap();
-            let theirs: Value = serde_yaml::from_str(&text).unwrap();
-            prop_assert_eq!(&theirs, &value, "{}", text);
-            // The reader of user files takes an empty document for a fault, and nothing else than a
-            // mapping or list.
+            let reference: Value = serde_yaml::from_str(&text).unwrap();
+            prop_assert_eq!(&reference, &value, "{}", text);
+            // Our reader rejects empty documents and merge keys.
             if value.as_object().is_some_and(|o| !o.is_empty()) && !text.contains("<<") {
                 let mut sink = Sink::new();
                 let node = parse(&SourceText::new("t", text.as_str()), &mut sink);

@@ -1,49 +1,50 @@
-//! The spanned tree.
+//! Trees of values with byte ranges.
 
 use rock_diagnostic::Span;
 
-/// A value with its place.
+/// A value with its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// Byte range in the source.
+    /// The byte range in the source text.
     pub span: Span,
-    /// What stands there.
+    /// The value.
     pub value: NodeValue,
 }
 
-/// What a node holds.
+/// The value of a [`Node`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NodeValue {
     /// An empty value, `~` or `null`.
     Null,
-    /// Text, as written.
+    /// A scalar: text, which numbers and booleans are as well.
     Scalar(Scalar),
     /// A list.
     List(Vec<Node>),
-    /// Keys and values in the order of the file; keys are unique.
+    /// A mapping, in the order of the file. Keys are unique.
     Map(Vec<(MapKey, Node)>),
 }
 
 /// A key of a mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapKey {
-    /// Byte range of the key.
+    /// The byte range in the source text, including quotes.
     pub span: Span,
-    /// The key's text.
+    /// The text, without quotes.
     pub text: String,
 }
 
-/// A scalar's text.
+/// The text of a scalar and its style.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scalar {
-    /// The text after unquoting, otherwise as written.
+    /// The text: of a quoted scalar or block scalar its contents, otherwise as written.
     pub text: String,
-    /// Whether it stood without quotes, so that other tools may read it as a number or a boolean.
+    /// Whether the scalar is plain (without quotes), so that other tools may read a number or a
+    /// boolean.
     pub plain: bool,
 }
 
 impl Node {
-    /// The text of a scalar.
+    /// Returns the text of a scalar.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             NodeValue::Scalar(scalar) => Some(&scalar.text),
@@ -51,7 +52,7 @@ impl Node {
         }
     }
 
-    /// The items of a list.
+    /// Returns the items of a list.
     pub fn items(&self) -> Option<&[Self]> {
         match &self.value {
             NodeValue::List(items) => Some(items),
@@ -59,7 +60,7 @@ impl Node {
         }
     }
 
-    /// The entries of a mapping.
+    /// Returns the entries of a mapping.
     pub fn entries(&self) -> Option<&[(MapKey, Self)]> {
         match &self.value {
             NodeValue::Map(entries) => Some(entries),
@@ -67,7 +68,7 @@ impl Node {
         }
     }
 
-    /// The value under a key of a mapping; a null value counts as absent.
+    /// Returns the value of a key of a mapping, unless it is null.
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entries()?
             .iter()
@@ -76,7 +77,8 @@ impl Node {
             .filter(|v| v.value != NodeValue::Null)
     }
 
-    /// `true`, `false` as YAML 1.2 spells them.
+    /// Returns the value of a plain scalar that is a boolean of YAML 1.2: `true`, `True`, `TRUE`
+    /// and the same spellings of `false`.
     pub fn boolean(&self) -> Option<bool> {
         match (&self.value, self.text()?) {
             (NodeValue::Scalar(Scalar { plain: true, .. }), "true" | "True" | "TRUE") => Some(true),
@@ -87,7 +89,7 @@ impl Node {
         }
     }
 
-    /// What the value is, for messages: `a list`, `a mapping`, `text`, `nothing`.
+    /// Describes the kind of the value for messages: `a list`, `a mapping`, `text`, `nothing`.
     pub fn kind(&self) -> &'static str {
         match &self.value {
             NodeValue::Null => "nothing",

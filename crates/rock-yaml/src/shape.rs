@@ -1,82 +1,114 @@
-//! What a file may hold, said once: the structural check, the JSON Schema and the reference page
-//! come from it.
+//! Shapes: the allowed structure of a file, from which a check, a JSON Schema and a reference page
+//! are derived.
 //!
-//! Input: a [`Node`] tree and a [`Shape`]. Output: a diagnostic for every structural fault, or a
-//! schema.
+//! Input: a [`Shape`], and a tree of nodes for the check. Output: diagnostics, a schema or
+//! Markdown.
 //!
-//! **Invariant:** a tree without faults here has the kinds that its shape says; what its texts mean
-//! is not asked.
+//! **Invariant:** a tree without diagnostics has the kinds of its shape at every level; the meaning
+//! of texts is not checked.
 
-mod check;
+mod checker;
+mod reference;
 mod schema;
 
-pub use check::{check, check_record};
+pub use checker::{check, check_record};
+pub use reference::reference_tables;
 pub use schema::json_schema;
 
-/// The form of a value.
+/// The allowed structure of a value.
 #[derive(Debug)]
 pub enum Shape {
-    /// Any text, kept as written.
+    /// Any scalar; numbers and booleans are text as well.
     Text,
-    /// A whole number, zero or more.
+    /// A plain scalar that is a decimal `u64`.
     Integer,
-    /// `true` or `false`.
+    /// A boolean of YAML 1.2.
     Boolean,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A list of values of one form.
+    /// A list whose items have one shape.
     List(&'static Self),
-    /// A mapping with free keys and values of one form.
+    /// A mapping with any keys, whose values have one shape.
     Map(&'static Self),
     /// A mapping with known keys.
     Record(&'static RecordShape),
-    /// The first form whose kind (text, list, mapping, nothing) fits.
+    /// The first of several shapes that accepts the kind of the value (scalar, boolean, list,
+    /// mapping, null).
     AnyOf(&'static [Self]),
-    /// Nothing: an empty value.
+    /// A null value.
     Null,
-    /// Anything at all; checked elsewhere.
+    /// Any value, for parts that the caller checks.
     Any,
 }
 
-/// A mapping with known keys.
+/// The shape of a mapping with known keys.
 #[derive(Debug)]
 pub struct RecordShape {
-    /// What it is called in messages and in the schema's `$defs`, `matrix file`.
+    /// The name in messages and, with hyphens, in the `$defs` of the JSON Schema, `matrix file`.
     pub name: &'static str,
-    /// Its keys.
+    /// The known keys, in the order of the reference page.
     pub fields: &'static [FieldShape],
 }
 
-/// One known key.
+/// A key of a [`RecordShape`] and the shape of its value.
 #[derive(Debug)]
 pub struct FieldShape {
-    /// The key, kebab-case.
+    /// The key.
     pub name: &'static str,
-    /// The form of its value.
+    /// The shape of the value. A null value is accepted unless the key is required.
     pub shape: Shape,
-    /// Whether it must be there.
+    /// Whether the key must have a value.
     pub required: bool,
-    /// The default in YAML, empty when there is none.
+    /// The default as YAML, empty if there is none.
     pub default: &'static str,
-    /// One or two sentences for the reference.
+    /// One or two sentences for the reference page, the JSON Schema and the notes of diagnostics.
     pub doc: &'static str,
 }
 
+impl FieldShape {
+    /// Creates a key that must have a value.
+    pub const fn required(name: &'static str, shape: Shape, doc: &'static str) -> Self {
+        Self {
+            name,
+            shape,
+            required: true,
+            default: "",
+            doc,
+        }
+    }
+
+    /// Creates a key that may be absent. `default` is YAML, empty if there is no default.
+    pub const fn optional(
+        name: &'static str,
+        shape: Shape,
+        default: &'static str,
+        doc: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            shape,
+            required: false,
+            default,
+            doc,
+        }
+    }
+}
+
 impl RecordShape {
-    /// The field with this name.
+    /// Returns the key with a name.
     pub fn field(&self, name: &str) -> Option<&'static FieldShape> {
         self.fields.iter().find(|field| field.name == name)
     }
 }
 
 impl Shape {
-    /// What belongs here, for messages: `a list`, `text`, `one of a, b`.
+    /// Describes the shape for messages: `a list`, `text`, `` one of `a`, `b` ``.
     pub fn expected(&self) -> String {
         match self {
             Self::Text => "text".into(),
             Self::Integer => "a whole number".into(),
             Self::Boolean => "`true` or `false`".into(),
-            Self::Word(words) => format!("one of {}", words_of(words)),
+            Self::Word(words) => format!("one of {}", quoted_words(words)),
             Self::List(_) => "a list".into(),
             Self::Map(_) | Self::Record(_) => "a mapping".into(),
             Self::AnyOf(shapes) => shapes
@@ -90,8 +122,8 @@ impl Shape {
     }
 }
 
-/// `` `a`, `b`, `c` ``.
-fn words_of(words: &[&str]) -> String {
+/// Joins words as `` `a`, `b`, `c` ``.
+fn quoted_words(words: &[&str]) -> String {
     words
         .iter()
         .map(|word| format!("`{word}`"))

@@ -1,6 +1,9 @@
-//! What the parser could not read, in words that say what to change.
+//! Diagnostics of syntax errors.
 //!
-//! **Invariant:** the parser's own words reach the user only where no better ones are known.
+//! The parser reports where it stopped; the functions here look for the cause, such as an open
+//! bracket or a tab, and suggest a fix.
+//!
+//! **Invariant:** the parser's message is shown only for errors without a message here.
 
 use granit_parser::{ErrorKind, ScanError};
 
@@ -9,7 +12,8 @@ use super::limits::MAX_KEY_BYTES;
 use crate::codes::matrix as codes;
 use rock_diagnostic::{Diagnostic, SourceText, Span};
 
-/// The diagnostic of a parser's error. `text` begins `base` bytes into the source.
+/// Converts an error of the parser to a diagnostic. `text` is the part of the source after its
+/// first `base` bytes.
 pub(super) fn syntax_diagnostic(
     error: &ScanError,
     source: &SourceText,
@@ -18,7 +22,7 @@ pub(super) fn syntax_diagnostic(
 ) -> Diagnostic {
     let marker = error.marker();
     let offset = marker.byte_offset().unwrap_or(text.len()).min(text.len()) + base;
-    let at = spot(&source.text, offset);
+    let at = character_at(&source.text, offset);
     match error.kind() {
         ErrorKind::RecursionLimitExceeded => diagnostics::too_deep(source, at),
         ErrorKind::TabNotAllowed
@@ -33,66 +37,78 @@ pub(super) fn syntax_diagnostic(
         ErrorKind::UnexpectedCharacter { character } if character.is_control() => {
             diagnostics::control_character(source, at, *character)
         }
-        kind => {
-            let tab_indented = line_of(&source.text, at.start)
-                .trim_start_matches(' ')
-                .starts_with('\t');
-            if tab_indented {
-                return diagnostics::tab(source, line_indent(&source.text, at.start));
-            }
-            if let Some(opening) =
-                open_bracket(&source.text, at.start).filter(|_| is_about_structure(kind))
-            {
-                let bracket = &source.text[opening..=opening];
-                let closing = if bracket == "[" { "]" } else { "}" };
-                let message =
-                    format!("the `{bracket}` is not closed: write `{closing}` after its last item");
-                return Diagnostic::new(&codes::BAD_SYNTAX, message)
-                    .at(source.location(opening..opening + 1), "opens here")
-                    .also(source.location(at), "this cannot stand inside it")
-                    .help("close it in the line where it opens, or indent the lines in between");
-            }
-            let begins_line = source.text[line_start(&source.text, at.start)..at.start]
-                .trim()
-                .is_empty();
-            let line = line_of(&source.text, at.start);
-            let (message, help) = match kind {
-                ErrorKind::ExpectedDocumentStart
-                    if begins_line && starts_indented(&source.text) =>
-                {
-                    (
-                        "the line is indented less than the first one of the file".into(),
-                        "begin every key of the file in the first column",
-                    )
-                }
-                ErrorKind::SimpleKeyExpected
-                    if line.find(':').is_some_and(|end| end > MAX_KEY_BYTES) =>
-                {
-                    (
-                        "the key is longer than the 1024 characters that YAML allows".into(),
-                        "shorten it",
-                    )
-                }
-                ErrorKind::SimpleKeyExpected
-                | ErrorKind::ExpectedBlockMappingKey
-                | ErrorKind::InvalidIndentation
-                    if begins_line && line_of(&source.text, at.start).contains(':') =>
-                {
-                    (
-                        "the line is indented like no line above it".into(),
-                        "indent the keys of one mapping alike",
-                    )
-                }
-                _ => plain_words(kind),
-            };
-            Diagnostic::new(&codes::BAD_SYNTAX, message)
-                .at(source.location(at), "")
-                .help(help)
-        }
+        kind => structure_diagnostic(kind, source, at),
     }
 }
 
-/// Whether the first line of the text that is no comment begins with blanks.
+/// Returns the diagnostic of an error at `at`, whose cause may be a tab, an open bracket or the
+/// indentation before it.
+fn structure_diagnostic(kind: &ErrorKind, source: &SourceText, at: Span) -> Diagnostic {
+    let text = &source.text;
+    let is_tab_indented = line_of(text, at.start)
+        .trim_start_matches(' ')
+        .starts_with('\t');
+    if is_tab_indented {
+        return diagnostics::tab(source, line_indent(text, at.start));
+    }
+    if may_be_open_bracket(kind)
+        && let Some(opening) = open_bracket(text, at.start)
+    {
+        return unclosed_bracket(source, opening, at);
+    }
+    let (message, help) =
+        line_message_and_help(kind, text, at.start).unwrap_or_else(|| message_and_help(kind));
+    Diagnostic::new(&codes::BAD_SYNTAX, message)
+        .at(source.location(at), "")
+        .help(help)
+}
+
+fn unclosed_bracket(source: &SourceText, opening: usize, at: Span) -> Diagnostic {
+    let bracket = &source.text[opening..=opening];
+    let closing = if bracket == "[" { "]" } else { "}" };
+    Diagnostic::new(
+        &codes::BAD_SYNTAX,
+        format!("the `{bracket}` is not closed: write `{closing}` after its last item"),
+    )
+    .at(source.location(opening..opening + 1), "opens here")
+    .also(source.location(at), "this cannot stand inside it")
+    .help("close it in the line where it opens, or indent the lines in between")
+}
+
+/// Returns the message and help for an error that the line around it explains: a wrong indentation,
+/// or a key that is too long.
+fn line_message_and_help(
+    kind: &ErrorKind,
+    text: &str,
+    offset: usize,
+) -> Option<(String, &'static str)> {
+    let line = line_of(text, offset);
+    let begins_line = text[line_start(text, offset)..offset].trim().is_empty();
+    let (message, help) = match kind {
+        ErrorKind::ExpectedDocumentStart if begins_line && starts_indented(text) => (
+            "the line is indented less than the first one of the file",
+            "begin every key of the file in the first column",
+        ),
+        ErrorKind::SimpleKeyExpected if line.find(':').is_some_and(|end| end > MAX_KEY_BYTES) => (
+            "the key is longer than the 1024 characters that YAML allows",
+            "shorten it",
+        ),
+        ErrorKind::SimpleKeyExpected
+        | ErrorKind::ExpectedBlockMappingKey
+        | ErrorKind::InvalidIndentation
+            if begins_line && line.contains(':') =>
+        {
+            (
+                "the line is indented like no line above it",
+                "indent the keys of one mapping alike",
+            )
+        }
+        _ => return None,
+    };
+    Some((message.to_owned(), help))
+}
+
+/// Returns whether the first line that is neither empty nor a comment is indented.
 fn starts_indented(text: &str) -> bool {
     let mut lines = text
         .lines()
@@ -100,7 +116,8 @@ fn starts_indented(text: &str) -> bool {
     lines.next().is_some_and(|line| line.starts_with(' '))
 }
 
-fn plain_words(kind: &ErrorKind) -> (String, &'static str) {
+/// Returns the message and help for an error whose cause is where the parser stopped.
+fn message_and_help(kind: &ErrorKind) -> (String, &'static str) {
     match kind {
         ErrorKind::UnexpectedEofFlowSequence | ErrorKind::ExpectedFlowSequenceSeparator => (
             "the list that begins with `[` is not closed here".into(),
@@ -153,13 +170,14 @@ fn plain_words(kind: &ErrorKind) -> (String, &'static str) {
         ),
         kind => (
             format!("this is not YAML: {kind}"),
-            "mend the line; `rock-matrix init` shows a file that is right",
+            "fix the line; `rock-matrix init` writes a valid file",
         ),
     }
 }
 
-/// The character at an offset, or the last one of the text, so that there is something to point at.
-fn spot(text: &str, offset: usize) -> Span {
+/// Returns the span of the character at an offset, empty at the end of a line; at the end of the
+/// text, an empty span after the last character that is not white space.
+fn character_at(text: &str, offset: usize) -> Span {
     let start = text.floor_char_boundary(offset.min(text.len()));
     match text[start..].chars().next() {
         Some(c) if c != '\n' && c != '\r' => start..start + c.len_utf8(),
@@ -171,10 +189,12 @@ fn spot(text: &str, offset: usize) -> Span {
     }
 }
 
+/// Returns the offset of the start of the line that contains an offset.
 fn line_start(text: &str, offset: usize) -> usize {
     text[..offset].rfind('\n').map_or(0, |i| i + 1)
 }
 
+/// Returns the line that contains an offset.
 fn line_of(text: &str, offset: usize) -> &str {
     text[line_start(text, offset)..]
         .lines()
@@ -182,14 +202,15 @@ fn line_of(text: &str, offset: usize) -> &str {
         .unwrap_or_default()
 }
 
+/// Returns the span of the indentation of the line that contains an offset.
 fn line_indent(text: &str, offset: usize) -> Span {
     let start = line_start(text, offset);
     let line = line_of(text, offset);
     start..start + line.len() - line.trim_start().len()
 }
 
-/// Whether an error may come from a bracket that was opened before and not closed.
-fn is_about_structure(kind: &ErrorKind) -> bool {
+/// Returns whether an open bracket before the error can be its cause.
+fn may_be_open_bracket(kind: &ErrorKind) -> bool {
     matches!(
         kind,
         ErrorKind::UnclosedFlowCollection { .. }
@@ -206,8 +227,8 @@ fn is_about_structure(kind: &ErrorKind) -> bool {
     )
 }
 
-/// The last bracket before an offset, in an earlier line or the same, that is still open there.
-/// Quoted texts and comments are skipped.
+/// Returns the offset of the innermost bracket that is open at an offset, ignoring quoted texts and
+/// comments.
 fn open_bracket(text: &str, offset: usize) -> Option<usize> {
     let bytes = &text.as_bytes()[..offset];
     let (mut open, mut quote, mut at) = (Vec::new(), None, 0);
@@ -238,7 +259,7 @@ fn open_bracket(text: &str, offset: usize) -> Option<usize> {
     open.pop()
 }
 
-/// The characters from an offset to the next space or bracket.
+/// Returns the span from an offset to the next white space, comma or closing bracket.
 fn word(text: &str, start: usize) -> Span {
     let length = text[start..].find(|c: char| c.is_whitespace() || matches!(c, ',' | ']' | '}'));
     start..length.map_or(text.len(), |length| start + length)

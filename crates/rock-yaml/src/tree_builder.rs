@@ -1,7 +1,7 @@
-//! Parser events to a tree, with an explicit stack.
+//! The builder of a tree from parser events.
 //!
-//! **Invariant:** a tree never nests deeper than [`DEPTH_LIMIT`], aliases included, so
-//! that code above may recurse on it.
+//! **Invariant:** a tree is at most [`MAX_DEPTH`] deep, including aliases, so that other code can
+//! recurse on it; the builder itself has an explicit stack.
 
 use std::collections::HashMap;
 
@@ -14,61 +14,80 @@ use rock_diagnostic::{Diagnostic, Sink, SourceText, Span};
 
 /// A list or mapping that is not closed yet.
 struct OpenCollection {
+    /// The byte offset of the start.
     start: usize,
+    /// The ID of the anchor, 0 without one.
     anchor: usize,
-    open: PartialCollection,
+    contents: PartialCollection,
 }
 
+/// The part of a list or mapping that was read so far.
 enum PartialCollection {
     List(Vec<Node>),
     Map {
         entries: Vec<(MapKey, Node)>,
+        /// The index in `entries` of each key.
         positions: HashMap<String, usize>,
-        pending: NextNode,
+        next: NextNode,
     },
 }
 
-/// What the next value of a mapping is.
+/// The role of the next node of a mapping.
 enum NextNode {
     /// A key.
     Key,
     /// The value of this key.
     Value(MapKey),
-    /// The value of a key that was refused.
-    Rejected,
+    /// The value of a rejected key, which is dropped.
+    RejectedValue,
 }
 
-/// A complete node that aliases may name.
+/// A complete node with an anchor.
 struct AnchoredNode {
     node: Node,
-    measure: TreeSize,
+    size: TreeSize,
 }
 
 /// The size of a tree.
 #[derive(Debug, Clone, Copy, Default)]
 struct TreeSize {
-    /// How many values it holds.
+    /// The number of values.
     nodes: usize,
-    /// How deep it nests.
+    /// The levels of lists and mappings.
     depth: usize,
-    /// The memory that a copy takes.
+    /// The memory in bytes that a copy takes.
     bytes: usize,
 }
 
-/// Collects events into a tree.
+impl TreeSize {
+    /// Returns the size of a collection with one more child.
+    fn with_child(self, child: Self) -> Self {
+        Self {
+            nodes: self.nodes + child.nodes,
+            depth: self.depth.max(child.depth + 1),
+            bytes: self.bytes + child.bytes,
+        }
+    }
+}
+
+/// Builds a tree from the events of the parser.
+///
+/// The methods for events return the diagnostic of an error with which parsing must stop; other
+/// diagnostics are added to the sink.
 pub(super) struct TreeBuilder<'a> {
     source: &'a SourceText,
     sink: &'a mut Sink,
     stack: Vec<OpenCollection>,
     anchors: HashMap<usize, AnchoredNode>,
+    /// The number of values that aliases added.
     alias_nodes: usize,
-    /// Memory of the copies that anchors keep and aliases are.
+    /// The memory in bytes of the copies that anchors and aliases made.
     copied_bytes: usize,
-    /// Scalars, lists and mappings of the text itself.
+    /// The number of scalars, lists and mappings, not counting copies.
     values: usize,
     root: Option<Node>,
-    /// Whether nothing was left out that a later check would miss.
-    is_whole: bool,
+    /// Whether no key was dropped that a later check would report as missing.
+    is_complete: bool,
 }
 
 impl<'a> TreeBuilder<'a> {
@@ -82,90 +101,95 @@ impl<'a> TreeBuilder<'a> {
             copied_bytes: 0,
             values: 0,
             root: None,
-            is_whole: true,
+            is_complete: true,
         }
     }
 
-    pub(super) fn push_fault(&mut self, diagnostic: Diagnostic) {
+    pub(super) fn push_diagnostic(&mut self, diagnostic: Diagnostic) {
         self.sink.push(diagnostic);
     }
 
-    /// The tree, `None` for an empty document, and whether nothing was left out of it that later
-    /// checks would miss.
+    /// Returns the tree, `None` for an empty document, and whether no key was dropped that a later
+    /// check would report as missing.
     pub(super) fn finish(self) -> (Option<Node>, bool) {
         (
             self.root.filter(|node| node.value != NodeValue::Null),
-            self.is_whole,
+            self.is_complete,
         )
     }
 
-    /// Each of the following returns `false` when parsing must stop.
-    pub(super) fn scalar(&mut self, span: Span, text: &str, plain: bool, anchor: usize) -> bool {
-        let longest = if self.wants_key() {
+    pub(super) fn scalar(
+        &mut self,
+        span: Span,
+        text: &str,
+        plain: bool,
+        anchor: usize,
+    ) -> Result<(), Diagnostic> {
+        let limit = if self.expects_key() {
             MAX_KEY_BYTES
         } else {
             MAX_TEXT_BYTES
         };
-        if text.len() > longest {
-            self.sink.push(diagnostics::too_long(
-                self.source,
-                span,
-                text.len(),
-                longest,
-            ));
-            return false;
+        if text.len() > limit {
+            return Err(diagnostics::too_long(self.source, span, text.len(), limit));
         }
-        let value =
-            if plain && matches!(text, "" | "~" | "null" | "Null" | "NULL") && !self.wants_key() {
-                NodeValue::Null
-            } else {
-                NodeValue::Scalar(Scalar {
-                    text: text.to_owned(),
-                    plain,
-                })
-            };
-        self.place(Node { span, value }, anchor)
+        let value = if plain
+            && matches!(text, "" | "~" | "null" | "Null" | "NULL")
+            && !self.expects_key()
+        {
+            NodeValue::Null
+        } else {
+            NodeValue::Scalar(Scalar {
+                text: text.to_owned(),
+                plain,
+            })
+        };
+        self.add(Node { span, value }, anchor)
     }
 
-    pub(super) fn open_list(&mut self, span: Span, anchor: usize) -> bool {
+    pub(super) fn open_list(&mut self, span: Span, anchor: usize) -> Result<(), Diagnostic> {
         self.open(span, anchor, PartialCollection::List(Vec::new()))
     }
 
-    pub(super) fn open_map(&mut self, span: Span, anchor: usize) -> bool {
+    pub(super) fn open_map(&mut self, span: Span, anchor: usize) -> Result<(), Diagnostic> {
         self.open(
             span,
             anchor,
             PartialCollection::Map {
                 entries: Vec::new(),
                 positions: HashMap::new(),
-                pending: NextNode::Key,
+                next: NextNode::Key,
             },
         )
     }
 
-    fn open(&mut self, span: Span, anchor: usize, open: PartialCollection) -> bool {
+    fn open(
+        &mut self,
+        span: Span,
+        anchor: usize,
+        contents: PartialCollection,
+    ) -> Result<(), Diagnostic> {
         if self.stack.len() >= MAX_DEPTH {
-            self.sink.push(diagnostics::too_deep(self.source, span));
-            return false;
+            return Err(diagnostics::too_deep(self.source, span));
         }
         self.stack.push(OpenCollection {
             start: span.start,
             anchor,
-            open,
+            contents,
         });
-        true
+        Ok(())
     }
 
-    pub(super) fn close(&mut self, span: Span) -> bool {
+    pub(super) fn close(&mut self, span: Span) -> Result<(), Diagnostic> {
         let Some(OpenCollection {
             start,
             anchor,
-            open,
+            contents,
         }) = self.stack.pop()
         else {
-            return true;
+            return Ok(());
         };
-        let (value, last) = match open {
+        let (value, last) = match contents {
             PartialCollection::List(items) => {
                 let last = items.last().map(|node| node.span.end);
                 (NodeValue::List(items), last)
@@ -177,14 +201,14 @@ impl<'a> TreeBuilder<'a> {
                 (NodeValue::Map(entries), last)
             }
         };
-        // A block collection ends where the parser noticed, lines below: its last value is the
-        // better end.
+        // The parser ends a block collection at the token after it; the end of its last value is
+        // better.
         let end = if span.is_empty() {
             last.unwrap_or(span.end)
         } else {
             span.end
         };
-        self.place(
+        self.add(
             Node {
                 span: start..end.max(start),
                 value,
@@ -193,41 +217,37 @@ impl<'a> TreeBuilder<'a> {
         )
     }
 
-    pub(super) fn alias(&mut self, span: Span, anchor: usize) -> bool {
+    pub(super) fn alias(&mut self, span: Span, anchor: usize) -> Result<(), Diagnostic> {
         let Some(anchored) = self.anchors.get(&anchor) else {
-            self.sink.push(diagnostics::self_alias(self.source, span));
-            return false;
+            return Err(diagnostics::self_alias(self.source, span));
         };
         let TreeSize {
             nodes,
             depth,
             bytes,
-        } = anchored.measure;
+        } = anchored.size;
         self.alias_nodes += nodes;
         if self.alias_nodes > MAX_ALIAS_VALUES {
-            self.sink.push(diagnostics::alias_budget(self.source, span));
-            return false;
+            return Err(diagnostics::alias_budget(self.source, span));
         }
         self.copied_bytes += bytes;
         if self.copied_bytes > MAX_ALIAS_BYTES {
-            self.sink.push(diagnostics::alias_bytes(self.source, span));
-            return false;
+            return Err(diagnostics::alias_bytes(self.source, span));
         }
         if self.stack.len() + depth > MAX_DEPTH {
-            self.sink.push(diagnostics::too_deep(self.source, span));
-            return false;
+            return Err(diagnostics::too_deep(self.source, span));
         }
         let value = anchored.node.value.clone();
-        self.put(Node { span, value });
-        true
+        self.insert(Node { span, value });
+        Ok(())
     }
 
-    fn wants_key(&self) -> bool {
+    fn expects_key(&self) -> bool {
         matches!(
             self.stack.last(),
             Some(OpenCollection {
-                open: PartialCollection::Map {
-                    pending: NextNode::Key,
+                contents: PartialCollection::Map {
+                    next: NextNode::Key,
                     ..
                 },
                 ..
@@ -235,49 +255,47 @@ impl<'a> TreeBuilder<'a> {
         )
     }
 
-    fn place(&mut self, node: Node, anchor: usize) -> bool {
+    /// Adds a node of the text and registers its anchor.
+    fn add(&mut self, node: Node, anchor: usize) -> Result<(), Diagnostic> {
         self.values += 1;
         if self.values > MAX_VALUES {
-            self.sink
-                .push(diagnostics::too_many_values(self.source, node.span));
-            return false;
+            return Err(diagnostics::too_many_values(self.source, node.span));
         }
         if anchor != 0 {
-            let measure = tree_size(&node);
-            self.copied_bytes += measure.bytes;
+            let size = tree_size(&node);
+            self.copied_bytes += size.bytes;
             if self.copied_bytes > MAX_ALIAS_BYTES {
-                self.sink
-                    .push(diagnostics::alias_bytes(self.source, node.span));
-                return false;
+                return Err(diagnostics::alias_bytes(self.source, node.span));
             }
             self.anchors.insert(
                 anchor,
                 AnchoredNode {
                     node: node.clone(),
-                    measure,
+                    size,
                 },
             );
         }
-        self.put(node);
-        true
+        self.insert(node);
+        Ok(())
     }
 
-    fn put(&mut self, node: Node) {
-        match self.stack.last_mut().map(|frame| &mut frame.open) {
+    /// Inserts a node into the innermost open collection.
+    fn insert(&mut self, node: Node) {
+        match self.stack.last_mut().map(|frame| &mut frame.contents) {
             None => self.root = Some(node),
             Some(PartialCollection::List(items)) => items.push(node),
             Some(PartialCollection::Map {
                 entries,
                 positions: places,
-                pending,
+                next,
             }) => {
-                *pending = match std::mem::replace(pending, NextNode::Key) {
-                    NextNode::Key => match key(node, self.source) {
+                *next = match std::mem::replace(next, NextNode::Key) {
+                    NextNode::Key => match to_key(node, self.source) {
                         Err(diagnostic) => {
-                            self.is_whole &= ![codes::KEY_NOT_TEXT.id, codes::TOO_LONG.id]
+                            self.is_complete &= ![codes::KEY_NOT_TEXT.id, codes::TOO_LONG.id]
                                 .contains(&diagnostic.code.id);
                             self.sink.push(diagnostic);
-                            NextNode::Rejected
+                            NextNode::RejectedValue
                         }
                         Ok(key) => match places.get(&key.text) {
                             Some(&first) => {
@@ -288,7 +306,7 @@ impl<'a> TreeBuilder<'a> {
                                     &key,
                                     first,
                                 ));
-                                NextNode::Rejected
+                                NextNode::RejectedValue
                             }
                             None => {
                                 places.insert(key.text.clone(), entries.len());
@@ -300,19 +318,20 @@ impl<'a> TreeBuilder<'a> {
                         entries.push((key, node));
                         NextNode::Key
                     }
-                    NextNode::Rejected => NextNode::Key,
+                    NextNode::RejectedValue => NextNode::Key,
                 };
             }
         }
     }
 }
 
-fn key(node: Node, source: &SourceText) -> Result<MapKey, Diagnostic> {
+/// Converts a node to a key.
+fn to_key(node: Node, source: &SourceText) -> Result<MapKey, Diagnostic> {
     match node.value {
         NodeValue::Scalar(Scalar { text, plain: true }) if text == "<<" => {
             Err(diagnostics::merge_key(source, node.span))
         }
-        // An alias of a long text.
+        // The text of an alias can be longer than a key of the text itself.
         NodeValue::Scalar(Scalar { text, .. }) if text.len() > MAX_KEY_BYTES => Err(
             diagnostics::too_long(source, node.span, text.len(), MAX_KEY_BYTES),
         ),
@@ -324,17 +343,12 @@ fn key(node: Node, source: &SourceText) -> Result<MapKey, Diagnostic> {
     }
 }
 
-/// Returns the size of a tree. Trees here are at most `DEPTH_LIMIT` deep.
+/// Measures a tree. The recursion is bounded by [`MAX_DEPTH`].
 fn tree_size(node: &Node) -> TreeSize {
     let own = TreeSize {
         nodes: 1,
         depth: 0,
         bytes: size_of::<Node>(),
-    };
-    let add = |whole: TreeSize, one: TreeSize| TreeSize {
-        nodes: whole.nodes + one.nodes,
-        depth: whole.depth.max(one.depth + 1),
-        bytes: whole.bytes + one.bytes,
     };
     match &node.value {
         NodeValue::Null => own,
@@ -345,7 +359,7 @@ fn tree_size(node: &Node) -> TreeSize {
         NodeValue::List(items) => items
             .iter()
             .map(tree_size)
-            .fold(TreeSize { depth: 1, ..own }, add),
+            .fold(TreeSize { depth: 1, ..own }, TreeSize::with_child),
         NodeValue::Map(entries) => {
             let keys: usize = entries
                 .iter()
@@ -359,7 +373,7 @@ fn tree_size(node: &Node) -> TreeSize {
             entries
                 .iter()
                 .map(|(_, value)| tree_size(value))
-                .fold(own, add)
+                .fold(own, TreeSize::with_child)
         }
     }
 }

@@ -1,19 +1,19 @@
-//! The `H` codes.
+//! The `H` codes, for problems of the host.
 
 use crate::Code;
 
-/// All of them, sorted by ID.
+/// All `H` codes of this crate, sorted by ID.
 pub const ALL: &[&Code] = &[&CANNOT_READ_FILE, &CANNOT_WRITE_FILE];
 
 /// A file cannot be read.
 pub const CANNOT_READ_FILE: Code = Code::error(
     "H020",
     "cannot-read-file",
-    "A file that the command needs cannot be read: it is not there, its mode keeps this user out, it is too large to be what it should be, or it is not UTF-8 text.\n\nNothing was written. Correct the path or the file and run the command again.",
+    "A file that the command needs cannot be read: it does not exist, its permissions deny access, it is too large for its kind, or it is not UTF-8 text.\n\nNothing was written. Correct the path or the file and run the command again.",
 );
 /// A file cannot be written.
 pub const CANNOT_WRITE_FILE: Code = Code::error(
     "H021",
     "cannot-write-file",
-    "A file or folder cannot be made, replaced or removed: the disk is full, the folder's mode keeps this user out, or something else has that name.\n\nFiles are written beside their place and moved there whole, so the old content stays as it was.",
+    "A file or directory cannot be created, replaced or removed: the disk is full, the permissions of the directory deny access, or something else has that name.\n\nFiles are written next to their destination and moved into place when complete, so the old content is unchanged.",
 );

@@ -1,17 +1,17 @@
-//! The `M` codes: what is wrong in a YAML file of the user.
+//! The `M` codes, for errors in the YAML files of users.
 
 use crate::Code;
 
-/// All of them, sorted by ID.
+/// All `M` codes of this crate, sorted by ID.
 pub const ALL: &[&Code] = &[&NOT_UTF8, &MORE_FAULTS];
 
-/// Bytes that are not UTF-8.
+/// The file is not UTF-8.
 pub const NOT_UTF8: Code = Code::error(
     "M004",
     "not-utf8",
     "The file holds bytes that are not UTF-8 text. Files saved as UTF-16 or in an old code page look like this; so do files that are no text at all.\n\nSave the file as UTF-8.",
 );
-/// More faults than are shown.
+/// There are more diagnostics than are shown.
 pub const MORE_FAULTS: Code = Code::note(
     "M051",
     "more-faults",

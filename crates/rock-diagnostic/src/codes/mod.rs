@@ -1,9 +1,9 @@
-//! The diagnostic codes of this crate, one module a letter.
+//! The diagnostic codes of this crate, one module per letter.
 
 pub mod host;
 pub mod matrix;
 
 use crate::Code;
 
-/// All codes of this crate, by letter.
+/// All codes of this crate, one slice per letter.
 pub const ALL: &[&[&Code]] = &[host::ALL, matrix::ALL];

@@ -1,8 +1,8 @@
-//! GitHub workflow commands that become annotations.
+//! Workflow commands that create annotations on GitHub.
 //!
-//! Forms and limits: GitHub documentation, "Workflow commands", and the runner's own cut of a
-//! message at 4,096 characters. More than ten annotations of a kind per step are not shown, so no
-//! more are written.
+//! The format is that of the GitHub documentation, "Workflow commands for GitHub Actions". The
+//! runner truncates a message at 4,096 characters. GitHub shows at most ten annotations of a kind
+//! per step, so no more are written.
 
 use std::fmt::Write;
 
@@ -10,18 +10,19 @@ use super::redact::redact_urls;
 use super::text::{visible, visible_lines};
 use crate::{Diagnostic, Location, Severity, SourceText};
 
-/// Severities in order, and the command of each.
+/// The severities in the order of output, each with its workflow command.
 const KINDS: [(Severity, &str); 3] = [
     (Severity::Error, "error"),
     (Severity::Warning, "warning"),
     (Severity::Note, "notice"),
 ];
-/// Annotations of one kind that a step may have.
-const PER_KIND: usize = 10;
-/// Characters of a message, so that the runner's own cut does not take the end unsaid.
-const LONGEST: usize = 4000;
+/// The maximum number of annotations of one kind per step.
+const MAX_PER_KIND: usize = 10;
+/// The maximum length of a message in characters, below the runner's limit so that a truncated
+/// message says so.
+const MAX_MESSAGE_CHARS: usize = 4000;
 
-/// What a step has of annotations so far.
+/// The annotations that one workflow step has written.
 #[derive(Debug, Default)]
 pub struct GithubAnnotations {
     counts: [usize; KINDS.len()],
@@ -29,13 +30,15 @@ pub struct GithubAnnotations {
 }
 
 impl GithubAnnotations {
-    /// More diagnostics as workflow commands: errors first, each kind by place, as many as the step
-    /// may still have. `known` gives the path that GitHub knows a file by, and nothing for what is
-    /// no file.
+    /// Renders diagnostics as workflow commands, as many as the step can still show: errors first,
+    /// each kind sorted by location.
+    ///
+    /// `repository_path` returns the path of a file in the repository, or `None` if it has no such
+    /// path; the location is then part of the message.
     pub fn commands(
         &mut self,
         diagnostics: &[Diagnostic],
-        known: impl Fn(&str) -> Option<String>,
+        repository_path: impl Fn(&str) -> Option<String>,
     ) -> String {
         let mut out = String::new();
         for ((severity, command), count) in KINDS.into_iter().zip(&mut self.counts) {
@@ -43,9 +46,9 @@ impl GithubAnnotations {
                 .iter()
                 .filter(|d| d.severity == severity)
                 .collect();
-            all.sort_by_cached_key(|d| position(d));
-            for diagnostic in all.iter().take(PER_KIND.saturating_sub(*count)) {
-                let mut properties = place_of(diagnostic, &known);
+            all.sort_by_cached_key(|d| sort_key(d));
+            for diagnostic in all.iter().take(MAX_PER_KIND.saturating_sub(*count)) {
+                let mut properties = location_properties(diagnostic, &repository_path);
                 let message =
                     visible_lines(&redact_urls(&message(diagnostic, properties.is_empty())));
                 properties.push(("title", diagnostic.code.to_string()));
@@ -66,9 +69,10 @@ impl GithubAnnotations {
         out
     }
 
-    /// Everything that was told and is in no list yet, once there is more of it than annotations.
+    /// Takes the diagnostics since the last non-empty list, once there are more of a kind than
+    /// annotations can show. Returns nothing before.
     pub fn take_unlisted(&mut self) -> Vec<Diagnostic> {
-        let is_over = self.counts.iter().any(|count| *count > PER_KIND);
+        let is_over = self.counts.iter().any(|count| *count > MAX_PER_KIND);
         if is_over {
             std::mem::take(&mut self.unlisted)
         } else {
@@ -77,18 +81,21 @@ impl GithubAnnotations {
     }
 }
 
-/// Where a diagnostic points; those without a place come last, as in what people read.
-fn position(diagnostic: &Diagnostic) -> (bool, Option<(String, usize)>) {
-    let place = diagnostic
+/// Returns the key that annotations of a kind are sorted by. Diagnostics without a location are
+/// last, as in [`Sink::finish`](crate::Sink::finish).
+fn sort_key(diagnostic: &Diagnostic) -> (bool, Option<(String, usize)>) {
+    let key = diagnostic
         .labels
         .first()
         .map(|label| label.location.sort_key());
-    (place.is_none(), place)
+    (key.is_none(), key)
 }
 
-fn place_of(
+/// Returns the properties of a workflow command for the location of the first label, if it is in a
+/// file of the repository.
+fn location_properties(
     diagnostic: &Diagnostic,
-    known: impl Fn(&str) -> Option<String>,
+    repository_path: impl Fn(&str) -> Option<String>,
 ) -> Vec<(&'static str, String)> {
     let Some(label) = diagnostic.labels.first() else {
         return Vec::new();
@@ -105,7 +112,7 @@ fn place_of(
     else {
         return Vec::new();
     };
-    let Some(file) = known(path) else {
+    let Some(file) = repository_path(path) else {
         return Vec::new();
     };
     let mut properties = vec![("file", file)];
@@ -117,7 +124,7 @@ fn place_of(
         {
             properties.push(("line", line.to_string()));
             properties.push(("endLine", end_line.to_string()));
-            // Columns are taken only where a range stays on one line.
+            // GitHub accepts columns only for a range within one line.
             if line == end_line {
                 properties.push(("col", column.to_string()));
                 properties.push(("endColumn", end_column.to_string()));
@@ -127,11 +134,12 @@ fn place_of(
     properties
 }
 
-/// All that is said; with the place in words where no property tells it.
-fn message(diagnostic: &Diagnostic, with_place: bool) -> String {
+/// Returns the text of a diagnostic in several lines, optionally with the first location, truncated
+/// to [`MAX_MESSAGE_CHARS`].
+fn message(diagnostic: &Diagnostic, with_location: bool) -> String {
     let mut text = diagnostic.message.clone();
     if let Some(label) = diagnostic.labels.first() {
-        if with_place {
+        if with_location {
             let _ = write!(text, "\n{}", label.location);
         }
         if !label.text.is_empty() {
@@ -144,18 +152,18 @@ fn message(diagnostic: &Diagnostic, with_place: bool) -> String {
     if let Some(help) = &diagnostic.help {
         let _ = write!(text, "\nhelp: {help}");
     }
-    if text.chars().count() > LONGEST {
+    if text.chars().count() > MAX_MESSAGE_CHARS {
         const CUT: &str = "\n… (cut; the log has the whole message)";
         text = text
             .chars()
-            .take(LONGEST - CUT.chars().count())
+            .take(MAX_MESSAGE_CHARS - CUT.chars().count())
             .chain(CUT.chars())
             .collect();
     }
     text
 }
 
-/// The text of a command: what would end its line, and the sign that escapes begin with.
+/// Escapes the message of a workflow command: line breaks, and `%`, which starts an escape.
 pub fn escape(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
@@ -172,17 +180,17 @@ mod tests {
     use crate::test_codes as codes;
     use crate::{Diagnostic, Location, SourceText};
 
-    /// Every file is known by the path that it was given by, but for one.
-    fn known(path: &str) -> Option<String> {
+    /// Returns each path unchanged, but none for one file.
+    fn repository_path(path: &str) -> Option<String> {
         (path != "gone.yaml").then(|| path.to_owned())
     }
 
     fn github(diagnostics: &[Diagnostic]) -> String {
-        GithubAnnotations::default().commands(diagnostics, known)
+        GithubAnnotations::default().commands(diagnostics, repository_path)
     }
 
     #[test]
-    fn an_annotation_has_place_title_and_escaped_text() {
+    fn an_annotation_has_location_title_and_escaped_text() {
         let source = SourceText::new("a,b:c.yaml", "x: 1\ny: 100%\n");
         let d = Diagnostic::new(&codes::DUPLICATE_KEY, "100% twice")
             .at(source.location(5..6), "here")
@@ -193,28 +201,34 @@ mod tests {
         );
     }
 
-    /// A terminal obeys nothing of an annotation, and no password is in it.
+    /// Control characters are escaped and passwords replaced.
     #[test]
     fn an_annotation_has_no_control_characters_and_no_passwords() {
         let d = Diagnostic::new(&codes::BAD_SYNTAX, "a\u{1b}[31mb\r\nc https://u:secret@h");
-        let told = github(&[d.at(Location::File("a\u{9b}b.yaml".into()), "\u{202e}x")]);
+        let commands = github(&[d.at(Location::File("a\u{9b}b.yaml".into()), "\u{202e}x")]);
         assert_eq!(
-            told,
+            commands,
             "::error file=a\\u{9b}b.yaml,title=M002 bad-syntax::a\\u{1b}[31mb\\r%0Ac https://u:***@h%0A\\u{202e}x\n"
         );
     }
 
-    /// 1.7
     #[test]
-    fn what_is_no_file_is_told_in_the_message_alone() {
+    fn a_location_outside_the_repository_is_part_of_the_message() {
         let source = SourceText::new("gone.yaml", "x: 1\n");
-        let at = |place: Location| {
-            github(&[Diagnostic::new(&codes::BAD_SYNTAX, "bad").at(place, "here")])
+        let at = |location: Location| {
+            github(&[Diagnostic::new(&codes::BAD_SYNTAX, "bad").at(location, "here")])
         };
-        let told = |place: &str| format!("::error title=M002 bad-syntax::bad%0A{place}%0Ahere\n");
-        assert_eq!(at(source.location(3..4)), told("gone.yaml:1:4"));
-        assert_eq!(at(Location::File("gone.yaml".into())), told("gone.yaml"));
-        assert_eq!(at(Location::Argument("--x".into())), told("argument `--x`"));
+        let commands =
+            |location: &str| format!("::error title=M002 bad-syntax::bad%0A{location}%0Ahere\n");
+        assert_eq!(at(source.location(3..4)), commands("gone.yaml:1:4"));
+        assert_eq!(
+            at(Location::File("gone.yaml".into())),
+            commands("gone.yaml")
+        );
+        assert_eq!(
+            at(Location::Argument("--x".into())),
+            commands("argument `--x`")
+        );
         assert_eq!(
             at(Location::File("m.yaml".into())),
             "::error file=m.yaml,title=M002 bad-syntax::bad%0Ahere\n"
@@ -222,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_ten_of_a_kind_are_written_and_errors_come_first() {
+    fn at_most_ten_of_a_kind_are_written_errors_first() {
         let warning =
             Diagnostic::new(&codes::BYTE_ORDER_MARK, "w").at(Location::File("a".into()), "");
         let error = Diagnostic::new(&codes::BAD_SYNTAX, "e");
@@ -241,9 +255,8 @@ mod tests {
         assert!(text.starts_with("::error"));
     }
 
-    /// 1.7
     #[test]
-    fn errors_come_first_and_each_kind_by_its_place_in_the_file() {
+    fn each_kind_is_sorted_by_location() {
         let source = SourceText::new("m.yaml", "a\nb\nc\n");
         let at =
             |code, byte: usize| Diagnostic::new(code, "x").at(source.location(byte..byte + 1), "");
@@ -259,14 +272,14 @@ mod tests {
             .lines()
             .map(|line| line.split(",endLine").next().unwrap())
             .collect();
-        let (last, placed) = (heads[2], [heads[0], heads[1], heads[3], heads[4]]);
+        let (last, located) = (heads[2], [heads[0], heads[1], heads[3], heads[4]]);
         assert!(
             last.starts_with("::error title=") && last.ends_with("::nowhere"),
             "{text}"
         );
         let file = |word: &str, line: usize| format!("::{word} file=m.yaml,line={line}");
         assert_eq!(
-            placed,
+            located,
             [
                 file("error", 1),
                 file("error", 3),
@@ -276,19 +289,20 @@ mod tests {
         );
     }
 
-    /// 1.7
+    /// Several calls share the ten annotations. Once there are more diagnostics, all of them are
+    /// listed, also those with an annotation.
     #[test]
-    fn several_reports_share_the_ten_and_what_is_over_is_listed_with_all_before_it() {
+    fn diagnostics_beyond_ten_are_listed() {
         let some = |count: usize| vec![Diagnostic::new(&codes::BAD_SYNTAX, "e"); count];
         let mut step = GithubAnnotations::default();
-        assert_eq!(step.commands(&some(8), known).lines().count(), 8);
+        assert_eq!(step.commands(&some(8), repository_path).lines().count(), 8);
         assert!(
             step.take_unlisted().is_empty(),
             "ten are shown, so there is no list"
         );
-        assert_eq!(step.commands(&some(5), known).lines().count(), 2);
+        assert_eq!(step.commands(&some(5), repository_path).lines().count(), 2);
         assert_eq!(step.take_unlisted().len(), 13);
-        assert_eq!(step.commands(&some(1), known), "");
+        assert_eq!(step.commands(&some(1), repository_path), "");
         assert_eq!(
             (step.take_unlisted().len(), step.take_unlisted().len()),
             (1, 0)
@@ -296,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_message_is_cut_with_a_word_about_it() {
+    fn a_truncated_message_says_so() {
         let text = github(&[Diagnostic::new(&codes::BAD_SYNTAX, "long").note("é".repeat(5000))]);
         let message = text
             .trim_end()
@@ -309,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_cannot_begin_another_command() {
+    fn a_message_cannot_start_another_command() {
         let text = github(&[Diagnostic::new(
             &codes::BAD_SYNTAX,
             "x\n::set-env name=A::b\r\n::stop-commands::t",

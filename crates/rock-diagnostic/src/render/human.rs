@@ -1,48 +1,57 @@
-//! The form for people: the message, the place with its line and carets, notes and help.
+//! Text for people: the message, the source lines with carets, notes and help.
+//!
+//! [`annotate_snippets`] lays out the text; this module groups labels by file, cuts long lines and
+//! escapes control characters.
 
 use annotate_snippets::{
     Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet,
 };
 
 use super::redact::redact_urls;
-use super::text::{visible, visible_lines, without_late_controls};
+use super::text::{visible, visible_lines, without_c1_controls};
 use crate::{Diagnostic, DiagnosticLabel, Location, Severity, SourceText, Span};
 
-/// Bytes of a source line that are laid out whole; of a longer one only what is around the carets.
-const LONGEST_LINE: usize = 4000;
-/// Columns that a line may take; longer source lines are cut around the carets.
-const WIDTH: usize = 120;
+/// The maximum length in bytes of a source line that is passed to the layout in full. Of a longer
+/// line only the part around the carets is.
+const MAX_LINE_BYTES: usize = 4000;
+/// The maximum width of the output in columns. Longer source lines are cut around the carets.
+const MAX_COLUMNS: usize = 120;
 
-/// Renders diagnostics, with a blank line after each.
+/// Renders diagnostics for people, with a blank line after each, optionally with terminal colours.
+///
+/// Control characters of messages, names and source lines are escaped or replaced, and passwords in
+/// URLs are replaced.
 pub fn human(diagnostics: &[Diagnostic], color: bool) -> String {
     let renderer = if color {
         Renderer::styled()
     } else {
         Renderer::plain()
     }
-    .term_width(WIDTH);
+    .term_width(MAX_COLUMNS);
     let mut out = String::new();
     for diagnostic in diagnostics {
-        let windowed = windowed(diagnostic);
-        let (diagnostic, shift) = windowed
-            .as_ref()
-            .map_or((diagnostic, None), |(d, shift)| (d, Some(shift)));
+        let cut = cut_long_line(diagnostic);
+        let (diagnostic, positions) = match &cut {
+            Some((cut, positions)) => (cut, Some(positions)),
+            None => (diagnostic, None),
+        };
         let has_snippet = diagnostic
             .labels
             .iter()
             .any(|label| matches!(label.location, Location::Text { .. }));
         let groups = groups(diagnostic);
-        // Without a snippet there is no margin for the help to hang on.
-        let together = if has_snippet { groups.len() } else { 1 };
+        // Without a snippet, the help is rendered on its own, because there is no margin to align
+        // it with.
+        let chunk_size = if has_snippet { groups.len() } else { 1 };
         let parts: Vec<String> = groups
-            .chunks(together)
+            .chunks(chunk_size)
             .map(|groups| renderer.render(groups))
             .collect();
-        // Excerpts show a source as it is, except for what the renderer itself replaces, and that
-        // is not all.
-        let text = without_late_controls(parts.join("\n"));
-        out.push_str(&redact_urls(&match shift {
-            Some((wrong, right)) => text.replacen(wrong.as_str(), right, 1),
+        // Snippets contain source lines unescaped, and annotate-snippets replaces only some of
+        // their control characters.
+        let text = without_c1_controls(parts.join("\n"));
+        out.push_str(&redact_urls(&match positions {
+            Some(positions) => text.replacen(positions.shown.as_str(), &positions.actual, 1),
             None => text,
         }));
         out.push_str("\n\n");
@@ -50,22 +59,28 @@ pub fn human(diagnostics: &[Diagnostic], color: bool) -> String {
     out
 }
 
-/// A diagnostic in a very long line as one in a short line, and the position that is then shown,
-/// with the true one. Its other places become notes.
-fn windowed(diagnostic: &Diagnostic) -> Option<(Diagnostic, (String, String))> {
+/// The position that is rendered for a cut line, and the one to replace it with.
+struct Positions {
+    shown: String,
+    actual: String,
+}
+
+/// If the first label is in a very long line, returns the diagnostic with this line cut. The other
+/// labels become notes.
+fn cut_long_line(diagnostic: &Diagnostic) -> Option<(Diagnostic, Positions)> {
     let first = diagnostic.labels.first()?;
     let Location::Text { source, span } = &first.location else {
         return None;
     };
-    let (cut, span) = window(source, span)?;
+    let (cut, span) = cut_line(source, span)?;
     let mut short = diagnostic.clone();
-    let place = cut.location(span);
-    let positions = (
-        visible(&place.to_string()),
-        visible(&first.location.to_string()),
-    );
+    let location = cut.location(span);
+    let positions = Positions {
+        shown: visible(&location.to_string()),
+        actual: visible(&first.location.to_string()),
+    };
     short.labels = vec![DiagnosticLabel {
-        location: place,
+        location,
         ..first.clone()
     }];
     short.notes.extend(
@@ -76,6 +91,8 @@ fn windowed(diagnostic: &Diagnostic) -> Option<(Diagnostic, (String, String))> {
     Some((short, positions))
 }
 
+/// Converts a diagnostic to the groups of annotate-snippets: one for the message, labels and notes,
+/// and one for the help.
 fn groups(diagnostic: &Diagnostic) -> Vec<Group<'static>> {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
@@ -106,7 +123,7 @@ fn groups(diagnostic: &Diagnostic) -> Vec<Group<'static>> {
         .map(|note| Level::NOTE.message(visible_lines(note)).into())
         .collect();
     let mut groups = if elements.is_empty() && !notes.is_empty() {
-        // Right behind a title they would begin a margin of an excerpt that there is not.
+        // Directly after the title, the notes would start the margin of a snippet.
         vec![
             Group::with_title(title),
             Group::with_level(Level::NOTE).elements(notes),
@@ -123,22 +140,23 @@ fn groups(diagnostic: &Diagnostic) -> Vec<Group<'static>> {
     groups
 }
 
-/// The labels that point into texts, one entry a text, in the order of their first label.
+/// Groups the labels that point into texts by text, in the order of the first label of each.
 fn by_source(labels: &[DiagnosticLabel]) -> Vec<(&SourceText, Vec<(&DiagnosticLabel, Span)>)> {
-    let mut found: Vec<(&SourceText, Vec<(&DiagnosticLabel, Span)>)> = Vec::new();
+    let mut groups: Vec<(&SourceText, Vec<(&DiagnosticLabel, Span)>)> = Vec::new();
     for label in labels {
         let Location::Text { source, span } = &label.location else {
             continue;
         };
-        match found.iter_mut().find(|(other, _)| *other == source) {
+        match groups.iter_mut().find(|(other, _)| *other == source) {
             Some((_, list)) => list.push((label, span.clone())),
-            None => found.push((source, vec![(label, span.clone())])),
+            None => groups.push((source, vec![(label, span.clone())])),
         }
     }
-    found
+    groups
 }
 
-/// The lines that the labels stand in. Spans over several lines are shown by their first.
+/// Returns the lines from the first to the last label, annotated. A span of several lines is cut to
+/// its first line.
 fn snippet(
     source: &SourceText,
     labels: &[(&DiagnosticLabel, Span)],
@@ -176,24 +194,26 @@ fn snippet(
         .annotations(annotations)
 }
 
+/// Returns the offset of the start of the line that contains an offset.
 fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |i| i + 1)
 }
 
-/// A source with the long line that a span stands in cut down to what is around the span, and the
-/// span in it. `None` where the line is short.
-fn window(source: &SourceText, span: &Span) -> Option<(SourceText, Span)> {
+/// Returns the source with the line of a span cut to the part around the span, and the span in it.
+/// `None` if the line is not longer than [`MAX_LINE_BYTES`].
+fn cut_line(source: &SourceText, span: &Span) -> Option<(SourceText, Span)> {
     let text = &*source.text;
     let span = first_line(text, span);
     let line_from = line_start(text, span.start);
     let line_to = text[span.end..]
         .find('\n')
         .map_or(text.len(), |i| span.end + i);
-    if line_to - line_from <= LONGEST_LINE {
+    if line_to - line_from <= MAX_LINE_BYTES {
         return None;
     }
-    let from = text.ceil_char_boundary(span.start.saturating_sub(WIDTH).max(line_from));
-    let to = text.floor_char_boundary((span.end.min(span.start + WIDTH) + WIDTH).min(line_to));
+    let from = text.ceil_char_boundary(span.start.saturating_sub(MAX_COLUMNS).max(line_from));
+    let to = text
+        .floor_char_boundary((span.end.min(span.start + MAX_COLUMNS) + MAX_COLUMNS).min(line_to));
     let lines_before = "\n".repeat(text[..line_from].matches('\n').count());
     let cut = SourceText::new(
         source.path.clone(),
@@ -204,7 +224,7 @@ fn window(source: &SourceText, span: &Span) -> Option<(SourceText, Span)> {
     Some((cut, start..end))
 }
 
-/// A span within the text, on character boundaries, cut at the end of its first line.
+/// Cuts a span to the text, to character boundaries and to its first line.
 fn first_line(text: &str, span: &Span) -> Span {
     let start = text.floor_char_boundary(span.start.min(text.len()));
     let end = text.ceil_char_boundary(span.end.min(text.len())).max(start);
@@ -264,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn places_without_text_and_other_files_are_shown() {
+    fn locations_without_text_and_other_files_are_shown() {
         let d = Diagnostic::new(&codes::DUPLICATE_KEY, "two files")
             .at(source().location(0..7), "")
             .also(
@@ -297,17 +317,17 @@ mod tests {
 
     #[test]
     fn a_diagnostic_without_an_excerpt_has_no_margin() {
-        let told =
+        let render =
             |d: Diagnostic| human(&[d.note("one\ntwo").note("three").help("mend it")], false);
         let nowhere = || Diagnostic::new(&codes::BAD_SYNTAX, "x");
-        assert_snapshot!(told(nowhere()), @r"
+        assert_snapshot!(render(nowhere()), @r"
         error[M002 bad-syntax]: x
          = note: one
                  two
          = note: three
         help: mend it
         ");
-        assert_snapshot!(told(nowhere().also(Location::Argument("--gpu".into()), "set here")), @r"
+        assert_snapshot!(render(nowhere().also(Location::Argument("--gpu".into()), "set here")), @r"
         error[M002 bad-syntax]: x
          = note: argument `--gpu`: set here
          = note: one
@@ -316,7 +336,7 @@ mod tests {
         help: mend it
         ");
         let source = source();
-        assert_snapshot!(told(nowhere().at(Location::SecretText { source, span: 11..15 }, "")), @r"
+        assert_snapshot!(render(nowhere().at(Location::SecretText { source, span: 11..15 }, "")), @r"
         error[M002 bad-syntax]: x
         --> matrices/flash-attn.yaml:2:1
          = note: one
@@ -375,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_outside_the_text_or_over_lines_do_no_harm() {
+    fn spans_outside_the_text_or_over_lines_are_cut() {
         for span in [0..1000, 900..1000, 10..12, 5..40, 63..63] {
             let shown = human(
                 &[Diagnostic::new(&codes::BAD_SYNTAX, "x").at(source().location(span), "")],
@@ -392,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_is_there_only_when_asked_for() {
+    fn colours_are_optional() {
         let d = [Diagnostic::new(&codes::BAD_SYNTAX, "x").at(source().location(0..7), "y")];
         assert!(human(&d, true).contains('\u{1b}'));
         assert!(!human(&d, false).contains('\u{1b}'));

@@ -1,4 +1,4 @@
-//! The form for programs: one JSON object a line.
+//! JSON lines, for programs.
 
 use serde::Serialize;
 
@@ -6,6 +6,7 @@ use super::redact::redact_urls;
 use super::text::printable;
 use crate::{Diagnostic, DiagnosticLabel, Location};
 
+/// A line of the output.
 #[derive(Serialize)]
 struct JsonDiagnostic<'a> {
     code: Option<&'a str>,
@@ -27,8 +28,8 @@ struct JsonLabel<'a> {
     primary: bool,
 }
 
-/// A place; all null where a diagnostic has none. Lines and columns count from 1, columns in
-/// characters; `end_column` is the first column after the range. Bytes count from 0.
+/// A location; all fields are null where a diagnostic has none. Lines and columns count from 1,
+/// columns in characters; `end_column` is the first column after the range. Bytes count from 0.
 #[derive(Serialize, Default)]
 struct JsonLocation {
     file: Option<String>,
@@ -40,7 +41,7 @@ struct JsonLocation {
     byte_end: Option<usize>,
 }
 
-/// Renders diagnostics, one JSON object a line.
+/// Renders each diagnostic as one line with a JSON object.
 pub fn json(diagnostics: &[Diagnostic]) -> String {
     let mut out = String::new();
     for diagnostic in diagnostics {
@@ -71,8 +72,8 @@ pub fn json(diagnostics: &[Diagnostic]) -> String {
     out
 }
 
-/// Renders what is said beside diagnostics as an object of their shape: without a code, and with
-/// severity `info`.
+/// Renders a message that is not a diagnostic as a JSON object with the same fields, without a code
+/// and with the severity `info`.
 pub fn json_info(message: &str) -> String {
     line(&JsonDiagnostic {
         code: None,
@@ -86,7 +87,7 @@ pub fn json_info(message: &str) -> String {
     })
 }
 
-/// A row holds texts and numbers only, which always serialise.
+/// Serializes an object. Its texts, numbers and booleans always have a JSON form.
 fn line(row: &JsonDiagnostic<'_>) -> String {
     serde_json::to_string(row).unwrap_or_default() + "\n"
 }
@@ -124,7 +125,7 @@ mod tests {
     use crate::{Diagnostic, SourceText};
 
     #[test]
-    fn each_line_is_one_object_with_places_in_characters() {
+    fn each_line_is_an_object_with_columns_in_characters() {
         let source = SourceText::new("m.yaml", "a: 1\nä: [x]\n");
         let d = Diagnostic::new(&codes::DUPLICATE_KEY, "twice")
             .at(source.location(9..12), "here")

@@ -1,4 +1,4 @@
-//! Diagnostics as text: for people, as JSON lines, as GitHub annotations.
+//! Renderers of diagnostics: for people, as JSON and as GitHub annotations.
 
 mod github;
 mod human;

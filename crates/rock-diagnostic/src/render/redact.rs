@@ -1,13 +1,19 @@
-//! Addresses without the passwords in them.
+//! Removes passwords from URLs.
 
 use std::borrow::Cow;
 
-/// What stands in place of a password.
+/// The replacement for a password.
 const STARS: &str = "***";
 
-/// A text in which no address has a password any more (RFC 3986, section 3.2.1):
-/// `https://user:***@host`. What stands alone before the `@` of an `http` or `https` address is a
-/// token, as a rule, and goes as well.
+/// Replaces the passwords in all URLs of a text with `***`: `https://user:***@host` (RFC 3986,
+/// section 3.2.1). User information of an `http` or `https` URL that has no `:` is usually a token
+/// and is replaced, too.
+///
+/// ```
+/// use rock_diagnostic::render::redact_urls;
+///
+/// assert_eq!(redact_urls("from https://me:secret@host/x"), "from https://me:***@host/x");
+/// ```
 pub fn redact_urls(text: &str) -> Cow<'_, str> {
     let mut redacted = String::new();
     let mut done = 0;
@@ -49,7 +55,7 @@ mod tests {
     use super::redact_urls;
 
     #[test]
-    fn passwords_in_addresses_are_not_shown() {
+    fn passwords_in_urls_are_replaced() {
         for (text, shown) in [
             (
                 "cannot fetch https://me:secret@example.org/x",
@@ -77,10 +83,10 @@ mod tests {
         }
     }
 
-    /// It looks at each byte a few times, and not at all of the text before each address.
+    /// The run time is linear in the length of the text.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the test bounds a time")]
-    fn many_addresses_in_one_text_are_redacted_in_time() {
+    fn many_urls_in_one_text_are_redacted_in_time() {
         let began = std::time::Instant::now();
         let redacted = redact_urls(&"HTTPS://token@h ".repeat(200_000)).into_owned();
         assert_eq!(redacted, "HTTPS://***@h ".repeat(200_000));
@@ -88,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_without_passwords_stay() {
+    fn urls_without_passwords_stay() {
         for text in [
             "",
             "://",

@@ -1,15 +1,18 @@
-//! Texts made safe for a terminal.
+//! Escapes control characters of text for terminals and logs.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A text with control characters and invisible direction marks written as escapes, line breaks
-/// too.
+/// Escapes control characters, including line breaks, and invisible characters.
+///
+/// ```
+/// assert_eq!(rock_diagnostic::render::visible("a\nb\u{1b}[31m"), r"a\nb\u{1b}[31m");
+/// ```
 pub fn visible(text: &str) -> String {
     escape(text, false)
 }
 
-/// As [`visible`], but line breaks stay.
+/// Escapes control characters and invisible characters, but keeps line feeds.
 pub fn visible_lines(text: &str) -> String {
     escape(text, true)
 }
@@ -31,35 +34,31 @@ fn escape(text: &str, keep_lines: bool) -> String {
     out
 }
 
-/// A text as it is written to a terminal or a log: what would steer a terminal is shown as an
-/// escape, and so is what would make the runner of a workflow take a line for a command. A text
-/// without such is what it was.
+/// Makes a text safe to print to a terminal or the log of a workflow.
 ///
-/// Lines and tabs stay. In JSON, which escapes other control characters itself, what is left of
-/// them becomes an escape of JSON, so that it reads as it did.
+/// Escapes control characters except line breaks and tabs, invisible characters, and the markers of
+/// GitHub workflow commands (`::` at the start of a line, `##[`). Returns all other text unchanged.
+///
+/// In JSON or JSON lines, the escapes are those of JSON, so that the values do not change.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let steers =
-        |letter: char| !"\r\n\t".contains(letter) && (letter.is_control() || is_invisible(letter));
-    // One that does not end a line goes back to its beginning.
+    // A carriage return without a line feed lets text overwrite the line.
     let has_return = text
         .match_indices('\r')
         .any(|(at, _)| !text[at + 1..].starts_with('\n'));
-    // Most texts are long and have none of it, which bytes tell much faster than characters and
-    // lines.
+    // Most texts need no escapes; a scan of bytes is much faster than one of characters and lines.
     let has_command =
         ["::", "##["].iter().any(|mark| text.contains(mark)) && text.lines().any(is_command);
     if !has_command
         && !has_return
-        && (text.bytes().all(is_part_of_plain_text) || !text.contains(steers))
+        && (text.bytes().all(is_part_of_plain_text) || !text.contains(is_terminal_control))
     {
         return Cow::Borrowed(text);
     }
-    let is_json = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
     if is_json(text) || text.lines().all(is_json) {
         let text = text.replace("##[", "#\\u0023[");
-        let escaped = text.chars().map(|letter| match letter {
-            letter if steers(letter) => format!("\\u{:04x}", u32::from(letter)),
-            letter => letter.to_string(),
+        let escaped = text.chars().map(|c| match c {
+            c if is_terminal_control(c) => format!("\\u{:04x}", u32::from(c)),
+            c => c.to_string(),
         });
         return Cow::Owned(escaped.collect());
     }
@@ -77,37 +76,47 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.collect())
 }
 
-/// Whether a byte of UTF-8 neither is a control character other than a tab or a line feed nor
-/// begins a character that may steer a terminal: C1 controls begin with C2, those of
-/// [`is_invisible`] with E2 and EF.
+/// Returns whether a character is a control character other than a line break or tab, or invisible.
+fn is_terminal_control(c: char) -> bool {
+    !"\r\n\t".contains(c) && (c.is_control() || is_invisible(c))
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+/// Returns whether a byte of UTF-8 cannot be part of a character that [`printable`] may escape.
+///
+/// C1 control characters start with the byte C2, those of [`is_invisible`] with E2 and EF.
 fn is_part_of_plain_text(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n') || (byte >= b' ' && !matches!(byte, 0x7f | 0xc2 | 0xe2 | 0xef))
 }
 
-/// A text with escapes for what would steer a terminal; lines and tabs stay.
+/// Escapes control characters and invisible characters, but keeps line breaks (`\n`, `\r\n`) and
+/// tabs.
 pub fn without_controls(text: &str) -> String {
-    let escaped = |line: &str| {
-        line.split('\t')
-            .map(|part| escape(part, true))
-            .collect::<Vec<_>>()
-            .join("\t")
-    };
     text.split("\r\n")
-        .map(escaped)
+        .map(|lines| {
+            lines
+                .split('\t')
+                .map(|part| escape(part, true))
+                .collect::<Vec<_>>()
+                .join("\t")
+        })
         .collect::<Vec<_>>()
         .join("\r\n")
 }
 
-/// Escapes the control characters after ASCII, which some terminals obey as they obey ESC, and
-/// characters without a shape.
-pub(super) fn without_late_controls(text: String) -> String {
-    let steers = |c: char| matches!(c, '\u{7f}'..='\u{9f}') || is_invisible(c);
-    if !text.contains(steers) {
+/// Escapes DEL, the C1 control characters, which some terminals interpret like ESC sequences, and
+/// invisible characters.
+pub(super) fn without_c1_controls(text: String) -> String {
+    let is_escaped = |c: char| matches!(c, '\u{7f}'..='\u{9f}') || is_invisible(c);
+    if !text.contains(is_escaped) {
         return text;
     }
     text.chars()
         .map(|c| {
-            if steers(c) {
+            if is_escaped(c) {
                 format!("\\u{{{:x}}}", u32::from(c))
             } else {
                 c.to_string()
@@ -116,14 +125,14 @@ pub(super) fn without_late_controls(text: String) -> String {
         .collect()
 }
 
-/// Whether the runner of a workflow would take a line for a command (actions/runner,
+/// Returns whether the GitHub runner takes a line for a workflow command (actions/runner,
 /// `ActionCommand.cs`, `TryParseV2` and `TryParse`).
 fn is_command(line: &str) -> bool {
     line.trim_start().starts_with("::") || line.contains("##[")
 }
 
-/// Characters that take no room, end a line for some readers or turn the direction of writing
-/// (Unicode UAX 9, UAX 14 and the zero-width ones).
+/// Returns whether a character has no width, is a line separator or changes the direction of text
+/// (Unicode UAX 9 and UAX 14).
 pub fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
@@ -133,16 +142,16 @@ mod tests {
     use super::{is_invisible, is_part_of_plain_text, printable};
 
     #[test]
-    fn what_steers_a_terminal_has_a_byte_that_plain_text_has_not() {
-        let steering = ('\0'..=char::MAX)
+    fn escaped_characters_have_a_byte_that_plain_text_does_not() {
+        let escaped = ('\0'..=char::MAX)
             .filter(|c| !"\n\t".contains(*c) && (c.is_control() || is_invisible(*c)));
-        for c in steering {
+        for c in escaped {
             assert!(!c.to_string().bytes().all(is_part_of_plain_text), "{c:?}");
         }
     }
 
     #[test]
-    fn a_plain_text_is_printed_as_it_is() {
+    fn plain_text_is_unchanged() {
         for text in [
             "a\r\nb\r\n",
             "",
@@ -156,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_steers_a_terminal_or_a_runner_is_shown_as_an_escape() {
+    fn control_characters_and_commands_are_escaped() {
         for (text, shown) in [
             (
                 "a\u{1b}[31mb\rc\u{9b}d\u{202e}e\n",
@@ -177,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn json_reads_as_it_did() {
+    fn values_of_json_do_not_change() {
         let value = serde_json::json!({"a": "x\u{9b}\u{200b}\u{7f}##[error]y\u{1b}"});
         for text in [format!("{value:#}\n"), format!("{value}\n{value}\n")] {
             let shown = printable(&text);
@@ -188,8 +197,8 @@ mod tests {
     }
 
     #[test]
-    fn controls_after_ascii_are_shown_as_escapes() {
-        let text = super::without_late_controls("é\u{1b}[1ma\u{9b}b\u{85}\u{200b}\n".to_owned());
+    fn c1_controls_are_escaped() {
+        let text = super::without_c1_controls("é\u{1b}[1ma\u{9b}b\u{85}\u{200b}\n".to_owned());
         assert_eq!(text, "é\u{1b}[1ma\\u{9b}b\\u{85}\\u{200b}\n");
     }
 }

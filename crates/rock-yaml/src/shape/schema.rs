@@ -1,14 +1,14 @@
-//! The JSON Schema of a shape (draft 2020-12).
+//! The JSON Schema of a shape.
 
 use serde_json::{Map, Value, json};
 
 use super::{FieldShape, RecordShape, Shape};
 
-/// The JSON Schema of a shape. Records become `$defs`; field docs become descriptions, defaults
-/// stand as values.
+/// Returns the JSON Schema of a shape (draft 2020-12).
 ///
-/// Text also takes numbers and booleans: a scalar without quotes is kept as written here, while an
-/// editor's YAML reader sees a number.
+/// Each [`RecordShape`] becomes an entry of `$defs`; the docs of keys become descriptions. The
+/// schema accepts numbers and booleans as text, because editors read a plain scalar such as `3.10`
+/// as a number.
 pub fn json_schema(shape: &Shape) -> Value {
     let mut defs = Map::new();
     let root = schema(shape, &mut defs);
@@ -24,6 +24,7 @@ pub fn json_schema(shape: &Shape) -> Value {
     Value::Object(out)
 }
 
+/// Returns the schema of a shape and adds the schemas of its records to `defs`.
 fn schema(shape: &Shape, defs: &mut Map<String, Value>) -> Value {
     match shape {
         Shape::Text => json!({"type": ["string", "number", "boolean"]}),
@@ -41,7 +42,8 @@ fn schema(shape: &Shape, defs: &mut Map<String, Value>) -> Value {
     }
 }
 
-/// Words, and the booleans that YAML readers make of some of them.
+/// Returns the JSON values that editors read words as: the words, and booleans for words such as
+/// `on`.
 fn spellings(words: &[&str]) -> Vec<Value> {
     let mut out: Vec<Value> = words.iter().map(|word| json!(word)).collect();
     for (word, truth) in [
@@ -57,10 +59,11 @@ fn spellings(words: &[&str]) -> Vec<Value> {
     out
 }
 
+/// Returns a reference to the schema of a record, which is added to `defs` if it is not there.
 fn reference(record: &RecordShape, defs: &mut Map<String, Value>) -> Value {
     let name = record.name.replace('`', "").replace(' ', "-");
     if !defs.contains_key(&name) {
-        // The name is taken first, so that a record may hold itself.
+        // The placeholder ends the recursion for a record that contains itself.
         defs.insert(name.clone(), Value::Null);
         let mut properties = Map::new();
         for field in record.fields {
@@ -84,10 +87,11 @@ fn reference(record: &RecordShape, defs: &mut Map<String, Value>) -> Value {
     json!({"$ref": format!("#/$defs/{name}")})
 }
 
+/// Returns the schema of the value of a key.
 fn property(field: &FieldShape, defs: &mut Map<String, Value>) -> Value {
     let mut body = schema(&field.shape, defs);
     if !field.required {
-        // An empty value stands for the default.
+        // A null value means the default.
         body = match body {
             Value::Object(map) if map.is_empty() => Value::Object(map),
             other => json!({"anyOf": [other, {"type": "null"}]}),

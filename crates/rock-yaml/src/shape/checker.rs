@@ -1,9 +1,9 @@
-//! The structural check.
+//! The check of a tree against a shape.
 
 use std::collections::HashSet;
 use std::fmt;
 
-use super::{RecordShape, Shape, words_of};
+use super::{RecordShape, Shape, quoted_words};
 use crate::codes::matrix as codes;
 use crate::{MapKey, Node, NodeValue};
 use rock_diagnostic::{
@@ -11,27 +11,30 @@ use rock_diagnostic::{
     nearest::{nearest, with_nearest},
 };
 
-/// Checks a tree against a shape; every fault goes to the sink.
+/// Checks a tree against a shape and adds a diagnostic for each mismatch.
 ///
-/// A null value counts as an absent one, except in lists.
+/// A null value of a known key counts as absent; in lists and in mappings with any keys it must
+/// have the shape of the values.
 pub fn check(node: &Node, shape: &Shape, source: &SourceText, sink: &mut Sink) {
-    ShapeChecker { source, sink }.value(node, shape, ValueName::File);
+    ShapeChecker { source, sink }.check_value(node, shape, ValueName::File);
 }
 
-/// Checks a mapping that stands inside a free one against a record; every fault goes to the sink.
+/// Checks a mapping against a record, for a mapping inside [`Shape::Any`], and adds a diagnostic
+/// for each mismatch. Other nodes are not checked.
 pub fn check_record(node: &Node, record: &RecordShape, source: &SourceText, sink: &mut Sink) {
     let Some(entries) = node.entries() else {
         return;
     };
-    ShapeChecker { source, sink }.record(node, entries, record, ValueName::Record(record));
+    ShapeChecker { source, sink }.check_record(node, entries, record, ValueName::Record(record));
 }
 
+/// The state of a check.
 struct ShapeChecker<'a> {
     source: &'a SourceText,
     sink: &'a mut Sink,
 }
 
-/// The name of a value in messages. Its text is only made for a fault.
+/// The name of a value in messages, formatted only for a diagnostic.
 #[derive(Clone, Copy)]
 enum ValueName<'a> {
     File,
@@ -45,14 +48,14 @@ impl fmt::Display for ValueName<'_> {
         match self {
             Self::File => f.write_str("the file"),
             Self::Record(record) => f.write_str(record.name),
-            Self::Field(key) => write!(f, "`{}`", cut(key)),
+            Self::Field(key) => write!(f, "`{}`", truncated(key)),
             Self::Item(of) => write!(f, "an item of {of}"),
         }
     }
 }
 
 impl ShapeChecker<'_> {
-    fn value(&mut self, node: &Node, shape: &Shape, name: ValueName<'_>) {
+    fn check_value(&mut self, node: &Node, shape: &Shape, name: ValueName<'_>) {
         match (shape, &node.value) {
             (Shape::Any, _)
             | (Shape::Text, NodeValue::Scalar(_))
@@ -60,48 +63,50 @@ impl ShapeChecker<'_> {
             (Shape::Integer, NodeValue::Scalar(scalar)) => {
                 let digits = scalar.plain && scalar.text.bytes().all(|b| b.is_ascii_digit());
                 if !digits || scalar.text.parse::<u64>().is_err() {
-                    self.number(node, &scalar.text, name);
+                    self.report_number(node, &scalar.text, name);
                 }
             }
             (Shape::Boolean, NodeValue::Scalar(scalar)) => {
                 if node.boolean().is_none() {
-                    self.word(node, &scalar.text, scalar.plain, &["true", "false"], name);
+                    self.report_word(node, &scalar.text, scalar.plain, &["true", "false"], name);
                 }
             }
             (Shape::Word(words), NodeValue::Scalar(scalar)) => {
                 if !words.contains(&scalar.text.as_str()) {
-                    self.word(node, &scalar.text, true, words, name);
+                    self.report_word(node, &scalar.text, true, words, name);
                 }
             }
             (Shape::List(of), NodeValue::List(items)) => {
                 for item in items {
-                    self.value(item, of, ValueName::Item(&name));
+                    self.check_value(item, of, ValueName::Item(&name));
                 }
             }
             (Shape::Map(of), NodeValue::Map(entries)) => {
                 for (key, value) in entries {
-                    self.value(value, of, ValueName::Field(&key.text));
+                    self.check_value(value, of, ValueName::Field(&key.text));
                 }
             }
             (Shape::Record(record), NodeValue::Map(entries)) => {
-                self.record(node, entries, record, name);
+                self.check_record(node, entries, record, name);
             }
-            (Shape::AnyOf(shapes), _) => match shapes.iter().find(|shape| takes(shape, node)) {
-                Some(shape) => self.value(node, shape, name),
-                None => self.kind(node, shape, name),
-            },
-            _ => self.kind(node, shape, name),
+            (Shape::AnyOf(shapes), _) => {
+                match shapes.iter().find(|shape| accepts_kind(shape, node)) {
+                    Some(shape) => self.check_value(node, shape, name),
+                    None => self.report_kind(node, shape, name),
+                }
+            }
+            _ => self.report_kind(node, shape, name),
         }
     }
 
-    fn record(
+    fn check_record(
         &mut self,
         node: &Node,
         entries: &[(MapKey, Node)],
         record: &RecordShape,
         name: ValueName<'_>,
     ) {
-        // The known keys that are there, so that an unknown one is not compared with every other.
+        // Collected once, because a file can have many unknown keys.
         let present: HashSet<&str> = entries
             .iter()
             .filter_map(|(key, _)| record.field(&key.text))
@@ -110,8 +115,8 @@ impl ShapeChecker<'_> {
         for (key, value) in entries {
             match record.field(&key.text) {
                 Some(_) if value.value == NodeValue::Null => {}
-                Some(field) => self.value(value, &field.shape, ValueName::Field(field.name)),
-                None => self.unknown_key(key, &present, record),
+                Some(field) => self.check_value(value, &field.shape, ValueName::Field(field.name)),
+                None => self.report_unknown_key(key, &present, record),
             }
         }
         for field in record
@@ -120,7 +125,7 @@ impl ShapeChecker<'_> {
             .filter(|field| field.required && node.get(field.name).is_none())
         {
             let empty = entries.iter().find(|(key, _)| key.text == field.name);
-            let (spot, why) = match empty {
+            let (span, label) = match empty {
                 Some((key, _)) => (key.span.clone(), "it has no value"),
                 None => (
                     entries
@@ -129,16 +134,16 @@ impl ShapeChecker<'_> {
                     "",
                 ),
             };
-            let place = match name {
+            let owner = match name {
                 ValueName::File => format!("the {}", record.name),
                 _ => name.to_string(),
             };
             self.sink.push(
                 Diagnostic::new(
                     &codes::MISSING_KEY,
-                    format!("{place} has no `{}`", field.name),
+                    format!("{owner} has no `{}`", field.name),
                 )
-                .at(self.source.location(spot), why)
+                .at(self.source.location(span), label)
                 .note(format!(
                     "`{}` ({}): {}",
                     field.name,
@@ -150,14 +155,14 @@ impl ShapeChecker<'_> {
         }
     }
 
-    fn unknown_key(&mut self, key: &MapKey, present: &HashSet<&str>, record: &RecordShape) {
+    fn report_unknown_key(&mut self, key: &MapKey, present: &HashSet<&str>, record: &RecordShape) {
         let near = nearest(&key.text, record.fields.iter().map(|field| field.name));
         let mut diagnostic = Diagnostic::new(
             &codes::UNKNOWN_KEY,
             with_nearest(
                 format!(
                     "unknown key `{}` in {}",
-                    cut(&key.text),
+                    truncated(&key.text),
                     with_article(record.name)
                 ),
                 near,
@@ -172,21 +177,21 @@ impl ShapeChecker<'_> {
             None => {
                 let names: Vec<_> = record.fields.iter().map(|field| field.name).collect();
                 diagnostic
-                    .note(format!("known keys: {}", words_of(&names)))
+                    .note(format!("known keys: {}", quoted_words(&names)))
                     .help("remove the key")
             }
         };
         self.sink.push(diagnostic);
     }
 
-    fn kind(&mut self, node: &Node, shape: &Shape, name: ValueName<'_>) {
+    fn report_kind(&mut self, node: &Node, shape: &Shape, name: ValueName<'_>) {
         let found = match &node.value {
-            NodeValue::Scalar(scalar) => format!("`{}`", cut(&scalar.text)),
+            NodeValue::Scalar(scalar) => format!("`{}`", truncated(&scalar.text)),
             _ => node.kind().to_owned(),
         };
         let help = match (shape, &node.value) {
             (Shape::List(_), NodeValue::Scalar(scalar)) if scalar.text.contains(',') => {
-                format!("put the items in brackets: `[{}]`", cut(&scalar.text))
+                format!("put the items in brackets: `[{}]`", truncated(&scalar.text))
             }
             (Shape::List(_), NodeValue::Scalar(scalar)) => {
                 let quote = if scalar.plain { "" } else { "\"" };
@@ -197,7 +202,7 @@ impl ShapeChecker<'_> {
                     .filter(|item| !item.is_empty())
                     .map(|item| format!("{quote}{item}{quote}"))
                     .collect();
-                format!("put it in brackets: `[{}]`", cut(&items.join(", ")))
+                format!("put it in brackets: `[{}]`", truncated(&items.join(", ")))
             }
             (
                 Shape::Text | Shape::Word(_) | Shape::Integer | Shape::Boolean,
@@ -218,7 +223,7 @@ impl ShapeChecker<'_> {
         );
     }
 
-    fn word(
+    fn report_word(
         &mut self,
         node: &Node,
         text: &str,
@@ -229,9 +234,13 @@ impl ShapeChecker<'_> {
         let near = nearest(text, words.iter().copied());
         let in_quotes = near == Some(text) && !plain;
         let message = if in_quotes {
-            format!("{name} must be {} without quotes", either(words))
+            format!("{name} must be {} without quotes", alternatives(words))
         } else {
-            format!("{name} must be {}, not `{}`", either(words), cut(text))
+            format!(
+                "{name} must be {}, not `{}`",
+                alternatives(words),
+                truncated(text)
+            )
         };
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_WORD, message)
             .at(self.source.location(node.span.clone()), "");
@@ -246,14 +255,14 @@ impl ShapeChecker<'_> {
         self.sink.push(diagnostic.help(help));
     }
 
-    fn number(&mut self, node: &Node, text: &str, name: ValueName<'_>) {
+    fn report_number(&mut self, node: &Node, text: &str, name: ValueName<'_>) {
         let (message, help) = match text.parse::<u64>() {
             Ok(number) => (
                 format!("{name} must be a whole number without quotes"),
                 format!("write `{number}`"),
             ),
             Err(_) => (
-                format!("{name} must be a whole number, not `{}`", cut(text)),
+                format!("{name} must be a whole number, not `{}`", truncated(text)),
                 "write digits only".into(),
             ),
         };
@@ -265,11 +274,11 @@ impl ShapeChecker<'_> {
     }
 }
 
-/// Whether the kind of a value fits a shape, whatever it holds.
-fn takes(shape: &Shape, node: &Node) -> bool {
+/// Returns whether a shape accepts the kind of a value.
+fn accepts_kind(shape: &Shape, node: &Node) -> bool {
     match (shape, &node.value) {
         (Shape::Boolean, NodeValue::Scalar(_)) => node.boolean().is_some(),
-        (Shape::AnyOf(shapes), _) => shapes.iter().any(|shape| takes(shape, node)),
+        (Shape::AnyOf(shapes), _) => shapes.iter().any(|shape| accepts_kind(shape, node)),
         (Shape::Any, _)
         | (Shape::Text | Shape::Integer | Shape::Word(_), NodeValue::Scalar(_))
         | (Shape::List(_), NodeValue::List(_))
@@ -279,8 +288,8 @@ fn takes(shape: &Shape, node: &Node) -> bool {
     }
 }
 
-/// A text short enough to stand in a message.
-fn cut(text: &str) -> String {
+/// Truncates a text for a message.
+fn truncated(text: &str) -> String {
     const LONGEST: usize = 60;
     let shown: String = text.chars().take(LONGEST).collect();
     if shown.len() == text.len() {
@@ -290,20 +299,22 @@ fn cut(text: &str) -> String {
     }
 }
 
+/// Returns the first sentence without its full stop.
 fn first_sentence(doc: &str) -> &str {
     let end = doc.find(". ").unwrap_or(doc.trim_end_matches('.').len());
     &doc[..end]
 }
 
-/// `` `a`, `b` or `c` ``.
-fn either(words: &[&str]) -> String {
+/// Joins words as `` `a`, `b` or `c` ``.
+fn alternatives(words: &[&str]) -> String {
     match words {
         [] => "nothing".into(),
         [one] => format!("`{one}`"),
-        [front @ .., last] => format!("{} or `{last}`", words_of(front)),
+        [front @ .., last] => format!("{} or `{last}`", quoted_words(front)),
     }
 }
 
+/// Prefixes a name with its indefinite article, unless it is quoted.
 fn with_article(name: &str) -> String {
     match name {
         _ if name.starts_with('`') => name.to_owned(),
@@ -337,7 +348,7 @@ mod tests {
                 shape: Shape::Text,
                 required: true,
                 default: "",
-                doc: "What it is. More.",
+                doc: "The name. More.",
             },
             FieldShape {
                 name: "count",
@@ -403,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_of_its_shape_has_no_faults() {
+    fn a_matching_tree_has_no_diagnostics() {
         let text = "name: 3.10\ncount: 8\nflag: true\nlist: [1, a]\ninner: {word: on}\neither: [x]\nvars: {a: 1}\n";
         assert_eq!(messages(text), Vec::<String>::new());
         assert_eq!(
@@ -413,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_found_in_one_run() {
+    fn every_mismatch_is_reported_in_one_run() {
         let text = "count: '8'\nflag: yes\nlist: a, b\ninner: {word: of, wrod: 1}\neither: {}\nvars: [x]\ncuont: 3\nzebra: 1\n";
         let expected = [
             "M021 the sample file has no `name` / add `name:`",
@@ -435,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_key_is_cut_in_messages() {
+    fn a_long_key_is_truncated_in_messages() {
         let key = "k".repeat(1000);
         let cut = format!("{}…", "k".repeat(60));
         let found = messages(&format!("name: x\nvars: {{{key}: [a]}}\n{key}: 1\n"));
@@ -448,10 +459,10 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    /// Each unknown key is compared with the known ones, and not with every other key of the file.
+    /// Each unknown key is compared with the known ones only, not with all keys of the file.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the test bounds a time")]
-    fn many_unknown_keys_near_a_known_one_are_found_in_time() {
+    fn many_unknown_keys_are_checked_in_time() {
         const RECORD: RecordShape = RecordShape {
             name: "sample",
             fields: &[FieldShape {
@@ -480,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_required_value_and_an_empty_item_are_faults() {
+    fn an_empty_required_value_and_an_empty_item_are_errors() {
         assert_eq!(
             messages("name:\n"),
             ["M021 the sample file has no `name` / add `name:`"]

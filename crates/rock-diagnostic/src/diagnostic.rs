@@ -1,0 +1,123 @@
+//! A diagnostic and its labels.
+
+use super::{Code, Location, Severity};
+
+/// The maximum length of a message, label text or help in bytes. These can quote input of any
+/// length.
+const MAX_TEXT_BYTES: usize = 2000;
+/// Bytes that are kept at the start of a text that is too long.
+const HEAD_BYTES: usize = 600;
+/// Bytes that are kept at the end of a text that is too long.
+const TAIL_BYTES: usize = 200;
+
+/// A message to the user, with a code, locations, notes and help.
+///
+/// By convention, `message` is a lower-case sentence without a full stop, and `help` is one action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The registered code, printed as `error[M001 duplicate-key]`.
+    pub code: &'static Code,
+    /// The severity; that of the code unless [`Diagnostic::severity`] replaced it.
+    pub severity: Severity,
+    /// The problem, in one line.
+    pub message: String,
+    /// The labels. [`Diagnostic::at`] inserts the primary one at the front.
+    pub labels: Vec<DiagnosticLabel>,
+    /// Added facts, such as the source of a rule.
+    pub notes: Vec<String>,
+    /// The suggested action.
+    pub help: Option<String>,
+}
+
+/// A location with a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiagnosticLabel {
+    /// The location that the label points at.
+    pub location: Location,
+    /// The reason for pointing at this location; may be empty.
+    pub text: String,
+    /// Whether this is the main location of the diagnostic.
+    pub primary: bool,
+}
+
+impl Diagnostic {
+    /// Creates a diagnostic with the severity of its code and without labels.
+    ///
+    /// A message longer than 2,000 bytes loses its middle; so do the texts of labels and help.
+    pub fn new(code: &'static Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: code.severity,
+            message: clip(message.into()),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Adds the primary label. `text` may be empty.
+    #[must_use]
+    pub fn at(mut self, location: Location, text: impl Into<String>) -> Self {
+        self.labels.insert(
+            0,
+            DiagnosticLabel {
+                location,
+                text: clip(text.into()),
+                primary: true,
+            },
+        );
+        self
+    }
+
+    /// Adds a secondary label.
+    #[must_use]
+    pub fn also(mut self, location: Location, text: impl Into<String>) -> Self {
+        self.labels.push(DiagnosticLabel {
+            location,
+            text: clip(text.into()),
+            primary: false,
+        });
+        self
+    }
+
+    /// Adds a note.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Sets the suggested action.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(clip(help.into()));
+        self
+    }
+
+    /// Replaces the severity of the code.
+    #[must_use]
+    pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    /// Returns whether the severity is [`Severity::Error`], with which a command fails.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+/// Replaces the middle of a text of more than [`MAX_TEXT_BYTES`] with the number of bytes left out.
+fn clip(text: String) -> String {
+    if text.len() <= MAX_TEXT_BYTES {
+        return text;
+    }
+    let head = text.floor_char_boundary(HEAD_BYTES);
+    let tail = text.ceil_char_boundary(text.len() - TAIL_BYTES);
+    format!(
+        "{}… ({} bytes left out) …{}",
+        &text[..head],
+        tail - head,
+        &text[tail..]
+    )
+}
