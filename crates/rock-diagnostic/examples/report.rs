@@ -1,6 +1,6 @@
 //! Prints one diagnostic for people, as JSON and as a GitHub annotation.
 
-#![allow(clippy::print_stdout, reason = "an example")]
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use rock_diagnostic::render::{GithubAnnotations, human, json};
 use rock_diagnostic::{Code, Diagnostic, Sink, SourceText};

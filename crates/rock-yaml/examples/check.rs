@@ -1,7 +1,7 @@
 //! Checks a YAML text against a shape, and prints the diagnostics, the JSON Schema and the tables
 //! of a reference page.
 
-#![allow(clippy::print_stdout, reason = "an example")]
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use rock_diagnostic::{Sink, SourceText, render};
 use rock_yaml::shape::{FieldShape, RecordShape, Shape, check, json_schema, reference_tables};
