@@ -3,7 +3,7 @@
 use crate::codes::host as codes;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::host::device::DeviceState;
-use crate::host::kfd::Skip;
+use crate::host::kfd::NodeError;
 use crate::host::{HostFacts, build_memory_bytes, build_threads, gfx_targets};
 
 use super::table::{gib, joined};
@@ -37,11 +37,11 @@ fn gpus(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
     let topology = &facts.topology;
     if topology.gpus.is_empty() && topology.skipped.is_empty() {
         let why = if topology.is_present {
-            format!("`{}` lists no GPU", topology.folder)
+            format!("`{}` lists no GPU", topology.directory)
         } else {
             format!(
                 "`{}` is not there: the amdgpu driver is not loaded",
-                topology.folder
+                topology.directory
             )
         };
         found.push(
@@ -52,17 +52,17 @@ fn gpus(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
     }
     for skipped in &topology.skipped {
         let node = skipped.node;
-        let diagnostic = match &skipped.why {
-            Skip::Masked => Diagnostic::new(
+        let diagnostic = match &skipped.error {
+            NodeError::Masked => Diagnostic::new(
                 &codes::MASKED_GPU,
                 format!("node {node} is hidden from this container"),
             )
             .help("pass its render node with `--device` if it should be seen"),
-            Skip::Unreadable(reason) | Skip::Malformed(reason) => Diagnostic::new(
+            NodeError::Unreadable(reason) | NodeError::Malformed(reason) => Diagnostic::new(
                 &codes::GPU_NODE_UNREADABLE,
                 format!("node {node} is left out: {reason}"),
             )
-            .note(format!("in `{}/{node}/properties`", topology.folder))
+            .note(format!("in `{}/{node}/properties`", topology.directory))
             .help("name this GPU's target in the matrix file instead of `gfx: [host]`"),
         };
         found.push(diagnostic);
@@ -114,7 +114,7 @@ fn device(path: &str, state: &DeviceState, facts: &HostFacts) -> Option<Diagnost
         )
         .help("remove it, and pass devices with `--device`, not with `--volume`"),
         DeviceState::NoPermission { gid, mode } => no_permission(path, *gid, *mode, facts),
-        DeviceState::Refused { .. } => Diagnostic::new(
+        DeviceState::DeniedByCgroup { .. } => Diagnostic::new(
             &codes::DEVICE_REFUSED,
             format!("the device control group refuses `{path}`"),
         )
@@ -169,12 +169,8 @@ fn variables(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
                 )),
             );
         }
-        Err(text) => found.push(
-            Diagnostic::new(
-                &codes::BAD_RUNTIME_OVERRIDE,
-                format!("`HSA_OVERRIDE_GFX_VERSION` is `{text}`"),
-            )
-            .help(
+        Err(error) => found.push(
+            Diagnostic::new(&codes::BAD_RUNTIME_OVERRIDE, error.to_string()).help(
                 "write major, minor and step in decimal, as in `11.0.0` for gfx1100, or unset it",
             ),
         ),
@@ -240,7 +236,7 @@ fn limits(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
             "{} of {} CPUs (`{}`)",
             super::table::thousandths(limit.value),
             host_cpus,
-            limit.folder
+            limit.directory
         ));
     }
     if let Some(limit) = facts
@@ -253,7 +249,7 @@ fn limits(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
             "{} of {} memory (`{}`)",
             gib(limit.value),
             gib(facts.memory.total_bytes),
-            limit.folder
+            limit.directory
         ));
     }
     if !lowered.is_empty() {
@@ -296,7 +292,11 @@ fn disks(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
         found.push(
             Diagnostic::new(
                 &codes::LITTLE_DISK,
-                format!("{} are free below `{}`", gib(disk.free_bytes), disk.folder),
+                format!(
+                    "{} are free below `{}`",
+                    gib(disk.free_bytes),
+                    disk.directory
+                ),
             )
             .severity(if is_hopeless {
                 Severity::Error
@@ -312,41 +312,43 @@ fn disks(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
 mod tests {
     use super::*;
     use crate::host::device::DeviceNode;
-    use crate::host::kfd::{SkippedNode, Topology};
-    use crate::host::proc::{Memory, Process};
-    use crate::host::{CgroupLimits, Disk, Engine, Limit, Overrides, Unreadable};
+    use crate::host::kfd::{GpuIdError, GpuTopology, SkippedNode};
+    use crate::host::proc::{MemoryInfo, ProcessInfo};
+    use crate::host::{
+        CgroupLimit, CgroupLimits, ContainerEngine, DiskSpace, RuntimeOverrides, UnreadableFile,
+    };
 
     /// A machine with which nothing is wrong.
     fn healthy() -> HostFacts {
-        let engine = |name: &str| Engine {
+        let engine = |name: &str| ContainerEngine {
             name: name.to_owned(),
             client: Some("28.2.2".to_owned()),
             server: Some("28.2.2".to_owned()),
         };
         HostFacts {
-            topology: Topology {
-                folder: "/sys/class/kfd/kfd/topology/nodes".to_owned(),
+            topology: GpuTopology {
+                directory: "/sys/class/kfd/kfd/topology/nodes".to_owned(),
                 is_present: true,
                 gpus: vec![crate::doctor::example_gpu(1, 110_501)],
-                ..Topology::default()
+                ..GpuTopology::default()
             },
             kfd: Some(DeviceState::Usable {
                 gid: 105,
                 mode: 0o660,
             }),
-            process: Process {
+            process: ProcessInfo {
                 uid: 1000,
                 groups: [1000].into(),
                 cpus_allowed: Some(16),
             },
             group_names: [(105, "render".to_owned())].into(),
-            memory: Memory {
+            memory: MemoryInfo {
                 total_bytes: 62 << 30,
                 available_bytes: 60 << 30,
             },
             cpus_online: 16,
-            disks: vec![Disk {
-                folder: "/data".to_owned(),
+            disks: vec![DiskSpace {
+                directory: "/data".to_owned(),
                 free_bytes: 100 << 30,
                 total_bytes: 200 << 30,
             }],
@@ -379,9 +381,9 @@ mod tests {
     fn no_gpu_is_a_note_that_says_builds_need_none() {
         check(
             |facts| {
-                facts.topology = Topology {
-                    folder: "/sys/x".to_owned(),
-                    ..Topology::default()
+                facts.topology = GpuTopology {
+                    directory: "/sys/x".to_owned(),
+                    ..GpuTopology::default()
                 }
             },
             "note[H001 no-gpu]: no AMD GPU is here | `/sys/x` is not there: the amdgpu driver is not loaded | \
@@ -393,15 +395,15 @@ mod tests {
     fn a_masked_node_is_a_note_and_a_malformed_one_a_warning() {
         check(
             |facts| {
-                let malformed = Skip::Malformed("`properties` has no `simd_count`".to_owned());
+                let malformed = NodeError::Malformed("`properties` has no `simd_count`".to_owned());
                 facts.topology.skipped = vec![
                     SkippedNode {
                         node: 2,
-                        why: Skip::Masked,
+                        error: NodeError::Masked,
                     },
                     SkippedNode {
                         node: 3,
-                        why: malformed,
+                        error: malformed,
                     },
                 ];
             },
@@ -416,7 +418,7 @@ mod tests {
     #[test]
     fn a_wrong_gpu_id_is_a_warning() {
         check(
-            |facts| facts.topology.gpus[0].gpu_id = Err("holds `x`, not a number".to_owned()),
+            |facts| facts.topology.gpus[0].gpu_id = Err(GpuIdError::NotANumber("x".to_owned())),
             "warning[H003 wrong-gpu-id]: the `gpu_id` file of node 1 holds `x`, not a number | \
              `properties` say gfx1151, so the GPU is kept | report it to the driver's makers if this is a real machine",
         );
@@ -481,7 +483,7 @@ mod tests {
     fn a_refused_a_broken_and_a_false_device_differ() {
         check(
             |facts| {
-                facts.kfd = Some(DeviceState::Refused {
+                facts.kfd = Some(DeviceState::DeniedByCgroup {
                     gid: 105,
                     mode: 0o660,
                 });
@@ -527,9 +529,9 @@ mod tests {
     #[test]
     fn a_control_group_below_the_host_is_a_note_and_too_little_memory_a_warning() {
         let limit = |value| {
-            Some(Limit {
+            Some(CgroupLimit {
                 value,
-                folder: "/sys/fs/cgroup/job".to_owned(),
+                directory: "/sys/fs/cgroup/job".to_owned(),
             })
         };
         check(
@@ -550,8 +552,8 @@ mod tests {
     fn one_full_disk_is_told_once_and_a_hopeless_one_is_an_error() {
         check(
             |facts| {
-                let disk = |folder: &str| Disk {
-                    folder: folder.to_owned(),
+                let disk = |folder: &str| DiskSpace {
+                    directory: folder.to_owned(),
                     free_bytes: 5 << 30,
                     total_bytes: 9 << 30,
                 };
@@ -586,11 +588,11 @@ mod tests {
     fn variables_that_hide_gpus_and_files_that_tell_nothing_are_told() {
         check(
             |facts| {
-                facts.overrides = Overrides {
+                facts.overrides = RuntimeOverrides {
                     rocr_visible_devices: Some("0".to_owned()),
-                    ..Overrides::default()
+                    ..RuntimeOverrides::default()
                 };
-                facts.unreadable = vec![Unreadable {
+                facts.unreadable = vec![UnreadableFile {
                     path: "/proc/meminfo".to_owned(),
                     reason: "is empty".to_owned(),
                 }];

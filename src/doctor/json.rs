@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::diagnostic::Diagnostic;
-use crate::host::kfd::Skip;
+use crate::host::kfd::NodeError;
 use crate::host::{
     DeviceState, Gpu, HostFacts, PythonFacts, build_memory_bytes, build_threads, device_group_ids,
     gfx_targets, has_usable_gpu,
@@ -163,13 +163,13 @@ pub fn json(facts: &HostFacts, findings: &[Diagnostic]) -> String {
         version: VERSION,
         gpus: facts.topology.gpus.iter().map(gpu).collect(),
         topology: TopologyRow {
-            folder: &facts.topology.folder,
+            folder: &facts.topology.directory,
             present: facts.topology.is_present,
             skipped: facts
                 .topology
                 .skipped
                 .iter()
-                .map(|node| skipped(node.node, &node.why))
+                .map(|node| skipped(node.node, &node.error))
                 .collect(),
         },
         devices: devices(facts),
@@ -204,7 +204,7 @@ pub fn json(facts: &HostFacts, findings: &[Diagnostic]) -> String {
                 .cgroup
                 .cpu_millis
                 .as_ref()
-                .map(|limit| limit.folder.as_str()),
+                .map(|limit| limit.directory.as_str()),
         },
         memory: MemoryRow {
             total_bytes: facts.memory.total_bytes,
@@ -214,13 +214,13 @@ pub fn json(facts: &HostFacts, findings: &[Diagnostic]) -> String {
                 .cgroup
                 .memory_bytes
                 .as_ref()
-                .map(|limit| limit.folder.as_str()),
+                .map(|limit| limit.directory.as_str()),
         },
         disks: facts
             .disks
             .iter()
             .map(|d| DiskRow {
-                folder: &d.folder,
+                folder: &d.directory,
                 free_bytes: d.free_bytes,
                 total_bytes: d.total_bytes,
             })
@@ -229,7 +229,7 @@ pub fn json(facts: &HostFacts, findings: &[Diagnostic]) -> String {
             .rocm
             .iter()
             .map(|r| RocmRow {
-                folder: &r.folder,
+                folder: &r.directory,
                 version: &r.version,
             })
             .collect(),
@@ -289,11 +289,11 @@ fn gpu(gpu: &Gpu) -> GpuRow<'_> {
     }
 }
 
-fn skipped(node: u32, why: &Skip) -> SkippedRow<'_> {
+fn skipped(node: u32, why: &NodeError) -> SkippedRow<'_> {
     let (why, reason) = match why {
-        Skip::Masked => ("masked", None),
-        Skip::Unreadable(reason) => ("unreadable", Some(reason.as_str())),
-        Skip::Malformed(reason) => ("malformed", Some(reason.as_str())),
+        NodeError::Masked => ("masked", None),
+        NodeError::Unreadable(reason) => ("unreadable", Some(reason.as_str())),
+        NodeError::Malformed(reason) => ("malformed", Some(reason.as_str())),
     };
     SkippedRow { node, why, reason }
 }
@@ -301,7 +301,7 @@ fn skipped(node: u32, why: &Skip) -> SkippedRow<'_> {
 fn devices(facts: &HostFacts) -> Vec<DeviceRow<'_>> {
     let row = |path, state: &DeviceState| DeviceRow {
         path,
-        state: state.word(),
+        state: state.as_str(),
         gid: state.gid(),
         mode: state.mode().map(|mode| format!("{mode:04o}")),
     };
@@ -331,15 +331,15 @@ mod tests {
     use super::json;
     use crate::codes;
     use crate::diagnostic::Diagnostic;
-    use crate::host::kfd::Topology;
+    use crate::host::kfd::GpuTopology;
     use crate::host::{DeviceState, HostFacts};
 
     #[test]
     fn the_report_names_its_version_the_gpus_and_the_findings() {
         let facts = HostFacts {
-            topology: Topology {
+            topology: GpuTopology {
                 gpus: vec![crate::doctor::example_gpu(2, 90_010)],
-                ..Topology::default()
+                ..GpuTopology::default()
             },
             kfd: Some(DeviceState::NoPermission {
                 gid: 105,

@@ -79,7 +79,7 @@ fn devices(facts: &HostFacts) -> Rows {
     let Some(kfd) = &facts.kfd else {
         return vec![vec![format!(
             "not looked at: the GPUs are read from {}",
-            facts.topology.folder
+            facts.topology.directory
         )]];
     };
     let nodes = facts
@@ -107,7 +107,7 @@ fn state_words(state: &DeviceState) -> String {
         DeviceState::Absent => "absent".to_owned(),
         DeviceState::NotCharDevice => "not a device".to_owned(),
         DeviceState::NoPermission { .. } => "no permission".to_owned(),
-        DeviceState::Refused { .. } => "refused by the device control group".to_owned(),
+        DeviceState::DeniedByCgroup { .. } => "refused by the device control group".to_owned(),
         DeviceState::Broken { reason } => format!("broken: {reason}"),
         DeviceState::Usable { .. } => "ok".to_owned(),
     }
@@ -179,7 +179,7 @@ fn limits(facts: &HostFacts) -> Rows {
         vec![
             "CPU limit".to_owned(),
             cpu.map_or_else(none, |limit| {
-                format!("{} CPUs ({})", thousandths(limit.value), limit.folder)
+                format!("{} CPUs ({})", thousandths(limit.value), limit.directory)
             }),
         ],
         vec![
@@ -193,16 +193,16 @@ fn limits(facts: &HostFacts) -> Rows {
         vec![
             "memory limit".to_owned(),
             memory.map_or_else(none, |limit| {
-                format!("{} ({})", gib(limit.value), limit.folder)
+                format!("{} ({})", gib(limit.value), limit.directory)
             }),
         ],
     ]
 }
 
 fn disks(facts: &HostFacts) -> Rows {
-    let row = |disk: &crate::host::Disk| {
+    let row = |disk: &crate::host::DiskSpace| {
         vec![
-            disk.folder.clone(),
+            disk.directory.clone(),
             format!("{} free of {}", gib(disk.free_bytes), gib(disk.total_bytes)),
         ]
     };
@@ -213,7 +213,7 @@ fn rocm(facts: &HostFacts) -> Rows {
     let mut rows: Rows = facts
         .rocm
         .iter()
-        .map(|install| vec![install.folder.clone(), install.version.clone()])
+        .map(|install| vec![install.directory.clone(), install.version.clone()])
         .collect();
     rows.push(vec![
         "hipconfig".to_owned(),
@@ -337,9 +337,11 @@ fn aligned(rows: &Rows) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::kfd::{Gpu, Topology};
-    use crate::host::proc::{Memory, Process};
-    use crate::host::{CgroupLimits, DeviceNode, Disk, Engine, Limit, RocmInstall};
+    use crate::host::kfd::{Gpu, GpuTopology};
+    use crate::host::proc::{MemoryInfo, ProcessInfo};
+    use crate::host::{
+        CgroupLimit, CgroupLimits, ContainerEngine, DeviceNode, DiskSpace, RocmInstallation,
+    };
 
     #[test]
     fn a_machine_with_a_gpu_in_a_limited_container() {
@@ -351,9 +353,9 @@ mod tests {
             ..crate::doctor::example_gpu(1, 110_501)
         };
         let facts = HostFacts {
-            topology: Topology {
+            topology: GpuTopology {
                 gpus: vec![gpu, crate::doctor::example_gpu(10, 100_306)],
-                ..Topology::default()
+                ..GpuTopology::default()
             },
             kfd: Some(DeviceState::NoPermission {
                 gid: 105,
@@ -366,47 +368,47 @@ mod tests {
                     mode: 0o666,
                 },
             }],
-            process: Process {
+            process: ProcessInfo {
                 uid: 1000,
                 groups: [44, 1000].into(),
                 cpus_allowed: Some(32),
             },
             group_names: [(44, "video".to_owned())].into(),
-            memory: Memory {
+            memory: MemoryInfo {
                 total_bytes: 125 << 30,
                 available_bytes: 100 << 30,
             },
             cpus_online: 32,
             cgroup: CgroupLimits {
-                cpu_millis: Some(Limit {
+                cpu_millis: Some(CgroupLimit {
                     value: 7500,
-                    folder: "/sys/fs/cgroup".to_owned(),
+                    directory: "/sys/fs/cgroup".to_owned(),
                 }),
-                memory_bytes: Some(Limit {
+                memory_bytes: Some(CgroupLimit {
                     value: 15 << 30,
-                    folder: "/sys/fs/cgroup".to_owned(),
+                    directory: "/sys/fs/cgroup".to_owned(),
                 }),
             },
-            disks: vec![Disk {
-                folder: "/data".to_owned(),
+            disks: vec![DiskSpace {
+                directory: "/data".to_owned(),
                 free_bytes: 512 << 20,
                 total_bytes: 80 << 30,
             }],
             container: Some("`/.dockerenv` is there".to_owned()),
             engines: vec![
-                Engine {
+                ContainerEngine {
                     name: "docker".to_owned(),
                     client: Some("28.2.2".to_owned()),
                     server: None,
                 },
-                Engine {
+                ContainerEngine {
                     name: "podman".to_owned(),
                     client: None,
                     server: None,
                 },
             ],
-            rocm: vec![RocmInstall {
-                folder: "/opt/rocm".to_owned(),
+            rocm: vec![RocmInstallation {
+                directory: "/opt/rocm".to_owned(),
                 version: "6.2.4-123".to_owned(),
             }],
             hip_version: Some("6.2.41134".to_owned()),

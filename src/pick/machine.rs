@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use crate::compat::Compat;
-use crate::host::{HostFacts, PythonFacts, RocmInstall, gfx_targets, system_rocm};
+use crate::host::{HostFacts, PythonFacts, RocmInstallation, gfx_targets, system_rocm};
 use crate::names::{GfxTarget, PythonVersion, RocmVersion, Version};
 
 /// What is known of a machine and wanted of a wheel. What is not known is asked of no wheel.
@@ -124,8 +124,8 @@ impl Machine {
             .overrides
             .runtime_gfx
             .map_or(report.build.gfx, |target| vec![target]);
-        let installs = report.rocm.into_iter().map(|rocm| RocmInstall {
-            folder: rocm.folder,
+        let installs = report.rocm.into_iter().map(|rocm| RocmInstallation {
+            directory: rocm.folder,
             version: rocm.version,
         });
         let facts = HostFacts {

@@ -248,11 +248,11 @@ fn a_runners_control_group_decides_what_a_build_may_use() {
 fn the_folder_that_sets_the_limit_is_named() {
     let limits = runner("pod-64x251-as-8x31").cgroup;
     assert_eq!(
-        limits.cpu_millis.unwrap().folder,
+        limits.cpu_millis.unwrap().directory,
         "/sys/fs/cgroup/kubepods/pod7"
     );
     assert_eq!(
-        limits.memory_bytes.unwrap().folder,
+        limits.memory_bytes.unwrap().directory,
         "/sys/fs/cgroup/kubepods/pod7"
     );
     assert_eq!(runner("hosted-4x15").cgroup, host::CgroupLimits::default());
@@ -298,7 +298,7 @@ fn installations_and_markers_are_found_below_the_root() {
     let found: Vec<String> = facts
         .rocm
         .iter()
-        .map(|rocm| format!("{} {}", rocm.folder, rocm.version))
+        .map(|rocm| format!("{} {}", rocm.directory, rocm.version))
         .collect();
     assert_eq!(found, ["/opt/rocm 7.1.0-20", "/opt/rocm-6.2.4 6.2.4-139"]);
     assert_eq!(

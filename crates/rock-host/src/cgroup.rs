@@ -1,29 +1,29 @@
-//! Limits of the control group a process is in, versions 1 and 2 (Linux, `admin-guide/cgroup-v1`
-//! and `cgroup-v2.rst`).
+//! Limits of the control groups (version 1 and 2) that a process is in.
 //!
-//! A limit of an outer group binds as well, so the least on the way up to the mount counts.
+//! Sources: Linux, `admin-guide/cgroup-v1` and `admin-guide/cgroup-v2.rst`. The limits of outer
+//! groups apply as well, so the effective limit is the least of all groups up to the mount.
 
-/// What the control group allows.
+/// The effective limits of a process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CgroupLimits {
-    /// CPU time in thousandths of a CPU.
-    pub cpu_millis: Option<Limit>,
-    /// Memory in bytes.
-    pub memory_bytes: Option<Limit>,
+    /// The limit on CPU time in thousandths of a CPU. `None` if there is no limit.
+    pub cpu_millis: Option<CgroupLimit>,
+    /// The limit on memory in bytes. `None` if there is no limit.
+    pub memory_bytes: Option<CgroupLimit>,
 }
 
-/// A limit and the folder that sets it.
+/// A limit and the control group that sets it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Limit {
-    /// The value; its unit is the field's that holds it.
+pub struct CgroupLimit {
+    /// The value, in thousandths of a CPU or in bytes.
     pub value: u64,
-    /// The control group's folder.
-    pub folder: String,
+    /// The directory of the control group.
+    pub directory: String,
 }
 
-/// What a hierarchy limits and which files say so.
+/// The resource that a hierarchy limits, and the version of the files that contain the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum CgroupLimitKind {
     /// `cpu.max`.
     CpuV2,
     /// `cpu.cfs_quota_us` and `cpu.cfs_period_us`.
@@ -34,22 +34,34 @@ pub enum Kind {
     MemoryV1,
 }
 
-/// Where a kind of limit is found: the process's own folder first, then the outer ones up to the
-/// mount.
+/// The control groups that can set a limit for a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hierarchy {
-    /// What it limits.
-    pub kind: Kind,
-    /// Folders, innermost first.
-    pub folders: Vec<String>,
+pub struct CgroupHierarchy {
+    /// The kind of the limit.
+    pub kind: CgroupLimitKind,
+    /// The directories of the control groups, from that of the process up to the mount.
+    pub directories: Vec<String>,
 }
 
-/// `memory.limit_in_bytes` without a limit is the largest multiple of a page; nothing real is that
-/// large.
+/// Larger values of `memory.limit_in_bytes` mean that there is no limit: the kernel then writes the
+/// largest multiple of the page size.
 const NO_LIMIT_BYTES: u64 = 1 << 60;
 
-impl Kind {
-    /// The files to read in each folder; a folder without the first sets no limit.
+/// A file of a control group without a valid limit. The message is the end of a sentence about the
+/// file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LimitError {
+    /// The file is empty.
+    #[error("is empty")]
+    Empty,
+    /// The file contains this word instead of a number.
+    #[error("holds `{}`", .0.escape_debug())]
+    NotANumber(String),
+}
+
+impl CgroupLimitKind {
+    /// Returns the names of the files to read in each directory. A directory without the first one
+    /// sets no limit.
     pub fn files(self) -> &'static [&'static str] {
         match self {
             Self::CpuV2 => &["cpu.max"],
@@ -59,27 +71,28 @@ impl Kind {
         }
     }
 
-    /// Whether it limits CPU time, not memory.
+    /// Returns whether this is a limit on CPU time, not on memory.
     pub fn is_cpu(self) -> bool {
         matches!(self, Self::CpuV1 | Self::CpuV2)
     }
 
-    /// The limit that these texts (one a file, in order) set: thousandths of a CPU, or bytes.
+    /// Parses the texts of [`Self::files`], in their order, as thousandths of a CPU or bytes.
+    /// Returns `None` if they set no limit.
     ///
     /// # Errors
-    /// With what is wrong, as the rest of a sentence about the file.
-    pub fn limit(self, texts: &[String]) -> Result<Option<u64>, String> {
+    /// Returns an error if a file is empty or contains another word than a number.
+    pub fn limit(self, texts: &[String]) -> Result<Option<u64>, LimitError> {
         let mut words = texts.iter().flat_map(|text| text.split_whitespace());
-        let first = words.next().ok_or("is empty")?;
+        let first = words.next().ok_or(LimitError::Empty)?;
         let number = |word: &str| {
             word.parse::<u64>()
-                .map_err(|_| format!("holds `{}`", word.escape_debug()))
+                .map_err(|_| LimitError::NotANumber(word.to_owned()))
         };
         match self {
             Self::CpuV1 | Self::CpuV2 if matches!(first, "max" | "-1" | "0") => Ok(None),
             Self::CpuV1 | Self::CpuV2 => {
                 let quota = number(first)?;
-                // The kernel's default period, for a file that holds the quota alone.
+                // The default period of the kernel in microseconds, for a file with only a quota.
                 let period = words.next().map_or(Ok(100_000), number)?;
                 Ok((period > 0).then(|| quota.saturating_mul(1000) / period))
             }
@@ -91,9 +104,10 @@ impl Kind {
     }
 }
 
-/// Finds the folders that limit a process, from `/proc/self/mountinfo` and `/proc/self/cgroup`.
-pub fn hierarchies(mountinfo: &str, cgroup: &str) -> Vec<Hierarchy> {
-    let mounts: Vec<Mount> = mountinfo.lines().filter_map(Mount::parse).collect();
+/// Finds the control groups of a process in the texts of `/proc/self/mountinfo` and
+/// `/proc/self/cgroup`, sorted by the kind of limit.
+pub fn hierarchies(mountinfo: &str, cgroup: &str) -> Vec<CgroupHierarchy> {
+    let mounts: Vec<CgroupMount> = mountinfo.lines().filter_map(CgroupMount::parse).collect();
     let mut found = Vec::new();
     for line in cgroup.lines() {
         // `4:memory:/path`, and `0::/path` for version 2.
@@ -104,17 +118,17 @@ pub fn hierarchies(mountinfo: &str, cgroup: &str) -> Vec<Hierarchy> {
             continue;
         };
         let has = |name: &str| controllers.split(',').any(|controller| controller == name);
-        let kinds: &[Kind] = match (number, controllers) {
-            ("0", "") => &[Kind::CpuV2, Kind::MemoryV2],
-            _ if has("cpu") => &[Kind::CpuV1],
-            _ if has("memory") => &[Kind::MemoryV1],
+        let kinds: &[CgroupLimitKind] = match (number, controllers) {
+            ("0", "") => &[CgroupLimitKind::CpuV2, CgroupLimitKind::MemoryV2],
+            _ if has("cpu") => &[CgroupLimitKind::CpuV1],
+            _ if has("memory") => &[CgroupLimitKind::MemoryV1],
             _ => &[],
         };
         for &kind in kinds {
-            if let Some(mount) = mounts.iter().find(|mount| mount.carries(kind)) {
-                found.push(Hierarchy {
+            if let Some(mount) = mounts.iter().find(|mount| mount.has_controller(kind)) {
+                found.push(CgroupHierarchy {
                     kind,
-                    folders: mount.folders(path),
+                    directories: mount.directories(path),
                 });
             }
         }
@@ -124,8 +138,8 @@ pub fn hierarchies(mountinfo: &str, cgroup: &str) -> Vec<Hierarchy> {
 }
 
 impl CgroupLimits {
-    /// Takes a limit in when it is less than what is known.
-    pub fn tighten(&mut self, kind: Kind, limit: Limit) {
+    /// Applies a limit if it is less than the current one.
+    pub fn tighten(&mut self, kind: CgroupLimitKind, limit: CgroupLimit) {
         let slot = if kind.is_cpu() {
             &mut self.cpu_millis
         } else {
@@ -139,16 +153,19 @@ impl CgroupLimits {
 
 /// A mounted control group hierarchy.
 #[derive(Debug)]
-struct Mount {
+struct CgroupMount {
+    /// The control group that is mounted.
     root: String,
+    /// The directory that it is mounted at.
     point: String,
-    /// `None` for version 2.
+    /// The controllers of version 1, separated by commas; `None` for version 2.
     controllers: Option<String>,
 }
 
-impl Mount {
-    /// Parses a line of mountinfo (proc(5)): id, parent, device, root, mount point, options, tags,
-    /// `-`, type, source, super options.
+impl CgroupMount {
+    /// Parses a line of mountinfo (`proc_pid_mountinfo(5)`): ID, parent ID, device, root, mount
+    /// point, options, tags, `-`, file system type, source, super options. Returns `None` for other
+    /// file systems.
     fn parse(line: &str) -> Option<Self> {
         let (left, right) = line.split_once(" - ")?;
         let mut left = left.split(' ').skip(3);
@@ -166,22 +183,23 @@ impl Mount {
         })
     }
 
-    fn carries(&self, kind: Kind) -> bool {
+    /// Returns whether the mounted hierarchy sets limits of a kind.
+    fn has_controller(&self, kind: CgroupLimitKind) -> bool {
         let has = |name: &str| {
             self.controllers
                 .as_ref()
                 .is_some_and(|all| all.split(',').any(|one| one == name))
         };
         match kind {
-            Kind::CpuV2 | Kind::MemoryV2 => self.controllers.is_none(),
-            Kind::CpuV1 => has("cpu"),
-            Kind::MemoryV1 => has("memory"),
+            CgroupLimitKind::CpuV2 | CgroupLimitKind::MemoryV2 => self.controllers.is_none(),
+            CgroupLimitKind::CpuV1 => has("cpu"),
+            CgroupLimitKind::MemoryV1 => has("memory"),
         }
     }
 
-    /// The folder of a group below this mount and those above it. A group outside of what is
-    /// mounted, as seen from inside a container, is the mount itself.
-    fn folders(&self, path: &str) -> Vec<String> {
+    /// Returns the directory of a control group below this mount and its parents up to the mount.
+    /// For a group outside the mounted one, as seen in a container, returns the mount point.
+    fn directories(&self, path: &str) -> Vec<String> {
         let inner = match path.strip_prefix(self.root.trim_end_matches('/')) {
             Some(rest)
                 if (rest.is_empty() || rest.starts_with('/'))
@@ -191,21 +209,21 @@ impl Mount {
             }
             _ => "",
         };
-        let mut folder = format!(
+        let mut directory = format!(
             "{}{}",
             self.point.trim_end_matches('/'),
             inner.trim_end_matches('/')
         );
-        let mut folders = vec![folder.clone()];
-        while folder.len() > self.point.len() {
-            folder.truncate(folder.rfind('/').unwrap_or(0));
-            folders.push(folder.clone());
+        let mut directories = vec![directory.clone()];
+        while directory.len() > self.point.len() {
+            directory.truncate(directory.rfind('/').unwrap_or(0));
+            directories.push(directory.clone());
         }
-        folders
+        directories
     }
 }
 
-/// Undoes the octal escapes of mountinfo: `\040` for a space.
+/// Replaces the octal escapes of mountinfo, such as `\040` for a space.
 fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -236,29 +254,32 @@ mod tests {
                       33 23 0:29 / /sys/fs/cgroup/my\\040place rw - cgroup cgroup rw,cpuset\n";
 
     #[test]
-    fn version_two_reads_every_folder_up_to_the_mount() {
+    fn version_two_has_every_directory_up_to_the_mount() {
         let found = hierarchies(V2, "0::/user.slice/job.scope\n");
-        let folders = [
+        let directories = [
             "/sys/fs/cgroup/user.slice/job.scope",
             "/sys/fs/cgroup/user.slice",
             "/sys/fs/cgroup",
         ];
         assert_eq!(
             found.iter().map(|h| h.kind).collect::<Vec<_>>(),
-            [Kind::CpuV2, Kind::MemoryV2]
+            [CgroupLimitKind::CpuV2, CgroupLimitKind::MemoryV2]
         );
-        assert!(found.iter().all(|h| h.folders == folders), "{found:?}");
+        assert!(
+            found.iter().all(|h| h.directories == directories),
+            "{found:?}"
+        );
     }
 
     #[test]
-    fn version_one_finds_each_controller_and_strips_what_the_mount_hides() {
+    fn version_one_has_a_mount_per_controller() {
         let found = hierarchies(
             V1,
             "5:cpuset:/\n4:memory:/a/b\n3:cpu,cpuacct:/docker/abc\n0::/\n",
         );
-        let cpu = Hierarchy {
-            kind: Kind::CpuV1,
-            folders: vec!["/sys/fs/cgroup/cpu,cpuacct".to_owned()],
+        let cpu = CgroupHierarchy {
+            kind: CgroupLimitKind::CpuV1,
+            directories: vec!["/sys/fs/cgroup/cpu,cpuacct".to_owned()],
         };
         let memory = [
             "/sys/fs/cgroup/memory/a/b",
@@ -269,74 +290,82 @@ mod tests {
             found,
             [
                 cpu,
-                Hierarchy {
-                    kind: Kind::MemoryV1,
-                    folders: memory.map(str::to_owned).to_vec()
+                CgroupHierarchy {
+                    kind: CgroupLimitKind::MemoryV1,
+                    directories: memory.map(str::to_owned).to_vec()
                 }
             ]
         );
     }
 
     #[test]
-    fn a_group_outside_the_mount_is_the_mount_itself() {
+    fn a_group_outside_the_mount_is_the_mount_point() {
         for path in ["0::/../../other", "0::/"] {
             assert!(
                 hierarchies(V2, path)
                     .iter()
-                    .all(|h| h.folders == ["/sys/fs/cgroup"]),
+                    .all(|h| h.directories == ["/sys/fs/cgroup"]),
                 "{path}"
             );
         }
         let other = hierarchies(V1, "3:cpu,cpuacct:/docker/abcdef\n");
-        assert_eq!(other[0].folders, ["/sys/fs/cgroup/cpu,cpuacct"]);
+        assert_eq!(other[0].directories, ["/sys/fs/cgroup/cpu,cpuacct"]);
     }
 
     #[test]
     fn limits_are_thousandths_of_a_cpu_and_bytes() {
-        let check = |kind: Kind, texts: &[&str], expect: Result<Option<u64>, &str>| {
+        let check = |kind: CgroupLimitKind, texts: &[&str], expect: Result<Option<u64>, &str>| {
             let texts: Vec<String> = texts.iter().map(|text| format!("{text}\n")).collect();
             assert_eq!(
-                kind.limit(&texts),
+                kind.limit(&texts).map_err(|error| error.to_string()),
                 expect.map_err(str::to_owned),
                 "{texts:?}"
             );
         };
-        check(Kind::CpuV2, &["150000 100000"], Ok(Some(1500)));
-        check(Kind::CpuV2, &["max 100000"], Ok(None));
-        check(Kind::CpuV2, &["200000"], Ok(Some(2000)));
-        check(Kind::CpuV1, &["-1", "100000"], Ok(None));
-        check(Kind::CpuV1, &["400000", "50000"], Ok(Some(8000)));
-        check(Kind::MemoryV2, &["max"], Ok(None));
-        check(Kind::MemoryV2, &["8589934592"], Ok(Some(8 << 30)));
-        check(Kind::MemoryV1, &["9223372036854771712"], Ok(None));
-        check(Kind::MemoryV1, &[""], Err("is empty"));
-        check(Kind::MemoryV1, &["many"], Err("holds `many`"));
+        check(CgroupLimitKind::CpuV2, &["150000 100000"], Ok(Some(1500)));
+        check(CgroupLimitKind::CpuV2, &["max 100000"], Ok(None));
+        check(CgroupLimitKind::CpuV2, &["200000"], Ok(Some(2000)));
+        check(CgroupLimitKind::CpuV1, &["-1", "100000"], Ok(None));
+        check(CgroupLimitKind::CpuV1, &["400000", "50000"], Ok(Some(8000)));
+        check(CgroupLimitKind::MemoryV2, &["max"], Ok(None));
+        check(
+            CgroupLimitKind::MemoryV2,
+            &["8589934592"],
+            Ok(Some(8 << 30)),
+        );
+        check(
+            CgroupLimitKind::MemoryV1,
+            &["9223372036854771712"],
+            Ok(None),
+        );
+        check(CgroupLimitKind::MemoryV1, &[""], Err("is empty"));
+        check(CgroupLimitKind::MemoryV1, &["many"], Err("holds `many`"));
     }
 
     #[test]
-    fn the_least_limit_on_the_way_up_counts() {
+    fn the_least_limit_applies() {
         let mut limits = CgroupLimits::default();
-        for (value, folder) in [(8 << 30, "/inner"), (4 << 30, "/outer"), (16 << 30, "/top")] {
+        for (value, directory) in [(8 << 30, "/inner"), (4 << 30, "/outer"), (16 << 30, "/top")] {
             limits.tighten(
-                Kind::MemoryV2,
-                Limit {
+                CgroupLimitKind::MemoryV2,
+                CgroupLimit {
                     value,
-                    folder: folder.to_owned(),
+                    directory: directory.to_owned(),
                 },
             );
         }
         assert_eq!(
             limits.memory_bytes,
-            Some(Limit {
+            Some(CgroupLimit {
                 value: 4 << 30,
-                folder: "/outer".to_owned()
+                directory: "/outer".to_owned()
             })
         );
         assert_eq!(limits.cpu_millis, None);
     }
 
     #[test]
-    fn escapes_of_mount_points_are_undone() {
+    fn escapes_of_mount_points_are_replaced() {
         assert_eq!(unescape("/my\\040place\\x"), "/my place\\x");
     }
 }

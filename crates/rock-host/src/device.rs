@@ -1,42 +1,42 @@
-//! Whether a device node can be used, judged from what the system said of it.
+//! The state of device nodes.
 
 /// A device node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceNode {
-    /// `/dev/dri/renderD128`.
+    /// The path, `/dev/dri/renderD128`.
     pub path: String,
-    /// What it is good for.
+    /// The state.
     pub state: DeviceState,
 }
 
-/// What became of looking at a device node: is it there, is it a character device, does it open for
-/// reading and writing.
+/// Whether a device node exists, is a character device and can be opened for reading and writing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceState {
-    /// Nothing has that name: no driver, or not passed into the container.
+    /// There is no such node: the driver is not loaded, or the device is not passed to the
+    /// container.
     Absent,
-    /// Something has that name, but it is no character device.
+    /// The path is not a character device.
     NotCharDevice,
-    /// The owner, group and mode keep this user out (`EACCES`).
+    /// The permissions deny access (`EACCES`).
     NoPermission {
         /// The group that owns it.
         gid: u32,
         /// The permission bits.
         mode: u32,
     },
-    /// A device control group keeps every user out (`EPERM`).
-    Refused {
+    /// A device control group denies access to all users (`EPERM`).
+    DeniedByCgroup {
         /// The group that owns it.
         gid: u32,
         /// The permission bits.
         mode: u32,
     },
-    /// It is there, but the driver behind it does not answer.
+    /// The node exists but cannot be opened for another reason, or its metadata cannot be read.
     Broken {
-        /// What the system said.
+        /// The message of the system.
         reason: String,
     },
-    /// It opens for reading and writing.
+    /// The node can be opened for reading and writing.
     Usable {
         /// The group that owns it.
         gid: u32,
@@ -45,111 +45,108 @@ pub enum DeviceState {
     },
 }
 
-/// Owner group and kind of a node, from its status.
+/// Metadata of a device node, as `stat(2)` returns it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NodeStatus {
+pub struct DeviceMetadata {
     /// Whether it is a character device.
     pub is_char_device: bool,
     /// The group that owns it.
     pub gid: u32,
-    /// Mode; only the permission bits are kept.
+    /// The mode; the type of the file is ignored.
     pub mode: u32,
 }
 
-/// How the system refused something.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
+/// An error of the system when it accesses a file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AccessError {
     /// `ENOENT`.
-    Absent,
+    #[error("it is not there")]
+    NotFound,
     /// `EACCES`.
-    Permission,
+    #[error("permission denied")]
+    PermissionDenied,
     /// `EPERM`.
+    #[error("operation not permitted")]
     NotPermitted,
-    /// Anything else, in the system's words.
+    /// Any other error, with the message of the system.
+    #[error("{0}")]
     Other(String),
 }
 
-impl Refusal {
-    /// From an error number of Linux (`errno-base.h`) and its text.
+impl AccessError {
+    /// Converts an error number of Linux (`errno-base.h`) and its message.
     pub fn from_errno(errno: Option<i32>, text: impl Into<String>) -> Self {
         match errno {
-            Some(2) => Self::Absent,
-            Some(13) => Self::Permission,
+            Some(2) => Self::NotFound,
+            Some(13) => Self::PermissionDenied,
             Some(1) => Self::NotPermitted,
             _ => Self::Other(text.into()),
         }
     }
 }
 
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Absent => "it is not there",
-            Self::Permission => "permission denied",
-            Self::NotPermitted => "operation not permitted",
-            Self::Other(text) => text,
-        })
-    }
-}
-
 impl DeviceState {
-    /// Judges a node by its status and by an attempt to open it for reading and writing.
-    pub fn judge(status: Result<NodeStatus, Refusal>, opened: Result<(), Refusal>) -> Self {
-        let status = match status {
-            Ok(status) => status,
-            Err(Refusal::Absent) => return Self::Absent,
-            Err(refusal) => {
+    /// Determines the state from the metadata of a path, and from the result of opening it for
+    /// reading and writing.
+    pub fn from_access(
+        metadata: Result<DeviceMetadata, AccessError>,
+        opened: Result<(), AccessError>,
+    ) -> Self {
+        let metadata = match metadata {
+            Ok(metadata) => metadata,
+            Err(AccessError::NotFound) => return Self::Absent,
+            Err(error) => {
                 return Self::Broken {
-                    reason: refusal.to_string(),
+                    reason: error.to_string(),
                 };
             }
         };
-        if !status.is_char_device {
+        if !metadata.is_char_device {
             return Self::NotCharDevice;
         }
-        let (gid, mode) = (status.gid, status.mode & 0o7777);
+        let (gid, mode) = (metadata.gid, metadata.mode & 0o7777);
         match opened {
             Ok(()) => Self::Usable { gid, mode },
-            Err(Refusal::Permission) => Self::NoPermission { gid, mode },
-            Err(Refusal::NotPermitted) => Self::Refused { gid, mode },
-            Err(refusal) => Self::Broken {
-                reason: refusal.to_string(),
+            Err(AccessError::PermissionDenied) => Self::NoPermission { gid, mode },
+            Err(AccessError::NotPermitted) => Self::DeniedByCgroup { gid, mode },
+            Err(error) => Self::Broken {
+                reason: error.to_string(),
             },
         }
     }
 
-    /// The owning group, where the node could be looked at.
+    /// Returns the group that owns the node, if it is known.
     pub fn gid(&self) -> Option<u32> {
         match self {
             Self::NoPermission { gid, .. }
-            | Self::Refused { gid, .. }
+            | Self::DeniedByCgroup { gid, .. }
             | Self::Usable { gid, .. } => Some(*gid),
             Self::Absent | Self::NotCharDevice | Self::Broken { .. } => None,
         }
     }
 
-    /// The permission bits, where the node could be looked at.
+    /// Returns the permission bits, if it is known.
     pub fn mode(&self) -> Option<u32> {
         match self {
             Self::NoPermission { mode, .. }
-            | Self::Refused { mode, .. }
+            | Self::DeniedByCgroup { mode, .. }
             | Self::Usable { mode, .. } => Some(*mode),
             Self::Absent | Self::NotCharDevice | Self::Broken { .. } => None,
         }
     }
 
-    /// Whether it can be opened.
+    /// Returns whether the node can be opened for reading and writing.
     pub fn is_usable(&self) -> bool {
         matches!(self, Self::Usable { .. })
     }
 
-    /// The word for it in JSON.
-    pub fn word(&self) -> &'static str {
+    /// Returns the name of the state in JSON.
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Absent => "absent",
             Self::NotCharDevice => "not-a-char-device",
             Self::NoPermission { .. } => "no-permission",
-            Self::Refused { .. } => "refused",
+            Self::DeniedByCgroup { .. } => "refused",
             Self::Broken { .. } => "broken",
             Self::Usable { .. } => "ok",
         }
@@ -160,9 +157,9 @@ impl DeviceState {
 mod tests {
     use super::*;
 
-    fn judge(opened: Result<(), Refusal>) -> DeviceState {
-        DeviceState::judge(
-            Ok(NodeStatus {
+    fn judge(opened: Result<(), AccessError>) -> DeviceState {
+        DeviceState::from_access(
+            Ok(DeviceMetadata {
                 is_char_device: true,
                 gid: 105,
                 mode: 0o020_660,
@@ -173,7 +170,7 @@ mod tests {
 
     #[test]
     fn each_error_number_has_its_own_meaning() {
-        let refused = |errno| judge(Err(Refusal::from_errno(Some(errno), "no such device")));
+        let refused = |errno| judge(Err(AccessError::from_errno(Some(errno), "no such device")));
         assert_eq!(
             judge(Ok(())),
             DeviceState::Usable {
@@ -190,7 +187,7 @@ mod tests {
         );
         assert_eq!(
             refused(1),
-            DeviceState::Refused {
+            DeviceState::DeniedByCgroup {
                 gid: 105,
                 mode: 0o660
             }
@@ -202,20 +199,20 @@ mod tests {
             }
         );
         assert_eq!(
-            DeviceState::judge(Err(Refusal::Absent), Ok(())),
+            DeviceState::from_access(Err(AccessError::NotFound), Ok(())),
             DeviceState::Absent
         );
     }
 
     #[test]
-    fn a_plain_file_at_the_name_is_no_device() {
-        let status = NodeStatus {
+    fn a_regular_file_is_not_a_device() {
+        let metadata = DeviceMetadata {
             is_char_device: false,
             gid: 0,
             mode: 0o644,
         };
         assert_eq!(
-            DeviceState::judge(Ok(status), Ok(())),
+            DeviceState::from_access(Ok(metadata), Ok(())),
             DeviceState::NotCharDevice
         );
     }

@@ -1,115 +1,124 @@
-//! Everything known of a machine, and what a build may conclude from it.
+//! The facts of a machine, and the resources and GPU targets of builds on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cgroup::CgroupLimits;
 use super::device::{DeviceNode, DeviceState};
-use super::kfd::Topology;
-use super::proc::{Memory, Process};
+use super::kfd::GpuTopology;
+use super::proc::{MemoryInfo, ProcessInfo};
 use super::python::PythonFacts;
 use rock_names::{GfxTarget, RocmVersion};
 
-/// What was seen of a machine.
+/// The facts of a machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostFacts {
-    /// GPUs, as the kernel driver lists them.
-    pub topology: Topology,
-    /// `/dev/kfd`; `None` when it was not looked at because the topology is another machine's.
+    /// The GPUs that the kernel driver lists.
+    pub topology: GpuTopology,
+    /// The state of `/dev/kfd`; `None` if the topology is that of another machine.
     pub kfd: Option<DeviceState>,
     /// `/dev/dri/renderD*`, by number.
     pub render_nodes: Vec<DeviceNode>,
-    /// User, groups and CPUs of this process.
-    pub process: Process,
-    /// Names of the groups of `/etc/group`, by number.
+    /// The user, groups and CPUs of this process.
+    pub process: ProcessInfo,
+    /// The names of the groups in `/etc/group`, by ID.
     pub group_names: BTreeMap<u32, String>,
-    /// Memory of the machine.
-    pub memory: Memory,
-    /// CPUs that are online.
+    /// The memory of the machine.
+    pub memory: MemoryInfo,
+    /// The number of online CPUs.
     pub cpus_online: u32,
-    /// Limits of the control group this process is in.
+    /// The limits of the control groups that this process is in.
     pub cgroup: CgroupLimits,
-    /// Free space below the folders that were asked for.
-    pub disks: Vec<Disk>,
-    /// What says that this is a container, if anything does.
+    /// The free space of selected directories.
+    pub disks: Vec<DiskSpace>,
+    /// The evidence that this is a container, if there is any.
     pub container: Option<String>,
-    /// Container engines, docker before podman.
-    pub engines: Vec<Engine>,
-    /// Variables that change what programs see of the GPUs.
-    pub overrides: Overrides,
-    /// ROCm installations, by folder.
-    pub rocm: Vec<RocmInstall>,
-    /// The folder that `ROCM_PATH` names, without a slash at its end.
+    /// The container engines, docker before podman.
+    pub engines: Vec<ContainerEngine>,
+    /// The environment variables that change which GPUs programs see.
+    pub overrides: RuntimeOverrides,
+    /// The ROCm installations, sorted by directory.
+    pub rocm: Vec<RocmInstallation>,
+    /// The value of `ROCM_PATH` without a trailing slash.
     pub rocm_path: Option<String>,
-    /// What `hipconfig --version` says.
+    /// The output of `hipconfig --version`.
     pub hip_version: Option<String>,
-    /// What `ninja --version` says.
+    /// The output of `ninja --version`.
     pub ninja_version: Option<String>,
     /// The interpreter that `python3` starts.
     pub python: Option<PythonFacts>,
-    /// Files that are there but could not be read or understood.
-    pub unreadable: Vec<Unreadable>,
+    /// Files that exist but could not be read or parsed.
+    pub unreadable: Vec<UnreadableFile>,
 }
 
-/// Free space below a folder.
+/// The free space of a directory's file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Disk {
-    /// The folder.
-    pub folder: String,
-    /// Bytes that this user may still write.
+pub struct DiskSpace {
+    /// The directory.
+    pub directory: String,
+    /// The number of bytes that this user can write.
     pub free_bytes: u64,
-    /// Bytes that the file system has.
+    /// The size of the file system in bytes.
     pub total_bytes: u64,
 }
 
 /// A container engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Engine {
-    /// `docker` or `podman`.
+pub struct ContainerEngine {
+    /// The name, `docker` or `podman`.
     pub name: String,
-    /// The client's version; `None` when there is no such program.
+    /// The version of the client; `None` if the program does not exist.
     pub client: Option<String>,
-    /// The daemon's version; the client's own for engines without a daemon; `None` when nothing
-    /// answers.
+    /// The version of the daemon, or of the client for engines without one; `None` if the daemon
+    /// does not answer.
     pub server: Option<String>,
 }
 
-/// Variables that change what programs see at run time. They change nothing in `/sys`, so build
-/// targets ignore them.
+/// Environment variables that change which GPUs programs see at run time.
+///
+/// They change nothing in `/sys`, and do not affect the GPU targets of builds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Overrides {
-    /// `HSA_OVERRIDE_GFX_VERSION`, `11.0.0`.
+pub struct RuntimeOverrides {
+    /// The value of `HSA_OVERRIDE_GFX_VERSION`, `11.0.0`.
     pub hsa_gfx_version: Option<String>,
-    /// `ROCR_VISIBLE_DEVICES`.
+    /// The value of `ROCR_VISIBLE_DEVICES`.
     pub rocr_visible_devices: Option<String>,
-    /// `HIP_VISIBLE_DEVICES`.
+    /// The value of `HIP_VISIBLE_DEVICES`.
     pub hip_visible_devices: Option<String>,
 }
 
-/// A folder with a ROCm installation.
+/// A ROCm installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RocmInstall {
-    /// The folder, `/opt/rocm`.
-    pub folder: String,
-    /// The text of its `.info/version`, `6.2.4-123`.
+pub struct RocmInstallation {
+    /// The directory, `/opt/rocm`.
+    pub directory: String,
+    /// The contents of `.info/version`, `6.2.4-123`.
     pub version: String,
 }
 
-/// A file that is there but tells nothing.
+/// A file that exists but could not be read or parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable {
-    /// The file.
+pub struct UnreadableFile {
+    /// The path of the file.
     pub path: String,
-    /// Why.
+    /// The reason, as the end of a sentence about the file.
     pub reason: String,
 }
 
-impl Overrides {
-    /// The target that `HSA_OVERRIDE_GFX_VERSION` makes programs see: `major.minor.step` in
-    /// decimal. `None` when unset, an error when it is no such version.
+/// A value of `HSA_OVERRIDE_GFX_VERSION` that is not a version of a GPU.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`HSA_OVERRIDE_GFX_VERSION` is `{0}`")]
+pub struct GfxOverrideError(
+    /// The value.
+    pub String,
+);
+
+impl RuntimeOverrides {
+    /// Parses `HSA_OVERRIDE_GFX_VERSION`, `major.minor.step` in decimal, as the gfx target that
+    /// programs see. Returns `None` if the variable is not set.
     ///
     /// # Errors
-    /// With the text as it is set.
-    pub fn runtime_target(&self) -> Result<Option<GfxTarget>, &str> {
+    /// Returns an error if the value is not such a version.
+    pub fn runtime_target(&self) -> Result<Option<GfxTarget>, GfxOverrideError> {
         let Some(text) = self.hsa_gfx_version.as_deref() else {
             return Ok(None);
         };
@@ -118,12 +127,12 @@ impl Overrides {
             Some([major @ 1..=99, minor @ 0..=15, step @ 0..=15]) => Ok(
                 GfxTarget::from_kfd_version(major * 10_000 + minor * 100 + step),
             ),
-            _ => Err(text),
+            _ => Err(GfxOverrideError(text.to_owned())),
         }
     }
 }
 
-/// The gfx targets of the machine's GPUs, each once, sorted. Overrides of the runtime do not count.
+/// Returns the distinct gfx targets of the GPUs, sorted, ignoring [`RuntimeOverrides`].
 pub fn gfx_targets(facts: &HostFacts) -> Vec<GfxTarget> {
     facts
         .topology
@@ -135,18 +144,20 @@ pub fn gfx_targets(facts: &HostFacts) -> Vec<GfxTarget> {
         .collect()
 }
 
-/// Returns the ROCm of the machine: that of `ROCM_PATH`, else of `/opt/rocm`, else of the only
-/// installation, else the one that `of_hip` gives for the version of HIP. `None` where there is
-/// none, or several of which none is chosen.
+/// Returns the ROCm version of the machine: that of the installation in `ROCM_PATH`, otherwise in
+/// `/opt/rocm`, otherwise of the only installation.
+///
+/// If there is no installation, or none in `ROCM_PATH`, `of_hip` converts the HIP version to a ROCm
+/// version. Returns `None` if several installations exist and none of them is selected.
 pub fn system_rocm(
     facts: &HostFacts,
     of_hip: impl Fn(&RocmVersion) -> Option<RocmVersion>,
 ) -> Option<RocmVersion> {
-    let in_folder = |folder: &str| facts.rocm.iter().find(|install| install.folder == folder);
+    let in_directory = |path: &str| facts.rocm.iter().find(|install| install.directory == path);
     let only = || facts.rocm.first().filter(|_| facts.rocm.len() == 1);
     let install = match &facts.rocm_path {
-        Some(folder) => in_folder(folder),
-        None => in_folder("/opt/rocm").or_else(only),
+        Some(path) => in_directory(path),
+        None => in_directory("/opt/rocm").or_else(only),
     };
     match install {
         Some(install) => {
@@ -159,9 +170,8 @@ pub fn system_rocm(
     }
 }
 
-/// Threads that a build may use: online CPUs, those this process may run on, and the control
-/// group's quota, whichever is least; a broken quota is rounded down, and one thread is always
-/// left.
+/// Returns the number of threads for a build: the least of the online CPUs, the CPUs that this
+/// process may run on, and the control group's CPU quota rounded down; at least 1.
 pub fn build_threads(facts: &HostFacts) -> u32 {
     let quota = facts
         .cgroup
@@ -176,7 +186,8 @@ pub fn build_threads(facts: &HostFacts) -> u32 {
         .max(1)
 }
 
-/// Memory in bytes that a build may use: the machine's or the control group's, whichever is less.
+/// Returns the memory for a build in bytes: the memory of the machine or the limit of the control
+/// group, whichever is less.
 pub fn build_memory_bytes(facts: &HostFacts) -> u64 {
     let limit = facts
         .cgroup
@@ -186,10 +197,10 @@ pub fn build_memory_bytes(facts: &HostFacts) -> u64 {
     facts.memory.total_bytes.min(limit)
 }
 
-/// Numeric groups that own `/dev/kfd` and the render nodes, without root's: what `--group-add`
-/// needs.
+/// Returns the IDs of the groups that own `/dev/kfd` and the render nodes, without root, for
+/// `--group-add`.
 ///
-/// Numbers, because an engine looks names up in the image, where `render` is often missing.
+/// Container engines look up group names in the image, which often lacks `render`, so IDs are used.
 pub fn device_group_ids(facts: &HostFacts) -> Vec<u32> {
     let kfd = facts.kfd.as_ref().and_then(DeviceState::gid);
     let nodes = facts
@@ -204,7 +215,7 @@ pub fn device_group_ids(facts: &HostFacts) -> Vec<u32> {
         .collect()
 }
 
-/// Whether a GPU is there that this process can open.
+/// Returns whether there is a GPU, and this process can open `/dev/kfd`.
 pub fn has_usable_gpu(facts: &HostFacts) -> bool {
     !facts.topology.gpus.is_empty() && facts.kfd.as_ref().is_some_and(DeviceState::is_usable)
 }
@@ -212,13 +223,13 @@ pub fn has_usable_gpu(facts: &HostFacts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cgroup::Limit;
+    use crate::cgroup::CgroupLimit;
     use crate::kfd::Gpu;
 
     fn machine(cpus: u32, gib: u64) -> HostFacts {
         HostFacts {
             cpus_online: cpus,
-            memory: Memory {
+            memory: MemoryInfo {
                 total_bytes: gib << 30,
                 available_bytes: gib << 30,
             },
@@ -226,15 +237,15 @@ mod tests {
         }
     }
 
-    fn limit(value: u64) -> Limit {
-        Limit {
+    fn limit(value: u64) -> CgroupLimit {
+        CgroupLimit {
             value,
-            folder: "/sys/fs/cgroup/job".to_owned(),
+            directory: "/sys/fs/cgroup/job".to_owned(),
         }
     }
 
     #[test]
-    fn a_control_group_below_the_host_decides_threads_and_memory() {
+    fn limits_of_a_control_group_apply_to_threads_and_memory() {
         let mut facts = machine(64, 251);
         assert_eq!(
             (build_threads(&facts), build_memory_bytes(&facts)),
@@ -253,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_above_the_host_changes_nothing_and_one_thread_is_always_left() {
+    fn a_limit_above_the_host_has_no_effect() {
         let mut facts = machine(2, 7);
         facts.cgroup = CgroupLimits {
             cpu_millis: Some(limit(64_000)),
@@ -269,16 +280,16 @@ mod tests {
     }
 
     #[test]
-    fn the_runtime_override_is_decimal_and_never_a_build_target() {
-        let over = |text: &str| Overrides {
+    fn the_runtime_override_is_not_a_build_target() {
+        let over = |text: &str| RuntimeOverrides {
             hsa_gfx_version: Some(text.to_owned()),
-            ..Overrides::default()
+            ..RuntimeOverrides::default()
         };
         let target = |text: &str| {
             over(text)
                 .runtime_target()
                 .map(|t| t.map(|t| t.to_string()))
-                .map_err(str::to_owned)
+                .map_err(|GfxOverrideError(value)| value)
         };
         assert_eq!(target("11.0.0"), Ok(Some("gfx1100".to_owned())));
         assert_eq!(target("9.0.10"), Ok(Some("gfx90a".to_owned())));
@@ -297,9 +308,9 @@ mod tests {
             gpu_id: Ok(1),
         };
         let facts = HostFacts {
-            topology: Topology {
+            topology: GpuTopology {
                 gpus: vec![gpu],
-                ..Topology::default()
+                ..GpuTopology::default()
             },
             overrides: over("11.0.0"),
             ..HostFacts::default()
@@ -314,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_the_devices_are_numbers_each_once_without_root() {
+    fn device_groups_are_distinct_and_exclude_root() {
         let node = |number, gid| DeviceNode {
             path: format!("/dev/dri/renderD{number}"),
             state: DeviceState::NoPermission { gid, mode: 0o660 },
@@ -331,10 +342,10 @@ mod tests {
     }
 
     #[test]
-    fn the_rocm_of_a_machine_is_the_one_that_is_chosen() {
+    fn system_rocm_is_the_selected_installation() {
         let rocm = |installs: &[(&str, &str)], path: Option<&str>, hip: Option<&str>| {
-            let install = |(folder, version): &(&str, &str)| RocmInstall {
-                folder: (*folder).to_owned(),
+            let install = |(folder, version): &(&str, &str)| RocmInstallation {
+                directory: (*folder).to_owned(),
                 version: (*version).to_owned(),
             };
             let facts = HostFacts {

@@ -1,106 +1,126 @@
-//! The topology that the amdgpu kernel driver shows below `/sys/class/kfd/kfd/topology/nodes`.
+//! The GPU topology of the amdgpu kernel driver, in `/sys/class/kfd/kfd/topology/nodes`.
 //!
-//! A node folder holds `gpu_id` and `properties`, the latter lines of `key value` in decimal
-//! (Linux, `drivers/gpu/drm/amd/amdkfd/kfd_topology.c`). The ISA is `gfx_target_version` and
-//! nothing else: `name` says `ip discovery` on current GPUs.
+//! The directory of a node contains `gpu_id` and `properties`; the latter has lines of a key and a
+//! decimal value (Linux, `drivers/gpu/drm/amd/amdkfd/kfd_topology.c`). The processor is derived
+//! from `gfx_target_version`, because `name` is `ip discovery` on current GPUs.
 
 use std::collections::BTreeMap;
 
-use super::device::Refusal;
+use super::device::AccessError;
 use rock_names::GfxTarget;
 
-/// AMD's PCI vendor id, 0x1002.
-const AMD: u64 = 4098;
+/// The PCI vendor ID of AMD, 0x1002.
+const AMD_VENDOR_ID: u64 = 4098;
 /// `HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC` and `_PRIVATE` (libhsakmt, `hsakmttypes.h`).
 const FRAME_BUFFER_HEAPS: [u64; 2] = [1, 2];
 
-/// The GPUs of a machine and what stood in the way of reading others.
+/// The GPUs of a machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Topology {
-    /// The folder it was read from.
-    pub folder: String,
-    /// Whether that folder is there: without the driver it is not.
+pub struct GpuTopology {
+    /// The directory that the topology was read from.
+    pub directory: String,
+    /// Whether the directory exists, which means that the driver is loaded.
     pub is_present: bool,
-    /// GPUs, by node number.
+    /// The GPUs, sorted by node number.
     pub gpus: Vec<Gpu>,
-    /// Nodes that are no GPU and no fault: CPUs and devices of other vendors.
+    /// The nodes of CPUs and of devices of other vendors.
     pub other_nodes: Vec<u32>,
-    /// Nodes that could not be read, by number.
+    /// The nodes that could not be read, sorted by number.
     pub skipped: Vec<SkippedNode>,
 }
 
-/// A GPU as the driver describes it.
+/// A GPU, as the driver describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gpu {
-    /// The node number; not an index among GPUs.
+    /// The node number, which is not an index of the GPUs.
     pub node: u32,
-    /// Processor, from `gfx_target_version`.
+    /// The processor, from `gfx_target_version`.
     pub target: GfxTarget,
-    /// Compute units: `simd_count` / `simd_per_cu`.
+    /// The number of compute units, `simd_count` / `simd_per_cu`.
     pub compute_units: Option<u64>,
-    /// Memory on the card, where `mem_banks` tells it.
+    /// The size of the frame buffers in bytes, if `mem_banks` lists them.
     pub vram_bytes: Option<u64>,
-    /// N of `/dev/dri/renderDN`.
+    /// The number N of `/dev/dri/renderDN`.
     pub render_minor: Option<u64>,
-    /// `0000:03:00.0`.
+    /// The PCI address, `0000:03:00.0`.
     pub pci_location: Option<String>,
-    /// PCI device id.
+    /// The PCI device ID.
     pub device_id: Option<u64>,
-    /// Accelerator dies in one device: 8 on an MI300X.
+    /// The number of accelerator dies (XCC), 8 on an MI300X.
     pub xcc_count: Option<u64>,
-    /// The driver's own id of the GPU, or what is wrong with the file.
-    pub gpu_id: Result<u32, String>,
+    /// The ID that the driver gives the GPU, or the error of the `gpu_id` file.
+    pub gpu_id: Result<u32, GpuIdError>,
 }
 
-/// A node that is left out.
+/// A node that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkippedNode {
-    /// Its number.
+    /// The node number.
     pub node: u32,
-    /// Why.
-    pub why: Skip,
+    /// The error.
+    pub error: NodeError,
 }
 
-/// Why a node is left out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Skip {
-    /// The device control group of a container hides it (`EPERM`).
+/// An error that prevents reading a node.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NodeError {
+    /// The device control group of a container hides the node (`EPERM`).
+    #[error("hidden by a device control group")]
     Masked,
-    /// Its files cannot be read.
+    /// The files cannot be read.
+    #[error("{0}")]
     Unreadable(String),
-    /// Its `properties` are not what the driver writes.
+    /// The contents of `properties` are invalid.
+    #[error("{0}")]
     Malformed(String),
 }
 
-/// The texts of one node folder.
+/// A `gpu_id` file without a valid ID. The message is the end of a sentence about the file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GpuIdError {
+    /// The file does not exist.
+    #[error("is missing")]
+    Missing,
+    /// The file cannot be read.
+    #[error("cannot be read: {0}")]
+    Unreadable(#[source] AccessError),
+    /// The ID is 0, which the driver writes for CPUs.
+    #[error("holds 0, which stands for a CPU")]
+    Cpu,
+    /// The file contains this text instead of a number.
+    #[error("holds `{}`, not a number", .0.escape_debug())]
+    NotANumber(String),
+}
+
+/// The contents of the files of one node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NodeText {
-    /// The folder's number.
+pub struct NodeFiles {
+    /// The node number, the name of the directory.
     pub node: u32,
-    /// The `gpu_id` file.
-    pub gpu_id: Result<String, Refusal>,
-    /// The `properties` file.
-    pub properties: Result<String, Refusal>,
-    /// The `properties` files below `mem_banks`, in any order.
+    /// The contents of `gpu_id`.
+    pub gpu_id: Result<String, AccessError>,
+    /// The contents of `properties`.
+    pub properties: Result<String, AccessError>,
+    /// The contents of `mem_banks/*/properties`, in any order.
     pub mem_banks: Vec<String>,
 }
 
-impl Topology {
-    /// Makes the topology out of node texts in any order.
-    pub fn from_nodes(folder: impl Into<String>, mut nodes: Vec<NodeText>) -> Self {
+impl GpuTopology {
+    /// Parses nodes in any order. `directory` is the one that they were read from.
+    pub fn from_nodes(directory: impl Into<String>, mut nodes: Vec<NodeFiles>) -> Self {
         let mut topology = Self {
-            folder: folder.into(),
+            directory: directory.into(),
             is_present: true,
             ..Self::default()
         };
         nodes.sort_by_key(|text| text.node);
         for text in &nodes {
-            match read_node(text) {
+            match parse_node(text) {
                 Ok(Some(gpu)) => topology.gpus.push(gpu),
                 Ok(None) => topology.other_nodes.push(text.node),
-                Err(why) => topology.skipped.push(SkippedNode {
+                Err(error) => topology.skipped.push(SkippedNode {
                     node: text.node,
-                    why,
+                    error,
                 }),
             }
         }
@@ -108,20 +128,22 @@ impl Topology {
     }
 }
 
-/// Reads one node: a GPU, or `None` for a CPU and for devices of other vendors.
+/// Parses a node. Returns `None` for CPUs and devices of other vendors.
 ///
-/// # Errors
-/// When the files cannot be read or make no sense.
-pub fn read_node(text: &NodeText) -> Result<Option<Gpu>, Skip> {
+/// # Errors Returns an error if `properties` cannot be read or is invalid. An invalid `gpu_id` is
+/// not an error of the node.
+pub fn parse_node(text: &NodeFiles) -> Result<Option<Gpu>, NodeError> {
     let properties = match &text.properties {
-        Ok(properties) => Properties::parse(properties),
-        Err(Refusal::NotPermitted) => return Err(Skip::Masked),
-        Err(Refusal::Absent) => {
-            return Err(Skip::Unreadable("it has no `properties` file".to_owned()));
+        Ok(properties) => NodeProperties::parse(properties),
+        Err(AccessError::NotPermitted) => return Err(NodeError::Masked),
+        Err(AccessError::NotFound) => {
+            return Err(NodeError::Unreadable(
+                "it has no `properties` file".to_owned(),
+            ));
         }
-        Err(refusal) => {
-            return Err(Skip::Unreadable(format!(
-                "its `properties` cannot be read: {refusal}"
+        Err(error) => {
+            return Err(NodeError::Unreadable(format!(
+                "its `properties` cannot be read: {error}"
             )));
         }
     };
@@ -130,7 +152,7 @@ pub fn read_node(text: &NodeText) -> Result<Option<Gpu>, Skip> {
     if simds == 0
         || properties
             .number("vendor_id")?
-            .is_some_and(|vendor| vendor != AMD)
+            .is_some_and(|vendor| vendor != AMD_VENDOR_ID)
     {
         return Ok(None);
     }
@@ -138,7 +160,7 @@ pub fn read_node(text: &NodeText) -> Result<Option<Gpu>, Skip> {
         .ok()
         .and_then(GfxTarget::from_kfd_version)
         .ok_or_else(|| {
-            Skip::Malformed(format!(
+            NodeError::Malformed(format!(
                 "`gfx_target_version {version}` names no processor: minor and step go up to 15"
             ))
         })?;
@@ -163,24 +185,21 @@ pub fn read_node(text: &NodeText) -> Result<Option<Gpu>, Skip> {
         xcc_count: properties.number("num_xcc")?,
         gpu_id: match &text.gpu_id {
             Ok(gpu_id) => parse_gpu_id(gpu_id),
-            Err(Refusal::Absent) => Err("is missing".to_owned()),
-            Err(refusal) => Err(format!("cannot be read: {refusal}")),
+            Err(AccessError::NotFound) => Err(GpuIdError::Missing),
+            Err(error) => Err(GpuIdError::Unreadable(error.clone())),
         },
     }))
 }
 
-/// Parses a `gpu_id` file: one decimal number, not 0, which stands for a CPU.
+/// Parses the contents of `gpu_id`: one decimal number other than 0.
 ///
 /// # Errors
-/// With what is wrong, as the rest of a sentence about the file.
-pub fn parse_gpu_id(text: &str) -> Result<u32, String> {
+/// Returns an error for 0 and for texts that are not a number.
+pub fn parse_gpu_id(text: &str) -> Result<u32, GpuIdError> {
     match text.trim().parse() {
-        Ok(0) => Err("holds 0, which stands for a CPU".to_owned()),
+        Ok(0) => Err(GpuIdError::Cpu),
         Ok(id) => Ok(id),
-        Err(_) => Err(format!(
-            "holds `{}`, not a number",
-            text.trim().escape_debug()
-        )),
+        Err(_) => Err(GpuIdError::NotANumber(text.trim().to_owned())),
     }
 }
 
@@ -195,9 +214,10 @@ fn pci_location(domain: u64, location: u64) -> String {
     )
 }
 
+/// Sums the sizes of the frame buffers. Returns `None` if there are none.
 fn vram_bytes(mem_banks: &[String]) -> Option<u64> {
     let banks = mem_banks.iter().filter_map(|text| {
-        let bank = Properties::parse(text);
+        let bank = NodeProperties::parse(text);
         let heap = bank.number("heap_type").ok()??;
         FRAME_BUFFER_HEAPS
             .contains(&heap)
@@ -207,11 +227,11 @@ fn vram_bytes(mem_banks: &[String]) -> Option<u64> {
     Some(banks.sum()).filter(|sum| *sum > 0)
 }
 
-/// The lines of a `properties` file; a value is judged when it is asked for.
+/// The lines of a `properties` file by key. Values are parsed on access.
 #[derive(Debug)]
-struct Properties<'a>(BTreeMap<&'a str, &'a str>);
+struct NodeProperties<'a>(BTreeMap<&'a str, &'a str>);
 
-impl<'a> Properties<'a> {
+impl<'a> NodeProperties<'a> {
     fn parse(text: &'a str) -> Self {
         Self(
             text.lines()
@@ -221,21 +241,21 @@ impl<'a> Properties<'a> {
         )
     }
 
-    fn number(&self, key: &str) -> Result<Option<u64>, Skip> {
+    fn number(&self, key: &str) -> Result<Option<u64>, NodeError> {
         let Some(value) = self.0.get(key) else {
             return Ok(None);
         };
         value.parse().map(Some).map_err(|_| {
-            Skip::Malformed(format!(
+            NodeError::Malformed(format!(
                 "`{key}` is `{}`, not a number",
                 value.escape_debug()
             ))
         })
     }
 
-    fn required(&self, key: &str) -> Result<u64, Skip> {
+    fn required(&self, key: &str) -> Result<u64, NodeError> {
         self.number(key)?
-            .ok_or_else(|| Skip::Malformed(format!("`properties` has no `{key}`")))
+            .ok_or_else(|| NodeError::Malformed(format!("`properties` has no `{key}`")))
     }
 }
 
@@ -243,8 +263,8 @@ impl<'a> Properties<'a> {
 mod tests {
     use super::*;
 
-    fn node(number: u32, properties: &str) -> NodeText {
-        NodeText {
+    fn node(number: u32, properties: &str) -> NodeFiles {
+        NodeFiles {
             node: number,
             gpu_id: Ok("4672\n".to_owned()),
             properties: Ok(properties.to_owned()),
@@ -256,8 +276,8 @@ mod tests {
                          domain 0\ndrm_render_minor 128\n";
 
     #[test]
-    fn a_gpu_is_read_out_of_its_properties() {
-        let gpu = read_node(&node(1, W7900)).unwrap().unwrap();
+    fn a_gpu_is_parsed() {
+        let gpu = parse_node(&node(1, W7900)).unwrap().unwrap();
         assert_eq!(gpu.target.to_string(), "gfx1100");
         assert_eq!((gpu.compute_units, gpu.render_minor), (Some(96), Some(128)));
         assert_eq!(gpu.pci_location.as_deref(), Some("0000:03:00.0"));
@@ -265,8 +285,8 @@ mod tests {
     }
 
     #[test]
-    fn two_keys_are_enough_and_unknown_keys_do_no_harm() {
-        let gpu = read_node(&node(
+    fn two_keys_are_enough_and_unknown_keys_are_ignored() {
+        let gpu = parse_node(&node(
             1,
             "gfx_target_version 90010\nsimd_count 440\ncapability2 what\n",
         ))
@@ -277,16 +297,16 @@ mod tests {
     }
 
     #[test]
-    fn cpus_and_other_vendors_are_no_gpus() {
+    fn cpus_and_other_vendors_are_not_gpus() {
         assert_eq!(
-            read_node(&node(
+            parse_node(&node(
                 0,
                 "simd_count 0\ngfx_target_version 0\nvendor_id 0\n"
             )),
             Ok(None)
         );
         assert_eq!(
-            read_node(&node(
+            parse_node(&node(
                 1,
                 "simd_count 8\ngfx_target_version 90010\nvendor_id 4318\n"
             )),
@@ -295,9 +315,9 @@ mod tests {
     }
 
     #[test]
-    fn malformed_properties_are_left_out_with_the_reason() {
-        let reason = |text: &str| match read_node(&node(1, text)) {
-            Err(Skip::Malformed(reason)) => reason,
+    fn malformed_properties_are_reported() {
+        let reason = |text: &str| match parse_node(&node(1, text)) {
+            Err(NodeError::Malformed(reason)) => reason,
             other => panic!("{other:?}"),
         };
         assert_eq!(
@@ -322,18 +342,18 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_the_container_may_not_read_is_masked_not_wrong() {
-        let masked = NodeText {
-            properties: Err(Refusal::from_errno(Some(1), "")),
+    fn a_node_that_the_container_hides_is_masked() {
+        let masked = NodeFiles {
+            properties: Err(AccessError::from_errno(Some(1), "")),
             ..node(3, "")
         };
-        let topology = Topology::from_nodes("/sys", vec![masked, node(1, W7900)]);
+        let topology = GpuTopology::from_nodes("/sys", vec![masked, node(1, W7900)]);
         assert_eq!(topology.gpus.len(), 1);
         assert_eq!(
             topology.skipped,
             [SkippedNode {
                 node: 3,
-                why: Skip::Masked
+                error: NodeError::Masked
             }]
         );
     }
@@ -341,7 +361,7 @@ mod tests {
     #[test]
     fn nodes_sort_by_number_not_as_text() {
         let nodes = [10, 2, 11, 1, 9].map(|number| node(number, W7900)).to_vec();
-        let order: Vec<u32> = Topology::from_nodes("/sys", nodes)
+        let order: Vec<u32> = GpuTopology::from_nodes("/sys", nodes)
             .gpus
             .iter()
             .map(|gpu| gpu.node)
@@ -350,38 +370,38 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_gpu_id_file_is_told_and_the_gpu_is_kept() {
-        for (text, told) in [
+    fn a_gpu_with_an_invalid_gpu_id_is_kept() {
+        for (text, message) in [
             ("abc", "holds `abc`, not a number"),
             ("0\n", "holds 0, which stands for a CPU"),
         ] {
-            let gpu = read_node(&NodeText {
+            let gpu = parse_node(&NodeFiles {
                 gpu_id: Ok(text.to_owned()),
                 ..node(1, W7900)
             })
             .unwrap()
             .unwrap();
-            assert_eq!(gpu.gpu_id, Err(told.to_owned()));
+            assert_eq!(gpu.gpu_id.unwrap_err().to_string(), message);
         }
-        let gpu = read_node(&NodeText {
-            gpu_id: Err(Refusal::Absent),
+        let gpu = parse_node(&NodeFiles {
+            gpu_id: Err(AccessError::NotFound),
             ..node(1, W7900)
         })
         .unwrap()
         .unwrap();
-        assert_eq!(gpu.gpu_id, Err("is missing".to_owned()));
+        assert_eq!(gpu.gpu_id, Err(GpuIdError::Missing));
     }
 
     #[test]
-    fn memory_on_the_card_is_the_sum_of_its_frame_buffers() {
+    fn vram_is_the_sum_of_the_frame_buffers() {
         let bank =
             |heap: u32, size: u64| format!("heap_type {heap}\nsize_in_bytes {size}\nflags 0\n");
-        let text = NodeText {
+        let text = NodeFiles {
             mem_banks: vec![bank(2, 24 << 30), bank(4, 64 << 10), bank(1, 1 << 30)],
             ..node(1, W7900)
         };
         assert_eq!(
-            read_node(&text).unwrap().unwrap().vram_bytes,
+            parse_node(&text).unwrap().unwrap().vram_bytes,
             Some(25 << 30)
         );
     }

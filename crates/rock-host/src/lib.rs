@@ -1,9 +1,22 @@
-//! What the machine has, as plain values, and pure parsers of the texts it is read from.
+//! Facts of a machine that matter for GPU builds, and parsers of the files that they come from.
 //!
-//! Input: the text of files below `/sys`, `/proc`, `/etc` and `/dev`, read by `sys::host`. Output:
-//! [`HostFacts`].
+//! Input: texts of files below `/sys`, `/proc`, `/etc` and `/dev`, which `rock_sys::host` reads.
+//! Output: [`HostFacts`].
 //!
-//! **Invariant:** nothing here opens a file or asks the system; every fact comes in as a value.
+//! ```
+//! use rock_host::kfd::{GpuTopology, NodeFiles};
+//!
+//! let node = NodeFiles {
+//!     node: 1,
+//!     gpu_id: Ok("51110\n".to_owned()),
+//!     properties: Ok("simd_count 192\ngfx_target_version 110000\n".to_owned()),
+//!     mem_banks: Vec::new(),
+//! };
+//! let topology = GpuTopology::from_nodes("/sys/class/kfd/kfd/topology/nodes", vec![node]);
+//! assert_eq!(topology.gpus[0].target.to_string(), "gfx1100");
+//! ```
+//!
+//! **Invariant:** nothing here opens a file or queries the system; every fact is an argument.
 
 pub mod cgroup;
 pub mod device;
@@ -12,11 +25,12 @@ pub mod kfd;
 pub mod proc;
 mod python;
 
-pub use cgroup::{CgroupLimits, Limit};
+pub use cgroup::{CgroupLimit, CgroupLimits};
 pub use device::{DeviceNode, DeviceState};
 pub use facts::{
-    Disk, Engine, HostFacts, Overrides, RocmInstall, Unreadable, build_memory_bytes, build_threads,
-    device_group_ids, gfx_targets, has_usable_gpu, system_rocm,
+    ContainerEngine, DiskSpace, GfxOverrideError, HostFacts, RocmInstallation, RuntimeOverrides,
+    UnreadableFile, build_memory_bytes, build_threads, device_group_ids, gfx_targets,
+    has_usable_gpu, system_rocm,
 };
-pub use kfd::{Gpu, Topology};
-pub use python::{PYTHON_FACTS, PythonFacts};
+pub use kfd::{Gpu, GpuTopology};
+pub use python::{PYTHON_FACTS_SCRIPT, PythonFacts};

@@ -1,29 +1,29 @@
-//! Small texts of `/proc` and `/etc`.
+//! Parsers of files in `/proc` and `/etc`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Memory of the machine.
+/// The memory of the machine, from `/proc/meminfo`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Memory {
-    /// `MemTotal`.
+pub struct MemoryInfo {
+    /// `MemTotal` in bytes.
     pub total_bytes: u64,
-    /// `MemAvailable`.
+    /// `MemAvailable` in bytes, or `MemFree` on kernels without it.
     pub available_bytes: u64,
 }
 
-/// What `/proc/self/status` says.
+/// The user, groups and CPUs of a process, from `/proc/self/status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Process {
-    /// The effective user.
+pub struct ProcessInfo {
+    /// The effective user ID.
     pub uid: u32,
-    /// The effective and the supplementary groups.
+    /// The IDs of the effective and the supplementary groups.
     pub groups: BTreeSet<u32>,
-    /// How many CPUs this process may run on.
+    /// The number of CPUs that the process may run on; `None` if the kernel does not report it.
     pub cpus_allowed: Option<u32>,
 }
 
-/// Parses `/proc/meminfo` (proc(5)): `Name:  N kB`.
-pub fn parse_meminfo(text: &str) -> Option<Memory> {
+/// Parses `/proc/meminfo` (`proc_meminfo(5)`), lines of `Name:  N kB`.
+pub fn parse_meminfo(text: &str) -> Option<MemoryInfo> {
     let kib = |name: &str| -> Option<u64> {
         let rest = text
             .lines()
@@ -34,14 +34,14 @@ pub fn parse_meminfo(text: &str) -> Option<Memory> {
     let available_bytes = kib("MemAvailable")
         .or_else(|| kib("MemFree"))?
         .checked_mul(1024)?;
-    Some(Memory {
+    Some(MemoryInfo {
         total_bytes,
         available_bytes,
     })
 }
 
-/// Parses `/proc/self/status` (proc(5)).
-pub fn parse_status(text: &str) -> Option<Process> {
+/// Parses `/proc/self/status` (`proc_pid_status(5)`). Returns `None` without the effective IDs.
+pub fn parse_status(text: &str) -> Option<ProcessInfo> {
     let field = |name: &str| {
         text.lines()
             .find_map(|line| line.strip_prefix(name)?.strip_prefix(':').map(str::trim))
@@ -54,7 +54,7 @@ pub fn parse_status(text: &str) -> Option<Process> {
         .filter_map(|gid| gid.parse().ok())
         .collect();
     groups.insert(effective("Gid")?);
-    Some(Process {
+    Some(ProcessInfo {
         uid: effective("Uid")?,
         groups,
         cpus_allowed: field("Cpus_allowed_list")
@@ -63,7 +63,7 @@ pub fn parse_status(text: &str) -> Option<Process> {
     })
 }
 
-/// How many CPUs a list such as `0-3,7` names.
+/// Counts the CPUs of a list such as `0-3,7`. Returns `None` if it is invalid.
 pub fn count_cpu_list(text: &str) -> Option<u32> {
     text.trim()
         .split(',')
@@ -75,7 +75,7 @@ pub fn count_cpu_list(text: &str) -> Option<u32> {
         })
 }
 
-/// Counts the CPUs of `/proc/stat`: lines that start with `cpu` and a number.
+/// Counts the CPUs in `/proc/stat`: the lines that start with `cpu` and a number.
 pub fn count_online_cpus(stat: &str) -> u32 {
     let is_cpu = |line: &&str| {
         line.strip_prefix("cpu")
@@ -84,7 +84,8 @@ pub fn count_online_cpus(stat: &str) -> u32 {
     u32::try_from(stat.lines().filter(is_cpu).count()).unwrap_or(u32::MAX)
 }
 
-/// Names of groups by number out of `/etc/group` (group(5)): `name:password:gid:members`.
+/// Parses `/etc/group` (`group(5)`), lines of `name:password:gid:members`, into names by ID. The
+/// first name of an ID counts; invalid lines are ignored.
 pub fn parse_groups(text: &str) -> BTreeMap<u32, String> {
     let mut names = BTreeMap::new();
     for line in text.lines() {
@@ -99,9 +100,9 @@ pub fn parse_groups(text: &str) -> BTreeMap<u32, String> {
     names
 }
 
-/// What says that this process runs in a container: the engine's marker files, the variable
-/// `container`, or the name of the control group.
-pub fn container_hint(
+/// Returns the evidence that the process runs in a container: a marker file of an engine, the
+/// environment variable `container`, or the name of a control group.
+pub fn container_evidence(
     marker_files: &[&str],
     variable: Option<&str>,
     cgroup: &str,
@@ -135,7 +136,7 @@ mod tests {
                 .unwrap();
         assert_eq!(
             memory,
-            Memory {
+            MemoryInfo {
                 total_bytes: 16 << 20,
                 available_bytes: 8 << 20
             }
@@ -144,12 +145,12 @@ mod tests {
     }
 
     #[test]
-    fn the_status_gives_the_effective_ids_all_groups_and_the_cpus() {
+    fn status_has_ids_groups_and_cpus() {
         let text = "Name:\tx\nUid:\t0\t1000\t0\t0\nGid:\t7\t1000\t7\t7\nGroups:\t44 105 \nCpus_allowed_list:\t0-3,7\n";
         let process = parse_status(text).unwrap();
         assert_eq!(
             process,
-            Process {
+            ProcessInfo {
                 uid: 1000,
                 groups: [44, 105, 1000].into(),
                 cpus_allowed: Some(5)
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn cpu_lists_are_counted_and_nonsense_is_refused() {
+    fn cpu_lists_are_counted_and_invalid_ones_rejected() {
         assert_eq!(count_cpu_list("0\n"), Some(1));
         assert_eq!(count_cpu_list("0-191"), Some(192));
         for text in ["3-1", "a", "0-"] {
@@ -172,27 +173,30 @@ mod tests {
     }
 
     #[test]
-    fn group_names_are_found_by_number_and_bad_lines_are_passed_over() {
+    fn group_names_are_found_by_id() {
         let names = parse_groups("root:x:0:\nvideo:x:44:me\nbroken\nrender:x:105:\nalias:x:44:\n");
         assert_eq!(names.get(&44).map(String::as_str), Some("video"));
         assert_eq!(names.len(), 3);
     }
 
     #[test]
-    fn a_container_is_known_by_its_marker_its_variable_or_its_control_group() {
+    fn a_container_has_a_marker_a_variable_or_a_control_group() {
         assert_eq!(
-            container_hint(&["/.dockerenv"], None, "").as_deref(),
+            container_evidence(&["/.dockerenv"], None, "").as_deref(),
             Some("`/.dockerenv` is there")
         );
         assert_eq!(
-            container_hint(&[], Some("podman"), "").as_deref(),
+            container_evidence(&[], Some("podman"), "").as_deref(),
             Some("the variable `container` is `podman`")
         );
         let cgroup = "0::/kubepods/besteffort/pod1\n";
         assert_eq!(
-            container_hint(&[], None, cgroup).as_deref(),
+            container_evidence(&[], None, cgroup).as_deref(),
             Some("the control group's name has `kubepods`")
         );
-        assert_eq!(container_hint(&[], None, "4:memory:/user.slice\n"), None);
+        assert_eq!(
+            container_evidence(&[], None, "4:memory:/user.slice\n"),
+            None
+        );
     }
 }

@@ -1,11 +1,12 @@
-//! What an interpreter says of itself and of the torch it has.
+//! Facts of a Python interpreter and its torch.
 
 use serde::Deserialize;
 
-/// A Python program that prints [`PythonFacts`] as JSON. It imports no torch, which would take
-/// seconds: the version is in torch's METADATA and its HIP in `torch/version.py`. The current
-/// folder is not looked into.
-pub const PYTHON_FACTS: &str = r#"
+/// A Python program that prints [`PythonFacts`] as JSON.
+///
+/// It does not import torch, which would take seconds: the version is in torch's METADATA, and the
+/// HIP version in `torch/version.py`. The current directory is not on its module path.
+pub const PYTHON_FACTS_SCRIPT: &str = r#"
 import sys
 sys.path = [folder for folder in sys.path if folder]
 import json, os, re, sysconfig
@@ -32,34 +33,34 @@ except Exception:
 print(json.dumps(facts))
 "#;
 
-/// An interpreter, as it answers [`PYTHON_FACTS`].
+/// The facts of an interpreter, as [`PYTHON_FACTS_SCRIPT`] prints them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct PythonFacts {
-    /// Where it was found.
+    /// The path of the interpreter.
     #[serde(default)]
     pub program: String,
-    /// Major and minor, `3.12`.
+    /// The major and minor version, `3.12`.
     #[serde(default)]
     pub version: String,
-    /// Whether it is the free-threaded build.
+    /// Whether this is a free-threaded build.
     #[serde(default)]
     pub free_threaded: bool,
-    /// What wheels call the system, without the C library: `linux_x86_64`.
+    /// The platform tag of the system without the C library, `linux_x86_64`.
     #[serde(default)]
     pub platform: String,
-    /// `glibc 2.36`, or `musl` with or without a version.
+    /// The C library: `glibc 2.36`, or `musl` with or without a version.
     #[serde(default)]
     pub libc: Option<String>,
-    /// The version of the torch it would import, `2.9.1+rocm6.4`.
+    /// The version of the installed torch, `2.9.1+rocm6.4`.
     #[serde(default)]
     pub torch: Option<String>,
-    /// The HIP that this torch was built with, `6.4.43482`.
+    /// The HIP version that torch was built with, `6.4.43482`.
     #[serde(default)]
     pub torch_hip: Option<String>,
 }
 
 impl PythonFacts {
-    /// Reads an interpreter's answer; `None` for anything else.
+    /// Parses the output of [`PYTHON_FACTS_SCRIPT`]. Returns `None` for other texts.
     pub fn parse(program: &str, answer: &str) -> Option<Self> {
         let facts: Self = serde_json::from_str(answer.trim()).ok()?;
         (!facts.version.is_empty()).then(|| Self {
@@ -74,7 +75,7 @@ mod tests {
     use super::PythonFacts;
 
     #[test]
-    fn an_answer_is_read_and_other_texts_are_not() {
+    fn only_the_output_of_the_script_is_parsed() {
         let facts = PythonFacts::parse(
             "/p",
             r#"{"version": "3.13", "free_threaded": true, "libc": null}"#,

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use super::Environment;
 use super::probe::{Probe, find_program, probe};
-use rock_host::cgroup::{self, CgroupLimits, Limit};
-use rock_host::device::{DeviceNode, DeviceState, NodeStatus, Refusal};
-use rock_host::kfd::NodeText;
+use rock_host::cgroup::{self, CgroupLimit, CgroupLimits};
+use rock_host::device::{AccessError, DeviceMetadata, DeviceNode, DeviceState};
+use rock_host::kfd::NodeFiles;
 use rock_host::{
-    Disk, Engine, HostFacts, Overrides, PYTHON_FACTS, PythonFacts, RocmInstall, Topology,
-    Unreadable, proc,
+    ContainerEngine, DiskSpace, GpuTopology, HostFacts, PYTHON_FACTS_SCRIPT, PythonFacts,
+    RocmInstallation, RuntimeOverrides, UnreadableFile, proc,
 };
 
 /// Files of `/proc` and `/sys` are small; one that is larger is not what it says.
@@ -118,18 +118,23 @@ pub fn with_programs(facts: HostFacts, environment: &Environment) -> HostFacts {
 /// answers.
 pub fn python(environment: &Environment) -> Option<PythonFacts> {
     let program = find_program("python3", environment)?;
-    let answer = probe(&program, &["-c", PYTHON_FACTS], environment, PROBE_TIMEOUT);
+    let answer = probe(
+        &program,
+        &["-c", PYTHON_FACTS_SCRIPT],
+        environment,
+        PROBE_TIMEOUT,
+    );
     PythonFacts::parse(&program.display().to_string(), &answer.stdout).filter(|_| answer.succeeded)
 }
 
 /// Reads the GPUs below `root/sys`.
-pub fn topology(root: &Path) -> Topology {
+pub fn topology(root: &Path) -> GpuTopology {
     let folder = root.join("sys/class/kfd/kfd/topology/nodes");
     let shown = folder.display().to_string();
     let Ok(entries) = fs::read_dir(&folder) else {
-        return Topology {
-            folder: shown,
-            ..Topology::default()
+        return GpuTopology {
+            directory: shown,
+            ..GpuTopology::default()
         };
     };
     let nodes = entries.filter_map(|entry| {
@@ -137,15 +142,15 @@ pub fn topology(root: &Path) -> Topology {
         let node = entry.file_name().to_str()?.parse().ok()?;
         Some(node_text(node, &entry.path()))
     });
-    Topology::from_nodes(shown, nodes.collect())
+    GpuTopology::from_nodes(shown, nodes.collect())
 }
 
-fn node_text(node: u32, folder: &Path) -> NodeText {
+fn node_text(node: u32, folder: &Path) -> NodeFiles {
     let banks = fs::read_dir(folder.join("mem_banks"))
         .into_iter()
         .flatten()
         .flatten();
-    NodeText {
+    NodeFiles {
         node,
         gpu_id: small_text(&folder.join("gpu_id")),
         properties: small_text(&folder.join("properties")),
@@ -155,20 +160,20 @@ fn node_text(node: u32, folder: &Path) -> NodeText {
     }
 }
 
-fn small_text(path: &Path) -> Result<String, Refusal> {
+fn small_text(path: &Path) -> Result<String, AccessError> {
     super::read_text(path, FILE_LIMIT_BYTES).map_err(|error| {
         let errno = error.source.as_ref().and_then(std::io::Error::raw_os_error);
-        Refusal::from_errno(errno, error.reason)
+        AccessError::from_errno(errno, error.reason)
     })
 }
 
 /// Looks at a device node: its status, and whether it opens for reading and writing.
 fn device_state(path: &Path) -> DeviceState {
     let refusal =
-        |error: &std::io::Error| Refusal::from_errno(error.raw_os_error(), error.to_string());
+        |error: &std::io::Error| AccessError::from_errno(error.raw_os_error(), error.to_string());
     let status = fs::metadata(path)
         .map_err(|error| refusal(&error))
-        .map(|status| NodeStatus {
+        .map(|status| DeviceMetadata {
             is_char_device: status.file_type().is_char_device(),
             gid: status.gid(),
             mode: status.mode(),
@@ -184,7 +189,7 @@ fn device_state(path: &Path) -> DeviceState {
         }
         _ => Ok(()),
     };
-    DeviceState::judge(status, opened)
+    DeviceState::from_access(status, opened)
 }
 
 /// A device at that name may be anything: opening it must neither wait nor become our terminal.
@@ -217,12 +222,12 @@ fn render_nodes(machine: &Path) -> Vec<DeviceNode> {
         .collect()
 }
 
-fn disk(folder: &Path) -> Option<Disk> {
+fn disk(folder: &Path) -> Option<DiskSpace> {
     // A folder that is not made yet lies on the file system of the nearest one that is.
     let existing = folder.ancestors().find(|ancestor| ancestor.is_dir())?;
     let space = rustix::fs::statvfs(existing).ok()?;
-    Some(Disk {
-        folder: folder.display().to_string(),
+    Some(DiskSpace {
+        directory: folder.display().to_string(),
         free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
         total_bytes: space.f_blocks.saturating_mul(space.f_frsize),
     })
@@ -233,10 +238,10 @@ fn container(machine: &Path, environment: &Environment, cgroup_names: &str) -> O
         .into_iter()
         .filter(|file| machine.join(&file[1..]).exists())
         .collect();
-    proc::container_hint(&markers, environment.get("container"), cgroup_names)
+    proc::container_evidence(&markers, environment.get("container"), cgroup_names)
 }
 
-fn engine(name: &str, environment: &Environment) -> Engine {
+fn engine(name: &str, environment: &Environment) -> ContainerEngine {
     let said = |arguments: &[&str]| match find_program(name, environment) {
         Some(program) => probe(&program, arguments, environment, PROBE_TIMEOUT),
         None => Probe::default(),
@@ -251,16 +256,16 @@ fn engine(name: &str, environment: &Environment) -> Engine {
         let version = said(&["version", "--format", "{{.Client.Version}}"]).first_line_of_success();
         (version.clone(), version)
     };
-    Engine {
+    ContainerEngine {
         name: name.to_owned(),
         client,
         server,
     }
 }
 
-fn overrides(environment: &Environment) -> Overrides {
+fn overrides(environment: &Environment) -> RuntimeOverrides {
     let get = |name: &str| environment.get(name).map(str::to_owned);
-    Overrides {
+    RuntimeOverrides {
         hsa_gfx_version: get("HSA_OVERRIDE_GFX_VERSION"),
         rocr_visible_devices: get("ROCR_VISIBLE_DEVICES"),
         hip_visible_devices: get("HIP_VISIBLE_DEVICES"),
@@ -275,12 +280,12 @@ fn rocm_path(environment: &Environment) -> Option<&str> {
         .filter(|path| !path.is_empty())
 }
 
-fn rocm_installs(machine: &Path, environment: &Environment) -> Vec<RocmInstall> {
+fn rocm_installs(machine: &Path, environment: &Environment) -> Vec<RocmInstallation> {
     let entries = fs::read_dir(machine.join("opt"))
         .into_iter()
         .flatten()
         .flatten();
-    let mut found: Vec<RocmInstall> = entries
+    let mut found: Vec<RocmInstallation> = entries
         .filter_map(|entry| {
             let name = entry
                 .file_name()
@@ -291,14 +296,14 @@ fn rocm_installs(machine: &Path, environment: &Environment) -> Vec<RocmInstall> 
                 .ok()?
                 .trim()
                 .to_owned();
-            (!version.is_empty()).then(|| RocmInstall {
-                folder: format!("/opt/{name}"),
+            (!version.is_empty()).then(|| RocmInstallation {
+                directory: format!("/opt/{name}"),
                 version,
             })
         })
         .collect();
     let elsewhere = rocm_path(environment)
-        .filter(|folder| !found.iter().any(|install| install.folder == *folder));
+        .filter(|folder| !found.iter().any(|install| install.directory == *folder));
     found.extend(elsewhere.and_then(|folder| {
         let version = small_text(
             &machine
@@ -307,12 +312,12 @@ fn rocm_installs(machine: &Path, environment: &Environment) -> Vec<RocmInstall> 
         )
         .ok()?;
         let version = version.trim().to_owned();
-        (!version.is_empty()).then(|| RocmInstall {
-            folder: folder.to_owned(),
+        (!version.is_empty()).then(|| RocmInstallation {
+            directory: folder.to_owned(),
             version,
         })
     }));
-    found.sort_by(|a, b| a.folder.cmp(&b.folder));
+    found.sort_by(|a, b| a.directory.cmp(&b.directory));
     found
 }
 
@@ -325,7 +330,7 @@ fn hip_version(environment: &Environment) -> Option<String> {
 #[derive(Debug)]
 struct Reader<'a> {
     machine: &'a Path,
-    unreadable: Vec<Unreadable>,
+    unreadable: Vec<UnreadableFile>,
 }
 
 impl Reader<'_> {
@@ -333,7 +338,7 @@ impl Reader<'_> {
     fn text(&mut self, file: &str) -> Option<String> {
         match small_text(&self.machine.join(file)) {
             Ok(text) => Some(text),
-            Err(Refusal::Absent) => None,
+            Err(AccessError::NotFound) => None,
             Err(refusal) => {
                 self.wrong(file, format!("cannot be read: {refusal}"));
                 None
@@ -351,7 +356,7 @@ impl Reader<'_> {
     }
 
     fn wrong(&mut self, file: &str, reason: String) {
-        self.unreadable.push(Unreadable {
+        self.unreadable.push(UnreadableFile {
             path: format!("/{file}"),
             reason,
         });
@@ -361,7 +366,7 @@ impl Reader<'_> {
         let mut limits = CgroupLimits::default();
         let mountinfo = self.text("proc/self/mountinfo").unwrap_or_default();
         for hierarchy in cgroup::hierarchies(&mountinfo, cgroup_names) {
-            for folder in hierarchy.folders {
+            for folder in hierarchy.directories {
                 let inside = folder.trim_start_matches('/').to_owned();
                 let files = hierarchy
                     .kind
@@ -373,10 +378,19 @@ impl Reader<'_> {
                     continue;
                 }
                 match hierarchy.kind.limit(&texts) {
-                    Ok(Some(value)) => limits.tighten(hierarchy.kind, Limit { value, folder }),
+                    Ok(Some(value)) => limits.tighten(
+                        hierarchy.kind,
+                        CgroupLimit {
+                            value,
+                            directory: folder,
+                        },
+                    ),
                     Ok(None) => {}
-                    Err(reason) => {
-                        self.wrong(&format!("{inside}/{}", hierarchy.kind.files()[0]), reason);
+                    Err(error) => {
+                        self.wrong(
+                            &format!("{inside}/{}", hierarchy.kind.files()[0]),
+                            error.to_string(),
+                        );
                     }
                 }
             }
