@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    rock_matrix::sys::outlive_long_files();
+    rock_matrix::sys::ignore_sigxfsz();
     let environment = rock_matrix::sys::Environment::snapshot();
     rock_matrix::cli::run(std::env::args_os(), environment).into()
 }

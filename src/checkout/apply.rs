@@ -16,7 +16,7 @@ use crate::source::{
     UPSTREAM_TAG, Wanted, named,
 };
 use crate::sys;
-use crate::sys::process::Status;
+use crate::sys::process::ProcessStatus;
 
 /// What a build is given, below the folder.
 const BUILD_ENVIRONMENT: &str = ".rock/build_env.json";
@@ -73,9 +73,9 @@ fn repoint(git: &Git<'_>, origin: &str) -> Result<(), CheckoutFault> {
     let call = Call::git("", &["remote", "set-url", "origin", origin]);
     let said = git.run(&call, &mut |_| ())?;
     match said.status {
-        Status::Code(0) => Ok(()),
+        ProcessStatus::Code(0) => Ok(()),
         // There is no remote of that name.
-        Status::Code(2) => git
+        ProcessStatus::Code(2) => git
             .succeed(&Call::git("", &["remote", "add", "origin", origin]))
             .map(drop),
         _ => Err(CheckoutFault::git(&call, said)),
@@ -317,9 +317,9 @@ impl<'a, 'b> Run<'a, 'b> {
             for call in self.calls(&order) {
                 let said = self.run(&call)?;
                 match said.status {
-                    Status::Code(0) => {}
+                    ProcessStatus::Code(0) => {}
                     // A run that was ended before had made the remote.
-                    Status::Code(3) => repoint(self.git, origin)?,
+                    ProcessStatus::Code(3) => repoint(self.git, origin)?,
                     _ => return Err(CheckoutFault::git(&call, said)),
                 }
             }

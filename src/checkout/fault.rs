@@ -6,7 +6,7 @@ use super::git::{Call, Said};
 use crate::codes::checkout as codes;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::source::{StateFault, named};
-use crate::sys::process::{ProcessError, Status};
+use crate::sys::process::{ProcessError, ProcessStatus};
 use crate::sys::{FileError, StopSignal};
 
 /// Lines of what git said that a message shows, from the end.
@@ -86,7 +86,7 @@ pub enum CheckoutFault {
     #[error("hipify ended with {status}")]
     Hipify {
         /// How it ended.
-        status: Status,
+        status: ProcessStatus,
         /// What it said.
         said: String,
     },
@@ -98,7 +98,7 @@ pub enum CheckoutFault {
         /// Where.
         repository: String,
         /// How it ended.
-        status: Status,
+        status: ProcessStatus,
         /// What git said.
         said: String,
     },
@@ -292,7 +292,7 @@ mod tests {
         let fault = |said: &str| CheckoutFault::Git {
             command: "git checkout".to_owned(),
             repository: "third_party/a".to_owned(),
-            status: Status::Code(128),
+            status: ProcessStatus::Code(128),
             said: said.to_owned(),
         };
         let [other] = fault("fatal: unable to read tree")

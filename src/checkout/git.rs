@@ -10,7 +10,7 @@ use super::limits::{KEPT_BYTES, LARGEST_OUTPUT_BYTES, LONGEST_LINE_BYTES};
 use crate::codes::host;
 use crate::diagnostic::Diagnostic;
 use crate::source::REFLOG_MARK;
-use crate::sys::process::{self, Heard, Invocation, Status, Stderr, Wish};
+use crate::sys::process::{self, Control, Invocation, ProcessEvent, ProcessStatus, StderrTarget};
 use crate::sys::{Environment, Signals, StopSignal};
 
 /// How long git may take to put its files away when it is stopped.
@@ -85,7 +85,7 @@ pub(super) struct Git<'a> {
 /// What a program did.
 #[derive(Debug)]
 pub(super) struct Said {
-    pub(super) status: Status,
+    pub(super) status: ProcessStatus,
     pub(super) output: Vec<u8>,
     /// The end of what it said on stderr.
     pub(super) talk: String,
@@ -93,7 +93,7 @@ pub(super) struct Said {
 
 impl Said {
     pub(super) fn is_good(&self) -> bool {
-        self.status == Status::Code(0)
+        self.status == ProcessStatus::Code(0)
     }
 
     /// Its output as a line.
@@ -182,9 +182,9 @@ impl<'a> Git<'a> {
         let mut is_stopped = false;
         let status = process::run(&self.invocation(call), GRACE, &mut |heard| {
             match heard {
-                Heard::Output(_) if output.len() > LARGEST_OUTPUT_BYTES => {}
-                Heard::Output(bytes) => output.extend_from_slice(bytes),
-                Heard::Talk(bytes) => {
+                ProcessEvent::Output(_) if output.len() > LARGEST_OUTPUT_BYTES => {}
+                ProcessEvent::Output(bytes) => output.extend_from_slice(bytes),
+                ProcessEvent::Talk(bytes) => {
                     talk.extend_from_slice(bytes);
                     if talk.len() > 2 * KEPT_BYTES {
                         talk.drain(..talk.len() - KEPT_BYTES);
@@ -200,13 +200,13 @@ impl<'a> Git<'a> {
                         }
                     }
                 }
-                Heard::Nothing => listen(None),
+                ProcessEvent::Nothing => listen(None),
             }
             is_stopped |= self.stop.wish().is_some();
             if is_stopped || output.len() > LARGEST_OUTPUT_BYTES {
-                Wish::End
+                Control::End
             } else {
-                Wish::GoOn
+                Control::GoOn
             }
         })?;
         if output.len() > LARGEST_OUTPUT_BYTES {
@@ -293,7 +293,7 @@ impl<'a> Git<'a> {
             mark: call
                 .is_long
                 .then(|| (MARK.to_owned(), self.folder.display().to_string())),
-            stderr: Stderr::Apart,
+            stderr: StderrTarget::Apart,
             ..Invocation::default()
         }
     }

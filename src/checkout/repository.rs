@@ -82,7 +82,7 @@ pub(super) fn submodules_of(
     let said = git.run(&call, &mut |_| ())?;
     match said.status {
         // There are none: the file is empty.
-        sys::process::Status::Code(1) => return Ok(Vec::new()),
+        sys::process::ProcessStatus::Code(1) => return Ok(Vec::new()),
         _ if !said.is_good() => return Err(CheckoutFault::git(&call, said)),
         _ => {}
     }
@@ -125,7 +125,7 @@ pub(super) fn module_folders(folder: &Path) -> Result<Vec<PathBuf>, sys::FileErr
         .collect();
     while let Some(folder) = unseen.pop() {
         for entry in sys::entries(&folder)? {
-            if entry.kind != sys::EntryKind::Folder {
+            if entry.kind != sys::DirectoryEntryKind::Folder {
                 continue;
             }
             if sys::exists(&entry.path.join("objects")) || sys::exists(&entry.path.join("HEAD")) {
@@ -174,7 +174,7 @@ mod tests {
     fn a_reflog_at_the_limit_is_read_and_a_larger_one_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let logs = folder.path().join(".git/logs");
-        sys::make_folder(&logs).unwrap();
+        sys::create_directory(&logs).unwrap();
         let read = |bytes: u64| {
             let head = tempfile::Builder::new()
                 .prefix("HEAD")

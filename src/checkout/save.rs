@@ -15,7 +15,7 @@ use crate::diagnostic::{Diagnostic, Location, Severity, counted};
 use crate::source::{
     HIPIFY_TAG, Line, Outcome, PatchSet, RepositoryRecord, Stage, State, UPSTREAM_TAG, named, shown,
 };
-use crate::sys::{self, Environment, FolderSwap, Signals};
+use crate::sys::{self, DirectorySwap, Environment, Signals};
 
 /// Where patches are made before they are compared, below the folder of a checkout.
 const MADE: &str = ".rock/patches";
@@ -96,7 +96,7 @@ pub struct Unsaved {
     target: PathBuf,
     files: BTreeMap<String, Vec<u8>>,
     kept: Vec<String>,
-    _lock: sys::Lock,
+    _lock: sys::FileLock,
 }
 
 /// The patches of one repository.
@@ -172,7 +172,7 @@ fn compare(
     made: Made,
     places: &BTreeSet<&str>,
     target: PathBuf,
-    lock: sys::Lock,
+    lock: sys::FileLock,
 ) -> Result<Unsaved, CheckoutFault> {
     let Made {
         files,
@@ -235,7 +235,7 @@ impl Unsaved {
     /// When it cannot be written; the old set is then as it was.
     pub fn write(self) -> Result<Saved, CheckoutFault> {
         if !self.saved.changes.is_empty() {
-            let staging = FolderSwap::begin(&self.target, || ())?.stage()?;
+            let staging = DirectorySwap::begin(&self.target, || ())?.stage()?;
             for path in &self.kept {
                 staging.keep(path)?;
             }
@@ -333,7 +333,7 @@ fn of_repository(
     for (stage, range) in [(Stage::Base, base), (Stage::Hipified, hipified.flatten())] {
         let Some((above, last)) = range else { continue };
         let folder = scratch.join(stage.folder());
-        sys::make_folder(&folder)?;
+        sys::create_directory(&folder)?;
         let (output, above) = (
             format!("--output-directory={}", folder.display()),
             format!("^{above}"),
@@ -383,7 +383,7 @@ mod tests {
     fn a_patch_at_the_limit_is_compared_and_a_larger_one_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let patches = folder.path().join("torch/base");
-        sys::make_folder(&patches).unwrap();
+        sys::create_directory(&patches).unwrap();
         let compared = |bytes: u64| {
             let patch = tempfile::Builder::new()
                 .prefix("0001-a.patch")

@@ -128,7 +128,7 @@ impl Shell {
         if !self.is_in_actions() || !actions::begins_command(&text) {
             return text;
         }
-        let (begin, end) = actions::stopped(&sys::unguessable());
+        let (begin, end) = actions::stopped(&sys::random_name());
         let gap = if text.ends_with('\n') { "" } else { "\n" };
         format!("{begin}{text}{gap}{end}")
     }

@@ -17,7 +17,7 @@ use crate::index::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
 use crate::names::{Digest, DistributionName, RocmVersion, Version, WheelName, is_tree_archive};
 use crate::publish::Asset;
 use crate::sdk;
-use crate::sys::{self, Entry, EntryKind, FileError, PositionalFile};
+use crate::sys::{self, DirectoryEntry, DirectoryEntryKind, FileError, PositionalFile};
 use crate::wheel::{self, HeaderDocument};
 
 /// How closely a wheel is looked at.
@@ -129,16 +129,16 @@ pub(super) fn gather(
 
 /// The wheels and source distributions among what is in a folder. What is called like one and is no
 /// file is a fault each.
-fn of_folder(entries: &[Entry], sink: &mut Sink) -> Vec<PathBuf> {
+fn of_folder(entries: &[DirectoryEntry], sink: &mut Sink) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    for Entry { path, kind } in entries.iter().filter(|entry| is_ours(&entry.path)) {
+    for DirectoryEntry { path, kind } in entries.iter().filter(|entry| is_ours(&entry.path)) {
         let kind = match kind {
-            EntryKind::File => {
+            DirectoryEntryKind::File => {
                 files.push(path.clone());
                 continue;
             }
-            EntryKind::Folder => continue,
-            EntryKind::Other(kind) => kind,
+            DirectoryEntryKind::Folder => continue,
+            DirectoryEntryKind::Other(kind) => kind,
         };
         let (shown, help) = (
             path.display().to_string(),
@@ -157,11 +157,11 @@ fn of_folder(entries: &[Entry], sink: &mut Sink) -> Vec<PathBuf> {
 }
 
 /// Warns of files in subfolders that are not named themselves.
-fn subfolders(folder: &Path, entries: &[Entry], named: &[PathBuf], sink: &mut Sink) {
+fn subfolders(folder: &Path, entries: &[DirectoryEntry], named: &[PathBuf], sink: &mut Sink) {
     const SHOWN: usize = 5;
     let folders = entries
         .iter()
-        .filter(|entry| entry.kind == EntryKind::Folder)
+        .filter(|entry| entry.kind == DirectoryEntryKind::Folder)
         .map(|entry| &entry.path);
     let holds = |folder: &&PathBuf| {
         let found = sys::files_with_extension(folder, &["whl", "gz"]).unwrap_or_default();

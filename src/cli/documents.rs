@@ -144,7 +144,7 @@ pub(super) fn only_file(shell: &Shell, files: &[PathBuf]) -> Result<PathBuf, Exi
 pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<SourceText> {
     let name = path.display().to_string();
     let place = Location::File(name.as_str().into());
-    if let Some(kind) = sys::kind_beside_file(path) {
+    if let Some(kind) = sys::special_file_kind(path) {
         // Reading a pipe waits for whoever writes to it, maybe for ever.
         let message = format!("cannot read `{name}`: it is {kind}, not a file");
         let fault = Diagnostic::new(&host::CANNOT_READ_FILE, message).at(place, "");

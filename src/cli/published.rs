@@ -619,7 +619,7 @@ fn folder<M: From<Manifest> + Send>(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<Vec<Part<M>>, Exit> {
-    let folders = sys::folders(path).map_err(|error| shell.report(&[error.into()]))?;
+    let folders = sys::subdirectories(path).map_err(|error| shell.report(&[error.into()]))?;
     let places = std::iter::once(path.to_owned()).chain(folders);
     let manifests: Vec<PathBuf> = places
         .map(|folder| folder.join(MANIFEST))

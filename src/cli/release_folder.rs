@@ -19,13 +19,13 @@ use crate::publish::{
     Changes, Found, Holding, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, Present, Release, SUMS,
     Wanted,
 };
-use crate::sys::{self, FileError, FolderSwap, Signals, Staging, StopSignal};
+use crate::sys::{self, DirectorySwap, FileError, Signals, StagingDirectory, StopSignal};
 
 /// The folder of a release as it is.
 #[derive(Debug)]
 pub(super) struct Opened {
     folder: PathBuf,
-    swap: Option<FolderSwap>,
+    swap: Option<DirectorySwap>,
     found: Vec<Found>,
     holding: Holding,
     /// Names of assets whose bytes are not those of the manifest.
@@ -52,7 +52,7 @@ pub(super) fn open(
     } else {
         let waits =
             || shell.say("another publish is under way in this folder; waiting for it to end");
-        Some(FolderSwap::begin(folder, waits).map_err(|error| in_place(&error, sink))?)
+        Some(DirectorySwap::begin(folder, waits).map_err(|error| in_place(&error, sink))?)
     };
     let listing = sys::tree(folder)
         .map_err(|error| machine(error, sink))?
@@ -303,7 +303,7 @@ impl Opened {
 
 /// Stages a file that was hashed before, and looks whether it is still the same.
 fn transferred(
-    staging: &Staging,
+    staging: &StagingDirectory,
     path: &Path,
     name: &str,
     expected: Digest,

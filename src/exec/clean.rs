@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::folder::{JobFolder, OpenFault, SOURCES};
-use crate::sys::{self, Entry, EntryKind, Environment};
+use crate::sys::{self, DirectoryEntry, DirectoryEntryKind, Environment};
 
 /// What build folders are called.
 const BUILD: &str = "build";
@@ -49,7 +49,7 @@ pub fn build_folders(
             .filter(|path| !path.ends_with(BUILD) && !path.ends_with(".git"));
         for parent in std::iter::once(source.clone()).chain(below) {
             let path = parent.join(BUILD);
-            if sys::is_own_folder(&path) {
+            if sys::is_real_directory(&path) {
                 let kept = kept(&source, &path, environment)?;
                 let bytes = if kept.is_some() {
                     0
@@ -81,10 +81,10 @@ pub fn remove_build_folders(folder: &JobFolder, found: &[BuildFolder]) -> Result
 fn folders_in(folder: &Path) -> Result<Vec<PathBuf>, OpenFault> {
     let entries = sys::entries(folder)?
         .into_iter()
-        .filter(|Entry { kind, .. }| *kind == EntryKind::Folder);
+        .filter(|DirectoryEntry { kind, .. }| *kind == DirectoryEntryKind::Folder);
     Ok(entries
         .map(|entry| entry.path)
-        .filter(|path| sys::is_own_folder(path))
+        .filter(|path| sys::is_real_directory(path))
         .collect())
 }
 

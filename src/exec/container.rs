@@ -14,7 +14,7 @@ use crate::recipe::cap::{Allowance, Cap};
 use crate::recipe::container::Engine;
 use crate::recipe::{Output, Step};
 use crate::render;
-use crate::sys::process::{Heard, Invocation, ProcessError, Status, Wish};
+use crate::sys::process::{Control, Invocation, ProcessError, ProcessEvent, ProcessStatus};
 use crate::sys::{self, FileError};
 
 /// The variable that makes the script begin at a later stage.
@@ -82,7 +82,7 @@ pub fn run_container(
         None,
     );
     let mut watch = Watch::new(allowance, begun);
-    if watch.wish(begun, order.signals) != Wish::GoOn || allowance == Allowance::Over {
+    if watch.wish(begun, order.signals) != Control::GoOn || allowance == Allowance::Over {
         return watch.end(first);
     }
     let count = order.steps.len();
@@ -99,7 +99,7 @@ pub fn run_container(
         .note(&format!("== {}", render::command(&invocation.argv)))
         .err();
     let run = runner.run(&invocation, &mut |clock, heard| {
-        if let Heard::Output(bytes) | Heard::Talk(bytes) = heard {
+        if let ProcessEvent::Output(bytes) | ProcessEvent::Talk(bytes) = heard {
             let written =
                 transcript.feed(bytes, |transcript, line| match seen.stage_begun_by(&line) {
                     Some(number) => seen.begin(number, transcript.end_stage(), clock(), tell),
@@ -115,7 +115,7 @@ pub fn run_container(
             elapsed: clock().saturating_sub(seen.since),
         });
         if lost_log.is_some() {
-            Wish::End
+            Control::End
         } else {
             watch.wish(clock(), order.signals)
         }
@@ -135,7 +135,7 @@ pub fn run_container(
         (_, Some(error)) => BuildEnd::File(FileError::new("write", &order.folder.log(), error)),
         (Err(error), None) => BuildEnd::Engine(not_started(containment, &error)),
         (Ok(_), None) if was_ended => watch.end(seen.stage().unwrap_or(first)),
-        (Ok(Status::Code(0)), None) => order
+        (Ok(ProcessStatus::Code(0)), None) => order
             .folder
             .check()
             .map_or_else(BuildEnd::File, |()| BuildEnd::Done),
@@ -176,18 +176,18 @@ pub(super) fn unusable(
         ..Invocation::default()
     };
     let status = runner.run(&invocation, &mut |clock, heard| {
-        if let Heard::Output(bytes) = heard {
+        if let ProcessEvent::Output(bytes) = heard {
             said.extend_from_slice(bytes);
         }
         if clock() > ENGINE_PATIENCE {
-            Wish::Kill
+            Control::Kill
         } else {
-            Wish::GoOn
+            Control::GoOn
         }
     });
     match status {
         Err(error @ ProcessError::NoProgram(_)) => Some(not_started(containment, &error)),
-        Ok(status) if status != Status::Code(0) => {
+        Ok(status) if status != ProcessStatus::Code(0) => {
             let said: Vec<String> = String::from_utf8_lossy(&said)
                 .lines()
                 .map(str::to_owned)
@@ -251,7 +251,7 @@ fn failure(
     containment: &Containment<'_>,
     seen: &Seen<'_>,
     transcript: &Transcript<'_>,
-    status: Status,
+    status: ProcessStatus,
 ) -> BuildEnd {
     let (number, output) = match &seen.failed {
         Some((number, output)) => (Some(*number), output.clone()),
@@ -477,7 +477,7 @@ mod tests {
         let takes = Duration::from_secs(takes_s);
         let answer = Recorded {
             output: output.to_owned(),
-            status: Status::Code(status),
+            status: ProcessStatus::Code(status),
             takes,
         };
         let mut runner = RecordingRunner {

@@ -7,7 +7,7 @@ use super::record::Record;
 use super::resume::Continue;
 use super::surroundings::MARK;
 use crate::recipe::{LIBRARIES_FOLDER, TESTED};
-use crate::sys::{self, Below, FileError, Lock};
+use crate::sys::{self, FileError, FileLock, PathBelow};
 
 /// The folder that holds the job folders, below the one that builds are started in.
 pub const ROOT: &str = ".rock";
@@ -72,7 +72,7 @@ pub struct Opened {
     pub unreadable: Option<String>,
     /// How many processes of a killed build were still running, and were ended.
     pub leftovers: usize,
-    _lock: Lock,
+    _lock: FileLock,
 }
 
 impl JobFolder {
@@ -102,18 +102,18 @@ impl JobFolder {
     }
 
     /// Holds it, so that no build begins meanwhile.
-    pub(super) fn lock(&self) -> Result<Lock, OpenFault> {
+    pub(super) fn lock(&self) -> Result<FileLock, OpenFault> {
         sys::lock_below(&self.at(LOCK_FILE))?.ok_or_else(|| OpenFault::Busy(self.path.clone()))
     }
 
     /// A path in it that no symbolic link leads to, from the folder of all jobs on: the steps of a
     /// build write there.
-    pub fn at(&self, path: impl AsRef<Path>) -> Below {
+    pub fn at(&self, path: impl AsRef<Path>) -> PathBelow {
         let (root, id) = (
             self.path.parent().unwrap_or(&self.path),
             self.path.file_name().unwrap_or_default(),
         );
-        Below::new(root, Path::new(id).join(path))
+        PathBelow::new(root, Path::new(id).join(path))
     }
 
     /// Checks that the folders of this program in it are no symbolic links.
@@ -158,7 +158,7 @@ impl JobFolder {
     }
 
     /// The file that a stage of the script leaves when it is done.
-    pub(super) fn done(&self, stage: &str) -> Below {
+    pub(super) fn done(&self, stage: &str) -> PathBelow {
         self.at(Path::new("done").join(stage))
     }
 
@@ -187,7 +187,7 @@ pub fn ignore_folder(root: &Path) -> Result<(), FileError> {
 /// # Errors
 /// When another build has it, or the system refuses.
 pub fn open(folder: &JobFolder, wish: &Continue) -> Result<Opened, OpenFault> {
-    sys::make_folder(folder.path())?;
+    sys::create_directory(folder.path())?;
     if let Some(root) = folder.path().parent() {
         ignore_folder(root)?;
     }

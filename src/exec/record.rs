@@ -9,7 +9,7 @@ use super::limits::{MAX_LINE_BYTES, MAX_RECORD_BYTES, MAX_SHOWN_BYTES};
 use crate::config::syntax;
 use crate::names::{Digest, is_file_name};
 use crate::recipe::container::Engine;
-use crate::sys::{self, Below, FileError};
+use crate::sys::{self, FileError, PathBelow};
 
 /// The version of the form.
 const VERSION: u32 = 1;
@@ -284,7 +284,7 @@ impl Record {
     ///
     /// # Errors
     /// Why a file that is there cannot be read.
-    pub(super) fn load_below(file: &Below) -> Result<Option<Self>, String> {
+    pub(super) fn load_below(file: &PathBelow) -> Result<Option<Self>, String> {
         if matches!(file.exists(), Ok(false)) {
             return Ok(None);
         }

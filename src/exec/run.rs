@@ -12,7 +12,7 @@ use super::transcript::Transcript;
 use crate::recipe::Step;
 use crate::recipe::cap::{Allowance, Cap, End, Next, next};
 use crate::render;
-use crate::sys::process::{Heard, ProcessError, Status, Wish};
+use crate::sys::process::{Control, ProcessError, ProcessEvent, ProcessStatus};
 use crate::sys::{self, FileError, Signals, StopSignal};
 
 /// Bounds of a run.
@@ -357,14 +357,14 @@ fn attempt(
         step.timeout_s,
     );
     let mut watch = Watch::new(allowance, begun);
-    if watch.wish(begun, order.signals) != Wish::GoOn || allowance == Allowance::Over {
+    if watch.wish(begun, order.signals) != Control::GoOn || allowance == Allowance::Over {
         return Attempt::Over(watch.end(&step.stage));
     }
     let mut lost_log = None;
     let run = runner.run(
         &invocation(step, order.folder.path(), order.surroundings),
         &mut |clock, heard| {
-            if let Heard::Output(bytes) | Heard::Talk(bytes) = heard {
+            if let ProcessEvent::Output(bytes) | ProcessEvent::Talk(bytes) = heard {
                 lost_log = transcript
                     .feed(bytes, |_, line| tell(Event::Line(&line)))
                     .err();
@@ -374,7 +374,7 @@ fn attempt(
                 elapsed: clock().saturating_sub(begun),
             });
             if lost_log.is_some() {
-                Wish::End
+                Control::End
             } else {
                 watch.wish(clock(), order.signals)
             }
@@ -409,8 +409,8 @@ fn attempt(
     }
     let end = match status {
         _ if watch.is_late => End::TimedOut,
-        Status::Code(code) => End::Exit(code),
-        Status::Signal(signal) => End::Exit(128 + signal),
+        ProcessStatus::Code(code) => End::Exit(code),
+        ProcessStatus::Signal(signal) => End::Exit(128 + signal),
     };
     match (next(allowance, end), allowance) {
         (Next::GoOn, _) => Attempt::Succeeded,
@@ -452,16 +452,16 @@ impl Watch {
     }
 
     /// The wish at this time. A second signal forces what the first asked for.
-    pub(super) fn wish(&mut self, now: Duration, signals: &Signals) -> Wish {
+    pub(super) fn wish(&mut self, now: Duration, signals: &Signals) -> Control {
         if let Some(signal) = signals.take() {
             self.is_forced |= self.stopped.is_some();
             self.stopped.get_or_insert(signal);
         }
         self.is_late |= self.stopped.is_none() && self.until.is_some_and(|until| now >= until);
         match (self.stopped.is_some() || self.is_late, self.is_forced) {
-            (true, true) => Wish::Kill,
-            (true, false) => Wish::End,
-            (false, _) => Wish::GoOn,
+            (true, true) => Control::Kill,
+            (true, false) => Control::End,
+            (false, _) => Control::GoOn,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use crate::sys::process::{self, Heard, Invocation, ProcessError, Status, Wish};
+use crate::sys::process::{self, Control, Invocation, ProcessError, ProcessEvent, ProcessStatus};
 
 /// Runs processes and knows how late it is. One of the two traits for effects.
 pub trait Runner {
@@ -14,8 +14,8 @@ pub trait Runner {
     fn run(
         &mut self,
         invocation: &Invocation,
-        heed: &mut dyn FnMut(&dyn Fn() -> Duration, Heard<'_>) -> Wish,
-    ) -> Result<Status, ProcessError>;
+        heed: &mut dyn FnMut(&dyn Fn() -> Duration, ProcessEvent<'_>) -> Control,
+    ) -> Result<ProcessStatus, ProcessError>;
 
     /// Runs a short command, such as one that removes a container; gives the last line it wrote if
     /// it succeeded.
@@ -49,8 +49,8 @@ impl Runner for ProcessRunner {
     fn run(
         &mut self,
         invocation: &Invocation,
-        heed: &mut dyn FnMut(&dyn Fn() -> Duration, Heard<'_>) -> Wish,
-    ) -> Result<Status, ProcessError> {
+        heed: &mut dyn FnMut(&dyn Fn() -> Duration, ProcessEvent<'_>) -> Control,
+    ) -> Result<ProcessStatus, ProcessError> {
         let begun = self.begun;
         process::run(invocation, self.grace, &mut |heard| {
             heed(&|| begun.elapsed(), heard)
@@ -76,7 +76,7 @@ pub struct Recorded {
     /// What it writes.
     pub output: String,
     /// How it ends when it may.
-    pub status: Status,
+    pub status: ProcessStatus,
     /// How long it takes.
     pub takes: Duration,
 }
@@ -99,18 +99,18 @@ impl Runner for RecordingRunner {
     fn run(
         &mut self,
         invocation: &Invocation,
-        heed: &mut dyn FnMut(&dyn Fn() -> Duration, Heard<'_>) -> Wish,
-    ) -> Result<Status, ProcessError> {
+        heed: &mut dyn FnMut(&dyn Fn() -> Duration, ProcessEvent<'_>) -> Control,
+    ) -> Result<ProcessStatus, ProcessError> {
         self.invocations.push(invocation.clone());
         let Some(answer) = self.answers.pop_front() else {
-            return Ok(Status::Code(0));
+            return Ok(ProcessStatus::Code(0));
         };
-        heed(&|| self.now, Heard::Output(answer.output.as_bytes()));
+        heed(&|| self.now, ProcessEvent::Output(answer.output.as_bytes()));
         let end = self.now + answer.takes;
         while self.now < end {
             self.now += Duration::from_secs(1);
-            if heed(&|| self.now, Heard::Nothing) != Wish::GoOn {
-                return Ok(Status::Signal(15));
+            if heed(&|| self.now, ProcessEvent::Nothing) != Control::GoOn {
+                return Ok(ProcessStatus::Signal(15));
             }
         }
         Ok(answer.status)

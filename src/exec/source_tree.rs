@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::sys::process::{self, Heard, Invocation, Status, Stderr, Wish};
+use crate::sys::process::{self, Control, Invocation, ProcessEvent, ProcessStatus, StderrTarget};
 use crate::sys::{self, FileError};
 
 /// Time limit for git to list a tree.
@@ -114,22 +114,22 @@ fn ask_git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
             .collect(),
         remove: OTHER_REPOSITORY.map(str::to_owned).into(),
         folder: folder.to_owned(),
-        stderr: Stderr::Apart,
+        stderr: StderrTarget::Apart,
         ..Invocation::default()
     };
     let (begun, mut output) = (Instant::now(), Vec::new());
     let status = process::run(&invocation, Duration::from_secs(1), &mut |heard| {
-        if let Heard::Output(bytes) = heard {
+        if let ProcessEvent::Output(bytes) = heard {
             output.extend_from_slice(bytes);
         }
         if output.len() > MAX_IGNORED_BYTES || begun.elapsed() > PATIENCE {
-            Wish::End
+            Control::End
         } else {
-            Wish::GoOn
+            Control::GoOn
         }
     });
     status
-        .is_ok_and(|status| status == Status::Code(0))
+        .is_ok_and(|status| status == ProcessStatus::Code(0))
         .then_some(output)
 }
 

@@ -9,7 +9,7 @@ use super::limits::MAX_ANSWER_BYTES;
 use crate::names::Digest;
 use crate::recipe::{self, CALLER_VARIABLE, LATE, SHELL_VARIABLE, Step};
 use crate::sys::process::Invocation;
-use crate::sys::{self, Below, Environment};
+use crate::sys::{self, Environment, PathBelow};
 
 /// The variable by which everything that belongs to a build is found again. Its value is the job's
 /// folder.
@@ -111,7 +111,7 @@ pub(super) fn answers(step: &Step, folder: &Path) -> String {
 
 /// What an earlier step found; nothing where it was not asked.
 fn answer(fact: &str, folder: &Path) -> String {
-    Below::new(folder, Path::new(FACTS).join(fact))
+    PathBelow::new(folder, Path::new(FACTS).join(fact))
         .read_text(MAX_ANSWER_BYTES)
         .unwrap_or_default()
 }

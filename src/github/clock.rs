@@ -49,7 +49,7 @@ impl Clock for SystemClock {
             clippy::cast_precision_loss,
             reason = "a few bits of chance are enough"
         )]
-        let part = (crate::sys::drawn() >> 11) as f64 / (1_u64 << 53) as f64;
+        let part = (crate::sys::random_u64() >> 11) as f64 / (1_u64 << 53) as f64;
         part
     }
 }

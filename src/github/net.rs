@@ -24,7 +24,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::api::is_loopback;
 use super::resolver::Resolver;
 use super::wire::{Answering, Body, SILENCE, Wire, WireError};
-use crate::sys::{NamedProxy, variable_text};
+use crate::sys::{ProxyVariable, variable_text};
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(15);
@@ -46,7 +46,7 @@ pub struct Net {
 #[derive(Debug, Clone, Default)]
 pub struct Through {
     /// For `https:` addresses. Others are on this machine.
-    https: Option<NamedProxy>,
+    https: Option<ProxyVariable>,
     /// Hosts that are asked directly, with commas between.
     direct: String,
 }
@@ -59,7 +59,7 @@ impl Net {
         let address = if fault.is_some() {
             Some("http://unusable.invalid")
         } else {
-            through.https.as_ref().map(NamedProxy::address)
+            through.https.as_ref().map(ProxyVariable::address)
         };
         Self {
             proxies: Matcher::builder()
@@ -297,7 +297,7 @@ impl Through {
     /// Reads `https_proxy`, `all_proxy` and `no_proxy`. Lower case takes precedence over upper
     /// case.
     pub fn from_variables<'a>(get: impl Fn(&str) -> Option<&'a str> + Copy) -> Self {
-        let https = NamedProxy::from_variables(["https_proxy", "all_proxy"], get);
+        let https = ProxyVariable::from_variables(["https_proxy", "all_proxy"], get);
         Self {
             https,
             direct: variable_text("no_proxy", get).unwrap_or_default(),

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use rock_matrix::sys::FolderLock;
+use rock_matrix::sys::DirectoryLock;
 
 use crate::support::artifacts::Artifacts;
 use crate::support::rewritten::{Members, members};
@@ -277,7 +277,7 @@ fn packages_that_another_run_put_there_meanwhile_are_not_replaced_unasked() {
     let project = Project::new();
     Artifacts::split(&project);
     std::fs::create_dir_all(project.path("out")).unwrap();
-    let first = FolderLock::take(&project.path("out"), || ()).unwrap();
+    let first = DirectoryLock::take(&project.path("out"), || ()).unwrap();
     let words = [
         "sdk",
         "build",

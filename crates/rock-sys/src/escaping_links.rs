@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{FileError, WalkedKind, walked};
+use super::{FileError, WalkEntryKind, walk};
 
 /// Maximum links followed per path (`path_resolution(7)`); the kernel opens nothing behind more.
 const MAX_LINKS: u32 = 40;
@@ -49,8 +49,8 @@ fn first_leading_out(
     folder: &Path,
     leads_out: impl Fn(&str) -> io::Result<bool>,
 ) -> Result<Option<(String, String)>, FileError> {
-    for found in walked(folder)? {
-        if let WalkedKind::Link(text) = found.kind
+    for found in walk(folder)? {
+        if let WalkEntryKind::Link(text) = found.kind
             && leads_out(&found.path)
                 .map_err(|error| FileError::new("read", &folder.join(&found.path), error))?
         {

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::unfinished::Unfinished;
+use super::pending_file::PendingFile;
 use rock_diagnostic::Diagnostic;
 use rock_diagnostic::codes::host as codes;
 
@@ -279,14 +279,14 @@ pub fn copy_all(files: &[(&Path, &Path)]) -> Result<(), FileError> {
 fn stream_beside(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<Unfinished, FileError> {
+) -> Result<PendingFile, FileError> {
     let fault = |e| FileError::new("write", path, e);
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
     std::fs::create_dir_all(folder).map_err(fault)?;
-    let unfinished = Unfinished::new_in(folder).map_err(fault)?;
+    let unfinished = PendingFile::new_in(folder).map_err(fault)?;
     let mut writer = std::io::BufWriter::with_capacity(1 << 18, unfinished.file());
     write(&mut writer)
         .and_then(|()| writer.flush())
@@ -333,12 +333,12 @@ pub fn has_file(path: &Path) -> Result<bool, FileError> {
 }
 
 /// Names the kind of a special file, such as a pipe; `None` for regular files and directories.
-pub fn kind_beside_file(path: &Path) -> Option<&'static str> {
-    kind_of(std::fs::metadata(path).ok()?.file_type())
+pub fn special_file_kind(path: &Path) -> Option<&'static str> {
+    special_kind(std::fs::metadata(path).ok()?.file_type())
 }
 
 /// Names a kind of special file; `None` for regular files, directories and links.
-pub fn kind_of(kind: std::fs::FileType) -> Option<&'static str> {
+pub fn special_kind(kind: std::fs::FileType) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt;
     match () {
         () if kind.is_file() || kind.is_dir() => None,
@@ -477,6 +477,6 @@ mod tests {
         });
         assert!(write_if_changed(&pipe, b"x").unwrap());
         assert_eq!(reader.join().unwrap(), b"x");
-        assert_eq!(kind_beside_file(&pipe), Some("a pipe"));
+        assert_eq!(special_file_kind(&pipe), Some("a pipe"));
     }
 }

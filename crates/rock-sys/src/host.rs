@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Environment;
-use super::probe::{Probe, find_program, probe};
+use super::probe::{ProgramOutput, find_program, probe};
 use rock_host::cgroup::{self, CgroupLimit, CgroupLimits};
 use rock_host::device::{AccessError, DeviceMetadata, DeviceNode, DeviceState};
 use rock_host::kfd::NodeFiles;
@@ -42,7 +42,7 @@ impl Default for HostRoots {
 /// Reads the facts of a machine from files alone, in milliseconds; free space is looked at for
 /// `folders`. What cannot be read is a fact too.
 pub fn host_facts(roots: &HostRoots, environment: &Environment, folders: &[PathBuf]) -> HostFacts {
-    let mut reader = Reader {
+    let mut reader = HostReader {
         machine: &roots.machine,
         unreadable: Vec::new(),
     };
@@ -244,7 +244,7 @@ fn container(machine: &Path, environment: &Environment, cgroup_names: &str) -> O
 fn engine(name: &str, environment: &Environment) -> ContainerEngine {
     let said = |arguments: &[&str]| match find_program(name, environment) {
         Some(program) => probe(&program, arguments, environment, PROBE_TIMEOUT),
-        None => Probe::default(),
+        None => ProgramOutput::default(),
     };
     let (client, server) = if name == "docker" {
         // The first half is printed before the daemon is asked, so a daemon that is down still
@@ -328,12 +328,12 @@ fn hip_version(environment: &Environment) -> Option<String> {
 
 /// Reads files of the machine and remembers those that are there but tell nothing.
 #[derive(Debug)]
-struct Reader<'a> {
+struct HostReader<'a> {
     machine: &'a Path,
     unreadable: Vec<UnreadableFile>,
 }
 
-impl Reader<'_> {
+impl HostReader<'_> {
     /// A file's text, if it is there.
     fn text(&mut self, file: &str) -> Option<String> {
         match small_text(&self.machine.join(file)) {

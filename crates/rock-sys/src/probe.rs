@@ -17,14 +17,14 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// What a program answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Probe {
+pub struct ProgramOutput {
     /// Its standard output, cut at 16 KiB.
     pub stdout: String,
     /// Whether it ended in time with code 0.
     pub succeeded: bool,
 }
 
-impl Probe {
+impl ProgramOutput {
     /// The first line, whatever the program's code was.
     pub fn first_line(&self) -> Option<String> {
         self.stdout
@@ -63,7 +63,7 @@ pub fn probe(
     arguments: &[&str],
     environment: &Environment,
     timeout: Duration,
-) -> Probe {
+) -> ProgramOutput {
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -75,7 +75,7 @@ pub fn probe(
         .stderr(Stdio::null())
         .process_group(0);
     let Ok(mut child) = command.spawn() else {
-        return Probe::default();
+        return ProgramOutput::default();
     };
     let deadline = Instant::now() + timeout;
     let leader = rustix::process::Pid::from_child(&child);
@@ -95,7 +95,7 @@ pub fn probe(
     if let Some(stdout) = child.stdout.take() {
         let _ = stdout.take(ANSWER_LIMIT_BYTES).read_to_end(&mut bytes);
     }
-    Probe {
+    ProgramOutput {
         stdout: String::from_utf8_lossy(&bytes).into_owned(),
         succeeded: ended && status.is_ok_and(|status| status.success()),
     }
@@ -105,7 +105,7 @@ pub fn probe(
 mod tests {
     use super::*;
 
-    fn shell(script: &str, timeout: Duration) -> Probe {
+    fn shell(script: &str, timeout: Duration) -> ProgramOutput {
         let environment = Environment {
             variables: [("PATH".into(), "/usr/bin:/bin".into())].into(),
             ..Environment::default()
@@ -135,7 +135,7 @@ mod tests {
         let begun = Instant::now();
         assert_eq!(
             shell("sleep 30 & sleep 30", Duration::from_millis(50)),
-            Probe::default()
+            ProgramOutput::default()
         );
         assert!(!shell("sleep 30 & echo left", PROBE).stdout.is_empty());
         assert!(

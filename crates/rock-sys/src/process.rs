@@ -46,12 +46,12 @@ pub struct Invocation {
     /// process is stopped.
     pub stop: Vec<String>,
     /// Where what it says on stderr is heard.
-    pub stderr: Stderr,
+    pub stderr: StderrTarget,
 }
 
 /// Where what a process says on stderr is heard.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Stderr {
+pub enum StderrTarget {
     /// Among its output, in the order written.
     #[default]
     InOutput,
@@ -61,7 +61,7 @@ pub enum Stderr {
 
 /// What is told while a process runs.
 #[derive(Debug, Clone, Copy)]
-pub enum Heard<'a> {
+pub enum ProcessEvent<'a> {
     /// It wrote this to stdout, or to stderr where both are one stream.
     Output(&'a [u8]),
     /// It wrote this to stderr, which is a stream of its own.
@@ -72,7 +72,7 @@ pub enum Heard<'a> {
 
 /// What is wished for in return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum Control {
     /// It may run on.
     GoOn,
     /// It should end: SIGTERM to all of it, SIGKILL after the grace.
@@ -83,14 +83,14 @@ pub enum Wish {
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum ProcessStatus {
     /// By itself, with this code.
     Code(i32),
     /// By this signal.
     Signal(i32),
 }
 
-impl std::fmt::Display for Status {
+impl std::fmt::Display for ProcessStatus {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Code(code) => write!(f, "exit status {code}"),
@@ -135,30 +135,30 @@ pub enum ProcessError {
 pub fn run(
     invocation: &Invocation,
     grace: Duration,
-    heed: &mut dyn FnMut(Heard<'_>) -> Wish,
-) -> Result<Status, ProcessError> {
+    heed: &mut dyn FnMut(ProcessEvent<'_>) -> Control,
+) -> Result<ProcessStatus, ProcessError> {
     let (mut group, output) = start(invocation)?;
-    let (mut output, mut wish, mut ending_since) = (Some(output), Wish::GoOn, None);
+    let (mut output, mut wish, mut ending_since) = (Some(output), Control::GoOn, None);
     let (mut over_since, mut sleep): (Option<Instant>, _) = (None, FIRST_SLEEP);
     loop {
         let asked = hear(&mut output, &mut sleep, heed);
         match (wish, asked) {
-            (Wish::GoOn, Wish::End) => {
-                wish = Wish::End;
+            (Control::GoOn, Control::End) => {
+                wish = Control::End;
                 ending_since = Some(Instant::now());
                 if !invocation.stop.is_empty() {
                     ask(&invocation.stop);
                 }
                 group.signal_all(Signal::TERM);
             }
-            (Wish::GoOn | Wish::End, Wish::Kill) => {
-                wish = Wish::Kill;
+            (Control::GoOn | Control::End, Control::Kill) => {
+                wish = Control::Kill;
                 group.signal_all(Signal::KILL);
             }
             _ => {}
         }
-        if wish == Wish::End && ending_since.is_some_and(|since| since.elapsed() >= grace) {
-            wish = Wish::Kill;
+        if wish == Control::End && ending_since.is_some_and(|since| since.elapsed() >= grace) {
+            wish = Control::Kill;
             group.signal_all(Signal::KILL);
         }
         if over_since.is_none() && group.is_over() {
@@ -168,20 +168,20 @@ pub fn run(
         // The process ended. What it leaves in its group had time to write its last words; now it
         // goes as well.
         match wish {
-            Wish::GoOn if output.is_some() && since.elapsed() < DRAIN => {}
-            Wish::GoOn if group.members().is_empty() => break,
-            Wish::GoOn => {
-                wish = Wish::End;
+            Control::GoOn if output.is_some() && since.elapsed() < DRAIN => {}
+            Control::GoOn if group.members().is_empty() => break,
+            Control::GoOn => {
+                wish = Control::End;
                 ending_since = Some(Instant::now());
                 group.end_mark();
                 group.signal_all(Signal::TERM);
             }
-            Wish::End if group.members().is_empty() => break,
-            Wish::End => {}
-            Wish::Kill if group.members().is_empty() || since.elapsed() > grace + KILL_WAIT => {
+            Control::End if group.members().is_empty() => break,
+            Control::End => {}
+            Control::Kill if group.members().is_empty() || since.elapsed() > grace + KILL_WAIT => {
                 break;
             }
-            Wish::Kill => group.signal_all(Signal::KILL),
+            Control::Kill => group.signal_all(Signal::KILL),
         }
     }
     let drained = Instant::now() + DRAIN;
@@ -208,7 +208,7 @@ pub fn ask(argv: &[String]) -> Option<String> {
     };
     let mut said = Vec::new();
     let status = run(&invocation, Duration::from_secs(1), &mut |heard| {
-        if let Heard::Output(bytes) = heard {
+        if let ProcessEvent::Output(bytes) = heard {
             said.extend_from_slice(
                 &bytes[..bytes
                     .len()
@@ -216,9 +216,9 @@ pub fn ask(argv: &[String]) -> Option<String> {
             );
         }
         if begun.elapsed() < LONGEST {
-            Wish::GoOn
+            Control::GoOn
         } else {
-            Wish::End
+            Control::End
         }
     });
     let text = String::from_utf8_lossy(&said);
@@ -227,20 +227,20 @@ pub fn ask(argv: &[String]) -> Option<String> {
         .map(str::trim)
         .rfind(|line| !line.is_empty())
         .map(str::to_owned);
-    line.filter(|_| status.is_ok_and(|status| status == Status::Code(0)))
+    line.filter(|_| status.is_ok_and(|status| status == ProcessStatus::Code(0)))
 }
 
 /// A piece of what a process wrote.
-enum Piece {
+enum OutputChunk {
     Output(Vec<u8>),
     Talk(Vec<u8>),
 }
 
-impl Piece {
-    fn heard(&self) -> Heard<'_> {
+impl OutputChunk {
+    fn heard(&self) -> ProcessEvent<'_> {
         match self {
-            Self::Output(bytes) => Heard::Output(bytes),
-            Self::Talk(bytes) => Heard::Talk(bytes),
+            Self::Output(bytes) => ProcessEvent::Output(bytes),
+            Self::Talk(bytes) => ProcessEvent::Talk(bytes),
         }
     }
 }
@@ -248,26 +248,26 @@ impl Piece {
 /// Waits a tick for output and passes it on. Once there is no more, waits for the process ever
 /// longer, up to a tick.
 fn hear(
-    output: &mut Option<Receiver<Piece>>,
+    output: &mut Option<Receiver<OutputChunk>>,
     sleep: &mut Duration,
-    heed: &mut dyn FnMut(Heard<'_>) -> Wish,
-) -> Wish {
+    heed: &mut dyn FnMut(ProcessEvent<'_>) -> Control,
+) -> Control {
     match output.as_ref().map(|output| output.recv_timeout(TICK)) {
         Some(Ok(piece)) => heed(piece.heard()),
-        Some(Err(RecvTimeoutError::Timeout)) => heed(Heard::Nothing),
+        Some(Err(RecvTimeoutError::Timeout)) => heed(ProcessEvent::Nothing),
         Some(Err(RecvTimeoutError::Disconnected)) => {
             *output = None;
-            heed(Heard::Nothing)
+            heed(ProcessEvent::Nothing)
         }
         None => {
             std::thread::sleep(*sleep);
             *sleep = (*sleep * 2).min(TICK);
-            heed(Heard::Nothing)
+            heed(ProcessEvent::Nothing)
         }
     }
 }
 
-fn start(invocation: &Invocation) -> Result<(Group, Receiver<Piece>), ProcessError> {
+fn start(invocation: &Invocation) -> Result<(ProcessGroup, Receiver<OutputChunk>), ProcessError> {
     let (program, arguments) = invocation.argv.split_first().ok_or(ProcessError::Empty)?;
     if !invocation.folder.is_dir() {
         return Err(ProcessError::NoFolder(invocation.folder.clone()));
@@ -281,8 +281,8 @@ fn start(invocation: &Invocation) -> Result<(Group, Receiver<Piece>), ProcessErr
     };
     let (reader, writer) = std::io::pipe().map_err(refused)?;
     let (talk, stderr) = match invocation.stderr {
-        Stderr::InOutput => (None, writer.try_clone().map_err(refused)?),
-        Stderr::Apart => {
+        StderrTarget::InOutput => (None, writer.try_clone().map_err(refused)?),
+        StderrTarget::Apart => {
             let (talk, stderr) = std::io::pipe().map_err(refused)?;
             (Some(talk), stderr)
         }
@@ -304,11 +304,11 @@ fn start(invocation: &Invocation) -> Result<(Group, Receiver<Piece>), ProcessErr
     if let Some(talk) = talk {
         let sender = sender.clone();
         std::thread::Builder::new()
-            .spawn(move || copy(talk, &sender, Piece::Talk))
+            .spawn(move || copy(talk, &sender, OutputChunk::Talk))
             .map_err(refused)?;
     }
     std::thread::Builder::new()
-        .spawn(move || copy(reader, &sender, Piece::Output))
+        .spawn(move || copy(reader, &sender, OutputChunk::Output))
         .map_err(refused)?;
     let child = command.wrap(ProcessSession).spawn().map_err(refused)?;
     // The command holds the writing ends; the pipe closes only when they are gone as well.
@@ -318,7 +318,7 @@ fn start(invocation: &Invocation) -> Result<(Group, Receiver<Piece>), ProcessErr
         .and_then(Pid::from_raw)
         .ok_or(ProcessError::Empty)?;
     Ok((
-        Group {
+        ProcessGroup {
             leader,
             child,
             mark: invocation.mark.clone(),
@@ -328,7 +328,11 @@ fn start(invocation: &Invocation) -> Result<(Group, Receiver<Piece>), ProcessErr
     ))
 }
 
-fn copy(mut reader: std::io::PipeReader, sender: &SyncSender<Piece>, piece: fn(Vec<u8>) -> Piece) {
+fn copy(
+    mut reader: std::io::PipeReader,
+    sender: &SyncSender<OutputChunk>,
+    piece: fn(Vec<u8>) -> OutputChunk,
+) {
     let mut buffer = vec![0; CHUNK_BYTES];
     while let Ok(read @ 1..) = reader.read(&mut buffer) {
         if sender.send(piece(buffer[..read].to_vec())).is_err() {
@@ -339,14 +343,14 @@ fn copy(mut reader: std::io::PipeReader, sender: &SyncSender<Piece>, piece: fn(V
 
 /// A child that leads a process group. It is not waited for before the end, so that the group's
 /// number stays its own.
-struct Group {
+struct ProcessGroup {
     child: Box<dyn ChildWrapper>,
     leader: Pid,
     mark: Option<(String, String)>,
     reaped: Option<ExitStatus>,
 }
 
-impl Group {
+impl ProcessGroup {
     fn is_over(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         !matches!(
@@ -381,18 +385,18 @@ impl Group {
         }
     }
 
-    fn finish(&mut self) -> Status {
+    fn finish(&mut self) -> ProcessStatus {
         let status = self.child.wait();
         self.reaped = status.as_ref().ok().copied();
         match status.map(|status| (status.code(), status.signal())) {
-            Ok((Some(code), _)) => Status::Code(code),
-            Ok((None, Some(signal))) => Status::Signal(signal),
-            _ => Status::Code(-1),
+            Ok((Some(code), _)) => ProcessStatus::Code(code),
+            Ok((None, Some(signal))) => ProcessStatus::Signal(signal),
+            _ => ProcessStatus::Code(-1),
         }
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if self.reaped.is_none() {
             self.signal_all(Signal::KILL);
@@ -430,13 +434,13 @@ pub fn is_running(id: i32) -> bool {
     !processes(|process| process.id == id).is_empty()
 }
 
-struct Process {
+struct ProcessEntry {
     id: i32,
     group: i32,
 }
 
 /// Living processes, other than this one, for which `wanted` holds. Zombies are dead already.
-fn processes(wanted: impl Fn(&Process) -> bool) -> Vec<Pid> {
+fn processes(wanted: impl Fn(&ProcessEntry) -> bool) -> Vec<Pid> {
     let own = rustix::process::getpid().as_raw_pid();
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return Vec::new();
@@ -449,7 +453,7 @@ fn processes(wanted: impl Fn(&Process) -> bool) -> Vec<Pid> {
             let mut fields = fields.split_ascii_whitespace();
             let is_dead = is_dead(fields.next()?);
             let group = fields.nth(1)?.parse().ok()?;
-            (!is_dead).then_some(Process { id, group })
+            (!is_dead).then_some(ProcessEntry { id, group })
         })
         .filter(wanted)
         .filter_map(|process| Pid::from_raw(process.id))
@@ -526,28 +530,32 @@ mod tests {
         }
     }
 
-    fn output(invocation: &Invocation) -> (Status, String) {
+    fn output(invocation: &Invocation) -> (ProcessStatus, String) {
         let mut text = Vec::new();
         let status = run(invocation, Duration::from_secs(5), &mut |heard| {
-            if let Heard::Output(bytes) = heard {
+            if let ProcessEvent::Output(bytes) = heard {
                 text.extend_from_slice(bytes);
             }
-            Wish::GoOn
+            Control::GoOn
         });
         (status.unwrap(), String::from_utf8(text).unwrap())
     }
 
     /// Runs until the output holds `ready`, then wishes for an end.
-    fn ended_when_ready(invocation: &Invocation, grace: Duration, wish: Wish) -> (Status, String) {
+    fn ended_when_ready(
+        invocation: &Invocation,
+        grace: Duration,
+        wish: Control,
+    ) -> (ProcessStatus, String) {
         let mut text = Vec::new();
         let status = run(invocation, grace, &mut |heard| {
-            if let Heard::Output(bytes) = heard {
+            if let ProcessEvent::Output(bytes) = heard {
                 text.extend_from_slice(bytes);
             }
             if text.windows(5).any(|window| window == b"ready") {
                 wish
             } else {
-                Wish::GoOn
+                Control::GoOn
             }
         });
         (status.unwrap(), String::from_utf8(text).unwrap())
@@ -562,29 +570,33 @@ mod tests {
         let (status, text) = output(&bash("echo one; echo two >&2; cat; echo three; exit 7"));
         assert_eq!(
             (status, text.as_str()),
-            (Status::Code(7), "one\ntwo\nthree\n")
+            (ProcessStatus::Code(7), "one\ntwo\nthree\n")
         );
-        assert_eq!(output(&bash("kill -SEGV $$")).0, Status::Signal(11));
+        assert_eq!(output(&bash("kill -SEGV $$")).0, ProcessStatus::Signal(11));
     }
 
     #[test]
     fn stderr_can_be_heard_apart() {
         let invocation = Invocation {
-            stderr: Stderr::Apart,
+            stderr: StderrTarget::Apart,
             ..bash("echo one; echo two >&2; echo three")
         };
         let (mut output, mut talk) = (Vec::new(), Vec::new());
         let status = run(&invocation, Duration::from_secs(5), &mut |heard| {
             match heard {
-                Heard::Output(bytes) => output.extend_from_slice(bytes),
-                Heard::Talk(bytes) => talk.extend_from_slice(bytes),
-                Heard::Nothing => {}
+                ProcessEvent::Output(bytes) => output.extend_from_slice(bytes),
+                ProcessEvent::Talk(bytes) => talk.extend_from_slice(bytes),
+                ProcessEvent::Nothing => {}
             }
-            Wish::GoOn
+            Control::GoOn
         });
         assert_eq!(
             (status.unwrap(), output, talk),
-            (Status::Code(0), b"one\nthree\n".into(), b"two\n".into())
+            (
+                ProcessStatus::Code(0),
+                b"one\nthree\n".into(),
+                b"two\n".into()
+            )
         );
     }
 
@@ -616,14 +628,14 @@ mod tests {
             ..bash("")
         };
         assert!(
-            matches!(run(&missing, DRAIN, &mut |_| Wish::GoOn), Err(ProcessError::NoProgram(name)) if name == "no-such-program")
+            matches!(run(&missing, DRAIN, &mut |_| Control::GoOn), Err(ProcessError::NoProgram(name)) if name == "no-such-program")
         );
         let nowhere = Invocation {
             folder: "/no/such/folder".into(),
             ..bash("true")
         };
         assert!(matches!(
-            run(&nowhere, DRAIN, &mut |_| Wish::GoOn),
+            run(&nowhere, DRAIN, &mut |_| Control::GoOn),
             Err(ProcessError::NoFolder(_))
         ));
     }
@@ -631,16 +643,18 @@ mod tests {
     #[test]
     fn grandchildren_that_ignore_sigterm_are_killed_after_the_grace() {
         let script = "trap '' TERM; (trap '' TERM; echo $BASHPID; while :; do sleep 1; done) & sleep 0.1; echo ready; wait";
-        let (status, text) = ended_when_ready(&bash(script), Duration::from_millis(100), Wish::End);
-        assert_eq!(status, Status::Signal(9));
+        let (status, text) =
+            ended_when_ready(&bash(script), Duration::from_millis(100), Control::End);
+        assert_eq!(status, ProcessStatus::Signal(9));
         assert!(!lives(text.lines().next().unwrap()), "{text}");
     }
 
     #[test]
     fn a_leader_that_obeys_does_not_save_a_grandchild_that_does_not() {
         let script = "(trap '' TERM; echo $BASHPID; while :; do sleep 1; done) & sleep 0.1; echo ready; wait";
-        let (status, text) = ended_when_ready(&bash(script), Duration::from_millis(100), Wish::End);
-        assert_eq!(status, Status::Signal(15));
+        let (status, text) =
+            ended_when_ready(&bash(script), Duration::from_millis(100), Control::End);
+        assert_eq!(status, ProcessStatus::Signal(15));
         assert!(!lives(text.lines().next().unwrap()), "{text}");
     }
 
@@ -653,7 +667,7 @@ mod tests {
             "ROCK_TEST_MARK".into(),
             format!("left-{}", std::process::id()),
         ));
-        let (_, text) = ended_when_ready(&invocation, Duration::from_millis(100), Wish::End);
+        let (_, text) = ended_when_ready(&invocation, Duration::from_millis(100), Control::End);
         assert!(!lives(text.lines().next().unwrap()), "{text}");
     }
 
@@ -661,7 +675,7 @@ mod tests {
     fn what_is_left_in_the_group_ends_with_its_leader() {
         let begun = Instant::now();
         let (status, text) = output(&bash("sleep 60 >/dev/null 2>&1 & echo $!"));
-        assert_eq!(status, Status::Code(0));
+        assert_eq!(status, ProcessStatus::Code(0));
         assert!(!lives(text.trim()));
         assert!(begun.elapsed() < Duration::from_secs(30));
     }
@@ -675,8 +689,8 @@ mod tests {
     fn a_wish_to_kill_waits_for_no_grace() {
         let begun = Instant::now();
         let script = "trap '' TERM; echo ready; while :; do sleep 1; done";
-        let (status, _) = ended_when_ready(&bash(script), Duration::from_mins(1), Wish::Kill);
-        assert_eq!(status, Status::Signal(9));
+        let (status, _) = ended_when_ready(&bash(script), Duration::from_mins(1), Control::Kill);
+        assert_eq!(status, ProcessStatus::Signal(9));
         assert!(begun.elapsed() < Duration::from_secs(30));
     }
 

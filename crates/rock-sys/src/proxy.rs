@@ -2,12 +2,12 @@
 
 /// The address of a proxy, and the variable that holds it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct NamedProxy {
+pub struct ProxyVariable {
     variable: &'static str,
     text: String,
 }
 
-impl NamedProxy {
+impl ProxyVariable {
     /// Returns the proxy of the first of these variables that is set.
     pub fn from_variables<'a>(
         variables: [&'static str; 2],
@@ -48,7 +48,7 @@ impl NamedProxy {
     }
 }
 
-impl std::fmt::Debug for NamedProxy {
+impl std::fmt::Debug for ProxyVariable {
     /// Omits the address, which may hold a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.variable)

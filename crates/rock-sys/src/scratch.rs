@@ -17,16 +17,16 @@ const IN_MEMORY_BYTES: u64 = 512 << 20;
 /// # Errors
 /// When no temporary file can be made.
 pub fn scratch(size_bytes: u64) -> io::Result<Box<dyn Scratch>> {
-    Room::default().scratch(size_bytes)
+    ScratchSpace::default().scratch(size_bytes)
 }
 
 /// The folder for what memory is not to hold.
 #[derive(Debug, Clone, Default)]
-pub struct Room {
+pub struct ScratchSpace {
     folder: Option<PathBuf>,
 }
 
-impl Room {
+impl ScratchSpace {
     /// A folder of one's own, or the one for temporary files (`TMPDIR`).
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Room {
                 usize::try_from(size_bytes).unwrap_or(0),
             )));
         }
-        Ok(Box::new(Spilled {
+        Ok(Box::new(ScratchFile {
             file: self.file()?,
             size: 0,
         }))
@@ -97,12 +97,12 @@ impl Room {
     }
 }
 
-struct Spilled {
+struct ScratchFile {
     file: File,
     size: u64,
 }
 
-impl ReadAt for Spilled {
+impl ReadAt for ScratchFile {
     fn size_bytes(&self) -> u64 {
         self.size
     }
@@ -112,7 +112,7 @@ impl ReadAt for Spilled {
     }
 }
 
-impl Scratch for Spilled {
+impl Scratch for ScratchFile {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         self.size += bytes.len() as u64;
@@ -122,7 +122,7 @@ impl Scratch for Spilled {
 
 #[cfg(test)]
 mod tests {
-    use super::{Room, scratch};
+    use super::{ScratchSpace, scratch};
 
     #[test]
     fn much_goes_to_a_file_and_reads_back() {
@@ -142,19 +142,22 @@ mod tests {
         let link = folder.path().join("link");
         std::fs::create_dir(folder.path().join("real")).unwrap();
         std::os::unix::fs::symlink("real", &link).unwrap();
-        let mut room = Room::new(Some(&link)).unwrap().scratch(1 << 30).unwrap();
+        let mut room = ScratchSpace::new(Some(&link))
+            .unwrap()
+            .scratch(1 << 30)
+            .unwrap();
         room.append(b"bytes").unwrap();
         assert_eq!(std::fs::read_dir(&link).unwrap().count(), 0);
-        assert!(Room::new(Some(&folder.path().join("none"))).is_err());
+        assert!(ScratchSpace::new(Some(&folder.path().join("none"))).is_err());
         assert_eq!(
-            Room::beside(&folder.path().join("none/of/these"))
+            ScratchSpace::beside(&folder.path().join("none/of/these"))
                 .unwrap()
                 .folder
                 .as_deref(),
             Some(folder.path())
         );
         assert_eq!(
-            Room::beside(std::path::Path::new("none"))
+            ScratchSpace::beside(std::path::Path::new("none"))
                 .unwrap()
                 .folder
                 .as_deref(),

@@ -66,7 +66,7 @@ impl Signals {
 /// Has writing fail where a file gets longer than `ulimit -f` permits; else SIGXFSZ would end the
 /// program without a word. Programs that are started have the signal as it was: what is caught they
 /// do not inherit, and where it is ignored it stays so.
-pub fn outlive_long_files() {
+pub fn ignore_sigxfsz() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if !ignores(&status, SIGXFSZ) {
         // Where the system refuses the handler, the signal ends the program as before.

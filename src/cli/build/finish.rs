@@ -16,7 +16,7 @@ use crate::plan::Job;
 use crate::publish::torch_contradictions;
 use crate::recipe::measure::{MEASURED_FILE, Measurements};
 use crate::recipe::{LIBRARIES_FOLDER, is_repaired, outside};
-use crate::sys::{self, Existing, PositionalFile};
+use crate::sys::{self, OnExisting, PositionalFile};
 use crate::wheel::{self, DosTime, ExistingLabel, RewriteOptions, Wheel, WheelError};
 
 /// Delivers the wheels of a finished build: all of them or none.
@@ -303,7 +303,7 @@ fn labelled(
         .check()
         .map_err(|error| Undelivered::Machine(error.into()))?;
     let path = place.path();
-    sys::save::<Diagnostic>(&path, Existing::Replace, |target| {
+    sys::save::<Diagnostic>(&path, OnExisting::Replace, |target| {
         let options = RewriteOptions {
             time: Some(time),
             ..RewriteOptions::default()

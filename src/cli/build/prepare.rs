@@ -25,7 +25,7 @@ use crate::recipe::container::{
 };
 use crate::recipe::{self, Build, Question, Site, Step};
 use crate::render;
-use crate::sys::{self, Below, Signals};
+use crate::sys::{self, PathBelow, Signals};
 
 const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 /// The pause before a failed download is tried again.
@@ -395,7 +395,7 @@ fn answer(question: &Question, shell: &Shell, site: &Site, folder: &Path) -> Opt
         }
         Question::File { path, find } => {
             let text = match Path::new(path).strip_prefix(&seen) {
-                Ok(rest) => Below::new(folder, rest).read_text(MAX_FACT_FILE_BYTES),
+                Ok(rest) => PathBelow::new(folder, rest).read_text(MAX_FACT_FILE_BYTES),
                 Err(_) => sys::read_text(&here(path), MAX_FACT_FILE_BYTES),
             };
             recipe::found(&text.ok()?, find)

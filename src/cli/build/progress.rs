@@ -102,7 +102,7 @@ impl<'a> Progress<'a> {
             return self.shell.say(title);
         }
         let (begin, end) = actions::group(title);
-        let (stop, go_on) = actions::stopped(&sys::unguessable());
+        let (stop, go_on) = actions::stopped(&sys::random_name());
         Shell::command(&format!("{begin}{stop}"));
         self.group = Some(go_on + end);
     }

@@ -20,7 +20,7 @@ use crate::diagnostic::{Diagnostic, Location, Sink, counted};
 use crate::index::{IndexFile, Links, Yanked, carry_over, label_order, repository};
 use crate::names::{RepoName, Withdrawn};
 use crate::publish::{INDEX, rebuilt_warning};
-use crate::sys::FolderSwap;
+use crate::sys::DirectorySwap;
 
 use input::Input;
 pub(super) use pages::withdrawn_in;
@@ -163,7 +163,7 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     }
 
     let waits = || shell.say("another run is writing this index; waiting for it to end");
-    let swap = FolderSwap::begin(&out, waits).map_err(|e| in_place(&e, sink))?;
+    let swap = DirectorySwap::begin(&out, waits).map_err(|e| in_place(&e, sink))?;
     let present = pages::present(&out).map_err(|e| machine(e, sink))?;
     let before = pages::withdrawn(&out, &present, sink)?.without(&of_folders);
     carry_over(&before.clone().whatever_the_bytes(), &mut files);

@@ -14,7 +14,7 @@ use crate::cli::release_folder::digest;
 use crate::codes::host;
 use crate::index::{self, GENERATOR, IndexFile, Repository, metadata_in};
 use crate::names::{Digest, Withdrawn};
-use crate::sys::{self, FileError, FolderSwap, PositionalFile};
+use crate::sys::{self, DirectorySwap, FileError, PositionalFile};
 use crate::wheel::read_metadata;
 
 /// Every file below the folder with its content; `None` for what is no page.
@@ -99,7 +99,7 @@ fn is_landing(text: &str) -> bool {
 
 /// Whether an index of this program lies in this folder that lists files.
 pub(super) fn offers_files(out: &Path) -> bool {
-    is_index(out) && sys::folders(out).is_ok_and(|folders| !folders.is_empty())
+    is_index(out) && sys::subdirectories(out).is_ok_and(|folders| !folders.is_empty())
 }
 
 /// Whether an index of this program lies in this folder.
@@ -159,7 +159,7 @@ pub(super) fn write(
     made: &Repository,
     present: &Present,
     folder: Option<&Path>,
-    swap: FolderSwap,
+    swap: DirectorySwap,
     sink: &mut Sink,
 ) -> Result<usize, Exit> {
     let same = |name: &String, bytes: &Vec<u8>| {

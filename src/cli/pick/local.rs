@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Location, Severity, Sink};
 use crate::exec::Record;
 use crate::names::{DistributionName, WheelName, is_wheel_file};
 use crate::pick::{Asked, Difference, ForeignWheel, LocalWheel, Newest, newest};
-use crate::sys::{self, EntryKind};
+use crate::sys::{self, DirectoryEntryKind};
 
 /// What the name of the record of a build ends with.
 const RECORD: &str = "build.json";
@@ -139,7 +139,10 @@ fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
     })?;
     let root = sys::real_path(folder);
     let (mut wheels, mut recorded) = (Vec::new(), BTreeSet::new());
-    for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File) {
+    for entry in entries
+        .iter()
+        .filter(|entry| entry.kind == DirectoryEntryKind::File)
+    {
         let Some(file) = entry.path.file_name().and_then(|name| name.to_str()) else {
             continue;
         };

@@ -10,7 +10,7 @@ use crate::compat::Compat;
 use crate::diagnostic::Sink;
 use crate::exec::{self, Record};
 use crate::publish::built_with_other_torch;
-use crate::sys::{PositionalFile, Room};
+use crate::sys::{PositionalFile, ScratchSpace};
 use crate::wheel::ZipArchive;
 
 /// Reports wheels that were built with another torch than their label names, by the `build.json`
@@ -44,7 +44,7 @@ pub(super) fn check_torch(files: &[Gathered], args: &Args, compat: &Compat, sink
 /// none; those whose bytes were not read are left out, and so are those that cannot be read as
 /// wheels, which other checks report.
 pub(super) fn gfx_read(files: &[Gathered]) -> BTreeMap<String, Vec<String>> {
-    let Ok(room) = Room::new(None) else {
+    let Ok(room) = ScratchSpace::new(None) else {
         return BTreeMap::new();
     };
     let of_file = |file: &Gathered| {

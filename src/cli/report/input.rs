@@ -264,7 +264,8 @@ pub(super) fn outcomes(
         let files = if sys::is_file(path) || !sys::exists(path) {
             vec![path.clone()]
         } else {
-            let folders = sys::folders(path).map_err(|error| shell.report(&[error.into()]))?;
+            let folders =
+                sys::subdirectories(path).map_err(|error| shell.report(&[error.into()]))?;
             let places = std::iter::once(path.clone())
                 .chain(folders)
                 .map(|folder| folder.join("build.json"));

@@ -21,7 +21,9 @@ use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::sdk::python::Build;
 use crate::sdk::{self, DevelTree, Package, PackageKind};
-use crate::sys::{self, FileError, FolderSwap, Room, Signals, Staging, StopSignal};
+use crate::sys::{
+    self, DirectorySwap, FileError, ScratchSpace, Signals, StagingDirectory, StopSignal,
+};
 use crate::wheel::{DosTime, NewWheelOptions};
 
 /// Make the packages: wheels, and the source distribution that chooses among them
@@ -116,7 +118,7 @@ fn build(args: &Args, shell: &Shell) -> Exit {
     if let Err(fault) = args.refuse_old(&dist, compat) {
         return shell.report(&[fault]);
     }
-    let room = match Room::beside(&args.dest_dir) {
+    let room = match ScratchSpace::beside(&args.dest_dir) {
         Ok(room) => room,
         Err(error) => return report(shell, &[error.into()]),
     };
@@ -161,7 +163,7 @@ fn built(
     shell: &Shell,
     laid: &Laid,
     compat: &Compat,
-    room: Room,
+    room: ScratchSpace,
     dist: &Path,
 ) -> Result<Vec<Made>, Failed> {
     let version = args.version(laid)?;
@@ -204,7 +206,7 @@ fn built(
     if args.no_build_packages {
         return Ok(Vec::new());
     }
-    let swap = FolderSwap::begin(dist, || shell.say("waiting for another run to end"))?;
+    let swap = DirectorySwap::begin(dist, || shell.say("waiting for another run to end"))?;
     // What is written from here on is taken away again, whatever ends the run.
     maker.signals = Signals::listen().unwrap_or_default();
     let staging = swap.stage()?;
@@ -222,7 +224,7 @@ fn built(
 
 /// Makes every package. Trees to build against are made beside the others: each is one file, whose
 /// digest one thread makes alone.
-fn all(maker: &Maker<'_>, staging: &Staging, shell: &Shell) -> Result<Vec<Made>, Failed> {
+fn all(maker: &Maker<'_>, staging: &StagingDirectory, shell: &Shell) -> Result<Vec<Made>, Failed> {
     let laid = maker.laid;
     let libraries = laid
         .layout
@@ -278,15 +280,15 @@ impl Args {
             return Ok(());
         }
         if self.overwrite {
-            let is_link = !sys::is_own_folder(dist);
+            let is_link = !sys::is_real_directory(dist);
             let found = if is_link {
                 Vec::new()
             } else {
-                sys::walked(dist)?
+                sys::walk(dist)?
             };
             let found = found
                 .into_iter()
-                .map(|one| (one.path, one.kind == sys::WalkedKind::Folder));
+                .map(|one| (one.path, one.kind == sys::WalkEntryKind::Folder));
             return sdk::refuse_foreign(dist, is_link, found, compat.tables_of(TableGroup::Sdk))
                 .map_or(Ok(()), Err);
         }

@@ -14,7 +14,7 @@ use crate::codes::sdk as codes;
 use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::sdk::{self, DevelTree, Layout, Mode, Overlap, Sameness, Wish};
-use crate::sys::{FileError, Room};
+use crate::sys::{FileError, ScratchSpace};
 
 /// What is made of which artifacts.
 pub(super) struct Laid {
@@ -30,7 +30,7 @@ pub(super) struct Laid {
 pub(super) fn lay_out(
     wanted: &Wanted,
     (nonce, families): (&str, &BTreeSet<String>),
-    room: &Room,
+    room: &ScratchSpace,
     shell: &Shell,
 ) -> Result<Laid, Exit> {
     let compat = load::compat(shell)?;
@@ -45,7 +45,7 @@ pub(super) fn lay_out(
 fn laid(
     wanted: &Wanted,
     (nonce, families): (&str, &BTreeSet<String>),
-    room: &Room,
+    room: &ScratchSpace,
     compat: &Compat,
 ) -> Result<(Laid, Vec<Diagnostic>), Vec<Diagnostic>> {
     let one = |fault: Diagnostic| vec![fault];

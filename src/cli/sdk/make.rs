@@ -13,7 +13,7 @@ use crate::compat::rows::Tables;
 use crate::diagnostic::Diagnostic;
 use crate::sdk::python::{self, Build};
 use crate::sdk::{self, Content, DevelKind, DevelTree, Package, PackageKind};
-use crate::sys::{self, Existing, FileError, Room, Signals, Staging};
+use crate::sys::{self, FileError, OnExisting, ScratchSpace, Signals, StagingDirectory};
 use crate::wheel::{self, NewWheel, NewWheelFile, NewWheelOptions, ProgressMeter, WheelError};
 
 /// The tree to build against, in its wheel.
@@ -41,7 +41,7 @@ pub(super) struct Maker<'m> {
     /// Whether packages for one target have the `__init__.py` of the libraries, too.
     pub(super) inits_devices: bool,
     /// Where what memory is not to hold goes.
-    pub(super) room: Room,
+    pub(super) room: ScratchSpace,
     /// Who watches how far it is.
     pub(super) watchers: Watchers,
     /// What ends the work.
@@ -80,7 +80,7 @@ impl Maker<'_> {
     pub(super) fn package(
         &self,
         package: &Package,
-        staging: &Staging,
+        staging: &StagingDirectory,
     ) -> Result<Made, Vec<Diagnostic>> {
         let contents: Vec<&Content> = package
             .files
@@ -130,7 +130,7 @@ impl Maker<'_> {
         &self,
         tree: &DevelTree,
         below: Option<&str>,
-        staging: &Staging,
+        staging: &StagingDirectory,
     ) -> Result<Made, Vec<Diagnostic>> {
         let project = tree.distribution.as_str();
         let payload = self.payload(tree)?;
@@ -240,7 +240,7 @@ impl Maker<'_> {
         made.map_err(|error| vec![self.room.fault(error).into()])
     }
 
-    fn wheel(&self, parts: Parts<'_>, staging: &Staging) -> Result<Made, Vec<Diagnostic>> {
+    fn wheel(&self, parts: Parts<'_>, staging: &StagingDirectory) -> Result<Made, Vec<Diagnostic>> {
         let Parts {
             kind,
             project,
@@ -295,7 +295,7 @@ impl Maker<'_> {
         let watch = |progress| bar.tell(progress);
         let meter = ProgressMeter::new(total_bytes, &watch);
         let mut size_bytes = 0;
-        sys::save::<Diagnostic>(&place, Existing::Replace, |target| {
+        sys::save::<Diagnostic>(&place, OnExisting::Replace, |target| {
             let mut target = Stoppable {
                 target,
                 signals: &self.signals,
@@ -323,7 +323,7 @@ impl Maker<'_> {
     pub(super) fn project(
         &self,
         family: Option<&str>,
-        staging: &Staging,
+        staging: &StagingDirectory,
     ) -> Result<Made, FileError> {
         let build = match family {
             Some(family) => Build {

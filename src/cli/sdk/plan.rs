@@ -11,7 +11,7 @@ use super::{Exit, Format, Shell};
 use crate::cli::wheel::size;
 use crate::diagnostic::counted;
 use crate::sdk::{self, Content, DevelKind, Dropped, EntryKind, Origin, stub};
-use crate::sys::Room;
+use crate::sys::ScratchSpace;
 
 /// Show which file goes into which package, and what is left out and why
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let laid = match laid::lay_out(
         &args.wanted,
         ("", &BTreeSet::new()),
-        &Room::default(),
+        &ScratchSpace::default(),
         shell,
     ) {
         Ok(laid) => laid,

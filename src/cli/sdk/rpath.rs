@@ -10,7 +10,7 @@ use crate::bytes::{ReadAt, Section};
 use crate::codes::elf::UNEDITABLE_ELF;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::elf::{self, Elf, ElfEdits, ElfError, PatchedFile, SearchPathEdit, tag};
-use crate::sys::{self, Existing, FileError, PositionalFile};
+use crate::sys::{self, FileError, OnExisting, PositionalFile};
 
 /// Tell or change where libraries and programs search for what they need
 #[derive(Debug, clap::Args)]
@@ -116,7 +116,7 @@ impl Args {
         if is_changed {
             let made = PatchedFile::new(&file, &patch);
             let cannot = |error: std::io::Error| FileError::new("write", path, error);
-            sys::save::<FileError>(path, Existing::Edit, |target| {
+            sys::save::<FileError>(path, OnExisting::Edit, |target| {
                 std::io::copy(&mut Section::new(&made, 0, made.size_bytes()), target)
                     .map(drop)
                     .map_err(cannot)

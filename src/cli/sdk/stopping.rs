@@ -81,7 +81,7 @@ impl WriteAhead for Ahead {
 #[cfg(test)]
 mod tests {
     use super::{STEP_BYTES, Signals, Stoppable, Target, Write as _};
-    use crate::sys::{Existing, FileError, StopSignal, save};
+    use crate::sys::{FileError, OnExisting, StopSignal, save};
 
     #[test]
     fn a_target_takes_all_until_a_signal_comes() {
@@ -106,7 +106,7 @@ mod tests {
     fn what_is_written_ahead_ends_with_a_signal_too() {
         let signals = Signals::default();
         let folder = tempfile::tempdir().unwrap();
-        let saved = save::<FileError>(&folder.path().join("x"), Existing::Replace, |target| {
+        let saved = save::<FileError>(&folder.path().join("x"), OnExisting::Replace, |target| {
             let mut target = Stoppable {
                 target,
                 signals: &signals,

@@ -69,7 +69,8 @@ impl ByManifest {
                 (source.text.to_string(), source.path.to_string())
             }
             (None, Some(url)) => {
-                let proxies = fetch::Proxies::from_variables(|name| shell.environment.get(name));
+                let proxies =
+                    fetch::ProxySettings::from_variables(|name| shell.environment.get(name));
                 let text = fetch::get(url, LARGEST_MANIFEST_BYTES, &proxies).map_err(|error| {
                     shell.report(&[error.into()]);
                     Exit::Machine

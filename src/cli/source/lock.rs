@@ -245,7 +245,7 @@ impl Args {
             };
             shell.say(&format!("asking {} for {}", url.value, reference.value));
             let place = folder.path().join(&row.folder);
-            sys::make_folder(&place).map_err(|error| {
+            sys::create_directory(&place).map_err(|error| {
                 shell.report(&[Diagnostic::from(error)]);
                 Exit::Machine
             })?;

@@ -12,7 +12,7 @@ use crate::codes::{elf as elf_codes, wheel as codes};
 use crate::compat::rows::EmbeddingRow;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::elf::{Elf, ElfEdits, SearchPathEdit, tag};
-use crate::sys::{self, ClosedFile, PositionalFile};
+use crate::sys::{self, PositionalFile, ReopenedFile};
 use crate::wheel::{
     AddedMember, LabelCheck, MemberContent, MemberView, RenamePlan, Wheel, WheelEdits,
 };
@@ -91,9 +91,9 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
             .pop()
     };
     let (along, told) = audit::along(&args.rocm.display().to_string(), &leaves, row, &soname)?;
-    let sources: Vec<ClosedFile> = along
+    let sources: Vec<ReopenedFile> = along
         .iter()
-        .map(|file| ClosedFile::new(&args.rocm.join(&file.path)))
+        .map(|file| ReopenedFile::new(&args.rocm.join(&file.path)))
         .collect::<Result<_, _>>()
         .map_err(|error| one(error.into()))?;
     let added = |(file, source): (&Along, _)| {
@@ -108,7 +108,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
     let files: BTreeMap<String, AddedMember<'_>> = along
         .iter()
         .zip(&sources)
-        .map(|(file, source): (_, &ClosedFile)| added((file, source)))
+        .map(|(file, source): (_, &ReopenedFile)| added((file, source)))
         .collect();
     let requirements = if args.keep_requires {
         Requirements::Kept

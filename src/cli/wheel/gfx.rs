@@ -19,7 +19,7 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Severity, counted, is_or_are};
 use crate::names::GfxTarget;
 use crate::sdk::base_target;
-use crate::sys::Room;
+use crate::sys::ScratchSpace;
 use crate::wheel::{WheelHeaders, ZipArchive};
 
 /// List for which GPUs wheels hold code, file by file
@@ -167,7 +167,7 @@ fn unread(name: &str, faults: &[Diagnostic], args: &Args) -> String {
 /// The files of a wheel, or why it cannot be read.
 type Inspected = Result<Vec<FileFacts>, Vec<Diagnostic>>;
 
-fn inspect(path: &Path, args: &Args, room: &Room, shell: &Shell) -> Inspected {
+fn inspect(path: &Path, args: &Args, room: &ScratchSpace, shell: &Shell) -> Inspected {
     let file = super::open(path).map_err(|fault| vec![fault])?;
     let fault = |error: crate::wheel::WheelError| error.diagnostic(&file.shown);
     let archive = ZipArchive::open(&file.file).map_err(|error| vec![fault(error)])?;

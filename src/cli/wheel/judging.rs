@@ -15,7 +15,7 @@ use crate::compat::Compat;
 use crate::compat::policy::{Family, Policies, PolicyFile};
 use crate::diagnostic::Diagnostic;
 use crate::names::{Arch, GfxTarget, WheelName};
-use crate::sys::{PositionalFile, Room};
+use crate::sys::{PositionalFile, ScratchSpace};
 use crate::wheel::{RecordVerifier, Wheel, WheelError, ZipMember, check_dist_info};
 
 /// What wheels are judged with, gathered once.
@@ -36,7 +36,7 @@ pub(super) struct Judge {
     pub(super) checks_isa: bool,
     pub(super) look: Look,
     pub(super) watchers: Watchers,
-    pub(super) room: Room,
+    pub(super) room: ScratchSpace,
     /// Whether large libraries are held against RECORD while they are read.
     pub(super) vouches: bool,
     /// The platform that wheels are judged for, where one is asked for.
@@ -147,7 +147,7 @@ impl Judge {
             checks_isa: true,
             look,
             watchers: Watchers::Nobody,
-            room: Room::default(),
+            room: ScratchSpace::default(),
             vouches: false,
             wanted: None,
             tried: Mutex::default(),

@@ -10,7 +10,7 @@ use crate::cli::{Exit, Shell, load};
 use crate::codes::wheel as codes;
 use crate::compat::policy::{Family, PolicyFile};
 use crate::diagnostic::{Diagnostic, Severity, Sink, SourceText, nearest};
-use crate::sys::{self, Room};
+use crate::sys::{self, ScratchSpace};
 
 /// What is read at most of a file of patterns or policies.
 const LIMIT_BYTES: u64 = 16 << 20;
@@ -78,8 +78,8 @@ impl Work {
     ///
     /// # Errors
     /// When none can.
-    pub(super) fn room(&self) -> Result<Room, Diagnostic> {
-        Ok(Room::new(self.work_dir.as_deref())?)
+    pub(super) fn room(&self) -> Result<ScratchSpace, Diagnostic> {
+        Ok(ScratchSpace::new(self.work_dir.as_deref())?)
     }
 }
 
@@ -187,7 +187,7 @@ impl Options {
                 });
         let room = self.work.room().unwrap_or_else(|fault| {
             sink.push(fault);
-            Room::default()
+            ScratchSpace::default()
         });
         let sysroot = Sysroot::new(&self.sysroot);
         if !self.no_host_libs && !sysroot.is_there() {

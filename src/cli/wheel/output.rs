@@ -7,7 +7,7 @@ use super::{Format, Printing, WheelFile, report};
 use crate::cli::{Exit, Shell};
 use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::sys::{self, Existing, Saved};
+use crate::sys::{self, OnExisting, WriteOutcome};
 use crate::wheel::{self, DosTime, LabelCheck, RenamePlan, RewriteOptions, Wheel, WheelRewriter};
 
 /// Where the new wheel goes.
@@ -64,14 +64,14 @@ pub(super) fn check_copied(
 pub(super) fn tell(
     path: &Path,
     out: &Path,
-    saved: Saved,
+    saved: WriteOutcome,
     change: &RenamePlan<'_>,
     printing: &Printing,
     shell: &Shell,
 ) -> Exit {
     let warned = report(shell, &change.findings);
     // What is written is told by its path alone.
-    if saved != Saved::Written {
+    if saved != WriteOutcome::Written {
         shell.say(&format!("is there already: {}", out.display()));
     }
     let printed = match printing.format() {
@@ -83,7 +83,7 @@ pub(super) fn tell(
                 "wheel": out.display().to_string(),
                 "label": change.name.label().map(|label| label.to_string()),
                 "tags": change.name.expanded_tags(),
-                "written": saved == Saved::Written,
+                "written": saved == WriteOutcome::Written,
             });
             format!("{document}\n")
         }
@@ -104,7 +104,7 @@ pub(super) fn save(
     change: &RenamePlan<'_>,
     destination: &Destination,
     shell: &Shell,
-) -> Result<(PathBuf, Saved), Diagnostic> {
+) -> Result<(PathBuf, WriteOutcome), Diagnostic> {
     let time = source_date(shell.environment.get("SOURCE_DATE_EPOCH"))?;
     let folder = destination
         .wheel_dir
@@ -114,7 +114,7 @@ pub(super) fn save(
     let out = folder.join(change.name.to_string());
     if out == path || sys::is_same_file(path, &out) {
         if change.edits.is_empty() && !opened.archive().needs_rewriting() {
-            return Ok((out, Saved::Same));
+            return Ok((out, WriteOutcome::Same));
         }
         let message = format!(
             "the result would replace the wheel it is made from, `{}`",
@@ -124,9 +124,9 @@ pub(super) fn save(
             .help("give another folder with `-w DIR`"));
     }
     let existing = if destination.force {
-        Existing::Replace
+        OnExisting::Replace
     } else {
-        Existing::Keep
+        OnExisting::Keep
     };
     let options = RewriteOptions {
         time,
@@ -149,7 +149,7 @@ pub(super) fn save(
             .map(drop)
             .map_err(|error| error.diagnostic(&shown))
     })?;
-    if saved == Saved::Kept {
+    if saved == WriteOutcome::Kept {
         let message = format!("`{}` is there and has other content", out.display());
         let place = Location::File(out.display().to_string().into());
         return Err(Diagnostic::new(&codes::OUTPUT_EXISTS, message)

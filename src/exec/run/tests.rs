@@ -47,7 +47,7 @@ impl Bench {
 
     fn run(&self, runner: &mut dyn Runner, steps: &[Step]) -> Run {
         let folder = self.folder();
-        sys::make_folder(folder.path()).unwrap();
+        sys::create_directory(folder.path()).unwrap();
         let surroundings = Surroundings {
             environment: &self.environment,
             threads: 1,
@@ -247,7 +247,7 @@ fn the_cap_ends_the_running_step_under_a_clock_of_our_own() {
     let minutes = |n: u64| Duration::from_secs(60 * n);
     let answer = |takes| Recorded {
         output: String::new(),
-        status: Status::Code(0),
+        status: ProcessStatus::Code(0),
         takes,
     };
     let mut bench = Bench::new();
@@ -338,7 +338,7 @@ fn a_signal_ends_the_step_and_a_second_one_forces_it() {
 #[test]
 fn a_log_that_is_a_link_ends_the_build() {
     let bench = Bench::new();
-    sys::make_folder(bench.folder().log().parent().unwrap()).unwrap();
+    sys::create_directory(bench.folder().log().parent().unwrap()).unwrap();
     std::os::unix::fs::symlink("/dev/full", bench.folder().log()).unwrap();
     let folder = bench.folder();
     let surroundings = Surroundings {
@@ -376,9 +376,9 @@ fn a_checkout_does_not_begin_behind_a_link() {
     for link in ["src", "src/torch", "src/torch/.git", "src/torch/.rock"] {
         let bench = Bench::new();
         let outside = bench.base.path().join("outside");
-        sys::make_folder(&outside).unwrap();
+        sys::create_directory(&outside).unwrap();
         let place = bench.folder().path().join(link);
-        sys::make_folder(place.parent().unwrap()).unwrap();
+        sys::create_directory(place.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(&outside, &place).unwrap();
         let words = [
             "rock-matrix",

@@ -36,7 +36,7 @@ fn add(root: &Path, folder: &Path, found: &mut Vec<Leaf>) -> Result<(), FileErro
         } else if metadata.is_symlink() {
             link(root, &path)?
         } else {
-            LeafKind::Other(rock_sys::kind_of(metadata.file_type()).unwrap_or("a device"))
+            LeafKind::Other(rock_sys::special_kind(metadata.file_type()).unwrap_or("a device"))
         };
         found.push(Leaf {
             path: relative(root, &path)?,

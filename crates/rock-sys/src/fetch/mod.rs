@@ -18,7 +18,7 @@ use crate::codes::facts as codes;
 use rock_bytes::can_start_threads;
 use rock_diagnostic::{Diagnostic, Location};
 
-pub use proxy::Proxies;
+pub use proxy::ProxySettings;
 
 /// Bytes of one page. Torch's project page is about 1 MiB.
 pub const LARGEST_PAGE_BYTES: u64 = 32 << 20;
@@ -54,7 +54,7 @@ impl From<FetchError> for Diagnostic {
 
 /// How long is waited.
 #[derive(Debug, Clone, Copy)]
-enum Patience {
+enum FetchTimeouts {
     /// For all of an answer.
     Whole(Duration),
     /// For its beginning, and from then on from one piece to the next.
@@ -62,7 +62,7 @@ enum Patience {
 }
 
 /// How long a page may take.
-const PAGE: Patience = Patience::Whole(Duration::from_mins(1));
+const PAGE: FetchTimeouts = FetchTimeouts::Whole(Duration::from_mins(1));
 /// How long nothing may come of a file.
 const SILENCE: Duration = Duration::from_mins(1);
 
@@ -71,7 +71,7 @@ const SILENCE: Duration = Duration::from_mins(1);
 ///
 /// # Errors
 /// When there is no answer, the status is not 200, or the body is larger than `limit_bytes`.
-pub fn get(address: &str, limit_bytes: u64, proxies: &Proxies) -> Result<String, FetchError> {
+pub fn get(address: &str, limit_bytes: u64, proxies: &ProxySettings) -> Result<String, FetchError> {
     let mut body = Vec::new();
     let reader = ok(
         address,
@@ -98,7 +98,7 @@ pub fn get(address: &str, limit_bytes: u64, proxies: &Proxies) -> Result<String,
 }
 
 /// A file as it comes.
-pub type Body = Box<dyn Read + Send>;
+pub type ResponseBody = Box<dyn Read + Send>;
 
 /// Opens a file of any size, which is read as it comes. Redirects are followed as those of pages; a
 /// server that falls silent is waited for a minute, and however long all of it takes is no fault. A
@@ -107,10 +107,13 @@ pub type Body = Box<dyn Read + Send>;
 ///
 /// # Errors
 /// When there is no answer, or the status is not 200.
-pub fn open(address: &str, proxies: &Proxies) -> Result<(Body, Option<String>), FetchError> {
+pub fn open(
+    address: &str,
+    proxies: &ProxySettings,
+) -> Result<(ResponseBody, Option<String>), FetchError> {
     let response = ok(
         address,
-        ask(address, &[], Patience::Silence(SILENCE), proxies)?,
+        ask(address, &[], FetchTimeouts::Silence(SILENCE), proxies)?,
     )?;
     // A weak one stands for bytes that may differ (RFC 9110, 8.8.1).
     let version = header(&response, "etag")
@@ -124,17 +127,17 @@ pub fn open(address: &str, proxies: &Proxies) -> Result<(Body, Option<String>), 
 ///
 /// # Errors
 /// As those of [`open`].
-pub fn rest(
+pub fn get_range(
     address: &str,
     from: u64,
     version: &str,
-    proxies: &Proxies,
-) -> Result<Option<Body>, FetchError> {
+    proxies: &ProxySettings,
+) -> Result<Option<ResponseBody>, FetchError> {
     let range = format!("bytes={from}-");
     let response = ask(
         address,
         &[("range", &range), ("if-range", version)],
-        Patience::Silence(SILENCE),
+        FetchTimeouts::Silence(SILENCE),
         proxies,
     )?;
     let begins = format!("bytes {from}-");
@@ -159,9 +162,9 @@ fn fault(address: &str, status: Option<u16>, reason: String) -> FetchError {
 }
 
 /// The body of an answer, which says in words that nothing came any more.
-struct Coming<R>(R);
+struct StalledReader<R>(R);
 
-impl<R: Read> Read for Coming<R> {
+impl<R: Read> Read for StalledReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         self.0.read(buffer).map_err(|error| {
             match error
@@ -177,8 +180,8 @@ impl<R: Read> Read for Coming<R> {
     }
 }
 
-fn body(response: Response) -> Body {
-    Box::new(Coming(response.into_body().into_reader()))
+fn body(response: Response) -> ResponseBody {
+    Box::new(StalledReader(response.into_body().into_reader()))
 }
 
 type Response = ureq::http::Response<ureq::Body>;
@@ -227,8 +230,8 @@ static ROOT_CERTIFICATES: LazyLock<Result<RootCerts, String>> = LazyLock::new(||
 fn ask(
     address: &str,
     headers: &[(&str, &str)],
-    patience: Patience,
-    proxies: &Proxies,
+    patience: FetchTimeouts,
+    proxies: &ProxySettings,
 ) -> Result<Response, FetchError> {
     let proxy = proxies
         .of(address)
@@ -236,8 +239,8 @@ fn ask(
     let (whole, silence) = match patience {
         // To limit the whole, ureq resolves the name in a thread, and panics where that cannot be
         // started (ureq, `resolver.rs`, `resolve_async`).
-        Patience::Whole(limit) if can_start_threads(1) => (Some(limit), None),
-        Patience::Whole(limit) | Patience::Silence(limit) => (None, Some(limit)),
+        FetchTimeouts::Whole(limit) if can_start_threads(1) => (Some(limit), None),
+        FetchTimeouts::Whole(limit) | FetchTimeouts::Silence(limit) => (None, Some(limit)),
     };
     let tls = TlsConfig::builder();
     let tls = match address

@@ -1,24 +1,24 @@
 //! Which proxy an address is fetched through.
 
-use crate::{NamedProxy, variable_text};
+use crate::{ProxyVariable, variable_text};
 
 /// Proxies as the usual variables name them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Proxies {
-    http: Option<NamedProxy>,
-    https: Option<NamedProxy>,
+pub struct ProxySettings {
+    http: Option<ProxyVariable>,
+    https: Option<ProxyVariable>,
     /// Hosts that are asked directly: names, domains and `*`.
     direct: Vec<String>,
 }
 
-impl Proxies {
+impl ProxySettings {
     /// Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`. Lower case takes precedence
     /// over upper case.
     pub fn from_variables<'a>(get: impl Fn(&str) -> Option<&'a str> + Copy) -> Self {
         let direct = variable_text("no_proxy", get).unwrap_or_default();
         Self {
-            http: NamedProxy::from_variables(["http_proxy", "all_proxy"], get),
-            https: NamedProxy::from_variables(["https_proxy", "all_proxy"], get),
+            http: ProxyVariable::from_variables(["http_proxy", "all_proxy"], get),
+            https: ProxyVariable::from_variables(["https_proxy", "all_proxy"], get),
             direct: direct
                 .split(',')
                 .map(|host| host.trim().to_owned())
@@ -67,7 +67,7 @@ fn is_socks(scheme: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Proxies;
+    use super::ProxySettings;
 
     fn of(variables: &[(&str, &str)], address: &str) -> Option<(String, u16)> {
         let get = |name: &str| {
@@ -76,7 +76,7 @@ mod tests {
                 .find(|(known, _)| *known == name)
                 .map(|(_, value)| *value)
         };
-        let proxy = Proxies::from_variables(get).of(address).unwrap()?;
+        let proxy = ProxySettings::from_variables(get).of(address).unwrap()?;
         Some((proxy.host().to_owned(), proxy.port()))
     }
 
@@ -100,8 +100,9 @@ mod tests {
     fn a_socks_proxy_is_refused_and_not_asked() {
         for scheme in ["socks", "socks4", "SOCKS4A", "socks5", "socks5h"] {
             let text = format!("{scheme}://name:secret@127.0.0.1:1080");
-            let proxies =
-                Proxies::from_variables(|name| (name == "ALL_PROXY").then_some(text.as_str()));
+            let proxies = ProxySettings::from_variables(|name| {
+                (name == "ALL_PROXY").then_some(text.as_str())
+            });
             for address in ["http://x/", "https://x/"] {
                 let told = format!(
                     "`all_proxy` is a `{scheme}:` proxy, but only `http:` proxies are supported"
@@ -114,8 +115,9 @@ mod tests {
 
     #[test]
     fn a_proxy_that_is_no_address_is_told_without_its_value() {
-        let bad =
-            Proxies::from_variables(|name| (name == "http_proxy").then_some("ftp://name:secret@h"));
+        let bad = ProxySettings::from_variables(|name| {
+            (name == "http_proxy").then_some("ftp://name:secret@h")
+        });
         let told = bad.of("http://x/").unwrap_err();
         assert_eq!(
             told,

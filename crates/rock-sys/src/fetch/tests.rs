@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read as _, Write};
 use std::net::TcpListener;
 use std::time::Duration;
 
-use super::{FetchError, Patience, Proxies, ask, body, get, ok, open, rest};
+use super::{FetchError, FetchTimeouts, ProxySettings, ask, body, get, get_range, ok, open};
 
 /// Answers one request after another with these bytes, then stops; gives the address.
 fn serve(answers: Vec<Vec<u8>>) -> String {
@@ -47,7 +47,7 @@ fn fails(answers: Vec<Vec<u8>>) -> FetchError {
     get(
         &format!("{}/page", serve(answers)),
         100,
-        &Proxies::default(),
+        &ProxySettings::default(),
     )
     .unwrap_err()
 }
@@ -59,7 +59,7 @@ fn a_page_comes_through_redirects_and_its_strange_bytes_are_replaced() {
         answer("200 OK", "", b"caf\xe9 <a href=x.whl>"),
     ]);
     assert_eq!(
-        get(&format!("{address}/here"), 100, &Proxies::default()).unwrap(),
+        get(&format!("{address}/here"), 100, &ProxySettings::default()).unwrap(),
         "caf\u{fffd} <a href=x.whl>"
     );
 }
@@ -102,7 +102,7 @@ fn a_page_larger_than_the_limit_is_refused_whatever_its_header_says() {
         get(
             &serve(vec![answer("200 OK", "", &[b'x'; 100])]),
             100,
-            &Proxies::default()
+            &ProxySettings::default()
         )
         .is_ok()
     );
@@ -123,10 +123,12 @@ fn a_page_cut_short_and_a_closed_port_are_errors() {
         format!("http://{}/", listener.local_addr().unwrap())
     };
     assert_eq!(
-        get(&closed, 100, &Proxies::default()).unwrap_err().status,
+        get(&closed, 100, &ProxySettings::default())
+            .unwrap_err()
+            .status,
         None
     );
-    assert!(get("not an address", 100, &Proxies::default()).is_err());
+    assert!(get("not an address", 100, &ProxySettings::default()).is_err());
 }
 
 #[test]
@@ -140,7 +142,7 @@ fn the_given_proxy_is_asked_and_its_exceptions_are_not() {
                 .find(|(known, _)| *known == name)
                 .map(|(_, value)| *value)
         };
-        get(address, 100, &Proxies::from_variables(value)).unwrap()
+        get(address, 100, &ProxySettings::from_variables(value)).unwrap()
     };
     assert_eq!(
         get_with(
@@ -180,7 +182,7 @@ fn what_may_go_well_another_time_is_told_from_what_stays_so() {
         "too large"
     );
     assert!(
-        !get("not an address", 100, &Proxies::default())
+        !get("not an address", 100, &ProxySettings::default())
             .unwrap_err()
             .may_pass
     );
@@ -188,9 +190,9 @@ fn what_may_go_well_another_time_is_told_from_what_stays_so() {
 
 #[test]
 fn the_rest_of_a_file_is_taken_only_where_it_is_that() {
-    let none = Proxies::default();
+    let none = ProxySettings::default();
     let rest_of = |answer: Vec<u8>| {
-        rest(&serve(vec![answer]), 3, "\"v\"", &none).map(|body| {
+        get_range(&serve(vec![answer]), 3, "\"v\"", &none).map(|body| {
             body.map(|mut body| {
                 let mut text = String::new();
                 body.read_to_string(&mut text).unwrap();
@@ -241,10 +243,10 @@ fn a_server_that_falls_silent_is_not_waited_for() {
         // It stays open until the story is over.
         let _ = waits.recv();
     });
-    let patience = Patience::Silence(Duration::from_millis(50));
+    let patience = FetchTimeouts::Silence(Duration::from_millis(50));
     let response = ok(
         &address,
-        ask(&address, &[], patience, &Proxies::default()).unwrap(),
+        ask(&address, &[], patience, &ProxySettings::default()).unwrap(),
     )
     .unwrap();
     let error = body(response).read_to_end(&mut Vec::new()).unwrap_err();

@@ -185,7 +185,7 @@ mod tests {
     use super::*;
     use rock_bytes::Target;
     use rock_bytes::is_same;
-    use rock_sys::{Existing, FileError, PositionalFile, save};
+    use rock_sys::{FileError, OnExisting, PositionalFile, save};
 
     /// Writes some bytes, then an archive of these contents; returns the events of its members.
     fn written(contents: &[Vec<u8>], levels: &[u32], target: &mut dyn Target) -> Vec<WriteEvent> {
@@ -232,7 +232,7 @@ mod tests {
             let mut expected = Vec::new();
             let expected_events = written(&contents, &levels, &mut expected);
             let mut events = Vec::new();
-            save::<FileError>(&path, Existing::Replace, |target| {
+            save::<FileError>(&path, OnExisting::Replace, |target| {
                 events = written(&contents, &levels, target);
                 Ok(())
             })

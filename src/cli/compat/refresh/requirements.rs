@@ -11,7 +11,7 @@ use crate::codes::facts as codes;
 use crate::compat::refresh::requirements::{self, Difference, TorchRelease};
 use crate::compat::{Compat, patch};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::fetch::{self, Proxies};
+use crate::fetch::{self, ProxySettings};
 use crate::names::Version;
 
 /// The most releases that are asked for, newest first. The table has about 20.
@@ -85,7 +85,7 @@ pub(super) fn compare(compat: &Compat, address: &str, shell: &Shell) -> Result<F
 
 /// Fetches the releases from the oldest of the table on.
 fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<TorchRelease>, Diagnostic> {
-    let proxies = Proxies::from_variables(|name| shell.environment.get(name));
+    let proxies = ProxySettings::from_variables(|name| shell.environment.get(name));
     let project: Project =
         json(&format!("{root}/pypi/torch/json"), &proxies, shell).map_err(|unread| unread.fault)?;
     let oldest = compat
@@ -145,7 +145,7 @@ struct Unread {
 
 fn json<T: serde::de::DeserializeOwned>(
     address: &str,
-    proxies: &Proxies,
+    proxies: &ProxySettings,
     shell: &Shell,
 ) -> Result<T, Unread> {
     shell.detail(&format!("fetching {address}"));

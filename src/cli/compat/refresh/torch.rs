@@ -9,7 +9,7 @@ use crate::compat::pages::{self, IndexPage};
 use crate::compat::refresh::{self, Difference};
 use crate::compat::{Compat, patch};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::fetch::{self, FetchError, Proxies};
+use crate::fetch::{self, FetchError, ProxySettings};
 use crate::sys;
 
 /// ROCm indexes that one root may have; each is fetched. That of PyTorch has about 30.
@@ -88,7 +88,7 @@ fn without_user_info(address: &str) -> String {
 /// `DIR/rocm6.2/torch`.
 fn saved(root: &Path, shell: &Shell) -> Result<Vec<IndexPage>, Exit> {
     let mut pages = Vec::new();
-    for folder in sys::folders(root).map_err(|error| shell.report(&[error.into()]))? {
+    for folder in sys::subdirectories(root).map_err(|error| shell.report(&[error.into()]))? {
         let Some(rocm) = folder
             .file_name()
             .and_then(|name| name.to_str()?.strip_prefix("rocm"))
@@ -121,7 +121,7 @@ fn saved(root: &Path, shell: &Shell) -> Result<Vec<IndexPage>, Exit> {
 /// Pages of an index: those its root page names, and those of the table. One that is not there is
 /// told of.
 fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<IndexPage>, Exit> {
-    let proxies = Proxies::from_variables(|name| shell.environment.get(name));
+    let proxies = ProxySettings::from_variables(|name| shell.environment.get(name));
     let get = |address: &str| {
         shell.detail(&format!("fetching {address}"));
         fetch::get(address, fetch::LARGEST_PAGE_BYTES, &proxies)

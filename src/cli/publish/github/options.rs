@@ -107,7 +107,7 @@ impl Options {
             },
             stays_draft: self.draft,
             assets: Vec::new(),
-            nonce: sys::unguessable()[..16].to_owned(),
+            nonce: sys::random_name()[..16].to_owned(),
             most_assets: compat.most("release-assets"),
         }
     }

@@ -13,7 +13,7 @@ use crate::codes::{sdk as codes, wheel::BAD_PATTERN};
 use crate::compat::{Compat, TableGroup};
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::fetch::Proxies;
+use crate::fetch::ProxySettings;
 use crate::names::Component;
 use crate::sdk;
 use crate::sdk::bucket::{Choice, File};
@@ -156,7 +156,7 @@ impl Args {
         run: &AskedRun,
         shell: &Shell,
         compat: &Compat,
-        proxies: &Proxies,
+        proxies: &ProxySettings,
     ) -> Result<(Store, Vec<File>), Vec<Diagnostic>> {
         let one = |fault: Diagnostic| vec![fault];
         let rows = &compat.tables_of(TableGroup::Sdk).sdk_buckets;

@@ -11,7 +11,7 @@ use crate::bytes::text_within;
 use crate::codes::facts::CANNOT_FETCH;
 use crate::codes::sdk as codes;
 use crate::diagnostic::Diagnostic;
-use crate::fetch::Body;
+use crate::fetch::ResponseBody;
 use crate::names::Digest;
 use crate::sdk::bucket::{Published, SUM, path_of_sum, sum_in, sum_line};
 use crate::sdk::limits::MAX_SUM_BYTES;
@@ -211,7 +211,7 @@ impl Coming<'_> {
     /// Takes what comes until nothing more does: well, or because the connection broke.
     fn take(
         &mut self,
-        source: &mut Body,
+        source: &mut ResponseBody,
         out: &mut dyn Write,
         counted: &mut Counted<'_>,
     ) -> Result<Result<(), io::Error>, Stop> {

@@ -22,7 +22,7 @@ use crate::codes::sdk as codes;
 use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::fetch::Proxies;
+use crate::fetch::ProxySettings;
 use crate::names::Component;
 use crate::sdk::bucket::{Choice, Published};
 
@@ -176,7 +176,7 @@ fn fetched(
     compat: &Compat,
 ) -> Result<Vec<Fetched>, Vec<Diagnostic>> {
     let choice = args.choice(compat)?;
-    let proxies = Proxies::from_variables(|name| shell.environment.get(name));
+    let proxies = ProxySettings::from_variables(|name| shell.environment.get(name));
     let (store, files) = args.store(run, shell, compat, &proxies)?;
     let wanted = choice.of(&files);
     if wanted.is_empty() {

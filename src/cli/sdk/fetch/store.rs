@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use super::place;
 use super::tries::{Fault, tried};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::fetch::{self, Body, FetchError, Proxies};
+use crate::fetch::{self, FetchError, ProxySettings, ResponseBody};
 use crate::names::percent_encode;
 use crate::sdk::bucket::{self, File, Page};
 use crate::sdk::limits::{MAX_FILES, MAX_PAGE_BYTES, MAX_PAGES};
-use crate::sys::{self, EntryKind, FileError};
+use crate::sys::{self, DirectoryEntryKind, FileError};
 
 /// What to do where an archive could not be fetched.
 const KEPT: &str = "run it again: what came whole is kept";
@@ -27,7 +27,7 @@ pub(super) enum Store {
         address: String,
         /// The run's folder, with a slash at its end.
         folder: String,
-        proxies: Proxies,
+        proxies: ProxySettings,
     },
 }
 
@@ -39,7 +39,7 @@ impl Store {
             Self::Folder(folder) => {
                 let files = sys::entries(folder)?
                     .into_iter()
-                    .filter(|entry| entry.kind == EntryKind::File);
+                    .filter(|entry| entry.kind == DirectoryEntryKind::File);
                 let named = files.filter_map(|entry| {
                     let name = entry.path.file_name()?.to_str()?.to_owned();
                     Some((name, sys::size_bytes(&entry.path)))
@@ -93,7 +93,7 @@ impl Store {
 
     /// A file of the run, to be read once; beside it what [`Self::rest`] takes, where the rest of
     /// it can be asked for.
-    pub(super) fn open(&self, file: &str) -> Result<(Body, Option<String>), Fault> {
+    pub(super) fn open(&self, file: &str) -> Result<(ResponseBody, Option<String>), Fault> {
         match self {
             Self::Folder(folder) => {
                 let path = folder.join(file);
@@ -109,11 +109,16 @@ impl Store {
     }
 
     /// The rest of a file, from a byte on; `None` where it must come from its start.
-    pub(super) fn rest(&self, file: &str, from: u64, version: &str) -> Result<Option<Body>, Fault> {
+    pub(super) fn rest(
+        &self,
+        file: &str,
+        from: u64,
+        version: &str,
+    ) -> Result<Option<ResponseBody>, Fault> {
         match self {
             Self::Folder(_) => Ok(None),
             Self::Bucket { proxies, .. } => {
-                fetch::rest(&self.address_of(file), from, version, proxies)
+                fetch::get_range(&self.address_of(file), from, version, proxies)
                     .map_err(|error| Fault::from(error).help(KEPT))
             }
         }
@@ -146,7 +151,7 @@ impl Store {
 }
 
 /// One page of a listing.
-fn page(address: &str, proxies: &Proxies) -> Result<Page, Fault> {
+fn page(address: &str, proxies: &ProxySettings) -> Result<Page, Fault> {
     let text =
         fetch::get(address, MAX_PAGE_BYTES, proxies).map_err(|error| match error.status {
             // A bucket that is not there, and one that is not open to all, as those of other kinds

@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::names::{Digest, beside};
 use crate::sdk::bucket::{Published, UNPACKED_SUM, sum_in, sum_line};
 use crate::sdk::limits::{MAX_MANIFEST_BYTES, MAX_SUM_BYTES, unreadable_archive};
-use crate::sys::{self, FileError, FolderLock, Staging, Unpacking};
+use crate::sys::{self, ArchiveUnpacker, DirectoryLock, FileError, StagingDirectory};
 
 /// What becomes of archives.
 #[derive(Debug)]
@@ -63,9 +63,9 @@ const TREE: &str = "tree";
 #[derive(Debug)]
 pub(super) enum Unpacker {
     /// A folder appears once all of it is there.
-    Apart(FolderLock),
+    Apart(DirectoryLock),
     /// All of it appears at the end.
-    OneTree(Staging),
+    OneTree(StagingDirectory),
 }
 
 impl Unpacker {
@@ -76,7 +76,7 @@ impl Unpacker {
     /// When the folder cannot be made or read.
     pub(super) fn begin(
         way: &Way,
-        held: &FolderLock,
+        held: &DirectoryLock,
         waits: impl FnOnce(),
     ) -> Result<Option<Self>, FileError> {
         let (Way::Apart(folder) | Way::OneTree(folder)) = way else {
@@ -85,8 +85,8 @@ impl Unpacker {
         let lock = if folder == held.folder() {
             held.clone()
         } else {
-            sys::make_folder(folder)?;
-            let lock = FolderLock::take(folder, waits)?;
+            sys::create_directory(folder)?;
+            let lock = DirectoryLock::take(folder, waits)?;
             lock.sweep()?;
             lock
         };
@@ -103,7 +103,7 @@ impl Unpacker {
         };
         let folder = lock.folder().join(published.name.to_string());
         let said = sys::read_text(&folder.join(UNPACKED_SUM), MAX_SUM_BYTES);
-        sys::is_own_folder(&folder) && said.is_ok_and(|text| sum_in(&text) == Ok(digest))
+        sys::is_real_directory(&folder) && said.is_ok_and(|text| sum_in(&text) == Ok(digest))
     }
 
     /// Unpacks an archive with this digest, unless its folder is there; tells whether it did.
@@ -150,13 +150,13 @@ impl Unpacker {
         };
         let tree = staging.place(TREE)?;
         for published in all {
-            sys::merge(&staging.place(&published.name.to_string())?, &tree)?;
+            sys::merge_tree(&staging.place(&published.name.to_string())?, &tree)?;
         }
         stays_inside(
             sys::find_escaping_link_after_merge(&tree, staging.parent())?,
             shown,
         )?;
-        Ok(staging.pour(TREE)?)
+        Ok(staging.merge_into(TREE)?)
     }
 }
 
@@ -194,7 +194,7 @@ fn members(
 ) -> Result<(), Diagnostic> {
     let source =
         sys::open_to_read(archive).map_err(|error| FileError::new("read", archive, error))?;
-    let mut into = Unpacking::new(folder)?;
+    let mut into = ArchiveUnpacker::new(folder)?;
     let mut unpacked = Members {
         archive,
         into: &mut into,
@@ -230,7 +230,7 @@ fn no_manifest() -> Stop {
 /// An archive that is being unpacked.
 struct Members<'m> {
     archive: &'m Path,
-    into: &'m mut Unpacking,
+    into: &'m mut ArchiveUnpacker,
     paths: Paths,
     /// What its manifest lists, once that was read.
     roots: Option<Vec<String>>,

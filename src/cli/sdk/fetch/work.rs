@@ -14,7 +14,7 @@ use crate::cli::threads::on_threads;
 use crate::cli::wheel::{Bar, Watchers};
 use crate::diagnostic::Diagnostic;
 use crate::names::Digest;
-use crate::sys::{self, FolderLock};
+use crate::sys::{self, DirectoryLock};
 use crate::wheel::ProgressMeter;
 
 /// How it is done.
@@ -45,8 +45,8 @@ impl Work<'_> {
     ) -> Result<(), Vec<Diagnostic>> {
         let waits = || shell.say("waiting for another run to end");
         let one = |fault: Diagnostic| vec![fault];
-        sys::make_folder(self.folder).map_err(|error| one(error.into()))?;
-        let lock = FolderLock::take(self.folder, waits).map_err(|error| one(error.into()))?;
+        sys::create_directory(self.folder).map_err(|error| one(error.into()))?;
+        let lock = DirectoryLock::take(self.folder, waits).map_err(|error| one(error.into()))?;
         lock.sweep().map_err(|error| one(error.into()))?;
         let unpacker =
             Unpacker::begin(self.way, &lock, waits).map_err(|error| one(error.into()))?;

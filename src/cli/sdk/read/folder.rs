@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::names::ArtifactName;
 use crate::sdk::limits::{ListingBudget, MAX_MANIFEST_BYTES};
 use crate::sdk::{Artifact, Entry, EntryKind, FileFacts, Shape};
-use crate::sys::{self, FileError, PositionalFile, Walked, WalkedKind};
+use crate::sys::{self, FileError, PositionalFile, WalkEntry, WalkEntryKind};
 
 /// Lists a folder.
 ///
@@ -39,23 +39,23 @@ pub(super) fn artifact(
     }
     let mut sorter = Sorter::new(folder, roots);
     let mut entries = Vec::new();
-    for Walked { path, kind } in sys::walked(folder).map_err(one)? {
+    for WalkEntry { path, kind } in sys::walk(folder).map_err(one)? {
         let at = folder.join(&path);
         if path == MANIFEST || links.contains(&at) || is_mark(&path, &sorter.roots) {
             continue;
         }
-        let Some(places) = sorter.place(&path, kind == WalkedKind::Folder) else {
+        let Some(places) = sorter.place(&path, kind == WalkEntryKind::Folder) else {
             continue;
         };
         let kind = match kind {
-            WalkedKind::Folder => EntryKind::Folder,
-            WalkedKind::Link(text) => EntryKind::Link(text),
-            WalkedKind::File { size_bytes, mode } => EntryKind::File(FileFacts {
+            WalkEntryKind::Folder => EntryKind::Folder,
+            WalkEntryKind::Link(text) => EntryKind::Link(text),
+            WalkEntryKind::File { size_bytes, mode } => EntryKind::File(FileFacts {
                 size_bytes,
                 mode,
                 shape: Shape::Data,
             }),
-            WalkedKind::Other(what) => {
+            WalkEntryKind::Other(what) => {
                 findings.push(bad(&at, format!("it is {what}, which no package can hold")));
                 continue;
             }

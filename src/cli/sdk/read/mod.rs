@@ -23,7 +23,9 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::names::{ArtifactName, ArtifactNameError, without_dots};
 use crate::sdk::limits::{ListingBudget, MAX_LISTING_BYTES, beyond_limit};
 use crate::sdk::{Artifact, EntryKind, Origin};
-use crate::sys::{self, ClosedFile, EntryKind as OnDisk, FileError, PositionalFile, Room};
+use crate::sys::{
+    self, DirectoryEntryKind as OnDisk, FileError, PositionalFile, ReopenedFile, ScratchSpace,
+};
 
 /// The list of an artifact's folders, in the artifact itself.
 pub(super) const MANIFEST: &str = "artifact_manifest.txt";
@@ -61,7 +63,7 @@ impl Read {
     /// The same, to be read later: no file stays open.
     pub(super) fn closed(&self, origin: Origin) -> Result<Box<dyn ReadAt + Send + '_>, FileError> {
         Ok(match &self.sources[origin.artifact] {
-            Source::Folder(_) => Box::new(ClosedFile::new(&self.path(origin))?),
+            Source::Folder(_) => Box::new(ReopenedFile::new(&self.path(origin))?),
             Source::Packed(packed) => Box::new(self.part(packed, origin)),
         })
     }
@@ -136,7 +138,7 @@ impl Read {
 
 /// The room and the memory that all artifacts of a folder share.
 struct Shared<'s> {
-    room: &'s Room,
+    room: &'s ScratchSpace,
     /// How much more is kept as it is.
     plain_bytes: AtomicU64,
     budget: ListingBudget,
@@ -155,7 +157,7 @@ struct Found {
 ///
 /// # Errors
 /// When something cannot be read, and an archive that is damaged, with everything else that is.
-pub(super) fn read(folder: &Path, room: &Room) -> Result<Read, Vec<Diagnostic>> {
+pub(super) fn read(folder: &Path, room: &ScratchSpace) -> Result<Read, Vec<Diagnostic>> {
     let (mut found, mut findings) = found(folder).map_err(|fault| vec![fault])?;
     // Threads take the largest archive first, so that none is left alone with it at the end.
     found.sort_by_cached_key(|one| {

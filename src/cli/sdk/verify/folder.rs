@@ -10,7 +10,7 @@ use crate::codes::{rocm, sdk as codes};
 use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::{Code, Diagnostic, Location};
 use crate::sdk::verify::{ON_PURPOSE, Opened};
-use crate::sys::{self, EntryKind, FileError, PositionalFile};
+use crate::sys::{self, DirectoryEntryKind, FileError, PositionalFile};
 
 /// What is asked of all packages together, and told by that: where libraries search those that they
 /// need.
@@ -112,11 +112,11 @@ fn listed(folder: &Path) -> Result<Vec<(String, PathBuf)>, Diagnostic> {
     for entry in sys::entries(folder)? {
         let name = name_of(&entry.path);
         match entry.kind {
-            EntryKind::File if is_package(&name) => found.push((name, entry.path)),
-            EntryKind::Folder if !name.starts_with('.') => {
+            DirectoryEntryKind::File if is_package(&name) => found.push((name, entry.path)),
+            DirectoryEntryKind::Folder if !name.starts_with('.') => {
                 let inside = sys::entries(&entry.path)?
                     .into_iter()
-                    .filter(|inner| inner.kind == EntryKind::File);
+                    .filter(|inner| inner.kind == DirectoryEntryKind::File);
                 let inside = inside.map(|inner| (name_of(&inner.path), inner.path));
                 found.extend(
                     inside

@@ -8,7 +8,7 @@ use super::Done;
 use crate::audit::{FindingView, Graft, Plan};
 use crate::diagnostic::Diagnostic;
 use crate::elf::{ElfEdits, SearchPathEdit};
-use crate::sys::Saved;
+use crate::sys::WriteOutcome;
 
 /// The version of the document.
 const VERSION: u32 = 1;
@@ -28,7 +28,7 @@ pub(super) fn document(done: &Done, input: &Path) -> Value {
         "dropped": plan.dropped,
         "stripped": done.stripped,
         "excluded": done.excluded,
-        "written": done.saved == Some(Saved::Written),
+        "written": done.saved == Some(WriteOutcome::Written),
         "findings": views(&done.findings),
     })
 }

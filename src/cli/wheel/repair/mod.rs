@@ -22,7 +22,7 @@ use crate::codes::{elf as elf_codes, rocm as rocm_codes, wheel as codes};
 use crate::config::REPAIR_PRESETS;
 use crate::diagnostic::{Code, Diagnostic, Location, Severity};
 use crate::names::{LocalLabel, WheelName};
-use crate::sys::{self, Existing, PositionalFile, Saved};
+use crate::sys::{self, OnExisting, PositionalFile, WriteOutcome};
 use crate::wheel::{self, DosTime, LabelCheck};
 
 /// Make wheels fit a platform: bring the libraries along that it need not have, and name it for
@@ -247,7 +247,7 @@ struct Done {
     name: WheelName,
     out: PathBuf,
     /// None for what was not to be written.
-    saved: Option<Saved>,
+    saved: Option<WriteOutcome>,
     plan: Plan,
     /// Whether there are no libraries in it.
     is_pure: bool,
@@ -376,7 +376,7 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
         }
         if needs_nothing && is_in_place {
             job.shell.say(&format!("{} needs nothing: it is left as it is", path.display()));
-            done.saved = Some(Saved::Same).filter(|_| !args.dry_run);
+            done.saved = Some(WriteOutcome::Same).filter(|_| !args.dry_run);
         } else if needs_nothing && done.is_pure {
             copy(job, &mut done)?;
         } else {
@@ -447,11 +447,11 @@ fn save(
     is_in_place: bool,
     write: impl FnOnce(&mut dyn Target) -> Result<(), Faults>,
     check: impl FnOnce(&PositionalFile) -> Result<(), Faults>,
-) -> Result<Option<Saved>, Vec<Diagnostic>> {
+) -> Result<Option<WriteOutcome>, Vec<Diagnostic>> {
     let existing = if args.force && !is_in_place {
-        Existing::Replace
+        OnExisting::Replace
     } else {
-        Existing::Keep
+        OnExisting::Keep
     };
     let saved = if args.dry_run {
         sys::try_save(out, existing, write)
@@ -459,7 +459,7 @@ fn save(
         sys::save_checked(out, existing, write, check)
     };
     match saved.map_err(|Faults(faults)| faults)? {
-        Saved::Kept => Err(vec![refused(out, is_in_place)]),
+        WriteOutcome::Kept => Err(vec![refused(out, is_in_place)]),
         saved => Ok(Some(saved).filter(|_| !args.dry_run)),
     }
 }

@@ -7,16 +7,16 @@ use super::FileError;
 
 /// Something below a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Walked {
+pub struct WalkEntry {
     /// Its path below the folder, with slashes.
     pub path: String,
     /// What it is.
-    pub kind: WalkedKind,
+    pub kind: WalkEntryKind,
 }
 
 /// What something below a folder is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WalkedKind {
+pub enum WalkEntryKind {
     /// A folder.
     Folder,
     /// A symbolic link with its text, which is not followed.
@@ -36,7 +36,7 @@ pub enum WalkedKind {
 ///
 /// # Errors
 /// When a folder cannot be read.
-pub fn walked(folder: &Path) -> Result<Vec<Walked>, FileError> {
+pub fn walk(folder: &Path) -> Result<Vec<WalkEntry>, FileError> {
     let mut found = Vec::new();
     let mut open: Vec<(PathBuf, String)> = vec![(folder.to_owned(), String::new())];
     while let Some((path, above)) = open.pop() {
@@ -56,26 +56,28 @@ pub fn walked(folder: &Path) -> Result<Vec<Walked>, FileError> {
                 .metadata()
                 .map_err(|error| FileError::new("read", &entry.path(), error))?;
             let kind = if name.to_str().is_none() {
-                WalkedKind::Other("a name that is no UTF-8 text")
+                WalkEntryKind::Other("a name that is no UTF-8 text")
             } else if metadata.is_dir() {
                 open.push((entry.path(), format!("{shown}/")));
-                WalkedKind::Folder
+                WalkEntryKind::Folder
             } else if metadata.is_file() {
-                WalkedKind::File {
+                WalkEntryKind::File {
                     size_bytes: metadata.len(),
                     mode: metadata.permissions().mode() & 0o7777,
                 }
             } else if metadata.is_symlink() {
                 let text = std::fs::read_link(entry.path());
                 let text = text.map_err(|error| FileError::new("read", &entry.path(), error))?;
-                text.to_str()
-                    .map_or(WalkedKind::Other("a link whose text is no UTF-8"), |text| {
-                        WalkedKind::Link(text.to_owned())
-                    })
+                text.to_str().map_or(
+                    WalkEntryKind::Other("a link whose text is no UTF-8"),
+                    |text| WalkEntryKind::Link(text.to_owned()),
+                )
             } else {
-                WalkedKind::Other(super::files::kind_of(metadata.file_type()).unwrap_or("a device"))
+                WalkEntryKind::Other(
+                    super::files::special_kind(metadata.file_type()).unwrap_or("a device"),
+                )
             };
-            found.push(Walked { path: shown, kind });
+            found.push(WalkEntry { path: shown, kind });
         }
     }
     found.sort_by(|one, other| one.path.cmp(&other.path));

@@ -10,19 +10,19 @@ use super::FileError;
 /// is written where a link is among the folders above it, so that everything lands below the
 /// folder. Paths must be without `..`.
 #[derive(Debug)]
-pub struct Unpacking {
+pub struct ArchiveUnpacker {
     folder: PathBuf,
     /// Where, and the text.
     links: Vec<(PathBuf, String)>,
 }
 
-impl Unpacking {
+impl ArchiveUnpacker {
     /// Begins to write into a folder, which is made where it is missing.
     ///
     /// # Errors
     /// When it cannot be made.
     pub fn new(folder: &Path) -> Result<Self, FileError> {
-        super::make_folder(folder)?;
+        super::create_directory(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
             links: Vec::new(),
@@ -36,7 +36,7 @@ impl Unpacking {
     pub fn folder(&mut self, path: &str) -> Result<(), FileError> {
         let place = self.folder.join(path);
         self.no_link_above(&place.join("."))?;
-        super::make_folder(&place)
+        super::create_directory(&place)
     }
 
     /// Writes a file with these permission bits; a file or link that was there gives way.
@@ -101,7 +101,7 @@ impl Unpacking {
     fn make_way(&self, place: &Path) -> Result<(), FileError> {
         self.no_link_above(place)?;
         if let Some(folder) = place.parent() {
-            super::make_folder(folder)?;
+            super::create_directory(folder)?;
         }
         match std::fs::symlink_metadata(place) {
             Ok(metadata) if !metadata.is_dir() => super::remove(place),
@@ -117,7 +117,7 @@ impl Unpacking {
             .take_while(|folder| *folder != self.folder);
         match above.filter(|folder| folder.is_symlink()).last() {
             None => Ok(()),
-            Some(link) => Err(super::merged::through_link(place, link)),
+            Some(link) => Err(super::merge_tree::through_link(place, link)),
         }
     }
 }
@@ -126,14 +126,14 @@ impl Unpacking {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
-    use super::Unpacking;
+    use super::ArchiveUnpacker;
 
     #[test]
     fn members_give_way_to_later_ones_and_nothing_is_written_through_a_link() {
         let outside = tempfile::tempdir().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("new");
-        let mut unpacking = Unpacking::new(&root).unwrap();
+        let mut unpacking = ArchiveUnpacker::new(&root).unwrap();
         unpacking.link("lib", outside.path().to_str().unwrap());
         unpacking
             .file("bin/run", 0o4555, &mut b"one".as_slice())
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
         // Not even through a link that a run before has left, or that was made a moment ago.
         std::fs::write(outside.path().join("secret"), b"secret").unwrap();
-        let mut again = Unpacking::new(&root).unwrap();
+        let mut again = ArchiveUnpacker::new(&root).unwrap();
         assert!(again.file("lib/x", 0o644, &mut b"x".as_slice()).is_err());
         assert!(
             again

@@ -16,8 +16,8 @@ use super::FileError;
 /// folder, a folder where there is to be a file or a link, a folder that may not be written to or
 /// lies on another disk. When the system refuses a renaming all the same; what was moved before it
 /// is then in its place.
-pub fn merge(from: &Path, to: &Path) -> Result<(), FileError> {
-    super::make_folder(to)?;
+pub fn merge_tree(from: &Path, to: &Path) -> Result<(), FileError> {
+    super::create_directory(to)?;
     let disk = std::fs::symlink_metadata(from)
         .map_err(|error| FileError::new("read", from, error))?
         .dev();
@@ -67,7 +67,7 @@ fn look(from: &Path, to: &Path, disk: u64) -> Result<(), FileError> {
 fn move_all(from: &Path, to: &Path) -> Result<(), FileError> {
     for (source, is_folder) in inside(from)? {
         let target = to.join(source.file_name().unwrap_or_default());
-        if is_folder && super::is_own_folder(&target) {
+        if is_folder && super::is_real_directory(&target) {
             move_all(&source, &target)?;
         } else {
             std::fs::rename(&source, &target)
@@ -115,7 +115,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::path::Path;
 
-    use super::merge;
+    use super::merge_tree;
 
     fn fill(folder: &Path, files: &[&str]) {
         for file in files {
@@ -138,7 +138,7 @@ mod tests {
             ("bin", "a file or a link"),
         ] {
             fill(&from, &["a/first", "lib/both", bad]);
-            let error = merge(&from, &to).unwrap_err();
+            let error = merge_tree(&from, &to).unwrap_err();
             assert!(error.reason.contains(why), "{bad}: {error}");
             assert!(!to.join("a").exists() && text("lib/both") == "to", "{bad}");
             std::fs::remove_dir_all(&from).unwrap();
@@ -146,14 +146,14 @@ mod tests {
         fill(&from, &["a/first", "lib/both", "lib/new/er"]);
         symlink("kept", from.join("lib/link")).unwrap();
         symlink("lib", from.join("near")).unwrap();
-        merge(&from, &to).unwrap();
+        merge_tree(&from, &to).unwrap();
         let [kept, both, newer, first, link] =
             ["lib/kept", "lib/both", "lib/new/er", "a/first", "lib/link"].map(text);
         assert_eq!(
             [kept, both, newer, first, link],
             ["to", "from", "from", "from", "to"]
         );
-        merge(&to, &home.path().join("deep/er")).unwrap();
+        merge_tree(&to, &home.path().join("deep/er")).unwrap();
         assert!(home.path().join("deep/er/lib/new/er").is_file());
     }
 }

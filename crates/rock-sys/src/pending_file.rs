@@ -17,7 +17,7 @@ const UNNAMED_MODE: u32 = 0o600;
 
 /// A file being written into a folder.
 #[derive(Debug)]
-pub(super) enum Unfinished {
+pub(super) enum PendingFile {
     /// It has no name (`O_TMPFILE`): the system forgets it with the process.
     Unnamed(File, PathBuf),
     /// The file system knows no files without a name; this one is removed unless the process is
@@ -25,7 +25,7 @@ pub(super) enum Unfinished {
     Named(tempfile::NamedTempFile),
 }
 
-impl Unfinished {
+impl PendingFile {
     /// Begins a file in a folder, which must be there.
     pub(super) fn new_in(folder: &Path) -> io::Result<Self> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
@@ -98,9 +98,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
         for text in ["one", "two"] {
-            let unfinished = Unfinished::new_in(folder.path()).unwrap();
+            let unfinished = PendingFile::new_in(folder.path()).unwrap();
             unfinished.file().write_all(text.as_bytes()).unwrap();
-            if matches!(unfinished, Unfinished::Unnamed(..)) {
+            if matches!(unfinished, PendingFile::Unnamed(..)) {
                 let names = folder.path().read_dir().unwrap().count();
                 assert_eq!(names, usize::from(text == "two"), "nothing to leave behind");
             }
@@ -111,7 +111,7 @@ mod tests {
             path.metadata().unwrap().permissions().mode() & 0o777,
             new_file_mode()
         );
-        drop(Unfinished::new_in(folder.path()).unwrap());
+        drop(PendingFile::new_in(folder.path()).unwrap());
         assert_eq!(folder.path().read_dir().unwrap().count(), 1);
     }
 }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::FileError;
-use super::files::kind_of;
-use super::unfinished::Unfinished;
+use super::files::special_kind;
+use super::pending_file::PendingFile;
 use rock_bytes::{ReadAt, is_same};
 use rock_bytes::{Target, WriteAhead};
 
@@ -77,12 +77,12 @@ impl ReadAt for PositionalFile {
 
 /// A file that is opened for each reading alone: one of more than may be open at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClosedFile {
+pub struct ReopenedFile {
     path: PathBuf,
     size: u64,
 }
 
-impl ClosedFile {
+impl ReopenedFile {
     /// Looks at a regular file.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl ClosedFile {
     }
 }
 
-impl ReadAt for ClosedFile {
+impl ReadAt for ReopenedFile {
     fn size_bytes(&self) -> u64 {
         self.size
     }
@@ -208,7 +208,7 @@ impl Target for FileTarget<'_> {
     }
 
     fn ahead(&mut self) -> io::Result<Option<Arc<dyn WriteAhead>>> {
-        Ok(Some(Arc::new(Ahead {
+        Ok(Some(Arc::new(ParallelFileWriter {
             file: self.writer.get_ref().try_clone()?,
             start: self.position,
         })))
@@ -224,13 +224,13 @@ impl Target for FileTarget<'_> {
 }
 
 /// The same file, written by position.
-struct Ahead {
+struct ParallelFileWriter {
     file: File,
     /// Where positions are counted from.
     start: u64,
 }
 
-impl WriteAhead for Ahead {
+impl WriteAhead for ParallelFileWriter {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.file.write_all_at(bytes, self.start + offset)
     }
@@ -238,7 +238,7 @@ impl WriteAhead for Ahead {
 
 /// What to do where a file of the name is there and has other content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Existing {
+pub enum OnExisting {
     /// Leave it.
     Keep,
     /// Put the new one in its place.
@@ -249,7 +249,7 @@ pub enum Existing {
 
 /// What became of a file that was to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Saved {
+pub enum WriteOutcome {
     /// It was written.
     Written,
     /// A file of the same content is there, and was left.
@@ -266,9 +266,9 @@ pub enum Saved {
 /// nothing is left behind then.
 pub fn save<E: From<FileError>>(
     path: &Path,
-    existing: Existing,
+    existing: OnExisting,
     write: impl FnOnce(&mut dyn Target) -> Result<(), E>,
-) -> Result<Saved, E> {
+) -> Result<WriteOutcome, E> {
     save_checked(path, existing, write, |_| Ok(()))
 }
 
@@ -279,14 +279,14 @@ pub fn save<E: From<FileError>>(
 /// fails; nothing is left behind then.
 pub fn save_checked<E: From<FileError>>(
     path: &Path,
-    existing: Existing,
+    existing: OnExisting,
     write: impl FnOnce(&mut dyn Target) -> Result<(), E>,
     check: impl FnOnce(&PositionalFile) -> Result<(), E>,
-) -> Result<Saved, E> {
+) -> Result<WriteOutcome, E> {
     let fault = |e| FileError::new("write", path, e);
     // Looked at before the work, which would come to nothing.
-    Present::at(path)?;
-    let real = if existing == Existing::Edit {
+    ExistingFile::at(path)?;
+    let real = if existing == OnExisting::Edit {
         std::fs::canonicalize(path).map_err(fault)?
     } else {
         path.to_owned()
@@ -296,8 +296,8 @@ pub fn save_checked<E: From<FileError>>(
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let new_folders = NewFolders::make(folder).map_err(fault)?;
-    let unfinished = Unfinished::new_in(folder).map_err(fault)?;
+    let new_folders = CreatedDirectories::make(folder).map_err(fault)?;
+    let unfinished = PendingFile::new_in(folder).map_err(fault)?;
     let writer = io::BufWriter::with_capacity(BUFFER_BYTES, unfinished.file());
     let mut target = FileTarget {
         writer,
@@ -314,24 +314,24 @@ pub fn save_checked<E: From<FileError>>(
         size,
     };
     check(&made)?;
-    let present = Present::at(path)?;
-    if let Present::Readable(file) = &present
+    let present = ExistingFile::at(path)?;
+    if let ExistingFile::Readable(file) = &present
         && is_content(file, &made).map_err(fault)?
     {
-        return Ok(Saved::Same);
+        return Ok(WriteOutcome::Same);
     }
-    if existing == Existing::Keep && !matches!(present, Present::Nothing) {
-        return Ok(Saved::Kept);
+    if existing == OnExisting::Keep && !matches!(present, ExistingFile::Nothing) {
+        return Ok(WriteOutcome::Kept);
     }
     let mode = match existing {
-        Existing::Edit => {
+        OnExisting::Edit => {
             Some(std::fs::metadata(path).map_err(fault)?.permissions().mode() & 0o7777)
         }
-        Existing::Keep | Existing::Replace => None,
+        OnExisting::Keep | OnExisting::Replace => None,
     };
     unfinished.persist(path, mode).map_err(fault)?;
     new_folders.keep();
-    Ok(Saved::Written)
+    Ok(WriteOutcome::Written)
 }
 
 /// What [`save`] would come to; nothing is written.
@@ -340,15 +340,15 @@ pub fn save_checked<E: From<FileError>>(
 /// When something that is no file has the name, or `write` fails.
 pub fn try_save<E: From<FileError>>(
     path: &Path,
-    existing: Existing,
+    existing: OnExisting,
     write: impl FnOnce(&mut dyn Target) -> Result<(), E>,
-) -> Result<Saved, E> {
-    let present = Present::at(path)?;
+) -> Result<WriteOutcome, E> {
+    let present = ExistingFile::at(path)?;
     let file = match &present {
-        Present::Readable(file) => Some(file),
-        Present::Unreadable | Present::Nothing => None,
+        ExistingFile::Readable(file) => Some(file),
+        ExistingFile::Unreadable | ExistingFile::Nothing => None,
     };
-    let mut target = Held {
+    let mut target = FileComparer {
         present: file,
         position: 0,
         others: BTreeSet::new(),
@@ -356,15 +356,17 @@ pub fn try_save<E: From<FileError>>(
     };
     write(&mut target)?;
     Ok(match present {
-        _ if target.is_same() => Saved::Same,
-        Present::Readable(_) | Present::Unreadable if existing == Existing::Keep => Saved::Kept,
-        _ => Saved::Written,
+        _ if target.is_same() => WriteOutcome::Same,
+        ExistingFile::Readable(_) | ExistingFile::Unreadable if existing == OnExisting::Keep => {
+            WriteOutcome::Kept
+        }
+        _ => WriteOutcome::Written,
     })
 }
 
 /// What has a name that is to be written.
 #[derive(Debug)]
-enum Present {
+enum ExistingFile {
     /// Nothing.
     Nothing,
     /// A file.
@@ -373,7 +375,7 @@ enum Present {
     Unreadable,
 }
 
-impl Present {
+impl ExistingFile {
     /// Looks without waiting for anything.
     ///
     /// # Errors
@@ -403,7 +405,7 @@ fn not_beside_file(metadata: &std::fs::Metadata) -> io::Result<()> {
     let kind = if metadata.is_dir() {
         Some("a folder")
     } else {
-        kind_of(metadata.file_type())
+        special_kind(metadata.file_type())
     };
     kind.map_or(Ok(()), |kind| {
         Err(io::Error::new(
@@ -414,7 +416,7 @@ fn not_beside_file(metadata: &std::fs::Metadata) -> io::Result<()> {
 }
 
 /// Bytes that would be written, held against a file that is there.
-struct Held<'f> {
+struct FileComparer<'f> {
     present: Option<&'f File>,
     /// How much would have been written.
     position: u64,
@@ -427,7 +429,7 @@ struct Held<'f> {
 /// How many bytes that differ are kept in mind.
 const MOST_OTHERS: usize = 4096;
 
-impl Held<'_> {
+impl FileComparer<'_> {
     fn hold(&mut self, bytes: &[u8], at: u64) {
         let Some(present) = self.present.filter(|_| !self.is_other) else {
             return;
@@ -458,7 +460,7 @@ impl Held<'_> {
     }
 }
 
-impl Write for Held<'_> {
+impl Write for FileComparer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.hold(bytes, self.position);
         self.position += bytes.len() as u64;
@@ -470,7 +472,7 @@ impl Write for Held<'_> {
     }
 }
 
-impl Target for Held<'_> {
+impl Target for FileComparer<'_> {
     fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()> {
         let at = self
             .position
@@ -482,9 +484,9 @@ impl Target for Held<'_> {
 }
 
 /// Folders that were made for a file, and go again where it does not come to be.
-struct NewFolders(Vec<PathBuf>);
+struct CreatedDirectories(Vec<PathBuf>);
 
-impl NewFolders {
+impl CreatedDirectories {
     fn make(folder: &Path) -> io::Result<Self> {
         let missing = folder
             .ancestors()
@@ -499,7 +501,7 @@ impl NewFolders {
     }
 }
 
-impl Drop for NewFolders {
+impl Drop for CreatedDirectories {
     fn drop(&mut self) {
         for folder in &self.0 {
             // One that holds something by now stays.
@@ -529,7 +531,7 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn save_bytes(path: &Path, existing: Existing, bytes: &[u8]) -> Saved {
+    fn save_bytes(path: &Path, existing: OnExisting, bytes: &[u8]) -> WriteOutcome {
         save::<FileError>(path, existing, |target| {
             target
                 .write_all(bytes)
@@ -542,11 +544,23 @@ mod tests {
     fn a_file_of_other_content_is_kept_unless_replacing_is_asked_for() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/file");
-        assert_eq!(save_bytes(&path, Existing::Keep, b"one"), Saved::Written);
-        assert_eq!(save_bytes(&path, Existing::Keep, b"one"), Saved::Same);
-        assert_eq!(save_bytes(&path, Existing::Keep, b"two"), Saved::Kept);
+        assert_eq!(
+            save_bytes(&path, OnExisting::Keep, b"one"),
+            WriteOutcome::Written
+        );
+        assert_eq!(
+            save_bytes(&path, OnExisting::Keep, b"one"),
+            WriteOutcome::Same
+        );
+        assert_eq!(
+            save_bytes(&path, OnExisting::Keep, b"two"),
+            WriteOutcome::Kept
+        );
         assert_eq!(std::fs::read(&path).unwrap(), b"one");
-        assert_eq!(save_bytes(&path, Existing::Replace, b"two"), Saved::Written);
+        assert_eq!(
+            save_bytes(&path, OnExisting::Replace, b"two"),
+            WriteOutcome::Written
+        );
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(
             std::fs::read_dir(path.parent().unwrap()).unwrap().count(),
@@ -565,7 +579,7 @@ mod tests {
             PositionalFile::open(&from).unwrap(),
             folder.path().join("to"),
         );
-        save::<FileError>(&to, Existing::Keep, |target| {
+        save::<FileError>(&to, OnExisting::Keep, |target| {
             let mut copy = || -> io::Result<()> {
                 target.write_all(b"head")?;
                 target.copy_from(&source, 7, 200_000)?;
@@ -608,9 +622,9 @@ mod tests {
             };
             super::try_save(&path, existing, write).unwrap()
         };
-        assert_eq!(tried(b"text", Existing::Keep), Saved::Written);
+        assert_eq!(tried(b"text", OnExisting::Keep), WriteOutcome::Written);
         assert!(!folder.path().join("a").exists());
-        let failed = save::<FileError>(&path, Existing::Keep, |_| {
+        let failed = save::<FileError>(&path, OnExisting::Keep, |_| {
             Err(FileError::new(
                 "write",
                 &path,
@@ -618,11 +632,14 @@ mod tests {
             ))
         });
         assert!(failed.is_err() && !folder.path().join("a").exists());
-        save_bytes(&path, Existing::Keep, b"headtext");
-        assert_eq!(tried(b"text", Existing::Keep), Saved::Same);
-        assert_eq!(tried(b"next", Existing::Keep), Saved::Kept);
-        assert_eq!(tried(b"text and more", Existing::Keep), Saved::Kept);
-        assert_eq!(tried(b"tex", Existing::Replace), Saved::Written);
+        save_bytes(&path, OnExisting::Keep, b"headtext");
+        assert_eq!(tried(b"text", OnExisting::Keep), WriteOutcome::Same);
+        assert_eq!(tried(b"next", OnExisting::Keep), WriteOutcome::Kept);
+        assert_eq!(
+            tried(b"text and more", OnExisting::Keep),
+            WriteOutcome::Kept
+        );
+        assert_eq!(tried(b"tex", OnExisting::Replace), WriteOutcome::Written);
     }
 
     #[test]
@@ -645,7 +662,7 @@ mod tests {
             ("empty", "a folder"),
             ("socket", "a socket"),
         ] {
-            for existing in [Existing::Keep, Existing::Replace] {
+            for existing in [OnExisting::Keep, OnExisting::Replace] {
                 let never = |_: &mut dyn Target| -> Result<(), FileError> {
                     panic!("it would come to nothing")
                 };
@@ -682,7 +699,7 @@ mod tests {
     fn a_pipe_that_comes_while_a_file_is_written_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        let fault = save::<FileError>(&path, Existing::Replace, |target| {
+        let fault = save::<FileError>(&path, OnExisting::Replace, |target| {
             assert!(
                 std::process::Command::new("mkfifo")
                     .arg(&path)

@@ -23,30 +23,30 @@ use rock_bytes::start_threads;
 /// The right to change what lies right in a folder. Others that ask for it wait until all copies of
 /// it are dropped, or the program ends in whatever way.
 #[derive(Debug, Clone)]
-pub struct FolderLock {
+pub struct DirectoryLock {
     folder: PathBuf,
     _file: Arc<File>,
 }
 
 /// The right to replace a folder. Others that ask for it wait until it is dropped.
 #[derive(Debug)]
-pub struct FolderSwap {
+pub struct DirectorySwap {
     target: PathBuf,
     parent: PathBuf,
-    lock: Option<FolderLock>,
+    lock: Option<DirectoryLock>,
 }
 
 /// The next state of a folder, not yet in place. Dropped without [`Self::commit`] it is removed.
 #[derive(Debug)]
-pub struct Staging {
-    swap: FolderSwap,
+pub struct StagingDirectory {
+    swap: DirectorySwap,
     folder: PathBuf,
     is_over: bool,
 }
 
 /// How the new folder takes the place of the old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum SwapMethod {
     Exchange,
     #[cfg_attr(
         not(test),
@@ -61,7 +61,7 @@ enum Way {
 /// How folders beside a target end: the next state of it, and the one that was there.
 const ENDINGS: [&str; 2] = [".rock-new", ".rock-old"];
 
-impl FolderLock {
+impl DirectoryLock {
     /// Takes the right to change what lies in a folder. `waits` is called when another process has
     /// it.
     ///
@@ -106,8 +106,8 @@ impl FolderLock {
     }
 
     /// The right to replace the folder of this name. Several may be replaced at once, each by one.
-    pub fn swap(&self, name: &str) -> FolderSwap {
-        FolderSwap {
+    pub fn swap(&self, name: &str) -> DirectorySwap {
+        DirectorySwap {
             target: self.folder.join(name),
             parent: self.folder.clone(),
             lock: Some(self.clone()),
@@ -115,7 +115,7 @@ impl FolderLock {
     }
 }
 
-impl FolderSwap {
+impl DirectorySwap {
     /// Takes the right to replace `target`, and puts away what a killed run left. `waits` is called
     /// when another process has it. Nothing is written where the parent folder does not exist yet.
     ///
@@ -141,7 +141,7 @@ impl FolderSwap {
             lock: None,
         };
         if swap.parent.is_dir() {
-            swap.lock = Some(FolderLock::take(&swap.parent, waits)?);
+            swap.lock = Some(DirectoryLock::take(&swap.parent, waits)?);
             swap.recover()?;
         }
         Ok(swap)
@@ -156,16 +156,16 @@ impl FolderSwap {
     ///
     /// # Errors
     /// When the folder cannot be made.
-    pub fn stage(mut self) -> Result<Staging, FileError> {
+    pub fn stage(mut self) -> Result<StagingDirectory, FileError> {
         std::fs::create_dir_all(&self.parent)
             .map_err(|e| FileError::new("create", &self.parent, e))?;
         if self.lock.is_none() {
-            self.lock = Some(FolderLock::take(&self.parent, || ())?);
+            self.lock = Some(DirectoryLock::take(&self.parent, || ())?);
             self.recover()?;
         }
         let folder = self.beside(ENDINGS[0]);
         std::fs::create_dir(&folder).map_err(|e| FileError::new("create", &folder, e))?;
-        Ok(Staging {
+        Ok(StagingDirectory {
             swap: self,
             folder,
             is_over: false,
@@ -192,7 +192,7 @@ impl FolderSwap {
     }
 }
 
-impl Staging {
+impl StagingDirectory {
     /// Copies a file in. The kernel copies it, or shares its blocks, where the file system can.
     ///
     /// # Errors
@@ -263,7 +263,7 @@ impl Staging {
     /// When it cannot be put in place; the old state is then as it was.
     pub fn commit(self) -> Result<(), FileError> {
         sync_folders(&self.folder)?;
-        self.commit_by(Way::Exchange)
+        self.commit_by(SwapMethod::Exchange)
     }
 
     /// The same where the files in it may not have reached the disk: the whole file system is asked
@@ -273,7 +273,7 @@ impl Staging {
     /// When that fails, or as [`Self::commit`].
     pub fn commit_unsynced(self) -> Result<(), FileError> {
         sync_all_below(&self.folder)?;
-        self.commit_by(Way::Exchange)
+        self.commit_by(SwapMethod::Exchange)
     }
 
     /// Moves what is in a folder of this one over what lies in the folder that it is in, as
@@ -281,12 +281,12 @@ impl Staging {
     ///
     /// # Errors
     /// When the file system cannot write all of it, or as those of moving.
-    pub fn pour(self, name: &str) -> Result<(), FileError> {
+    pub fn merge_into(self, name: &str) -> Result<(), FileError> {
         sync_all_below(&self.folder)?;
-        super::merge(&self.place(name)?, &self.swap.parent)
+        super::merge_tree(&self.place(name)?, &self.swap.parent)
     }
 
-    fn commit_by(mut self, way: Way) -> Result<(), FileError> {
+    fn commit_by(mut self, way: SwapMethod) -> Result<(), FileError> {
         let out_of_the_way = self.put_in_place(way)?;
         self.is_over = true;
         sync_folder(&self.swap.parent)?;
@@ -294,7 +294,7 @@ impl Staging {
     }
 
     /// Tells where the old state then is, if there was one.
-    fn put_in_place(&self, way: Way) -> Result<Option<PathBuf>, FileError> {
+    fn put_in_place(&self, way: SwapMethod) -> Result<Option<PathBuf>, FileError> {
         let (new, target) = (&self.folder, &self.swap.target);
         let fault = |e: Errno| FileError::new("replace", target, e.into());
         match renameat_with(CWD, new, CWD, target, RenameFlags::NOREPLACE) {
@@ -308,7 +308,7 @@ impl Staging {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
             Err(error) => return Err(fault(error)),
         }
-        if way == Way::Exchange {
+        if way == SwapMethod::Exchange {
             match renameat_with(CWD, new, CWD, target, RenameFlags::EXCHANGE) {
                 Ok(()) => return Ok(Some(new.clone())),
                 Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
@@ -347,7 +347,7 @@ impl Staging {
     }
 }
 
-impl Drop for Staging {
+impl Drop for StagingDirectory {
     fn drop(&mut self) {
         if !self.is_over {
             let _ = std::fs::remove_dir_all(&self.folder);
@@ -369,13 +369,13 @@ fn in_folder<T>(path: &Path, make: impl Fn() -> std::io::Result<T>) -> std::io::
 
 /// A file's path relative to a folder, with `/` between folders, and its size; `None` for what is
 /// no regular file.
-pub type Listed = (String, Option<u64>);
+pub type ListedFile = (String, Option<u64>);
 
 /// Every file below a folder, sorted; `None` when the folder is not there.
 ///
 /// # Errors
 /// When a folder cannot be read.
-pub fn tree(folder: &Path) -> Result<Option<Vec<Listed>>, FileError> {
+pub fn tree(folder: &Path) -> Result<Option<Vec<ListedFile>>, FileError> {
     let mut found = Vec::new();
     let mut folders = vec![String::new()];
     while let Some(prefix) = folders.pop() {
@@ -473,13 +473,13 @@ fn sync_folders(folder: &Path) -> Result<(), FileError> {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{ENDINGS, FolderLock, FolderSwap, Staging, Way, tree};
+    use super::{DirectoryLock, DirectorySwap, ENDINGS, StagingDirectory, SwapMethod, tree};
 
-    fn begin(target: &Path) -> FolderSwap {
-        FolderSwap::begin(target, || panic!("nobody else has it")).unwrap()
+    fn begin(target: &Path) -> DirectorySwap {
+        DirectorySwap::begin(target, || panic!("nobody else has it")).unwrap()
     }
 
-    fn stage(target: &Path, text: &str) -> Staging {
+    fn stage(target: &Path, text: &str) -> StagingDirectory {
         let staging = begin(target).stage().unwrap();
         staging.write("a.txt", text.as_bytes()).unwrap();
         staging.write("deep/er/b.txt", text.as_bytes()).unwrap();
@@ -504,7 +504,7 @@ mod tests {
     }
 
     /// Leaves everything as a killed process would: its lock is gone, its files are there.
-    fn killed(mut staging: Staging) {
+    fn killed(mut staging: StagingDirectory) {
         staging.is_over = true;
         drop(staging);
     }
@@ -513,7 +513,7 @@ mod tests {
     fn a_folder_is_made_and_replaced_and_nothing_else_is_left() {
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("up/release");
-        for way in [Way::Exchange, Way::TwoSteps] {
+        for way in [SwapMethod::Exchange, SwapMethod::TwoSteps] {
             for text in ["old", "new"] {
                 stage(&target, text).commit_by(way).unwrap();
                 assert_eq!(state(&target).as_deref(), Some(text));
@@ -525,7 +525,7 @@ mod tests {
     /// P8
     #[test]
     fn killed_at_any_point_the_old_or_the_new_state_is_there_and_the_next_run_cleans_up() {
-        for way in [Way::Exchange, Way::TwoSteps] {
+        for way in [SwapMethod::Exchange, SwapMethod::TwoSteps] {
             for point in 0..5 {
                 let home = tempfile::tempdir().unwrap();
                 let target = home.path().join("release");
@@ -547,7 +547,7 @@ mod tests {
                     }
                     3 => {
                         let staging = stage(&target, "new");
-                        if way == Way::TwoSteps {
+                        if way == SwapMethod::TwoSteps {
                             std::fs::rename(&target, staging.swap.beside(ENDINGS[1])).unwrap();
                         }
                         killed(staging);
@@ -560,7 +560,7 @@ mod tests {
                         "new"
                     }
                 };
-                if way == Way::Exchange {
+                if way == SwapMethod::Exchange {
                     assert_eq!(state(&target).as_deref(), Some(expected), "point {point}");
                 }
                 drop(begin(&target));
@@ -614,7 +614,7 @@ mod tests {
         std::thread::scope(|scope| {
             let (told, waits) = std::sync::mpsc::channel();
             let second = scope.spawn(|| {
-                let swap = FolderSwap::begin(&target, move || told.send(()).unwrap()).unwrap();
+                let swap = DirectorySwap::begin(&target, move || told.send(()).unwrap()).unwrap();
                 state(swap.target())
             });
             waits.recv().unwrap();
@@ -626,7 +626,7 @@ mod tests {
     #[test]
     fn folders_of_one_folder_are_replaced_at_once_and_what_killed_runs_left_goes() {
         let home = tempfile::tempdir().unwrap();
-        let lock = FolderLock::take(home.path(), || panic!("nobody else has it")).unwrap();
+        let lock = DirectoryLock::take(home.path(), || panic!("nobody else has it")).unwrap();
         let staged = ["one", "two"].map(|name| lock.swap(name).stage().unwrap());
         for staging in staged {
             std::fs::write(staging.folder().join("file"), b"x").unwrap();
@@ -641,7 +641,7 @@ mod tests {
         std::thread::scope(|scope| {
             let (told, waits) = std::sync::mpsc::channel();
             let second = scope.spawn(|| {
-                FolderLock::take(home.path(), move || told.send(()).unwrap())
+                DirectoryLock::take(home.path(), move || told.send(()).unwrap())
                     .unwrap()
                     .sweep()
                     .unwrap();

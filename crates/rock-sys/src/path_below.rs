@@ -20,7 +20,7 @@ use rock_diagnostic::Diagnostic;
 
 /// A path below a folder, which is trusted and may be reached by links itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Below {
+pub struct PathBelow {
     root: PathBuf,
     path: PathBuf,
 }
@@ -28,9 +28,9 @@ pub struct Below {
 /// A symbolic link among the components of a path below a folder.
 #[derive(Debug, thiserror::Error)]
 #[error("it is a symbolic link")]
-struct Linked;
+struct LinkOnPath;
 
-impl Below {
+impl PathBelow {
     /// The path `path`, relative to `root`.
     pub fn new(root: &Path, path: impl AsRef<Path>) -> Self {
         Self {
@@ -166,7 +166,7 @@ impl Below {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let name = *name;
         if make {
-            super::make_folder(&self.root)?;
+            super::create_directory(&self.root)?;
         }
         let mut at = self.root.clone();
         let mut folder = match rustix::fs::openat(CWD, &at, flags, Mode::empty()) {
@@ -204,7 +204,7 @@ impl FileError {
     /// Returns the diagnostic for a symbolic link in place of one of our own files or folders;
     /// `None` for other errors.
     pub fn about_a_link(&self) -> Option<Diagnostic> {
-        let is_linked = self.source.as_ref()?.get_ref()?.is::<Linked>();
+        let is_linked = self.source.as_ref()?.get_ref()?.is::<LinkOnPath>();
         let told = || {
             Diagnostic::new(&codes::LINKED_FOLDER, self.to_string())
                 .note(
@@ -217,7 +217,7 @@ impl FileError {
 }
 
 fn linked(action: &'static str, path: &Path) -> FileError {
-    FileError::new(action, path, io::Error::other(Linked))
+    FileError::new(action, path, io::Error::other(LinkOnPath))
 }
 
 fn kind_at(folder: impl AsFd, name: &OsStr) -> Result<Option<FileType>, Errno> {
@@ -272,8 +272,8 @@ mod tests {
             Self { home }
         }
 
-        fn below(&self, path: &str) -> Below {
-            Below::new(&self.home.path().join("job"), path)
+        fn below(&self, path: &str) -> PathBelow {
+            PathBelow::new(&self.home.path().join("job"), path)
         }
 
         #[track_caller]
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn the_folder_itself_may_be_reached_by_a_link() {
         let bench = Bench::new("job");
-        let below = Below::new(&bench.home.path().join("job/job"), "new/log");
+        let below = PathBelow::new(&bench.home.path().join("job/job"), "new/log");
         std::io::Write::write_all(&mut below.open_log().unwrap(), b"x").unwrap();
         assert_eq!(below.read_text(1).unwrap(), "x");
         assert!(
@@ -333,7 +333,7 @@ mod tests {
                 .reason
                 .contains("larger than")
         );
-        Below::new(&bench.home.path().join("job/job"), "./new")
+        PathBelow::new(&bench.home.path().join("job/job"), "./new")
             .remove()
             .unwrap();
         bench.is_unharmed();

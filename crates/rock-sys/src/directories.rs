@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use globset::GlobBuilder;
 use sha2::{Digest as _, Sha256};
 
-use super::{Below, FileError};
+use super::{FileError, PathBelow};
 use rock_names::Digest;
 
 /// Files below a folder that match a glob relative to it, sorted. `*` does not cross `/`; `**`
@@ -40,7 +40,7 @@ pub fn glob(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, FileError> {
         })
         .collect();
     if fixed.components().next().is_some() {
-        Below::new(root, &fixed).check()?;
+        PathBelow::new(root, &fixed).check()?;
     }
     let mut found = Vec::new();
     walk(&root.join(fixed), &mut |path, metadata| {
@@ -92,16 +92,16 @@ pub fn disk_usage(path: &Path) -> Result<u64, FileError> {
 
 /// What lies in a folder under one name. Links are what they lead to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct DirectoryEntry {
     /// The folder, joined with the name.
     pub path: PathBuf,
     /// What it is.
-    pub kind: EntryKind,
+    pub kind: DirectoryEntryKind,
 }
 
 /// What is under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryKind {
+pub enum DirectoryEntryKind {
     /// A regular file.
     File,
     /// A folder.
@@ -114,7 +114,7 @@ pub enum EntryKind {
 ///
 /// # Errors
 /// When it is there and cannot be read.
-pub fn entries(folder: &Path) -> Result<Vec<Entry>, FileError> {
+pub fn entries(folder: &Path) -> Result<Vec<DirectoryEntry>, FileError> {
     match listed(folder) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         listed => listed.map_err(|e| FileError::new("read", folder, e)),
@@ -123,9 +123,9 @@ pub fn entries(folder: &Path) -> Result<Vec<Entry>, FileError> {
 
 /// What is in a folder, sorted by name. The folder itself tells the kind of all but links, so that
 /// nothing else is looked at one by one.
-fn listed(folder: &Path) -> std::io::Result<Vec<Entry>> {
+fn listed(folder: &Path) -> std::io::Result<Vec<DirectoryEntry>> {
     let entry = |found: std::io::Result<std::fs::DirEntry>| {
-        found.map(|found| Entry {
+        found.map(|found| DirectoryEntry {
             path: found.path(),
             kind: entry_kind(&found),
         })
@@ -137,7 +137,7 @@ fn listed(folder: &Path) -> std::io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-fn entry_kind(found: &std::fs::DirEntry) -> EntryKind {
+fn entry_kind(found: &std::fs::DirEntry) -> DirectoryEntryKind {
     let kind = match found.file_type() {
         Ok(kind) if !kind.is_symlink() => Some(kind),
         _ => std::fs::metadata(found.path())
@@ -145,15 +145,17 @@ fn entry_kind(found: &std::fs::DirEntry) -> EntryKind {
             .ok(),
     };
     match kind {
-        Some(kind) if kind.is_file() => EntryKind::File,
-        Some(kind) if kind.is_dir() => EntryKind::Folder,
-        Some(kind) => EntryKind::Other(super::files::kind_of(kind).unwrap_or("a device")),
-        None => EntryKind::Other("a link that leads nowhere"),
+        Some(kind) if kind.is_file() => DirectoryEntryKind::File,
+        Some(kind) if kind.is_dir() => DirectoryEntryKind::Folder,
+        Some(kind) => {
+            DirectoryEntryKind::Other(super::files::special_kind(kind).unwrap_or("a device"))
+        }
+        None => DirectoryEntryKind::Other("a link that leads nowhere"),
     }
 }
 
 /// Whether there is a folder under this path itself, and not a link to one.
-pub fn is_own_folder(path: &Path) -> bool {
+pub fn is_real_directory(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
@@ -162,7 +164,7 @@ pub fn is_own_folder(path: &Path) -> bool {
 /// # Errors
 /// When it is there and cannot be read.
 pub fn names_in(folder: &Path) -> Result<Vec<String>, FileError> {
-    let name = |entry: Entry| {
+    let name = |entry: DirectoryEntry| {
         entry
             .path
             .file_name()
@@ -184,7 +186,7 @@ pub fn files_with_extension(folder: &Path, extensions: &[&str]) -> Result<Vec<Pa
     };
     let files = entries(folder)?
         .into_iter()
-        .filter(|entry| entry.kind == EntryKind::File);
+        .filter(|entry| entry.kind == DirectoryEntryKind::File);
     Ok(files
         .map(|file| file.path)
         .filter(|path| fits(path))
@@ -195,11 +197,11 @@ pub fn files_with_extension(folder: &Path, extensions: &[&str]) -> Result<Vec<Pa
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
+pub fn subdirectories(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
     let entries = listed(folder).map_err(|e| FileError::new("read", folder, e))?;
     Ok(entries
         .into_iter()
-        .filter(|entry| entry.kind == EntryKind::Folder)
+        .filter(|entry| entry.kind == DirectoryEntryKind::Folder)
         .map(|entry| entry.path)
         .collect())
 }
@@ -234,7 +236,7 @@ pub fn own_ids() -> (u32, u32) {
 ///
 /// # Errors
 /// When the system refuses.
-pub fn make_folder(path: &Path) -> Result<(), FileError> {
+pub fn create_directory(path: &Path) -> Result<(), FileError> {
     std::fs::create_dir_all(path).map_err(|e| FileError::new("make", path, e))
 }
 
@@ -243,8 +245,8 @@ pub fn make_folder(path: &Path) -> Result<(), FileError> {
 /// # Errors
 /// When the system refuses.
 pub fn can_write_into(folder: &Path) -> Result<(), FileError> {
-    make_folder(folder)?;
-    super::unfinished::Unfinished::new_in(folder)
+    create_directory(folder)?;
+    super::pending_file::PendingFile::new_in(folder)
         .map(drop)
         .map_err(|e| FileError::new("write into", folder, e))
 }
@@ -365,7 +367,7 @@ pub fn link_or_copy(from: &Path, to: &Path) -> Result<(), FileError> {
         });
     }
     if let Some(parent) = to.parent() {
-        make_folder(parent)?;
+        create_directory(parent)?;
     }
     match std::fs::hard_link(from, to) {
         Ok(()) => Ok(()),
@@ -383,7 +385,7 @@ pub fn link_or_copy(from: &Path, to: &Path) -> Result<(), FileError> {
 /// When the system refuses, or it is a symbolic link.
 fn open_log(path: &Path) -> Result<File, FileError> {
     if let Some(parent) = path.parent() {
-        make_folder(parent)?;
+        create_directory(parent)?;
     }
     let no_follow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
     File::options()
@@ -409,11 +411,11 @@ pub fn now_s() -> u64 {
 
 /// A lock on a file, held until it is dropped or the program ends in whatever way.
 #[derive(Debug)]
-pub struct Lock {
+pub struct FileLock {
     file: File,
 }
 
-impl Drop for Lock {
+impl Drop for FileLock {
     fn drop(&mut self) {
         // Not by closing alone: a process that another thread starts at this moment has a copy of
         // the file until it runs its program, and the lock is that of all copies (flock(2)).
@@ -425,7 +427,7 @@ impl Drop for Lock {
 ///
 /// # Errors
 /// When it cannot be opened.
-pub fn lock(path: &Path) -> Result<Option<Lock>, FileError> {
+pub fn lock(path: &Path) -> Result<Option<FileLock>, FileError> {
     held(open_log(path)?, path)
 }
 
@@ -433,13 +435,13 @@ pub fn lock(path: &Path) -> Result<Option<Lock>, FileError> {
 ///
 /// # Errors
 /// When it cannot be opened, or a symbolic link is on the way.
-pub fn lock_below(file: &Below) -> Result<Option<Lock>, FileError> {
+pub fn lock_below(file: &PathBelow) -> Result<Option<FileLock>, FileError> {
     held(file.open_log()?, &file.path())
 }
 
-fn held(file: File, path: &Path) -> Result<Option<Lock>, FileError> {
+fn held(file: File, path: &Path) -> Result<Option<FileLock>, FileError> {
     match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(Lock { file })),
+        Ok(()) => Ok(Some(FileLock { file })),
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
         Err(e) => Err(FileError::new("lock", path, e.into())),
     }
@@ -450,7 +452,7 @@ mod tests {
     use super::*;
 
     fn touch(path: &Path) {
-        make_folder(path.parent().unwrap()).unwrap();
+        create_directory(path.parent().unwrap()).unwrap();
         std::fs::write(path, "x").unwrap();
     }
 
@@ -471,7 +473,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         touch(&path("b.whl"));
-        make_folder(&path("e.whl")).unwrap();
+        create_directory(&path("e.whl")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(path("f.whl")).unwrap();
         for (link, to) in [
             ("a.whl", "b.whl"),
@@ -486,21 +488,21 @@ mod tests {
             .into_iter()
             .map(|entry| entry.kind)
             .collect();
-        let socket = EntryKind::Other("a socket");
-        let nowhere = EntryKind::Other("a link that leads nowhere");
-        let (file, inner) = (EntryKind::File, EntryKind::Folder);
+        let socket = DirectoryEntryKind::Other("a socket");
+        let nowhere = DirectoryEntryKind::Other("a link that leads nowhere");
+        let (file, inner) = (DirectoryEntryKind::File, DirectoryEntryKind::Folder);
         assert_eq!(kinds, [file, file, nowhere, inner, inner, socket, socket]);
         assert_eq!(
             files_with_extension(folder.path(), &["whl"]).unwrap(),
             [path("a.whl"), path("b.whl")]
         );
         assert_eq!(
-            folders(folder.path()).unwrap(),
+            subdirectories(folder.path()).unwrap(),
             [path("d.whl"), path("e.whl")]
         );
         let missing = path("missing");
         assert_eq!(entries(&missing).unwrap(), []);
-        assert!(folders(&missing).is_err());
+        assert!(subdirectories(&missing).is_err());
     }
 
     #[test]
