@@ -247,7 +247,7 @@ impl CheckoutFault {
                 &codes::GIT_FAILED,
                 "mend what git names, then run the same command again",
             ),
-            Self::Start(ProcessError::NoProgram(name)) => told(
+            Self::Start(ProcessError::ProgramNotFound(name)) => told(
                 &codes::NO_GIT,
                 &format!("install `{name}`, or put it on the PATH"),
             ),

@@ -184,7 +184,7 @@ impl<'a> Git<'a> {
             match heard {
                 ProcessEvent::Output(_) if output.len() > LARGEST_OUTPUT_BYTES => {}
                 ProcessEvent::Output(bytes) => output.extend_from_slice(bytes),
-                ProcessEvent::Talk(bytes) => {
+                ProcessEvent::Stderr(bytes) => {
                     talk.extend_from_slice(bytes);
                     if talk.len() > 2 * KEPT_BYTES {
                         talk.drain(..talk.len() - KEPT_BYTES);
@@ -200,13 +200,13 @@ impl<'a> Git<'a> {
                         }
                     }
                 }
-                ProcessEvent::Nothing => listen(None),
+                ProcessEvent::Tick => listen(None),
             }
             is_stopped |= self.stop.wish().is_some();
             if is_stopped || output.len() > LARGEST_OUTPUT_BYTES {
-                Control::End
+                Control::Terminate
             } else {
-                Control::GoOn
+                Control::Continue
             }
         })?;
         if output.len() > LARGEST_OUTPUT_BYTES {
@@ -287,13 +287,13 @@ impl<'a> Git<'a> {
             .collect();
         Invocation {
             argv: call.argv.clone(),
-            set,
-            remove,
-            folder,
+            set_env: set,
+            remove_env: remove,
+            current_dir: folder,
             mark: call
                 .is_long
                 .then(|| (MARK.to_owned(), self.folder.display().to_string())),
-            stderr: StderrTarget::Apart,
+            stderr: StderrTarget::Separate,
             ..Invocation::default()
         }
     }

@@ -74,7 +74,7 @@ fn folder_kind(git: &Git<'_>, state: Option<&State>) -> Result<FolderKind, Check
     if repository::git_folder(&folder).is_some_and(|git| sys::exists(&git.join("HEAD"))) {
         return Ok(FolderKind::Repository);
     }
-    let names = sys::names_in(&folder)?;
+    let names = sys::entry_names(&folder)?;
     Ok(match names.as_slice() {
         [] => FolderKind::Empty,
         _ if state.is_some() || names == [".rock"] => FolderKind::Begun,

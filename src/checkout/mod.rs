@@ -107,7 +107,7 @@ pub fn check_out(
         source::steps(wanted, &facts).map_err(CheckoutFault::Refused)?;
     }
     repository::exclude(&wanted.folder)?;
-    let lock = sys::lock(&wanted.folder.join(LOCK))?;
+    let lock = sys::try_lock(&wanted.folder.join(LOCK))?;
     let _lock = lock.ok_or_else(|| CheckoutFault::Busy(wanted.folder.clone()))?;
     let before = look::state(&git)?;
     if before

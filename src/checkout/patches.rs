@@ -13,7 +13,7 @@ use crate::sys::{self, FileError};
 /// # Errors
 /// When the folder or a patch cannot be read.
 pub fn read_set(name: &str, folder: &Path) -> Result<PatchSet, FileError> {
-    let paths = sys::tree(folder)?
+    let paths = sys::list_files(folder)?
         .unwrap_or_default()
         .into_iter()
         .map(|(path, _)| path);
@@ -21,7 +21,7 @@ pub fn read_set(name: &str, folder: &Path) -> Result<PatchSet, FileError> {
     start_threads();
     let patches: Result<Vec<Patch>, FileError> = paths
         .into_par_iter()
-        .map(|path| sys::digest_of(&folder.join(&path)).map(|(_, digest)| Patch { path, digest }))
+        .map(|path| sys::hash_file(&folder.join(&path)).map(|(_, digest)| Patch { path, digest }))
         .collect();
     Ok(PatchSet::new(name, &folder.display().to_string(), patches?))
 }

@@ -24,7 +24,7 @@ const LOCKS: [&str; 6] = [
 /// they are.
 pub(super) fn recover(git: &Git<'_>) -> Result<(), CheckoutFault> {
     let folder = git.folder("");
-    sys::process::end_marked(MARK, &folder.display().to_string(), GRACE);
+    sys::process::terminate_marked(MARK, &folder.display().to_string(), GRACE);
     let Some(outer) = repository::git_folder(&folder) else {
         return Ok(());
     };
@@ -52,7 +52,7 @@ pub(super) fn recover(git: &Git<'_>) -> Result<(), CheckoutFault> {
     for path in repository::submodules(git)? {
         let submodule = folder.join(&path);
         let is_lost = repository::git_folder(&submodule).is_some_and(|git| !sys::exists(&git));
-        if is_lost && sys::names_in(&submodule)? == [".git"] {
+        if is_lost && sys::entry_names(&submodule)? == [".git"] {
             sys::remove(&submodule.join(".git"))?;
         }
     }
@@ -64,7 +64,7 @@ fn unlock(git_folder: &Path) -> Result<(), FileError> {
         sys::remove(&git_folder.join(lock))?;
     }
     let tags = git_folder.join("refs/tags");
-    for name in sys::names_in(&tags)?
+    for name in sys::entry_names(&tags)?
         .iter()
         .filter(|name| name.starts_with("THEROCK_") && is_lock(name))
     {
@@ -72,7 +72,7 @@ fn unlock(git_folder: &Path) -> Result<(), FileError> {
     }
     // What was fetched and not indexed.
     let packs = git_folder.join("objects/pack");
-    for name in sys::names_in(&packs)?
+    for name in sys::entry_names(&packs)?
         .iter()
         .filter(|name| name.starts_with("tmp_"))
     {

@@ -124,8 +124,8 @@ pub(super) fn module_folders(folder: &Path) -> Result<Vec<PathBuf>, sys::FileErr
         .into_iter()
         .collect();
     while let Some(folder) = unseen.pop() {
-        for entry in sys::entries(&folder)? {
-            if entry.kind != sys::DirectoryEntryKind::Folder {
+        for entry in sys::read_entries(&folder)? {
+            if entry.kind != sys::DirectoryEntryKind::Directory {
                 continue;
             }
             if sys::exists(&entry.path.join("objects")) || sys::exists(&entry.path.join("HEAD")) {

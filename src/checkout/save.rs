@@ -121,7 +121,7 @@ pub fn patches(
     let state = look::state(&git)?.ok_or_else(|| CheckoutFault::NoCheckout(folder.to_owned()))?;
     let target = target(&state).map_err(|fault| CheckoutFault::Refused(vec![fault]))?;
     let lock =
-        sys::lock(&folder.join(LOCK))?.ok_or_else(|| CheckoutFault::Busy(folder.to_owned()))?;
+        sys::try_lock(&folder.join(LOCK))?.ok_or_else(|| CheckoutFault::Busy(folder.to_owned()))?;
     if state.outcome != Outcome::Done {
         let message = format!(
             "the checkout in `{}` did not come to its end",
@@ -178,7 +178,7 @@ fn compare(
         files,
         mut warnings,
     } = made;
-    let there = sys::tree(&target)?.unwrap_or_default();
+    let there = sys::list_files(&target)?.unwrap_or_default();
     let (mut changes, mut kept, mut idle) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
     for (path, _) in there {
         let place = PatchSet::repository_of(&path);
@@ -346,7 +346,7 @@ fn of_repository(
         ]
         .concat();
         git.succeed(&Call::git(path, &words))?;
-        for name in sys::names_in(&folder)? {
+        for name in sys::entry_names(&folder)? {
             let bytes = sys::read_bytes(&folder.join(&name), LARGEST_PATCH_BYTES)?;
             made.files
                 .insert(format!("{place}/{}/{name}", stage.folder()), bytes);
@@ -392,7 +392,7 @@ mod tests {
                 .unwrap();
             patch.as_file().set_len(bytes).unwrap();
             let files = BTreeMap::from([("torch/base/0001-a.patch".to_owned(), b"other".to_vec())]);
-            let lock = sys::lock(&folder.path().join("lock")).unwrap().unwrap();
+            let lock = sys::try_lock(&folder.path().join("lock")).unwrap().unwrap();
             let made = Made {
                 files,
                 warnings: Vec::new(),

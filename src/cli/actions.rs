@@ -105,7 +105,7 @@ impl Shell {
     /// step works in. `None` for what is no file, or cannot be read.
     fn known_path(&self, path: &str) -> Option<String> {
         let file = Path::new(path);
-        if !sys::is_file(file) || sys::open_to_read(file).is_err() {
+        if !sys::is_file(file) || sys::open_file(file).is_err() {
             return None;
         }
         let below = |root: &str| {

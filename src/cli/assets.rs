@@ -77,7 +77,7 @@ pub(super) fn found(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
             files.push(path.clone());
             continue;
         }
-        match sys::entries(path) {
+        match sys::read_entries(path) {
             Ok(entries) => {
                 files.extend(of_folder(&entries, sink));
                 subfolders(path, &entries, paths, sink);
@@ -137,7 +137,7 @@ fn of_folder(entries: &[DirectoryEntry], sink: &mut Sink) -> Vec<PathBuf> {
                 files.push(path.clone());
                 continue;
             }
-            DirectoryEntryKind::Folder => continue,
+            DirectoryEntryKind::Directory => continue,
             DirectoryEntryKind::Other(kind) => kind,
         };
         let (shown, help) = (
@@ -161,7 +161,7 @@ fn subfolders(folder: &Path, entries: &[DirectoryEntry], named: &[PathBuf], sink
     const SHOWN: usize = 5;
     let folders = entries
         .iter()
-        .filter(|entry| entry.kind == DirectoryEntryKind::Folder)
+        .filter(|entry| entry.kind == DirectoryEntryKind::Directory)
         .map(|entry| &entry.path);
     let holds = |folder: &&PathBuf| {
         let found = sys::files_with_extension(folder, &["whl", "gz"]).unwrap_or_default();
@@ -471,7 +471,7 @@ pub(super) fn is_of_sdk(project: &str, compat: &Compat) -> bool {
 }
 
 fn hashed(path: &Path, sink: &mut Sink) -> Option<(u64, Digest)> {
-    sys::digest_of(path)
+    sys::hash_file(path)
         .map_err(|error| sink.push(error.into()))
         .ok()
 }

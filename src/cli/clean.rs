@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let base = &shell.environment.current_dir;
     // Beside folders of jobs there may be the state of a checkout.
     let is_folder = |name: &String| !sys::is_file(&base.join(ROOT).join(name));
-    let present: Vec<String> = match sys::names_in(&base.join(ROOT)) {
+    let present: Vec<String> = match sys::entry_names(&base.join(ROOT)) {
         Ok(names) => names
             .into_iter()
             .filter(is_folder)

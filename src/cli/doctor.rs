@@ -95,8 +95,8 @@ fn facts(args: &Args, shell: &Shell) -> host::HostFacts {
     };
     let temporary = PathBuf::from(shell.environment.get("TMPDIR").unwrap_or("/tmp"));
     let folders = [shell.environment.current_dir.clone(), temporary];
-    sys::with_programs(
-        sys::host_facts(&roots, &shell.environment, &folders),
+    sys::add_program_versions(
+        sys::read_host_facts(&roots, &shell.environment, &folders),
         &shell.environment,
     )
 }

@@ -80,8 +80,8 @@ pub(super) fn documents(
 fn host_rocm<'c>(shell: &'c Shell, compat: &'c Compat) -> HostRocm<'c> {
     let environment = &shell.environment;
     HostRocm::new(move || {
-        let facts = sys::with_hip(
-            sys::host_facts(&sys::HostRoots::default(), environment, &[]),
+        let facts = sys::add_hip_version(
+            sys::read_host_facts(&sys::HostRoots::default(), environment, &[]),
             environment,
         );
         crate::host::system_rocm(&facts, |hip| compat.rocm_of_hip(hip))

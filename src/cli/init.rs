@@ -120,7 +120,7 @@ fn project_files(dir: &Path) -> Result<ProjectFiles, sys::FileError> {
     };
     let mut modules = Vec::new();
     for folder in [dir.to_owned(), dir.join("src")] {
-        for entry in sys::entries(&folder)? {
+        for entry in sys::read_entries(&folder)? {
             let (path, name) = (
                 &entry.path,
                 entry

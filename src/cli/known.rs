@@ -87,7 +87,7 @@ impl Known {
         };
         for folder in folders {
             let path = folder.join(MANIFEST);
-            let Some((_, modified)) = sys::stamp(&path) else {
+            let Some((_, modified)) = sys::size_and_mtime(&path) else {
                 continue;
             };
             let text =
@@ -145,7 +145,7 @@ impl Known {
     /// What is known of the file, if that is this file: see [`Known`]. What the user names comes
     /// first.
     pub(super) fn of(&self, path: &Path, name: &str) -> Option<(u64, &Row)> {
-        let (size_bytes, modified) = sys::stamp(path)?;
+        let (size_bytes, modified) = sys::size_and_mtime(path)?;
         let is_of = |row: &&Row| match row {
             Row::Whole(told) => told.asset.file.size_bytes == size_bytes,
             Row::Digest(_) => true,

@@ -255,7 +255,7 @@ pub(super) fn plan(
         let mut config = matrix.config.clone();
         if config.gfx == Gfx::Host {
             let targets = targets.get_or_insert_with(|| {
-                crate::host::gfx_targets(&sys::host_facts(
+                crate::host::gfx_targets(&sys::read_host_facts(
                     &sys::HostRoots::default(),
                     &shell.environment,
                     &[],

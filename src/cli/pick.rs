@@ -196,15 +196,15 @@ fn machine(args: &Args, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Resu
         }
         None if args.only_given => Machine::default(),
         None => {
-            let facts = sys::host_facts(&sys::HostRoots::default(), &shell.environment, &[]);
+            let facts = sys::read_host_facts(&sys::HostRoots::default(), &shell.environment, &[]);
             let facts = if args.rocm.is_none() {
-                sys::with_hip(facts, &shell.environment)
+                sys::add_hip_version(facts, &shell.environment)
             } else {
                 facts
             };
             Machine::of(
                 &crate::host::HostFacts {
-                    python: sys::python(&shell.environment),
+                    python: sys::read_python_facts(&shell.environment),
                     ..facts
                 },
                 compat,

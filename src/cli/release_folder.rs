@@ -54,7 +54,7 @@ pub(super) fn open(
             || shell.say("another publish is under way in this folder; waiting for it to end");
         Some(DirectorySwap::begin(folder, waits).map_err(|error| in_place(&error, sink))?)
     };
-    let listing = sys::tree(folder)
+    let listing = sys::list_files(folder)
         .map_err(|error| machine(error, sink))?
         .unwrap_or_default();
     let manifest = if listing
@@ -78,7 +78,7 @@ pub(super) fn open(
         .par_iter_mut()
         .filter(|file| !foreign.contains(&file.name));
     ours.for_each(|file| {
-        file.digest = sys::digest_of(&folder.join(&file.name))
+        file.digest = sys::hash_file(&folder.join(&file.name))
             .ok()
             .map(|(_, digest)| digest);
     });
@@ -313,7 +313,7 @@ fn transferred(
         Transfer::Copy => staging.copy(path, name)?,
         Transfer::Link => staging.link(path, name)?,
     };
-    if sys::digest_of(&staged)?.1 == expected {
+    if sys::hash_file(&staged)?.1 == expected {
         return Ok(());
     }
     let reason = "it was changed while it was published".to_owned();

@@ -79,9 +79,9 @@ pub fn remove_build_folders(folder: &JobFolder, found: &[BuildFolder]) -> Result
 
 /// The folders in a folder, no links; none where it is not there.
 fn folders_in(folder: &Path) -> Result<Vec<PathBuf>, OpenFault> {
-    let entries = sys::entries(folder)?
+    let entries = sys::read_entries(folder)?
         .into_iter()
-        .filter(|DirectoryEntry { kind, .. }| *kind == DirectoryEntryKind::Folder);
+        .filter(|DirectoryEntry { kind, .. }| *kind == DirectoryEntryKind::Directory);
     Ok(entries
         .map(|entry| entry.path)
         .filter(|path| sys::is_real_directory(path))

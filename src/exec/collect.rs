@@ -137,7 +137,7 @@ pub fn copy_out(found: &[Collected], out: &Path) -> Result<Vec<BuiltWheel>, Coll
         .collect();
     sys::copy_all(&files)?;
     let built = |(found, target): (&Collected, &PathBuf)| {
-        let (size_bytes, digest) = sys::digest_of(target)?;
+        let (size_bytes, digest) = sys::hash_file(target)?;
         let (name, path) = (found.name.clone(), target.display().to_string());
         Ok(BuiltWheel {
             name,
@@ -226,14 +226,17 @@ mod tests {
             copy_out(&wheels, &out),
             Err(CollectFault::File(_))
         ));
-        assert_eq!(sys::names_in(&out).unwrap(), Vec::<String>::new());
+        assert_eq!(sys::entry_names(&out).unwrap(), Vec::<String>::new());
         sys::write_atomic(&wheels[1].path, b"second").unwrap();
         let sizes: Vec<u64> = copy_out(&wheels, &out)
             .unwrap()
             .iter()
             .map(|wheel| wheel.size_bytes)
             .collect();
-        assert_eq!((sizes, sys::names_in(&out).unwrap().len()), (vec![5, 6], 2));
+        assert_eq!(
+            (sizes, sys::entry_names(&out).unwrap().len()),
+            (vec![5, 6], 2)
+        );
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub fn run_container(
         None,
     );
     let mut watch = Watch::new(allowance, begun);
-    if watch.wish(begun, order.signals) != Control::GoOn || allowance == Allowance::Over {
+    if watch.wish(begun, order.signals) != Control::Continue || allowance == Allowance::Over {
         return watch.end(first);
     }
     let count = order.steps.len();
@@ -99,7 +99,7 @@ pub fn run_container(
         .note(&format!("== {}", render::command(&invocation.argv)))
         .err();
     let run = runner.run(&invocation, &mut |clock, heard| {
-        if let ProcessEvent::Output(bytes) | ProcessEvent::Talk(bytes) = heard {
+        if let ProcessEvent::Output(bytes) | ProcessEvent::Stderr(bytes) = heard {
             let written =
                 transcript.feed(bytes, |transcript, line| match seen.stage_begun_by(&line) {
                     Some(number) => seen.begin(number, transcript.end_stage(), clock(), tell),
@@ -115,7 +115,7 @@ pub fn run_container(
             elapsed: clock().saturating_sub(seen.since),
         });
         if lost_log.is_some() {
-            Control::End
+            Control::Terminate
         } else {
             watch.wish(clock(), order.signals)
         }
@@ -126,7 +126,7 @@ pub fn run_container(
         // A container that was still being created when it was told to end is there by now.
         runner.ask(&containment.remove);
     }
-    let (uid, _) = sys::own_ids();
+    let (uid, _) = sys::effective_ids();
     if uid != 0 && sys::has_foreign_files(order.folder.path(), uid).unwrap_or(false) {
         runner.ask(&containment.give_back);
     }
@@ -172,7 +172,7 @@ pub(super) fn unusable(
     let mut said = Vec::new();
     let invocation = Invocation {
         argv,
-        folder: "/".into(),
+        current_dir: "/".into(),
         ..Invocation::default()
     };
     let status = runner.run(&invocation, &mut |clock, heard| {
@@ -182,11 +182,11 @@ pub(super) fn unusable(
         if clock() > ENGINE_PATIENCE {
             Control::Kill
         } else {
-            Control::GoOn
+            Control::Continue
         }
     });
     match status {
-        Err(error @ ProcessError::NoProgram(_)) => Some(not_started(containment, &error)),
+        Err(error @ ProcessError::ProgramNotFound(_)) => Some(not_started(containment, &error)),
         Ok(status) if status != ProcessStatus::Code(0) => {
             let said: Vec<String> = String::from_utf8_lossy(&said)
                 .lines()
@@ -216,16 +216,20 @@ fn prepare(
     }
     let log = order.folder.open_log()?;
     let mut invocation = Invocation {
-        folder: order.folder.path().to_owned(),
+        current_dir: order.folder.path().to_owned(),
         mark: Some((MARK.to_owned(), order.folder.path().display().to_string())),
-        stop: containment.remove.clone(),
+        stop_command: containment.remove.clone(),
         argv: containment.argv.clone(),
-        remove: vec![CAP.to_owned()],
+        remove_env: vec![CAP.to_owned()],
         ..Invocation::default()
     };
     match order.steps.get(order.from).filter(|_| order.from > 0) {
-        Some(step) => drop(invocation.set.insert(FROM.to_owned(), step.stage.clone())),
-        None => invocation.remove.push(FROM.to_owned()),
+        Some(step) => drop(
+            invocation
+                .set_env
+                .insert(FROM.to_owned(), step.stage.clone()),
+        ),
+        None => invocation.remove_env.push(FROM.to_owned()),
     }
     if let Some(stage) = record.stages.get_mut(order.from) {
         stage.state = StageState::Running;
@@ -239,7 +243,7 @@ fn not_started(containment: &Containment<'_>, error: &ProcessError) -> EngineFau
         engine: containment.engine.program().to_owned(),
         image: containment.image.to_owned(),
         trouble: match error {
-            ProcessError::NoProgram(_) => EngineTrouble::NoProgram,
+            ProcessError::ProgramNotFound(_) => EngineTrouble::NoProgram,
             other => EngineTrouble::Other(other.to_string()),
         },
         said: Vec::new(),
@@ -545,7 +549,7 @@ mod tests {
         assert_eq!(states(&run), [StageState::Done; 3]);
         assert_eq!(run.record.stages[1].tries, 2);
         assert_eq!(run.runner.invocations[0].argv, ["docker", "run"]);
-        assert_eq!(run.runner.invocations[0].remove, [CAP, FROM]);
+        assert_eq!(run.runner.invocations[0].remove_env, [CAP, FROM]);
     }
 
     #[test]
@@ -559,7 +563,7 @@ mod tests {
             |_| {},
         );
         assert_eq!(run.runner.invocations[0].argv, ["docker", "run"]);
-        assert_eq!(run.runner.invocations[0].set[FROM], "build");
+        assert_eq!(run.runner.invocations[0].set_env[FROM], "build");
         assert_eq!(run.events[0], "2/3 build");
         assert_eq!(
             states(&run),
@@ -661,7 +665,7 @@ mod tests {
             capped.end
         );
         assert_eq!(capped.runner.asked[0], ["docker", "rm"]);
-        assert_eq!(capped.runner.invocations[0].stop, ["docker", "rm"]);
+        assert_eq!(capped.runner.invocations[0].stop_command, ["docker", "rm"]);
         assert_eq!(
             states(&capped),
             [StageState::Done, StageState::Stopped, StageState::Waiting]

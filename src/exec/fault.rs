@@ -249,7 +249,7 @@ impl BuildEnd {
                 .help(goes_on)
             }
             Self::Engine(fault) => fault.diagnostic(context),
-            Self::File(error) => error.about_a_link().unwrap_or_else(|| {
+            Self::File(error) => error.link_diagnostic().unwrap_or_else(|| {
                 Diagnostic::new(&codes::BUILD_FOLDER, error.to_string()).help(format!(
                     "check that the folder is writable and the disk has room, then run `{resume}`"
                 ))
@@ -285,7 +285,7 @@ impl From<&OpenFault> for Diagnostic {
             OpenFault::Busy(folder) => Self::new(&codes::JOB_BUSY, "another build of this job is running")
                 .note(format!("it holds the lock in {}", folder.display()))
                 .help("wait for it or end it; for a second build at the same time, start it in another folder"),
-            OpenFault::File(error) => error.about_a_link().unwrap_or_else(|| {
+            OpenFault::File(error) => error.link_diagnostic().unwrap_or_else(|| {
                 Self::new(&codes::BUILD_FOLDER, error.to_string())
                     .help("see that the folder can be written and the disk has room")
             }),
@@ -322,7 +322,7 @@ impl From<&CollectFault> for Diagnostic {
                     .note(format!("the plan expects `{expected}`: {reason}"))
                     .help(help_about_name(expected, found))
             }
-            CollectFault::File(error) => error.about_a_link().unwrap_or_else(|| {
+            CollectFault::File(error) => error.link_diagnostic().unwrap_or_else(|| {
                 Self::new(&codes::OUT_FOLDER, error.to_string()).help(
                     "give a folder that can be written with `--out`; `--continue auto` copies without building again",
                 )

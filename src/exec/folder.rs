@@ -103,7 +103,7 @@ impl JobFolder {
 
     /// Holds it, so that no build begins meanwhile.
     pub(super) fn lock(&self) -> Result<FileLock, OpenFault> {
-        sys::lock_below(&self.at(LOCK_FILE))?.ok_or_else(|| OpenFault::Busy(self.path.clone()))
+        sys::try_lock_below(&self.at(LOCK_FILE))?.ok_or_else(|| OpenFault::Busy(self.path.clone()))
     }
 
     /// A path in it that no symbolic link leads to, from the folder of all jobs on: the steps of a
@@ -193,7 +193,7 @@ pub fn open(folder: &JobFolder, wish: &Continue) -> Result<Opened, OpenFault> {
     }
     let lock = folder.lock()?;
     let leftovers =
-        sys::process::end_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
+        sys::process::terminate_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
     let (last, unreadable) = match folder.last_record() {
         Ok(record) => (record, None),
         Err(reason) => (None, Some(reason)),
@@ -204,7 +204,7 @@ pub fn open(folder: &JobFolder, wish: &Continue) -> Result<Opened, OpenFault> {
         last.clone()
     };
     if *wish == Continue::Fresh {
-        for name in sys::names_in(folder.path())?
+        for name in sys::entry_names(folder.path())?
             .iter()
             .filter(|name| *name != LOCK_FILE)
         {
@@ -233,7 +233,7 @@ pub fn freed_by_cleaning(folder: &JobFolder, only_measure: bool) -> Result<Optio
     let bytes = sys::disk_usage(folder.path())?;
     if !only_measure {
         let _lock = folder.lock()?;
-        sys::process::end_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
+        sys::process::terminate_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
         sys::remove(folder.path())?;
     }
     Ok(Some(bytes))
@@ -281,7 +281,7 @@ mod tests {
         drop(opened);
         let opened = open(&folder, &Continue::Fresh).unwrap();
         assert!(opened.before.is_none() && opened.last.is_some());
-        assert_eq!(sys::names_in(folder.path()).unwrap(), ["lock"]);
+        assert_eq!(sys::entry_names(folder.path()).unwrap(), ["lock"]);
         assert!(sys::exists(&other));
         drop(opened);
         assert!(freed_by_cleaning(&folder, true).unwrap().is_some() && sys::exists(folder.path()));

@@ -63,11 +63,13 @@ pub fn hand_over(
     if record.outcome != Outcome::Done || record.wheels.is_empty() {
         return Err(HandoverError::NotDone);
     }
-    if !sys::names_in(out)?.is_empty() {
+    if !sys::entry_names(out)?.is_empty() {
         return Err(HandoverError::NotEmpty(out.to_owned()));
     }
-    let files: BTreeMap<String, Option<u64>> =
-        sys::tree(dist)?.unwrap_or_default().into_iter().collect();
+    let files: BTreeMap<String, Option<u64>> = sys::list_files(dist)?
+        .unwrap_or_default()
+        .into_iter()
+        .collect();
     let is_reported = |name: &str| record.wheels.iter().any(|wheel| wheel.name == name);
     for (name, size) in &files {
         let is_publishable =
@@ -110,7 +112,7 @@ fn left_digest(
     if !files.contains_key(&wheel.name) {
         return Err(HandoverError::Missing(path));
     }
-    let (_, found) = sys::digest_of(&path)?;
+    let (_, found) = sys::hash_file(&path)?;
     if wheel.digest.parse() == Ok(found) {
         return Ok(found);
     }
@@ -134,7 +136,7 @@ fn link_all(
         sys::link_or_copy(&dist.join(&wheel.name), &out.join(&wheel.name))?;
         let beside = record_name(&wheel.name);
         record.save(&out.join(&beside))?;
-        handed.push((beside.clone(), sys::digest_of(&out.join(beside))?.1));
+        handed.push((beside.clone(), sys::hash_file(&out.join(beside))?.1));
         handed.push((wheel.name.clone(), *digest));
     }
     handed.sort();

@@ -357,14 +357,14 @@ fn attempt(
         step.timeout_s,
     );
     let mut watch = Watch::new(allowance, begun);
-    if watch.wish(begun, order.signals) != Control::GoOn || allowance == Allowance::Over {
+    if watch.wish(begun, order.signals) != Control::Continue || allowance == Allowance::Over {
         return Attempt::Over(watch.end(&step.stage));
     }
     let mut lost_log = None;
     let run = runner.run(
         &invocation(step, order.folder.path(), order.surroundings),
         &mut |clock, heard| {
-            if let ProcessEvent::Output(bytes) | ProcessEvent::Talk(bytes) = heard {
+            if let ProcessEvent::Output(bytes) | ProcessEvent::Stderr(bytes) = heard {
                 lost_log = transcript
                     .feed(bytes, |_, line| tell(Event::Line(&line)))
                     .err();
@@ -374,7 +374,7 @@ fn attempt(
                 elapsed: clock().saturating_sub(begun),
             });
             if lost_log.is_some() {
-                Control::End
+                Control::Terminate
             } else {
                 watch.wish(clock(), order.signals)
             }
@@ -396,11 +396,13 @@ fn attempt(
     let status = match run {
         Ok(status) => status,
         Err(
-            error @ (ProcessError::Empty | ProcessError::NoProgram(_) | ProcessError::NoFolder(_)),
+            error @ (ProcessError::EmptyArgv
+            | ProcessError::ProgramNotFound(_)
+            | ProcessError::DirectoryNotFound(_)),
         ) => {
             return Attempt::NotStarted(error.to_string());
         }
-        Err(ProcessError::Refused { source, .. }) => {
+        Err(ProcessError::SpawnFailed { source, .. }) => {
             return Attempt::NotStarted(source.to_string());
         }
     };
@@ -460,8 +462,8 @@ impl Watch {
         self.is_late |= self.stopped.is_none() && self.until.is_some_and(|until| now >= until);
         match (self.stopped.is_some() || self.is_late, self.is_forced) {
             (true, true) => Control::Kill,
-            (true, false) => Control::End,
-            (false, _) => Control::GoOn,
+            (true, false) => Control::Terminate,
+            (false, _) => Control::Continue,
         }
     }
 

@@ -58,7 +58,7 @@ impl Runner for ProcessRunner {
     }
 
     fn ask(&mut self, argv: &[String]) -> Option<String> {
-        process::ask(argv)
+        process::run_short(argv)
     }
 
     fn clock(&self) -> Duration {
@@ -109,7 +109,7 @@ impl Runner for RecordingRunner {
         let end = self.now + answer.takes;
         while self.now < end {
             self.now += Duration::from_secs(1);
-            if heed(&|| self.now, ProcessEvent::Nothing) != Control::GoOn {
+            if heed(&|| self.now, ProcessEvent::Tick) != Control::Continue {
                 return Ok(ProcessStatus::Signal(15));
             }
         }

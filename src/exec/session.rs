@@ -228,7 +228,7 @@ pub fn build(
         }
         (Ok(_), None) => run_steps(&order, &mut record, runner, tell),
     };
-    sys::process::end_marked(MARK, &folder.path().display().to_string(), STRAY_GRACE);
+    sys::process::terminate_marked(MARK, &folder.path().display().to_string(), STRAY_GRACE);
     // A value that a record may not hold would make it unreadable.
     record.used = left(folder, RECORD_FILE);
     record.used.retain(|name, value| is_used((name, value)));

@@ -32,7 +32,7 @@ pub fn source_listing(tree: &Path, left_out: &[String]) -> Result<String, FileEr
     let (paths, names) = (globs(left_out, true), globs(left_out, false));
     let mut ignored = ignored_by_git(tree, Path::new(""));
     let commit = ask_git(tree, &["rev-parse", "HEAD"]).unwrap_or_default();
-    let files = sys::listing(tree, &mut |path, is_folder| {
+    let files = sys::file_listing(tree, &mut |path, is_folder| {
         let name = path.file_name().unwrap_or_default();
         if ignored.contains(path) || paths.is_match(path) || names.is_match(name) {
             return true;
@@ -112,9 +112,9 @@ fn ask_git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
             .chain(words)
             .map(|&word| word.to_owned())
             .collect(),
-        remove: OTHER_REPOSITORY.map(str::to_owned).into(),
-        folder: folder.to_owned(),
-        stderr: StderrTarget::Apart,
+        remove_env: OTHER_REPOSITORY.map(str::to_owned).into(),
+        current_dir: folder.to_owned(),
+        stderr: StderrTarget::Separate,
         ..Invocation::default()
     };
     let (begun, mut output) = (Instant::now(), Vec::new());
@@ -123,9 +123,9 @@ fn ask_git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
             output.extend_from_slice(bytes);
         }
         if output.len() > MAX_IGNORED_BYTES || begun.elapsed() > PATIENCE {
-            Control::End
+            Control::Terminate
         } else {
-            Control::GoOn
+            Control::Continue
         }
     });
     status
@@ -142,7 +142,7 @@ pub fn holds_only_matrix_files(folder: &Path) -> bool {
             .any(|ending| name.ends_with(ending))
             || matches!(name.as_str(), "recipes" | "compat")
     };
-    sys::names_in(folder).is_ok_and(|names| !names.is_empty() && names.iter().all(is_known))
+    sys::entry_names(folder).is_ok_and(|names| !names.is_empty() && names.iter().all(is_known))
 }
 
 #[cfg(test)]

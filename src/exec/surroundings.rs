@@ -76,13 +76,13 @@ pub fn invocation(step: &Step, folder: &Path, surroundings: &Surroundings<'_>) -
     argv.iter_mut().for_each(fill);
     if let (true, Some(program)) = (step.host, argv.first_mut()) {
         // The program that builds, wherever it lies.
-        *program = sys::own_program().unwrap_or_else(|| program.clone());
+        *program = sys::current_program().unwrap_or_else(|| program.clone());
     }
     Invocation {
         argv,
-        set,
-        remove: step.env_remove.clone(),
-        folder: if cwd.is_empty() {
+        set_env: set,
+        remove_env: step.env_remove.clone(),
+        current_dir: if cwd.is_empty() {
             folder.to_owned()
         } else {
             folder.join(&cwd)
@@ -189,9 +189,9 @@ mod tests {
     #[test]
     fn a_variable_is_extended_and_jobs_are_counted() {
         let found = check(&[("PATH", "/bin")]);
-        assert_eq!(found.set["PATH"], "/opt/bin:/bin");
-        assert_eq!(found.set["MAX_JOBS"], "3");
-        assert_eq!(found.folder, Path::new("/job/src/x"));
+        assert_eq!(found.set_env["PATH"], "/opt/bin:/bin");
+        assert_eq!(found.set_env["MAX_JOBS"], "3");
+        assert_eq!(found.current_dir, Path::new("/job/src/x"));
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
         let found = invocation(&step, folder.path(), &surroundings);
         assert_eq!(found.argv, ["make", "-I/opt/rocm/include"]);
         let set: Vec<_> = found
-            .set
+            .set_env
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
@@ -283,7 +283,7 @@ mod tests {
     /// B7
     #[test]
     fn a_number_of_jobs_in_the_environment_wins() {
-        assert_eq!(check(&[("MAX_JOBS", "5")]).set["MAX_JOBS"], "5");
-        assert_eq!(check(&[]).set["PATH"], "/opt/bin");
+        assert_eq!(check(&[("MAX_JOBS", "5")]).set_env["MAX_JOBS"], "5");
+        assert_eq!(check(&[]).set_env["PATH"], "/opt/bin");
     }
 }

@@ -82,7 +82,7 @@ mod tests {
         for path in [built.join("a-2.whl"), job.at("dist/a-1.whl").path()] {
             sys::write_atomic(&path, b"wheel").unwrap();
         }
-        let present = || sys::names_in(&job.at("dist").path()).unwrap();
+        let present = || sys::entry_names(&job.at("dist").path()).unwrap();
         assert!(place_wheels(&job, &[wheel("a-2.whl"), wheel("b-2.whl")]).is_err());
         assert_eq!(present(), ["a-1.whl"]);
         place_wheels(&job, &[wheel("a-2.whl")]).unwrap();

@@ -24,7 +24,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::api::is_loopback;
 use super::resolver::Resolver;
 use super::wire::{Answering, Body, SILENCE, Wire, WireError};
-use crate::sys::{ProxyVariable, variable_text};
+use crate::sys::{ProxyVariable, variable_value};
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(15);
@@ -300,7 +300,7 @@ impl Through {
         let https = ProxyVariable::from_variables(["https_proxy", "all_proxy"], get);
         Self {
             https,
-            direct: variable_text("no_proxy", get).unwrap_or_default(),
+            direct: variable_value("no_proxy", get).unwrap_or_default(),
         }
     }
 
@@ -311,7 +311,7 @@ impl Through {
             .scheme()
             .filter(|scheme| !scheme.eq_ignore_ascii_case("http"))
         {
-            return Some(named.unsupported(scheme));
+            return Some(named.unsupported(scheme).to_string());
         }
         let rest = named
             .address()
@@ -333,7 +333,7 @@ impl Through {
                     .strip_prefix(host)
                     .is_some_and(|port| port.is_empty() || is_port(port))
         });
-        (!is_address).then(|| named.malformed())
+        (!is_address).then(|| named.malformed().to_string())
     }
 }
 

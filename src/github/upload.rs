@@ -206,8 +206,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    fn sent(bytes: &[u8], size_bytes: u64, digest_of: &[u8]) -> (usize, bool) {
-        let digest = Digest::new(Sha256::digest(digest_of).into());
+    fn sent(bytes: &[u8], size_bytes: u64, hash_file: &[u8]) -> (usize, bool) {
+        let digest = Digest::new(Sha256::digest(hash_file).into());
         let file = Box::new(std::io::Cursor::new(bytes.to_vec()));
         let file = CheckedFile::new(file, size_bytes, digest, Arc::default(), |_| ());
         let (mut sent, mut is_whole) = (0, true);

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use rock_matrix::host::{self, DeviceState};
-use rock_matrix::sys::{Environment, HostRoots, host_facts};
+use rock_matrix::sys::{Environment, HostRoots, read_host_facts};
 
 use crate::support::{Outcome, Project, assert_file};
 
@@ -202,7 +202,7 @@ fn this_machine_is_read_without_a_tree() {
 
 /// A machine below a folder: `proc`, `dev`, `etc`, `opt` and `sys`.
 fn machine(root: PathBuf) -> host::HostFacts {
-    host_facts(
+    read_host_facts(
         &HostRoots {
             machine: root,
             sysfs: None,

@@ -41,7 +41,7 @@ impl Run {
             .duration_since(std::time::UNIX_EPOCH)
             .unwrap()
             .as_secs();
-        let plan = rock_matrix::sys::digest_of(&self.toy.path("plan.json"))
+        let plan = rock_matrix::sys::hash_file(&self.toy.path("plan.json"))
             .unwrap()
             .1
             .to_hex();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rock_matrix::names::Digest;
 use rock_matrix::publish::sums;
-use rock_matrix::sys::digest_of;
+use rock_matrix::sys::hash_file;
 use serde_json::{Value, json};
 
 use crate::support::Wheel;
@@ -45,7 +45,7 @@ fn run(toy: &Toy, words: &[&str], variables: &[(&str, &str)]) -> (i32, String, S
 }
 
 fn digest(path: &Path) -> Digest {
-    digest_of(path).unwrap().1
+    hash_file(path).unwrap().1
 }
 
 fn names(folder: &Path) -> Vec<String> {

@@ -630,7 +630,7 @@ fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
         ])
         .exits(0);
     let digest = |path: &str| {
-        rock_matrix::sys::digest_of(&project.path(path))
+        rock_matrix::sys::hash_file(&project.path(path))
             .unwrap()
             .1
             .to_hex()
@@ -644,7 +644,7 @@ fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
     )
     .unwrap();
     let digest = |path: &str| {
-        rock_matrix::sys::digest_of(&project.path(path))
+        rock_matrix::sys::hash_file(&project.path(path))
             .unwrap()
             .1
             .to_hex()

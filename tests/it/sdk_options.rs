@@ -277,7 +277,7 @@ fn packages_that_another_run_put_there_meanwhile_are_not_replaced_unasked() {
     let project = Project::new();
     Artifacts::split(&project);
     std::fs::create_dir_all(project.path("out")).unwrap();
-    let first = DirectoryLock::take(&project.path("out"), || ()).unwrap();
+    let first = DirectoryLock::acquire(&project.path("out"), || ()).unwrap();
     let words = [
         "sdk",
         "build",

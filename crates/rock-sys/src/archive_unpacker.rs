@@ -1,4 +1,4 @@
-//! Members of archives, written into a folder.
+//! Unpacks archive members below a directory.
 
 use std::io::Read;
 use std::os::unix::fs::{OpenOptionsExt as _, symlink};
@@ -6,102 +6,118 @@ use std::path::{Path, PathBuf};
 
 use super::FileError;
 
-/// A folder that members of an archive are written into. Links are made when it ends, and nothing
-/// is written where a link is among the folders above it, so that everything lands below the
-/// folder. Paths must be without `..`.
+/// Unpacks the members of an archive into a directory.
+///
+/// Symbolic links are created last, by [`Self::finish`], and nothing is written through a link, so
+/// that every member is written below the directory. Member paths must not contain `..`.
 #[derive(Debug)]
 pub struct ArchiveUnpacker {
-    folder: PathBuf,
-    /// Where, and the text.
+    directory: PathBuf,
+    /// Path and target text of each symbolic link.
     links: Vec<(PathBuf, String)>,
 }
 
 impl ArchiveUnpacker {
-    /// Begins to write into a folder, which is made where it is missing.
+    /// Creates an unpacker, and the directory if it is missing.
     ///
     /// # Errors
-    /// When it cannot be made.
-    pub fn new(folder: &Path) -> Result<Self, FileError> {
-        super::create_directory(folder)?;
+    ///
+    /// Returns an error if the directory cannot be created.
+    pub fn new(directory: &Path) -> Result<Self, FileError> {
+        super::create_directory(directory)?;
         Ok(Self {
-            folder: folder.to_owned(),
+            directory: directory.to_owned(),
             links: Vec::new(),
         })
     }
 
-    /// Makes a folder.
+    /// Creates a directory and its parents.
     ///
     /// # Errors
-    /// When it cannot be made.
-    pub fn folder(&mut self, path: &str) -> Result<(), FileError> {
-        let place = self.folder.join(path);
-        self.no_link_above(&place.join("."))?;
+    ///
+    /// Returns an error if the directory cannot be created or a symbolic link is above it.
+    pub fn create_directory(&mut self, path: &str) -> Result<(), FileError> {
+        let place = self.directory.join(path);
+        self.reject_link_above(&place.join("."))?;
         super::create_directory(&place)
     }
 
-    /// Writes a file with these permission bits; a file or link that was there gives way.
+    /// Writes a file with the permission bits of `mode`, always writable by its owner and without
+    /// set-user-ID and set-group-ID. Replaces an existing file or link.
     ///
     /// # Errors
-    /// When it cannot be written, or the content not be read.
-    pub fn file(&mut self, path: &str, mode: u32, content: &mut dyn Read) -> Result<(), FileError> {
-        let path = self.free(path)?;
-        let fault = |error| FileError::new("write", &path, error);
-        // Who unpacks a file may write to it.
+    ///
+    /// Returns an error if the content cannot be read, the file cannot be written, or a symbolic
+    /// link is above it.
+    pub fn write_file(
+        &mut self,
+        path: &str,
+        mode: u32,
+        content: &mut dyn Read,
+    ) -> Result<(), FileError> {
+        let path = self.cleared_path(path)?;
+        // Keep files writable by their owner.
         let mode = (mode & 0o777) | 0o200;
         let mut file = std::fs::File::options()
             .write(true)
             .create_new(true)
             .mode(mode)
             .open(&path)
-            .map_err(fault)?;
-        std::io::copy(content, &mut file).map(drop).map_err(fault)
+            .map_err(FileError::context("write", &path))?;
+        std::io::copy(content, &mut file)
+            .map(drop)
+            .map_err(FileError::context("write", &path))
     }
 
-    /// Gives a file another name.
+    /// Creates a hard link at `path` to the unpacked file `other`.
     ///
     /// # Errors
-    /// When the file is not there.
-    pub fn again(&mut self, path: &str, other: &str) -> Result<(), FileError> {
-        let (other, path) = (self.folder.join(other), self.free(path)?);
-        self.no_link_above(&other)?;
-        std::fs::hard_link(&other, &path).map_err(|error| FileError::new("write", &path, error))
+    ///
+    /// Returns an error if `other` does not exist, the link cannot be created, or a symbolic link
+    /// is above either path.
+    pub fn hard_link(&mut self, path: &str, other: &str) -> Result<(), FileError> {
+        let (other, path) = (self.directory.join(other), self.cleared_path(path)?);
+        self.reject_link_above(&other)?;
+        std::fs::hard_link(&other, &path).map_err(FileError::context("write", &path))
     }
 
-    /// Whether a file is there, and no link.
+    /// Returns whether a regular file, not a link, is at the path.
     pub fn has_file(&self, path: &str) -> bool {
-        std::fs::symlink_metadata(self.folder.join(path)).is_ok_and(|metadata| metadata.is_file())
+        std::fs::symlink_metadata(self.directory.join(path))
+            .is_ok_and(|metadata| metadata.is_file())
     }
 
-    /// Makes a symbolic link, at the end.
-    pub fn link(&mut self, path: &str, text: &str) {
-        self.links.push((self.folder.join(path), text.to_owned()));
+    /// Adds a symbolic link, which [`Self::finish`] creates.
+    pub fn add_symlink(&mut self, path: &str, text: &str) {
+        self.links
+            .push((self.directory.join(path), text.to_owned()));
     }
 
-    /// Makes the links.
+    /// Creates the symbolic links in the order in which they were added.
     ///
     /// # Errors
-    /// When one cannot be made.
+    ///
+    /// Returns an error if a link cannot be created or another link is above it.
     pub fn finish(mut self) -> Result<(), FileError> {
         for (path, text) in std::mem::take(&mut self.links) {
-            self.make_way(&path)?;
-            symlink(text, &path).map_err(|error| FileError::new("write", &path, error))?;
+            self.clear_path(&path)?;
+            symlink(text, &path).map_err(FileError::context("write", &path))?;
         }
         Ok(())
     }
 
-    /// The place of a path, where nothing is.
-    fn free(&self, path: &str) -> Result<PathBuf, FileError> {
-        let place = self.folder.join(path);
-        self.make_way(&place)?;
+    /// Returns the path of a member after removing a file or link there.
+    fn cleared_path(&self, path: &str) -> Result<PathBuf, FileError> {
+        let place = self.directory.join(path);
+        self.clear_path(&place)?;
         Ok(place)
     }
 
-    /// Makes the folders above a place below the folder, and takes away what is no folder and has
-    /// its name.
-    fn make_way(&self, place: &Path) -> Result<(), FileError> {
-        self.no_link_above(place)?;
-        if let Some(folder) = place.parent() {
-            super::create_directory(folder)?;
+    /// Creates the parents of a path and removes the path itself unless it is a directory.
+    fn clear_path(&self, place: &Path) -> Result<(), FileError> {
+        self.reject_link_above(place)?;
+        if let Some(directory) = place.parent() {
+            super::create_directory(directory)?;
         }
         match std::fs::symlink_metadata(place) {
             Ok(metadata) if !metadata.is_dir() => super::remove(place),
@@ -109,13 +125,13 @@ impl ArchiveUnpacker {
         }
     }
 
-    /// What lies behind a link may be anywhere.
-    fn no_link_above(&self, place: &Path) -> Result<(), FileError> {
+    /// Returns an error if a symbolic link is among the parents of a path: it could lead anywhere.
+    fn reject_link_above(&self, place: &Path) -> Result<(), FileError> {
         let above = place
             .ancestors()
             .skip(1)
-            .take_while(|folder| *folder != self.folder);
-        match above.filter(|folder| folder.is_symlink()).last() {
+            .take_while(|directory| *directory != self.directory);
+        match above.filter(|directory| directory.is_symlink()).last() {
             None => Ok(()),
             Some(link) => Err(super::merge_tree::through_link(place, link)),
         }
@@ -129,44 +145,51 @@ mod tests {
     use super::ArchiveUnpacker;
 
     #[test]
-    fn members_give_way_to_later_ones_and_nothing_is_written_through_a_link() {
+    fn later_members_replace_earlier_ones_and_links_are_not_followed() {
         let outside = tempfile::tempdir().unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join("new");
-        let mut unpacking = ArchiveUnpacker::new(&root).unwrap();
-        unpacking.link("lib", outside.path().to_str().unwrap());
-        unpacking
-            .file("bin/run", 0o4555, &mut b"one".as_slice())
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().join("new");
+        let mut unpacker = ArchiveUnpacker::new(&root).unwrap();
+        unpacker.add_symlink("lib", outside.path().to_str().unwrap());
+        unpacker
+            .write_file("bin/run", 0o4555, &mut b"one".as_slice())
             .unwrap();
-        unpacking
-            .file("bin/run", 0o555, &mut b"two".as_slice())
+        unpacker
+            .write_file("bin/run", 0o555, &mut b"two".as_slice())
             .unwrap();
-        unpacking.again("bin/same", "bin/run").unwrap();
-        unpacking.folder("empty").unwrap();
-        unpacking
-            .file("etc/x", 0o644, &mut b"x".as_slice())
+        unpacker.hard_link("bin/same", "bin/run").unwrap();
+        unpacker.create_directory("empty").unwrap();
+        unpacker
+            .write_file("etc/x", 0o644, &mut b"x".as_slice())
             .unwrap();
-        unpacking.finish().unwrap();
+        unpacker.finish().unwrap();
         assert_eq!(std::fs::read(root.join("bin/same")).unwrap(), b"two");
         let mode = std::fs::metadata(root.join("bin/run"))
             .unwrap()
             .permissions()
             .mode();
-        assert_eq!(mode & 0o7777, 0o755 & !current_mask());
+        assert_eq!(mode & 0o7777, 0o755 & !current_umask());
         assert!(root.join("empty").is_dir() && root.join("lib").is_symlink());
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
-        // Not even through a link that a run before has left, or that was made a moment ago.
+        // Neither through a link of an earlier run nor through one that was just created.
         std::fs::write(outside.path().join("secret"), b"secret").unwrap();
         let mut again = ArchiveUnpacker::new(&root).unwrap();
-        assert!(again.file("lib/x", 0o644, &mut b"x".as_slice()).is_err());
         assert!(
             again
-                .file("lib/deep/x", 0o644, &mut b"x".as_slice())
+                .write_file("lib/x", 0o644, &mut b"x".as_slice())
                 .is_err()
         );
-        assert!(again.folder("lib/new").is_err() && again.again("stolen", "lib/secret").is_err());
-        again.link("one", outside.path().to_str().unwrap());
-        again.link("one/two", "x");
+        assert!(
+            again
+                .write_file("lib/deep/x", 0o644, &mut b"x".as_slice())
+                .is_err()
+        );
+        assert!(
+            again.create_directory("lib/new").is_err()
+                && again.hard_link("stolen", "lib/secret").is_err()
+        );
+        again.add_symlink("one", outside.path().to_str().unwrap());
+        again.add_symlink("one/two", "x");
         assert!(
             again
                 .finish()
@@ -181,12 +204,12 @@ mod tests {
         assert_eq!(left, ["secret"]);
     }
 
-    /// What new files may not be, here: read off a file of this process.
-    fn current_mask() -> u32 {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("x"), b"").unwrap();
+    /// Returns the umask, read from the mode of a new file.
+    fn current_umask() -> u32 {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("x"), b"").unwrap();
         0o666
-            & !std::fs::metadata(folder.path().join("x"))
+            & !std::fs::metadata(directory.path().join("x"))
                 .unwrap()
                 .permissions()
                 .mode()

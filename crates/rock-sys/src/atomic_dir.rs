@@ -1,10 +1,8 @@
-//! A folder that is replaced as a whole: the next state is staged beside it and put in its place in
-//! one step.
+//! Replaces a directory as a whole: its next state is staged in a sibling directory and swapped in.
 //!
-//! With `renameat2(RENAME_EXCHANGE)` a reader, and whoever looks after a crash, sees the old folder
-//! or the new one. Where the file system has no exchange (NFS), two renames are made; a crash
-//! between them leaves the old folder under its stand-in name, and [`FolderSwap::begin`] puts it
-//! back.
+//! With `renameat2(RENAME_EXCHANGE)`, readers and recovery after a crash see either the old or the
+//! new directory. On file systems without it (NFS), two renames are needed; after a crash between
+//! them the old directory has a temporary name, and [`DirectorySwap::begin`] restores it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -20,15 +18,16 @@ use super::FileError;
 use super::umask::new_file_mode;
 use rock_bytes::start_threads;
 
-/// The right to change what lies right in a folder. Others that ask for it wait until all copies of
-/// it are dropped, or the program ends in whatever way.
+/// An exclusive lock (flock(2)) on the entries of a directory.
+///
+/// It is released when its last clone is dropped or the process ends.
 #[derive(Debug, Clone)]
 pub struct DirectoryLock {
-    folder: PathBuf,
+    directory: PathBuf,
     _file: Arc<File>,
 }
 
-/// The right to replace a folder. Others that ask for it wait until it is dropped.
+/// Permission to replace a directory: holds the lock of its parent until it is dropped.
 #[derive(Debug)]
 pub struct DirectorySwap {
     target: PathBuf,
@@ -36,15 +35,15 @@ pub struct DirectorySwap {
     lock: Option<DirectoryLock>,
 }
 
-/// The next state of a folder, not yet in place. Dropped without [`Self::commit`] it is removed.
+/// The next state of a directory. Removed on drop unless it was committed.
 #[derive(Debug)]
 pub struct StagingDirectory {
     swap: DirectorySwap,
-    folder: PathBuf,
-    is_over: bool,
+    directory: PathBuf,
+    is_finished: bool,
 }
 
-/// How the new folder takes the place of the old one.
+/// The method that replaces the target by the staged directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SwapMethod {
     Exchange,
@@ -52,52 +51,54 @@ enum SwapMethod {
         not(test),
         expect(
             dead_code,
-            reason = "the way where there is no exchange, chosen by tests alone"
+            reason = "the fallback without RENAME_EXCHANGE; only tests select it"
         )
     )]
-    TwoSteps,
+    TwoRenames,
 }
 
-/// How folders beside a target end: the next state of it, and the one that was there.
-const ENDINGS: [&str; 2] = [".rock-new", ".rock-old"];
+/// Suffixes of the staging directory and of the replaced directory, next to the target.
+const SUFFIXES: [&str; 2] = [".rock-new", ".rock-old"];
 
 impl DirectoryLock {
-    /// Takes the right to change what lies in a folder. `waits` is called when another process has
-    /// it.
+    /// Locks a directory. Calls `on_wait` before waiting for another process to release it.
     ///
     /// # Errors
-    /// When the folder is not there, or cannot be locked.
-    pub fn take(folder: &Path, waits: impl FnOnce()) -> Result<Self, FileError> {
-        let fault = |e: Errno| FileError::new("lock", folder, e.into());
-        let file = File::open(folder).map_err(|e| FileError::new("open", folder, e))?;
+    ///
+    /// Returns an error if the directory cannot be opened or locked.
+    pub fn acquire(directory: &Path, on_wait: impl FnOnce()) -> Result<Self, FileError> {
+        let file = File::open(directory).map_err(FileError::context("open", directory))?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
-                waits();
-                rustix::fs::flock(&file, FlockOperation::LockExclusive).map_err(fault)?;
+                on_wait();
+                rustix::fs::flock(&file, FlockOperation::LockExclusive)
+                    .map_err(FileError::context("lock", directory))?;
             }
-            Err(error) => return Err(fault(error)),
+            Err(error) => return Err(FileError::new("lock", directory, error.into())),
         }
         Ok(Self {
-            folder: folder.to_owned(),
+            directory: directory.to_owned(),
             _file: Arc::new(file),
         })
     }
 
-    /// The folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// Returns the locked directory.
+    pub fn path(&self) -> &Path {
+        &self.directory
     }
 
-    /// Puts away what killed runs left of folders that they replaced in this one.
+    /// Recovers every interrupted swap of a directory in this one, and removes leftover staging
+    /// directories.
     ///
     /// # Errors
-    /// When it cannot be read, or something in it not be removed.
+    ///
+    /// Returns an error if the directory cannot be read or a leftover cannot be removed.
     pub fn sweep(&self) -> Result<(), FileError> {
-        for left in super::names_in(&self.folder)? {
-            let target = ENDINGS
+        for left in super::entry_names(&self.directory)? {
+            let target = SUFFIXES
                 .iter()
-                .find_map(|ending| left.strip_prefix('.')?.strip_suffix(ending));
+                .find_map(|suffix| left.strip_prefix('.')?.strip_suffix(suffix));
             if let Some(target) = target.filter(|target| !target.is_empty()) {
                 self.swap(target).recover()?;
             }
@@ -105,23 +106,28 @@ impl DirectoryLock {
         Ok(())
     }
 
-    /// The right to replace the folder of this name. Several may be replaced at once, each by one.
+    /// Returns permission to replace the subdirectory `name`. Several subdirectories may be
+    /// replaced at the same time.
     pub fn swap(&self, name: &str) -> DirectorySwap {
         DirectorySwap {
-            target: self.folder.join(name),
-            parent: self.folder.clone(),
+            target: self.directory.join(name),
+            parent: self.directory.clone(),
             lock: Some(self.clone()),
         }
     }
 }
 
 impl DirectorySwap {
-    /// Takes the right to replace `target`, and puts away what a killed run left. `waits` is called
-    /// when another process has it. Nothing is written where the parent folder does not exist yet.
+    /// Locks the parent of `target` and recovers an interrupted swap. Calls `on_wait` before
+    /// waiting for another process.
+    ///
+    /// Nothing is locked or created if the parent does not exist yet; [`Self::stage`] does both
+    /// then.
     ///
     /// # Errors
-    /// When the folder cannot have a folder beside it, or the parent cannot be locked.
-    pub fn begin(target: &Path, waits: impl FnOnce()) -> Result<Self, FileError> {
+    ///
+    /// Returns an error if `target` has no parent, or the parent cannot be locked.
+    pub fn begin(target: &Path, on_wait: impl FnOnce()) -> Result<Self, FileError> {
         let target = real_path(target);
         let (Some(parent), Some(Component::Normal(_))) =
             (target.parent(), target.components().next_back())
@@ -141,42 +147,43 @@ impl DirectorySwap {
             lock: None,
         };
         if swap.parent.is_dir() {
-            swap.lock = Some(DirectoryLock::take(&swap.parent, waits)?);
+            swap.lock = Some(DirectoryLock::acquire(&swap.parent, on_wait)?);
             swap.recover()?;
         }
         Ok(swap)
     }
 
-    /// The folder, as resolved.
+    /// Returns the target, absolute and with symbolic links resolved.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Begins the next state: an empty folder beside the target. Missing parents are made.
+    /// Creates an empty staging directory next to the target, and missing parents.
     ///
     /// # Errors
-    /// When the folder cannot be made.
+    ///
+    /// Returns an error if a directory cannot be created or the parent cannot be locked.
     pub fn stage(mut self) -> Result<StagingDirectory, FileError> {
         std::fs::create_dir_all(&self.parent)
-            .map_err(|e| FileError::new("create", &self.parent, e))?;
+            .map_err(FileError::context("create", &self.parent))?;
         if self.lock.is_none() {
-            self.lock = Some(DirectoryLock::take(&self.parent, || ())?);
+            self.lock = Some(DirectoryLock::acquire(&self.parent, || ())?);
             self.recover()?;
         }
-        let folder = self.beside(ENDINGS[0]);
-        std::fs::create_dir(&folder).map_err(|e| FileError::new("create", &folder, e))?;
+        let directory = self.sibling(SUFFIXES[0]);
+        std::fs::create_dir(&directory).map_err(FileError::context("create", &directory))?;
         Ok(StagingDirectory {
             swap: self,
-            folder,
-            is_over: false,
+            directory,
+            is_finished: false,
         })
     }
 
-    /// Puts back an old folder that a killed run had moved aside, and removes what it left.
+    /// Restores the old directory of an interrupted swap and removes leftovers.
     fn recover(&self) -> Result<(), FileError> {
-        let [new, old] = ENDINGS.map(|ending| self.beside(ending));
+        let [new, old] = SUFFIXES.map(|suffix| self.sibling(suffix));
         if old.exists() && !self.target.exists() {
-            std::fs::rename(&old, &self.target).map_err(|e| FileError::new("rename", &old, e))?;
+            std::fs::rename(&old, &self.target).map_err(FileError::context("rename", &old))?;
         }
         for left in [old, new] {
             super::remove(&left)?;
@@ -184,139 +191,148 @@ impl DirectorySwap {
         Ok(())
     }
 
-    fn beside(&self, ending: &str) -> PathBuf {
+    fn sibling(&self, suffix: &str) -> PathBuf {
         let mut name = OsString::from(".");
         name.push(self.target.file_name().unwrap_or_default());
-        name.push(ending);
+        name.push(suffix);
         self.parent.join(name)
     }
 }
 
 impl StagingDirectory {
-    /// Copies a file in. The kernel copies it, or shares its blocks, where the file system can.
+    /// Copies a file into the staging directory, sharing blocks where the file system can.
     ///
     /// # Errors
-    /// When it cannot be read or written.
+    ///
+    /// Returns an error if the file cannot be read or written.
     pub fn copy(&self, from: &Path, name: &str) -> Result<PathBuf, FileError> {
-        let to = self.place(name)?;
-        in_folder(&to, || std::fs::copy(from, &to)).map_err(|e| FileError::new("copy", from, e))?;
-        settle(
-            &File::open(&to).map_err(|e| FileError::new("open", &to, e))?,
+        let to = self.staged_path(name)?;
+        create_with_parents(&to, || std::fs::copy(from, &to))
+            .map_err(FileError::context("copy", from))?;
+        finish_file(
+            &File::open(&to).map_err(FileError::context("open", &to))?,
             &to,
         )?;
         Ok(to)
     }
 
-    /// Links a regular file in, or copies it where the file system has no hard links to it.
+    /// Hard-links a regular file into the staging directory, or copies it where that is not
+    /// possible.
     ///
     /// # Errors
-    /// When it can be neither linked nor copied.
+    ///
+    /// Returns an error if the file can be neither linked nor copied.
     pub fn link(&self, from: &Path, name: &str) -> Result<PathBuf, FileError> {
-        let to = self.place(name)?;
+        let to = self.staged_path(name)?;
         super::link_or_copy(from, &to)?;
-        settle(
-            &File::open(&to).map_err(|e| FileError::new("open", &to, e))?,
+        finish_file(
+            &File::open(&to).map_err(FileError::context("open", &to))?,
             &to,
         )?;
         Ok(to)
     }
 
-    /// Brings a file of the old state over: a hard link, or a copy where there are none.
+    /// Carries a file over from the current state, as a hard link or a copy.
     ///
     /// # Errors
-    /// When it can be neither linked nor copied.
+    ///
+    /// Returns an error if the file can be neither linked nor copied.
     pub fn keep(&self, name: &str) -> Result<PathBuf, FileError> {
         let from = self.swap.target.join(name);
-        let to = self.place(name)?;
-        match in_folder(&to, || std::fs::hard_link(&from, &to)) {
+        let to = self.staged_path(name)?;
+        match create_with_parents(&to, || std::fs::hard_link(&from, &to)) {
             Ok(()) => Ok(to),
             Err(_) => self.copy(&from, name),
         }
     }
 
-    /// Writes a file.
+    /// Writes and syncs a file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    ///
+    /// Returns an error if the file cannot be written.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FileError> {
-        let to = self.place(name)?;
-        let fault = |e| FileError::new("write", &to, e);
-        let mut file = in_folder(&to, || File::create_new(&to)).map_err(fault)?;
-        file.write_all(bytes).map_err(fault)?;
-        settle(&file, &to)
+        let to = self.staged_path(name)?;
+        let mut file = create_with_parents(&to, || File::create_new(&to))
+            .map_err(FileError::context("write", &to))?;
+        file.write_all(bytes)
+            .map_err(FileError::context("write", &to))?;
+        finish_file(&file, &to)
     }
 
-    /// The folder, for what is written into it by other means; it is then for
-    /// [`Self::commit_unsynced`].
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// Returns the staging directory. After writing to it directly, use [`Self::commit_unsynced`].
+    pub fn path(&self) -> &Path {
+        &self.directory
     }
 
-    /// The folder that it is in.
+    /// Returns the directory that contains the staging directory and the target.
     pub fn parent(&self) -> &Path {
         &self.swap.parent
     }
 
-    /// Puts the new state in place of the old one, then removes the old one.
+    /// Replaces the target with the staged state, then removes the old one.
     ///
     /// # Errors
-    /// When it cannot be put in place; the old state is then as it was.
+    ///
+    /// Returns an error if the swap fails; the target is unchanged then. Also returns an error if
+    /// the old state cannot be removed.
     pub fn commit(self) -> Result<(), FileError> {
-        sync_folders(&self.folder)?;
-        self.commit_by(SwapMethod::Exchange)
+        sync_directories(&self.directory)?;
+        self.commit_with(SwapMethod::Exchange)
     }
 
-    /// The same where the files in it may not have reached the disk: the whole file system is asked
-    /// to write what it holds.
+    /// Like [`Self::commit`], for files that may not be on disk yet: syncs the whole file system
+    /// first.
     ///
     /// # Errors
-    /// When that fails, or as [`Self::commit`].
+    ///
+    /// Returns an error if syncing fails, or as [`Self::commit`].
     pub fn commit_unsynced(self) -> Result<(), FileError> {
-        sync_all_below(&self.folder)?;
-        self.commit_by(SwapMethod::Exchange)
+        sync_all_below(&self.directory)?;
+        self.commit_with(SwapMethod::Exchange)
     }
 
-    /// Moves what is in a folder of this one over what lies in the folder that it is in, as
-    /// [`super::merge`] does, and removes what is left.
+    /// Merges the staged subdirectory `name` into the parent with
+    /// [`merge_tree`](super::merge_tree), then removes the staging directory.
     ///
     /// # Errors
-    /// When the file system cannot write all of it, or as those of moving.
+    ///
+    /// Returns an error if syncing fails, or as [`merge_tree`](super::merge_tree).
     pub fn merge_into(self, name: &str) -> Result<(), FileError> {
-        sync_all_below(&self.folder)?;
-        super::merge_tree(&self.place(name)?, &self.swap.parent)
+        sync_all_below(&self.directory)?;
+        super::merge_tree(&self.staged_path(name)?, &self.swap.parent)
     }
 
-    fn commit_by(mut self, way: SwapMethod) -> Result<(), FileError> {
-        let out_of_the_way = self.put_in_place(way)?;
-        self.is_over = true;
-        sync_folder(&self.swap.parent)?;
-        out_of_the_way.map_or(Ok(()), |old| super::remove(&old))
+    fn commit_with(mut self, method: SwapMethod) -> Result<(), FileError> {
+        let old = self.put_in_place(method)?;
+        self.is_finished = true;
+        sync_directory(&self.swap.parent)?;
+        old.map_or(Ok(()), |old| super::remove(&old))
     }
 
-    /// Tells where the old state then is, if there was one.
-    fn put_in_place(&self, way: SwapMethod) -> Result<Option<PathBuf>, FileError> {
-        let (new, target) = (&self.folder, &self.swap.target);
-        let fault = |e: Errno| FileError::new("replace", target, e.into());
+    /// Swaps the staged directory with the target. Returns the path of the old state, if any.
+    fn put_in_place(&self, method: SwapMethod) -> Result<Option<PathBuf>, FileError> {
+        let (new, target) = (&self.directory, &self.swap.target);
         match renameat_with(CWD, new, CWD, target, RenameFlags::NOREPLACE) {
             Ok(()) => return Ok(None),
             Err(Errno::EXIST | Errno::NOTEMPTY) => {}
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if !target.exists() => {
                 return std::fs::rename(new, target)
                     .map(|()| None)
-                    .map_err(|e| FileError::new("replace", target, e));
+                    .map_err(FileError::context("replace", target));
             }
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-            Err(error) => return Err(fault(error)),
+            Err(error) => return Err(FileError::new("replace", target, error.into())),
         }
-        if way == SwapMethod::Exchange {
+        if method == SwapMethod::Exchange {
             match renameat_with(CWD, new, CWD, target, RenameFlags::EXCHANGE) {
                 Ok(()) => return Ok(Some(new.clone())),
                 Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-                Err(error) => return Err(fault(error)),
+                Err(error) => return Err(FileError::new("replace", target, error.into())),
             }
         }
-        let old = self.swap.beside(ENDINGS[1]);
-        std::fs::rename(target, &old).map_err(|e| FileError::new("replace", target, e))?;
+        let old = self.swap.sibling(SUFFIXES[1]);
+        std::fs::rename(target, &old).map_err(FileError::context("replace", target))?;
         if let Err(error) = std::fs::rename(new, target) {
             let _ = std::fs::rename(&old, target);
             return Err(FileError::new("replace", target, error));
@@ -324,11 +340,12 @@ impl StagingDirectory {
         Ok(Some(old))
     }
 
-    /// The staged path of a name. A name cannot leave the folder.
+    /// Returns the path of a file in the staging directory.
     ///
     /// # Errors
-    /// When it would.
-    pub fn place(&self, name: &str) -> Result<PathBuf, FileError> {
+    ///
+    /// Returns an error if `name` is empty, absolute, or contains `.` or `..`.
+    pub fn staged_path(&self, name: &str) -> Result<PathBuf, FileError> {
         let relative = Path::new(name);
         if !relative
             .components()
@@ -343,65 +360,75 @@ impl StagingDirectory {
                 source: None,
             });
         }
-        Ok(self.folder.join(relative))
+        Ok(self.directory.join(relative))
     }
 }
 
 impl Drop for StagingDirectory {
     fn drop(&mut self) {
-        if !self.is_over {
-            let _ = std::fs::remove_dir_all(&self.folder);
+        if !self.is_finished {
+            let _ = std::fs::remove_dir_all(&self.directory);
         }
     }
 }
 
-/// Makes a file, and the folders that it lies in where they are missing: most files lie beside
-/// another one.
-fn in_folder<T>(path: &Path, make: impl Fn() -> std::io::Result<T>) -> std::io::Result<T> {
-    match (make(), path.parent()) {
+/// Calls `create`; on `NotFound`, creates the parent directories and calls it again.
+fn create_with_parents<T>(
+    path: &Path,
+    create: impl Fn() -> std::io::Result<T>,
+) -> std::io::Result<T> {
+    match (create(), path.parent()) {
         (Err(error), Some(parent)) if error.kind() == std::io::ErrorKind::NotFound => {
             std::fs::create_dir_all(parent)?;
-            make()
+            create()
         }
-        (made, _) => made,
+        (created, _) => created,
     }
 }
 
-/// A file's path relative to a folder, with `/` between folders, and its size; `None` for what is
-/// no regular file.
+/// A file's path relative to a directory, separated by `/`, and its size in bytes; the size is
+/// `None` for anything but a regular file.
 pub type ListedFile = (String, Option<u64>);
 
-/// Every file below a folder, sorted; `None` when the folder is not there.
+/// Lists everything below a directory except directories, sorted by path. Returns `None` if the
+/// directory does not exist.
 ///
 /// # Errors
-/// When a folder cannot be read.
-pub fn tree(folder: &Path) -> Result<Option<Vec<ListedFile>>, FileError> {
+///
+/// Returns an error if a directory cannot be read.
+pub fn list_files(directory: &Path) -> Result<Option<Vec<ListedFile>>, FileError> {
     let mut found = Vec::new();
-    let mut folders = vec![String::new()];
-    while let Some(prefix) = folders.pop() {
-        let path = folder.join(&prefix);
-        let fault = |e| FileError::new("read", &path, e);
+    let mut directories = vec![String::new()];
+    while let Some(prefix) = directories.pop() {
+        let path = directory.join(&prefix);
         let entries = match std::fs::read_dir(&path) {
             Ok(entries) => entries,
             Err(error) if prefix.is_empty() && error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(None);
             }
-            Err(error) => return Err(fault(error)),
+            Err(error) => return Err(FileError::new("read", &path, error)),
         };
         for entry in entries {
-            let entry = entry.map_err(fault)?;
+            let entry = entry.map_err(FileError::context("read", &path))?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let name = if prefix.is_empty() {
                 name
             } else {
                 format!("{prefix}/{name}")
             };
-            let kind = entry.file_type().map_err(fault)?;
+            let kind = entry
+                .file_type()
+                .map_err(FileError::context("read", &path))?;
             if kind.is_dir() {
-                folders.push(name);
+                directories.push(name);
             } else {
                 let size = if kind.is_file() {
-                    Some(entry.metadata().map_err(fault)?.len())
+                    Some(
+                        entry
+                            .metadata()
+                            .map_err(FileError::context("read", &path))?
+                            .len(),
+                    )
                 } else {
                     None
                 };
@@ -413,13 +440,13 @@ pub fn tree(folder: &Path) -> Result<Option<Vec<ListedFile>>, FileError> {
     Ok(Some(found))
 }
 
-/// Absolute, with links followed as far as the path exists.
+/// Makes a path absolute and resolves the symbolic links of the part that exists.
 pub fn real_path(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let whole = absolute.ancestors().find_map(|part| {
         let rest = absolute.strip_prefix(part).ok()?;
         let real = std::fs::canonicalize(part).ok()?;
-        // Joined with nothing, a path gets a slash at its end.
+        // Joining an empty path would append a slash.
         Some(if rest.as_os_str().is_empty() {
             real
         } else {
@@ -429,51 +456,51 @@ pub fn real_path(path: &Path) -> PathBuf {
     whole.unwrap_or(absolute)
 }
 
-fn settle(file: &File, path: &Path) -> Result<(), FileError> {
-    let fault = |e| FileError::new("write", path, e);
+/// Applies the default permissions and syncs a file.
+fn finish_file(file: &File, path: &Path) -> Result<(), FileError> {
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(new_file_mode()))
-        .map_err(fault)?;
-    file.sync_all().map_err(fault)
+        .map_err(FileError::context("write", path))?;
+    file.sync_all().map_err(FileError::context("write", path))
 }
 
-fn sync_folder(folder: &Path) -> Result<(), FileError> {
-    File::open(folder)
+fn sync_directory(directory: &Path) -> Result<(), FileError> {
+    File::open(directory)
         .and_then(|file| file.sync_all())
-        .map_err(|e| FileError::new("sync", folder, e))
+        .map_err(FileError::context("sync", directory))
 }
 
-/// Has the file system of a folder write all that it holds: of many files that is less work than
-/// one after the other.
-///
-/// # Errors
-/// When it cannot, as where the disk is full and that was not seen before.
-pub(super) fn sync_all_below(folder: &Path) -> Result<(), FileError> {
-    let fault = |e| FileError::new("write", folder, e);
-    let file = File::open(folder).map_err(fault)?;
-    rustix::fs::syncfs(&file).map_err(|error| fault(error.into()))
+/// Syncs the file system that contains a directory (syncfs(2)): faster than syncing many files one
+/// by one.
+pub(super) fn sync_all_below(directory: &Path) -> Result<(), FileError> {
+    let file = File::open(directory).map_err(FileError::context("write", directory))?;
+    rustix::fs::syncfs(&file).map_err(FileError::context("write", directory))
 }
 
-fn sync_folders(folder: &Path) -> Result<(), FileError> {
-    let fault = |e| FileError::new("read", folder, e);
+/// Syncs a directory and its subdirectories, in parallel.
+fn sync_directories(directory: &Path) -> Result<(), FileError> {
     let mut inner = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(fault)? {
-        let entry = entry.map_err(fault)?;
-        if entry.file_type().map_err(fault)?.is_dir() {
+    for entry in std::fs::read_dir(directory).map_err(FileError::context("read", directory))? {
+        let entry = entry.map_err(FileError::context("read", directory))?;
+        if entry
+            .file_type()
+            .map_err(FileError::context("read", directory))?
+            .is_dir()
+        {
             inner.push(entry.path());
         }
     }
     start_threads();
     inner
         .par_iter()
-        .try_for_each(|folder| sync_folders(folder))?;
-    sync_folder(folder)
+        .try_for_each(|directory| sync_directories(directory))?;
+    sync_directory(directory)
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{DirectoryLock, DirectorySwap, ENDINGS, StagingDirectory, SwapMethod, tree};
+    use super::{DirectoryLock, DirectorySwap, SUFFIXES, StagingDirectory, SwapMethod, list_files};
 
     fn begin(target: &Path) -> DirectorySwap {
         DirectorySwap::begin(target, || panic!("nobody else has it")).unwrap()
@@ -496,36 +523,37 @@ mod tests {
         a
     }
 
-    fn entries(folder: &Path) -> Vec<PathBuf> {
-        std::fs::read_dir(folder)
+    fn entries(directory: &Path) -> Vec<PathBuf> {
+        std::fs::read_dir(directory)
             .unwrap()
             .map(|entry| entry.unwrap().path())
             .collect()
     }
 
-    /// Leaves everything as a killed process would: its lock is gone, its files are there.
+    /// Leaves files behind like a killed process: the lock is released, the files stay.
     fn killed(mut staging: StagingDirectory) {
-        staging.is_over = true;
+        staging.is_finished = true;
         drop(staging);
     }
 
     #[test]
-    fn a_folder_is_made_and_replaced_and_nothing_else_is_left() {
+    fn commit_creates_or_replaces_and_leaves_nothing_else() {
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("up/release");
-        for way in [SwapMethod::Exchange, SwapMethod::TwoSteps] {
+        for method in [SwapMethod::Exchange, SwapMethod::TwoRenames] {
             for text in ["old", "new"] {
-                stage(&target, text).commit_by(way).unwrap();
+                stage(&target, text).commit_with(method).unwrap();
                 assert_eq!(state(&target).as_deref(), Some(text));
             }
         }
         assert_eq!(entries(target.parent().unwrap()), [target]);
     }
 
-    /// P8
+    /// Whichever step a run is killed at, the next one finds the old or the new state and removes
+    /// leftovers.
     #[test]
-    fn killed_at_any_point_the_old_or_the_new_state_is_there_and_the_next_run_cleans_up() {
-        for way in [SwapMethod::Exchange, SwapMethod::TwoSteps] {
+    fn a_killed_swap_is_recovered() {
+        for method in [SwapMethod::Exchange, SwapMethod::TwoRenames] {
             for point in 0..5 {
                 let home = tempfile::tempdir().unwrap();
                 let target = home.path().join("release");
@@ -547,35 +575,35 @@ mod tests {
                     }
                     3 => {
                         let staging = stage(&target, "new");
-                        if way == SwapMethod::TwoSteps {
-                            std::fs::rename(&target, staging.swap.beside(ENDINGS[1])).unwrap();
+                        if method == SwapMethod::TwoRenames {
+                            std::fs::rename(&target, staging.swap.sibling(SUFFIXES[1])).unwrap();
                         }
                         killed(staging);
                         "old"
                     }
                     _ => {
                         let staging = stage(&target, "new");
-                        staging.put_in_place(way).unwrap();
+                        staging.put_in_place(method).unwrap();
                         killed(staging);
                         "new"
                     }
                 };
-                if way == SwapMethod::Exchange {
+                if method == SwapMethod::Exchange {
                     assert_eq!(state(&target).as_deref(), Some(expected), "point {point}");
                 }
                 drop(begin(&target));
                 assert_eq!(
                     state(&target).as_deref(),
                     Some(expected),
-                    "point {point}, {way:?}"
+                    "point {point}, {method:?}"
                 );
-                assert_eq!(entries(home.path()), [target], "point {point}, {way:?}");
+                assert_eq!(entries(home.path()), [target], "point {point}, {method:?}");
             }
         }
     }
 
     #[test]
-    fn given_up_it_leaves_nothing() {
+    fn a_dropped_staging_directory_is_removed() {
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("release");
         drop(stage(&target, "new"));
@@ -583,7 +611,7 @@ mod tests {
     }
 
     #[test]
-    fn kept_files_are_links_and_a_name_cannot_leave_the_folder() {
+    fn kept_files_are_links_and_names_stay_inside() {
         use std::os::unix::fs::MetadataExt;
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("release");
@@ -600,57 +628,61 @@ mod tests {
             before
         );
         assert_eq!(
-            tree(&target).unwrap(),
+            list_files(&target).unwrap(),
             Some(vec![("a.txt".to_owned(), Some(3))])
         );
-        assert_eq!(tree(&home.path().join("absent")).unwrap(), None);
+        assert_eq!(list_files(&home.path().join("absent")).unwrap(), None);
     }
 
     #[test]
-    fn a_second_one_waits_for_the_first() {
+    fn a_second_swap_waits_for_the_first() {
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("release");
         let first = stage(&target, "first");
         std::thread::scope(|scope| {
-            let (told, waits) = std::sync::mpsc::channel();
+            let (sender, receiver) = std::sync::mpsc::channel();
             let second = scope.spawn(|| {
-                let swap = DirectorySwap::begin(&target, move || told.send(()).unwrap()).unwrap();
+                let swap = DirectorySwap::begin(&target, move || sender.send(()).unwrap()).unwrap();
                 state(swap.target())
             });
-            waits.recv().unwrap();
+            receiver.recv().unwrap();
             first.commit().unwrap();
             assert_eq!(second.join().unwrap().as_deref(), Some("first"));
         });
     }
 
     #[test]
-    fn folders_of_one_folder_are_replaced_at_once_and_what_killed_runs_left_goes() {
+    fn siblings_swap_concurrently_and_leftovers_are_swept() {
         let home = tempfile::tempdir().unwrap();
-        let lock = DirectoryLock::take(home.path(), || panic!("nobody else has it")).unwrap();
+        let lock = DirectoryLock::acquire(home.path(), || panic!("nobody else has it")).unwrap();
         let staged = ["one", "two"].map(|name| lock.swap(name).stage().unwrap());
         for staging in staged {
-            std::fs::write(staging.folder().join("file"), b"x").unwrap();
+            std::fs::write(staging.path().join("file"), b"x").unwrap();
             staging.commit_unsynced().unwrap();
         }
         assert!(home.path().join("one/file").is_file() && home.path().join("two/file").is_file());
         killed(lock.swap("three").stage().unwrap());
-        std::fs::rename(home.path().join("two"), lock.swap("two").beside(ENDINGS[1])).unwrap();
+        std::fs::rename(
+            home.path().join("two"),
+            lock.swap("two").sibling(SUFFIXES[1]),
+        )
+        .unwrap();
         for other in [".rock-new", "x.rock-old", ".x"] {
             std::fs::create_dir(home.path().join(other)).unwrap();
         }
         std::thread::scope(|scope| {
-            let (told, waits) = std::sync::mpsc::channel();
+            let (sender, receiver) = std::sync::mpsc::channel();
             let second = scope.spawn(|| {
-                DirectoryLock::take(home.path(), move || told.send(()).unwrap())
+                DirectoryLock::acquire(home.path(), move || sender.send(()).unwrap())
                     .unwrap()
                     .sweep()
                     .unwrap();
             });
-            waits.recv().unwrap();
+            receiver.recv().unwrap();
             drop(lock);
             second.join().unwrap();
         });
-        let mut left = crate::names_in(home.path()).unwrap();
+        let mut left = crate::entry_names(home.path()).unwrap();
         left.sort();
         assert_eq!(left, [".rock-new", ".x", "one", "two", "x.rock-old"]);
     }

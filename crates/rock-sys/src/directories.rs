@@ -1,4 +1,4 @@
-//! Folders as wholes: what is in them, how large they are, removing them, locking them.
+//! Directories, locks, digests and file metadata: listing, removing, copying.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,11 +11,13 @@ use sha2::{Digest as _, Sha256};
 use super::{FileError, PathBelow};
 use rock_names::Digest;
 
-/// Files below a folder that match a glob relative to it, sorted. `*` does not cross `/`; `**`
-/// does. No link is followed.
+/// Returns the regular files below a directory that match a glob relative to it, sorted. `*` does
+/// not match `/`, `**` does. Symbolic links are not followed.
 ///
 /// # Errors
-/// When the glob cannot be read, a folder cannot, or one that the glob names is a link.
+///
+/// Returns an error if the glob is malformed, a directory cannot be read, or a directory named in
+/// the glob is a symbolic link.
 pub fn glob(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, FileError> {
     let matcher = GlobBuilder::new(pattern)
         .literal_separator(true)
@@ -27,7 +29,7 @@ pub fn glob(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, FileError> {
             source: None,
         })?
         .compile_matcher();
-    // Only the part of the tree below the last folder without wildcards is looked at.
+    // Skip the components before the first wildcard.
     let fixed: PathBuf = Path::new(pattern)
         .parent()
         .into_iter()
@@ -43,7 +45,7 @@ pub fn glob(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, FileError> {
         PathBelow::new(root, &fixed).check()?;
     }
     let mut found = Vec::new();
-    walk(&root.join(fixed), &mut |path, metadata| {
+    visit_tree(&root.join(fixed), &mut |path, metadata| {
         if metadata.is_file()
             && path
                 .strip_prefix(root)
@@ -57,80 +59,83 @@ pub fn glob(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, FileError> {
     Ok(found)
 }
 
-/// Visits everything below a path, itself among it, but nothing below a folder for which `visit`
-/// returns false; links are not followed. A path that is not there holds nothing.
-fn walk(
+/// Visits a path and everything below it, except below directories for which `visit` returns false.
+/// Symbolic links are not followed; a missing path has no entries.
+fn visit_tree(
     path: &Path,
     visit: &mut dyn FnMut(&Path, &std::fs::Metadata) -> bool,
 ) -> Result<(), FileError> {
-    let fault = |e| FileError::new("read", path, e);
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(e) => return Err(fault(e)),
+        Err(e) => return Err(FileError::new("read", path, e)),
     };
     if visit(path, &metadata) && metadata.is_dir() {
-        for entry in std::fs::read_dir(path).map_err(fault)? {
-            walk(&entry.map_err(fault)?.path(), visit)?;
+        for entry in std::fs::read_dir(path).map_err(FileError::context("read", path))? {
+            visit_tree(
+                &entry.map_err(FileError::context("read", path))?.path(),
+                visit,
+            )?;
         }
     }
     Ok(())
 }
 
-/// Bytes that a path and everything below it take on the disk.
+/// Returns the bytes that a path and everything below it occupy on disk.
 ///
 /// # Errors
-/// When a folder cannot be read.
+///
+/// Returns an error if a directory cannot be read.
 pub fn disk_usage(path: &Path) -> Result<u64, FileError> {
     let mut blocks = 0;
-    walk(path, &mut |_, metadata| {
+    visit_tree(path, &mut |_, metadata| {
         blocks += metadata.blocks();
         true
     })?;
     Ok(blocks * 512)
 }
 
-/// What lies in a folder under one name. Links are what they lead to.
+/// An entry of a directory. Symbolic links are resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirectoryEntry {
-    /// The folder, joined with the name.
+    /// The path of the directory joined with the name.
     pub path: PathBuf,
-    /// What it is.
+    /// The kind of file.
     pub kind: DirectoryEntryKind,
 }
 
-/// What is under a name.
+/// The kind of a [`DirectoryEntry`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DirectoryEntryKind {
     /// A regular file.
     File,
-    /// A folder.
-    Folder,
-    /// Neither, in words: a pipe, a socket, a device, a link that leads nowhere.
+    /// A directory.
+    Directory,
+    /// Anything else, described in words: a pipe, a socket, a device, a dangling link.
     Other(&'static str),
 }
 
-/// What is in a folder, sorted by name; nothing when it is not there.
+/// Returns the entries of a directory, sorted by name. A missing directory has none.
 ///
 /// # Errors
-/// When it is there and cannot be read.
-pub fn entries(folder: &Path) -> Result<Vec<DirectoryEntry>, FileError> {
-    match listed(folder) {
+///
+/// Returns an error if the directory exists but cannot be read.
+pub fn read_entries(directory: &Path) -> Result<Vec<DirectoryEntry>, FileError> {
+    match read_sorted(directory) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        listed => listed.map_err(|e| FileError::new("read", folder, e)),
+        listed => listed.map_err(FileError::context("read", directory)),
     }
 }
 
-/// What is in a folder, sorted by name. The folder itself tells the kind of all but links, so that
-/// nothing else is looked at one by one.
-fn listed(folder: &Path) -> std::io::Result<Vec<DirectoryEntry>> {
+/// Reads a directory. Only symbolic links need a stat(2) of their own.
+fn read_sorted(directory: &Path) -> std::io::Result<Vec<DirectoryEntry>> {
     let entry = |found: std::io::Result<std::fs::DirEntry>| {
         found.map(|found| DirectoryEntry {
             path: found.path(),
             kind: entry_kind(&found),
         })
     };
-    let mut entries = std::fs::read_dir(folder)?
+    let mut entries = std::fs::read_dir(directory)?
         .map(entry)
         .collect::<Result<Vec<_>, _>>()?;
     entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
@@ -146,7 +151,7 @@ fn entry_kind(found: &std::fs::DirEntry) -> DirectoryEntryKind {
     };
     match kind {
         Some(kind) if kind.is_file() => DirectoryEntryKind::File,
-        Some(kind) if kind.is_dir() => DirectoryEntryKind::Folder,
+        Some(kind) if kind.is_dir() => DirectoryEntryKind::Directory,
         Some(kind) => {
             DirectoryEntryKind::Other(super::files::special_kind(kind).unwrap_or("a device"))
         }
@@ -154,16 +159,17 @@ fn entry_kind(found: &std::fs::DirEntry) -> DirectoryEntryKind {
     }
 }
 
-/// Whether there is a folder under this path itself, and not a link to one.
+/// Returns whether a directory is at the path, and not a link to one.
 pub fn is_real_directory(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
-/// The names in a folder, sorted; none when it is not there.
+/// Returns the UTF-8 names in a directory, sorted. A missing directory has none.
 ///
 /// # Errors
-/// When it is there and cannot be read.
-pub fn names_in(folder: &Path) -> Result<Vec<String>, FileError> {
+///
+/// Returns an error if the directory exists but cannot be read.
+pub fn entry_names(directory: &Path) -> Result<Vec<String>, FileError> {
     let name = |entry: DirectoryEntry| {
         entry
             .path
@@ -171,20 +177,27 @@ pub fn names_in(folder: &Path) -> Result<Vec<String>, FileError> {
             .and_then(|name| name.to_str())
             .map(str::to_owned)
     };
-    Ok(entries(folder)?.into_iter().filter_map(name).collect())
+    Ok(read_entries(directory)?
+        .into_iter()
+        .filter_map(name)
+        .collect())
 }
 
-/// Regular files of a folder with one of these extensions, sorted by name. A folder that is not
-/// there has none.
+/// Returns the regular files of a directory with one of the extensions, sorted by name. A missing
+/// directory has none.
 ///
 /// # Errors
-/// When the folder is there and cannot be read.
-pub fn files_with_extension(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, FileError> {
+///
+/// Returns an error if the directory exists but cannot be read.
+pub fn files_with_extension(
+    directory: &Path,
+    extensions: &[&str],
+) -> Result<Vec<PathBuf>, FileError> {
     let fits = |path: &Path| {
         path.extension()
             .is_some_and(|e| extensions.iter().any(|wanted| e == *wanted))
     };
-    let files = entries(folder)?
+    let files = read_entries(directory)?
         .into_iter()
         .filter(|entry| entry.kind == DirectoryEntryKind::File);
     Ok(files
@@ -193,69 +206,74 @@ pub fn files_with_extension(folder: &Path, extensions: &[&str]) -> Result<Vec<Pa
         .collect())
 }
 
-/// Folders inside a folder, sorted by name.
+/// Returns the directories in a directory, sorted by name.
 ///
 /// # Errors
-/// When the folder cannot be read.
-pub fn subdirectories(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
-    let entries = listed(folder).map_err(|e| FileError::new("read", folder, e))?;
+///
+/// Returns an error if the directory is missing or cannot be read.
+pub fn subdirectories(directory: &Path) -> Result<Vec<PathBuf>, FileError> {
+    let entries = read_sorted(directory).map_err(FileError::context("read", directory))?;
     Ok(entries
         .into_iter()
-        .filter(|entry| entry.kind == DirectoryEntryKind::Folder)
+        .filter(|entry| entry.kind == DirectoryEntryKind::Directory)
         .map(|entry| entry.path)
         .collect())
 }
 
-/// Whether something is at the path, a dangling link too.
+/// Returns whether anything is at the path, including a dangling symbolic link.
 pub fn exists(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok()
 }
 
-/// Whether a path below a folder belongs to another user than `uid`.
+/// Returns whether the directory or anything below it belongs to a user other than `uid`.
 ///
 /// # Errors
-/// When a folder cannot be read.
-pub fn has_foreign_files(folder: &Path, uid: u32) -> Result<bool, FileError> {
+///
+/// Returns an error if a directory cannot be read.
+pub fn has_foreign_files(directory: &Path, uid: u32) -> Result<bool, FileError> {
     let mut foreign = false;
-    walk(folder, &mut |_, metadata| {
+    visit_tree(directory, &mut |_, metadata| {
         foreign |= metadata.uid() != uid;
         true
     })?;
     Ok(foreign)
 }
 
-/// The user and group that this program runs as.
-pub fn own_ids() -> (u32, u32) {
+/// Returns the effective user and group ID of this process.
+pub fn effective_ids() -> (u32, u32) {
     (
         rustix::process::geteuid().as_raw(),
         rustix::process::getegid().as_raw(),
     )
 }
 
-/// Makes a folder and its parents.
+/// Creates a directory and its parents.
 ///
 /// # Errors
-/// When the system refuses.
+///
+/// Returns an error if a directory cannot be created.
 pub fn create_directory(path: &Path) -> Result<(), FileError> {
-    std::fs::create_dir_all(path).map_err(|e| FileError::new("make", path, e))
+    std::fs::create_dir_all(path).map_err(FileError::context("make", path))
 }
 
-/// Makes sure that files can be made in a folder, which is made where it is missing.
+/// Creates a directory if it is missing, and checks that files can be created in it.
 ///
 /// # Errors
-/// When the system refuses.
-pub fn can_write_into(folder: &Path) -> Result<(), FileError> {
-    create_directory(folder)?;
-    super::pending_file::PendingFile::new_in(folder)
+///
+/// Returns an error if the directory cannot be created or written to.
+pub fn ensure_writable(directory: &Path) -> Result<(), FileError> {
+    create_directory(directory)?;
+    super::pending_file::PendingFile::new_in(directory)
         .map(drop)
-        .map_err(|e| FileError::new("write into", folder, e))
+        .map_err(FileError::context("write into", directory))
 }
 
-/// Removes a file, a link, or a folder with all that is in it; what is not there is no fault. Links
-/// are not followed.
+/// Removes a file, a symbolic link, or a directory with its contents. Does nothing if the path does
+/// not exist.
 ///
 /// # Errors
-/// When the system refuses.
+///
+/// Returns an error if something cannot be removed.
 pub fn remove(path: &Path) -> Result<(), FileError> {
     let removed = match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(path),
@@ -270,24 +288,28 @@ pub fn remove(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// A file to be read from its beginning to its end.
+/// Opens a file for reading from start to end.
 ///
 /// # Errors
-/// When it cannot be opened.
-pub fn open_to_read(path: &Path) -> std::io::Result<Box<dyn std::io::Read + Send>> {
+///
+/// Returns an error if the file cannot be opened.
+pub fn open_file(path: &Path) -> std::io::Result<Box<dyn std::io::Read + Send>> {
     Ok(Box::new(File::open(path)?))
 }
 
-/// Size and SHA-256 of a file, read in pieces.
+/// Returns the size in bytes and the SHA-256 digest of a file, read in chunks.
 ///
 /// # Errors
-/// When it cannot be read.
-pub fn digest_of(path: &Path) -> Result<(u64, Digest), FileError> {
-    let fault = |e| FileError::new("read", path, e);
-    let mut file = File::open(path).map_err(fault)?;
+///
+/// Returns an error if the file cannot be read.
+pub fn hash_file(path: &Path) -> Result<(u64, Digest), FileError> {
+    let mut file = File::open(path).map_err(FileError::context("read", path))?;
     let (mut hasher, mut size, mut buffer) = (Sha256::new(), 0, vec![0; 256 << 10]);
     loop {
-        match file.read(&mut buffer).map_err(fault)? {
+        match file
+            .read(&mut buffer)
+            .map_err(FileError::context("read", path))?
+        {
             0 => return Ok((size, Digest::new(hasher.finalize().into()))),
             read => {
                 size += read as u64;
@@ -297,20 +319,23 @@ pub fn digest_of(path: &Path) -> Result<(u64, Digest), FileError> {
     }
 }
 
-/// Lists the files below a path, one line each: name, size, time of change, mode. Equal text means
-/// that nothing was changed. Paths for which `is_left_out` returns true, relative to `path`, are
-/// not listed, and nothing below them.
+/// Returns one line per file below a path: name, size, modification time, mode. Two equal listings
+/// mean that no file was changed in between.
+///
+/// `is_excluded` is called with each path relative to `path` and whether it is a directory;
+/// excluded directories are not entered.
 ///
 /// # Errors
-/// When a folder cannot be read.
-pub fn listing(
+///
+/// Returns an error if a directory cannot be read.
+pub fn file_listing(
     path: &Path,
-    is_left_out: &mut dyn FnMut(&Path, bool) -> bool,
+    is_excluded: &mut dyn FnMut(&Path, bool) -> bool,
 ) -> Result<String, FileError> {
     let mut lines = Vec::new();
-    walk(path, &mut |found, metadata| {
+    visit_tree(path, &mut |found, metadata| {
         let relative = found.strip_prefix(path).unwrap_or(found);
-        if !relative.as_os_str().is_empty() && is_left_out(relative, metadata.is_dir()) {
+        if !relative.as_os_str().is_empty() && is_excluded(relative, metadata.is_dir()) {
             return false;
         }
         if !metadata.is_dir() {
@@ -330,32 +355,34 @@ pub fn listing(
     Ok(lines.concat())
 }
 
-/// Size of a regular file and when its bytes were last written; `None` for anything else.
-pub fn stamp(path: &Path) -> Option<(u64, std::time::SystemTime)> {
+/// Returns the size in bytes and modification time of a regular file; `None` for anything else.
+pub fn size_and_mtime(path: &Path) -> Option<(u64, std::time::SystemTime)> {
     let metadata = std::fs::metadata(path)
         .ok()
         .filter(std::fs::Metadata::is_file)?;
     Some((metadata.len(), metadata.modified().ok()?))
 }
 
-/// Copies a file as a whole: under a temporary name beside the target, synced, then renamed.
-/// Parents are made.
+/// Copies a file: writes a pending file next to the target, syncs it, and renames it. Creates
+/// missing parents.
 ///
 /// # Errors
-/// When one cannot be read or the other cannot be written; nothing is left behind then.
+///
+/// Returns an error if the source cannot be read or the target cannot be written; nothing is left
+/// behind then.
 pub fn copy_atomic(from: &Path, to: &Path) -> Result<(), FileError> {
-    let mut source = File::open(from).map_err(|e| FileError::new("read", from, e))?;
+    let mut source = File::open(from).map_err(FileError::context("read", from))?;
     super::write_streamed(to, |out| std::io::copy(&mut source, out).map(drop))
 }
 
-/// Gives a regular file a second name, or copies it where the file system has no hard links.
-/// Parents are made.
+/// Hard-links a regular file, or copies it where the file system cannot. Creates missing parents.
 ///
 /// # Errors
-/// When it is not a regular file, the target is there, or the system refuses.
+///
+/// Returns an error if the source is not a regular file, the target exists, or copying fails.
 pub fn link_or_copy(from: &Path, to: &Path) -> Result<(), FileError> {
     let is_regular = std::fs::symlink_metadata(from)
-        .map_err(|e| FileError::new("read", from, e))?
+        .map_err(FileError::context("read", from))?
         .is_file();
     if !is_regular {
         let reason = "it is not a regular file".to_owned();
@@ -378,11 +405,8 @@ pub fn link_or_copy(from: &Path, to: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Opens a file to append to; parents are made. A symbolic link of its name is not followed: what
-/// is built may have put it there.
-///
-/// # Errors
-/// When the system refuses, or it is a symbolic link.
+/// Opens a file for appending and creates missing parents. Fails if the path is a symbolic link,
+/// which a build may have created.
 fn open_log(path: &Path) -> Result<File, FileError> {
     if let Some(parent) = path.parent() {
         create_directory(parent)?;
@@ -393,23 +417,24 @@ fn open_log(path: &Path) -> Result<File, FileError> {
         .append(true)
         .custom_flags(no_follow)
         .open(path)
-        .map_err(|e| FileError::new("write", path, e))
+        .map_err(FileError::context("write", path))
 }
 
-/// Bytes free for this user on the disk that holds a path; `None` where the system does not say.
+/// Returns the bytes that this user can still write to the file system of a path; `None` if
+/// unknown.
 pub fn free_bytes(path: &Path) -> Option<u64> {
     let status = rustix::fs::statvfs(path).ok()?;
     Some(status.f_bavail * status.f_frsize)
 }
 
-/// Seconds since 1970-01-01 UTC.
+/// Returns the seconds since 1970-01-01 UTC.
 pub fn now_s() -> u64 {
     std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
 }
 
-/// A lock on a file, held until it is dropped or the program ends in whatever way.
+/// An exclusive lock on a file, held until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct FileLock {
     file: File,
@@ -417,29 +442,31 @@ pub struct FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // Not by closing alone: a process that another thread starts at this moment has a copy of
-        // the file until it runs its program, and the lock is that of all copies (flock(2)).
+        // Closing is not enough: a process that another thread is starting holds a copy of the
+        // descriptor until it calls execve(2), and the copies share the lock (flock(2)).
         let _ = rustix::fs::flock(&self.file, rustix::fs::FlockOperation::Unlock);
     }
 }
 
-/// Locks a file, which is made where it is missing; `None` when another program holds the lock.
+/// Locks a file, which is created if missing. Returns `None` if another process holds the lock.
 ///
 /// # Errors
-/// When it cannot be opened.
-pub fn lock(path: &Path) -> Result<Option<FileLock>, FileError> {
-    held(open_log(path)?, path)
+///
+/// Returns an error if the file cannot be opened or locked.
+pub fn try_lock(path: &Path) -> Result<Option<FileLock>, FileError> {
+    try_flock(open_log(path)?, path)
 }
 
-/// Locks a file below a folder that others write into, as [`lock`] does.
+/// Like [`try_lock`], for a file below a directory that others write to.
 ///
 /// # Errors
-/// When it cannot be opened, or a symbolic link is on the way.
-pub fn lock_below(file: &PathBelow) -> Result<Option<FileLock>, FileError> {
-    held(file.open_log()?, &file.path())
+///
+/// Returns an error if the file cannot be opened or locked, or a symbolic link is on the way to it.
+pub fn try_lock_below(file: &PathBelow) -> Result<Option<FileLock>, FileError> {
+    try_flock(file.open_log()?, &file.path())
 }
 
-fn held(file: File, path: &Path) -> Result<Option<FileLock>, FileError> {
+fn try_flock(file: File, path: &Path) -> Result<Option<FileLock>, FileError> {
     match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(FileLock { file })),
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
@@ -457,21 +484,21 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_ends_although_a_starting_process_has_a_copy_of_its_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lock");
-        let held = lock(&path).unwrap().unwrap();
-        assert!(lock(&path).unwrap().is_none());
+    fn a_lock_is_released_despite_a_copied_descriptor() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let held = try_lock(&path).unwrap().unwrap();
+        assert!(try_lock(&path).unwrap().is_none());
         let copy = held.file.try_clone().unwrap();
         drop(held);
-        assert!(lock(&path).unwrap().is_some());
+        assert!(try_lock(&path).unwrap().is_some());
         drop(copy);
     }
 
     #[test]
-    fn a_link_in_a_folder_is_what_it_leads_to() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
+    fn entries_resolve_links() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
         touch(&path("b.whl"));
         create_directory(&path("e.whl")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(path("f.whl")).unwrap();
@@ -483,40 +510,40 @@ mod tests {
         ] {
             std::os::unix::fs::symlink(to, path(link)).unwrap();
         }
-        let kinds: Vec<_> = entries(folder.path())
+        let kinds: Vec<_> = read_entries(directory.path())
             .unwrap()
             .into_iter()
             .map(|entry| entry.kind)
             .collect();
         let socket = DirectoryEntryKind::Other("a socket");
         let nowhere = DirectoryEntryKind::Other("a link that leads nowhere");
-        let (file, inner) = (DirectoryEntryKind::File, DirectoryEntryKind::Folder);
+        let (file, inner) = (DirectoryEntryKind::File, DirectoryEntryKind::Directory);
         assert_eq!(kinds, [file, file, nowhere, inner, inner, socket, socket]);
         assert_eq!(
-            files_with_extension(folder.path(), &["whl"]).unwrap(),
+            files_with_extension(directory.path(), &["whl"]).unwrap(),
             [path("a.whl"), path("b.whl")]
         );
         assert_eq!(
-            subdirectories(folder.path()).unwrap(),
+            subdirectories(directory.path()).unwrap(),
             [path("d.whl"), path("e.whl")]
         );
         let missing = path("missing");
-        assert_eq!(entries(&missing).unwrap(), []);
+        assert_eq!(read_entries(&missing).unwrap(), []);
         assert!(subdirectories(&missing).is_err());
     }
 
     #[test]
-    fn a_star_stays_in_its_folder_and_two_stars_do_not() {
-        let folder = tempfile::tempdir().unwrap();
+    fn one_star_does_not_match_a_slash() {
+        let directory = tempfile::tempdir().unwrap();
         for name in [
             "dist/ck/a.whl",
             "dist/ck/sub/b.whl",
             "dist/c.txt",
             "ü b/d.whl",
         ] {
-            touch(&folder.path().join(name));
+            touch(&directory.path().join(name));
         }
-        let found = |pattern| glob(folder.path(), pattern).unwrap().len();
+        let found = |pattern| glob(directory.path(), pattern).unwrap().len();
         assert_eq!(
             (
                 found("dist/*/*.whl"),
@@ -526,38 +553,38 @@ mod tests {
             (1, 2, 1)
         );
         assert_eq!((found("none/*.whl"), found("dist/c.txt")), (0, 1));
-        assert!(glob(folder.path(), "a{").is_err());
+        assert!(glob(directory.path(), "a{").is_err());
     }
 
     #[test]
-    fn removing_a_link_leaves_what_it_points_to() {
-        let folder = tempfile::tempdir().unwrap();
-        touch(&folder.path().join("kept/file"));
-        let link = folder.path().join("link");
+    fn remove_does_not_follow_links() {
+        let directory = tempfile::tempdir().unwrap();
+        touch(&directory.path().join("kept/file"));
+        let link = directory.path().join("link");
         std::os::unix::fs::symlink("kept", &link).unwrap();
         remove(&link).unwrap();
         remove(&link).unwrap();
-        assert!(exists(&folder.path().join("kept/file")) && !exists(&link));
+        assert!(exists(&directory.path().join("kept/file")) && !exists(&link));
     }
 
     #[test]
-    fn a_lock_is_refused_to_the_second_and_given_again_afterwards() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lock");
-        let first = lock(&path).unwrap();
-        assert!(first.is_some() && lock(&path).unwrap().is_none());
+    fn a_lock_is_exclusive_until_dropped() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let first = try_lock(&path).unwrap();
+        assert!(first.is_some() && try_lock(&path).unwrap().is_none());
         drop(first);
-        assert!(lock(&path).unwrap().is_some());
+        assert!(try_lock(&path).unwrap().is_some());
     }
 
     #[test]
-    fn a_digest_is_that_of_the_bytes() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("abc");
+    fn hash_file_returns_size_and_sha256() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("abc");
         std::fs::write(&path, "abc").unwrap();
         // FIPS 180-2, appendix B.1.
         let expected = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        let (size, digest) = digest_of(&path).unwrap();
+        let (size, digest) = hash_file(&path).unwrap();
         assert_eq!((size, digest.to_string().as_str()), (3, expected));
     }
 }

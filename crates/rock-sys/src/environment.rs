@@ -1,28 +1,27 @@
-//! The environment as one value, taken once at start.
+//! A snapshot of the process environment.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
-/// Variables, working folder and whether the streams are terminals, as they were when the program
-/// began.
+/// Environment variables, working directory and kinds of the standard streams, taken once at start.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
-    /// Variables whose name and value are UTF-8.
+    /// Variables whose name and value are valid UTF-8.
     pub variables: BTreeMap<String, String>,
-    /// The working folder.
+    /// The working directory.
     pub current_dir: PathBuf,
     /// Whether standard output is a terminal.
     pub stdout_is_terminal: bool,
     /// Whether standard error is a terminal.
     pub stderr_is_terminal: bool,
-    /// Whether standard error goes to a file.
+    /// Whether standard error is redirected to a regular file.
     pub stderr_is_file: bool,
 }
 
-/// Where this program lies, where that is UTF-8.
-pub fn own_program() -> Option<String> {
+/// Returns the path of the running program, if it is valid UTF-8.
+pub fn current_program() -> Option<String> {
     std::env::current_exe()
         .ok()?
         .into_os_string()
@@ -31,7 +30,7 @@ pub fn own_program() -> Option<String> {
 }
 
 impl Environment {
-    /// Takes the snapshot.
+    /// Takes a snapshot of the current process.
     pub fn snapshot() -> Self {
         Self {
             variables: std::env::vars_os()
@@ -48,7 +47,8 @@ impl Environment {
         }
     }
 
-    /// Today in UTC, `2026-11-21`; the day of `SOURCE_DATE_EPOCH` where that is set.
+    /// Returns the current date in UTC as `YYYY-MM-DD`, or the date of `SOURCE_DATE_EPOCH` if that
+    /// is set.
     pub fn today(&self) -> String {
         let now = || {
             std::time::SystemTime::now()
@@ -59,7 +59,7 @@ impl Environment {
             .get("SOURCE_DATE_EPOCH")
             .and_then(|text| text.parse().ok())
             .unwrap_or_else(now);
-        // Days to a civil date, after the calendar's 400-year cycle that begins in March.
+        // Converts days to a civil date; the 400-year era begins on March 1.
         let days = i64::try_from(seconds / 86_400).unwrap_or(0) + 719_468;
         let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
         let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -79,7 +79,7 @@ impl Environment {
         )
     }
 
-    /// A variable's value; an empty one counts as unset.
+    /// Returns the value of a variable; `None` if it is unset or empty.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables
             .get(name)

@@ -1,58 +1,62 @@
-//! Symbolic links of a tree that lead out of it, perhaps only by way of other links.
+//! Finds symbolic links that lead out of a directory tree, directly or through other links.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{FileError, WalkEntryKind, walk};
 
-/// Maximum links followed per path (`path_resolution(7)`); the kernel opens nothing behind more.
+/// Maximum number of links that the kernel follows in one path (path_resolution(7)).
 const MAX_LINKS: u32 = 40;
 
-/// Returns the first link below a folder that leads out of it, with its text. Links are followed as
-/// the system does, one component after the other: two may stay in the folder by their texts, and
-/// lead out of it together.
+/// Returns the path and target text of the first link below a directory that leads out of it.
+///
+/// Links are resolved component by component like the kernel does: two links may each stay inside
+/// by their text and still lead out together.
 ///
 /// # Errors
-/// When a folder cannot be read.
-pub fn find_escaping_link(folder: &Path) -> Result<Option<(String, String)>, FileError> {
-    first_leading_out(folder, |path| leads_out(&[folder], path))
+///
+/// Returns an error if a directory cannot be read.
+pub fn find_escaping_link(directory: &Path) -> Result<Option<(String, String)>, FileError> {
+    first_escaping(directory, |path| escapes(&[directory], path))
 }
 
-/// Returns the first link that leads out of the folder `to` once `from` is merged into it
-/// ([`super::merge`]), with its text: a link of `from`, or one of `to` that leads out by way of
-/// what is new. Links of `to` that lead out of it before are somebody's own.
+/// Returns the path and target text of the first link that leads out of `to` once `from` has been
+/// merged into it with [`merge_tree`](super::merge_tree).
+///
+/// Links of `to` that lead out already are ignored, unless a link of `from` leads out through them.
 ///
 /// # Errors
-/// When a folder cannot be read.
+///
+/// Returns an error if a directory cannot be read.
 pub fn find_escaping_link_after_merge(
     from: &Path,
     to: &Path,
 ) -> Result<Option<(String, String)>, FileError> {
     let merged = [from, to];
-    let of_new = first_leading_out(from, |path| leads_out(&merged, path))?;
-    if of_new.is_some() {
-        return Ok(of_new);
+    let from_link = first_escaping(from, |path| escapes(&merged, path))?;
+    if from_link.is_some() {
+        return Ok(from_link);
     }
-    // The tree to merge may be staged in the folder itself.
+    // `from` may be a staging directory inside `to`.
     let staged = from
         .strip_prefix(to)
         .ok()
         .and_then(|inner| inner.components().next());
-    first_leading_out(to, |path| {
+    first_escaping(to, |path| {
         let is_staged = staged.is_some() && Path::new(path).components().next() == staged;
         let is_replaced = std::fs::symlink_metadata(from.join(path)).is_ok();
-        Ok(!is_staged && !is_replaced && leads_out(&merged, path)? && !leads_out(&[to], path)?)
+        Ok(!is_staged && !is_replaced && escapes(&merged, path)? && !escapes(&[to], path)?)
     })
 }
 
-fn first_leading_out(
-    folder: &Path,
-    leads_out: impl Fn(&str) -> io::Result<bool>,
+fn first_escaping(
+    directory: &Path,
+    escapes: impl Fn(&str) -> io::Result<bool>,
 ) -> Result<Option<(String, String)>, FileError> {
-    for found in walk(folder)? {
-        if let WalkEntryKind::Link(text) = found.kind
-            && leads_out(&found.path)
-                .map_err(|error| FileError::new("read", &folder.join(&found.path), error))?
+    for found in walk(directory)? {
+        if let WalkEntryKind::Symlink(text) = found.kind
+            && escapes(&found.path)
+                .map_err(FileError::context("read", &directory.join(&found.path)))?
         {
             return Ok(Some((found.path, text)));
         }
@@ -60,9 +64,9 @@ fn first_leading_out(
     Ok(None)
 }
 
-/// Returns whether a path below a folder leads out of it. What is in the first of the folders hides
-/// what is in the others, and a missing component counts as a folder, since it may become one.
-fn leads_out(folders: &[&Path], path: &str) -> io::Result<bool> {
+/// Returns whether a path below the overlaid directories leads out of them. Earlier directories
+/// hide later ones; a missing component counts as a directory, since it may become one.
+fn escapes(directories: &[&Path], path: &str) -> io::Result<bool> {
     let mut real: Vec<String> = Vec::new();
     let mut waiting: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
     let mut links = 0;
@@ -77,7 +81,7 @@ fn leads_out(folders: &[&Path], path: &str) -> io::Result<bool> {
             }
             _ => real.push(part),
         }
-        let Some(text) = text_of(folders, &real.join("/"))? else {
+        let Some(text) = link_text(directories, &real.join("/"))? else {
             continue;
         };
         links += 1;
@@ -93,11 +97,11 @@ fn leads_out(folders: &[&Path], path: &str) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Returns the text of the link at a path; `None` where none of the folders has it, or the first
-/// that has it has something else there.
-fn text_of(folders: &[&Path], path: &str) -> io::Result<Option<PathBuf>> {
-    for folder in folders {
-        match std::fs::read_link(folder.join(path)) {
+/// Returns the text of the link at a path; `None` if the first directory that has the path has
+/// something else there, or none has it.
+fn link_text(directories: &[&Path], path: &str) -> io::Result<Option<PathBuf>> {
+    for directory in directories {
+        match std::fs::read_link(directory.join(path)) {
             Ok(text) => return Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(None),
             Err(error)
@@ -118,9 +122,9 @@ mod tests {
     use super::{find_escaping_link, find_escaping_link_after_merge};
 
     #[test]
-    fn links_that_lead_out_together_are_found_and_others_are_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
+    fn links_that_escape_together_are_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
         std::fs::create_dir_all(root.join("a/b")).unwrap();
         for (path, text) in [
             ("a/b/up", "../.."),
@@ -132,7 +136,7 @@ mod tests {
             symlink(text, root.join(path)).unwrap();
         }
         assert_eq!(find_escaping_link(root).unwrap(), None);
-        // Each stays in the folder by its text.
+        // Each link alone stays inside.
         symlink("a/b/up/../outside", root.join("out")).unwrap();
         let found = find_escaping_link(root).unwrap();
         assert_eq!(
@@ -146,9 +150,10 @@ mod tests {
             Some(("z".to_owned(), "/etc".to_owned()))
         );
     }
-    /// Whichever comes second, and also where what is to be merged is staged in the folder.
+
+    /// In either merge order, and with `from` staged inside `to`.
     #[test]
-    fn links_of_two_trees_that_lead_out_together_are_found() {
+    fn links_that_escape_after_a_merge_are_found() {
         let (up, out) = (("a/b", ".."), ("c", "a/b/../outside"));
         for (first, second) in [(up, out), (out, up)] {
             let home = tempfile::tempdir().unwrap();
@@ -167,11 +172,11 @@ mod tests {
     }
 
     #[test]
-    fn links_that_led_out_before_do_not_count_and_a_new_one_through_them_does() {
+    fn old_escaping_links_are_ignored_but_not_new_ones_through_them() {
         let home = tempfile::tempdir().unwrap();
         let [old, new] = ["old", "new"].map(|name| home.path().join(name));
-        for folder in [&old, &new] {
-            std::fs::create_dir_all(folder.join("lib")).unwrap();
+        for directory in [&old, &new] {
+            std::fs::create_dir_all(directory.join("lib")).unwrap();
         }
         symlink("/opt", old.join("mine")).unwrap();
         symlink("lib/up/../out", old.join("replaced")).unwrap();

@@ -1,4 +1,4 @@
-//! Reading whole small files, and writing that never leaves half a file.
+//! Reads small files whole, and writes files atomically.
 
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -7,23 +7,23 @@ use super::pending_file::PendingFile;
 use rock_diagnostic::Diagnostic;
 use rock_diagnostic::codes::host as codes;
 
-/// A file that could not be read or written.
+/// The error of a file operation.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} `{}`: {reason}", path.display())]
 pub struct FileError {
-    /// `read`, `write`, `create`, …
+    /// The attempted action, `read`, `write` or `create`, for the message.
     pub action: &'static str,
     /// The file.
     pub path: PathBuf,
-    /// What the system said, or why it was refused.
+    /// The message of the operating system, or of a check.
     pub reason: String,
-    /// The system's error.
+    /// The error of the operating system; `None` if a check failed.
     #[source]
     pub source: Option<std::io::Error>,
 }
 
 impl FileError {
-    /// Wraps a system error.
+    /// Wraps an error of the operating system.
     pub fn new(action: &'static str, path: &Path, error: std::io::Error) -> Self {
         Self {
             action,
@@ -32,61 +32,75 @@ impl FileError {
             source: Some(error),
         }
     }
+
+    /// Returns a function for `map_err` that wraps an error of the operating system.
+    pub fn context<E: Into<std::io::Error>>(
+        action: &'static str,
+        path: &Path,
+    ) -> impl Fn(E) -> Self + Copy {
+        move |error| Self::new(action, path, error.into())
+    }
 }
 
 impl From<FileError> for Diagnostic {
     fn from(error: FileError) -> Self {
-        if let Some(told) = error.about_a_link() {
-            return told;
+        if let Some(diagnostic) = error.link_diagnostic() {
+            return diagnostic;
         }
         let code = if error.action == "read" {
             &codes::CANNOT_READ_FILE
         } else {
             &codes::CANNOT_WRITE_FILE
         };
-        let told = Self::new(code, error.to_string());
+        let diagnostic = Self::new(code, error.to_string());
         let kind = error.source.as_ref().map(std::io::Error::kind);
         match kind {
             Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
-                told.help("make room, or name a place on another disk")
+                diagnostic.help("make room, or name a place on another disk")
             }
             Some(ErrorKind::FileTooLarge) => {
-                told.help("lift the limit of this shell with `ulimit -f unlimited`")
+                diagnostic.help("lift the limit of this shell with `ulimit -f unlimited`")
             }
             Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
                 if error.action != "read" =>
             {
-                told.help("name a place that this user may write to")
+                diagnostic.help("name a place that this user may write to")
             }
             Some(ErrorKind::NotFound) if error.action != "read" => {
-                told.help("make its folder, or name another place")
+                diagnostic.help("make its folder, or name another place")
             }
-            Some(ErrorKind::AlreadyExists) => told.help("move it away, or name another place"),
-            _ => told,
+            Some(ErrorKind::AlreadyExists) => {
+                diagnostic.help("move it away, or name another place")
+            }
+            _ => diagnostic,
         }
     }
 }
 
-/// The largest file of a system that is read: lists of its packages, and of the folders that its
-/// loader searches.
+/// Maximum size in bytes of a system file that is read, such as a package list or the configuration
+/// of the dynamic linker.
 pub const LARGEST_SYSTEM_FILE_BYTES: u64 = 64 << 20;
 
-/// Reads a file of a system, which may be the unpacked image of another one.
-pub fn system_text(path: &Path) -> Option<String> {
+/// Reads a UTF-8 file of an operating system, running or unpacked; `None` if it cannot be read.
+pub fn read_system_text(path: &Path) -> Option<String> {
     read_text(path, LARGEST_SYSTEM_FILE_BYTES).ok()
 }
 
 /// Reads a file of at most `limit_bytes`.
 ///
 /// # Errors
-/// When it cannot be read or is larger.
+///
+/// Returns an error if the file cannot be read or is larger.
 pub fn read_bytes(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
-    let file = std::fs::File::open(path).map_err(|e| FileError::new("read", path, e))?;
-    bytes_of(file, path, limit_bytes)
+    let file = std::fs::File::open(path).map_err(FileError::context("read", path))?;
+    read_open_bytes(file, path, limit_bytes)
 }
 
-fn bytes_of(file: std::fs::File, path: &Path, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
-    let fault = |e| FileError::new("read", path, e);
+fn read_open_bytes(
+    file: std::fs::File,
+    path: &Path,
+    limit_bytes: u64,
+) -> Result<Vec<u8>, FileError> {
     let too_large = || {
         let reason = format!("it is larger than {limit_bytes} bytes");
         FileError {
@@ -96,8 +110,7 @@ fn bytes_of(file: std::fs::File, path: &Path, limit_bytes: u64) -> Result<Vec<u8
             source: None,
         }
     };
-    // Of a file that tells its size nothing need be read to refuse it, and the buffer need not
-    // grow.
+    // Most files report their size: reject large ones unread, and allocate the buffer once.
     let size = file.metadata().map_or(0, |found| found.len());
     if size > limit_bytes {
         return Err(too_large());
@@ -105,7 +118,7 @@ fn bytes_of(file: std::fs::File, path: &Path, limit_bytes: u64) -> Result<Vec<u8
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
     file.take(limit_bytes + 1)
         .read_to_end(&mut bytes)
-        .map_err(fault)?;
+        .map_err(FileError::context("read", path))?;
     if bytes.len() as u64 > limit_bytes {
         Err(too_large())
     } else {
@@ -116,19 +129,20 @@ fn bytes_of(file: std::fs::File, path: &Path, limit_bytes: u64) -> Result<Vec<u8
 /// Reads a UTF-8 file of at most `limit_bytes`.
 ///
 /// # Errors
-/// When it cannot be read, is larger, or is not UTF-8.
+///
+/// Returns an error if the file cannot be read, is larger, or is not valid UTF-8.
 pub fn read_text(path: &Path, limit_bytes: u64) -> Result<String, FileError> {
-    let file = std::fs::File::open(path).map_err(|e| FileError::new("read", path, e))?;
-    text_of(file, path, limit_bytes)
+    let file = std::fs::File::open(path).map_err(FileError::context("read", path))?;
+    read_open_text(file, path, limit_bytes)
 }
 
-/// Reads an open UTF-8 file of at most `limit_bytes`; `path` is for messages.
-pub(super) fn text_of(
+/// Reads an open UTF-8 file of at most `limit_bytes`. `path` is used in errors only.
+pub(super) fn read_open_text(
     file: std::fs::File,
     path: &Path,
     limit_bytes: u64,
 ) -> Result<String, FileError> {
-    String::from_utf8(bytes_of(file, path, limit_bytes)?).map_err(|e| FileError {
+    String::from_utf8(read_open_bytes(file, path, limit_bytes)?).map_err(|e| FileError {
         action: "read",
         path: path.to_owned(),
         reason: format!(
@@ -139,24 +153,24 @@ pub(super) fn text_of(
     })
 }
 
-/// Writes a file as a whole: a temporary one beside it, synced, then renamed. Missing parents are
-/// made.
+/// Writes a file atomically, like [`write_streamed`].
 ///
 /// # Errors
-/// When a folder or the file cannot be written; nothing is left behind then.
+///
+/// Returns an error if a directory or the file cannot be written; nothing is left behind then.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     write_streamed(path, |out| out.write_all(bytes))
 }
 
-/// Writes a file as a whole, and leaves to the system when it reaches the disk: what belongs to
-/// many files that are not synced either. After a loss of power it may be the old one.
+/// Writes a file by rename but without syncing, for one of many files that are not synced either.
+/// After a power loss the file may have its old content.
 ///
 /// # Errors
-/// When a folder or the file cannot be written.
+///
+/// Returns an error if a directory or the file cannot be written.
 pub fn write_unsynced(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let fault = |e| FileError::new("write", path, e);
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(fault)?;
+    let directory = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(directory).map_err(FileError::context("write", path))?;
     let open = |path: &Path| {
         std::fs::File::options()
             .write(true)
@@ -164,20 +178,23 @@ pub fn write_unsynced(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
             .open(path)
     };
     let mut file = tempfile::Builder::new()
-        .make_in(folder, open)
-        .map_err(fault)?;
-    file.write_all(bytes).map_err(fault)?;
+        .make_in(directory, open)
+        .map_err(FileError::context("write", path))?;
+    file.write_all(bytes)
+        .map_err(FileError::context("write", path))?;
     file.persist(path)
         .map(drop)
-        .map_err(|error| fault(error.error))
+        .map_err(|error| FileError::new("write", path, error.error))
 }
 
-/// Writes a file only where its content differs; tells whether it did.
+/// Writes a file like [`write_atomic`] unless it has this content already. Returns whether it was
+/// written.
 ///
 /// # Errors
-/// As [`write_atomic`].
+///
+/// Returns an error as [`write_atomic`] does.
 pub fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
-    // A pipe has no content of its own, and reading it waits for who writes into it.
+    // Reading a pipe would block until something is written to it.
     let is_as_long = std::fs::metadata(path)
         .is_ok_and(|found| found.is_file() && found.len() == bytes.len() as u64);
     if is_as_long && std::fs::read(path).is_ok_and(|present| present == bytes) {
@@ -186,26 +203,27 @@ pub fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
     write_atomic(path, bytes).map(|()| true)
 }
 
-/// Whether a regular file is there, and no link to one.
+/// Returns whether a regular file is at the path, and not a link to one.
 pub fn is_regular_file(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|present| present.is_file())
 }
 
-/// Writes a file as a whole in the place of whatever has its name: a symbolic link is replaced and
-/// not followed, since others write into the folder and could have it lead anywhere. Missing
-/// parents are made.
+/// Writes a file atomically and replaces whatever is at the path. A symbolic link is replaced, not
+/// followed: others may write to the directory. Creates missing parents.
 ///
 /// # Errors
-/// When a folder or the file cannot be written; nothing is left behind then.
+///
+/// Returns an error if a directory or the file cannot be written; nothing is left behind then.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    write_beside(path, |out| out.write_all(bytes))
+    replace_streamed(path, |out| out.write_all(bytes))
 }
 
-/// Writes a file as [`replace_file`] does, only where no regular file of the same content is there;
-/// returns whether it did.
+/// Writes a file like [`replace_file`] unless a regular file with this content is there. Returns
+/// whether it was written.
 ///
 /// # Errors
-/// As [`replace_file`].
+///
+/// Returns an error as [`replace_file`] does.
 pub fn replace_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
     if is_regular_file(path) && std::fs::read(path).is_ok_and(|present| present == bytes) {
         return Ok(false);
@@ -213,55 +231,58 @@ pub fn replace_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, FileError> 
     replace_file(path, bytes).map(|()| true)
 }
 
-/// Writes a file as a whole from a stream: a temporary one beside it, synced, then renamed. Missing
-/// parents are made. A symbolic link keeps leading where it leads, to the file that is written; a
-/// device or a pipe is written to, since a file in its place would be another thing.
+/// Writes a file atomically from a stream: a pending file in the same directory is synced, then
+/// renamed. Creates missing parents.
+///
+/// Symbolic links are followed. Devices and pipes are written to directly, not replaced.
 ///
 /// # Errors
-/// When a folder or the file cannot be written, or the stream fails; nothing is left behind then.
+///
+/// Returns an error if a directory or the file cannot be written, or `write` fails; nothing is left
+/// behind then.
 pub fn write_streamed(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), FileError> {
-    let fault = |e| FileError::new("write", path, e);
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let path = target.as_path();
     if std::fs::metadata(path).is_ok_and(|present| !present.is_file() && !present.is_dir()) {
         let file = std::fs::OpenOptions::new()
             .write(true)
             .open(path)
-            .map_err(fault)?;
+            .map_err(FileError::context("write", path))?;
         let mut writer = std::io::BufWriter::with_capacity(1 << 18, file);
         return write(&mut writer)
             .and_then(|()| writer.flush())
-            .map_err(fault);
+            .map_err(FileError::context("write", path));
     }
-    write_beside(path, write)
+    replace_streamed(path, write)
 }
 
-/// Writes a file from a stream beside the path, and puts it in the place of what has the name.
-fn write_beside(
+/// Writes a pending file next to the path and renames it to the path.
+fn replace_streamed(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), FileError> {
-    stream_beside(path, write)?
+    write_pending(path, write)?
         .persist(path, None)
-        .map_err(|e| FileError::new("write", path, e))
+        .map_err(FileError::context("write", path))
 }
 
-/// Copies files, each to a path of its own: all are written and synced beside their targets before
-/// the first is renamed. Parents are made.
+/// Copies files, given as pairs of source and target. All copies are written and synced before the
+/// first is renamed. Creates missing parents.
 ///
 /// # Errors
-/// When one cannot be read or written; no target is changed then. When a rename fails, those before
-/// it stay.
+///
+/// Returns an error if a file cannot be read or written; no target is changed then. If a rename
+/// fails, earlier renames remain.
 pub fn copy_all(files: &[(&Path, &Path)]) -> Result<(), FileError> {
     let copy = |(from, to): &(&Path, &Path)| {
-        let mut source = std::fs::File::open(from).map_err(|e| FileError::new("read", from, e))?;
+        let mut source = std::fs::File::open(from).map_err(FileError::context("read", from))?;
         let target = std::fs::canonicalize(to).unwrap_or_else(|_| (*to).to_owned());
-        let copy = stream_beside(&target, |out| std::io::copy(&mut source, out).map(drop))?;
+        let copy = write_pending(&target, |out| std::io::copy(&mut source, out).map(drop))?;
         copy.sync(None)
-            .map_err(|e| FileError::new("write", &target, e))?;
+            .map_err(FileError::context("write", &target))?;
         Ok((copy, target))
     };
     let copies = files
@@ -270,61 +291,61 @@ pub fn copy_all(files: &[(&Path, &Path)]) -> Result<(), FileError> {
         .collect::<Result<Vec<_>, FileError>>()?;
     copies.into_iter().try_for_each(|(copy, target)| {
         copy.persist(&target, None)
-            .map_err(|e| FileError::new("write", &target, e))
+            .map_err(FileError::context("write", &target))
     })
 }
 
-/// Writes an unnamed temporary file in the folder of `path` from a stream. It is removed unless it
-/// is renamed to `path`.
-fn stream_beside(
+/// Writes a pending file in the directory of `path` from a stream.
+fn write_pending(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<PendingFile, FileError> {
-    let fault = |e| FileError::new("write", path, e);
-    let folder = match path.parent() {
+    let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    std::fs::create_dir_all(folder).map_err(fault)?;
-    let unfinished = PendingFile::new_in(folder).map_err(fault)?;
-    let mut writer = std::io::BufWriter::with_capacity(1 << 18, unfinished.file());
+    std::fs::create_dir_all(directory).map_err(FileError::context("write", path))?;
+    let pending = PendingFile::new_in(directory).map_err(FileError::context("write", path))?;
+    let mut writer = std::io::BufWriter::with_capacity(1 << 18, pending.file());
     write(&mut writer)
         .and_then(|()| writer.flush())
-        .map_err(fault)?;
+        .map_err(FileError::context("write", path))?;
     drop(writer);
-    Ok(unfinished)
+    Ok(pending)
 }
 
-/// Appends to a file that others append to as well.
+/// Appends to a file, which is created if missing. Other processes may append to it as well.
 ///
 /// # Errors
-/// When it cannot be opened or written.
+///
+/// Returns an error if the file cannot be opened or written.
 pub fn append(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let fault = |e| FileError::new("append to", path, e);
     let mut file = std::fs::OpenOptions::new()
         .create(true)
         .append(true)
         .open(path)
-        .map_err(fault)?;
-    file.write_all(bytes).map_err(fault)
+        .map_err(FileError::context("append to", path))?;
+    file.write_all(bytes)
+        .map_err(FileError::context("append to", path))
 }
 
-/// The size of a file; 0 where there is none.
+/// Returns the size of a file in bytes; 0 if it does not exist.
 pub fn size_bytes(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |found| found.len())
 }
 
-/// Whether there is a regular file.
+/// Returns whether a regular file, or a link to one, is at the path.
 pub fn is_file(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Whether there is a regular file; unlike [`is_file`] it does not take one that cannot be seen for
-/// none.
+/// Returns whether a regular file, or a link to one, is at the path. Unlike [`is_file`], fails if
+/// that cannot be determined.
 ///
 /// # Errors
-/// When that cannot be known.
-pub fn has_file(path: &Path) -> Result<bool, FileError> {
+///
+/// Returns an error if the path cannot be examined, for example for lack of permission.
+pub fn try_is_file(path: &Path) -> Result<bool, FileError> {
     match std::fs::metadata(path) {
         Ok(metadata) => Ok(metadata.is_file()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
@@ -332,12 +353,13 @@ pub fn has_file(path: &Path) -> Result<bool, FileError> {
     }
 }
 
-/// Names the kind of a special file, such as a pipe; `None` for regular files and directories.
+/// Returns the kind of a special file in words, `a pipe`; `None` for regular files, directories and
+/// missing files.
 pub fn special_file_kind(path: &Path) -> Option<&'static str> {
     special_kind(std::fs::metadata(path).ok()?.file_type())
 }
 
-/// Names a kind of special file; `None` for regular files, directories and links.
+/// Returns the kind of a special file in words; `None` for regular files and directories.
 pub fn special_kind(kind: std::fs::FileType) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt;
     match () {
@@ -358,8 +380,8 @@ mod tests {
 
     #[test]
     fn reading_and_writing_fail_with_codes_of_their_own() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
         assert_eq!(code(read_text(&file, 10).unwrap_err()), "cannot-read-file");
         write_atomic(&file, b"\xff").unwrap();
         let error = read_text(&file, 10).unwrap_err();
@@ -376,15 +398,15 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_cannot_be_written_is_told_without_the_name_of_the_moment() {
-        // The file systems of the kernel know no new files, whoever asks.
+    fn errors_do_not_contain_temporary_names() {
+        // These file systems reject new files, even from root.
         for place in ["/proc/rock-matrix", "/sys/rock-matrix"] {
-            let told = write_atomic(Path::new(place), b"x")
+            let message = write_atomic(Path::new(place), b"x")
                 .unwrap_err()
                 .to_string();
             assert!(
-                !told.contains(".tmp") && !told.contains("at path"),
-                "{told}"
+                !message.contains(".tmp") && !message.contains("at path"),
+                "{message}"
             );
         }
         let full = FileError::new("write", Path::new("x"), ErrorKind::StorageFull.into());
@@ -404,9 +426,9 @@ mod tests {
     }
 
     #[test]
-    fn a_file_past_its_limit_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
+    fn a_file_over_the_limit_is_rejected() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
         write_atomic(&file, b"12345").unwrap();
         assert_eq!(read_bytes(&file, 5).unwrap(), b"12345");
         assert!(
@@ -418,32 +440,37 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_synced_is_written_as_a_whole_too() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a/file");
+    fn write_unsynced_leaves_no_temporary_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("a/file");
         for text in ["one", "two"] {
             write_unsynced(&file, text.as_bytes()).unwrap();
             assert_eq!(read_text(&file, 10).unwrap(), text);
         }
         assert_eq!(
-            std::fs::read_dir(folder.path().join("a")).unwrap().count(),
+            std::fs::read_dir(directory.path().join("a"))
+                .unwrap()
+                .count(),
             1
         );
     }
 
     #[test]
-    fn an_equal_file_is_not_written_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a/b/file");
+    fn an_unchanged_file_is_not_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("a/b/file");
         assert!(write_if_changed(&file, b"x").unwrap());
         assert!(!write_if_changed(&file, b"x").unwrap());
         assert!(write_if_changed(&file, b"y").unwrap());
     }
 
     #[test]
-    fn a_link_is_replaced_where_others_write_into_the_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let (outside, link) = (folder.path().join("outside"), folder.path().join("link"));
+    fn replace_does_not_follow_links() {
+        let directory = tempfile::tempdir().unwrap();
+        let (outside, link) = (
+            directory.path().join("outside"),
+            directory.path().join("link"),
+        );
         std::fs::write(&outside, "kept").unwrap();
         for text in ["kept", "new"] {
             let _ = std::fs::remove_file(&link);
@@ -461,9 +488,9 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_is_written_to_and_not_compared() {
-        let folder = tempfile::tempdir().unwrap();
-        let pipe = folder.path().join("pipe");
+    fn a_pipe_is_written_to_directly() {
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
         assert!(
             std::process::Command::new("mkfifo")
                 .arg(&pipe)

@@ -1,5 +1,7 @@
-//! Reads the texts that [`rock_host`] understands: below `/sys`, `/proc`, `/dev`, `/etc` and
-//! `/opt`.
+//! Reads host facts from `/sys`, `/proc`, `/dev`, `/etc` and `/opt`, and from the output of
+//! programs.
+//!
+//! The texts are parsed by [`rock_host`].
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -16,17 +18,17 @@ use rock_host::{
     RocmInstallation, RuntimeOverrides, UnreadableFile, proc,
 };
 
-/// Files of `/proc` and `/sys` are small; one that is larger is not what it says.
+/// Maximum size in bytes of a file in `/proc` or `/sys`; such files are small.
 const FILE_LIMIT_BYTES: u64 = 4 << 20;
-/// How long an engine or `hipconfig` may take to say its version.
+/// Time limit for a program to print its version.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where a machine is read from.
+/// The root directories that host facts are read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostRoots {
-    /// The folder that holds `proc`, `dev`, `etc` and `opt`: `/`, or a tree in a test.
+    /// The directory with `proc`, `dev`, `etc` and `opt`: `/`, or a directory tree in a test.
     pub machine: PathBuf,
-    /// The folder that holds the `sys` of the GPUs, when it is another than the machine's own.
+    /// The directory with `sys`, if GPUs are read from a copy instead of this machine.
     pub sysfs: Option<PathBuf>,
 }
 
@@ -39,15 +41,21 @@ impl Default for HostRoots {
     }
 }
 
-/// Reads the facts of a machine from files alone, in milliseconds; free space is looked at for
-/// `folders`. What cannot be read is a fact too.
-pub fn host_facts(roots: &HostRoots, environment: &Environment, folders: &[PathBuf]) -> HostFacts {
+/// Reads host facts from files only, without starting programs. Free space is reported for
+/// `directories`.
+///
+/// Files that exist but cannot be read or parsed are listed in [`HostFacts::unreadable`].
+pub fn read_host_facts(
+    roots: &HostRoots,
+    environment: &Environment,
+    directories: &[PathBuf],
+) -> HostFacts {
     let mut reader = HostReader {
         machine: &roots.machine,
         unreadable: Vec::new(),
     };
-    let topology = topology(roots.sysfs.as_deref().unwrap_or(&roots.machine));
-    let cgroup_names = reader.text("proc/self/cgroup").unwrap_or_default();
+    let topology = read_topology(roots.sysfs.as_deref().unwrap_or(&roots.machine));
+    let cgroup_names = reader.read("proc/self/cgroup").unwrap_or_default();
     let facts = HostFacts {
         kfd: roots
             .sysfs
@@ -60,20 +68,23 @@ pub fn host_facts(roots: &HostRoots, environment: &Environment, folders: &[PathB
         },
         topology,
         process: reader
-            .parsed("proc/self/status", proc::parse_status)
+            .parse("proc/self/status", proc::parse_status)
             .unwrap_or_default(),
         group_names: reader
-            .text("etc/group")
+            .read("etc/group")
             .map(|text| proc::parse_groups(&text))
             .unwrap_or_default(),
         memory: reader
-            .parsed("proc/meminfo", proc::parse_meminfo)
+            .parse("proc/meminfo", proc::parse_meminfo)
             .unwrap_or_default(),
         cpus_online: reader
-            .text("proc/stat")
+            .read("proc/stat")
             .map_or(0, |text| proc::count_online_cpus(&text)),
         cgroup: reader.cgroup_limits(&cgroup_names),
-        disks: folders.iter().filter_map(|folder| disk(folder)).collect(),
+        disks: directories
+            .iter()
+            .filter_map(|directory| disk_space(directory))
+            .collect(),
         container: container(&roots.machine, environment, &cgroup_names),
         engines: Vec::new(),
         overrides: overrides(environment),
@@ -90,17 +101,16 @@ pub fn host_facts(roots: &HostRoots, environment: &Environment, folders: &[PathB
     }
 }
 
-/// Adds the version of HIP, as `hipconfig` says it.
-pub fn with_hip(facts: HostFacts, environment: &Environment) -> HostFacts {
+/// Adds the HIP version, as printed by `hipconfig`.
+pub fn add_hip_version(facts: HostFacts, environment: &Environment) -> HostFacts {
     HostFacts {
         hip_version: hip_version(environment),
         ..facts
     }
 }
 
-/// Adds what programs must be asked for: the versions of the container engines, of HIP, of ninja,
-/// of Python and of its torch.
-pub fn with_programs(facts: HostFacts, environment: &Environment) -> HostFacts {
+/// Adds facts printed by programs: versions of container engines, HIP, ninja, Python and its torch.
+pub fn add_program_versions(facts: HostFacts, environment: &Environment) -> HostFacts {
     HostFacts {
         engines: ["docker", "podman"]
             .map(|name| engine(name, environment))
@@ -109,14 +119,14 @@ pub fn with_programs(facts: HostFacts, environment: &Environment) -> HostFacts {
         ninja_version: find_program("ninja", environment).and_then(|ninja| {
             probe(&ninja, &["--version"], environment, PROBE_TIMEOUT).first_line_of_success()
         }),
-        python: python(environment),
+        python: read_python_facts(environment),
         ..facts
     }
 }
 
-/// What the `python3` of the `PATH` says of itself and its torch; `None` where there is none that
-/// answers.
-pub fn python(environment: &Environment) -> Option<PythonFacts> {
+/// Runs the `python3` of the `PATH` to describe itself and its torch; `None` if there is none or it
+/// fails.
+pub fn read_python_facts(environment: &Environment) -> Option<PythonFacts> {
     let program = find_program("python3", environment)?;
     let answer = probe(
         &program,
@@ -127,52 +137,52 @@ pub fn python(environment: &Environment) -> Option<PythonFacts> {
     PythonFacts::parse(&program.display().to_string(), &answer.stdout).filter(|_| answer.succeeded)
 }
 
-/// Reads the GPUs below `root/sys`.
-pub fn topology(root: &Path) -> GpuTopology {
-    let folder = root.join("sys/class/kfd/kfd/topology/nodes");
-    let shown = folder.display().to_string();
-    let Ok(entries) = fs::read_dir(&folder) else {
+/// Reads the GPUs from `sys` below `root`.
+pub fn read_topology(root: &Path) -> GpuTopology {
+    let directory = root.join("sys/class/kfd/kfd/topology/nodes");
+    let shown = directory.display().to_string();
+    let Ok(entries) = fs::read_dir(&directory) else {
         return GpuTopology {
-            directory: shown,
+            folder: shown,
             ..GpuTopology::default()
         };
     };
     let nodes = entries.filter_map(|entry| {
         let entry = entry.ok()?;
         let node = entry.file_name().to_str()?.parse().ok()?;
-        Some(node_text(node, &entry.path()))
+        Some(read_node_files(node, &entry.path()))
     });
     GpuTopology::from_nodes(shown, nodes.collect())
 }
 
-fn node_text(node: u32, folder: &Path) -> NodeFiles {
-    let banks = fs::read_dir(folder.join("mem_banks"))
+fn read_node_files(node: u32, directory: &Path) -> NodeFiles {
+    let banks = fs::read_dir(directory.join("mem_banks"))
         .into_iter()
         .flatten()
         .flatten();
     NodeFiles {
         node,
-        gpu_id: small_text(&folder.join("gpu_id")),
-        properties: small_text(&folder.join("properties")),
+        gpu_id: read_small_text(&directory.join("gpu_id")),
+        properties: read_small_text(&directory.join("properties")),
         mem_banks: banks
-            .filter_map(|bank| small_text(&bank.path().join("properties")).ok())
+            .filter_map(|bank| read_small_text(&bank.path().join("properties")).ok())
             .collect(),
     }
 }
 
-fn small_text(path: &Path) -> Result<String, AccessError> {
+fn read_small_text(path: &Path) -> Result<String, AccessError> {
     super::read_text(path, FILE_LIMIT_BYTES).map_err(|error| {
         let errno = error.source.as_ref().and_then(std::io::Error::raw_os_error);
         AccessError::from_errno(errno, error.reason)
     })
 }
 
-/// Looks at a device node: its status, and whether it opens for reading and writing.
+/// Examines a device node and tries to open it for reading and writing.
 fn device_state(path: &Path) -> DeviceState {
-    let refusal =
+    let access_error =
         |error: &std::io::Error| AccessError::from_errno(error.raw_os_error(), error.to_string());
     let status = fs::metadata(path)
-        .map_err(|error| refusal(&error))
+        .map_err(|error| access_error(&error))
         .map(|status| DeviceMetadata {
             is_char_device: status.file_type().is_char_device(),
             gid: status.gid(),
@@ -181,19 +191,19 @@ fn device_state(path: &Path) -> DeviceState {
     let opened = match &status {
         Ok(status) if status.is_char_device => {
             let mut options = fs::OpenOptions::new();
-            options.read(true).write(true).custom_flags(NO_WAIT);
+            options.read(true).write(true).custom_flags(OPEN_FLAGS);
             options
                 .open(path)
                 .map(drop)
-                .map_err(|error| refusal(&error))
+                .map_err(|error| access_error(&error))
         }
         _ => Ok(()),
     };
     DeviceState::from_access(status, opened)
 }
 
-/// A device at that name may be anything: opening it must neither wait nor become our terminal.
-const NO_WAIT: i32 =
+/// Flags for opening an unknown device: do not block, and do not make it the controlling terminal.
+const OPEN_FLAGS: i32 =
     (rustix::fs::OFlags::NONBLOCK.bits() | rustix::fs::OFlags::NOCTTY.bits()).cast_signed();
 
 fn render_nodes(machine: &Path) -> Vec<DeviceNode> {
@@ -222,12 +232,12 @@ fn render_nodes(machine: &Path) -> Vec<DeviceNode> {
         .collect()
 }
 
-fn disk(folder: &Path) -> Option<DiskSpace> {
-    // A folder that is not made yet lies on the file system of the nearest one that is.
-    let existing = folder.ancestors().find(|ancestor| ancestor.is_dir())?;
+fn disk_space(directory: &Path) -> Option<DiskSpace> {
+    // A missing directory will be on the file system of its nearest existing parent.
+    let existing = directory.ancestors().find(|ancestor| ancestor.is_dir())?;
     let space = rustix::fs::statvfs(existing).ok()?;
     Some(DiskSpace {
-        directory: folder.display().to_string(),
+        folder: directory.display().to_string(),
         free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
         total_bytes: space.f_blocks.saturating_mul(space.f_frsize),
     })
@@ -242,18 +252,17 @@ fn container(machine: &Path, environment: &Environment, cgroup_names: &str) -> O
 }
 
 fn engine(name: &str, environment: &Environment) -> ContainerEngine {
-    let said = |arguments: &[&str]| match find_program(name, environment) {
+    let run = |arguments: &[&str]| match find_program(name, environment) {
         Some(program) => probe(&program, arguments, environment, PROBE_TIMEOUT),
         None => ProgramOutput::default(),
     };
     let (client, server) = if name == "docker" {
-        // The first half is printed before the daemon is asked, so a daemon that is down still
-        // tells the client.
-        let client = said(&["version", "--format", "{{.Client.Version}}"]).first_line();
-        let server = said(&["version", "--format", "{{.Server.Version}}"]).first_line_of_success();
+        // docker prints the client's version before it contacts the daemon.
+        let client = run(&["version", "--format", "{{.Client.Version}}"]).first_line();
+        let server = run(&["version", "--format", "{{.Server.Version}}"]).first_line_of_success();
         (client, server)
     } else {
-        let version = said(&["version", "--format", "{{.Client.Version}}"]).first_line_of_success();
+        let version = run(&["version", "--format", "{{.Client.Version}}"]).first_line_of_success();
         (version.clone(), version)
     };
     ContainerEngine {
@@ -272,7 +281,7 @@ fn overrides(environment: &Environment) -> RuntimeOverrides {
     }
 }
 
-/// The folder of `ROCM_PATH`; an empty variable is none.
+/// Returns `ROCM_PATH` without trailing slashes; `None` if it is unset or empty.
 fn rocm_path(environment: &Environment) -> Option<&str> {
     environment
         .get("ROCM_PATH")
@@ -292,32 +301,32 @@ fn rocm_installs(machine: &Path, environment: &Environment) -> Vec<RocmInstallat
                 .into_string()
                 .ok()
                 .filter(|name| name.starts_with("rocm"))?;
-            let version = small_text(&entry.path().join(".info/version"))
+            let version = read_small_text(&entry.path().join(".info/version"))
                 .ok()?
                 .trim()
                 .to_owned();
             (!version.is_empty()).then(|| RocmInstallation {
-                directory: format!("/opt/{name}"),
+                folder: format!("/opt/{name}"),
                 version,
             })
         })
         .collect();
-    let elsewhere = rocm_path(environment)
-        .filter(|folder| !found.iter().any(|install| install.directory == *folder));
-    found.extend(elsewhere.and_then(|folder| {
-        let version = small_text(
+    let configured = rocm_path(environment)
+        .filter(|directory| !found.iter().any(|install| install.folder == *directory));
+    found.extend(configured.and_then(|directory| {
+        let version = read_small_text(
             &machine
-                .join(folder.trim_start_matches('/'))
+                .join(directory.trim_start_matches('/'))
                 .join(".info/version"),
         )
         .ok()?;
         let version = version.trim().to_owned();
         (!version.is_empty()).then(|| RocmInstallation {
-            directory: folder.to_owned(),
+            folder: directory.to_owned(),
             version,
         })
     }));
-    found.sort_by(|a, b| a.directory.cmp(&b.directory));
+    found.sort_by(|a, b| a.folder.cmp(&b.folder));
     found
 }
 
@@ -326,7 +335,7 @@ fn hip_version(environment: &Environment) -> Option<String> {
     probe(&program, &["--version"], environment, PROBE_TIMEOUT).first_line_of_success()
 }
 
-/// Reads files of the machine and remembers those that are there but tell nothing.
+/// Reads files below the root and records those that exist but are not usable.
 #[derive(Debug)]
 struct HostReader<'a> {
     machine: &'a Path,
@@ -334,28 +343,29 @@ struct HostReader<'a> {
 }
 
 impl HostReader<'_> {
-    /// A file's text, if it is there.
-    fn text(&mut self, file: &str) -> Option<String> {
-        match small_text(&self.machine.join(file)) {
+    /// Returns the text of a file; `None` if it is missing or unreadable.
+    fn read(&mut self, file: &str) -> Option<String> {
+        match read_small_text(&self.machine.join(file)) {
             Ok(text) => Some(text),
             Err(AccessError::NotFound) => None,
-            Err(refusal) => {
-                self.wrong(file, format!("cannot be read: {refusal}"));
+            Err(error) => {
+                self.report(file, format!("cannot be read: {error}"));
                 None
             }
         }
     }
 
-    fn parsed<T>(&mut self, file: &str, parse: fn(&str) -> Option<T>) -> Option<T> {
-        let text = self.text(file)?;
+    /// Reads and parses a file; `None` if either fails.
+    fn parse<T>(&mut self, file: &str, parse: fn(&str) -> Option<T>) -> Option<T> {
+        let text = self.read(file)?;
         let value = parse(&text);
         if value.is_none() {
-            self.wrong(file, "is not what the kernel writes".to_owned());
+            self.report(file, "is not what the kernel writes".to_owned());
         }
         value
     }
 
-    fn wrong(&mut self, file: &str, reason: String) {
+    fn report(&mut self, file: &str, reason: String) {
         self.unreadable.push(UnreadableFile {
             path: format!("/{file}"),
             reason,
@@ -364,16 +374,16 @@ impl HostReader<'_> {
 
     fn cgroup_limits(&mut self, cgroup_names: &str) -> CgroupLimits {
         let mut limits = CgroupLimits::default();
-        let mountinfo = self.text("proc/self/mountinfo").unwrap_or_default();
+        let mountinfo = self.read("proc/self/mountinfo").unwrap_or_default();
         for hierarchy in cgroup::hierarchies(&mountinfo, cgroup_names) {
-            for folder in hierarchy.directories {
-                let inside = folder.trim_start_matches('/').to_owned();
+            for directory in hierarchy.folders {
+                let path = directory.trim_start_matches('/').to_owned();
                 let files = hierarchy
                     .kind
                     .files()
                     .iter()
-                    .map(|file| format!("{inside}/{file}"));
-                let texts: Vec<String> = files.map_while(|file| self.text(&file)).collect();
+                    .map(|file| format!("{path}/{file}"));
+                let texts: Vec<String> = files.map_while(|file| self.read(&file)).collect();
                 if texts.is_empty() {
                     continue;
                 }
@@ -382,15 +392,12 @@ impl HostReader<'_> {
                         hierarchy.kind,
                         CgroupLimit {
                             value,
-                            directory: folder,
+                            folder: directory,
                         },
                     ),
                     Ok(None) => {}
-                    Err(error) => {
-                        self.wrong(
-                            &format!("{inside}/{}", hierarchy.kind.files()[0]),
-                            error.to_string(),
-                        );
+                    Err(reason) => {
+                        self.report(&format!("{path}/{}", hierarchy.kind.files()[0]), reason);
                     }
                 }
             }

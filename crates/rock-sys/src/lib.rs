@@ -1,10 +1,34 @@
-//! The machine: files, environment, clock.
+//! Access to the operating system: files, directories, processes, signals, environment, clock and
+//! downloads.
+//!
+//! Input: paths, argument vectors, addresses and limits as values. Output: bytes, listings, exit
+//! statuses and [host facts](read_host_facts), or an error that names the path, program or
+//! address.
+//!
+//! Files are written atomically: a file has its old or its new content, also after a crash.
+//! [`DirectorySwap`] does the same for a directory as a whole:
+//!
+//! ```
+//! use rock_sys::{DirectorySwap, read_text, write_atomic};
+//!
+//! let temporary = tempfile::tempdir()?;
+//! let release = temporary.path().join("release");
+//! write_atomic(&release.join("version.txt"), b"1.0")?;
+//!
+//! let staging = DirectorySwap::begin(&release, || eprintln!("waiting"))?.stage()?;
+//! staging.write("version.txt", b"2.0")?;
+//! assert_eq!(read_text(&release.join("version.txt"), 100)?, "1.0");
+//!
+//! staging.commit()?;
+//! assert_eq!(read_text(&release.join("version.txt"), 100)?, "2.0");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! **Invariant:** `std::fs`, `Command`, `env::var` and `SystemTime::now` are called here and in no
-//! other module.
+//! other library.
 #![allow(
     clippy::disallowed_methods,
-    reason = "this module is where they are allowed"
+    reason = "this crate is where they are allowed"
 )]
 
 mod archive_unpacker;
@@ -30,30 +54,35 @@ mod umask;
 mod walk;
 
 pub use archive_unpacker::ArchiveUnpacker;
-pub use atomic_dir::{DirectoryLock, DirectorySwap, ListedFile, StagingDirectory, real_path, tree};
-pub use directories::{
-    DirectoryEntry, DirectoryEntryKind, FileLock, can_write_into, copy_atomic, create_directory,
-    digest_of, disk_usage, entries, exists, files_with_extension, free_bytes, glob,
-    has_foreign_files, is_real_directory, link_or_copy, listing, lock, lock_below, names_in, now_s,
-    open_to_read, own_ids, remove, stamp, subdirectories,
+pub use atomic_dir::{
+    DirectoryLock, DirectorySwap, ListedFile, StagingDirectory, list_files, real_path,
 };
-pub use environment::{Environment, own_program};
+pub use directories::{
+    DirectoryEntry, DirectoryEntryKind, FileLock, copy_atomic, create_directory, disk_usage,
+    effective_ids, ensure_writable, entry_names, exists, file_listing, files_with_extension,
+    free_bytes, glob, has_foreign_files, hash_file, is_real_directory, link_or_copy, now_s,
+    open_file, read_entries, remove, size_and_mtime, subdirectories, try_lock, try_lock_below,
+};
+pub use environment::{Environment, current_program};
 pub use escaping_links::{find_escaping_link, find_escaping_link_after_merge};
 pub use files::{
-    FileError, LARGEST_SYSTEM_FILE_BYTES, append, copy_all, has_file, is_file, is_regular_file,
-    read_bytes, read_text, replace_file, replace_if_changed, size_bytes, special_file_kind,
-    special_kind, system_text, write_atomic, write_if_changed, write_streamed, write_unsynced,
+    FileError, LARGEST_SYSTEM_FILE_BYTES, append, copy_all, is_file, is_regular_file, read_bytes,
+    read_system_text, read_text, replace_file, replace_if_changed, size_bytes, special_file_kind,
+    special_kind, try_is_file, write_atomic, write_if_changed, write_streamed, write_unsynced,
 };
-pub use host::{HostRoots, host_facts, python, topology, with_hip, with_programs};
+pub use host::{
+    HostRoots, add_hip_version, add_program_versions, read_host_facts, read_python_facts,
+    read_topology,
+};
 pub use merge_tree::merge_tree;
 pub use path_below::PathBelow;
 pub use positional_file::{
-    OnExisting, PositionalFile, ReopenedFile, WriteOutcome, is_same_file, save, save_checked,
-    try_save,
+    OnExisting, PositionalFile, ReopenedFile, WriteOutcome, is_same_file, preview_save, save,
+    save_checked,
 };
 pub use probe::{ProgramOutput, find_program, probe};
-pub use proxy::{ProxyVariable, variable_text};
+pub use proxy::{ProxyError, ProxyVariable, variable_value};
 pub use random::{random_name, random_u64};
-pub use scratch::{ScratchSpace, scratch};
+pub use scratch::{ScratchSpace, allocate_scratch};
 pub use signals::{Signals, StopSignal, ignore_sigxfsz};
-pub use walk::{WalkEntry, WalkEntryKind, link_among, walk};
+pub use walk::{WalkEntry, WalkEntryKind, find_link_on_path, walk};

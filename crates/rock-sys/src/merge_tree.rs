@@ -1,4 +1,4 @@
-//! A tree that is moved into another one.
+//! Merges a directory tree into another one by renaming.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -7,53 +7,58 @@ use rustix::fs::Access;
 
 use super::FileError;
 
-/// Moves all that is in a folder into another one of the same file system: over files and links of
-/// the same name, and into folders of the same name. All is looked at before anything is moved, and
-/// moving is renaming alone, which takes no room.
+/// Moves everything in `from` into `to`, on the same file system. Files and links replace those of
+/// the same name; directories of the same name are merged.
+///
+/// All conflicts are detected before anything is moved, and moving only renames, which needs no
+/// disk space.
 ///
 /// # Errors
-/// When something is in the way, with nothing moved: a file or a link where there is to be a
-/// folder, a folder where there is to be a file or a link, a folder that may not be written to or
-/// lies on another disk. When the system refuses a renaming all the same; what was moved before it
-/// is then in its place.
+///
+/// Returns an error, with nothing moved, if a file or link is where a directory is needed or vice
+/// versa, or if a directory is not writable or is on another file system. Returns an error as well
+/// if a rename fails; earlier renames remain then.
 pub fn merge_tree(from: &Path, to: &Path) -> Result<(), FileError> {
     super::create_directory(to)?;
-    let disk = std::fs::symlink_metadata(from)
-        .map_err(|error| FileError::new("read", from, error))?
+    let device = std::fs::symlink_metadata(from)
+        .map_err(FileError::context("read", from))?
         .dev();
-    look(from, to, disk)?;
+    check_movable(from, to, device)?;
     move_all(from, to)
 }
 
-/// Whether all of it can be moved.
-fn look(from: &Path, to: &Path, disk: u64) -> Result<(), FileError> {
-    let fault = |error| FileError::new("write", to, error);
-    if std::fs::metadata(to).map_err(fault)?.dev() != disk {
-        return Err(in_the_way(
+/// Checks that everything in `from` can be moved into `to`.
+fn check_movable(from: &Path, to: &Path, device: u64) -> Result<(), FileError> {
+    if std::fs::metadata(to)
+        .map_err(FileError::context("write", to))?
+        .dev()
+        != device
+    {
+        return Err(blocked(
             to,
             "it lies on another disk than the folder above it".to_owned(),
         ));
     }
     rustix::fs::access(to, Access::WRITE_OK | Access::EXEC_OK)
-        .map_err(|error| fault(error.into()))?;
-    for (source, is_folder) in inside(from)? {
+        .map_err(FileError::context("write", to))?;
+    for (source, is_directory) in children(from)? {
         let target = to.join(source.file_name().unwrap_or_default());
-        let there = match std::fs::symlink_metadata(&target) {
-            Ok(there) => there,
+        let existing = match std::fs::symlink_metadata(&target) {
+            Ok(metadata) => metadata,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => return Err(FileError::new("read", &target, error)),
         };
-        match (is_folder, there.is_dir()) {
-            (true, true) => look(&source, &target, disk)?,
-            (true, false) if there.is_symlink() => return Err(through_link(&target, &target)),
+        match (is_directory, existing.is_dir()) {
+            (true, true) => check_movable(&source, &target, device)?,
+            (true, false) if existing.is_symlink() => return Err(through_link(&target, &target)),
             (true, false) => {
-                return Err(in_the_way(
+                return Err(blocked(
                     &target,
                     "a file is where a folder belongs".to_owned(),
                 ));
             }
             (false, true) => {
-                return Err(in_the_way(
+                return Err(blocked(
                     &target,
                     "a folder is where a file or a link belongs".to_owned(),
                 ));
@@ -65,34 +70,37 @@ fn look(from: &Path, to: &Path, disk: u64) -> Result<(), FileError> {
 }
 
 fn move_all(from: &Path, to: &Path) -> Result<(), FileError> {
-    for (source, is_folder) in inside(from)? {
+    for (source, is_directory) in children(from)? {
         let target = to.join(source.file_name().unwrap_or_default());
-        if is_folder && super::is_real_directory(&target) {
+        if is_directory && super::is_real_directory(&target) {
             move_all(&source, &target)?;
         } else {
-            std::fs::rename(&source, &target)
-                .map_err(|error| FileError::new("write", &target, error))?;
+            std::fs::rename(&source, &target).map_err(FileError::context("write", &target))?;
         }
     }
     Ok(())
 }
 
-/// What is right in a folder, sorted, and whether it is a folder itself.
-fn inside(folder: &Path) -> Result<Vec<(std::path::PathBuf, bool)>, FileError> {
-    let fault = |error| FileError::new("read", folder, error);
+/// Returns the entries of a directory, sorted, and whether each is a directory.
+fn children(directory: &Path) -> Result<Vec<(std::path::PathBuf, bool)>, FileError> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(fault)? {
-        let entry = entry.map_err(fault)?;
-        found.push((entry.path(), entry.file_type().map_err(fault)?.is_dir()));
+    for entry in std::fs::read_dir(directory).map_err(FileError::context("read", directory))? {
+        let entry = entry.map_err(FileError::context("read", directory))?;
+        found.push((
+            entry.path(),
+            entry
+                .file_type()
+                .map_err(FileError::context("read", directory))?
+                .is_dir(),
+        ));
     }
     found.sort();
     Ok(found)
 }
 
-/// What is told where a link is among the folders above a place: what lies behind it may be
-/// anywhere.
+/// Returns the error for a path with a symbolic link among its parents, which could lead anywhere.
 pub(super) fn through_link(place: &Path, link: &Path) -> FileError {
-    in_the_way(
+    blocked(
         place,
         format!(
             "`{}` is a link, and nothing is written through one",
@@ -101,7 +109,7 @@ pub(super) fn through_link(place: &Path, link: &Path) -> FileError {
     )
 }
 
-fn in_the_way(place: &Path, reason: String) -> FileError {
+fn blocked(place: &Path, reason: String) -> FileError {
     FileError {
         action: "write",
         path: place.to_owned(),
@@ -117,16 +125,16 @@ mod tests {
 
     use super::merge_tree;
 
-    fn fill(folder: &Path, files: &[&str]) {
+    fn fill(directory: &Path, files: &[&str]) {
         for file in files {
-            let path = folder.join(file);
+            let path = directory.join(file);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, folder.file_name().unwrap().as_encoded_bytes()).unwrap();
+            std::fs::write(path, directory.file_name().unwrap().as_encoded_bytes()).unwrap();
         }
     }
 
     #[test]
-    fn files_give_way_folders_are_shared_and_nothing_moves_where_something_is_in_the_way() {
+    fn trees_are_merged_unless_something_is_in_the_way() {
         let home = tempfile::tempdir().unwrap();
         let (from, to) = (home.path().join("from"), home.path().join("to"));
         fill(&to, &["lib/kept", "lib/both", "bin/old", "file"]);

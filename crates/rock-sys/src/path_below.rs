@@ -1,8 +1,8 @@
-//! Paths below a folder that others write into, such as the steps of a build.
+//! Paths below a directory that others write to, such as build steps.
 //!
-//! **Invariant:** no symbolic link is followed on the way from the folder to the path. Each
-//! component is opened by itself with `O_NOFOLLOW` (openat(2)), so a link that is put there
-//! meanwhile is not followed either.
+//! **Invariant:** no symbolic link is followed between the directory and the path. Each component
+//! is opened separately with `O_NOFOLLOW` (openat(2)), so a link that is created concurrently is
+//! not followed either.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,24 +14,24 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::FileError;
-use super::files::text_of;
+use super::files::read_open_text;
 use crate::codes::build as codes;
 use rock_diagnostic::Diagnostic;
 
-/// A path below a folder, which is trusted and may be reached by links itself.
+/// A path below a trusted directory, which may itself be reached through links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathBelow {
     root: PathBuf,
     path: PathBuf,
 }
 
-/// A symbolic link among the components of a path below a folder.
+/// The source of a [`FileError`] for a symbolic link on the path.
 #[derive(Debug, thiserror::Error)]
 #[error("it is a symbolic link")]
 struct LinkOnPath;
 
 impl PathBelow {
-    /// The path `path`, relative to `root`.
+    /// Joins `path` to `root`. `path` must be relative; this is checked when it is used.
     pub fn new(root: &Path, path: impl AsRef<Path>) -> Self {
         Self {
             root: root.to_owned(),
@@ -39,45 +39,48 @@ impl PathBelow {
         }
     }
 
-    /// The whole path, for messages.
+    /// Returns the joined path, for messages.
     pub fn path(&self) -> PathBuf {
         self.root.join(&self.path)
     }
 
-    /// Checks that there is no symbolic link at the path, nor on the way to it. What is not there
-    /// is no fault.
+    /// Checks that no component of the path is a symbolic link. A missing path is not an error.
     ///
     /// # Errors
-    /// When there is a link, or the system refuses.
+    ///
+    /// Returns an error if there is a link or the path cannot be examined.
     pub fn check(&self) -> Result<(), FileError> {
         self.kind("use").map(drop)
     }
 
-    /// Returns whether something is at the path.
+    /// Returns whether anything is at the path.
     ///
     /// # Errors
-    /// When there is a link at the path or on the way to it, or the system refuses.
+    ///
+    /// Returns an error if a component is a symbolic link or the path cannot be examined.
     pub fn exists(&self) -> Result<bool, FileError> {
         self.kind("read").map(|kind| kind.is_some())
     }
 
-    /// Removes a file, a link, or a folder with all that is in it; what is not there is no fault.
+    /// Removes a file, a symbolic link, or a directory with its contents. Does nothing if the path
+    /// does not exist.
     ///
     /// # Errors
-    /// When there is a link on the way to the path, or the system refuses.
+    ///
+    /// Returns an error if a parent is a symbolic link or something cannot be removed.
     pub fn remove(&self) -> Result<(), FileError> {
-        let Some((folder, name)) = self.parent("remove", false)? else {
+        let Some((directory, name)) = self.parent("remove", false)? else {
             return Ok(());
         };
-        remove_at(&folder, name)
-            .map_err(|error| FileError::new("remove", &self.path(), error.into()))
+        remove_at(&directory, name).map_err(FileError::context("remove", &self.path()))
     }
 
-    /// Opens a file to append to; folders on the way are made.
+    /// Opens a file for appending and creates missing parents.
     ///
     /// # Errors
-    /// When there is a link at the path or on the way to it, something else than a regular file is
-    /// there, or the system refuses.
+    ///
+    /// Returns an error if a component is a symbolic link, or the file is not regular or cannot be
+    /// opened.
     pub fn open_log(&self) -> Result<File, FileError> {
         let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::APPEND;
         self.open("write", flags, true)
@@ -86,29 +89,28 @@ impl PathBelow {
     /// Reads a UTF-8 file of at most `limit_bytes`.
     ///
     /// # Errors
-    /// When there is a link at the path or on the way to it, or there is no regular file of this
-    /// size and form.
+    ///
+    /// Returns an error if a component is a symbolic link, or the file is not regular, larger, not
+    /// valid UTF-8, or cannot be read.
     pub fn read_text(&self, limit_bytes: u64) -> Result<String, FileError> {
-        text_of(
+        read_open_text(
             self.open("read", OFlags::RDONLY, false)?,
             &self.path(),
             limit_bytes,
         )
     }
 
-    /// Opens a regular file. A pipe in its place is not waited for (`O_NONBLOCK`).
-    fn open(&self, action: &'static str, flags: OFlags, make: bool) -> Result<File, FileError> {
-        let (path, fault) = (self.path(), |error: Errno| {
-            FileError::new(action, &self.path(), error.into())
-        });
-        let (folder, name) = self
-            .parent(action, make)?
-            .ok_or_else(|| fault(Errno::NOENT))?;
+    /// Opens a regular file. Does not block if it is a pipe (`O_NONBLOCK`).
+    fn open(&self, action: &'static str, flags: OFlags, create: bool) -> Result<File, FileError> {
+        let path = self.path();
+        let (directory, name) = self
+            .parent(action, create)?
+            .ok_or_else(|| FileError::new(action, &path, Errno::NOENT.into()))?;
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = match rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(0o666)) {
+        let file = match rustix::fs::openat(&directory, name, flags, Mode::from_raw_mode(0o666)) {
             Ok(file) => File::from(file),
-            Err(Errno::LOOP) => return Err(linked(action, &path)),
-            Err(error) => return Err(fault(error)),
+            Err(Errno::LOOP) => return Err(link_error(action, &path)),
+            Err(error) => return Err(FileError::new(action, &path, error.into())),
         };
         match file.metadata() {
             Ok(there) if there.is_file() => Ok(file),
@@ -127,22 +129,22 @@ impl PathBelow {
 
     /// Returns the type of the file at the path; `None` if there is none.
     fn kind(&self, action: &'static str) -> Result<Option<FileType>, FileError> {
-        let Some((folder, name)) = self.parent(action, false)? else {
+        let Some((directory, name)) = self.parent(action, false)? else {
             return Ok(None);
         };
-        match kind_at(&folder, name) {
-            Ok(Some(FileType::Symlink)) => Err(linked(action, &self.path())),
+        match kind_at(&directory, name) {
+            Ok(Some(FileType::Symlink)) => Err(link_error(action, &self.path())),
             Ok(kind) => Ok(kind),
             Err(error) => Err(FileError::new(action, &self.path(), error.into())),
         }
     }
 
-    /// Opens the folder that the path lies in, and gives the name in it. `None` where a folder on
-    /// the way is missing and is not to be made.
+    /// Opens the parent directory of the path and returns it with the last component. Returns
+    /// `None` if a directory is missing and `create` is false.
     fn parent(
         &self,
         action: &'static str,
-        make: bool,
+        create: bool,
     ) -> Result<Option<(OwnedFd, &OsStr)>, FileError> {
         let name = |part| match part {
             Component::Normal(name) => Some(name),
@@ -154,7 +156,7 @@ impl PathBelow {
             .filter(|part| *part != Component::CurDir);
         let names: Option<Vec<&OsStr>> = parts.map(name).collect();
         let names = names.unwrap_or_default();
-        let Some((name, folders)) = names.split_last() else {
+        let Some((name, directories)) = names.split_last() else {
             let reason = format!("it is not below `{}`", self.root.display());
             return Err(FileError {
                 action,
@@ -165,78 +167,81 @@ impl PathBelow {
         };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let name = *name;
-        if make {
+        if create {
             super::create_directory(&self.root)?;
         }
         let mut at = self.root.clone();
-        let mut folder = match rustix::fs::openat(CWD, &at, flags, Mode::empty()) {
-            Ok(folder) => folder,
+        let mut directory = match rustix::fs::openat(CWD, &at, flags, Mode::empty()) {
+            Ok(directory) => directory,
             Err(Errno::NOENT) => return Ok(None),
             Err(error) => return Err(FileError::new(action, &at, error.into())),
         };
-        for name in folders {
+        for name in directories {
             at.push(name);
-            let fault = |error: Errno| FileError::new(action, &at, error.into());
-            if make {
-                match rustix::fs::mkdirat(&folder, *name, Mode::from_raw_mode(0o777)) {
+            if create {
+                match rustix::fs::mkdirat(&directory, *name, Mode::from_raw_mode(0o777)) {
                     Ok(()) | Err(Errno::EXIST) => {}
-                    Err(error) => return Err(fault(error)),
+                    Err(error) => return Err(FileError::new(action, &at, error.into())),
                 }
             }
-            folder =
-                match rustix::fs::openat(&folder, *name, flags | OFlags::NOFOLLOW, Mode::empty()) {
-                    Ok(inner) => inner,
-                    Err(Errno::NOENT) => return Ok(None),
-                    // With `O_DIRECTORY`, a link is told as what is no folder.
-                    Err(Errno::NOTDIR | Errno::LOOP)
-                        if kind_at(&folder, name) == Ok(Some(FileType::Symlink)) =>
-                    {
-                        return Err(linked(action, &at));
-                    }
-                    Err(error) => return Err(fault(error)),
-                };
+            directory = match rustix::fs::openat(
+                &directory,
+                *name,
+                flags | OFlags::NOFOLLOW,
+                Mode::empty(),
+            ) {
+                Ok(inner) => inner,
+                Err(Errno::NOENT) => return Ok(None),
+                // With `O_DIRECTORY`, a link fails with `ENOTDIR`.
+                Err(Errno::NOTDIR | Errno::LOOP)
+                    if kind_at(&directory, name) == Ok(Some(FileType::Symlink)) =>
+                {
+                    return Err(link_error(action, &at));
+                }
+                Err(error) => return Err(FileError::new(action, &at, error.into())),
+            };
         }
-        Ok(Some((folder, name)))
+        Ok(Some((directory, name)))
     }
 }
 
 impl FileError {
-    /// Returns the diagnostic for a symbolic link in place of one of our own files or folders;
-    /// `None` for other errors.
-    pub fn about_a_link(&self) -> Option<Diagnostic> {
+    /// Returns the diagnostic for a symbolic link in place of a build file or directory; `None` for
+    /// other errors.
+    pub fn link_diagnostic(&self) -> Option<Diagnostic> {
         let is_linked = self.source.as_ref()?.get_ref()?.is::<LinkOnPath>();
-        let told = || {
+        let diagnostic = || {
             Diagnostic::new(&codes::LINKED_FOLDER, self.to_string())
                 .note(
                     "nothing is read, written or removed through a link that a build may have made",
                 )
                 .help("remove the link, then build again; `.rock` itself may be a link")
         };
-        is_linked.then(told)
+        is_linked.then(diagnostic)
     }
 }
 
-fn linked(action: &'static str, path: &Path) -> FileError {
+fn link_error(action: &'static str, path: &Path) -> FileError {
     FileError::new(action, path, io::Error::other(LinkOnPath))
 }
 
-fn kind_at(folder: impl AsFd, name: &OsStr) -> Result<Option<FileType>, Errno> {
-    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+fn kind_at(directory: impl AsFd, name: &OsStr) -> Result<Option<FileType>, Errno> {
+    match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(there) => Ok(Some(FileType::from_raw_mode(there.st_mode))),
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn remove_at(folder: impl AsFd, name: &OsStr) -> Result<(), Errno> {
+fn remove_at(directory: impl AsFd, name: &OsStr) -> Result<(), Errno> {
     use std::os::unix::ffi::OsStrExt as _;
-    match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
+    match rustix::fs::unlinkat(&directory, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),
         Err(Errno::ISDIR) => {}
         Err(error) => return Err(error),
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let inner = rustix::fs::openat(&folder, name, flags, Mode::empty())?;
+    let inner = rustix::fs::openat(&directory, name, flags, Mode::empty())?;
     for entry in Dir::read_from(&inner)? {
         let entry = entry?;
         let name = OsStr::from_bytes(entry.file_name().to_bytes());
@@ -244,7 +249,7 @@ fn remove_at(folder: impl AsFd, name: &OsStr) -> Result<(), Errno> {
             remove_at(&inner, name)?;
         }
     }
-    match rustix::fs::unlinkat(&folder, name, AtFlags::REMOVEDIR) {
+    match rustix::fs::unlinkat(&directory, name, AtFlags::REMOVEDIR) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(error) => Err(error),
     }
@@ -256,12 +261,12 @@ mod tests {
 
     use super::*;
 
-    struct Bench {
+    struct Fixture {
         home: tempfile::TempDir,
     }
 
-    impl Bench {
-        /// A folder `job` and a folder `outside` with the file `build`, to which `job/LINK` leads.
+    impl Fixture {
+        /// Creates `job` and `outside` with the file `build`; `job/LINK` is a link to `outside`.
         fn new(link: &str) -> Self {
             let home = tempfile::tempdir().unwrap();
             std::fs::create_dir_all(home.path().join("outside/in")).unwrap();
@@ -277,23 +282,26 @@ mod tests {
         }
 
         #[track_caller]
-        fn is_unharmed(&self) {
+        fn assert_outside_unchanged(&self) {
             let outside = self.home.path().join("outside");
-            assert_eq!(super::super::names_in(&outside).unwrap(), ["build", "in"]);
+            assert_eq!(
+                super::super::entry_names(&outside).unwrap(),
+                ["build", "in"]
+            );
             assert_eq!(std::fs::read(outside.join("build")).unwrap(), b"kept");
         }
     }
 
     #[test]
-    fn a_link_on_the_way_is_neither_read_nor_written_nor_removed_through() {
+    fn a_link_among_the_parents_is_not_followed() {
         for (link, path) in [
             ("a", "a/build"),
             ("a/b", "a/b/build"),
             ("a", "a/in/x"),
             ("a", "a/in/new/x"),
         ] {
-            let bench = Bench::new(link);
-            let below = bench.below(path);
+            let fixture = Fixture::new(link);
+            let below = fixture.below(path);
             for error in [
                 below.check().unwrap_err(),
                 below.exists().unwrap_err(),
@@ -301,29 +309,29 @@ mod tests {
                 below.open_log().unwrap_err(),
                 below.read_text(9).unwrap_err(),
             ] {
-                assert_eq!(error.path, bench.below(link).path());
-                assert_eq!(error.about_a_link().unwrap().code.name, "linked-folder");
+                assert_eq!(error.path, fixture.below(link).path());
+                assert_eq!(error.link_diagnostic().unwrap().code.name, "linked-folder");
             }
-            bench.is_unharmed();
+            fixture.assert_outside_unchanged();
         }
     }
 
     #[test]
-    fn a_link_at_the_path_is_removed_and_not_opened() {
-        let bench = Bench::new("a");
-        let below = bench.below("a");
-        assert!(below.check().unwrap_err().about_a_link().is_some());
-        assert!(below.open_log().unwrap_err().about_a_link().is_some());
-        assert!(below.read_text(9).unwrap_err().about_a_link().is_some());
+    fn a_link_at_the_path_is_removed_but_not_opened() {
+        let fixture = Fixture::new("a");
+        let below = fixture.below("a");
+        assert!(below.check().unwrap_err().link_diagnostic().is_some());
+        assert!(below.open_log().unwrap_err().link_diagnostic().is_some());
+        assert!(below.read_text(9).unwrap_err().link_diagnostic().is_some());
         below.remove().unwrap();
         assert!(!below.exists().unwrap());
-        bench.is_unharmed();
+        fixture.assert_outside_unchanged();
     }
 
     #[test]
-    fn the_folder_itself_may_be_reached_by_a_link() {
-        let bench = Bench::new("job");
-        let below = PathBelow::new(&bench.home.path().join("job/job"), "new/log");
+    fn the_root_may_be_reached_through_a_link() {
+        let fixture = Fixture::new("job");
+        let below = PathBelow::new(&fixture.home.path().join("job/job"), "new/log");
         std::io::Write::write_all(&mut below.open_log().unwrap(), b"x").unwrap();
         assert_eq!(below.read_text(1).unwrap(), "x");
         assert!(
@@ -333,27 +341,27 @@ mod tests {
                 .reason
                 .contains("larger than")
         );
-        PathBelow::new(&bench.home.path().join("job/job"), "./new")
+        PathBelow::new(&fixture.home.path().join("job/job"), "./new")
             .remove()
             .unwrap();
-        bench.is_unharmed();
+        fixture.assert_outside_unchanged();
     }
 
     #[test]
-    fn a_folder_is_removed_with_its_links_and_not_what_they_lead_to() {
-        let bench = Bench::new("a/b/c");
-        std::fs::write(bench.below("a/file").path(), "x").unwrap();
-        bench.below("a").remove().unwrap();
-        bench.below("a").remove().unwrap();
-        bench.below("a/b").remove().unwrap();
-        assert!(!bench.below("a").exists().unwrap());
-        bench.is_unharmed();
+    fn remove_does_not_follow_links_in_a_directory() {
+        let fixture = Fixture::new("a/b/c");
+        std::fs::write(fixture.below("a/file").path(), "x").unwrap();
+        fixture.below("a").remove().unwrap();
+        fixture.below("a").remove().unwrap();
+        fixture.below("a/b").remove().unwrap();
+        assert!(!fixture.below("a").exists().unwrap());
+        fixture.assert_outside_unchanged();
     }
 
     #[test]
-    fn a_pipe_is_not_waited_for_and_a_path_stays_below() {
-        let bench = Bench::new("a");
-        let pipe = bench.below("pipe");
+    fn pipes_do_not_block_and_paths_stay_below_the_root() {
+        let fixture = Fixture::new("a");
+        let pipe = fixture.below("pipe");
         assert!(
             std::process::Command::new("mkfifo")
                 .arg(pipe.path())
@@ -368,7 +376,7 @@ mod tests {
         assert!(pipe.open_log().is_err());
         for path in ["..", "../outside", "x/../../outside", "/", ""] {
             assert!(
-                bench
+                fixture
                     .below(path)
                     .remove()
                     .unwrap_err()
@@ -378,13 +386,13 @@ mod tests {
             );
         }
         assert!(
-            bench
+            fixture
                 .below("none")
                 .read_text(9)
                 .unwrap_err()
-                .about_a_link()
+                .link_diagnostic()
                 .is_none()
         );
-        bench.is_unharmed();
+        fixture.assert_outside_unchanged();
     }
 }

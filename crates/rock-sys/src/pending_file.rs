@@ -1,5 +1,4 @@
-//! A file that has no name until it is whole, so that nothing is left of it however the program
-//! ends.
+//! A file without a name until it is complete, so that an interrupted run leaves nothing behind.
 
 use std::fs::File;
 use std::io;
@@ -12,28 +11,26 @@ use rustix::io::Errno;
 
 use super::umask::new_file_mode;
 
-/// Before it has a name, a file is for nobody else.
+/// Mode of the file before it is named: accessible to its owner only.
 const UNNAMED_MODE: u32 = 0o600;
 
-/// A file being written into a folder.
+/// A file being written in a directory.
 #[derive(Debug)]
 pub(super) enum PendingFile {
-    /// It has no name (`O_TMPFILE`): the system forgets it with the process.
+    /// Opened with `O_TMPFILE`: disappears when the process ends.
     Unnamed(File, PathBuf),
-    /// The file system knows no files without a name; this one is removed unless the process is
-    /// killed.
+    /// The fallback for file systems without `O_TMPFILE`: removed unless the process is killed.
     Named(tempfile::NamedTempFile),
 }
 
 impl PendingFile {
-    /// Begins a file in a folder, which must be there.
-    pub(super) fn new_in(folder: &Path) -> io::Result<Self> {
+    /// Creates a pending file in an existing directory.
+    pub(super) fn new_in(directory: &Path) -> io::Result<Self> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        match rustix::fs::openat(CWD, folder, flags, Mode::from_raw_mode(UNNAMED_MODE)) {
-            Ok(file) => Ok(Self::Unnamed(file.into(), folder.to_owned())),
+        match rustix::fs::openat(CWD, directory, flags, Mode::from_raw_mode(UNNAMED_MODE)) {
+            Ok(file) => Ok(Self::Unnamed(file.into(), directory.to_owned())),
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
-                // Opened here: an error out of the crate tells the name of the moment, which says
-                // nothing to anybody.
+                // `make_in` keeps the temporary name out of the error message.
                 let open = |path: &Path| {
                     File::options()
                         .read(true)
@@ -42,14 +39,14 @@ impl PendingFile {
                         .open(path)
                 };
                 tempfile::Builder::new()
-                    .make_in(folder, open)
+                    .make_in(directory, open)
                     .map(Self::Named)
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The file, for reading and writing.
+    /// Returns the open file.
     pub(super) fn file(&self) -> &File {
         match self {
             Self::Unnamed(file, _) => file,
@@ -57,8 +54,7 @@ impl PendingFile {
         }
     }
 
-    /// Gives it permissions and waits until the disk has it. Without a mode the permissions are
-    /// those of any new file.
+    /// Sets the permissions, those of a new file if `mode` is `None`, and syncs the file.
     pub(super) fn sync(&self, mode: Option<u32>) -> io::Result<()> {
         self.file().set_permissions(PermissionsExt::from_mode(
             mode.unwrap_or_else(new_file_mode),
@@ -66,15 +62,16 @@ impl PendingFile {
         self.file().sync_all()
     }
 
-    /// Syncs it, as [`Self::sync`] does, and gives it its name, in the place of what has it.
+    /// Syncs the file like [`Self::sync`] and renames it to `path`, replacing an existing file.
     pub(super) fn persist(self, path: &Path, mode: Option<u32>) -> io::Result<()> {
         self.sync(mode)?;
         match self {
             Self::Named(file) => file.persist(path).map(drop).map_err(|error| error.error),
-            Self::Unnamed(file, folder) => {
-                // A link takes no name that is taken, so the file gets one of its own first.
+            Self::Unnamed(file, directory) => {
+                // linkat(2) does not replace an existing file, so link it under a temporary name
+                // first.
                 let source = format!("/proc/self/fd/{}", file.as_raw_fd());
-                let named = tempfile::Builder::new().make_in(folder, |free| {
+                let named = tempfile::Builder::new().make_in(directory, |free| {
                     rustix::fs::linkat(CWD, &source, CWD, free, AtFlags::SYMLINK_FOLLOW)
                         .map_err(io::Error::from)
                 })?;
@@ -94,24 +91,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_no_name_before_it_is_whole_and_takes_that_of_another() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x");
+    fn a_pending_file_is_unnamed_and_replaces_on_persist() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x");
         for text in ["one", "two"] {
-            let unfinished = PendingFile::new_in(folder.path()).unwrap();
-            unfinished.file().write_all(text.as_bytes()).unwrap();
-            if matches!(unfinished, PendingFile::Unnamed(..)) {
-                let names = folder.path().read_dir().unwrap().count();
+            let pending = PendingFile::new_in(directory.path()).unwrap();
+            pending.file().write_all(text.as_bytes()).unwrap();
+            if matches!(pending, PendingFile::Unnamed(..)) {
+                let names = directory.path().read_dir().unwrap().count();
                 assert_eq!(names, usize::from(text == "two"), "nothing to leave behind");
             }
-            unfinished.persist(&path, None).unwrap();
+            pending.persist(&path, None).unwrap();
             assert_eq!(crate::read_text(&path, 99).unwrap(), text);
         }
         assert_eq!(
             path.metadata().unwrap().permissions().mode() & 0o777,
             new_file_mode()
         );
-        drop(PendingFile::new_in(folder.path()).unwrap());
-        assert_eq!(folder.path().read_dir().unwrap().count(), 1);
+        drop(PendingFile::new_in(directory.path()).unwrap());
+        assert_eq!(directory.path().read_dir().unwrap().count(), 1);
     }
 }

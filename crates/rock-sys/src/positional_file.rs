@@ -1,4 +1,4 @@
-//! Large files read by position and written as wholes, copied inside the system where it can.
+//! Positional reads of large files, and atomic writes that copy inside the kernel where possible.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -14,17 +14,16 @@ use super::pending_file::PendingFile;
 use rock_bytes::{ReadAt, is_same};
 use rock_bytes::{Target, WriteAhead};
 
-/// Shorter stretches go through memory: a call of the system costs more than copying them.
-const SHORT_BYTES: u64 = 32 << 10;
-/// How much goes through memory at once.
+/// Shorter ranges are copied through memory, which is faster than a system call.
+const MIN_COPY_BYTES: u64 = 32 << 10;
+/// Size of the buffer for copies through memory.
 const BUFFER_BYTES: usize = 256 << 10;
-/// How much is copied before the disk is set to work on it, so that syncing at the end has little
-/// left to do.
-const BEHIND_BYTES: u64 = 16 << 20;
-/// Opens a pipe without waiting for its other side.
+/// Bytes after which the kernel is asked to start writing to disk, so that the final sync is short.
+const WRITEBACK_BYTES: u64 = 16 << 20;
+/// Opens a pipe without waiting for its other end.
 const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
 
-/// A file opened for reading by position.
+/// A file opened for positional reads.
 #[derive(Debug)]
 pub struct PositionalFile {
     file: File,
@@ -35,20 +34,23 @@ impl PositionalFile {
     /// Opens a regular file.
     ///
     /// # Errors
-    /// When it is not there, is no regular file, or may not be read.
+    ///
+    /// Returns an error if the file does not exist, is not regular, or cannot be opened.
     pub fn open(path: &Path) -> Result<Self, FileError> {
-        let fault = |e| FileError::new("read", path, e);
-        // Looked at before it is opened: to open a pipe is to wait for who writes into it.
-        regular(path)?;
-        let file = File::open(path).map_err(fault)?;
-        let size = file.metadata().map_err(fault)?.len();
+        // Checked before opening: opening a pipe blocks until it has a writer.
+        regular_metadata(path)?;
+        let file = File::open(path).map_err(FileError::context("read", path))?;
+        let size = file
+            .metadata()
+            .map_err(FileError::context("read", path))?
+            .len();
         Ok(Self { file, size })
     }
 }
 
-/// What the system tells of a regular file.
-fn regular(path: &Path) -> Result<std::fs::Metadata, FileError> {
-    let metadata = std::fs::metadata(path).map_err(|e| FileError::new("read", path, e))?;
+/// Returns the metadata of a regular file, or an error for any other kind.
+fn regular_metadata(path: &Path) -> Result<std::fs::Metadata, FileError> {
+    let metadata = std::fs::metadata(path).map_err(FileError::context("read", path))?;
     if metadata.is_file() {
         return Ok(metadata);
     }
@@ -75,7 +77,7 @@ impl ReadAt for PositionalFile {
     }
 }
 
-/// A file that is opened for each reading alone: one of more than may be open at once.
+/// A file that is opened for each read, for more files than may be open at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReopenedFile {
     path: PathBuf,
@@ -83,12 +85,14 @@ pub struct ReopenedFile {
 }
 
 impl ReopenedFile {
-    /// Looks at a regular file.
+    /// Examines a regular file without opening it.
     ///
     /// # Errors
-    /// When it is not there, or is no regular file. Whether it may be read shows when it is.
+    ///
+    /// Returns an error if the file does not exist or is not regular. A file that cannot be opened
+    /// fails on the first read.
     pub fn new(path: &Path) -> Result<Self, FileError> {
-        let size = regular(path)?.len();
+        let size = regular_metadata(path)?.len();
         Ok(Self {
             path: path.to_owned(),
             size,
@@ -106,33 +110,33 @@ impl ReadAt for ReopenedFile {
     }
 }
 
-/// A file being written, which copies out of a [`PositionalFile`] without taking the bytes into
-/// memory.
+/// A file being written. Copies from a [`PositionalFile`] with `copy_file_range`(2).
 struct FileTarget<'f> {
     writer: io::BufWriter<&'f File>,
-    copies_inside: bool,
-    /// How much was written.
+    can_copy_range: bool,
+    /// Bytes written.
     position: u64,
-    /// How much of it the disk was told to begin with.
-    begun: u64,
+    /// Bytes for which writeback was requested.
+    flushed: u64,
 }
 
 impl FileTarget<'_> {
-    /// Counts what was written, and lets the disk begin with it now and then. The advice makes
-    /// Linux start writing (mm/fadvise.c), and pages that are being written stay in memory. Where
-    /// it does nothing, syncing takes longer.
-    fn wrote(&mut self, bytes: u64) {
+    /// Counts written bytes and requests writeback every [`WRITEBACK_BYTES`].
+    ///
+    /// `POSIX_FADV_DONTNEED` makes Linux start writing (mm/fadvise.c); pages under writeback stay
+    /// cached. Where it has no effect, the final sync takes longer.
+    fn advance(&mut self, bytes: u64) {
         self.position += bytes;
-        let waiting = self.position - self.begun;
-        if waiting >= BEHIND_BYTES {
+        let waiting = self.position - self.flushed;
+        if waiting >= WRITEBACK_BYTES {
             let length = std::num::NonZeroU64::new(waiting);
             let _ = rustix::fs::fadvise(
                 *self.writer.get_ref(),
-                self.begun,
+                self.flushed,
                 length,
                 rustix::fs::Advice::DontNeed,
             );
-            self.begun = self.position;
+            self.flushed = self.position;
         }
     }
 }
@@ -140,7 +144,7 @@ impl FileTarget<'_> {
 impl Write for FileTarget<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.writer.write(bytes)?;
-        self.wrote(written as u64);
+        self.advance(written as u64);
         Ok(written)
     }
 
@@ -155,25 +159,24 @@ impl Target for FileTarget<'_> {
         if let Some(source) = source
             .as_any()
             .and_then(|any| any.downcast_ref::<PositionalFile>())
-            && self.copies_inside
-            && left > SHORT_BYTES
+            && self.can_copy_range
+            && left > MIN_COPY_BYTES
         {
             self.writer.flush()?;
             while left > 0 {
-                let step = usize::try_from(left.min(BEHIND_BYTES)).unwrap_or(usize::MAX);
+                let step = usize::try_from(left.min(WRITEBACK_BYTES)).unwrap_or(usize::MAX);
                 let file: &File = self.writer.get_ref();
                 match rustix::fs::copy_file_range(&source.file, Some(&mut offset), file, None, step)
                 {
                     Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                     Ok(copied) => {
                         left -= copied as u64;
-                        self.wrote(copied as u64);
+                        self.advance(copied as u64);
                     }
                     Err(rustix::io::Errno::INTR) => {}
                     Err(_) => {
-                        // Another file system, or a kernel that cannot: what is left goes through
-                        // memory.
-                        self.copies_inside = false;
+                        // Not supported here: copy the rest through memory.
+                        self.can_copy_range = false;
                         break;
                     }
                 }
@@ -218,15 +221,15 @@ impl Target for FileTarget<'_> {
         self.writer.flush()?;
         let step = i64::try_from(length).map_err(io::Error::other)?;
         self.writer.get_mut().seek_relative(step)?;
-        self.wrote(length);
+        self.advance(length);
         Ok(())
     }
 }
 
-/// The same file, written by position.
+/// Writes at offsets of the same file, from several threads.
 struct ParallelFileWriter {
     file: File,
-    /// Where positions are counted from.
+    /// Position in the file of offset 0.
     start: u64,
 }
 
@@ -236,172 +239,182 @@ impl WriteAhead for ParallelFileWriter {
     }
 }
 
-/// What to do where a file of the name is there and has other content.
+/// The action if the file exists with different content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnExisting {
-    /// Leave it.
+    /// Keep the existing file.
     Keep,
-    /// Put the new one in its place.
+    /// Replace the existing file.
     Replace,
-    /// Put the new one in its place with the same permissions; a link keeps leading to it.
-    Edit,
+    /// Replace the content: keep the permissions, and follow symbolic links.
+    Update,
 }
 
-/// What became of a file that was to be written.
+/// The outcome of writing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteOutcome {
-    /// It was written.
+    /// The file was written.
     Written,
-    /// A file of the same content is there, and was left.
-    Same,
-    /// A file of other content is there, and was left.
+    /// A file with the same content exists and was left alone.
+    Unchanged,
+    /// A file with different content exists and was kept.
     Kept,
 }
 
-/// Writes a file as a whole: a temporary one beside it, synced, then renamed. Missing parents are
-/// made, and a file of the same content stays.
+/// Writes a file atomically: a pending file in the same directory is synced, then renamed. Creates
+/// missing parents. An existing file with the same content is left alone.
 ///
 /// # Errors
-/// When the file cannot be written, something that is no file has its name, or `write` fails;
-/// nothing is left behind then.
+///
+/// Returns an error if the file cannot be written, the path is not a regular file, or `write`
+/// fails; nothing is left behind then.
 pub fn save<E: From<FileError>>(
     path: &Path,
-    existing: OnExisting,
+    on_existing: OnExisting,
     write: impl FnOnce(&mut dyn Target) -> Result<(), E>,
 ) -> Result<WriteOutcome, E> {
-    save_checked(path, existing, write, |_| Ok(()))
+    save_checked(path, on_existing, write, |_| Ok(()))
 }
 
-/// The same as [`save`]; what was written is looked at before it has its name.
+/// Like [`save`], and checks the written file before it is renamed.
 ///
 /// # Errors
-/// When the file cannot be written, something that is no file has its name, or `write` or `check`
-/// fails; nothing is left behind then.
+///
+/// Returns an error as [`save`] does, or if `check` fails; nothing is left behind then.
 pub fn save_checked<E: From<FileError>>(
     path: &Path,
-    existing: OnExisting,
+    on_existing: OnExisting,
     write: impl FnOnce(&mut dyn Target) -> Result<(), E>,
     check: impl FnOnce(&PositionalFile) -> Result<(), E>,
 ) -> Result<WriteOutcome, E> {
-    let fault = |e| FileError::new("write", path, e);
-    // Looked at before the work, which would come to nothing.
+    // Fail before the content is produced.
     ExistingFile::at(path)?;
-    let real = if existing == OnExisting::Edit {
-        std::fs::canonicalize(path).map_err(fault)?
+    let real = if on_existing == OnExisting::Update {
+        std::fs::canonicalize(path).map_err(FileError::context("write", path))?
     } else {
         path.to_owned()
     };
     let path = real.as_path();
-    let folder = match path.parent() {
+    let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let new_folders = CreatedDirectories::make(folder).map_err(fault)?;
-    let unfinished = PendingFile::new_in(folder).map_err(fault)?;
-    let writer = io::BufWriter::with_capacity(BUFFER_BYTES, unfinished.file());
+    let created = CreatedDirectories::make(directory).map_err(FileError::context("write", path))?;
+    let pending = PendingFile::new_in(directory).map_err(FileError::context("write", path))?;
+    let writer = io::BufWriter::with_capacity(BUFFER_BYTES, pending.file());
     let mut target = FileTarget {
         writer,
-        copies_inside: true,
+        can_copy_range: true,
         position: 0,
-        begun: 0,
+        flushed: 0,
     };
     write(&mut target)?;
-    target.flush().map_err(fault)?;
+    target.flush().map_err(FileError::context("write", path))?;
     let size = target.position;
     drop(target);
-    let made = PositionalFile {
-        file: unfinished.file().try_clone().map_err(fault)?,
+    let written = PositionalFile {
+        file: pending
+            .file()
+            .try_clone()
+            .map_err(FileError::context("write", path))?,
         size,
     };
-    check(&made)?;
+    check(&written)?;
     let present = ExistingFile::at(path)?;
     if let ExistingFile::Readable(file) = &present
-        && is_content(file, &made).map_err(fault)?
+        && has_content(file, &written).map_err(FileError::context("write", path))?
     {
-        return Ok(WriteOutcome::Same);
+        return Ok(WriteOutcome::Unchanged);
     }
-    if existing == OnExisting::Keep && !matches!(present, ExistingFile::Nothing) {
+    if on_existing == OnExisting::Keep && !matches!(present, ExistingFile::Absent) {
         return Ok(WriteOutcome::Kept);
     }
-    let mode = match existing {
-        OnExisting::Edit => {
-            Some(std::fs::metadata(path).map_err(fault)?.permissions().mode() & 0o7777)
-        }
+    let mode = match on_existing {
+        OnExisting::Update => Some(
+            std::fs::metadata(path)
+                .map_err(FileError::context("write", path))?
+                .permissions()
+                .mode()
+                & 0o7777,
+        ),
         OnExisting::Keep | OnExisting::Replace => None,
     };
-    unfinished.persist(path, mode).map_err(fault)?;
-    new_folders.keep();
+    pending
+        .persist(path, mode)
+        .map_err(FileError::context("write", path))?;
+    created.keep();
     Ok(WriteOutcome::Written)
 }
 
-/// What [`save`] would come to; nothing is written.
+/// Returns the outcome that [`save`] would have, without writing anything.
 ///
 /// # Errors
-/// When something that is no file has the name, or `write` fails.
-pub fn try_save<E: From<FileError>>(
+///
+/// Returns an error if the path is not a regular file, or `write` fails.
+pub fn preview_save<E: From<FileError>>(
     path: &Path,
-    existing: OnExisting,
+    on_existing: OnExisting,
     write: impl FnOnce(&mut dyn Target) -> Result<(), E>,
 ) -> Result<WriteOutcome, E> {
     let present = ExistingFile::at(path)?;
     let file = match &present {
         ExistingFile::Readable(file) => Some(file),
-        ExistingFile::Unreadable | ExistingFile::Nothing => None,
+        ExistingFile::Unreadable | ExistingFile::Absent => None,
     };
     let mut target = FileComparer {
         present: file,
         position: 0,
-        others: BTreeSet::new(),
-        is_other: false,
+        differences: BTreeSet::new(),
+        differs: false,
     };
     write(&mut target)?;
     Ok(match present {
-        _ if target.is_same() => WriteOutcome::Same,
-        ExistingFile::Readable(_) | ExistingFile::Unreadable if existing == OnExisting::Keep => {
+        _ if target.is_same() => WriteOutcome::Unchanged,
+        ExistingFile::Readable(_) | ExistingFile::Unreadable if on_existing == OnExisting::Keep => {
             WriteOutcome::Kept
         }
         _ => WriteOutcome::Written,
     })
 }
 
-/// What has a name that is to be written.
+/// The file at the path to be written.
 #[derive(Debug)]
 enum ExistingFile {
-    /// Nothing.
-    Nothing,
-    /// A file.
+    /// There is none.
+    Absent,
+    /// An open file.
     Readable(File),
-    /// A file that this user may not read.
+    /// A file that this user cannot read.
     Unreadable,
 }
 
 impl ExistingFile {
-    /// Looks without waiting for anything.
-    ///
-    /// # Errors
-    /// When it is no file: nobody means a wheel to take the place of a folder, a pipe or a device.
+    /// Opens the file without blocking. Returns an error for directories and special files, which
+    /// are never replaced.
     fn at(path: &Path) -> Result<Self, FileError> {
-        let fault = |e| FileError::new("write", path, e);
         match std::fs::metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Nothing),
-            Err(error) => return Err(fault(error)),
-            Ok(metadata) => not_beside_file(&metadata).map_err(fault)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Absent),
+            Err(error) => return Err(FileError::new("write", path, error)),
+            Ok(metadata) => {
+                require_regular_file(&metadata).map_err(FileError::context("write", path))?
+            }
         }
-        // Should a pipe have come in its place, then opening it does not wait for who writes into
-        // it (open(2), O_NONBLOCK), which means nothing to a file.
+        // If a pipe has replaced the file meanwhile, O_NONBLOCK keeps open(2) from blocking. It
+        // has no effect on regular files.
         match File::options().read(true).custom_flags(NONBLOCK).open(path) {
             Ok(file) => {
-                not_beside_file(&file.metadata().map_err(fault)?).map_err(fault)?;
+                require_regular_file(&file.metadata().map_err(FileError::context("write", path))?)
+                    .map_err(FileError::context("write", path))?;
                 Ok(Self::Readable(file))
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::Absent),
             Err(_) => Ok(Self::Unreadable),
         }
     }
 }
 
-/// Refuses what is no file.
-fn not_beside_file(metadata: &std::fs::Metadata) -> io::Result<()> {
+/// Returns an error for anything but a regular file.
+fn require_regular_file(metadata: &std::fs::Metadata) -> io::Result<()> {
     let kind = if metadata.is_dir() {
         Some("a folder")
     } else {
@@ -415,40 +428,40 @@ fn not_beside_file(metadata: &std::fs::Metadata) -> io::Result<()> {
     })
 }
 
-/// Bytes that would be written, held against a file that is there.
+/// Compares the bytes that would be written with an existing file.
 struct FileComparer<'f> {
     present: Option<&'f File>,
-    /// How much would have been written.
+    /// Bytes that would have been written.
     position: u64,
-    /// Where bytes differ: those that are written over later may yet be the same.
-    others: BTreeSet<u64>,
-    /// Whether more differ than are written over.
-    is_other: bool,
+    /// Offsets of differing bytes; rewriting may still make them equal.
+    differences: BTreeSet<u64>,
+    /// Whether the files differ, whatever is rewritten.
+    differs: bool,
 }
 
-/// How many bytes that differ are kept in mind.
-const MOST_OTHERS: usize = 4096;
+/// Maximum number of differing bytes that may still be rewritten.
+const MAX_DIFFERENCES: usize = 4096;
 
 impl FileComparer<'_> {
-    fn hold(&mut self, bytes: &[u8], at: u64) {
-        let Some(present) = self.present.filter(|_| !self.is_other) else {
+    fn compare(&mut self, bytes: &[u8], at: u64) {
+        let Some(present) = self.present.filter(|_| !self.differs) else {
             return;
         };
         let mut there = vec![0; bytes.len()];
         if FileExt::read_exact_at(present, &mut there, at).is_err() {
-            self.is_other = true;
+            self.differs = true;
             return;
         }
         for (place, (one, other)) in (at..).zip(bytes.iter().zip(&there)) {
             if one == other {
-                if !self.others.is_empty() {
-                    self.others.remove(&place);
+                if !self.differences.is_empty() {
+                    self.differences.remove(&place);
                 }
             } else {
-                self.others.insert(place);
+                self.differences.insert(place);
             }
         }
-        self.is_other = self.others.len() > MOST_OTHERS;
+        self.differs = self.differences.len() > MAX_DIFFERENCES;
     }
 
     fn is_same(&self) -> bool {
@@ -456,13 +469,13 @@ impl FileComparer<'_> {
             .present
             .and_then(|file| file.metadata().ok())
             .map(|one| one.len());
-        !self.is_other && self.others.is_empty() && size == Some(self.position)
+        !self.differs && self.differences.is_empty() && size == Some(self.position)
     }
 }
 
 impl Write for FileComparer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.hold(bytes, self.position);
+        self.compare(bytes, self.position);
         self.position += bytes.len() as u64;
         Ok(bytes.len())
     }
@@ -478,21 +491,22 @@ impl Target for FileComparer<'_> {
             .position
             .checked_sub(back_bytes)
             .filter(|_| bytes.len() as u64 <= back_bytes);
-        self.hold(bytes, at.ok_or(io::ErrorKind::InvalidInput)?);
+        self.compare(bytes, at.ok_or(io::ErrorKind::InvalidInput)?);
         Ok(())
     }
 }
 
-/// Folders that were made for a file, and go again where it does not come to be.
+/// Directories created for a file. Those still empty are removed on drop unless the file was
+/// written.
 struct CreatedDirectories(Vec<PathBuf>);
 
 impl CreatedDirectories {
-    fn make(folder: &Path) -> io::Result<Self> {
-        let missing = folder
+    fn make(directory: &Path) -> io::Result<Self> {
+        let missing = directory
             .ancestors()
             .take_while(|one| !one.as_os_str().is_empty() && !one.exists());
         let missing = Self(missing.map(Path::to_owned).collect());
-        std::fs::create_dir_all(folder)?;
+        std::fs::create_dir_all(directory)?;
         Ok(missing)
     }
 
@@ -503,23 +517,23 @@ impl CreatedDirectories {
 
 impl Drop for CreatedDirectories {
     fn drop(&mut self) {
-        for folder in &self.0 {
-            // One that holds something by now stays.
-            let _ = std::fs::remove_dir(folder);
+        for directory in &self.0 {
+            // Fails if the directory is not empty any more.
+            let _ = std::fs::remove_dir(directory);
         }
     }
 }
 
-/// Whether a file that is there has this content.
-fn is_content(present: &File, made: &PositionalFile) -> io::Result<bool> {
+/// Returns whether two files have the same content.
+fn has_content(present: &File, written: &PositionalFile) -> io::Result<bool> {
     let present = PositionalFile {
         file: present.try_clone()?,
         size: present.metadata()?.len(),
     };
-    is_same(&present, made)
+    is_same(&present, written)
 }
 
-/// Whether two paths lead to one file.
+/// Returns whether two paths lead to the same file.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity =
@@ -531,26 +545,26 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn save_bytes(path: &Path, existing: OnExisting, bytes: &[u8]) -> WriteOutcome {
-        save::<FileError>(path, existing, |target| {
+    fn save_bytes(path: &Path, on_existing: OnExisting, bytes: &[u8]) -> WriteOutcome {
+        save::<FileError>(path, on_existing, |target| {
             target
                 .write_all(bytes)
-                .map_err(|e| FileError::new("write", path, e))
+                .map_err(FileError::context("write", path))
         })
         .unwrap()
     }
 
     #[test]
-    fn a_file_of_other_content_is_kept_unless_replacing_is_asked_for() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("new/file");
+    fn a_different_file_is_kept_unless_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("new/file");
         assert_eq!(
             save_bytes(&path, OnExisting::Keep, b"one"),
             WriteOutcome::Written
         );
         assert_eq!(
             save_bytes(&path, OnExisting::Keep, b"one"),
-            WriteOutcome::Same
+            WriteOutcome::Unchanged
         );
         assert_eq!(
             save_bytes(&path, OnExisting::Keep, b"two"),
@@ -570,14 +584,14 @@ mod tests {
     }
 
     #[test]
-    fn stretches_of_a_file_are_copied_in_order_with_what_is_written_between() {
-        let folder = tempfile::tempdir().unwrap();
-        let from = folder.path().join("from");
+    fn copied_ranges_and_written_bytes_are_in_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let from = directory.path().join("from");
         let content: Vec<u8> = (0..=255).cycle().take(300_000).collect();
         std::fs::write(&from, &content).unwrap();
         let (source, to) = (
             PositionalFile::open(&from).unwrap(),
-            folder.path().join("to"),
+            directory.path().join("to"),
         );
         save::<FileError>(&to, OnExisting::Keep, |target| {
             let mut copy = || -> io::Result<()> {
@@ -595,7 +609,7 @@ mod tests {
                 );
                 Ok(())
             };
-            copy().map_err(|e| FileError::new("write", &to, e))
+            copy().map_err(FileError::context("write", &to))
         })
         .unwrap();
         let written = std::fs::read(&to).unwrap();
@@ -610,20 +624,20 @@ mod tests {
     }
 
     #[test]
-    fn what_saving_would_come_to_is_told_without_saving_and_a_failure_leaves_no_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a/b/file");
-        let tried = |bytes: &[u8], existing| {
+    fn preview_matches_save_and_failures_leave_no_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a/b/file");
+        let tried = |bytes: &[u8], on_existing| {
             let write = |target: &mut dyn Target| -> Result<(), FileError> {
                 target.write_all(b"????").unwrap();
                 target.write_all(bytes).unwrap();
                 target.rewrite(4 + bytes.len() as u64, b"head").unwrap();
                 Ok(())
             };
-            super::try_save(&path, existing, write).unwrap()
+            super::preview_save(&path, on_existing, write).unwrap()
         };
         assert_eq!(tried(b"text", OnExisting::Keep), WriteOutcome::Written);
-        assert!(!folder.path().join("a").exists());
+        assert!(!directory.path().join("a").exists());
         let failed = save::<FileError>(&path, OnExisting::Keep, |_| {
             Err(FileError::new(
                 "write",
@@ -631,9 +645,9 @@ mod tests {
                 std::io::ErrorKind::StorageFull.into(),
             ))
         });
-        assert!(failed.is_err() && !folder.path().join("a").exists());
+        assert!(failed.is_err() && !directory.path().join("a").exists());
         save_bytes(&path, OnExisting::Keep, b"headtext");
-        assert_eq!(tried(b"text", OnExisting::Keep), WriteOutcome::Same);
+        assert_eq!(tried(b"text", OnExisting::Keep), WriteOutcome::Unchanged);
         assert_eq!(tried(b"next", OnExisting::Keep), WriteOutcome::Kept);
         assert_eq!(
             tried(b"text and more", OnExisting::Keep),
@@ -643,9 +657,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_never_replaced_compared_or_waited_for() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
+    fn special_files_are_never_replaced_or_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
         assert!(
             std::process::Command::new("mkfifo")
                 .arg(path("pipe"))
@@ -669,19 +683,19 @@ mod tests {
                 let path = path(name);
                 for refused in [
                     save(&path, existing, never),
-                    try_save(&path, existing, never),
+                    preview_save(&path, existing, never),
                 ] {
-                    let fault = refused.unwrap_err();
+                    let error = refused.unwrap_err();
                     assert_eq!(
-                        fault.to_string(),
+                        error.to_string(),
                         format!(
                             "cannot write `{}`: it is {kind}, not a file",
                             path.display()
                         )
                     );
-                    let told = rock_diagnostic::Diagnostic::from(fault);
+                    let diagnostic = rock_diagnostic::Diagnostic::from(error);
                     assert_eq!(
-                        told.help.as_deref(),
+                        diagnostic.help.as_deref(),
                         Some("move it away, or name another place")
                     );
                 }
@@ -689,17 +703,17 @@ mod tests {
         }
         assert!(path("empty").is_dir() && path("link").is_symlink());
         assert_eq!(
-            std::fs::read_dir(folder.path()).unwrap().count(),
+            std::fs::read_dir(directory.path()).unwrap().count(),
             4,
             "nothing else is left"
         );
     }
 
     #[test]
-    fn a_pipe_that_comes_while_a_file_is_written_is_left() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
-        let fault = save::<FileError>(&path, OnExisting::Replace, |target| {
+    fn a_pipe_created_during_a_write_is_not_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let error = save::<FileError>(&path, OnExisting::Replace, |target| {
             assert!(
                 std::process::Command::new("mkfifo")
                     .arg(&path)
@@ -709,10 +723,10 @@ mod tests {
             );
             target
                 .write_all(b"text")
-                .map_err(|e| FileError::new("write", &path, e))
+                .map_err(FileError::context("write", &path))
         });
         assert!(
-            fault
+            error
                 .unwrap_err()
                 .to_string()
                 .ends_with("it is a pipe, not a file")
@@ -723,10 +737,10 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_no_file_to_read() {
-        let folder = tempfile::tempdir().unwrap();
+    fn a_directory_cannot_be_opened() {
+        let directory = tempfile::tempdir().unwrap();
         assert!(
-            PositionalFile::open(folder.path())
+            PositionalFile::open(directory.path())
                 .unwrap_err()
                 .to_string()
                 .ends_with("it is no regular file")

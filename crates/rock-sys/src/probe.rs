@@ -1,5 +1,4 @@
-//! Asks a program a short question: bounded in time and output, no terminal, no input, nothing left
-//! running.
+//! Runs short programs: limited time and output, no terminal, no input, no processes left behind.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -11,21 +10,21 @@ use rustix::process::{Signal, WaitId, WaitIdOptions};
 
 use super::Environment;
 
-/// More than a version line takes, less than a pipe holds.
-const ANSWER_LIMIT_BYTES: u64 = 16 << 10;
-const PAUSE: Duration = Duration::from_millis(5);
+/// Maximum size of the output in bytes: more than a version line, less than the capacity of a pipe.
+const MAX_OUTPUT_BYTES: u64 = 16 << 10;
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// What a program answered.
+/// The output of a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProgramOutput {
-    /// Its standard output, cut at 16 KiB.
+    /// Standard output, truncated to 16 KiB; invalid UTF-8 is replaced.
     pub stdout: String,
-    /// Whether it ended in time with code 0.
+    /// Whether the program exited in time with code 0.
     pub succeeded: bool,
 }
 
 impl ProgramOutput {
-    /// The first line, whatever the program's code was.
+    /// Returns the first line, if not empty, whatever the exit code.
     pub fn first_line(&self) -> Option<String> {
         self.stdout
             .lines()
@@ -35,29 +34,29 @@ impl ProgramOutput {
             .map(str::to_owned)
     }
 
-    /// The first line of a program that ended well.
+    /// Returns the first line, if not empty, of a program that succeeded.
     pub fn first_line_of_success(&self) -> Option<String> {
         self.first_line().filter(|_| self.succeeded)
     }
 }
 
-/// The program of that name on the `PATH` of the environment.
+/// Returns the path of a program on the `PATH` of the environment.
 pub fn find_program(name: &str, environment: &Environment) -> Option<PathBuf> {
     let is_program = |path: &PathBuf| {
         std::fs::metadata(path).is_ok_and(|status| {
             status.is_file() && std::os::unix::fs::MetadataExt::mode(&status) & 0o111 != 0
         })
     };
-    let folders = environment
+    let directories = environment
         .get("PATH")?
         .split(':')
-        .filter(|folder| !folder.is_empty());
-    folders
-        .map(|folder| Path::new(folder).join(name))
+        .filter(|directory| !directory.is_empty());
+    directories
+        .map(|directory| Path::new(directory).join(name))
         .find(is_program)
 }
 
-/// Runs a program with a time-out; a program that cannot be started answers nothing.
+/// Runs a program with a timeout. A program that cannot be started has no output.
 pub fn probe(
     program: &Path,
     arguments: &[&str],
@@ -80,24 +79,24 @@ pub fn probe(
     let deadline = Instant::now() + timeout;
     let leader = rustix::process::Pid::from_child(&child);
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-    let ended = loop {
+    let exited = loop {
         match rustix::process::waitid(WaitId::Pid(leader), options) {
             Ok(Some(_)) => break true,
-            Ok(None) if Instant::now() < deadline => std::thread::sleep(PAUSE),
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(POLL_INTERVAL),
             Ok(None) | Err(_) => break false,
         }
     };
-    // The leader is not waited for yet, so the group's number is still its own. A child left behind
-    // would hold the pipe open.
+    // The leader is not reaped yet, so its process group ID cannot be reused. A remaining child
+    // would keep the pipe open.
     let _ = rustix::process::kill_process_group(leader, Signal::KILL);
     let status = child.wait();
     let mut bytes = Vec::new();
     if let Some(stdout) = child.stdout.take() {
-        let _ = stdout.take(ANSWER_LIMIT_BYTES).read_to_end(&mut bytes);
+        let _ = stdout.take(MAX_OUTPUT_BYTES).read_to_end(&mut bytes);
     }
     ProgramOutput {
         stdout: String::from_utf8_lossy(&bytes).into_owned(),
-        succeeded: ended && status.is_ok_and(|status| status.success()),
+        succeeded: exited && status.is_ok_and(|status| status.success()),
     }
 }
 
@@ -115,8 +114,8 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_counts_only_where_its_code_does() {
-        let failed = shell("echo 1.2; exit 1", PROBE);
+    fn output_counts_only_on_success() {
+        let failed = shell("echo 1.2; exit 1", TIMEOUT);
         assert_eq!(
             (
                 failed.first_line().as_deref(),
@@ -125,24 +124,26 @@ mod tests {
             (Some("1.2"), None)
         );
         assert_eq!(
-            shell("echo 1.2", PROBE).first_line_of_success().as_deref(),
+            shell("echo 1.2", TIMEOUT)
+                .first_line_of_success()
+                .as_deref(),
             Some("1.2")
         );
     }
 
     #[test]
-    fn a_program_that_hangs_is_ended_with_its_children() {
+    fn a_hanging_program_is_killed_with_its_children() {
         let begun = Instant::now();
         assert_eq!(
             shell("sleep 30 & sleep 30", Duration::from_millis(50)),
             ProgramOutput::default()
         );
-        assert!(!shell("sleep 30 & echo left", PROBE).stdout.is_empty());
+        assert!(!shell("sleep 30 & echo left", TIMEOUT).stdout.is_empty());
         assert!(
             begun.elapsed() < Duration::from_secs(20),
             "it waited for the children"
         );
     }
 
-    const PROBE: Duration = Duration::from_secs(10);
+    const TIMEOUT: Duration = Duration::from_secs(10);
 }

@@ -1,8 +1,8 @@
-//! Child processes: an argv list, no shell, stdin closed, a session and process group of their own,
+//! Child processes: no shell, standard input closed, each in its own session and process group,
 //! nothing left behind.
 //!
-//! A session has no terminal, so a program that would ask for a password fails at once instead of
-//! waiting for ever.
+//! A new session has no controlling terminal, so a program that prompts for a password fails
+//! instead of waiting forever.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -15,78 +15,79 @@ use std::time::{Duration, Instant};
 use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
-/// How often signals, time and the child's end are looked at.
+/// Interval at which signals, timeouts and the exit of the child are checked.
 const TICK: Duration = Duration::from_millis(20);
-/// How long output is awaited after the process itself ended, for the last words of what it piped
-/// into.
+/// Time to wait for more output after the process exited, for example from a pipeline that it
+/// started.
 const DRAIN: Duration = Duration::from_secs(2);
-/// How long the kernel may take to end what was killed (a process in an uninterruptible read).
+/// Time that the kernel may take to end a killed process, for example in an uninterruptible read.
 const KILL_WAIT: Duration = Duration::from_secs(5);
-/// How long a program may take to be loaded until its environment is there.
+/// Time that execve(2) may take until the environment of the program is readable.
 const LOAD_WAIT: Duration = Duration::from_secs(1);
-/// How long is slept first where the output ended and the process did not yet: it is about to.
+/// First wait for a process that closed its output and is about to exit.
 const FIRST_SLEEP: Duration = Duration::from_micros(100);
+/// Maximum size of an output chunk.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// A process to start. What it inherits is the environment of this program with these changes.
+/// A process to start. It inherits the environment of this program with changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// Program and arguments.
+    /// The program and its arguments.
     pub argv: Vec<String>,
-    /// Variables set.
-    pub set: BTreeMap<String, String>,
-    /// Variables taken away.
-    pub remove: Vec<String>,
-    /// Working folder.
-    pub folder: PathBuf,
-    /// A variable, set beside the others, by which processes are found that left the group. Whoever
-    /// carries it is ended together with the process when that is stopped.
+    /// Environment variables to set.
+    pub set_env: BTreeMap<String, String>,
+    /// Environment variables to remove.
+    pub remove_env: Vec<String>,
+    /// The working directory.
+    pub current_dir: PathBuf,
+    /// An additional environment variable that identifies descendants which left the process group.
+    /// When the process is stopped, all processes with this variable are ended.
     pub mark: Option<(String, String)>,
-    /// A command that ends what the process stands for elsewhere (a container); it is run when the
-    /// process is stopped.
-    pub stop: Vec<String>,
-    /// Where what it says on stderr is heard.
+    /// A command that stops whatever the process controls elsewhere, such as a container; run when
+    /// the process is stopped. May be empty.
+    pub stop_command: Vec<String>,
+    /// The destination of standard error.
     pub stderr: StderrTarget,
 }
 
-/// Where what a process says on stderr is heard.
+/// The destination of the standard error of a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum StderrTarget {
-    /// Among its output, in the order written.
+    /// The same stream as standard output, in the order written.
     #[default]
-    InOutput,
-    /// Apart from its output, as talk.
-    Apart,
+    Merged,
+    /// A separate stream: [`ProcessEvent::Stderr`].
+    Separate,
 }
 
-/// What is told while a process runs.
+/// An event of a running process.
 #[derive(Debug, Clone, Copy)]
 pub enum ProcessEvent<'a> {
-    /// It wrote this to stdout, or to stderr where both are one stream.
+    /// The process wrote to standard output, or to standard error if they are merged.
     Output(&'a [u8]),
-    /// It wrote this to stderr, which is a stream of its own.
-    Talk(&'a [u8]),
-    /// Time went by.
-    Nothing,
+    /// The process wrote to standard error, which is separate.
+    Stderr(&'a [u8]),
+    /// Time has passed.
+    Tick,
 }
 
-/// What is wished for in return.
+/// The request of the callback to the runner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
-    /// It may run on.
-    GoOn,
-    /// It should end: SIGTERM to all of it, SIGKILL after the grace.
-    End,
-    /// It must end: SIGKILL to all of it.
+    /// Let the process run.
+    Continue,
+    /// Send SIGTERM to the process and its descendants, and SIGKILL after the grace period.
+    Terminate,
+    /// Send SIGKILL to the process and its descendants.
     Kill,
 }
 
-/// How a process ended.
+/// The exit status of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessStatus {
-    /// By itself, with this code.
+    /// It exited with this code.
     Code(i32),
-    /// By this signal.
+    /// It was ended by this signal.
     Signal(i32),
 }
 
@@ -102,82 +103,84 @@ impl std::fmt::Display for ProcessStatus {
     }
 }
 
-/// A process that could not be started.
+/// The error for a process that could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// No argv.
+    /// The argument vector is empty.
     #[error("there is no program to start")]
-    Empty,
-    /// The working folder is not there.
+    EmptyArgv,
+    /// The working directory does not exist.
     #[error("the folder `{}` is not there", .0.display())]
-    NoFolder(PathBuf),
-    /// No program of that name on the `PATH`, or at that path.
+    DirectoryNotFound(PathBuf),
+    /// The program is not on the `PATH`, or not at its path.
     #[error("the program `{0}` is not there")]
-    NoProgram(String),
-    /// The system refused.
+    ProgramNotFound(String),
+    /// The operating system could not start the program.
     #[error("cannot start `{program}`: {source}")]
-    Refused {
+    SpawnFailed {
         /// The program.
         program: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
 
-/// Runs a process to its end and ends all that it leaves in its group.
+/// Runs a process until it exits, then ends the processes left in its group.
 ///
-/// `heed` is called with every piece of output and at least fifty times a second; a later call may
-/// raise the wish, never lower it. A process that was wished to end is followed by whoever carries
-/// its mark.
+/// `on_event` is called for each chunk of output, and at least every 20 ms. Later calls can raise
+/// the requested [`Control`] but not lower it. `grace` is the time between SIGTERM and SIGKILL. If
+/// the process is stopped, all processes with its mark are ended as well.
 ///
 /// # Errors
-/// When it cannot be started.
+///
+/// Returns an error if the process cannot be started.
 pub fn run(
     invocation: &Invocation,
     grace: Duration,
-    heed: &mut dyn FnMut(ProcessEvent<'_>) -> Control,
+    on_event: &mut dyn FnMut(ProcessEvent<'_>) -> Control,
 ) -> Result<ProcessStatus, ProcessError> {
     let (mut group, output) = start(invocation)?;
-    let (mut output, mut wish, mut ending_since) = (Some(output), Control::GoOn, None);
-    let (mut over_since, mut sleep): (Option<Instant>, _) = (None, FIRST_SLEEP);
+    let (mut output, mut control, mut terminating_since) = (Some(output), Control::Continue, None);
+    let (mut exited_since, mut sleep): (Option<Instant>, _) = (None, FIRST_SLEEP);
     loop {
-        let asked = hear(&mut output, &mut sleep, heed);
-        match (wish, asked) {
-            (Control::GoOn, Control::End) => {
-                wish = Control::End;
-                ending_since = Some(Instant::now());
-                if !invocation.stop.is_empty() {
-                    ask(&invocation.stop);
+        let requested = poll_output(&mut output, &mut sleep, on_event);
+        match (control, requested) {
+            (Control::Continue, Control::Terminate) => {
+                control = Control::Terminate;
+                terminating_since = Some(Instant::now());
+                if !invocation.stop_command.is_empty() {
+                    run_short(&invocation.stop_command);
                 }
                 group.signal_all(Signal::TERM);
             }
-            (Control::GoOn | Control::End, Control::Kill) => {
-                wish = Control::Kill;
+            (Control::Continue | Control::Terminate, Control::Kill) => {
+                control = Control::Kill;
                 group.signal_all(Signal::KILL);
             }
             _ => {}
         }
-        if wish == Control::End && ending_since.is_some_and(|since| since.elapsed() >= grace) {
-            wish = Control::Kill;
+        if control == Control::Terminate
+            && terminating_since.is_some_and(|since| since.elapsed() >= grace)
+        {
+            control = Control::Kill;
             group.signal_all(Signal::KILL);
         }
-        if over_since.is_none() && group.is_over() {
-            over_since = Some(Instant::now());
+        if exited_since.is_none() && group.has_exited() {
+            exited_since = Some(Instant::now());
         }
-        let Some(since) = over_since else { continue };
-        // The process ended. What it leaves in its group had time to write its last words; now it
-        // goes as well.
-        match wish {
-            Control::GoOn if output.is_some() && since.elapsed() < DRAIN => {}
-            Control::GoOn if group.members().is_empty() => break,
-            Control::GoOn => {
-                wish = Control::End;
-                ending_since = Some(Instant::now());
-                group.end_mark();
+        let Some(since) = exited_since else { continue };
+        // The process exited. The rest of its group had time to finish its output and is ended now.
+        match control {
+            Control::Continue if output.is_some() && since.elapsed() < DRAIN => {}
+            Control::Continue if group.members().is_empty() => break,
+            Control::Continue => {
+                control = Control::Terminate;
+                terminating_since = Some(Instant::now());
+                group.forget_mark();
                 group.signal_all(Signal::TERM);
             }
-            Control::End if group.members().is_empty() => break,
-            Control::End => {}
+            Control::Terminate if group.members().is_empty() => break,
+            Control::Terminate => {}
             Control::Kill if group.members().is_empty() || since.elapsed() > grace + KILL_WAIT => {
                 break;
             }
@@ -185,43 +188,41 @@ pub fn run(
         }
     }
     let drained = Instant::now() + DRAIN;
-    while let Some(Ok(piece)) = output.as_ref().map(|output| output.recv_timeout(TICK)) {
-        heed(piece.heard());
+    while let Some(Ok(chunk)) = output.as_ref().map(|output| output.recv_timeout(TICK)) {
+        on_event(chunk.as_event());
         if Instant::now() >= drained {
-            // Something that left the group writes on and on.
+            // A process that left the group keeps writing.
             break;
         }
     }
     Ok(group.finish())
 }
 
-/// Runs a short command in the root folder, ends it after half a minute; gives the last line that
-/// it wrote where it succeeded.
-pub fn ask(argv: &[String]) -> Option<String> {
-    const LONGEST: Duration = Duration::from_secs(30);
-    const LONGEST_BYTES: usize = 64 << 10;
+/// Runs a short command in `/` for at most 30 seconds. Returns the last non-empty line of its
+/// output if it succeeded.
+pub fn run_short(argv: &[String]) -> Option<String> {
+    const TIMEOUT: Duration = Duration::from_secs(30);
+    const MAX_BYTES: usize = 64 << 10;
     let begun = Instant::now();
     let invocation = Invocation {
         argv: argv.to_owned(),
-        folder: PathBuf::from("/"),
+        current_dir: PathBuf::from("/"),
         ..Invocation::default()
     };
-    let mut said = Vec::new();
-    let status = run(&invocation, Duration::from_secs(1), &mut |heard| {
-        if let ProcessEvent::Output(bytes) = heard {
-            said.extend_from_slice(
-                &bytes[..bytes
-                    .len()
-                    .min(LONGEST_BYTES - said.len().min(LONGEST_BYTES))],
+    let mut output = Vec::new();
+    let status = run(&invocation, Duration::from_secs(1), &mut |event| {
+        if let ProcessEvent::Output(bytes) = event {
+            output.extend_from_slice(
+                &bytes[..bytes.len().min(MAX_BYTES - output.len().min(MAX_BYTES))],
             );
         }
-        if begun.elapsed() < LONGEST {
-            Control::GoOn
+        if begun.elapsed() < TIMEOUT {
+            Control::Continue
         } else {
-            Control::End
+            Control::Terminate
         }
     });
-    let text = String::from_utf8_lossy(&said);
+    let text = String::from_utf8_lossy(&output);
     let line = text
         .lines()
         .map(str::trim)
@@ -230,93 +231,98 @@ pub fn ask(argv: &[String]) -> Option<String> {
     line.filter(|_| status.is_ok_and(|status| status == ProcessStatus::Code(0)))
 }
 
-/// A piece of what a process wrote.
+/// Bytes that a process wrote.
 enum OutputChunk {
     Output(Vec<u8>),
-    Talk(Vec<u8>),
+    Stderr(Vec<u8>),
 }
 
 impl OutputChunk {
-    fn heard(&self) -> ProcessEvent<'_> {
+    fn as_event(&self) -> ProcessEvent<'_> {
         match self {
             Self::Output(bytes) => ProcessEvent::Output(bytes),
-            Self::Talk(bytes) => ProcessEvent::Talk(bytes),
+            Self::Stderr(bytes) => ProcessEvent::Stderr(bytes),
         }
     }
 }
 
-/// Waits a tick for output and passes it on. Once there is no more, waits for the process ever
-/// longer, up to a tick.
-fn hear(
+/// Waits up to a tick for output and passes it on. Once the output is closed, waits for the process
+/// in growing intervals, up to a tick.
+fn poll_output(
     output: &mut Option<Receiver<OutputChunk>>,
     sleep: &mut Duration,
-    heed: &mut dyn FnMut(ProcessEvent<'_>) -> Control,
+    on_event: &mut dyn FnMut(ProcessEvent<'_>) -> Control,
 ) -> Control {
     match output.as_ref().map(|output| output.recv_timeout(TICK)) {
-        Some(Ok(piece)) => heed(piece.heard()),
-        Some(Err(RecvTimeoutError::Timeout)) => heed(ProcessEvent::Nothing),
+        Some(Ok(chunk)) => on_event(chunk.as_event()),
+        Some(Err(RecvTimeoutError::Timeout)) => on_event(ProcessEvent::Tick),
         Some(Err(RecvTimeoutError::Disconnected)) => {
             *output = None;
-            heed(ProcessEvent::Nothing)
+            on_event(ProcessEvent::Tick)
         }
         None => {
             std::thread::sleep(*sleep);
             *sleep = (*sleep * 2).min(TICK);
-            heed(ProcessEvent::Nothing)
+            on_event(ProcessEvent::Tick)
         }
     }
 }
 
 fn start(invocation: &Invocation) -> Result<(ProcessGroup, Receiver<OutputChunk>), ProcessError> {
-    let (program, arguments) = invocation.argv.split_first().ok_or(ProcessError::Empty)?;
-    if !invocation.folder.is_dir() {
-        return Err(ProcessError::NoFolder(invocation.folder.clone()));
+    let (program, arguments) = invocation
+        .argv
+        .split_first()
+        .ok_or(ProcessError::EmptyArgv)?;
+    if !invocation.current_dir.is_dir() {
+        return Err(ProcessError::DirectoryNotFound(
+            invocation.current_dir.clone(),
+        ));
     }
-    let refused = |source: std::io::Error| match source.kind() {
-        std::io::ErrorKind::NotFound => ProcessError::NoProgram(program.clone()),
-        _ => ProcessError::Refused {
+    let spawn_failed = |source: std::io::Error| match source.kind() {
+        std::io::ErrorKind::NotFound => ProcessError::ProgramNotFound(program.clone()),
+        _ => ProcessError::SpawnFailed {
             program: program.clone(),
             source,
         },
     };
-    let (reader, writer) = std::io::pipe().map_err(refused)?;
-    let (talk, stderr) = match invocation.stderr {
-        StderrTarget::InOutput => (None, writer.try_clone().map_err(refused)?),
-        StderrTarget::Apart => {
-            let (talk, stderr) = std::io::pipe().map_err(refused)?;
-            (Some(talk), stderr)
+    let (reader, writer) = std::io::pipe().map_err(spawn_failed)?;
+    let (stderr_reader, stderr) = match invocation.stderr {
+        StderrTarget::Merged => (None, writer.try_clone().map_err(spawn_failed)?),
+        StderrTarget::Separate => {
+            let (stderr_reader, stderr) = std::io::pipe().map_err(spawn_failed)?;
+            (Some(stderr_reader), stderr)
         }
     };
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(&invocation.folder);
-    for name in &invocation.remove {
+    command.args(arguments).current_dir(&invocation.current_dir);
+    for name in &invocation.remove_env {
         command.env_remove(name);
     }
-    command.envs(&invocation.set);
+    command.envs(&invocation.set_env);
     if let Some((name, value)) = &invocation.mark {
         command.env(name, value);
     }
     command.stdin(Stdio::null()).stdout(writer).stderr(stderr);
     let mut command = CommandWrap::from(command);
-    // Started before the program: without them nothing reads its output. A thread ends with its
-    // pipe, which closes when the command and the program are gone.
+    // Start the readers before the program. A reader ends when its pipe is closed, that is once
+    // both the command and the program are gone.
     let (sender, receiver) = sync_channel(16);
-    if let Some(talk) = talk {
+    if let Some(stderr_reader) = stderr_reader {
         let sender = sender.clone();
         std::thread::Builder::new()
-            .spawn(move || copy(talk, &sender, OutputChunk::Talk))
-            .map_err(refused)?;
+            .spawn(move || copy(stderr_reader, &sender, OutputChunk::Stderr))
+            .map_err(spawn_failed)?;
     }
     std::thread::Builder::new()
         .spawn(move || copy(reader, &sender, OutputChunk::Output))
-        .map_err(refused)?;
-    let child = command.wrap(ProcessSession).spawn().map_err(refused)?;
-    // The command holds the writing ends; the pipe closes only when they are gone as well.
+        .map_err(spawn_failed)?;
+    let child = command.wrap(ProcessSession).spawn().map_err(spawn_failed)?;
+    // The command holds the write ends of the pipes.
     drop(command);
     let leader = i32::try_from(child.id())
         .ok()
         .and_then(Pid::from_raw)
-        .ok_or(ProcessError::Empty)?;
+        .ok_or(ProcessError::EmptyArgv)?;
     Ok((
         ProcessGroup {
             leader,
@@ -331,18 +337,18 @@ fn start(invocation: &Invocation) -> Result<(ProcessGroup, Receiver<OutputChunk>
 fn copy(
     mut reader: std::io::PipeReader,
     sender: &SyncSender<OutputChunk>,
-    piece: fn(Vec<u8>) -> OutputChunk,
+    to_chunk: fn(Vec<u8>) -> OutputChunk,
 ) {
     let mut buffer = vec![0; CHUNK_BYTES];
     while let Ok(read @ 1..) = reader.read(&mut buffer) {
-        if sender.send(piece(buffer[..read].to_vec())).is_err() {
+        if sender.send(to_chunk(buffer[..read].to_vec())).is_err() {
             break;
         }
     }
 }
 
-/// A child that leads a process group. It is not waited for before the end, so that the group's
-/// number stays its own.
+/// A child that leads a process group. It is reaped last, so that its process group ID is not
+/// reused.
 struct ProcessGroup {
     child: Box<dyn ChildWrapper>,
     leader: Pid,
@@ -351,7 +357,8 @@ struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    fn is_over(&self) -> bool {
+    /// Returns whether the leader exited, without reaping it.
+    fn has_exited(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         !matches!(
             rustix::process::waitid(WaitId::Pid(self.leader), options),
@@ -359,16 +366,18 @@ impl ProcessGroup {
         )
     }
 
-    fn end_mark(&mut self) {
+    /// Stops treating marked processes outside of the group as members.
+    fn forget_mark(&mut self) {
         self.mark = None;
     }
 
+    /// Returns the running processes that are in the group or have the mark.
     fn members(&self) -> Vec<Pid> {
         let mark = self
             .mark
             .as_ref()
             .map(|(name, value)| format!("{name}={value}"));
-        processes(|process| {
+        find_processes(|process| {
             process.group == self.leader.as_raw_pid()
                 || mark
                     .as_ref()
@@ -385,6 +394,7 @@ impl ProcessGroup {
         }
     }
 
+    /// Reaps the leader.
     fn finish(&mut self) -> ProcessStatus {
         let status = self.child.wait();
         self.reaped = status.as_ref().ok().copied();
@@ -405,11 +415,11 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// Ends every process, other than this one, whose environment says `name=value`; tells how many
-/// there were.
-pub fn end_marked(name: &str, value: &str, grace: Duration) -> usize {
+/// Ends every process, except this one, with the environment variable `name=value`: sends SIGTERM,
+/// and SIGKILL after `grace`. Returns their number.
+pub fn terminate_marked(name: &str, value: &str, grace: Duration) -> usize {
     let mark = format!("{name}={value}");
-    let marked = || processes(|process| has_variable(process.id, &mark));
+    let marked = || find_processes(|process| has_variable(process.id, &mark));
     let signal = |processes: &[Pid], signal| {
         for process in processes {
             let _ = rustix::process::kill_process(*process, signal);
@@ -429,18 +439,19 @@ pub fn end_marked(name: &str, value: &str, grace: Duration) -> usize {
     count
 }
 
-/// Whether a process lives: it is there and is no zombie.
+/// Returns whether a process exists and is not a zombie.
 pub fn is_running(id: i32) -> bool {
-    !processes(|process| process.id == id).is_empty()
+    !find_processes(|process| process.id == id).is_empty()
 }
 
+/// A running process.
 struct ProcessEntry {
     id: i32,
     group: i32,
 }
 
-/// Living processes, other than this one, for which `wanted` holds. Zombies are dead already.
-fn processes(wanted: impl Fn(&ProcessEntry) -> bool) -> Vec<Pid> {
+/// Returns the running processes, except this one and zombies, for which `wanted` returns true.
+fn find_processes(wanted: impl Fn(&ProcessEntry) -> bool) -> Vec<Pid> {
     let own = rustix::process::getpid().as_raw_pid();
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return Vec::new();
@@ -449,7 +460,7 @@ fn processes(wanted: impl Fn(&ProcessEntry) -> bool) -> Vec<Pid> {
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
         .filter(|&id| id != own)
         .filter_map(|id| {
-            let fields = stat(id)?;
+            let fields = read_stat(id)?;
             let mut fields = fields.split_ascii_whitespace();
             let is_dead = is_dead(fields.next()?);
             let group = fields.nth(1)?.parse().ok()?;
@@ -460,9 +471,9 @@ fn processes(wanted: impl Fn(&ProcessEntry) -> bool) -> Vec<Pid> {
         .collect()
 }
 
-/// What is told of a process behind its name, `state ppid pgrp …` (`proc_pid_stat(5)`); the name
-/// may hold anything, brackets too.
-fn stat(process: i32) -> Option<String> {
+/// Returns the part of `/proc/PID/stat` after the name, `state ppid pgrp …` (proc_pid_stat(5)). The
+/// name may contain anything, even parentheses.
+fn read_stat(process: i32) -> Option<String> {
     let text = std::fs::read(format!("/proc/{process}/stat")).ok()?;
     Some(
         String::from_utf8_lossy(&text)
@@ -472,8 +483,9 @@ fn stat(process: i32) -> Option<String> {
     )
 }
 
-/// Whether the environment of a process has this item. While a program is loaded it reads as empty,
-/// also after the call that started it came back; then it is read again.
+/// Returns whether the environment of a process contains `variable` (`NAME=value`). While a program
+/// is being loaded, even after execve(2) returned to its parent, the environment reads as empty; it
+/// is read again then.
 fn has_variable(process: i32, variable: &str) -> bool {
     let (begun, mut was_loaded) = (Instant::now(), false);
     loop {
@@ -488,7 +500,7 @@ fn has_variable(process: i32, variable: &str) -> bool {
         let Some(is_loaded) = is_loaded(process) else {
             return false;
         };
-        // It may have been loaded after its environment was read.
+        // The program may have been loaded after its environment was read.
         if (was_loaded && is_loaded) || begun.elapsed() >= LOAD_WAIT {
             return false;
         }
@@ -497,23 +509,23 @@ fn has_variable(process: i32, variable: &str) -> bool {
     }
 }
 
-/// Whether the program of a process is there, so that something says where its environment ends.
-/// `None` for what has no program: dead processes, and threads of the kernel (`PF_KTHREAD`,
-/// `linux/sched.h`).
+/// Returns whether the program of a process is loaded, that is, the end of its environment is
+/// known. Returns `None` for processes without a program: zombies and kernel threads (`PF_KTHREAD`
+/// in `linux/sched.h`).
 fn is_loaded(process: i32) -> Option<bool> {
-    const OF_KERNEL: u64 = 0x0020_0000;
-    // Fields 9 and 51 of proc_pid_stat(5); the first behind the name is 3.
+    const PF_KTHREAD: u64 = 0x0020_0000;
+    // Fields 9 and 51 of proc_pid_stat(5); the first one after the name is field 3.
     const FLAGS: usize = 6;
     const ENVIRONMENT_END: usize = 48;
-    let text = stat(process)?;
+    let text = read_stat(process)?;
     let fields: Vec<&str> = text.split_ascii_whitespace().collect();
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
-    let has_program = !is_dead(fields.first()?) && number(FLAGS)? & OF_KERNEL == 0;
+    let has_program = !is_dead(fields.first()?) && number(FLAGS)? & PF_KTHREAD == 0;
     let environment_end = number(ENVIRONMENT_END)?;
     has_program.then_some(environment_end != 0)
 }
 
-/// Whether a state is that of a process that ended (`proc_pid_stat(5)`).
+/// Returns whether a process state is that of a process that ended (proc_pid_stat(5)).
 fn is_dead(state: &str) -> bool {
     matches!(state, "Z" | "X" | "x")
 }
@@ -525,48 +537,48 @@ mod tests {
     fn bash(script: &str) -> Invocation {
         Invocation {
             argv: ["bash", "-c", script].map(str::to_owned).into(),
-            folder: std::env::temp_dir(),
+            current_dir: std::env::temp_dir(),
             ..Invocation::default()
         }
     }
 
     fn output(invocation: &Invocation) -> (ProcessStatus, String) {
         let mut text = Vec::new();
-        let status = run(invocation, Duration::from_secs(5), &mut |heard| {
-            if let ProcessEvent::Output(bytes) = heard {
+        let status = run(invocation, Duration::from_secs(5), &mut |event| {
+            if let ProcessEvent::Output(bytes) = event {
                 text.extend_from_slice(bytes);
             }
-            Control::GoOn
+            Control::Continue
         });
         (status.unwrap(), String::from_utf8(text).unwrap())
     }
 
-    /// Runs until the output holds `ready`, then wishes for an end.
-    fn ended_when_ready(
+    /// Runs until the output contains `ready`, then requests `control`.
+    fn run_until_ready(
         invocation: &Invocation,
         grace: Duration,
-        wish: Control,
+        control: Control,
     ) -> (ProcessStatus, String) {
         let mut text = Vec::new();
-        let status = run(invocation, grace, &mut |heard| {
-            if let ProcessEvent::Output(bytes) = heard {
+        let status = run(invocation, grace, &mut |event| {
+            if let ProcessEvent::Output(bytes) = event {
                 text.extend_from_slice(bytes);
             }
             if text.windows(5).any(|window| window == b"ready") {
-                wish
+                control
             } else {
-                Control::GoOn
+                Control::Continue
             }
         });
         (status.unwrap(), String::from_utf8(text).unwrap())
     }
 
-    fn lives(id: &str) -> bool {
+    fn is_alive(id: &str) -> bool {
         is_running(id.parse().unwrap())
     }
 
     #[test]
-    fn both_streams_come_in_the_order_written_and_stdin_is_closed() {
+    fn merged_streams_keep_their_order_and_stdin_is_closed() {
         let (status, text) = output(&bash("echo one; echo two >&2; cat; echo three; exit 7"));
         assert_eq!(
             (status, text.as_str()),
@@ -576,22 +588,22 @@ mod tests {
     }
 
     #[test]
-    fn stderr_can_be_heard_apart() {
+    fn stderr_can_be_separate() {
         let invocation = Invocation {
-            stderr: StderrTarget::Apart,
+            stderr: StderrTarget::Separate,
             ..bash("echo one; echo two >&2; echo three")
         };
-        let (mut output, mut talk) = (Vec::new(), Vec::new());
-        let status = run(&invocation, Duration::from_secs(5), &mut |heard| {
-            match heard {
+        let (mut output, mut stderr) = (Vec::new(), Vec::new());
+        let status = run(&invocation, Duration::from_secs(5), &mut |event| {
+            match event {
                 ProcessEvent::Output(bytes) => output.extend_from_slice(bytes),
-                ProcessEvent::Talk(bytes) => talk.extend_from_slice(bytes),
-                ProcessEvent::Nothing => {}
+                ProcessEvent::Stderr(bytes) => stderr.extend_from_slice(bytes),
+                ProcessEvent::Tick => {}
             }
-            Control::GoOn
+            Control::Continue
         });
         assert_eq!(
-            (status.unwrap(), output, talk),
+            (status.unwrap(), output, stderr),
             (
                 ProcessStatus::Code(0),
                 b"one\nthree\n".into(),
@@ -601,7 +613,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_has_no_terminal_to_ask_at() {
+    fn a_program_has_no_controlling_terminal() {
         let (_, text) = output(&bash(
             "cut -d' ' -f6 /proc/$$/stat; echo $$; (: </dev/tty) 2>/dev/null || echo none",
         ));
@@ -614,52 +626,58 @@ mod tests {
     }
 
     #[test]
-    fn variables_are_set_and_taken_away() {
+    fn variables_are_set_and_removed() {
         let mut invocation = bash("echo \"$A ${HOME-none}\"");
-        invocation.set.insert("A".into(), "x  y".into());
-        invocation.remove.push("HOME".into());
+        invocation.set_env.insert("A".into(), "x  y".into());
+        invocation.remove_env.push("HOME".into());
         assert_eq!(output(&invocation).1, "x  y none\n");
     }
 
     #[test]
-    fn a_missing_program_and_a_missing_folder_are_told_apart() {
+    fn a_missing_program_is_not_a_missing_directory() {
         let missing = Invocation {
             argv: vec!["no-such-program".into()],
             ..bash("")
         };
         assert!(
-            matches!(run(&missing, DRAIN, &mut |_| Control::GoOn), Err(ProcessError::NoProgram(name)) if name == "no-such-program")
+            matches!(run(&missing, DRAIN, &mut |_| Control::Continue), Err(ProcessError::ProgramNotFound(name)) if name == "no-such-program")
         );
         let nowhere = Invocation {
-            folder: "/no/such/folder".into(),
+            current_dir: "/no/such/folder".into(),
             ..bash("true")
         };
         assert!(matches!(
-            run(&nowhere, DRAIN, &mut |_| Control::GoOn),
-            Err(ProcessError::NoFolder(_))
+            run(&nowhere, DRAIN, &mut |_| Control::Continue),
+            Err(ProcessError::DirectoryNotFound(_))
         ));
     }
 
     #[test]
-    fn grandchildren_that_ignore_sigterm_are_killed_after_the_grace() {
+    fn grandchildren_ignoring_sigterm_are_killed() {
         let script = "trap '' TERM; (trap '' TERM; echo $BASHPID; while :; do sleep 1; done) & sleep 0.1; echo ready; wait";
-        let (status, text) =
-            ended_when_ready(&bash(script), Duration::from_millis(100), Control::End);
+        let (status, text) = run_until_ready(
+            &bash(script),
+            Duration::from_millis(100),
+            Control::Terminate,
+        );
         assert_eq!(status, ProcessStatus::Signal(9));
-        assert!(!lives(text.lines().next().unwrap()), "{text}");
+        assert!(!is_alive(text.lines().next().unwrap()), "{text}");
     }
 
     #[test]
-    fn a_leader_that_obeys_does_not_save_a_grandchild_that_does_not() {
+    fn grandchildren_are_killed_after_the_leader_exited() {
         let script = "(trap '' TERM; echo $BASHPID; while :; do sleep 1; done) & sleep 0.1; echo ready; wait";
-        let (status, text) =
-            ended_when_ready(&bash(script), Duration::from_millis(100), Control::End);
+        let (status, text) = run_until_ready(
+            &bash(script),
+            Duration::from_millis(100),
+            Control::Terminate,
+        );
         assert_eq!(status, ProcessStatus::Signal(15));
-        assert!(!lives(text.lines().next().unwrap()), "{text}");
+        assert!(!is_alive(text.lines().next().unwrap()), "{text}");
     }
 
     #[test]
-    fn a_grandchild_that_left_the_group_is_found_by_its_mark() {
+    fn a_process_that_left_the_group_is_found_by_its_mark() {
         let mut invocation = bash(
             "setsid bash -c 'trap \"\" TERM; echo $$; echo ready; while :; do sleep 1; done' & wait",
         );
@@ -667,29 +685,30 @@ mod tests {
             "ROCK_TEST_MARK".into(),
             format!("left-{}", std::process::id()),
         ));
-        let (_, text) = ended_when_ready(&invocation, Duration::from_millis(100), Control::End);
-        assert!(!lives(text.lines().next().unwrap()), "{text}");
+        let (_, text) =
+            run_until_ready(&invocation, Duration::from_millis(100), Control::Terminate);
+        assert!(!is_alive(text.lines().next().unwrap()), "{text}");
     }
 
     #[test]
-    fn what_is_left_in_the_group_ends_with_its_leader() {
+    fn the_group_ends_with_its_leader() {
         let begun = Instant::now();
         let (status, text) = output(&bash("sleep 60 >/dev/null 2>&1 & echo $!"));
         assert_eq!(status, ProcessStatus::Code(0));
-        assert!(!lives(text.trim()));
+        assert!(!is_alive(text.trim()));
         assert!(begun.elapsed() < Duration::from_secs(30));
     }
 
     #[test]
-    fn the_last_words_of_a_pipe_are_heard_after_the_leader_ended() {
+    fn late_output_of_a_pipeline_is_read() {
         assert_eq!(output(&bash("echo late > >(sleep 0.2; cat)")).1, "late\n");
     }
 
     #[test]
-    fn a_wish_to_kill_waits_for_no_grace() {
+    fn kill_does_not_wait_for_the_grace_period() {
         let begun = Instant::now();
         let script = "trap '' TERM; echo ready; while :; do sleep 1; done";
-        let (status, _) = ended_when_ready(&bash(script), Duration::from_mins(1), Control::Kill);
+        let (status, _) = run_until_ready(&bash(script), Duration::from_mins(1), Control::Kill);
         assert_eq!(status, ProcessStatus::Signal(9));
         assert!(begun.elapsed() < Duration::from_secs(30));
     }
@@ -703,18 +722,18 @@ mod tests {
             .spawn()
             .unwrap();
         assert_eq!(
-            end_marked("ROCK_TEST_MARK", &value, Duration::from_secs(5)),
+            terminate_marked("ROCK_TEST_MARK", &value, Duration::from_secs(5)),
             1
         );
         assert_eq!(child.wait().unwrap().signal(), Some(15));
         assert_eq!(
-            end_marked("ROCK_TEST_MARK", &value, Duration::from_secs(5)),
+            terminate_marked("ROCK_TEST_MARK", &value, Duration::from_secs(5)),
             0
         );
     }
 
     #[test]
-    fn a_program_that_is_being_loaded_is_found_by_its_mark() {
+    fn a_program_being_loaded_is_found_by_its_mark() {
         let mark = format!("ROCK_TEST_MARK=loaded-{}", std::process::id());
         let (name, value) = mark.split_once('=').unwrap();
         for _ in 0..100 {

@@ -1,14 +1,35 @@
-//! Variables that name a proxy.
+//! Environment variables that name an HTTP proxy.
 
-/// The address of a proxy, and the variable that holds it.
+/// The address of a proxy and the variable that contains it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProxyVariable {
     variable: &'static str,
-    text: String,
+    address: String,
+}
+
+/// The error for a proxy that cannot be used.
+///
+/// It does not contain the address, which may contain a password.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProxyError {
+    /// The proxy does not use plain HTTP.
+    #[error("`{variable}` is a `{scheme}:` proxy, but only `http:` proxies are supported")]
+    UnsupportedScheme {
+        /// The environment variable.
+        variable: &'static str,
+        /// The scheme of the address.
+        scheme: String,
+    },
+    /// The value is not an address.
+    #[error("the value of `{variable}` is not the address of a proxy")]
+    MalformedAddress {
+        /// The environment variable.
+        variable: &'static str,
+    },
 }
 
 impl ProxyVariable {
-    /// Returns the proxy of the first of these variables that is set.
+    /// Returns the proxy of the first variable that is set. `get` returns the value of a variable.
     pub fn from_variables<'a>(
         variables: [&'static str; 2],
         get: impl Fn(&str) -> Option<&'a str> + Copy,
@@ -16,48 +37,47 @@ impl ProxyVariable {
         variables.into_iter().find_map(|variable| {
             Some(Self {
                 variable,
-                text: variable_text(variable, get)?,
+                address: variable_value(variable, get)?,
             })
         })
     }
 
-    /// Returns the address, which may hold a password.
+    /// Returns the address, which may contain a password.
     pub fn address(&self) -> &str {
-        &self.text
+        &self.address
     }
 
-    /// Returns the scheme, if the address has one.
+    /// Returns the scheme of the address, if it has one.
     pub fn scheme(&self) -> Option<&str> {
-        self.text.split_once("://").map(|(scheme, _)| scheme)
+        self.address.split_once("://").map(|(scheme, _)| scheme)
     }
 
-    /// Returns the error for a scheme that is not supported.
-    pub fn unsupported(&self, scheme: &str) -> String {
-        format!(
-            "`{}` is a `{scheme}:` proxy, but only `http:` proxies are supported",
-            self.variable
-        )
+    /// Returns the error for an unsupported scheme.
+    pub fn unsupported(&self, scheme: &str) -> ProxyError {
+        ProxyError::UnsupportedScheme {
+            variable: self.variable,
+            scheme: scheme.to_owned(),
+        }
     }
 
-    /// Returns the error for an address that cannot be parsed, without the address.
-    pub fn malformed(&self) -> String {
-        format!(
-            "the value of `{}` is not the address of a proxy",
-            self.variable
-        )
+    /// Returns the error for an address that cannot be parsed.
+    pub fn malformed(&self) -> ProxyError {
+        ProxyError::MalformedAddress {
+            variable: self.variable,
+        }
     }
 }
 
 impl std::fmt::Debug for ProxyVariable {
-    /// Omits the address, which may hold a password.
+    /// Omits the address, which may contain a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.variable)
     }
 }
 
-/// Returns the text of a variable in lower case or, if that is not set, in upper case. An empty
-/// variable counts as not set (curl's manual, "Environment").
-pub fn variable_text<'a>(name: &str, get: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
+/// Returns the value of a variable named in lower case or, if that is unset, in upper case. An
+/// empty variable counts as unset (curl(1), "ENVIRONMENT").
+pub fn variable_value<'a>(name: &str, get: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
     let set = |name: &str| get(name).filter(|text| !text.trim().is_empty());
     set(name)
         .or_else(|| set(&name.to_uppercase()))

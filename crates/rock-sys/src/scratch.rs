@@ -1,4 +1,4 @@
-//! Room for a member that must be read out of order.
+//! Scratch space for archive members that must be read out of order.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,68 +9,75 @@ use super::{FileError, free_bytes};
 use rock_bytes::{ReadAt, Scratch};
 use rock_host::proc;
 
-/// Up to here it is memory; more goes to a file without a name, in the folder for temporary files.
+/// Maximum size that is kept in memory; more is written to an unnamed temporary file.
 const IN_MEMORY_BYTES: u64 = 512 << 20;
 
-/// Room for so many bytes, in the folder for temporary files where it is no memory.
+/// Allocates scratch space for `size_bytes`, in memory or in the directory for temporary files.
 ///
 /// # Errors
-/// When no temporary file can be made.
-pub fn scratch(size_bytes: u64) -> io::Result<Box<dyn Scratch>> {
-    ScratchSpace::default().scratch(size_bytes)
+///
+/// Returns an error if a temporary file cannot be created.
+pub fn allocate_scratch(size_bytes: u64) -> io::Result<Box<dyn Scratch>> {
+    ScratchSpace::default().allocate(size_bytes)
 }
 
-/// The folder for what memory is not to hold.
+/// A directory for scratch files.
 #[derive(Debug, Clone, Default)]
 pub struct ScratchSpace {
-    folder: Option<PathBuf>,
+    directory: Option<PathBuf>,
 }
 
 impl ScratchSpace {
-    /// A folder of one's own, or the one for temporary files (`TMPDIR`).
+    /// Uses `directory`, or the directory for temporary files (`TMPDIR`) if it is `None`.
     ///
     /// # Errors
-    /// When no file can be made in a folder of one's own.
-    pub fn new(folder: Option<&Path>) -> Result<Self, FileError> {
-        let room = Self {
-            folder: folder.map(Path::to_owned),
+    ///
+    /// Returns an error if no file can be created in `directory`.
+    pub fn new(directory: Option<&Path>) -> Result<Self, FileError> {
+        let space = Self {
+            directory: directory.map(Path::to_owned),
         };
-        if room.folder.is_some() {
-            room.file().map_err(|error| room.fault(error))?;
+        if space.directory.is_some() {
+            space
+                .unnamed_file()
+                .map_err(|error| space.file_error(error))?;
         }
-        Ok(room)
+        Ok(space)
     }
 
-    /// The folder of a path that will be written, or the nearest above it that is there.
+    /// Uses the nearest existing directory above a path that will be written.
     ///
     /// # Errors
-    /// When no file can be made in it.
-    pub fn beside(path: &Path) -> Result<Self, FileError> {
-        let there = path.ancestors().find(|folder| folder.is_dir());
-        Self::new(Some(there.unwrap_or(Path::new("."))))
+    ///
+    /// Returns an error if no file can be created in it.
+    pub fn near(path: &Path) -> Result<Self, FileError> {
+        let existing = path.ancestors().find(|directory| directory.is_dir());
+        Self::new(Some(existing.unwrap_or(Path::new("."))))
     }
 
-    /// Room for so many bytes.
+    /// Allocates scratch space for `size_bytes`.
     ///
     /// # Errors
-    /// When no file can be made.
-    pub fn scratch(&self, size_bytes: u64) -> io::Result<Box<dyn Scratch>> {
+    ///
+    /// Returns an error if a file cannot be created.
+    pub fn allocate(&self, size_bytes: u64) -> io::Result<Box<dyn Scratch>> {
         if size_bytes <= IN_MEMORY_BYTES {
             return Ok(Box::new(Vec::with_capacity(
                 usize::try_from(size_bytes).unwrap_or(0),
             )));
         }
         Ok(Box::new(ScratchFile {
-            file: self.file()?,
+            file: self.unnamed_file()?,
             size: 0,
         }))
     }
 
-    /// How much may lie here in nobody's way: memory that nothing needs holds it beside what is on
-    /// the disk, which keeps most of its room. 0 where the system does not say.
-    pub fn ample_bytes(&self) -> u64 {
+    /// Returns the bytes that may be written here without getting in the way: a quarter of the free
+    /// disk space, but at most half of the available memory, so that the page cache can hold them.
+    /// Returns 0 if either is unknown.
+    pub fn budget_bytes(&self) -> u64 {
         let free_bytes = self
-            .folder
+            .directory
             .as_deref()
             .map_or_else(|| free_bytes(&std::env::temp_dir()), free_bytes);
         let memory = std::fs::read_to_string("/proc/meminfo")
@@ -79,24 +86,25 @@ impl ScratchSpace {
         (free_bytes.unwrap_or(0) / 4).min(memory.map_or(0, |memory| memory.available_bytes / 2))
     }
 
-    /// What is told where room cannot be had or filled.
-    pub fn fault(&self, error: io::Error) -> FileError {
+    /// Returns the error for scratch space that cannot be allocated or written.
+    pub fn file_error(&self, error: io::Error) -> FileError {
         FileError::new(
             "write to",
-            self.folder.as_deref().unwrap_or(&std::env::temp_dir()),
+            self.directory.as_deref().unwrap_or(&std::env::temp_dir()),
             error,
         )
     }
 
-    /// A file without a name: it is gone when it is closed.
-    fn file(&self) -> io::Result<File> {
-        match &self.folder {
-            Some(folder) => tempfile::tempfile_in(folder),
+    /// Creates a file without a name, which is removed when it is closed.
+    fn unnamed_file(&self) -> io::Result<File> {
+        match &self.directory {
+            Some(directory) => tempfile::tempfile_in(directory),
             None => tempfile::tempfile(),
         }
     }
 }
 
+/// Scratch space in a file.
 struct ScratchFile {
     file: File,
     size: u64,
@@ -122,44 +130,44 @@ impl Scratch for ScratchFile {
 
 #[cfg(test)]
 mod tests {
-    use super::{ScratchSpace, scratch};
+    use super::{ScratchSpace, allocate_scratch};
 
     #[test]
-    fn much_goes_to_a_file_and_reads_back() {
+    fn large_scratch_space_reads_back() {
         for size in [10, 1 << 30] {
-            let mut room = scratch(size).unwrap();
-            room.append(b"first ").unwrap();
-            room.append(b"second").unwrap();
+            let mut space = allocate_scratch(size).unwrap();
+            space.append(b"first ").unwrap();
+            space.append(b"second").unwrap();
             let mut read = [0; 6];
-            room.read_exact_at(&mut read, 6).unwrap();
-            assert_eq!((&read, room.size_bytes()), (b"second", 12));
+            space.read_exact_at(&mut read, 6).unwrap();
+            assert_eq!((&read, space.size_bytes()), (b"second", 12));
         }
     }
 
     #[test]
-    fn a_folder_of_ones_own_is_tried_at_once_and_left_empty() {
-        let folder = tempfile::tempdir().unwrap();
-        let link = folder.path().join("link");
-        std::fs::create_dir(folder.path().join("real")).unwrap();
+    fn an_unusable_directory_is_reported_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("link");
+        std::fs::create_dir(directory.path().join("real")).unwrap();
         std::os::unix::fs::symlink("real", &link).unwrap();
-        let mut room = ScratchSpace::new(Some(&link))
+        let mut space = ScratchSpace::new(Some(&link))
             .unwrap()
-            .scratch(1 << 30)
+            .allocate(1 << 30)
             .unwrap();
-        room.append(b"bytes").unwrap();
+        space.append(b"bytes").unwrap();
         assert_eq!(std::fs::read_dir(&link).unwrap().count(), 0);
-        assert!(ScratchSpace::new(Some(&folder.path().join("none"))).is_err());
+        assert!(ScratchSpace::new(Some(&directory.path().join("none"))).is_err());
         assert_eq!(
-            ScratchSpace::beside(&folder.path().join("none/of/these"))
+            ScratchSpace::near(&directory.path().join("none/of/these"))
                 .unwrap()
-                .folder
+                .directory
                 .as_deref(),
-            Some(folder.path())
+            Some(directory.path())
         );
         assert_eq!(
-            ScratchSpace::beside(std::path::Path::new("none"))
+            ScratchSpace::near(std::path::Path::new("none"))
                 .unwrap()
-                .folder
+                .directory
                 .as_deref(),
             Some(".".as_ref())
         );

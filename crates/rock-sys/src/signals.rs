@@ -1,61 +1,62 @@
-//! SIGINT, SIGTERM and SIGHUP as values, and SIGXFSZ as an error of who writes.
+//! SIGINT, SIGTERM and SIGHUP as values; SIGXFSZ as a write error.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
-/// A wish from outside that the program ends.
+/// A signal that asks the program to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopSignal {
-    /// SIGINT: Ctrl-C.
+    /// SIGINT, sent by Ctrl-C.
     Interrupt,
     /// SIGTERM, or SIGHUP when the terminal is closed.
     Terminate,
 }
 
-/// Where such wishes arrive, once listened to.
+/// Receives stop signals once [`Self::listen`] was called.
 #[derive(Debug, Clone, Default)]
 pub struct Signals {
     pending: Arc<AtomicUsize>,
 }
 
 impl Signals {
-    /// Catches the signals from here on. They end the program no more; [`Self::take`] tells of
-    /// them.
+    /// Installs the signal handlers. From now on the signals do not end the program; [`Self::take`]
+    /// returns them.
     ///
     /// # Errors
-    /// When the system refuses the handlers.
+    ///
+    /// Returns an error if a handler cannot be installed.
     pub fn listen() -> std::io::Result<Self> {
         let signals = Self::default();
-        for (signal, word) in [(SIGINT, 1), (SIGTERM, 2), (SIGHUP, 2)] {
-            signal_hook::flag::register_usize(signal, Arc::clone(&signals.pending), word)?;
+        for (signal, number) in [(SIGINT, 1), (SIGTERM, 2), (SIGHUP, 2)] {
+            signal_hook::flag::register_usize(signal, Arc::clone(&signals.pending), number)?;
         }
         Ok(signals)
     }
 
-    /// The latest signal since the last call.
+    /// Returns the latest signal since the previous call.
     pub fn take(&self) -> Option<StopSignal> {
-        Self::of(self.pending.swap(0, Ordering::SeqCst))
+        Self::decode(self.pending.swap(0, Ordering::SeqCst))
     }
 
-    /// The latest signal since the last [`Self::take`], which may still take it.
+    /// Returns the latest signal since the last [`Self::take`], without taking it.
     pub fn pending(&self) -> Option<StopSignal> {
-        Self::of(self.pending.load(Ordering::SeqCst))
+        Self::decode(self.pending.load(Ordering::SeqCst))
     }
 
-    /// Acts as if the signal had come.
+    /// Behaves as if the signal had been received.
     pub fn raise(&self, signal: StopSignal) {
-        let word = if signal == StopSignal::Interrupt {
+        let number = if signal == StopSignal::Interrupt {
             1
         } else {
             2
         };
-        self.pending.store(word, Ordering::SeqCst);
+        self.pending.store(number, Ordering::SeqCst);
     }
 
-    fn of(word: usize) -> Option<StopSignal> {
-        match word {
+    fn decode(number: usize) -> Option<StopSignal> {
+        match number {
             0 => None,
             1 => Some(StopSignal::Interrupt),
             _ => Some(StopSignal::Terminate),
@@ -63,18 +64,20 @@ impl Signals {
     }
 }
 
-/// Has writing fail where a file gets longer than `ulimit -f` permits; else SIGXFSZ would end the
-/// program without a word. Programs that are started have the signal as it was: what is caught they
-/// do not inherit, and where it is ignored it stays so.
+/// Makes a write beyond `ulimit -f` fail with an error instead of ending the program by SIGXFSZ.
+///
+/// Child processes keep the original disposition: handlers are not inherited, and an ignored signal
+/// stays ignored.
 pub fn ignore_sigxfsz() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if !ignores(&status, SIGXFSZ) {
-        // Where the system refuses the handler, the signal ends the program as before.
+        // If the handler cannot be installed, the signal ends the program as before.
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     }
 }
 
-/// Whether a process ignores a signal, by its `/proc/PID/status` (its manual page, `SigIgn`).
+/// Returns whether a process ignores a signal according to its `/proc/PID/status` (`SigIgn` in
+/// proc_pid_status(5)).
 fn ignores(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask
@@ -88,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signal_is_told_once() {
+    fn a_signal_is_taken_once() {
         let signals = Signals::default();
         assert_eq!(signals.take(), None);
         signals.raise(StopSignal::Interrupt);
@@ -105,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_that_is_ignored_is_known() {
+    fn ignored_signals_are_parsed() {
         let status = "Name:\tx\nSigBlk:\t0000000000000000\nSigIgn:\t0000000001001000\nSigCgt:\t0000000000000440\n";
         assert!(ignores(status, SIGXFSZ) && !ignores(status, SIGINT) && !ignores("", SIGXFSZ));
     }

@@ -1,65 +1,65 @@
-//! Everything below a folder, with links as they are written.
+//! Lists a directory tree without following symbolic links.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::FileError;
 
-/// Something below a folder.
+/// A file, directory or link below a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WalkEntry {
-    /// Its path below the folder, with slashes.
+    /// The path relative to the directory, separated by `/`.
     pub path: String,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: WalkEntryKind,
 }
 
-/// What something below a folder is.
+/// The kind of a [`WalkEntry`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WalkEntryKind {
-    /// A folder.
-    Folder,
-    /// A symbolic link with its text, which is not followed.
-    Link(String),
+    /// A directory.
+    Directory,
+    /// A symbolic link with its target text.
+    Symlink(String),
     /// A regular file.
     File {
         /// Its size.
         size_bytes: u64,
-        /// Its permission bits.
+        /// Its permission bits, including set-user-ID, set-group-ID and sticky bit.
         mode: u32,
     },
-    /// Something that is neither, in words; a name or a text that is no UTF-8 is one.
+    /// Anything else, described in words; also names and link texts that are not valid UTF-8.
     Other(&'static str),
 }
 
-/// Everything below a folder, sorted by path. A folder that is not there has nothing.
+/// Returns everything below a directory, sorted by path. A missing directory is empty.
 ///
 /// # Errors
-/// When a folder cannot be read.
-pub fn walk(folder: &Path) -> Result<Vec<WalkEntry>, FileError> {
+///
+/// Returns an error if a directory or a file's metadata cannot be read.
+pub fn walk(directory: &Path) -> Result<Vec<WalkEntry>, FileError> {
     let mut found = Vec::new();
-    let mut open: Vec<(PathBuf, String)> = vec![(folder.to_owned(), String::new())];
-    while let Some((path, above)) = open.pop() {
-        let fault = |error| FileError::new("read", &path, error);
+    let mut pending: Vec<(PathBuf, String)> = vec![(directory.to_owned(), String::new())];
+    while let Some((path, above)) = pending.pop() {
         let entries = match std::fs::read_dir(&path) {
             Ok(entries) => entries,
             Err(error) if above.is_empty() && error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(found);
             }
-            Err(error) => return Err(fault(error)),
+            Err(error) => return Err(FileError::new("read", &path, error)),
         };
         for entry in entries {
-            let entry = entry.map_err(fault)?;
+            let entry = entry.map_err(FileError::context("read", &path))?;
             let name = entry.file_name();
             let shown = format!("{above}{}", name.to_string_lossy());
             let metadata = entry
                 .metadata()
-                .map_err(|error| FileError::new("read", &entry.path(), error))?;
+                .map_err(FileError::context("read", &entry.path()))?;
             let kind = if name.to_str().is_none() {
                 WalkEntryKind::Other("a name that is no UTF-8 text")
             } else if metadata.is_dir() {
-                open.push((entry.path(), format!("{shown}/")));
-                WalkEntryKind::Folder
+                pending.push((entry.path(), format!("{shown}/")));
+                WalkEntryKind::Directory
             } else if metadata.is_file() {
                 WalkEntryKind::File {
                     size_bytes: metadata.len(),
@@ -67,10 +67,10 @@ pub fn walk(folder: &Path) -> Result<Vec<WalkEntry>, FileError> {
                 }
             } else if metadata.is_symlink() {
                 let text = std::fs::read_link(entry.path());
-                let text = text.map_err(|error| FileError::new("read", &entry.path(), error))?;
+                let text = text.map_err(FileError::context("read", &entry.path()))?;
                 text.to_str().map_or(
                     WalkEntryKind::Other("a link whose text is no UTF-8"),
-                    |text| WalkEntryKind::Link(text.to_owned()),
+                    |text| WalkEntryKind::Symlink(text.to_owned()),
                 )
             } else {
                 WalkEntryKind::Other(
@@ -84,28 +84,28 @@ pub fn walk(folder: &Path) -> Result<Vec<WalkEntry>, FileError> {
     Ok(found)
 }
 
-/// The first link on the way from a folder to a path below it.
-pub fn link_among(folder: &Path, below: &str) -> Option<PathBuf> {
-    let mut at = folder.to_owned();
-    below.split('/').find_map(|word| {
-        at.push(word);
+/// Returns the first symbolic link among the components of `path` below `directory`.
+pub fn find_link_on_path(directory: &Path, path: &str) -> Option<PathBuf> {
+    let mut at = directory.to_owned();
+    path.split('/').find_map(|name| {
+        at.push(name);
         at.is_symlink().then(|| at.clone())
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::link_among;
+    use super::find_link_on_path;
 
     #[test]
-    fn a_link_on_the_way_to_a_folder_is_seen_wherever_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join("a/b")).unwrap();
-        std::os::unix::fs::symlink("b", folder.path().join("a/link")).unwrap();
-        let link = Some(folder.path().join("a/link"));
-        assert_eq!(link_among(folder.path(), "a/b"), None);
-        assert_eq!(link_among(folder.path(), "a/link"), link);
-        assert_eq!(link_among(folder.path(), "a/link/c"), link);
-        assert_eq!(link_among(folder.path(), "none/of/these"), None);
+    fn a_link_is_found_at_any_component() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(directory.path().join("a/b")).unwrap();
+        std::os::unix::fs::symlink("b", directory.path().join("a/link")).unwrap();
+        let link = Some(directory.path().join("a/link"));
+        assert_eq!(find_link_on_path(directory.path(), "a/b"), None);
+        assert_eq!(find_link_on_path(directory.path(), "a/link"), link);
+        assert_eq!(find_link_on_path(directory.path(), "a/link/c"), link);
+        assert_eq!(find_link_on_path(directory.path(), "none/of/these"), None);
     }
 }

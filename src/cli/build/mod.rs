@@ -151,7 +151,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     if sink.has_errors() {
         return shell.report(&sink.finish());
     }
-    let facts = sys::host_facts(&HostRoots::default(), &shell.environment, &[]);
+    let facts = sys::read_host_facts(&HostRoots::default(), &shell.environment, &[]);
     let mut jobs = Vec::new();
     for one in &ready {
         match prepare::prepare(one, args, shell, compat, &facts) {
@@ -177,7 +177,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
         return exit;
     }
-    match sys::can_write_into(&args.out) {
+    match sys::ensure_writable(&args.out) {
         Ok(()) => {
             let mut measured = Vec::new();
             let exit = build_all(&jobs, args, shell, &facts, &mut measured);

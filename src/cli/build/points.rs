@@ -44,7 +44,7 @@ fn left(job: &Prepared, at: usize) -> String {
     let sources = job.folder.at("src");
     let sources = sources
         .check()
-        .and_then(|()| sys::names_in(&sources.path()))
+        .and_then(|()| sys::entry_names(&sources.path()))
         .unwrap_or_default();
     let mut there: Vec<String> = sources.iter().map(|name| format!("src/{name}")).collect();
     for output in job.build.steps[..at].iter().flat_map(|step| &step.outputs) {

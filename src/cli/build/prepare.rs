@@ -573,7 +573,12 @@ impl Prepared {
             script: &owned.script,
             argv: owned.argv.clone(),
             remove: container::removal(owned.engine, &self.container_name),
-            give_back: container::giving_back(owned.engine, &owned.image, &folder, sys::own_ids()),
+            give_back: container::giving_back(
+                owned.engine,
+                &owned.image,
+                &folder,
+                sys::effective_ids(),
+            ),
             inspect: container::inspection(owned.engine, &owned.image),
         }
     }
@@ -587,7 +592,7 @@ impl Prepared {
                 .map_or_else(|| path.clone(), |rest| self.caller.clone() + rest);
             let path = shell.environment.current_dir.join(path);
             let listed = match step.left_out.as_slice() {
-                [] => sys::listing(&path, &mut |_, _| false),
+                [] => sys::file_listing(&path, &mut |_, _| false),
                 left_out => exec::source_listing(&path, left_out),
             };
             listed.unwrap_or_default()

@@ -86,7 +86,7 @@ fn gfx(args: &Args, compat: &Compat, shell: &Shell) -> Result<Vec<GfxTarget>, Ex
     if let Some(words) = &args.arch {
         return targets(words, "--arch", compat, shell);
     }
-    let found = crate::host::gfx_targets(&sys::host_facts(
+    let found = crate::host::gfx_targets(&sys::read_host_facts(
         &HostRoots::default(),
         &shell.environment,
         &[],

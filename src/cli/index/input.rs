@@ -167,7 +167,7 @@ fn as_it_is(none: Diagnostic, out: &Path) -> Diagnostic {
 
 /// Names of the files in a folder beside which their METADATA lies.
 fn sidecars(folder: &Path) -> BTreeSet<String> {
-    let names = sys::names_in(folder).unwrap_or_default();
+    let names = sys::entry_names(folder).unwrap_or_default();
     names
         .iter()
         .filter_map(|name| name.strip_suffix(".metadata").map(str::to_owned))

@@ -25,7 +25,7 @@ pub(super) type Present = BTreeMap<String, Option<Vec<u8>>>;
 /// # Errors
 /// When it cannot be read.
 pub(super) fn present(out: &Path) -> Result<Present, FileError> {
-    let listed = sys::tree(out)?.unwrap_or_default();
+    let listed = sys::list_files(out)?.unwrap_or_default();
     start_threads();
     let read = listed.into_par_iter().map(|(name, size)| {
         let bytes = size.and_then(|_| sys::read_bytes(&out.join(&name), MAX_INDEX_PAGE_BYTES).ok());
@@ -196,7 +196,7 @@ pub(super) fn write(
 /// Removes METADATA beside wheels that are gone. That it is of this program is shown by its digest,
 /// which the pages that are there name; what they do not name, or what was changed since, stays.
 fn remove_stale(folder: &Path, present: &Present) -> Result<(), FileError> {
-    let names = sys::names_in(folder)?;
+    let names = sys::entry_names(folder)?;
     let wheels = names
         .iter()
         .filter_map(|name| name.strip_suffix(".metadata"));
@@ -239,7 +239,7 @@ fn as_it_was(error: FileError, sink: &mut Sink) -> Exit {
 
 /// The folder of the pages is replaced, so it must be new, empty or one that was written before.
 pub(super) fn check_out(out: &Path, folder: Option<&Path>, sink: &mut Sink) -> Result<(), Exit> {
-    let present = sys::tree(out)
+    let present = sys::list_files(out)
         .map_err(|e| machine(e, sink))?
         .unwrap_or_default();
     let is_page = |name: &str| matches!(name.rsplit('/').next(), Some("index.html" | "index.json"));

@@ -133,7 +133,7 @@ fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
         sink.push(fault.help("give the folder that a build wrote its wheels into"));
         return Err(Exit::Fault);
     }
-    let entries = sys::entries(folder).map_err(|error| {
+    let entries = sys::read_entries(folder).map_err(|error| {
         sink.push(error.into());
         Exit::Machine
     })?;
@@ -169,7 +169,7 @@ fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
                 time.duration_since(std::time::UNIX_EPOCH)
                     .unwrap_or_default()
             };
-            let modified = sys::stamp(&entry.path)
+            let modified = sys::size_and_mtime(&entry.path)
                 .map(|(_, time)| since(time).as_nanos())
                 .unwrap_or_default();
             let path = root.join(file).display().to_string();

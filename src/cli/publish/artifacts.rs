@@ -36,7 +36,7 @@ impl Artifacts {
             sink.push(error.into());
             Exit::Machine
         };
-        let Some(mut files) = sys::tree(folder).map_err(|error| machine(error, sink))? else {
+        let Some(mut files) = sys::list_files(folder).map_err(|error| machine(error, sink))? else {
             let message = format!("the folder `{}` does not exist", folder.display());
             sink.push(
                 Diagnostic::new(&host::CANNOT_READ_FILE, message)
@@ -72,7 +72,7 @@ impl Artifacts {
                     Some(_) if is_asset(&name) => drop(artifact.files.insert(name, None)),
                     Some(_) => {
                         let (_, found) =
-                            sys::digest_of(&path).map_err(|error| machine(error, sink))?;
+                            sys::hash_file(&path).map_err(|error| machine(error, sink))?;
                         artifact.files.insert(name, Some(found));
                     }
                 }
@@ -129,7 +129,7 @@ impl Artifacts {
 fn sums(path: &Path, size_bytes: u64) -> Result<ArtifactSums, sys::FileError> {
     if size_bytes > LARGEST_SUMS_BYTES {
         return Ok(ArtifactSums {
-            digest: sys::digest_of(path)?.1,
+            digest: sys::hash_file(path)?.1,
             bytes: Vec::new(),
             size_bytes,
         });

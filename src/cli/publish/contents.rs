@@ -61,7 +61,7 @@ pub(super) fn gfx_read(files: &[Gathered]) -> BTreeMap<String, Vec<String>> {
         let reading = Reading {
             look: Look::Everything,
             asked: &|_| false,
-            make_scratch: &|size_bytes| room.scratch(size_bytes),
+            make_scratch: &|size_bytes| room.allocate(size_bytes),
             vouching: None,
             watch: &|_| {},
         };

@@ -118,7 +118,7 @@ fn build(args: &Args, shell: &Shell) -> Exit {
     if let Err(fault) = args.refuse_old(&dist, compat) {
         return shell.report(&[fault]);
     }
-    let room = match ScratchSpace::beside(&args.dest_dir) {
+    let room = match ScratchSpace::near(&args.dest_dir) {
         Ok(room) => room,
         Err(error) => return report(shell, &[error.into()]),
     };
@@ -276,7 +276,7 @@ fn all(maker: &Maker<'_>, staging: &StagingDirectory, shell: &Shell) -> Result<V
 impl Args {
     /// Refuses to put packages beside those of another run, and to remove anything but packages.
     fn refuse_old(&self, dist: &Path, compat: &Compat) -> Result<(), Diagnostic> {
-        if self.no_build_packages || sys::entries(dist)?.is_empty() {
+        if self.no_build_packages || sys::read_entries(dist)?.is_empty() {
             return Ok(());
         }
         if self.overwrite {
@@ -288,7 +288,7 @@ impl Args {
             };
             let found = found
                 .into_iter()
-                .map(|one| (one.path, one.kind == sys::WalkEntryKind::Folder));
+                .map(|one| (one.path, one.kind == sys::WalkEntryKind::Directory));
             return sdk::refuse_foreign(dist, is_link, found, compat.tables_of(TableGroup::Sdk))
                 .map_or(Ok(()), Err);
         }

@@ -229,7 +229,7 @@ impl Maker<'_> {
     fn compressed(&self, source: &dyn ReadAt) -> Result<Box<dyn ReadAt>, Vec<Diagnostic>> {
         start_threads();
         let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
-        let made = self.room.scratch(u64::MAX).and_then(|mut scratch| {
+        let made = self.room.allocate(u64::MAX).and_then(|mut scratch| {
             let mut target = Stoppable {
                 target: Appended(scratch.as_mut()),
                 signals: &self.signals,
@@ -237,7 +237,7 @@ impl Maker<'_> {
             archive::xz(source, threads, &mut target)?;
             Ok(scratch as Box<dyn ReadAt>)
         });
-        made.map_err(|error| vec![self.room.fault(error).into()])
+        made.map_err(|error| vec![self.room.file_error(error).into()])
     }
 
     fn wheel(&self, parts: Parts<'_>, staging: &StagingDirectory) -> Result<Made, Vec<Diagnostic>> {
@@ -281,7 +281,9 @@ impl Maker<'_> {
         );
         described.push(("top_level.txt", top.as_bytes()));
         let path = below.map_or_else(|| name.clone(), |below| format!("{below}/{name}"));
-        let place = staging.place(&path).map_err(|error| vec![error.into()])?;
+        let place = staging
+            .staged_path(&path)
+            .map_err(|error| vec![error.into()])?;
         let entries = files
             .iter()
             .map(|(path, (bytes, is_executable))| NewWheelFile {

@@ -116,7 +116,7 @@ impl Args {
         if is_changed {
             let made = PatchedFile::new(&file, &patch);
             let cannot = |error: std::io::Error| FileError::new("write", path, error);
-            sys::save::<FileError>(path, OnExisting::Edit, |target| {
+            sys::save::<FileError>(path, OnExisting::Update, |target| {
                 std::io::copy(&mut Section::new(&made, 0, made.size_bytes()), target)
                     .map(drop)
                     .map_err(cannot)

@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let families: Vec<(String, Vec<String>)> = match &args.family {
         _ if args.detect => {
-            let found = sys::topology(Path::new("/")).gpus;
+            let found = sys::read_topology(Path::new("/")).gpus;
             vec![(
                 "here".to_owned(),
                 found.iter().map(|gpu| gpu.target.to_string()).collect(),

@@ -379,7 +379,7 @@ impl Args {
             .unwrap_or_else(|| Path::new(PATCHES).join(name));
         let folder = shell.environment.current_dir.join(&root);
         let has =
-            |name: &str| sys::entries(&folder.join(name)).is_ok_and(|found| !found.is_empty());
+            |name: &str| sys::read_entries(&folder.join(name)).is_ok_and(|found| !found.is_empty());
         let found = patch_sets::look_up(choice, &root.display().to_string(), has);
         let found = match found {
             Err(fault) if self.allow_empty_patchset && fault.code == &codes::NO_PATCH_SET => {

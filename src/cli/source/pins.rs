@@ -390,7 +390,7 @@ impl Args {
             .map(|folder| folder.join(&row.installed));
         let built = built.filter(|folder| sys::is_file(&here.join(folder).join(&row.library)));
         let has_module = |folder: &&PathBuf| {
-            let names = sys::names_in(&here.join(folder)).unwrap_or_default();
+            let names = sys::entry_names(&here.join(folder)).unwrap_or_default();
             !row.module.is_empty() && names.iter().any(|name| name.starts_with(&row.module))
         };
         let shown = |folder: &Path| folder.display().to_string();

@@ -149,7 +149,7 @@ fn led<'w>(
         .filter(|member| is_library(member.name()))
     {
         let path = member.name();
-        let view = MemberView::new(archive, member, &sys::scratch, None);
+        let view = MemberView::new(archive, member, &sys::allocate_scratch, None);
         let file_name = path.rsplit('/').next().unwrap_or(path);
         let made = Elf::read(&view)
             .and_then(|elf| Library::read(&view, &elf, file_name, &|_| false))
@@ -170,7 +170,7 @@ fn led<'w>(
             });
         match made {
             Ok(Some(changes)) if !changes.is_empty() => {
-                let base = MemberView::forward(archive, member, &sys::scratch);
+                let base = MemberView::forward(archive, member, &sys::allocate_scratch);
                 files.push((path.to_owned(), Edited::new(Box::new(base), changes)));
             }
             Ok(_) => {}

@@ -67,7 +67,7 @@ pub(super) fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Diagnostic>) {
             path.file_name()
                 .is_some_and(|name| is_wheel_file(&name.to_string_lossy()))
         };
-        match sys::entries(path) {
+        match sys::read_entries(path) {
             Ok(entries) => {
                 let before = files.len();
                 files.extend(

@@ -180,7 +180,7 @@ fn inspect(path: &Path, args: &Args, room: &ScratchSpace, shell: &Shell) -> Insp
     let reading = Reading {
         look,
         asked: &|_| false,
-        make_scratch: &|size_bytes| room.scratch(size_bytes),
+        make_scratch: &|size_bytes| room.allocate(size_bytes),
         vouching: None,
         watch: &|progress| bar.tell(progress),
     };

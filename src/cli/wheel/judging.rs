@@ -214,7 +214,7 @@ impl Judge {
         let reading = Reading {
             look: self.look,
             asked: &asked,
-            make_scratch: &|size_bytes| self.room.scratch(size_bytes),
+            make_scratch: &|size_bytes| self.room.allocate(size_bytes),
             vouching: vouching.as_ref(),
             watch: &|progress| bar.tell(progress),
         };
@@ -275,7 +275,7 @@ impl Judge {
         let reading = Reading {
             look: Look::Libraries,
             asked: &self.asked_symbols(name),
-            make_scratch: &|size_bytes| self.room.scratch(size_bytes),
+            make_scratch: &|size_bytes| self.room.allocate(size_bytes),
             vouching: Some(&RecordVerifier::new(wheel.record())),
             watch: &|_| {},
         };

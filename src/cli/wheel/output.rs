@@ -114,7 +114,7 @@ pub(super) fn save(
     let out = folder.join(change.name.to_string());
     if out == path || sys::is_same_file(path, &out) {
         if change.edits.is_empty() && !opened.archive().needs_rewriting() {
-            return Ok((out, WriteOutcome::Same));
+            return Ok((out, WriteOutcome::Unchanged));
         }
         let message = format!(
             "the result would replace the wheel it is made from, `{}`",

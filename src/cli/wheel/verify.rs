@@ -72,7 +72,7 @@ fn verified(file: &WheelFile, watchers: Watchers) -> Vec<Diagnostic> {
     let reading = Reading {
         look: Look::Layouts,
         asked: &|_| false,
-        make_scratch: &sys::scratch,
+        make_scratch: &sys::allocate_scratch,
         vouching: Some(&RecordVerifier::new(opened.record())),
         watch: &watch,
     };

@@ -409,7 +409,7 @@ fn a_checkout_does_not_begin_behind_a_link() {
         assert_eq!(
             (
                 runner.invocations.len(),
-                sys::names_in(&outside).unwrap().len()
+                sys::entry_names(&outside).unwrap().len()
             ),
             (0, 0)
         );

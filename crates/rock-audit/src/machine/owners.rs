@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rock_names::percent_encode;
-use rock_sys::system_text;
+use rock_sys::read_system_text;
 
 /// Packages below a root folder.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct Owners {
 impl Owners {
     /// The packages of a system; nothing is read yet but its name.
     pub fn new(root: &Path) -> Self {
-        let release = system_text(&root.join("etc/os-release")).unwrap_or_default();
+        let release = read_system_text(&root.join("etc/os-release")).unwrap_or_default();
         let id = release.lines().find_map(|line| line.strip_prefix("ID="));
         let distribution = id.map_or("", |id| id.trim_matches('"')).to_owned();
         Self {
@@ -62,7 +62,7 @@ impl Owners {
 
     /// apk keeps one file for all: `P:` and `V:` of a package, `F:` a folder and `R:` a file in it.
     fn alpine(&self, path: &str) -> Option<String> {
-        let text = system_text(&self.root.join("lib/apk/db/installed"))?;
+        let text = read_system_text(&self.root.join("lib/apk/db/installed"))?;
         let (folder, name) = path.trim_start_matches('/').rsplit_once('/')?;
         for stanza in text.split("\n\n") {
             let (mut inside, mut found) = (false, false);
@@ -142,7 +142,7 @@ fn listed(info: &Path) -> BTreeMap<String, String> {
         else {
             continue;
         };
-        let text = system_text(&list).unwrap_or_default();
+        let text = read_system_text(&list).unwrap_or_default();
         for line in text
             .lines()
             .filter(|line| line.contains(".so") || line.contains("/lib"))
@@ -157,7 +157,7 @@ fn listed(info: &Path) -> BTreeMap<String, String> {
 
 /// Two values of each stanza of a file of stanzas, by the first.
 fn stanzas(path: &Path, keys: [&str; 3]) -> BTreeMap<String, (String, String)> {
-    let text = system_text(path).unwrap_or_default();
+    let text = read_system_text(path).unwrap_or_default();
     let value = |stanza: &str, key: &str| {
         stanza.lines().find_map(|line| {
             line.strip_prefix(key)?

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::{Library, MachineLibraries, MachineLibrary, SearchPath};
 use rock_elf::Elf;
 use rock_names::without_dots;
-use rock_sys::{PositionalFile, system_text};
+use rock_sys::{PositionalFile, read_system_text};
 
 /// Libraries below a root folder; all paths in them and to them are meant below it.
 #[derive(Debug, Clone)]
@@ -112,7 +112,7 @@ impl Sysroot {
             .matching(Path::new("/etc/x"), "ld-musl-*.path")
             .into_iter()
             .next();
-        let text = own.and_then(|path| system_text(&self.below(&self.resolve(&path)?)));
+        let text = own.and_then(|path| read_system_text(&self.below(&self.resolve(&path)?)));
         let text = text.unwrap_or_else(|| "/lib:/usr/local/lib:/usr/lib".to_owned());
         Some(folders(&text, &[':', '\n'], None))
     }
@@ -128,7 +128,7 @@ impl Sysroot {
         }
         let Some(text) = self
             .resolve(path)
-            .and_then(|path| system_text(&self.below(&path)))
+            .and_then(|path| read_system_text(&self.below(&path)))
         else {
             return;
         };

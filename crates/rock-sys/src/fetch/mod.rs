@@ -1,10 +1,11 @@
-//! Blocking GET of index pages and large files.
+//! Downloads index pages and large files with blocking GET requests.
 //!
-//! Input: an address, limits and proxies. Output: the body, as text or as a stream, or what went
-//! wrong with the address named.
+//! Input: an address, limits and proxies. Output: the body as text or as a stream, or an error with
+//! the address.
 //!
-//! **Invariant:** nothing is fetched that the user did not ask for, of a page never more than the
-//! limit, and the environment is not read: proxies come in as values.
+//! **Invariant:** only addresses that the caller passes are fetched, a page is never read beyond
+//! its limit, and the environment is not read, except for the trusted certificates: proxies are
+//! passed as values.
 
 mod proxy;
 
@@ -20,22 +21,22 @@ use rock_diagnostic::{Diagnostic, Location};
 
 pub use proxy::ProxySettings;
 
-/// Bytes of one page. Torch's project page is about 1 MiB.
+/// Maximum size of a page in bytes. The project page of torch has about 1 MiB.
 pub const LARGEST_PAGE_BYTES: u64 = 32 << 20;
 
-/// An address that could not be read.
+/// The error of a failed download.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot fetch {address}: {reason}")]
 pub struct FetchError {
-    /// The address asked for.
+    /// The requested address.
     pub address: String,
-    /// The HTTP status, where there was an answer.
+    /// The HTTP status, if the server responded.
     pub status: Option<u16>,
-    /// What went wrong, one line.
+    /// The cause, in one line.
     pub reason: String,
-    /// Whether it may go well another time: nothing came, or it broke off, or the server has other
-    /// things to do.
-    pub may_pass: bool,
+    /// Whether a retry may succeed: no response, an interrupted response, or a status that reports
+    /// a temporary condition.
+    pub is_transient: bool,
 }
 
 impl From<FetchError> for Diagnostic {
@@ -52,43 +53,46 @@ impl From<FetchError> for Diagnostic {
     }
 }
 
-/// How long is waited.
+/// The time limits of a request.
 #[derive(Debug, Clone, Copy)]
 enum FetchTimeouts {
-    /// For all of an answer.
-    Whole(Duration),
-    /// For its beginning, and from then on from one piece to the next.
-    Silence(Duration),
+    /// Limits the time of the whole response.
+    Total(Duration),
+    /// Limits the time until the response starts, and the time without further data.
+    Stalled(Duration),
 }
 
-/// How long a page may take.
-const PAGE: FetchTimeouts = FetchTimeouts::Whole(Duration::from_mins(1));
-/// How long nothing may come of a file.
-const SILENCE: Duration = Duration::from_mins(1);
+/// Time limit for a page.
+const PAGE_TIMEOUTS: FetchTimeouts = FetchTimeouts::Total(Duration::from_mins(1));
+/// Time limit for a file without further data.
+const STALL_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Fetches a text. At most five redirects are followed, from https to https only, and a minute is
-/// waited in all. Bytes that are not UTF-8 are replaced.
+/// Downloads a page as text within a minute. Invalid UTF-8 is replaced.
+///
+/// Follows up to five redirects, from https only to https.
 ///
 /// # Errors
-/// When there is no answer, the status is not 200, or the body is larger than `limit_bytes`.
+///
+/// Returns an error if there is no response, the status is not 200, or the body is larger than
+/// `limit_bytes`.
 pub fn get(address: &str, limit_bytes: u64, proxies: &ProxySettings) -> Result<String, FetchError> {
     let mut body = Vec::new();
-    let reader = ok(
+    let reader = check_status(
         address,
-        ask(address, &[("accept", "text/html")], PAGE, proxies)?,
+        send(address, &[("accept", "text/html")], PAGE_TIMEOUTS, proxies)?,
     )?
     .into_body()
     .into_reader();
     let broken = |error: std::io::Error| FetchError {
-        may_pass: true,
-        ..fault(address, None, error.to_string())
+        is_transient: true,
+        ..fetch_error(address, None, error.to_string())
     };
     reader
         .take(limit_bytes + 1)
         .read_to_end(&mut body)
         .map_err(broken)?;
     if body.len() as u64 > limit_bytes {
-        return Err(fault(
+        return Err(fetch_error(
             address,
             Some(200),
             format!("the page is larger than {limit_bytes} bytes"),
@@ -97,36 +101,39 @@ pub fn get(address: &str, limit_bytes: u64, proxies: &ProxySettings) -> Result<S
     Ok(String::from_utf8_lossy(&body).into_owned())
 }
 
-/// A file as it comes.
+/// A response body that is downloaded while it is read.
 pub type ResponseBody = Box<dyn Read + Send>;
 
-/// Opens a file of any size, which is read as it comes. Redirects are followed as those of pages; a
-/// server that falls silent is waited for a minute, and however long all of it takes is no fault. A
-/// body that ends before the length that was announced is an error when it is read. Beside it comes
-/// what names these very bytes at the server, where it says that, for [`rest`].
+/// Opens a file of any size. Returns its body and its strong entity tag, if the server sends one,
+/// for [`get_range`].
+///
+/// Redirects are followed as in [`get`]. A read fails if no data arrives for a minute or the body
+/// is shorter than announced; the total time is not limited.
 ///
 /// # Errors
-/// When there is no answer, or the status is not 200.
+///
+/// Returns an error if there is no response or the status is not 200.
 pub fn open(
     address: &str,
     proxies: &ProxySettings,
 ) -> Result<(ResponseBody, Option<String>), FetchError> {
-    let response = ok(
+    let response = check_status(
         address,
-        ask(address, &[], FetchTimeouts::Silence(SILENCE), proxies)?,
+        send(address, &[], FetchTimeouts::Stalled(STALL_TIMEOUT), proxies)?,
     )?;
-    // A weak one stands for bytes that may differ (RFC 9110, 8.8.1).
+    // A weak entity tag does not identify the exact bytes (RFC 9110, 8.8.1).
     let version = header(&response, "etag")
         .filter(|tag| tag.starts_with('"'))
         .map(str::to_owned);
     Ok((body(response), version))
 }
 
-/// Opens the rest of a file, from a byte on; `None` where the server gives no rests, or has other
-/// bytes by this time (RFC 9110, 13.1.5 and 14.2).
+/// Opens a file from the byte `from` to its end. Returns `None` if the server does not support
+/// ranges or the file does not have the entity tag `version` any more (RFC 9110, 13.1.5 and 14.2).
 ///
 /// # Errors
-/// As those of [`open`].
+///
+/// Returns an error if there is no response, or a status other than 200, 206 and 416.
 pub fn get_range(
     address: &str,
     from: u64,
@@ -134,34 +141,34 @@ pub fn get_range(
     proxies: &ProxySettings,
 ) -> Result<Option<ResponseBody>, FetchError> {
     let range = format!("bytes={from}-");
-    let response = ask(
+    let response = send(
         address,
         &[("range", &range), ("if-range", version)],
-        FetchTimeouts::Silence(SILENCE),
+        FetchTimeouts::Stalled(STALL_TIMEOUT),
         proxies,
     )?;
     let begins = format!("bytes {from}-");
     let is_rest = response.status() == 206
-        && header(&response, "content-range").is_some_and(|said| said.starts_with(&begins));
+        && header(&response, "content-range").is_some_and(|value| value.starts_with(&begins));
     if is_rest {
         return Ok(Some(body(response)));
     }
     match response.status().as_u16() {
         200 | 206 | 416 => Ok(None),
-        _ => ok(address, response).map(|_| None),
+        _ => check_status(address, response).map(|_| None),
     }
 }
 
-fn fault(address: &str, status: Option<u16>, reason: String) -> FetchError {
+fn fetch_error(address: &str, status: Option<u16>, reason: String) -> FetchError {
     FetchError {
         address: address.to_owned(),
         status,
         reason,
-        may_pass: false,
+        is_transient: false,
     }
 }
 
-/// The body of an answer, which says in words that nothing came any more.
+/// A reader of a response body that reports a stalled server in words.
 struct StalledReader<R>(R);
 
 impl<R: Read> Read for StalledReader<R> {
@@ -190,18 +197,18 @@ fn header<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
     response.headers().get(name)?.to_str().ok()
 }
 
-/// An answer that has what was asked for.
-fn ok(address: &str, response: Response) -> Result<Response, FetchError> {
+/// Returns the response if its status is 200.
+fn check_status(address: &str, response: Response) -> Result<Response, FetchError> {
     let status = response.status().as_u16();
     if status == 200 {
         return Ok(response);
     }
-    // Too slow, too early, too much, or something is wrong there (RFC 9110, 15.5.9 and 15.6; RFC
+    // Timeout, too early, too many requests, or a server error (RFC 9110, 15.5.9 and 15.6; RFC
     // 8470; RFC 6585).
-    let may_pass = matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504);
+    let is_transient = matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504);
     Err(FetchError {
-        may_pass,
-        ..fault(
+        is_transient,
+        ..fetch_error(
             address,
             Some(status),
             format!("the server answers {status}"),
@@ -209,9 +216,9 @@ fn ok(address: &str, response: Response) -> Result<Response, FetchError> {
     })
 }
 
-/// Certificates of authorities that are trusted: those of `SSL_CERT_FILE` and `SSL_CERT_DIR` or
-/// else of the system, as git and curl have them; Mozilla's where there are none, as in a container
-/// without `ca-certificates`. The reason where some are named and none can be read.
+/// Trusted root certificates: those of `SSL_CERT_FILE` and `SSL_CERT_DIR`, or else of the system,
+/// as for git and curl; Mozilla's if there are none, for example in a container without
+/// `ca-certificates`. An error if certificates are configured but none can be read.
 static ROOT_CERTIFICATES: LazyLock<Result<RootCerts, String>> = LazyLock::new(|| {
     let found = rustls_native_certs::load_native_certs();
     match (found.certs.as_slice(), found.errors.first()) {
@@ -227,20 +234,20 @@ static ROOT_CERTIFICATES: LazyLock<Result<RootCerts, String>> = LazyLock::new(||
     }
 });
 
-fn ask(
+fn send(
     address: &str,
     headers: &[(&str, &str)],
-    patience: FetchTimeouts,
+    timeouts: FetchTimeouts,
     proxies: &ProxySettings,
 ) -> Result<Response, FetchError> {
     let proxy = proxies
-        .of(address)
-        .map_err(|reason| fault(address, None, reason))?;
-    let (whole, silence) = match patience {
-        // To limit the whole, ureq resolves the name in a thread, and panics where that cannot be
-        // started (ureq, `resolver.rs`, `resolve_async`).
-        FetchTimeouts::Whole(limit) if can_start_threads(1) => (Some(limit), None),
-        FetchTimeouts::Whole(limit) | FetchTimeouts::Silence(limit) => (None, Some(limit)),
+        .proxy_for(address)
+        .map_err(|error| fetch_error(address, None, error.to_string()))?;
+    let (total, stalled) = match timeouts {
+        // With a global timeout, ureq resolves names in a thread and panics if it cannot be
+        // started (`resolve_async` in ureq's `resolver.rs`).
+        FetchTimeouts::Total(limit) if can_start_threads(1) => (Some(limit), None),
+        FetchTimeouts::Total(limit) | FetchTimeouts::Stalled(limit) => (None, Some(limit)),
     };
     let tls = TlsConfig::builder();
     let tls = match address
@@ -249,16 +256,16 @@ fn ask(
     {
         Some(roots) => tls.root_certs(
             roots
-                .map_err(|reason| fault(address, None, reason.clone()))?
+                .map_err(|reason| fetch_error(address, None, reason.clone()))?
                 .clone(),
         ),
         None => tls,
     };
     let agent: ureq::Agent = ureq::Agent::config_builder()
-        .timeout_global(whole)
+        .timeout_global(total)
         .timeout_connect(Some(Duration::from_secs(15)))
-        .timeout_recv_response(silence)
-        .timeout_per_read(silence)
+        .timeout_recv_response(stalled)
+        .timeout_per_read(stalled)
         .max_redirects(5)
         .https_only(address.starts_with("https://"))
         .proxy(proxy)
@@ -267,20 +274,20 @@ fn ask(
         .http_status_as_error(false)
         .build()
         .into();
-    let asked = headers
+    let request = headers
         .iter()
-        .fold(agent.get(address), |asked, (name, value)| {
-            asked.header(*name, *value)
+        .fold(agent.get(address), |request, (name, value)| {
+            request.header(*name, *value)
         });
-    asked.call().map_err(|error| {
+    request.call().map_err(|error| {
         use ureq::Error::{ConnectionFailed, HostNotFound, Io, Protocol, Timeout};
-        let may_pass = matches!(
+        let is_transient = matches!(
             error,
             Io(_) | Timeout(_) | HostNotFound | ConnectionFailed | Protocol(_)
         );
         FetchError {
-            may_pass,
-            ..fault(address, None, error.to_string())
+            is_transient,
+            ..fetch_error(address, None, error.to_string())
         }
     })
 }

@@ -1,13 +1,14 @@
-//! Which proxy an address is fetched through.
+//! Selects the proxy for an address.
 
-use crate::{ProxyVariable, variable_text};
+use crate::proxy::ProxyError;
+use crate::{ProxyVariable, variable_value};
 
-/// Proxies as the usual variables name them.
+/// The proxies named by the usual environment variables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProxySettings {
     http: Option<ProxyVariable>,
     https: Option<ProxyVariable>,
-    /// Hosts that are asked directly: names, domains and `*`.
+    /// Hosts that are contacted directly: names, domains and `*`.
     direct: Vec<String>,
 }
 
@@ -15,7 +16,7 @@ impl ProxySettings {
     /// Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`. Lower case takes precedence
     /// over upper case.
     pub fn from_variables<'a>(get: impl Fn(&str) -> Option<&'a str> + Copy) -> Self {
-        let direct = variable_text("no_proxy", get).unwrap_or_default();
+        let direct = variable_value("no_proxy", get).unwrap_or_default();
         Self {
             http: ProxyVariable::from_variables(["http_proxy", "all_proxy"], get),
             https: ProxyVariable::from_variables(["https_proxy", "all_proxy"], get),
@@ -27,20 +28,22 @@ impl ProxySettings {
         }
     }
 
-    /// Returns the proxy for an address.
-    pub(super) fn of(&self, address: &str) -> Result<Option<ureq::Proxy>, String> {
-        let named = if address.starts_with("https://") {
+    /// Returns the proxy for an address, with the exceptions of `no_proxy`.
+    pub(super) fn proxy_for(&self, address: &str) -> Result<Option<ureq::Proxy>, ProxyError> {
+        let proxy_variable = if address.starts_with("https://") {
             &self.https
         } else {
             &self.http
         };
-        let Some(named) = named else { return Ok(None) };
-        let fault = |_| named.malformed();
-        // ureq is built without SOCKS, and panics where it is asked for it.
-        if let Some(scheme) = named.scheme().filter(|scheme| is_socks(scheme)) {
-            return Err(named.unsupported(scheme));
+        let Some(proxy_variable) = proxy_variable else {
+            return Ok(None);
+        };
+        // ureq is built without SOCKS support and panics if it is used.
+        if let Some(scheme) = proxy_variable.scheme().filter(|scheme| is_socks(scheme)) {
+            return Err(proxy_variable.unsupported(scheme));
         }
-        let proxy = ureq::Proxy::new(named.address()).map_err(fault)?;
+        let proxy =
+            ureq::Proxy::new(proxy_variable.address()).map_err(|_| proxy_variable.malformed())?;
         let mut with_exceptions = ureq::Proxy::builder(proxy.protocol())
             .host(proxy.host())
             .port(proxy.port());
@@ -53,12 +56,15 @@ impl ProxySettings {
         for host in &self.direct {
             with_exceptions = with_exceptions.no_proxy(host);
         }
-        with_exceptions.build().map(Some).map_err(fault)
+        with_exceptions
+            .build()
+            .map(Some)
+            .map_err(|_| proxy_variable.malformed())
     }
 }
 
-/// Whether an address is that of a SOCKS proxy, as curl writes it: `socks`, `socks4`, `socks4a`,
-/// `socks5`, `socks5h`.
+/// Returns whether a scheme is one of curl's SOCKS schemes: `socks`, `socks4`, `socks4a`, `socks5`,
+/// `socks5h`.
 fn is_socks(scheme: &str) -> bool {
     scheme
         .get(..5)
@@ -76,12 +82,14 @@ mod tests {
                 .find(|(known, _)| *known == name)
                 .map(|(_, value)| *value)
         };
-        let proxy = ProxySettings::from_variables(get).of(address).unwrap()?;
+        let proxy = ProxySettings::from_variables(get)
+            .proxy_for(address)
+            .unwrap()?;
         Some((proxy.host().to_owned(), proxy.port()))
     }
 
     #[test]
-    fn each_scheme_has_its_variable_and_the_small_spelling_wins() {
+    fn lower_case_variables_win() {
         let variables = [
             ("http_proxy", "http://a:1"),
             ("HTTP_PROXY", "http://b:2"),
@@ -97,30 +105,31 @@ mod tests {
     }
 
     #[test]
-    fn a_socks_proxy_is_refused_and_not_asked() {
+    fn socks_proxies_are_rejected() {
         for scheme in ["socks", "socks4", "SOCKS4A", "socks5", "socks5h"] {
             let text = format!("{scheme}://name:secret@127.0.0.1:1080");
             let proxies = ProxySettings::from_variables(|name| {
                 (name == "ALL_PROXY").then_some(text.as_str())
             });
             for address in ["http://x/", "https://x/"] {
-                let told = format!(
+                let expected = format!(
                     "`all_proxy` is a `{scheme}:` proxy, but only `http:` proxies are supported"
                 );
-                assert_eq!(proxies.of(address), Err(told));
+                let error = proxies.proxy_for(address).unwrap_err();
+                assert_eq!(error.to_string(), expected);
             }
             assert!(!format!("{proxies:?}").contains("secret"));
         }
     }
 
     #[test]
-    fn a_proxy_that_is_no_address_is_told_without_its_value() {
+    fn malformed_addresses_are_reported_without_their_value() {
         let bad = ProxySettings::from_variables(|name| {
             (name == "http_proxy").then_some("ftp://name:secret@h")
         });
-        let told = bad.of("http://x/").unwrap_err();
+        let error = bad.proxy_for("http://x/").unwrap_err();
         assert_eq!(
-            told,
+            error.to_string(),
             "the value of `http_proxy` is not the address of a proxy"
         );
     }

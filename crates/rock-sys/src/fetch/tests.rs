@@ -1,12 +1,14 @@
-//! Pages from a server of a few lines on loopback.
+//! Tests against a minimal server on the loopback interface.
 
 use std::io::{BufRead, BufReader, Read as _, Write};
 use std::net::TcpListener;
 use std::time::Duration;
 
-use super::{FetchError, FetchTimeouts, ProxySettings, ask, body, get, get_range, ok, open};
+use super::{
+    FetchError, FetchTimeouts, ProxySettings, body, check_status, get, get_range, open, send,
+};
 
-/// Answers one request after another with these bytes, then stops; gives the address.
+/// Serves these responses one after another, then stops. Returns the address.
 fn serve(answers: Vec<Vec<u8>>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -53,7 +55,7 @@ fn fails(answers: Vec<Vec<u8>>) -> FetchError {
 }
 
 #[test]
-fn a_page_comes_through_redirects_and_its_strange_bytes_are_replaced() {
+fn redirects_are_followed_and_invalid_utf8_is_replaced() {
     let address = serve(vec![
         answer("301 Moved", "Location: /there\r\n", b""),
         answer("200 OK", "", b"caf\xe9 <a href=x.whl>"),
@@ -86,7 +88,7 @@ fn an_error_names_the_address_and_the_status() {
 }
 
 #[test]
-fn a_page_larger_than_the_limit_is_refused_whatever_its_header_says() {
+fn a_page_over_the_limit_is_rejected() {
     let error = fails(vec![answer("200 OK", "", &[b'x'; 101])]);
     assert_eq!(error.reason, "the page is larger than 100 bytes");
     let endless = [
@@ -109,13 +111,13 @@ fn a_page_larger_than_the_limit_is_refused_whatever_its_header_says() {
 }
 
 #[test]
-fn a_circle_of_redirects_ends() {
+fn a_redirect_loop_ends() {
     let error = fails(vec![answer("302 Found", "Location: /page\r\n", b""); 10]);
     assert!(error.reason.contains("redirect"), "{error}");
 }
 
 #[test]
-fn a_page_cut_short_and_a_closed_port_are_errors() {
+fn truncated_pages_and_closed_ports_are_errors() {
     let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort".to_vec();
     assert_eq!(fails(vec![cut]).status, None);
     let closed = {
@@ -132,7 +134,7 @@ fn a_page_cut_short_and_a_closed_port_are_errors() {
 }
 
 #[test]
-fn the_given_proxy_is_asked_and_its_exceptions_are_not() {
+fn the_proxy_is_used_except_for_no_proxy() {
     let proxy = serve(vec![answer("200 OK", "", b"by proxy")]);
     let direct = serve(vec![answer("200 OK", "", b"direct")]);
     let get_with = |variables: &[(&str, &str)], address: &str| {
@@ -158,15 +160,15 @@ fn the_given_proxy_is_asked_and_its_exceptions_are_not() {
 }
 
 #[test]
-fn what_may_go_well_another_time_is_told_from_what_stays_so() {
-    for (status, may_pass) in [
+fn transient_errors_are_distinguished() {
+    for (status, is_transient) in [
         ("404 Not Found", false),
         ("403 Forbidden", false),
         ("503 Slow Down", true),
     ] {
         assert_eq!(
-            fails(vec![answer(status, "", b"")]).may_pass,
-            may_pass,
+            fails(vec![answer(status, "", b"")]).is_transient,
+            is_transient,
             "{status}"
         );
     }
@@ -174,22 +176,25 @@ fn what_may_go_well_another_time_is_told_from_what_stays_so() {
         fails(vec![
             b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort".to_vec()
         ])
-        .may_pass
+        .is_transient
     );
-    assert!(fails(vec![Vec::new()]).may_pass, "closed without an answer");
     assert!(
-        !fails(vec![answer("200 OK", "", &[b'x'; 101])]).may_pass,
+        fails(vec![Vec::new()]).is_transient,
+        "closed without an answer"
+    );
+    assert!(
+        !fails(vec![answer("200 OK", "", &[b'x'; 101])]).is_transient,
         "too large"
     );
     assert!(
         !get("not an address", 100, &ProxySettings::default())
             .unwrap_err()
-            .may_pass
+            .is_transient
     );
 }
 
 #[test]
-fn the_rest_of_a_file_is_taken_only_where_it_is_that() {
+fn a_range_is_used_only_if_it_matches() {
     let none = ProxySettings::default();
     let rest_of = |answer: Vec<u8>| {
         get_range(&serve(vec![answer]), 3, "\"v\"", &none).map(|body| {
@@ -233,20 +238,20 @@ fn the_rest_of_a_file_is_taken_only_where_it_is_that() {
 }
 
 #[test]
-fn a_server_that_falls_silent_is_not_waited_for() {
+fn a_stalled_server_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let (done, waits) = std::sync::mpsc::channel::<()>();
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort");
-        // It stays open until the story is over.
+        // Keep the connection open until the test is over.
         let _ = waits.recv();
     });
-    let patience = FetchTimeouts::Silence(Duration::from_millis(50));
-    let response = ok(
+    let timeouts = FetchTimeouts::Stalled(Duration::from_millis(50));
+    let response = check_status(
         &address,
-        ask(&address, &[], patience, &ProxySettings::default()).unwrap(),
+        send(&address, &[], timeouts, &ProxySettings::default()).unwrap(),
     )
     .unwrap();
     let error = body(response).read_to_end(&mut Vec::new()).unwrap_err();

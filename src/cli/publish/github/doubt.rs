@@ -22,7 +22,7 @@ pub(super) fn wrongly_known(files: &[Gathered], end: &End) -> BTreeMap<String, D
     };
     let of_file = |gathered: &Gathered| {
         let by = gathered.known.as_ref()?;
-        let (_, found) = sys::digest_of(&gathered.path).ok()?;
+        let (_, found) = sys::hash_file(&gathered.path).ok()?;
         let (name, told) = (gathered.asset.name(), gathered.asset.digest);
         let fault = Diagnostic::new(
             &codes::KNOWN_DIGEST_IS_WRONG,

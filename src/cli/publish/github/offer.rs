@@ -85,7 +85,7 @@ impl Offer {
 /// Whether GitHub takes a file of this size and a name of this length; what cannot be looked at is
 /// told when it is read.
 fn is_taken(path: &Path, largest_bytes: u64, sink: &mut Sink) -> bool {
-    let Some((size, _)) = sys::stamp(path) else {
+    let Some((size, _)) = sys::size_and_mtime(path) else {
         return true;
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -115,6 +115,6 @@ impl Content<'_> {
         let path = found
             .map(|gathered| gathered.path.as_path())
             .ok_or(std::io::ErrorKind::NotFound)?;
-        sys::open_to_read(path).map(Source::File)
+        sys::open_file(path).map(Source::File)
     }
 }

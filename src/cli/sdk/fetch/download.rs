@@ -41,9 +41,9 @@ pub(super) fn fetched(
 ) -> Result<Here, Diagnostic> {
     let beside = path_of_sum(path);
     let line = |sum: Digest| sum_line(sum, &published.file());
-    if let (Some(sum), Some((size_bytes, _))) = (sum, sys::stamp(path))
+    if let (Some(sum), Some((size_bytes, _))) = (sum, sys::size_and_mtime(path))
         && size_bytes == published.size_bytes
-        && sys::digest_of(path)?.1 == sum
+        && sys::hash_file(path)?.1 == sum
     {
         meter.add(size_bytes);
         sys::replace_if_changed(&beside, line(sum).as_bytes())?;
@@ -90,7 +90,7 @@ pub(super) fn sum(store: &Store, published: &Published) -> Result<Option<Digest>
                 .at(store.place_of(&file), "")
                 .help("an archive that nothing vouches for is not taken; ask the run's owners, or take another run")
         };
-        sum_in(&text).map_err(|said| Fault { told: bad(said), may_pass: store.is_remote() })
+        sum_in(&text).map_err(|said| Fault { told: bad(said), is_transient: store.is_remote() })
     })
     .map(Some)
 }
@@ -253,7 +253,7 @@ impl Coming<'_> {
         .help("fetch it again; where it stays so, it is damaged where it is kept");
         Err(Fault {
             told,
-            may_pass: self.store.is_remote(),
+            is_transient: self.store.is_remote(),
         })
     }
 }
@@ -277,7 +277,7 @@ fn broken(store: &Store, file: &str, size_bytes: u64, error: &io::Error) -> Faul
             .help("run it again: what came whole is kept");
             Fault {
                 told,
-                may_pass: true,
+                is_transient: true,
             }
         }
     }

@@ -37,7 +37,7 @@ impl Store {
         match self {
             Self::Folder(folder) if !sys::exists(folder) => Ok(Vec::new()),
             Self::Folder(folder) => {
-                let files = sys::entries(folder)?
+                let files = sys::read_entries(folder)?
                     .into_iter()
                     .filter(|entry| entry.kind == DirectoryEntryKind::File);
                 let named = files.filter_map(|entry| {
@@ -86,7 +86,7 @@ impl Store {
             address: self.to_string(),
             status: Some(200),
             reason,
-            may_pass: false,
+            is_transient: false,
         }
         .into()
     }
@@ -98,8 +98,7 @@ impl Store {
             Self::Folder(folder) => {
                 let path = folder.join(file);
                 Ok((
-                    sys::open_to_read(&path)
-                        .map_err(|error| FileError::new("read", &path, error))?,
+                    sys::open_file(&path).map_err(|error| FileError::new("read", &path, error))?,
                     None,
                 ))
             }
@@ -164,7 +163,7 @@ fn page(address: &str, proxies: &ProxySettings) -> Result<Page, Fault> {
         address: address.to_owned(),
         status: Some(200),
         reason,
-        may_pass: true,
+        is_transient: true,
     };
     Ok(bucket::page(&text).map_err(none)?)
 }

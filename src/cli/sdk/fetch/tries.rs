@@ -12,13 +12,13 @@ pub(super) struct Fault {
     /// What is told where it stays so.
     pub(super) told: Diagnostic,
     /// Whether it may go well another time: what is not there, and a full disk, time does not mend.
-    pub(super) may_pass: bool,
+    pub(super) is_transient: bool,
 }
 
 impl From<FetchError> for Fault {
     fn from(error: FetchError) -> Self {
         Self {
-            may_pass: error.may_pass,
+            is_transient: error.is_transient,
             told: error.into(),
         }
     }
@@ -27,7 +27,7 @@ impl From<FetchError> for Fault {
 impl From<FileError> for Fault {
     fn from(error: FileError) -> Self {
         Self {
-            may_pass: false,
+            is_transient: false,
             told: error.into(),
         }
     }
@@ -79,7 +79,7 @@ impl Tries {
 
     /// Whether to try again, after a while that is over when this returns.
     pub(super) fn again(&mut self, fault: &Fault) -> bool {
-        let wait = if fault.may_pass {
+        let wait = if fault.is_transient {
             self.waits.next()
         } else {
             None

@@ -82,11 +82,11 @@ impl Unpacker {
         let (Way::Apart(folder) | Way::OneTree(folder)) = way else {
             return Ok(None);
         };
-        let lock = if folder == held.folder() {
+        let lock = if folder == held.path() {
             held.clone()
         } else {
             sys::create_directory(folder)?;
-            let lock = DirectoryLock::take(folder, waits)?;
+            let lock = DirectoryLock::acquire(folder, waits)?;
             lock.sweep()?;
             lock
         };
@@ -101,7 +101,7 @@ impl Unpacker {
         let Self::Apart(lock) = self else {
             return false;
         };
-        let folder = lock.folder().join(published.name.to_string());
+        let folder = lock.path().join(published.name.to_string());
         let said = sys::read_text(&folder.join(UNPACKED_SUM), MAX_SUM_BYTES);
         sys::is_real_directory(&folder) && said.is_ok_and(|text| sum_in(&text) == Ok(digest))
     }
@@ -121,14 +121,19 @@ impl Unpacker {
             Self::Apart(_) if self.has(published, digest) => return Ok(false),
             Self::Apart(lock) => {
                 let staging = lock.swap(&name).stage()?;
-                members(published, archive, staging.folder(), Paths::Kept)?;
-                inside(staging.folder(), archive)?;
+                members(published, archive, staging.path(), Paths::Kept)?;
+                inside(staging.path(), archive)?;
                 let line = sum_line(digest, &published.file());
-                sys::write_unsynced(&staging.folder().join(UNPACKED_SUM), line.as_bytes())?;
+                sys::write_unsynced(&staging.path().join(UNPACKED_SUM), line.as_bytes())?;
                 staging.commit_unsynced()?;
             }
             Self::OneTree(staging) => {
-                members(published, archive, &staging.place(&name)?, Paths::OfTree)?;
+                members(
+                    published,
+                    archive,
+                    &staging.staged_path(&name)?,
+                    Paths::OfTree,
+                )?;
             }
         }
         Ok(true)
@@ -148,9 +153,9 @@ impl Unpacker {
         let Self::OneTree(staging) = self else {
             return Ok(());
         };
-        let tree = staging.place(TREE)?;
+        let tree = staging.staged_path(TREE)?;
         for published in all {
-            sys::merge_tree(&staging.place(&published.name.to_string())?, &tree)?;
+            sys::merge_tree(&staging.staged_path(&published.name.to_string())?, &tree)?;
         }
         stays_inside(
             sys::find_escaping_link_after_merge(&tree, staging.parent())?,
@@ -192,8 +197,7 @@ fn members(
     folder: &Path,
     paths: Paths,
 ) -> Result<(), Diagnostic> {
-    let source =
-        sys::open_to_read(archive).map_err(|error| FileError::new("read", archive, error))?;
+    let source = sys::open_file(archive).map_err(|error| FileError::new("read", archive, error))?;
     let mut into = ArchiveUnpacker::new(folder)?;
     let mut unpacked = Members {
         archive,
@@ -259,14 +263,14 @@ impl Members<'_> {
             return Ok(());
         };
         match member.kind {
-            UnpackedKind::Folder => self.into.folder(&place)?,
-            UnpackedKind::File { mode, .. } => self.into.file(&place, mode, content)?,
+            UnpackedKind::Folder => self.into.create_directory(&place)?,
+            UnpackedKind::File { mode, .. } => self.into.write_file(&place, mode, content)?,
             UnpackedKind::Link(text) if beside(&place, &text).is_none() => {
                 return Err(Stop::Bad(format!(
                     "the link `{path}` leads out of the artifact, to `{text}`"
                 )));
             }
-            UnpackedKind::Link(text) => self.into.link(&place, &text),
+            UnpackedKind::Link(text) => self.into.add_symlink(&place, &text),
             UnpackedKind::Again(other) => {
                 let other = safe(&other)?;
                 let known = self.place(&other).filter(|other| self.into.has_file(other));
@@ -275,7 +279,7 @@ impl Members<'_> {
                         "`{path}` is another name of `{other}`, which is no file in front of it"
                     ))
                 })?;
-                self.into.again(&place, &known)?;
+                self.into.hard_link(&place, &known)?;
             }
             UnpackedKind::Other(what) => {
                 return Err(Stop::Bad(format!("the member `{path}` is {what}")));
@@ -290,7 +294,8 @@ impl Members<'_> {
         }
         let text = text_within(content, MAX_MANIFEST_BYTES)?;
         if self.paths == Paths::Kept {
-            self.into.file(MANIFEST, 0o644, &mut text.as_bytes())?;
+            self.into
+                .write_file(MANIFEST, 0o644, &mut text.as_bytes())?;
         }
         let (roots, faults) =
             roots(&text, self.archive).map_err(|fault| Stop::Fault(Box::new(fault)))?;

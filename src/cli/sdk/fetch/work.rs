@@ -46,7 +46,7 @@ impl Work<'_> {
         let waits = || shell.say("waiting for another run to end");
         let one = |fault: Diagnostic| vec![fault];
         sys::create_directory(self.folder).map_err(|error| one(error.into()))?;
-        let lock = DirectoryLock::take(self.folder, waits).map_err(|error| one(error.into()))?;
+        let lock = DirectoryLock::acquire(self.folder, waits).map_err(|error| one(error.into()))?;
         lock.sweep().map_err(|error| one(error.into()))?;
         let unpacker =
             Unpacker::begin(self.way, &lock, waits).map_err(|error| one(error.into()))?;

@@ -29,7 +29,7 @@ pub(super) fn artifact(
     let (roots, mut findings) = roots(&text, &manifest).map_err(|fault| vec![fault])?;
     let links: BTreeSet<PathBuf> = roots
         .iter()
-        .filter_map(|root| sys::link_among(folder, root))
+        .filter_map(|root| sys::find_link_on_path(folder, root))
         .collect();
     for link in &links {
         findings.push(bad(
@@ -44,12 +44,12 @@ pub(super) fn artifact(
         if path == MANIFEST || links.contains(&at) || is_mark(&path, &sorter.roots) {
             continue;
         }
-        let Some(places) = sorter.place(&path, kind == WalkEntryKind::Folder) else {
+        let Some(places) = sorter.place(&path, kind == WalkEntryKind::Directory) else {
             continue;
         };
         let kind = match kind {
-            WalkEntryKind::Folder => EntryKind::Folder,
-            WalkEntryKind::Link(text) => EntryKind::Link(text),
+            WalkEntryKind::Directory => EntryKind::Folder,
+            WalkEntryKind::Symlink(text) => EntryKind::Link(text),
             WalkEntryKind::File { size_bytes, mode } => EntryKind::File(FileFacts {
                 size_bytes,
                 mode,

@@ -171,7 +171,7 @@ pub(super) fn read(folder: &Path, room: &ScratchSpace) -> Result<Read, Vec<Diagn
         .max(1);
     let shared = Shared {
         room,
-        plain_bytes: AtomicU64::new(room.ample_bytes()),
+        plain_bytes: AtomicU64::new(room.budget_bytes()),
         budget: ListingBudget::default(),
     };
     let listed: Vec<Result<Listed, Vec<Diagnostic>>> = found
@@ -212,7 +212,7 @@ fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), Diagnostic> {
         return Err(told.help("give the folder that `rock-matrix sdk fetch` wrote artifacts to"));
     }
     let (mut found, mut findings) = (Vec::new(), Vec::new());
-    for entry in sys::entries(folder)? {
+    for entry in sys::read_entries(folder)? {
         let file_name = entry
             .path
             .file_name()
@@ -224,7 +224,7 @@ fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), Diagnostic> {
             continue;
         }
         let (name, packed) = match (entry.kind, Compression::of(&file_name)) {
-            (OnDisk::Folder, _) if sys::has_file(&entry.path.join(MANIFEST))? => {
+            (OnDisk::Directory, _) if sys::try_is_file(&entry.path.join(MANIFEST))? => {
                 (file_name.as_str(), None)
             }
             (OnDisk::File, Some((name, compression))) => (name, Some(compression)),

@@ -50,9 +50,9 @@ pub(super) fn artifact(
         sum,
     };
     let room = shared.room;
-    let full = |error: io::Error| one(room.fault(error).into());
+    let full = |error: io::Error| one(room.file_error(error).into());
     let kept = room
-        .scratch(u64::MAX)
+        .allocate(u64::MAX)
         .and_then(|scratch| Folding::new(scratch, &shared.plain_bytes))
         .map_err(full)?;
     let broken = |error: &io::Error| one(unreadable_archive(path, error));

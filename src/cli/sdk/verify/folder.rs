@@ -109,12 +109,12 @@ pub(super) fn read(
 /// they are.
 fn listed(folder: &Path) -> Result<Vec<(String, PathBuf)>, Diagnostic> {
     let mut found = Vec::new();
-    for entry in sys::entries(folder)? {
+    for entry in sys::read_entries(folder)? {
         let name = name_of(&entry.path);
         match entry.kind {
             DirectoryEntryKind::File if is_package(&name) => found.push((name, entry.path)),
-            DirectoryEntryKind::Folder if !name.starts_with('.') => {
-                let inside = sys::entries(&entry.path)?
+            DirectoryEntryKind::Directory if !name.starts_with('.') => {
+                let inside = sys::read_entries(&entry.path)?
                     .into_iter()
                     .filter(|inner| inner.kind == DirectoryEntryKind::File);
                 let inside = inside.map(|inner| (name_of(&inner.path), inner.path));

@@ -108,7 +108,7 @@ fn linked(
     }
     // Many libraries of a tree are read one after the other, and each is gone before the next.
     let is_small = size_bytes <= MAX_MEMBER_IN_MEMORY_BYTES;
-    let mut scratch = sys::scratch(if is_small { size_bytes } else { u64::MAX })?;
+    let mut scratch = sys::allocate_scratch(if is_small { size_bytes } else { u64::MAX })?;
     scratch.append(&head)?;
     let mut piece = vec![0; 1 << 16];
     loop {

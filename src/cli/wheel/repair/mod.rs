@@ -352,7 +352,7 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
         let is_record_sound = !record.has_repeated_rows() && (args.trust_record || !record.has_weak_hashes());
         let is_sound = is_record_sound && !wheel.archive().needs_rewriting();
         let needs_nothing = plan.keeps_files() && renamed.edits.is_empty() && !is_asked && is_sound;
-        let make_scratch = |size_bytes| job.judge.room.scratch(size_bytes);
+        let make_scratch = |size_bytes| job.judge.room.allocate(size_bytes);
         let making = make::Making { job, wheel, report, is_in_place, make_scratch: &make_scratch, time };
         making.settle(&mut plan)?;
         let mut done = Done {
@@ -376,7 +376,7 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
         }
         if needs_nothing && is_in_place {
             job.shell.say(&format!("{} needs nothing: it is left as it is", path.display()));
-            done.saved = Some(WriteOutcome::Same).filter(|_| !args.dry_run);
+            done.saved = Some(WriteOutcome::Unchanged).filter(|_| !args.dry_run);
         } else if needs_nothing && done.is_pure {
             copy(job, &mut done)?;
         } else {
@@ -454,7 +454,7 @@ fn save(
         OnExisting::Keep
     };
     let saved = if args.dry_run {
-        sys::try_save(out, existing, write)
+        sys::preview_save(out, existing, write)
     } else {
         sys::save_checked(out, existing, write, check)
     };
