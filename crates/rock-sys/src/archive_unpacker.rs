@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::FileError;
 
-/// Unpacks the members of an archive into a directory.
+/// A writer of archive members below a directory.
 ///
 /// Symbolic links are created last, by [`Self::finish`], and nothing is written through a link, so
 /// that every member is written below the directory. Member paths must not contain `..`.
@@ -37,9 +37,9 @@ impl ArchiveUnpacker {
     ///
     /// Returns an error if the directory cannot be created or a symbolic link is above it.
     pub fn create_directory(&mut self, path: &str) -> Result<(), FileError> {
-        let place = self.directory.join(path);
-        self.reject_link_above(&place.join("."))?;
-        super::create_directory(&place)
+        let target = self.directory.join(path);
+        self.reject_link_above(&target.join("."))?;
+        super::create_directory(&target)
     }
 
     /// Writes a file with the permission bits of `mode`, always writable by its owner and without
@@ -108,32 +108,32 @@ impl ArchiveUnpacker {
 
     /// Returns the path of a member after removing a file or link there.
     fn cleared_path(&self, path: &str) -> Result<PathBuf, FileError> {
-        let place = self.directory.join(path);
-        self.clear_path(&place)?;
-        Ok(place)
+        let target = self.directory.join(path);
+        self.clear_path(&target)?;
+        Ok(target)
     }
 
     /// Creates the parents of a path and removes the path itself unless it is a directory.
-    fn clear_path(&self, place: &Path) -> Result<(), FileError> {
-        self.reject_link_above(place)?;
-        if let Some(directory) = place.parent() {
+    fn clear_path(&self, target: &Path) -> Result<(), FileError> {
+        self.reject_link_above(target)?;
+        if let Some(directory) = target.parent() {
             super::create_directory(directory)?;
         }
-        match std::fs::symlink_metadata(place) {
-            Ok(metadata) if !metadata.is_dir() => super::remove(place),
+        match std::fs::symlink_metadata(target) {
+            Ok(metadata) if !metadata.is_dir() => super::remove(target),
             _ => Ok(()),
         }
     }
 
     /// Returns an error if a symbolic link is among the parents of a path: it could lead anywhere.
-    fn reject_link_above(&self, place: &Path) -> Result<(), FileError> {
-        let above = place
+    fn reject_link_above(&self, target: &Path) -> Result<(), FileError> {
+        let above = target
             .ancestors()
             .skip(1)
             .take_while(|directory| *directory != self.directory);
         match above.filter(|directory| directory.is_symlink()).last() {
             None => Ok(()),
-            Some(link) => Err(super::merge_tree::through_link(place, link)),
+            Some(link) => Err(super::merge_tree::through_link(target, link)),
         }
     }
 }

@@ -46,13 +46,12 @@ pub struct StagingDirectory {
 /// The method that replaces the target by the staged directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SwapMethod {
+    /// `renameat2` with `RENAME_EXCHANGE`, and two renames where it is not supported.
     Exchange,
+    /// Always two renames.
     #[cfg_attr(
         not(test),
-        expect(
-            dead_code,
-            reason = "the fallback without RENAME_EXCHANGE; only tests select it"
-        )
+        expect(dead_code, reason = "only tests select the fallback explicitly")
     )]
     TwoRenames,
 }
@@ -191,6 +190,7 @@ impl DirectorySwap {
         Ok(())
     }
 
+    /// Returns the hidden path with this suffix next to the target.
     fn sibling(&self, suffix: &str) -> PathBuf {
         let mut name = OsString::from(".");
         name.push(self.target.file_name().unwrap_or_default());
@@ -275,7 +275,7 @@ impl StagingDirectory {
     /// # Errors
     ///
     /// Returns an error if the swap fails; the target is unchanged then. Also returns an error if
-    /// the old state cannot be removed.
+    /// the swapped directory cannot be synced or the old one cannot be removed.
     pub fn commit(self) -> Result<(), FileError> {
         sync_directories(&self.directory)?;
         self.commit_with(SwapMethod::Exchange)

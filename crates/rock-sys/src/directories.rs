@@ -129,23 +129,22 @@ pub fn read_entries(directory: &Path) -> Result<Vec<DirectoryEntry>, FileError> 
 
 /// Reads a directory. Only symbolic links need a stat(2) of their own.
 fn read_sorted(directory: &Path) -> std::io::Result<Vec<DirectoryEntry>> {
-    let entry = |found: std::io::Result<std::fs::DirEntry>| {
-        found.map(|found| DirectoryEntry {
-            path: found.path(),
-            kind: entry_kind(&found),
-        })
-    };
     let mut entries = std::fs::read_dir(directory)?
-        .map(entry)
+        .map(|entry| {
+            entry.map(|entry| DirectoryEntry {
+                path: entry.path(),
+                kind: entry_kind(&entry),
+            })
+        })
         .collect::<Result<Vec<_>, _>>()?;
     entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(entries)
 }
 
-fn entry_kind(found: &std::fs::DirEntry) -> DirectoryEntryKind {
-    let kind = match found.file_type() {
+fn entry_kind(entry: &std::fs::DirEntry) -> DirectoryEntryKind {
+    let kind = match entry.file_type() {
         Ok(kind) if !kind.is_symlink() => Some(kind),
-        _ => std::fs::metadata(found.path())
+        _ => std::fs::metadata(entry.path())
             .map(|metadata| metadata.file_type())
             .ok(),
     };
@@ -170,16 +169,10 @@ pub fn is_real_directory(path: &Path) -> bool {
 ///
 /// Returns an error if the directory exists but cannot be read.
 pub fn entry_names(directory: &Path) -> Result<Vec<String>, FileError> {
-    let name = |entry: DirectoryEntry| {
-        entry
-            .path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .map(str::to_owned)
-    };
     Ok(read_entries(directory)?
-        .into_iter()
-        .filter_map(name)
+        .iter()
+        .filter_map(|entry| entry.path.file_name()?.to_str())
+        .map(str::to_owned)
         .collect())
 }
 

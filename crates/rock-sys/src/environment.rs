@@ -50,15 +50,10 @@ impl Environment {
     /// Returns the current date in UTC as `YYYY-MM-DD`, or the date of `SOURCE_DATE_EPOCH` if that
     /// is set.
     pub fn today(&self) -> String {
-        let now = || {
-            std::time::SystemTime::now()
-                .duration_since(std::time::UNIX_EPOCH)
-                .map_or(0, |since| since.as_secs())
-        };
         let seconds = self
             .get("SOURCE_DATE_EPOCH")
             .and_then(|text| text.parse().ok())
-            .unwrap_or_else(now);
+            .unwrap_or_else(super::now_s);
         // Converts days to a civil date; the 400-year era begins on March 1.
         let days = i64::try_from(seconds / 86_400).unwrap_or(0) + 719_468;
         let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

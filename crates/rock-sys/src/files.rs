@@ -101,28 +101,28 @@ fn read_open_bytes(
     path: &Path,
     limit_bytes: u64,
 ) -> Result<Vec<u8>, FileError> {
-    let too_large = || {
-        let reason = format!("it is larger than {limit_bytes} bytes");
-        FileError {
-            action: "read",
-            path: path.to_owned(),
-            reason,
-            source: None,
-        }
-    };
     // Most files report their size: reject large ones unread, and allocate the buffer once.
     let size = file.metadata().map_or(0, |found| found.len());
     if size > limit_bytes {
-        return Err(too_large());
+        return Err(too_large(path, limit_bytes));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
     file.take(limit_bytes + 1)
         .read_to_end(&mut bytes)
         .map_err(FileError::context("read", path))?;
     if bytes.len() as u64 > limit_bytes {
-        Err(too_large())
+        Err(too_large(path, limit_bytes))
     } else {
         Ok(bytes)
+    }
+}
+
+fn too_large(path: &Path, limit_bytes: u64) -> FileError {
+    FileError {
+        action: "read",
+        path: path.to_owned(),
+        reason: format!("it is larger than {limit_bytes} bytes"),
+        source: None,
     }
 }
 
@@ -277,22 +277,24 @@ fn replace_streamed(
 /// Returns an error if a file cannot be read or written; no target is changed then. If a rename
 /// fails, earlier renames remain.
 pub fn copy_all(files: &[(&Path, &Path)]) -> Result<(), FileError> {
-    let copy = |(from, to): &(&Path, &Path)| {
-        let mut source = std::fs::File::open(from).map_err(FileError::context("read", from))?;
-        let target = std::fs::canonicalize(to).unwrap_or_else(|_| (*to).to_owned());
-        let copy = write_pending(&target, |out| std::io::copy(&mut source, out).map(drop))?;
-        copy.sync(None)
-            .map_err(FileError::context("write", &target))?;
-        Ok((copy, target))
-    };
     let copies = files
         .iter()
-        .map(copy)
+        .map(|(from, to)| write_copy(from, to))
         .collect::<Result<Vec<_>, FileError>>()?;
     copies.into_iter().try_for_each(|(copy, target)| {
         copy.persist(&target, None)
             .map_err(FileError::context("write", &target))
     })
+}
+
+/// Writes and syncs a pending copy of a file. Returns it with the path to rename it to.
+fn write_copy(from: &Path, to: &Path) -> Result<(PendingFile, PathBuf), FileError> {
+    let mut source = std::fs::File::open(from).map_err(FileError::context("read", from))?;
+    let target = std::fs::canonicalize(to).unwrap_or_else(|_| to.to_owned());
+    let copy = write_pending(&target, |out| std::io::copy(&mut source, out).map(drop))?;
+    copy.sync(None)
+        .map_err(FileError::context("write", &target))?;
+    Ok((copy, target))
 }
 
 /// Writes a pending file in the directory of `path` from a stream.

@@ -5,7 +5,7 @@
 //! statuses and [host facts](read_host_facts), or an error that names the path, program or
 //! address.
 //!
-//! Files are written atomically: a file has its old or its new content, also after a crash.
+//! [`write_atomic`] leaves a file with either its old or its new content, also after a crash.
 //! [`DirectorySwap`] does the same for a directory as a whole:
 //!
 //! ```
@@ -24,8 +24,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** `std::fs`, `Command`, `env::var` and `SystemTime::now` are called here and in no
-//! other library.
+//! **Invariant:** `std::fs`, `Command`, `env::var` and `SystemTime::now` are called here and, in the
+//! other libraries, only by `rock_audit::machine`.
 #![allow(
     clippy::disallowed_methods,
     reason = "this crate is where they are allowed"

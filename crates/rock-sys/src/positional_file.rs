@@ -246,7 +246,7 @@ pub enum OnExisting {
     Keep,
     /// Replace the existing file.
     Replace,
-    /// Replace the content: keep the permissions, and follow symbolic links.
+    /// Replace the content of the existing file: keep its permissions, and follow symbolic links.
     Update,
 }
 

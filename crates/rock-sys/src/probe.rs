@@ -1,6 +1,7 @@
 //! Runs short programs: limited time and output, no terminal, no input, no processes left behind.
 
 use std::io::Read;
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -42,18 +43,18 @@ impl ProgramOutput {
 
 /// Returns the path of a program on the `PATH` of the environment.
 pub fn find_program(name: &str, environment: &Environment) -> Option<PathBuf> {
-    let is_program = |path: &PathBuf| {
-        std::fs::metadata(path).is_ok_and(|status| {
-            status.is_file() && std::os::unix::fs::MetadataExt::mode(&status) & 0o111 != 0
-        })
-    };
     let directories = environment
         .get("PATH")?
         .split(':')
         .filter(|directory| !directory.is_empty());
     directories
         .map(|directory| Path::new(directory).join(name))
-        .find(is_program)
+        .find(|path| is_executable(path))
+}
+
+/// Returns whether a path is a regular file that somebody may execute.
+fn is_executable(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o111 != 0)
 }
 
 /// Runs a program with a timeout. A program that cannot be started has no output.

@@ -127,9 +127,9 @@ pub enum ProcessError {
 
 /// Runs a process until it exits, then ends the processes left in its group.
 ///
-/// `on_event` is called for each chunk of output, and at least every 20 ms. Later calls can raise
-/// the requested [`Control`] but not lower it. `grace` is the time between SIGTERM and SIGKILL. If
-/// the process is stopped, all processes with its mark are ended as well.
+/// `on_event` is called for each chunk of output, and about every 20 ms without output. Later calls
+/// can raise the requested [`Control`] but not lower it. `grace` is the time between SIGTERM and
+/// SIGKILL. If the process is stopped, all processes with its mark are ended as well.
 ///
 /// # Errors
 ///
@@ -198,8 +198,8 @@ pub fn run(
     Ok(group.finish())
 }
 
-/// Runs a short command in `/` for at most 30 seconds. Returns the last non-empty line of its
-/// output if it succeeded.
+/// Runs a short command in `/` and terminates it after 30 seconds. Returns the last non-empty line
+/// of its output if it succeeded.
 pub fn run_short(argv: &[String]) -> Option<String> {
     const TIMEOUT: Duration = Duration::from_secs(30);
     const MAX_BYTES: usize = 64 << 10;
@@ -268,6 +268,7 @@ fn poll_output(
     }
 }
 
+/// Starts the process and the threads that read its output.
 fn start(invocation: &Invocation) -> Result<(ProcessGroup, Receiver<OutputChunk>), ProcessError> {
     let (program, arguments) = invocation
         .argv
@@ -334,6 +335,7 @@ fn start(invocation: &Invocation) -> Result<(ProcessGroup, Receiver<OutputChunk>
     ))
 }
 
+/// Sends the output from a pipe in chunks until it is closed.
 fn copy(
     mut reader: std::io::PipeReader,
     sender: &SyncSender<OutputChunk>,
@@ -388,9 +390,7 @@ impl ProcessGroup {
     fn signal_all(&self, signal: Signal) {
         let _ = rustix::process::kill_process_group(self.leader, signal);
         if self.mark.is_some() {
-            for process in self.members() {
-                let _ = rustix::process::kill_process(process, signal);
-            }
+            send_signal(&self.members(), signal);
         }
     }
 
@@ -419,24 +419,25 @@ impl Drop for ProcessGroup {
 /// and SIGKILL after `grace`. Returns their number.
 pub fn terminate_marked(name: &str, value: &str, grace: Duration) -> usize {
     let mark = format!("{name}={value}");
-    let marked = || find_processes(|process| has_variable(process.id, &mark));
-    let signal = |processes: &[Pid], signal| {
-        for process in processes {
-            let _ = rustix::process::kill_process(*process, signal);
-        }
-    };
-    let mut left = marked();
+    let mut left = find_processes(|process| has_variable(process.id, &mark));
     let count = left.len();
-    signal(&left, Signal::TERM);
+    send_signal(&left, Signal::TERM);
     let begun = Instant::now();
     while !left.is_empty() && begun.elapsed() < grace + KILL_WAIT {
         std::thread::sleep(TICK);
-        left = marked();
+        left = find_processes(|process| has_variable(process.id, &mark));
         if begun.elapsed() >= grace {
-            signal(&left, Signal::KILL);
+            send_signal(&left, Signal::KILL);
         }
     }
     count
+}
+
+/// Sends a signal to each process. Processes that ended meanwhile are ignored.
+fn send_signal(processes: &[Pid], signal: Signal) {
+    for process in processes {
+        let _ = rustix::process::kill_process(*process, signal);
+    }
 }
 
 /// Returns whether a process exists and is not a zombie.

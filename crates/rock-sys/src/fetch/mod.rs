@@ -3,9 +3,9 @@
 //! Input: an address, limits and proxies. Output: the body as text or as a stream, or an error with
 //! the address.
 //!
-//! **Invariant:** only addresses that the caller passes are fetched, a page is never read beyond
-//! its limit, and the environment is not read, except for the trusted certificates: proxies are
-//! passed as values.
+//! **Invariant:** only addresses that the caller passes and their redirects are fetched, a page is
+//! read at most one byte beyond its limit, and proxies are passed as values. Only the variables
+//! that name trusted certificates are read from the environment.
 
 mod proxy;
 
@@ -159,6 +159,7 @@ pub fn get_range(
     }
 }
 
+/// Returns a permanent error.
 fn fetch_error(address: &str, status: Option<u16>, reason: String) -> FetchError {
     FetchError {
         address: address.to_owned(),
@@ -193,6 +194,7 @@ fn body(response: Response) -> ResponseBody {
 
 type Response = ureq::http::Response<ureq::Body>;
 
+/// Returns the value of a header, if it is visible ASCII.
 fn header<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
     response.headers().get(name)?.to_str().ok()
 }
@@ -234,6 +236,7 @@ static ROOT_CERTIFICATES: LazyLock<Result<RootCerts, String>> = LazyLock::new(||
     }
 });
 
+/// Sends a GET request.
 fn send(
     address: &str,
     headers: &[(&str, &str)],
