@@ -143,7 +143,7 @@ pub fn read_topology(root: &Path) -> GpuTopology {
     let shown = directory.display().to_string();
     let Ok(entries) = fs::read_dir(&directory) else {
         return GpuTopology {
-            folder: shown,
+            directory: shown,
             ..GpuTopology::default()
         };
     };
@@ -237,7 +237,7 @@ fn disk_space(directory: &Path) -> Option<DiskSpace> {
     let existing = directory.ancestors().find(|ancestor| ancestor.is_dir())?;
     let space = rustix::fs::statvfs(existing).ok()?;
     Some(DiskSpace {
-        folder: directory.display().to_string(),
+        directory: directory.display().to_string(),
         free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
         total_bytes: space.f_blocks.saturating_mul(space.f_frsize),
     })
@@ -306,13 +306,13 @@ fn rocm_installs(machine: &Path, environment: &Environment) -> Vec<RocmInstallat
                 .trim()
                 .to_owned();
             (!version.is_empty()).then(|| RocmInstallation {
-                folder: format!("/opt/{name}"),
+                directory: format!("/opt/{name}"),
                 version,
             })
         })
         .collect();
     let configured = rocm_path(environment)
-        .filter(|directory| !found.iter().any(|install| install.folder == *directory));
+        .filter(|directory| !found.iter().any(|install| install.directory == *directory));
     found.extend(configured.and_then(|directory| {
         let version = read_small_text(
             &machine
@@ -322,11 +322,11 @@ fn rocm_installs(machine: &Path, environment: &Environment) -> Vec<RocmInstallat
         .ok()?;
         let version = version.trim().to_owned();
         (!version.is_empty()).then(|| RocmInstallation {
-            folder: directory.to_owned(),
+            directory: directory.to_owned(),
             version,
         })
     }));
-    found.sort_by(|a, b| a.folder.cmp(&b.folder));
+    found.sort_by(|a, b| a.directory.cmp(&b.directory));
     found
 }
 
@@ -376,7 +376,7 @@ impl HostReader<'_> {
         let mut limits = CgroupLimits::default();
         let mountinfo = self.read("proc/self/mountinfo").unwrap_or_default();
         for hierarchy in cgroup::hierarchies(&mountinfo, cgroup_names) {
-            for directory in hierarchy.folders {
+            for directory in hierarchy.directories {
                 let path = directory.trim_start_matches('/').to_owned();
                 let files = hierarchy
                     .kind
@@ -392,12 +392,15 @@ impl HostReader<'_> {
                         hierarchy.kind,
                         CgroupLimit {
                             value,
-                            folder: directory,
+                            directory: directory,
                         },
                     ),
                     Ok(None) => {}
                     Err(reason) => {
-                        self.report(&format!("{path}/{}", hierarchy.kind.files()[0]), reason);
+                        self.report(
+                            &format!("{path}/{}", hierarchy.kind.files()[0]),
+                            reason.to_string(),
+                        );
                     }
                 }
             }
