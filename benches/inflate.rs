@@ -7,7 +7,7 @@
 use std::io::Write as _;
 
 use rayon::prelude::*;
-use rock_matrix::bytes::PIECE_BYTES;
+use rock_matrix::bytes::CHUNK_BYTES;
 use rock_matrix::sys::PositionalFile;
 use rock_matrix::wheel::ZipArchive;
 
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let reader = archive.reader(member);
         let mut size_bytes = 0;
         reader
-            .for_each_chunk(&mut vec![0; PIECE_BYTES], |piece| {
+            .for_each_chunk(&mut vec![0; CHUNK_BYTES], |piece| {
                 size_bytes += piece.len() as u64;
             })
             .map_err(|e| e.to_string())?;

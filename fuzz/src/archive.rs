@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rock_matrix::archive::limits::{MAX_MEMBERS, MAX_PATH_BYTES};
-use rock_matrix::archive::{ArchiveError, Unpacked, UnpackedKind, each_member};
+use rock_matrix::archive::{ArchiveError, ExtractedKind, ExtractedMember, each_member};
 use rock_matrix::sdk::bucket::{Page, page};
 use rock_matrix::sdk::limits::MAX_FILES;
 use rock_matrix::wheel::{verify_source_distribution, verify_tree_archive};
@@ -17,7 +17,7 @@ use rock_matrix::wheel::{verify_source_distribution, verify_tree_archive};
 pub fn tar(bytes: &[u8]) {
     let length = bytes.len() as u64;
     let (mut end, mut members) = (0, 0);
-    let read = each_member(bytes, |member: Unpacked, content: &mut dyn Read| {
+    let read = each_member(bytes, |member: ExtractedMember, content: &mut dyn Read| {
         members += 1;
         assert!(member.start >= end + 512 && member.start % 512 == 0 && member.start <= length);
         let mut held = Vec::new();
@@ -32,16 +32,16 @@ pub fn tar(bytes: &[u8]) {
         );
         match member.kind {
             // One that is cut off is noticed behind it.
-            UnpackedKind::File { size_bytes, mode } => {
+            ExtractedKind::File { size_bytes, mode } => {
                 assert!(
                     held.len() as u64 == size_bytes.min(length - member.start) && mode <= 0o7777
                 );
             }
-            UnpackedKind::Link(text) | UnpackedKind::Again(text) => {
+            ExtractedKind::Link(text) | ExtractedKind::Again(text) => {
                 assert!(text.len() <= MAX_PATH_BYTES && held.is_empty());
             }
-            UnpackedKind::Folder => assert!(held.is_empty()),
-            UnpackedKind::Other(what) => assert!(!what.is_empty()),
+            ExtractedKind::Folder => assert!(held.is_empty()),
+            ExtractedKind::Other(what) => assert!(!what.is_empty()),
         }
         Ok::<(), io::Error>(())
     });
@@ -68,13 +68,13 @@ fn source_archive(tar: &[u8], is_complete: bool) {
                 .any(|finding| finding.code.name == "damaged-archive")
     );
     if findings.is_empty() {
-        let read = each_member(tar, |member: Unpacked, _: &mut dyn Read| {
+        let read = each_member(tar, |member: ExtractedMember, _: &mut dyn Read| {
             let path = member.path.expect("names that are not UTF-8 are refused");
             assert!(
                 !path.starts_with('/') && path.split('/').all(|part| part != ".."),
                 "{path:?}"
             );
-            assert!(!matches!(member.kind, UnpackedKind::Other(_)));
+            assert!(!matches!(member.kind, ExtractedKind::Other(_)));
             Ok::<(), io::Error>(())
         });
         assert!(read.is_ok());

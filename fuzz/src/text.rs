@@ -60,7 +60,7 @@ pub fn wheel_name(bytes: &[u8]) {
     let normal = name.normalized();
     assert_eq!(normal.normalized(), normal);
     // A normal form may be longer than what was written, and so than a name may be.
-    if normal.to_string().len() <= WheelName::MOST_BYTES {
+    if normal.to_string().len() <= WheelName::MAX_BYTES {
         assert_eq!(
             normal.to_string().parse::<WheelName>().as_ref(),
             Ok(&normal)

@@ -9,7 +9,7 @@ use super::{Exit, Shell};
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::index::{IndexFile, Yanked};
-use crate::names::Withdrawn;
+use crate::names::YankedFiles;
 use crate::publish::INDEX;
 
 // Options that select withdrawn wheels.
@@ -27,8 +27,8 @@ impl Withdrawals {
     ///
     /// # Errors
     /// When one that is named is no index of this program; the sink has which.
-    pub(super) fn read(&self, published: &Published, sink: &mut Sink) -> Result<Withdrawn, Exit> {
-        let mut withdrawn = Withdrawn::default();
+    pub(super) fn read(&self, published: &Published, sink: &mut Sink) -> Result<YankedFiles, Exit> {
+        let mut withdrawn = YankedFiles::default();
         for folder in published.folders() {
             withdrawn.extend(withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default());
         }
@@ -41,7 +41,7 @@ impl Withdrawals {
                 );
                 return Err(Exit::Fault);
             };
-            withdrawn.extend(found.whatever_the_bytes());
+            withdrawn.extend(found.ignoring_digests());
         }
         Ok(withdrawn)
     }
@@ -49,7 +49,7 @@ impl Withdrawals {
 
 /// Says which files an index withdraws although other bytes of their names were meant, and what it
 /// withdrew and does not list any more. `before` is what it withdrew.
-pub(super) fn tell_of_names(before: &Withdrawn, files: &[&IndexFile], shell: &Shell) {
+pub(super) fn tell_of_names(before: &YankedFiles, files: &[&IndexFile], shell: &Shell) {
     if before.is_empty() {
         return;
     }

@@ -7,7 +7,7 @@ use super::Places;
 use crate::compat::rows::ReleaseTypeRow;
 use crate::names::{
     Age, DistributionName, GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version,
-    Withdrawal,
+    YankSelection,
 };
 
 /// One matrix file: a group of cells with one distribution and one recipe.
@@ -508,7 +508,7 @@ pub struct Release {
     /// Whether pages are deployed.
     pub pages: bool,
     /// What the index of the pages withdraws.
-    pub yank: Vec<Withdrawal>,
+    pub yank: Vec<YankSelection>,
     /// How long the index of the pages offers nightly builds.
     pub yank_older_than: Option<Age>,
     /// How many versions of each project and folder stay, however old: the newest.

@@ -88,7 +88,7 @@ pub fn backend_releases(
             torch: match &file.folder {
                 // The official index has no torch for ROCm on Windows.
                 Folder::Rocm(rocm, Some(torch))
-                    if !torch.is_pre()
+                    if !torch.is_prerelease()
                         && !matches!(&file.kind, FileKind::Wheel(wheel) if wheel.is_for_windows()) =>
                 {
                     compat.official_torch(&torch.minor(), rocm)

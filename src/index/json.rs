@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{IndexFile, Yanked};
-use crate::names::{Digest, Withdrawn};
+use crate::names::{Digest, YankedFiles};
 
 /// The version of the simple API whose required keys are written (PEP 700: `versions` and `size`).
 const API_VERSION: &str = "1.1";
@@ -139,7 +139,7 @@ pub struct NotAPage(pub String);
 ///
 /// # Errors
 /// When the text is no page that this module wrote.
-pub fn withdrawn_in(text: &str) -> Result<Withdrawn, NotAPage> {
+pub fn withdrawn_in(text: &str) -> Result<YankedFiles, NotAPage> {
     #[derive(serde::Deserialize)]
     struct Page {
         files: Vec<Row>,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{IndexFile, Yanked};
 use crate::codes::release as codes;
 use crate::diagnostic::Diagnostic;
-use crate::names::{Version, misordered};
+use crate::names::{Version, find_order_conflict};
 
 /// A warning for each project that has two such versions among what is offered.
 pub fn label_order(files: &[IndexFile]) -> Vec<Diagnostic> {
@@ -23,7 +23,7 @@ pub fn label_order(files: &[IndexFile]) -> Vec<Diagnostic> {
         }
     }
     let told = |(project, versions): (String, Vec<&Version>)| {
-        let found = misordered(versions)?;
+        let found = find_order_conflict(versions)?;
         let message = format!(
             "installers take {project} {} for older than {}",
             found.below, found.above

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{IndexFile, Yanked};
-use crate::names::{Age, Selector, Version, Withdrawal, Withdrawn};
+use crate::names::{Age, Version, YankSelection, YankSelector, YankedFiles};
 
 /// Seconds of a day.
 const DAY_S: u64 = 24 * 60 * 60;
@@ -12,7 +12,7 @@ const DAY_S: u64 = 24 * 60 * 60;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum YankRule {
     /// `flash-attn<2.6: superseded`: these, for this reason.
-    These(Withdrawal),
+    These(YankSelection),
     /// Nightly builds of earlier days than this ago. The newest versions of each project in each
     /// folder that are offered stay, so many.
     Nightly {
@@ -39,13 +39,13 @@ pub struct YankChanges {
 pub fn yank_changes(
     files: &[IndexFile],
     yank: &[YankRule],
-    unyank: &[Selector],
+    unyank: &[YankSelector],
     now_s: u64,
 ) -> YankChanges {
     let mut changes = YankChanges::default();
     for rule in yank {
         match rule {
-            YankRule::These(Withdrawal { selector, reason }) => {
+            YankRule::These(YankSelection { selector, reason }) => {
                 let meant = files.iter().filter(|file| means(selector, file));
                 changes
                     .yank
@@ -68,8 +68,8 @@ pub fn yank_changes(
 }
 
 /// Whether a file is meant.
-pub fn means(selector: &Selector, file: &IndexFile) -> bool {
-    selector.is_of(&file.name, &file.project, &file.version)
+pub fn means(selector: &YankSelector, file: &IndexFile) -> bool {
+    selector.matches(&file.name, &file.project, &file.version)
 }
 
 impl YankChanges {
@@ -86,7 +86,7 @@ impl YankChanges {
 }
 
 /// Withdraws the files that are withdrawn already.
-pub fn carry_over<'f>(withdrawn: &Withdrawn, files: impl IntoIterator<Item = &'f mut IndexFile>) {
+pub fn carry_over<'f>(withdrawn: &YankedFiles, files: impl IntoIterator<Item = &'f mut IndexFile>) {
     if withdrawn.is_empty() {
         return;
     }
@@ -203,7 +203,7 @@ mod tests {
     use super::{YankRule, carry_over, day_number, yank_changes};
     use crate::index::testing::file;
     use crate::index::{IndexFile, Links, Origin, Yanked};
-    use crate::names::{Selector, Withdrawal, Withdrawn};
+    use crate::names::{YankSelection, YankSelector, YankedFiles};
 
     /// 2026-11-21 12:00 UTC.
     const NOW_S: u64 = 1_795_262_400;
@@ -264,7 +264,7 @@ mod tests {
             "flash-attn==x+y",
             "a: two\nlines",
         ] {
-            assert!(text.parse::<Withdrawal>().is_err(), "{text:?}");
+            assert!(text.parse::<YankSelection>().is_err(), "{text:?}");
         }
     }
 
@@ -317,14 +317,14 @@ mod tests {
         assert_eq!(files[0].yanked, Yanked::Because("broken".to_owned()));
         let withdrawn = [(files[0].name.clone(), files[0].digest, "broken".to_owned())];
         let mut next = wheels(&["1.0", "2.0"]);
-        carry_over(&withdrawn.into_iter().collect::<Withdrawn>(), &mut next);
+        carry_over(&withdrawn.into_iter().collect::<YankedFiles>(), &mut next);
         assert_eq!(next, files);
         assert_eq!(
             yank_changes(&next, &[rule], &[], NOW_S).yank.len(),
             0,
             "it is so already"
         );
-        let selector: Selector = "flash-attn".parse().unwrap();
+        let selector: YankSelector = "flash-attn".parse().unwrap();
         let changes = yank_changes(&next, &[self::rule("flash-attn")], &[selector], NOW_S);
         assert_eq!((changes.yank.len(), changes.unyank.len()), (0, 1));
         changes.apply(&mut next);

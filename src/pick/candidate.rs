@@ -147,7 +147,7 @@ fn rank_key(
     mode: PrereleaseMode,
 ) -> (String, bool, Reverse<names::Version>, Option<String>) {
     let version = wheel.offer.name.version.public();
-    let is_last = mode == PrereleaseMode::IfNecessary && version.is_pre();
+    let is_last = mode == PrereleaseMode::IfNecessary && version.is_prerelease();
     (
         wheel.distribution.clone(),
         is_last,

@@ -196,7 +196,7 @@ impl TorchSeries {
         let number = |at: usize| version.release().get(at).copied().unwrap_or(0);
         Self {
             minor: (number(0), number(1)),
-            tail: version.pre_tail(),
+            tail: version.prerelease_suffix(),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! it.
 
 use super::{Candidate, Decision, Machine, Offer, Rules, decide};
-use crate::names::Withdrawn;
+use crate::names::YankedFiles;
 
 /// A withdrawn wheel that fits a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,10 @@ pub struct PassedOver {
 
 /// The candidates that are offered, and those that are withdrawn, each in their order. `reasons`
 /// has what is withdrawn.
-pub fn split(candidates: Vec<Candidate>, reasons: &Withdrawn) -> (Vec<Candidate>, Vec<Candidate>) {
+pub fn split(
+    candidates: Vec<Candidate>,
+    reasons: &YankedFiles,
+) -> (Vec<Candidate>, Vec<Candidate>) {
     let is_withdrawn = |offer: &Offer| reasons.reason(&offer.file, offer.digest).is_some();
     let wheels = candidates
         .into_iter()
@@ -30,7 +33,7 @@ pub fn split(candidates: Vec<Candidate>, reasons: &Withdrawn) -> (Vec<Candidate>
 pub fn passed_over(
     (offered, decision): (&[Candidate], &Decision),
     withdrawn: &[Candidate],
-    reasons: &Withdrawn,
+    reasons: &YankedFiles,
     machine: &Machine,
     rules: &Rules,
 ) -> Vec<PassedOver> {
@@ -52,7 +55,7 @@ pub fn passed_over(
     fits.collect()
 }
 
-fn reason<'w>(wheel: &Candidate, reasons: &'w Withdrawn) -> Option<&'w str> {
+fn reason<'w>(wheel: &Candidate, reasons: &'w YankedFiles) -> Option<&'w str> {
     reasons.reason(&wheel.offer.file, wheel.offer.digest)
 }
 

@@ -38,13 +38,13 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
         .filter(|(_, group)| named(group))
     {
         let group_number = u32::try_from(number).expect("fewer than 2^32 files");
-        let file_form = group.config.distribution.file_form();
+        let escaped = group.config.distribution.escaped();
         let mut text = |text: String| texts.number(text, || ());
         let versions: Vec<u32> = group
             .shared
             .packages
             .iter()
-            .map(|package| text(format!("{file_form}-{}", package.in_name)))
+            .map(|package| text(format!("{escaped}-{}", package.in_name)))
             .collect();
         let mut rests: Vec<Option<u32>> = Vec::new();
         let axis = group.universe.position(AxisRole::Package);

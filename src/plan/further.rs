@@ -111,7 +111,7 @@ impl<'a> Further<'a> {
                     };
                     let names = distributions
                         .into_iter()
-                        .map(|name| format!("{}-{version}{plus}-{tag}.whl", name.file_form()));
+                        .map(|name| format!("{}-{version}{plus}-{tag}.whl", name.escaped()));
                     for name in names {
                         if !found.contains(&name) {
                             found.push(name);

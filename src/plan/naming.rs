@@ -9,8 +9,8 @@ use crate::config::{
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::matrix::{Cell, Universe};
 use crate::names::{
-    Accelerator, GfxTarget, LabelParts, LabelStyle, LocalLabel, PackageVersion, RocmVersion, SDIST,
-    TREE, TREE_ARCHIVE, Version, is_compact_unambiguous,
+    Accelerator, GfxTarget, LabelParts, LabelStyle, LocalLabel, PackageVersion, RocmVersion,
+    SDIST_SUFFIX, TREE_ARCHIVE_SUFFIX, TREE_SUFFIX, Version, is_compact_unambiguous,
 };
 
 /// What is asked of a cell by role, once.
@@ -149,9 +149,9 @@ pub(super) fn name_end(
                 wheel_tag(words, words.backend.tag.as_deref(), platform)
             );
         }
-        Leaves::Sdist => return SDIST.to_owned(),
-        Leaves::Archive => TREE_ARCHIVE,
-        Leaves::Tree => TREE,
+        Leaves::Sdist => return SDIST_SUFFIX.to_owned(),
+        Leaves::Archive => TREE_ARCHIVE_SUFFIX,
+        Leaves::Tree => TREE_SUFFIX,
     };
     let python = words.python.map(|python| {
         python

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::names::{
-    Combination, ExpectedWheel, RocmVersion, Version, WheelIdentity, WheelName, machine,
+    Combination, ExpectedWheel, RocmVersion, Version, WheelIdentity, WheelName, plain_linux_tag,
 };
 
 /// Wheels that need no job. Two files are the same when combination, C++ ABI, Python, ABI and
@@ -138,7 +138,7 @@ impl Published {
                 .platform
                 .tags()
                 .first()
-                .map_or_else(String::new, |tag| machine(tag)),
+                .map_or_else(String::new, |tag| plain_linux_tag(tag)),
             label,
         }
     }

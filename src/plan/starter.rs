@@ -150,7 +150,7 @@ impl ProjectFiles {
         let python = ["requires-python", "python_requires"]
             .into_iter()
             .find_map(field);
-        let module = name.file_form();
+        let module = name.escaped();
         Ok(PythonProject {
             python: python.and_then(|(text, _)| text.parse().ok()),
             version: version

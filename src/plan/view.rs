@@ -65,13 +65,13 @@ impl<'a> JobView<'a> {
     /// The expected wheel name; of a job without one of its own, the name of its source
     /// distribution, archive or tree.
     pub fn wheel(self) -> String {
-        let (file_form, plus) = (
-            self.group.config.distribution.file_form(),
+        let (escaped, plus) = (
+            self.group.config.distribution.escaped(),
             if self.label().is_some() { "+" } else { "" },
         );
         let label = self.label().unwrap_or_default();
         format!(
-            "{file_form}-{}{plus}{label}{}",
+            "{escaped}-{}{plus}{label}{}",
             self.package().in_name,
             self.tag()
         )

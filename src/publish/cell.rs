@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::names::{ExpectedWheel, LocalLabel, WheelName, machine};
+use crate::names::{ExpectedWheel, LocalLabel, WheelName, plain_linux_tag};
 
 /// What two wheels share when only one of them can be meant: project, version with label, Python,
 /// ABI and machine. `linux_x86_64` and `manylinux_2_28_x86_64` are one machine; a build tag makes a
@@ -33,7 +33,7 @@ impl Cell {
                 .platform
                 .tags()
                 .first()
-                .map_or_else(String::new, |tag| machine(tag)),
+                .map_or_else(String::new, |tag| plain_linux_tag(tag)),
         }
     }
 

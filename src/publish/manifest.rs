@@ -216,7 +216,7 @@ impl ManifestFile {
         } = self;
         let is_name =
             is_file_name(name) && is_word(name) && !name.contains('\\') && !name.starts_with('.');
-        if !is_name || name.len() > WheelName::MOST_BYTES {
+        if !is_name || name.len() > WheelName::MAX_BYTES {
             return Err(ManifestError::BadName(visible(name)));
         }
         let fields = Fields { file: name };
@@ -229,7 +229,7 @@ impl ManifestFile {
         fields.needed(
             "distribution",
             distribution,
-            DistributionName::is_one,
+            DistributionName::is_valid,
             "the name of a project",
         )?;
         fields.needed("version", version, is_version, "a version")?;

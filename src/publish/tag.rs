@@ -128,7 +128,7 @@ fn is_prerelease(text: &str) -> Option<bool> {
         return None;
     }
     match text.parse::<Version>() {
-        Ok(version) => Some(version.is_pre()),
+        Ok(version) => Some(version.is_prerelease()),
         Err(_) => Some(!text.parse::<semver::Version>().ok()?.pre.is_empty()),
     }
 }

@@ -596,7 +596,7 @@ pub(super) fn values_of(
         ("id", json!(job.id)),
         ("recipe", json!(document.name)),
         ("distribution", json!(distribution)),
-        ("file_form", json!(job.distribution.file_form())),
+        ("file_form", json!(job.distribution.escaped())),
         (
             "version",
             text(job.version.as_ref().map(ToString::to_string)),

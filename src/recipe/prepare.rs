@@ -253,7 +253,7 @@ fn torch_steps(job: &Job, torch: &Version, python: &str, compat: &Compat) -> Vec
     match (job.settings.torch_from, &job.rocm) {
         (TorchFrom::Image | TorchFrom::Host, _) | (_, None) => return Vec::new(),
         (TorchFrom::PytorchIndex, Some(rocm)) => {
-            if torch.is_pre() {
+            if torch.is_prerelease() {
                 argv.push("--pre".to_owned());
             }
             let index = address.replace("{rocm}", &index_suffix(torch, rocm, compat));

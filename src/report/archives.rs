@@ -2,7 +2,7 @@
 //! and those that are there.
 
 use super::{Expected, Machine, Wheels};
-use crate::names::{Digest, DistributionName, TREE_ARCHIVE};
+use crate::names::{Digest, DistributionName, TREE_ARCHIVE_SUFFIX};
 
 /// What the name of an archive tells: of `aotriton-0.13.0+rocm7.14-gfx942-linux_x86_64-tree.tar.gz`
 /// the first and the last part.
@@ -49,7 +49,7 @@ pub struct MatchedArchive<'a> {
 
 impl From<&str> for ArchiveName {
     fn from(text: &str) -> Self {
-        let stem = text.strip_suffix(TREE_ARCHIVE).unwrap_or(text);
+        let stem = text.strip_suffix(TREE_ARCHIVE_SUFFIX).unwrap_or(text);
         let (distribution, rest) = stem.split_once('-').unwrap_or((stem, "any"));
         let normal = distribution
             .parse::<DistributionName>()

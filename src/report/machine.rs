@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::config::Platform;
-use crate::names::{WheelName, machine};
+use crate::names::{WheelName, plain_linux_tag};
 
 /// A machine as wheel tags name it, `linux_x86_64`; `any` for wheels that run on all. `any` sorts
 /// last.
@@ -21,7 +21,7 @@ impl Machine {
 
     /// The machine of a platform tag.
     pub(super) fn of_tag(tag: &str) -> Self {
-        Self(machine(tag))
+        Self(plain_linux_tag(tag))
     }
 
     /// The machine that a job builds for: that of its wheel, and where the wheel runs everywhere

@@ -435,7 +435,7 @@ fn installs(notes: &Notes<'_>) -> Vec<Install> {
     }
     let install = |(folder, distributions): (Folder, BTreeMap<&str, Vec<&PublishedWheel>>)| {
         let torch = match &folder {
-            Folder::Rocm(rocm, Some(torch)) if !torch.is_pre() => {
+            Folder::Rocm(rocm, Some(torch)) if !torch.is_prerelease() => {
                 notes.compat.official_torch(&torch.minor(), rocm)
             }
             _ => None,

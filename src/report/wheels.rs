@@ -10,7 +10,7 @@ use crate::config::RunTime;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::index::BaseUrl;
 use crate::names::{
-    Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, Withdrawn,
+    Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, YankedFiles,
     is_tree_archive, is_wheel_file,
 };
 use crate::publish::{
@@ -95,7 +95,7 @@ pub struct Beside<'a> {
     /// ROCm versions that exist, for labels without dots.
     pub known_rocm: &'a [RocmVersion],
     /// Which files are withdrawn.
-    pub withdrawn: Option<&'a Withdrawn>,
+    pub withdrawn: Option<&'a YankedFiles>,
 }
 
 impl Wheels {

@@ -11,7 +11,7 @@ use regex::Regex;
 use super::limits::{MAX_FILES, MAX_LISTING_DEPTH};
 use crate::archive::Compression;
 use crate::config::Platform;
-use crate::names::{ArtifactName, Component, Digest};
+use crate::names::{ArtifactComponent, ArtifactName, Digest};
 
 /// The folder of a run in a bucket, with a slash at its end: `123-linux/`, and in a bucket that
 /// several repositories share, `OWNER-REPO/123-linux/` (ROCm/TheRock,
@@ -150,7 +150,7 @@ pub struct Choice {
     /// None of these matches.
     pub excludes: Vec<Regex>,
     /// Components that stay where they are.
-    pub without_components: BTreeSet<Component>,
+    pub without_components: BTreeSet<ArtifactComponent>,
     /// Projects whose artifacts stay where they are.
     pub without_names: BTreeSet<String>,
 }

@@ -11,7 +11,7 @@ use super::search::up;
 use super::select::{is_of, of_family};
 use crate::compat::rows::{SdkPackageRow, Tables};
 use crate::config::Platform;
-use crate::names::{Component, folders_above};
+use crate::names::{ArtifactComponent, parent_directories};
 
 /// One member of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,7 +132,7 @@ fn feeds(artifact: &Artifact, facts: &Tables, devel: &SdkPackageRow, mode: Mode)
         return false;
     }
     // Tests of libraries for all GPUs at once would be larger than all else.
-    if mode == Mode::Kpack && artifact.name.component() == Component::Test {
+    if mode == Mode::Kpack && artifact.name.component() == ArtifactComponent::Test {
         return false;
     }
     let runs_from = [
@@ -204,7 +204,7 @@ impl<'m> Members<'m> {
     fn folders(&self) -> BTreeSet<&'m str> {
         self.by_path
             .keys()
-            .flat_map(|path| folders_above(path))
+            .flat_map(|path| parent_directories(path))
             .collect()
     }
 

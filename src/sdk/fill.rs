@@ -14,7 +14,7 @@ use super::told::file_and_folder;
 use crate::codes::{sdk as codes, wheel::BAD_PATTERN};
 use crate::compat::rows::{SdkPackageRow, Tables};
 use crate::diagnostic::Diagnostic;
-use crate::names::{beside, folders_above};
+use crate::names::{parent_directories, resolve_link};
 
 /// What packages are made of.
 pub(super) struct Builder<'b> {
@@ -189,7 +189,7 @@ impl Builder<'_> {
             ..*placing
         };
         let is_there = |path: &str, soname: &str| {
-            let named = beside(path, soname).and_then(|path| package.files.get(&path));
+            let named = resolve_link(path, soname).and_then(|path| package.files.get(&path));
             named.is_some_and(|placed| !matches!(placed.content, Content::Alias(_)))
         };
         let left_out = package
@@ -310,7 +310,7 @@ impl Builder<'_> {
     fn files_and_folders(&self, package: &Package) -> Vec<Diagnostic> {
         let mut torn: BTreeMap<&str, (Origin, Origin)> = BTreeMap::new();
         for (path, inside) in &package.files {
-            for folder in folders_above(path) {
+            for folder in parent_directories(path) {
                 if let Some(file) = package.files.get(folder) {
                     torn.entry(folder).or_insert((file.from, inside.from));
                 }
@@ -327,7 +327,7 @@ impl Builder<'_> {
 /// there.
 fn is_way(path: &str, text: &str, package: &Package) -> bool {
     let down = text.trim_start_matches("../");
-    let target = beside(path, text)
+    let target = resolve_link(path, text)
         .filter(|target| target != path && down.split('/').all(|word| word != ".."));
     target.is_some_and(|target| package.files.contains_key(&target))
 }

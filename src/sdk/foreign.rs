@@ -7,7 +7,7 @@ use super::verify::identify;
 use crate::codes::sdk as codes;
 use crate::compat::rows::Tables;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::names::{WheelName, folders_above};
+use crate::names::{WheelName, parent_directories};
 
 /// So many of them are named.
 const SHOWN: usize = 5;
@@ -40,7 +40,7 @@ pub fn refuse_foreign(
     // A folder is that of a family where packages lie in it.
     let of_packages: BTreeSet<&str> = packages
         .iter()
-        .flat_map(|path| folders_above(path))
+        .flat_map(|path| parent_directories(path))
         .collect();
     let empty = folders
         .iter()
@@ -49,7 +49,7 @@ pub fn refuse_foreign(
             !of_packages.contains(path)
                 && !foreign
                     .iter()
-                    .any(|file| folders_above(file).any(|above| above == *path))
+                    .any(|file| parent_directories(file).any(|above| above == *path))
         });
     let mut foreign: Vec<&str> = foreign.iter().copied().chain(empty).collect();
     foreign.sort_unstable();

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::limits::MAX_LINKS;
 use super::{Artifact, EntryKind};
-use crate::names::folders_above;
+use crate::names::parent_directories;
 
 /// What is right at a path of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +124,7 @@ impl<'a> Paths<'a> {
         let mut known = FxHashMap::default();
         for (number, entry) in artifact.entries.iter().enumerate() {
             let path = format!("{}/{}", artifact.roots[entry.root], entry.path);
-            for folder in folders_above(&path) {
+            for folder in parent_directories(&path) {
                 if known.contains_key(folder) {
                     break;
                 }

@@ -3,8 +3,8 @@
 use minijinja::{Environment, Error, ErrorKind, Value};
 
 use crate::names::{
-    LocalLabel, PythonVersion, Version, WheelName, git_segment, is_absolute, local_version,
-    rocm_suffix, rocmsdk_suffix,
+    LocalLabel, PythonVersion, Version, WheelName, git_label, is_absolute, join_labels, rocm_label,
+    rocmsdk_label,
 };
 
 /// Adds every filter and function.
@@ -92,20 +92,18 @@ pub(super) fn add_to(environment: &mut Environment<'static>) {
         serde_json::to_string(&value).map_err(wrong)
     });
     environment.add_function("rocm_suffix", |rocm: String| {
-        rocm.parse::<Version>().map_err(wrong).and_then(|rocm| {
-            rocm_suffix(&rocm)
-                .map(|label| suffix(&label))
-                .map_err(wrong)
-        })
+        rocm.parse::<Version>()
+            .map_err(wrong)
+            .and_then(|rocm| rocm_label(&rocm).map(|label| suffix(&label)).map_err(wrong))
     });
     environment.add_function("rocmsdk_suffix", |day: String| {
-        rocmsdk_suffix(&day).map(|l| suffix(&l)).map_err(wrong)
+        rocmsdk_label(&day).map(|l| suffix(&l)).map_err(wrong)
     });
     environment.add_function("git_segment", |commit: String| {
-        git_segment(&commit).map(|l| l.to_string()).map_err(wrong)
+        git_label(&commit).map(|l| l.to_string()).map_err(wrong)
     });
     environment.add_function("local_version", |parts: Vec<Option<String>>| {
-        let label = local_version(parts.iter().flatten().map(String::as_str)).map_err(wrong)?;
+        let label = join_labels(parts.iter().flatten().map(String::as_str)).map_err(wrong)?;
         Ok::<_, Error>(label.map(|label| label.to_string()).unwrap_or_default())
     });
     environment.add_function("requirements", |items: Vec<Option<String>>| {

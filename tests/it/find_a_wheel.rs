@@ -6,7 +6,7 @@ use std::io::Write as _;
 
 use rock_matrix::compat::Compat;
 use rock_matrix::finder;
-use rock_matrix::names::Withdrawn;
+use rock_matrix::names::YankedFiles;
 use rock_matrix::pick::{self, Candidate, Decision, Machine, Note, Offers, Rules};
 use serde_json::{Value, json};
 
@@ -240,7 +240,7 @@ fn reports() -> Vec<Value> {
 fn the_page_decides_as_pick_does() {
     const MACHINES: usize = 2000;
     let all = wheels();
-    let reasons: Withdrawn = all
+    let reasons: YankedFiles = all
         .iter()
         .step_by(4)
         .map(|wheel| (wheel.offer.file.clone(), wheel.offer.digest, String::new()))

@@ -6,7 +6,10 @@ use rayon::prelude::*;
 
 use super::library::Library;
 use super::limits::{MAX_BESIDE_BYTES, MAX_HELD_BYTES, MAX_SPARE_BYTES};
-use rock_bytes::{Budget, MakeScratch, Passage, ReadAt, Rooms, Spare, beside, start_threads};
+use rock_bytes::{
+    BufferPool, ChunkSender, MemoryBudget, ReadAt, ScratchAllocator, ScratchFactory, start_threads,
+    tee_to_thread,
+};
 use rock_codeobj::{
     CodeDamage, CodeInventory, CodeScanner, DataFile, FileLayout, KpackArchive, KpackError,
     KpackReference, ScanDepth, SourceKind,
@@ -102,7 +105,7 @@ pub struct Reading<'a> {
     /// Which undefined symbols are kept.
     pub asked: &'a (dyn Fn(&str) -> bool + Sync),
     /// Where a member goes that must be read out of order.
-    pub make_scratch: &'a MakeScratch<'a>,
+    pub make_scratch: &'a ScratchFactory<'a>,
     /// Is told how far it has come.
     pub watch: &'a ProgressCallback<'a>,
     /// RECORD, where large libraries are to be held against it on the way.
@@ -172,13 +175,13 @@ pub fn inspect_some(
         members.iter().map(|member| member.size_bytes()).sum(),
         reading.watch,
     );
-    let budget = Budget::new(budget_bytes(
+    let budget = MemoryBudget::new(budget_bytes(
         members.first().map_or(0, |member| member.size_bytes()),
     ));
-    let spare = Spare::new(MAX_SPARE_BYTES);
+    let spare = BufferPool::new(MAX_SPARE_BYTES);
     let inspect = |member: &&ZipMember| {
         let share = budget.take(MemberView::max_held_bytes(member));
-        let rooms = Rooms::new(&budget, reading.make_scratch);
+        let rooms = ScratchAllocator::new(&budget, reading.make_scratch);
         let make_scratch = |size_bytes: u64| rooms.scratch(size_bytes);
         let facts = inspect_member(
             archive,
@@ -236,7 +239,7 @@ fn inspect_member(
     archive: &ZipArchive<'_>,
     member: &ZipMember,
     reading: Reading<'_>,
-    spare: &Spare,
+    spare: &BufferPool,
 ) -> Result<Option<FileFacts>, WheelError> {
     let depth = if reading.look == Look::Everything {
         ScanDepth::Headers
@@ -271,7 +274,7 @@ fn inspect_member(
     let mut facts = match is_watched {
         false => read(None)?,
         true if member.size_bytes() < LONG_BYTES => read(Some(Watching::Here(&mut see)))?,
-        true => beside(&mut see, |passage| read(Some(Watching::Beside(passage))))?,
+        true => tee_to_thread(&mut see, |passage| read(Some(Watching::Beside(passage))))?,
     };
     if let (Some(facts), Some(vouching), Some(hasher)) = (&mut facts, reading.vouching, hasher) {
         facts.is_vouched = vouching.matches(member, hasher);
@@ -287,7 +290,7 @@ enum Watching<'w, 's> {
     /// The thread that reads them.
     Here(&'w mut (dyn FnMut(&[u8]) + Send + 's)),
     /// Another one.
-    Beside(&'w mut Passage<'s>),
+    Beside(&'w mut ChunkSender<'s>),
 }
 
 /// What reading a member is watched with.
@@ -297,7 +300,7 @@ struct Sight<'s, 'w, 'f> {
     depth: ScanDepth,
     /// Whether all of what holds code is read.
     reads_all: bool,
-    spare: &'s Spare,
+    spare: &'s BufferPool,
 }
 
 impl Sight<'_, '_, '_> {

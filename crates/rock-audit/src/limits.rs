@@ -30,7 +30,7 @@ mod tests {
     use super::super::library::Library;
     use super::super::select::tangle;
     use super::*;
-    use rock_bytes::{Budget, Spare};
+    use rock_bytes::{BufferPool, MemoryBudget};
     use rock_elf::{Elf, ElfError, tag};
 
     fn read(needed: &[&str], texts: &[(u64, &str)]) -> Result<Library, ElfError> {
@@ -113,7 +113,7 @@ mod tests {
     /// Members beside the largest are held in memory up to the limit.
     #[test]
     fn other_members_are_held_up_to_the_limit() {
-        let budget = Budget::new(budget_bytes(1));
+        let budget = MemoryBudget::new(budget_bytes(1));
         let largest = budget.try_take(1);
         assert!(largest.is_some() && budget.try_take(MAX_BESIDE_BYTES + 1).is_none());
         assert!(budget.try_take(MAX_BESIDE_BYTES).is_some());
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn memory_waits_up_to_the_limit() {
         let waits = |bytes: usize| {
-            let spare = Spare::new(MAX_SPARE_BYTES);
+            let spare = BufferPool::new(MAX_SPARE_BYTES);
             drop(spare.take(bytes));
             spare.take(1).len() >= MAX_SPARE_BYTES
         };

@@ -1,8 +1,8 @@
-//! How many bytes work in parallel may hold at once.
+//! The memory budget of parallel work.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Room in memory that workers share.
+/// A limit of memory that workers share.
 ///
 /// The sum of what is held is never more than the limit, except that one share larger than the
 /// limit is given while nothing else is held. Those who wait are served in the order in which they
@@ -12,22 +12,22 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// In rayon, that is any parallel work inside.
 ///
 /// ```
-/// use rock_bytes::Budget;
-/// let budget = Budget::new(100);
+/// use rock_bytes::MemoryBudget;
+/// let budget = MemoryBudget::new(100);
 /// let first = budget.take(60);
 /// assert!(budget.try_take(60).is_none());
 /// drop(first);
 /// assert!(budget.try_take(5000).is_some(), "alone, it may be larger");
 /// ```
 #[derive(Debug)]
-pub struct Budget {
+pub struct MemoryBudget {
     limit_bytes: u64,
-    state: Mutex<State>,
+    state: Mutex<BudgetState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BudgetState {
     held_bytes: u64,
     /// Shares given and not yet given back.
     shares: u64,
@@ -36,16 +36,16 @@ struct State {
     serving: u64,
 }
 
-/// A share of a budget; dropping it gives it back.
+/// A share of a budget, returned when dropped.
 #[derive(Debug)]
 #[must_use = "the share is given back where it is dropped"]
-pub struct Share<'b> {
-    budget: &'b Budget,
+pub struct BudgetShare<'b> {
+    budget: &'b MemoryBudget,
     bytes: u64,
 }
 
-impl Budget {
-    /// A budget of so many bytes.
+impl MemoryBudget {
+    /// Creates a budget of `limit_bytes`.
     pub fn new(limit_bytes: u64) -> Self {
         Self {
             limit_bytes,
@@ -55,7 +55,7 @@ impl Budget {
     }
 
     /// Takes a share, and waits until there is room for it.
-    pub fn take(&self, bytes: u64) -> Share<'_> {
+    pub fn take(&self, bytes: u64) -> BudgetShare<'_> {
         let mut state = self.state();
         let ticket = state.next_ticket;
         state.next_ticket += 1;
@@ -70,19 +70,19 @@ impl Budget {
         self.give(&mut state, bytes)
     }
 
-    /// Takes a share where there is room for it and nobody waits.
-    pub fn try_take(&self, bytes: u64) -> Option<Share<'_>> {
+    /// Takes a share if the budget permits it and nobody waits.
+    pub fn try_take(&self, bytes: u64) -> Option<BudgetShare<'_>> {
         let mut state = self.state();
         let is_free = state.serving == state.next_ticket && self.has_room(&state, bytes);
         is_free.then(|| self.give(&mut state, bytes))
     }
 
-    /// How many bytes are held.
+    /// Returns the bytes of all current shares.
     pub fn held_bytes(&self) -> u64 {
         self.state().held_bytes
     }
 
-    fn has_room(&self, state: &State, bytes: u64) -> bool {
+    fn has_room(&self, state: &BudgetState, bytes: u64) -> bool {
         state.shares == 0
             || state
                 .held_bytes
@@ -90,21 +90,21 @@ impl Budget {
                 .is_some_and(|sum| sum <= self.limit_bytes)
     }
 
-    fn give(&self, state: &mut State, bytes: u64) -> Share<'_> {
+    fn give(&self, state: &mut BudgetState, bytes: u64) -> BudgetShare<'_> {
         state.held_bytes += bytes;
         state.shares += 1;
-        Share {
+        BudgetShare {
             budget: self,
             bytes,
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BudgetState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Share<'_> {
+impl Drop for BudgetShare<'_> {
     fn drop(&mut self) {
         let mut state = self.budget.state();
         state.held_bytes -= self.bytes;
@@ -119,11 +119,11 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::Budget;
+    use super::MemoryBudget;
 
     #[test]
     fn who_came_first_is_served_first() {
-        let budget = Budget::new(10);
+        let budget = MemoryBudget::new(10);
         let order = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             let first = budget.take(10);
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn sums_beyond_what_a_number_holds_do_not_fit() {
-        let budget = Budget::new(u64::MAX);
+        let budget = MemoryBudget::new(u64::MAX);
         let _first = budget.take(u64::MAX);
         assert!(budget.try_take(1).is_none());
     }
@@ -168,7 +168,7 @@ mod tests {
             sizes in proptest::collection::vec(0..160_u64, 0..60),
             workers in 1..5_usize,
         ) {
-            let budget = Budget::new(limit);
+            let budget = MemoryBudget::new(limit);
             let jobs = Mutex::new(sizes.clone());
             let held = Mutex::new(Vec::<u64>::new());
             let worst = Mutex::new(Vec::<u64>::new());

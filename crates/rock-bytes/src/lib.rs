@@ -7,23 +7,23 @@
 //! for.
 
 pub mod archive;
-mod beside;
 mod budget;
-mod joined;
-mod pages;
+mod buffer_pool;
+mod concat;
+mod prefaulted_buffer;
 mod read_at;
 mod scratch;
-mod spare;
 mod target;
+mod tee;
 mod text;
 mod threads;
 
-pub use beside::{PIECE_BYTES, Passage, beside};
-pub use budget::{Budget, Share};
-pub use joined::Joined;
-pub use read_at::{Part, ReadAt, Section, each_piece, is_same};
-pub use scratch::{MakeScratch, Rooms, Scratch, in_memory};
-pub use spare::{Buffer, Spare};
-pub use target::{Target, WriteAhead};
+pub use budget::{BudgetShare, MemoryBudget};
+pub use buffer_pool::{BufferPool, PooledBuffer};
+pub use concat::Concat;
+pub use read_at::{Part, ReadAt, Section, for_each_chunk, is_same};
+pub use scratch::{Scratch, ScratchAllocator, ScratchFactory, in_memory};
+pub use target::{Target, WriteAt};
+pub use tee::{CHUNK_BYTES, ChunkSender, tee_to_thread};
 pub use text::text_within;
 pub use threads::{can_start_threads, start_threads};

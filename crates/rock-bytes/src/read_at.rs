@@ -4,7 +4,7 @@ use std::any::Any;
 use std::io;
 use std::ops::Range;
 
-use super::PIECE_BYTES;
+use super::CHUNK_BYTES;
 
 /// Bytes that can be read at any position, by several threads at once.
 pub trait ReadAt: Sync {
@@ -51,10 +51,10 @@ pub trait ReadAt: Sync {
 ///
 /// # Errors
 /// When they cannot be read.
-pub fn each_piece(source: &dyn ReadAt, mut see: impl FnMut(&[u8])) -> io::Result<()> {
-    let (size, mut piece, mut at) = (source.size_bytes(), vec![0; PIECE_BYTES], 0);
+pub fn for_each_chunk(source: &dyn ReadAt, mut see: impl FnMut(&[u8])) -> io::Result<()> {
+    let (size, mut piece, mut at) = (source.size_bytes(), vec![0; CHUNK_BYTES], 0);
     while at < size {
-        let step = PIECE_BYTES.min(usize::try_from(size - at).unwrap_or(PIECE_BYTES));
+        let step = CHUNK_BYTES.min(usize::try_from(size - at).unwrap_or(CHUNK_BYTES));
         source.read_exact_at(&mut piece[..step], at)?;
         see(&piece[..step]);
         at += step as u64;
@@ -71,9 +71,9 @@ pub fn is_same(one: &dyn ReadAt, other: &dyn ReadAt) -> io::Result<bool> {
     if size != other.size_bytes() {
         return Ok(false);
     }
-    let (mut here, mut there) = (vec![0; PIECE_BYTES], vec![0; PIECE_BYTES]);
+    let (mut here, mut there) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
     while at < size {
-        let step = PIECE_BYTES.min(usize::try_from(size - at).unwrap_or(PIECE_BYTES));
+        let step = CHUNK_BYTES.min(usize::try_from(size - at).unwrap_or(CHUNK_BYTES));
         one.read_exact_at(&mut here[..step], at)?;
         other.read_exact_at(&mut there[..step], at)?;
         if here[..step] != there[..step] {
@@ -194,7 +194,7 @@ impl std::fmt::Debug for Section<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PIECE_BYTES, Part, ReadAt as _, each_piece, is_same};
+    use super::{CHUNK_BYTES, Part, ReadAt as _, for_each_chunk, is_same};
 
     #[test]
     fn a_part_ends_where_it_was_said_to_end() {
@@ -218,9 +218,9 @@ mod tests {
 
     #[test]
     fn sources_are_the_same_when_every_byte_and_the_length_are() {
-        let one: Vec<u8> = (0..=250).cycle().take(2 * PIECE_BYTES + 9).collect();
+        let one: Vec<u8> = (0..=250).cycle().take(2 * CHUNK_BYTES + 9).collect();
         let mut seen = Vec::new();
-        each_piece(&one, |piece| seen.extend_from_slice(piece)).unwrap();
+        for_each_chunk(&one, |piece| seen.extend_from_slice(piece)).unwrap();
         assert!(seen == one && is_same(&one, &seen).unwrap());
         *seen.last_mut().unwrap() ^= 1;
         assert!(!is_same(&one, &seen).unwrap());

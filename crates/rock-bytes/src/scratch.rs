@@ -1,11 +1,11 @@
-//! Room for bytes that come as a stream and are read by position afterwards.
+//! Storage for bytes that are written as a stream and read by position.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Budget, ReadAt, Share};
+use super::{BudgetShare, MemoryBudget, ReadAt};
 
-/// Room that grows at its end: memory, or a temporary file where there is much.
+/// Append-only storage: memory, or a temporary file for large content.
 pub trait Scratch: ReadAt + Send {
     /// Adds bytes at the end.
     ///
@@ -23,20 +23,21 @@ impl Scratch for Vec<u8> {
     }
 }
 
-/// Makes room for so many bytes; `u64::MAX` asks for room that is not in memory.
-pub type MakeScratch<'a> = dyn Fn(u64) -> io::Result<Box<dyn Scratch>> + Sync + 'a;
+/// A function that creates storage for a number of bytes; `u64::MAX` requests storage outside of
+/// memory.
+pub type ScratchFactory<'a> = dyn Fn(u64) -> io::Result<Box<dyn Scratch>> + Sync + 'a;
 
-/// Room for one worker's members that must be read out of order: what the shared budget has room
-/// for goes to memory, and the rest elsewhere. Dropping it gives back what it took of the budget.
-pub struct Rooms<'b> {
-    budget: &'b Budget,
-    make: &'b MakeScratch<'b>,
-    shares: Mutex<Vec<Share<'b>>>,
+/// An allocator of storage for one worker's members that are read out of order: in memory within the
+/// shared budget, elsewhere beyond it. Returns its shares of the budget when dropped.
+pub struct ScratchAllocator<'b> {
+    budget: &'b MemoryBudget,
+    make: &'b ScratchFactory<'b>,
+    shares: Mutex<Vec<BudgetShare<'b>>>,
 }
 
-impl<'b> Rooms<'b> {
-    /// Room within a budget, made by `make`.
-    pub fn new(budget: &'b Budget, make: &'b MakeScratch<'b>) -> Self {
+impl<'b> ScratchAllocator<'b> {
+    /// Creates an allocator within a budget.
+    pub fn new(budget: &'b MemoryBudget, make: &'b ScratchFactory<'b>) -> Self {
         Self {
             budget,
             make,
@@ -44,7 +45,8 @@ impl<'b> Rooms<'b> {
         }
     }
 
-    /// Room for so many bytes. It never waits: who asks holds a share already.
+    /// Creates storage for `size_bytes`. Never waits for the budget, of which the caller already holds
+    /// a share.
     ///
     /// # Errors
     /// When none can be made.
@@ -62,9 +64,9 @@ impl<'b> Rooms<'b> {
     }
 }
 
-impl std::fmt::Debug for Rooms<'_> {
+impl std::fmt::Debug for ScratchAllocator<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Rooms({:?})", self.budget)
+        write!(f, "ScratchAllocator({:?})", self.budget)
     }
 }
 
@@ -81,12 +83,12 @@ mod tests {
     use std::io;
     use std::sync::Mutex;
 
-    use super::{Rooms, Scratch, in_memory};
-    use crate::Budget;
+    use super::{Scratch, ScratchAllocator, in_memory};
+    use crate::MemoryBudget;
 
     #[test]
     fn members_read_out_of_order_are_in_memory_as_far_as_the_budget_goes_and_elsewhere_beyond() {
-        let budget = Budget::new(100);
+        let budget = MemoryBudget::new(100);
         let asked = Mutex::new(Vec::new());
         let make = |size_bytes: u64| -> io::Result<Box<dyn Scratch>> {
             asked.lock().unwrap().push(size_bytes);
@@ -94,7 +96,7 @@ mod tests {
         };
         // Three workers, each with a member of 30 that streams by in 10.
         let held: Vec<_> = (0..3)
-            .map(|_| (budget.take(10), Rooms::new(&budget, &make)))
+            .map(|_| (budget.take(10), ScratchAllocator::new(&budget, &make)))
             .collect();
         for (_, rooms) in &held {
             rooms.scratch(30).unwrap();
@@ -120,7 +122,7 @@ mod tests {
 
     #[test]
     fn workers_that_read_out_of_order_at_once_hold_no_more_than_the_budget() {
-        let budget = Budget::new(100);
+        let budget = MemoryBudget::new(100);
         let (in_memory_bytes, files) = (Mutex::new(0_u64), Mutex::new(0_u32));
         let make = |size_bytes: u64| -> io::Result<Box<dyn Scratch>> {
             match size_bytes {
@@ -134,7 +136,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     let _share = budget.take(1);
-                    let rooms = Rooms::new(&budget, &make);
+                    let rooms = ScratchAllocator::new(&budget, &make);
                     rooms.scratch(40).unwrap();
                     all_have_room.wait();
                 });

@@ -41,7 +41,7 @@ pub trait Target: Write {
     ///
     /// # Errors
     /// When the system cannot give one.
-    fn ahead(&mut self) -> io::Result<Option<Arc<dyn WriteAhead>>> {
+    fn ahead(&mut self) -> io::Result<Option<Arc<dyn WriteAt>>> {
         Ok(None)
     }
 
@@ -55,7 +55,7 @@ pub trait Target: Write {
 }
 
 /// Writes at positions, from several threads.
-pub trait WriteAhead: Send + Sync {
+pub trait WriteAt: Send + Sync {
     /// Writes all bytes, so far behind where the target was when it gave this.
     ///
     /// # Errors

@@ -57,7 +57,7 @@ pub fn differences(rows: &[TorchRow], pages: &[IndexPage]) -> Vec<Difference> {
                 .version
                 .local()
                 .is_some_and(|local| local.starts_with("rocm"));
-            if wheel.distribution != "torch" || wheel.version.is_pre() || !is_for_rocm {
+            if wheel.distribution != "torch" || wheel.version.is_prerelease() || !is_for_rocm {
                 continue;
             }
             let release = wheel.version.release();

@@ -156,7 +156,7 @@ impl Compat {
         torch: &Version,
         rocm: &RocmVersion,
     ) -> Option<&TorchIndexRow> {
-        let word = match (torch.is_dev(), torch.is_pre()) {
+        let word = match (torch.is_dev(), torch.is_prerelease()) {
             (true, _) => "nightly",
             (false, true) => "candidate",
             (false, false) => "final",

@@ -1,4 +1,4 @@
-//! How old something is: `36h`, `30d`, `4w`.
+//! Ages, such as `36h`, `30d` and `4w`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,8 @@ use std::str::FromStr;
 const HOUR_S: u64 = 3600;
 const DAY_S: u64 = 24 * HOUR_S;
 
-/// A span of time in hours, days or weeks, `36h`, `30d` or `4w`; at most 4 billion of them.
+/// A duration in whole hours, days or weeks, such as `36h`, `30d` or `4w`; the number fits in 32
+/// bits.
 ///
 /// ```
 /// use rock_names::Age;
@@ -17,13 +18,13 @@ const DAY_S: u64 = 24 * HOUR_S;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Age(u64);
 
-/// Not a span of time.
+/// The error of parsing an [`Age`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no time: a number with `h`, `d` or `w`, such as `30d`")]
 pub struct AgeError(pub String);
 
 impl Age {
-    /// How many seconds it is.
+    /// Returns the duration in seconds.
     pub fn seconds(self) -> u64 {
         self.0
     }

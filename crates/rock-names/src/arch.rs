@@ -1,10 +1,10 @@
-//! Processor architectures that Linux wheels name.
+//! Processor architectures of Linux wheels.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// An architecture as platform tags spell it (PEP 513, 599 and 600; the words are those of
-/// `uname -m`, but for 32-bit x86, which is always `i686`).
+/// A processor architecture, spelled as in platform tags (PEP 513, 599 and 600): the output of
+/// `uname -m`, except that 32-bit x86 is always `i686`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Arch {
     /// 32-bit x86.
@@ -27,14 +27,14 @@ pub enum Arch {
     Loongarch64,
 }
 
-/// Not an architecture of Linux wheels.
+/// The error of parsing an [`Arch`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an architecture of Linux wheels, such as `x86_64` or `aarch64`")]
 pub struct ArchError(pub String);
 
-/// What an ELF header must hold for an architecture. Values: ELF gABI "ELF Header" and its registry
-/// of machines.
-struct Header {
+/// The fields of the ELF header that identify an architecture (gABI, "ELF Header", and its registry
+/// of machines).
+struct ElfIdentity {
     machine: u16,
     class: u8,
     data: u8,
@@ -46,56 +46,56 @@ const CLASS64: u8 = 2;
 const LITTLE: u8 = 1;
 const BIG: u8 = 2;
 
-const HEADERS: [Header; 9] = [
-    Header {
+const ELF_IDENTITIES: [ElfIdentity; 9] = [
+    ElfIdentity {
         machine: 3,
         class: CLASS32,
         data: LITTLE,
         arch: Arch::I686,
     },
-    Header {
+    ElfIdentity {
         machine: 62,
         class: CLASS64,
         data: LITTLE,
         arch: Arch::X86_64,
     },
-    Header {
+    ElfIdentity {
         machine: 183,
         class: CLASS64,
         data: LITTLE,
         arch: Arch::Aarch64,
     },
-    Header {
+    ElfIdentity {
         machine: 40,
         class: CLASS32,
         data: LITTLE,
         arch: Arch::Armv7l,
     },
-    Header {
+    ElfIdentity {
         machine: 21,
         class: CLASS64,
         data: LITTLE,
         arch: Arch::Ppc64le,
     },
-    Header {
+    ElfIdentity {
         machine: 21,
         class: CLASS64,
         data: BIG,
         arch: Arch::Ppc64,
     },
-    Header {
+    ElfIdentity {
         machine: 22,
         class: CLASS64,
         data: BIG,
         arch: Arch::S390x,
     },
-    Header {
+    ElfIdentity {
         machine: 243,
         class: CLASS64,
         data: LITTLE,
         arch: Arch::Riscv64,
     },
-    Header {
+    ElfIdentity {
         machine: 258,
         class: CLASS64,
         data: LITTLE,
@@ -103,15 +103,15 @@ const HEADERS: [Header; 9] = [
     },
 ];
 
-/// Bits of `e_flags` that hold the EABI's version, and version 5 in them ("ELF for the Arm
-/// Architecture", table "ELF header `e_flags`").
+/// `EF_ARM_EABIMASK` and `EF_ARM_EABI_VER5` ("ELF for the Arm Architecture", table "ELF header
+/// `e_flags`").
 const ARM_EABI_MASK: u32 = 0xff00_0000;
 const ARM_EABI_5: u32 = 0x0500_0000;
-/// `EF_ARM_ABI_FLOAT_HARD` of the same table.
+/// `EF_ARM_ABI_FLOAT_HARD` (same table).
 const ARM_FLOAT_HARD: u32 = 0x0000_0400;
 
 impl Arch {
-    /// Every architecture.
+    /// All architectures.
     pub const ALL: [Self; 9] = [
         Self::I686,
         Self::X86_64,
@@ -124,7 +124,7 @@ impl Arch {
         Self::Loongarch64,
     ];
 
-    /// The word of platform tags, `x86_64`.
+    /// Returns the spelling in platform tags, `x86_64`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::I686 => "i686",
@@ -139,17 +139,17 @@ impl Arch {
         }
     }
 
-    /// The architecture of an ELF file by `e_machine`, `EI_CLASS` (1: 32 bits, 2: 64), `EI_DATA`
-    /// (1: little-endian, 2: big) and `e_flags`. `None` for what no wheel is tagged for: x32,
-    /// soft-float Arm, GPUs.
+    /// Returns the architecture of an ELF file from its `e_machine`, `EI_CLASS` (1: 32 bits, 2: 64),
+    /// `EI_DATA` (1: little-endian, 2: big-endian) and `e_flags`. Returns `None` for files that no
+    /// platform tag covers: x32, soft-float Arm, GPUs.
     pub fn from_elf(machine: u16, class: u8, data: u8, flags: u32) -> Option<Self> {
-        let fits = |h: &&Header| (h.machine, h.class, h.data) == (machine, class, data);
-        let arch = HEADERS.iter().find(fits)?.arch;
+        let fits = |h: &&ElfIdentity| (h.machine, h.class, h.data) == (machine, class, data);
+        let arch = ELF_IDENTITIES.iter().find(fits)?.arch;
         let is_hard_float = flags & ARM_EABI_MASK == ARM_EABI_5 && flags & ARM_FLOAT_HARD != 0;
         (arch != Self::Armv7l || is_hard_float).then_some(arch)
     }
 
-    /// The architecture that a platform tag ends with: `manylinux_2_28_x86_64` is for `x86_64`.
+    /// Returns the architecture at the end of a platform tag: `x86_64` for `manylinux_2_28_x86_64`.
     pub fn of_platform_tag(tag: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|arch| {
             tag.strip_suffix(arch.as_str())

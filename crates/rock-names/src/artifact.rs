@@ -1,28 +1,28 @@
-//! Names of ROCm's build artifacts.
+//! Names of ROCm artifacts, `blas_lib_gfx942`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A part of what a project installs. The order is that in which they claim files: what `lib` has,
-/// `run` has not.
+/// A part of the files that a ROCm project installs. Components claim files in this order: a file in
+/// `lib` is not in `run`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Component {
+pub enum ArtifactComponent {
     /// Shared libraries.
     Lib,
-    /// What running needs beside them.
+    /// Other files needed at run time.
     Run,
     /// Debug information.
     Dbg,
     /// Headers, static libraries, CMake packages.
     Dev,
-    /// Documents.
+    /// Documentation.
     Doc,
     /// Tests.
     Test,
 }
 
-impl Component {
-    /// All of them, in their order.
+impl ArtifactComponent {
+    /// All components, in order.
     pub const ALL: [Self; 6] = [
         Self::Lib,
         Self::Run,
@@ -32,7 +32,7 @@ impl Component {
         Self::Test,
     ];
 
-    /// The word in names.
+    /// Returns the spelling in artifact names.
     pub fn word(self) -> &'static str {
         match self {
             Self::Lib => "lib",
@@ -45,7 +45,7 @@ impl Component {
     }
 }
 
-impl FromStr for Component {
+impl FromStr for ArtifactComponent {
     type Err = ();
     fn from_str(text: &str) -> Result<Self, ()> {
         Self::ALL
@@ -55,62 +55,62 @@ impl FromStr for Component {
     }
 }
 
-impl fmt::Display for Component {
+impl fmt::Display for ArtifactComponent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
 }
 
-/// The name of an artifact, `blas_lib_gfx942`: a project's name, a component, and the GPUs that it
-/// is for.
+/// The name of a ROCm artifact, `blas_lib_gfx942`: the project, the component and the GPU target.
 ///
-/// The GPUs are `generic` (any), a family such as `gfx94X-dcgpu`, or one target, perhaps with
-/// features: `gfx942:xnack+`. Source: ROCm/TheRock, `build_tools/_therock_utils/artifacts.py`.
+/// The GPU target is `generic` (any GPU), a family such as `gfx94X-dcgpu`, or a gfx target with
+/// optional features, `gfx942:xnack+`. Source: ROCm/TheRock,
+/// `build_tools/_therock_utils/artifacts.py`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ArtifactName {
     name: String,
-    component: Component,
-    made_for: String,
+    component: ArtifactComponent,
+    gpu_target: String,
 }
 
-/// Not the name of an artifact.
+/// The error of parsing an [`ArtifactName`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArtifactNameError {
-    /// It is not of three words.
+    /// The text does not consist of three words joined with `_`.
     #[error("`{0}` is not named `NAME_COMPONENT_GPUS`")]
-    NotThree(String),
-    /// It is, but they cannot be right.
+    WordCount(String),
+    /// One of the three words is invalid.
     #[error("`{name}` is named like an artifact, but {reason}")]
-    Word {
-        /// The name.
+    InvalidWord {
+        /// The text.
         name: String,
-        /// What is wrong with which word.
+        /// The invalid word and the reason.
         reason: String,
     },
 }
 
 impl ArtifactName {
-    /// What artifacts for any GPU have in place of a family.
+    /// The GPU target of artifacts for any GPU.
     pub const GENERIC: &str = "generic";
 
-    /// The project, `blas`.
+    /// Returns the project, `blas`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The component.
-    pub fn component(&self) -> Component {
+    /// Returns the component.
+    pub fn component(&self) -> ArtifactComponent {
         self.component
     }
 
-    /// The GPUs as written, `gfx942:xnack+`.
-    pub fn made_for(&self) -> &str {
-        &self.made_for
+    /// Returns the GPU target as written, `gfx942:xnack+`.
+    pub fn gpu_target(&self) -> &str {
+        &self.gpu_target
     }
 
-    /// The family or target without features; `None` for any GPU.
+    /// Returns the family or gfx target without features; `None` for any GPU.
     pub fn base(&self) -> Option<&str> {
-        let base = self.made_for.split(':').next().unwrap_or_default();
+        let base = self.gpu_target.split(':').next().unwrap_or_default();
         (base != Self::GENERIC).then_some(base)
     }
 }
@@ -119,15 +119,15 @@ impl FromStr for ArtifactName {
     type Err = ArtifactNameError;
     fn from_str(text: &str) -> Result<Self, ArtifactNameError> {
         let words: Vec<&str> = text.split('_').collect();
-        let [name, component, made_for] = words[..] else {
-            return Err(ArtifactNameError::NotThree(text.to_owned()));
+        let [name, component, gpu_target] = words[..] else {
+            return Err(ArtifactNameError::WordCount(text.to_owned()));
         };
-        let fault = |reason: String| ArtifactNameError::Word {
+        let fault = |reason: String| ArtifactNameError::InvalidWord {
             name: text.to_owned(),
             reason,
         };
-        if [name, component, made_for].contains(&"") {
-            return Err(ArtifactNameError::NotThree(text.to_owned()));
+        if [name, component, gpu_target].contains(&"") {
+            return Err(ArtifactNameError::WordCount(text.to_owned()));
         }
         let is_of = |word: &str, more: &str| {
             word.chars()
@@ -139,32 +139,34 @@ impl FromStr for ArtifactName {
             )));
         }
         let component = component.parse().map_err(|()| {
-            let known = Component::ALL.map(Component::word).join(", ");
+            let known = ArtifactComponent::ALL
+                .map(ArtifactComponent::word)
+                .join(", ");
             fault(format!("`{component}` is none of the components {known}"))
         })?;
-        // It becomes part of file names, of metadata and of Python sources.
-        if !made_for.starts_with(|c: char| c.is_ascii_alphabetic()) || !is_of(made_for, "-:+") {
+        // The GPU target is written into filenames, metadata and Python sources.
+        if !gpu_target.starts_with(|c: char| c.is_ascii_alphabetic()) || !is_of(gpu_target, "-:+") {
             return Err(fault(format!(
-                "`{made_for}` is no family and no gfx target"
+                "`{gpu_target}` is no family and no gfx target"
             )));
         }
         Ok(Self {
             name: name.to_owned(),
             component,
-            made_for: made_for.to_owned(),
+            gpu_target: gpu_target.to_owned(),
         })
     }
 }
 
 impl fmt::Display for ArtifactName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}_{}_{}", self.name, self.component, self.made_for)
+        write!(f, "{}_{}_{}", self.name, self.component, self.gpu_target)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ArtifactName, ArtifactNameError, Component};
+    use super::{ArtifactComponent, ArtifactName, ArtifactNameError};
 
     #[test]
     fn names_of_artifacts_round_trip_and_know_their_base() {
@@ -177,7 +179,10 @@ mod tests {
             let name: ArtifactName = text.parse().unwrap();
             assert_eq!((name.to_string().as_str(), name.base()), (text, base));
         }
-        assert!(Component::Lib < Component::Run && Component::Doc < Component::Test);
+        assert!(
+            ArtifactComponent::Lib < ArtifactComponent::Run
+                && ArtifactComponent::Doc < ArtifactComponent::Test
+        );
     }
 
     #[test]
@@ -192,7 +197,7 @@ mod tests {
             assert!(
                 matches!(
                     text.parse::<ArtifactName>(),
-                    Err(ArtifactNameError::NotThree(_))
+                    Err(ArtifactNameError::WordCount(_))
                 ),
                 "{text}"
             );
@@ -205,7 +210,7 @@ mod tests {
             assert!(
                 matches!(
                     text.parse::<ArtifactName>(),
-                    Err(ArtifactNameError::Word { .. })
+                    Err(ArtifactNameError::InvalidWord { .. })
                 ),
                 "{text}"
             );

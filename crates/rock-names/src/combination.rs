@@ -1,30 +1,32 @@
-//! What a wheel is, beside Python and platform.
+//! Combinations: the identity of a wheel without its Python and platform.
 
 use super::{Accelerator, Version, WheelIdentity, cuda_version};
 
-/// Distribution, version, accelerator, torch and backend. Both spellings of a label are one
-/// combination; it sorts by field, so torch 2.10 follows 2.9.
+/// The distribution, version, accelerator, torch version and backend of a wheel.
+///
+/// Compact and dotted labels give equal combinations. Combinations are ordered by field, so torch
+/// 2.10 follows 2.9.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Combination {
-    /// The distribution, normalised.
+    /// The normalized name of the distribution.
     pub distribution: String,
-    /// The version without its label.
+    /// The public version.
     pub version: Version,
-    /// The first 7 digits of the commit.
+    /// The first 7 hex digits of the commit; `None` for a release.
     pub git: Option<String>,
-    /// What it runs on; `None` without a label.
+    /// The accelerator; `None` without a label.
     pub accelerator: Option<Accelerator>,
-    /// Major and minor of torch, with the tail of a torch that is no release.
+    /// Major and minor version of torch, with the suffix of a prerelease.
     pub torch: Option<Version>,
-    /// The backend's tail; `None` for the default backend.
+    /// The backend; `None` for the default one.
     pub backend: Option<String>,
 }
 
-/// Digits of a commit that are compared: as many as labels carry.
+/// The number of hex digits of a commit in a label.
 const GIT_DIGITS: usize = 7;
 
 impl Combination {
-    /// What a wheel's name says.
+    /// Returns the combination of a wheel.
     pub fn of(identity: &WheelIdentity) -> Self {
         let tail = identity.dev.as_deref().unwrap_or_default();
         let torch = identity.torch.as_ref();
@@ -45,7 +47,7 @@ impl Combination {
         }
     }
 
-    /// Version and commit, `2.8.4 git 4a948e9`.
+    /// Returns the version and the commit, `2.8.4 git 4a948e9`.
     pub fn version_text(&self) -> String {
         self.git.as_ref().map_or_else(
             || self.version.to_string(),
@@ -53,7 +55,7 @@ impl Combination {
         )
     }
 
-    /// The accelerator's version.
+    /// Returns the version of the accelerator.
     pub fn accelerator_version(&self) -> Option<String> {
         self.accelerator
             .as_ref()
@@ -63,7 +65,7 @@ impl Combination {
             })
     }
 
-    /// The accelerator's name, for headings.
+    /// Returns the name of the accelerator for headings.
     pub fn accelerator_name(&self) -> &'static str {
         match &self.accelerator {
             Some(Accelerator::Rocm(_)) => "ROCm",
@@ -72,17 +74,17 @@ impl Combination {
         }
     }
 
-    /// Torch as labels print it.
+    /// Returns the torch version as printed in labels.
     pub fn torch_text(&self) -> Option<String> {
         self.torch.as_ref().map(torch_text)
     }
 
-    /// The backend's tail.
+    /// Returns the backend, or `default`.
     pub fn backend_text(&self) -> &str {
         self.backend.as_deref().unwrap_or("default")
     }
 
-    /// `ROCm 6.2, torch 2.5, triton`, as far as it is known.
+    /// Returns a summary of the known parts, `ROCm 6.2, torch 2.5, triton`.
     pub fn runs_with(&self) -> String {
         let accelerator = self
             .accelerator_version()
@@ -100,10 +102,10 @@ impl Combination {
     }
 }
 
-/// Torch as labels print it: major, minor and the tail of one that is no release,
+/// Returns a torch version as printed in labels: major, minor and the suffix of a prerelease,
 /// `2.15dev20261101`.
 pub fn torch_text(torch: &Version) -> String {
-    format!("{}{}", torch.minor(), torch.pre_tail())
+    format!("{}{}", torch.minor(), torch.prerelease_suffix())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Days as they stand in versions.
+//! Calendar days in versions.
 
-/// The eight digits of a day of the Gregorian calendar that is written `2025-05-28` or `20250528`;
-/// `None` where there is no such day.
+/// Returns the eight digits of a day written as `2025-05-28` or `20250528`, if the day exists in the
+/// Gregorian calendar.
 ///
 /// ```
 /// use rock_names::day_digits;

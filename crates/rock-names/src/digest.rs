@@ -7,23 +7,23 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
-/// Not a SHA-256 digest.
+/// The error of parsing a [`Digest`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a digest: `sha256:` with 64 hex digits")]
 pub struct DigestError(pub String);
 
 impl Digest {
-    /// Wraps the 32 bytes.
+    /// Creates a digest from its 32 bytes.
     pub fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The 32 bytes.
+    /// Returns the 32 bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// The 64 hex digits without prefix.
+    /// Returns the 64 lower-case hex digits without a prefix.
     pub fn to_hex(self) -> String {
         let digit = |nibble: u8| b"0123456789abcdef"[usize::from(nibble)];
         let mut hex = [0; 64];
@@ -33,13 +33,13 @@ impl Digest {
         String::from_utf8(hex.to_vec()).expect("hex digits are ASCII")
     }
 
-    /// The digest in URL-safe base64 without padding, as RECORD writes it after `sha256=`.
+    /// Returns the digest in URL-safe base64 without padding, as written in RECORD after `sha256=`.
     pub fn to_base64(self) -> String {
         to_base64(&self.0)
     }
 }
 
-/// URL-safe base64 without padding (RFC 4648 section 5).
+/// Encodes bytes in URL-safe base64 without padding (RFC 4648 section 5).
 pub fn to_base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

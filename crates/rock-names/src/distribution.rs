@@ -1,14 +1,22 @@
-//! Names of Python projects.
+//! Names of distributions.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A distribution name as written; [`Self::normalized`] and [`Self::file_form`] give the two forms
-/// of PEP 503 and PEP 427.
+/// A valid distribution name, as written (names and normalization specification, PEP 508).
+///
+/// Equality and order are those of the text; compare [`Self::normalized`] to compare projects.
+///
+/// ```
+/// use rock_names::DistributionName;
+/// let name: DistributionName = "Flash.Attn".parse()?;
+/// assert_eq!((name.normalized(), name.escaped()), ("flash-attn".into(), "flash_attn".into()));
+/// # Ok::<(), rock_names::DistributionNameError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DistributionName(String);
 
-/// Not a distribution name.
+/// The error of parsing a [`DistributionName`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a distribution name: letters, digits, `-`, `_`, `.`, beginning and ending with a letter or digit"
@@ -16,8 +24,8 @@ pub struct DistributionName(String);
 pub struct DistributionNameError(pub String);
 
 impl DistributionName {
-    /// Whether a text is a distribution name.
-    pub fn is_one(text: &str) -> bool {
+    /// Returns whether a text is a distribution name of at most 128 bytes.
+    pub fn is_valid(text: &str) -> bool {
         let edge = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
         let inside = text
             .bytes()
@@ -25,19 +33,26 @@ impl DistributionName {
         text.len() <= 128 && inside && edge(text.bytes().next()) && edge(text.bytes().last())
     }
 
-    /// The name as written.
+    /// Returns the name as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Lower case, runs of `-`, `_`, `.` as one `-` (PEP 503).
+    /// Returns the name in lower case with each run of `-`, `_` and `.` as one `-` (PEP 503).
     pub fn normalized(&self) -> String {
         self.fold('-')
     }
 
-    /// Lower case, runs of `-`, `_`, `.` as one `_` (binary distribution format, PEP 427).
-    pub fn file_form(&self) -> String {
+    /// Returns the name in lower case with each run of `-`, `_` and `.` as one `_`, as in filenames
+    /// (binary distribution format).
+    pub fn escaped(&self) -> String {
         self.fold('_')
+    }
+
+    /// Returns [`Self::escaped`] as a name.
+    #[must_use]
+    pub fn to_escaped(&self) -> Self {
+        Self(self.escaped())
     }
 
     fn fold(&self, by: char) -> String {
@@ -56,7 +71,7 @@ impl DistributionName {
 impl FromStr for DistributionName {
     type Err = DistributionNameError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if Self::is_one(text) {
+        if Self::is_valid(text) {
             Ok(Self(text.to_owned()))
         } else {
             Err(DistributionNameError(text.to_owned()))
@@ -78,7 +93,7 @@ mod tests {
     fn both_forms_fold_runs_of_separators() {
         let name: DistributionName = "Flash-_Attn.3".parse().unwrap();
         assert_eq!(
-            (name.normalized().as_str(), name.file_form().as_str()),
+            (name.normalized().as_str(), name.escaped().as_str()),
             ("flash-attn-3", "flash_attn_3")
         );
         assert!("-x".parse::<DistributionName>().is_err());

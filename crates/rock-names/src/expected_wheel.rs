@@ -1,13 +1,14 @@
-//! The wheel that a job is expected to leave.
+//! Names of wheels that jobs are expected to build.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::{DistributionName, LocalLabel, WheelName, WheelNameError};
 
-/// A wheel's name before the build: `torch-2.12.0-cp312-cp312-linux_x86_64.whl`, or with `*` for a
-/// version that only the build knows. `torch-*+rocm714-…` is any version with this label, before
-/// which a development build may put its commit; `torch-*-…` is any version with any label.
+/// A wheel name as planned before the build, in which `*` may replace an unknown public version.
+///
+/// `torch-*+rocm714-…` matches any version with this label, also with the commit that a development
+/// build puts before it; `torch-*-…` matches any version with any label.
 ///
 /// ```
 /// use rock_names::ExpectedWheel;
@@ -18,39 +19,39 @@ use super::{DistributionName, LocalLabel, WheelName, WheelNameError};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedWheel {
-    /// With [`IN_PLACE`] of a version that is not known.
+    /// The name, with [`PLACEHOLDER`] as an unknown public version.
     name: WheelName,
     is_version_known: bool,
 }
 
-/// What stands in a name for a version that is not known.
+/// The text of an unknown version.
 const STAR: &str = "*";
-/// The version that takes its place where a name must have one.
-const IN_PLACE: &str = "0";
+/// The version that replaces [`STAR`] in a [`WheelName`].
+const PLACEHOLDER: &str = "0";
 
 impl ExpectedWheel {
-    /// The version as it stands in an expected name.
+    /// Returns the text of a version in an expected name, `*` for `None`.
     pub fn version_text(version: Option<&super::Version>) -> String {
         version.map_or_else(|| STAR.to_owned(), super::Version::normalized)
     }
 
-    /// The name; its version says nothing where that is not known.
+    /// Returns the name; its public version is a placeholder unless [`Self::is_version_known`].
     pub fn name(&self) -> &WheelName {
         &self.name
     }
 
-    /// Whether the version is known before the build.
+    /// Returns whether the version is known before the build.
     pub fn is_version_known(&self) -> bool {
         self.is_version_known
     }
 
-    /// The label, where there is one or must be one; none is any where the version is not known.
+    /// Returns the label. If the version is unknown, `None` permits any label.
     pub fn label(&self) -> Option<LocalLabel> {
         self.name.label()
     }
 
-    /// Whether a built wheel is this one but for its tags, and for any platform where this one is
-    /// for a platform.
+    /// Returns whether a built wheel differs from this one only in its tags, and has the platform
+    /// tag `any` where this one has another.
     pub fn is_for_any_platform_instead(&self, built: &WheelName) -> bool {
         let wanted = &self.name;
         let tagged = WheelName {
@@ -61,8 +62,8 @@ impl ExpectedWheel {
         built.is_any_platform() && !wanted.is_any_platform() && self.difference(&tagged).is_none()
     }
 
-    /// What keeps a built wheel from being this one. The platform is that before repair, so it may
-    /// differ.
+    /// Returns the first difference of a built wheel, as a sentence. Platform tags are not compared,
+    /// because a repair changes them.
     pub fn difference(&self, built: &WheelName) -> Option<String> {
         let wanted = &self.name;
         let differs = |what: &str, wanted: &str, built: &str| {
@@ -71,7 +72,7 @@ impl ExpectedWheel {
         let distribution = |name: &WheelName| {
             name.distribution
                 .parse::<DistributionName>()
-                .map_or_else(|_| name.distribution.clone(), |n| n.file_form())
+                .map_or_else(|_| name.distribution.clone(), |n| n.escaped())
         };
         let of_label = || {
             let (wanted, built) = (self.label()?, built.label());
@@ -120,7 +121,7 @@ impl FromStr for ExpectedWheel {
             .filter(|part| **part == STAR || part.starts_with("*+"));
         let is_version_known = version.is_none();
         if let Some(version) = version {
-            version.replace_range(..STAR.len(), IN_PLACE);
+            version.replace_range(..STAR.len(), PLACEHOLDER);
         }
         let name = parts.join("-").parse::<WheelName>();
         let name = name.map_err(|error| WheelNameError {
@@ -145,7 +146,7 @@ impl fmt::Display for ExpectedWheel {
             f,
             "{}{STAR}{}",
             &text[..version],
-            &text[version + IN_PLACE.len()..]
+            &text[version + PLACEHOLDER.len()..]
         )
     }
 }

@@ -3,15 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// One gfx target: a processor, `gfx942`, a generic one, `gfx11-generic`, or a target ID with
-/// features, `gfx90a:xnack-` (LLVM AMDGPU usage, "Target ID").
+/// A gfx target: a processor, `gfx942`, a generic processor, `gfx11-generic`, or a target ID with
+/// features, `gfx90a:xnack-` (LLVM "User Guide for AMDGPU Backend", "Target ID").
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GfxTarget {
     processor: String,
     features: Vec<String>,
 }
 
-/// Not a gfx target.
+/// The error of parsing a [`GfxTarget`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a gfx target: `gfx` with hex digits, such as `gfx942`, `gfx11-generic` or `gfx90a:xnack-`"
@@ -19,19 +19,19 @@ pub struct GfxTarget {
 pub struct GfxTargetError(pub String);
 
 impl GfxTarget {
-    /// The processor without features, `gfx90a`.
+    /// Returns the processor without features, `gfx90a`.
     pub fn processor(&self) -> &str {
         &self.processor
     }
 
-    /// The features with their signs, `xnack-`.
+    /// Returns the features with their signs, `xnack-`.
     pub fn features(&self) -> &[String] {
         &self.features
     }
 
-    /// The target of a KFD `gfx_target_version`: major × 10000 + minor × 100 + step in decimal,
-    /// printed with minor and step in hex. `None` for 0 (a CPU node) and for minor or step above
-    /// 15.
+    /// Returns the target of a KFD `gfx_target_version`, which is major × 10000 + minor × 100 +
+    /// stepping; targets print minor and stepping in hex. Returns `None` for 0 (a CPU node) and for a
+    /// minor or stepping above 15.
     pub fn from_kfd_version(version: u32) -> Option<Self> {
         let (major, minor, step) = (version / 10_000, version / 100 % 100, version % 100);
         (major > 0 && minor <= 15 && step <= 15).then(|| Self {

@@ -1,35 +1,35 @@
-//! Local version labels: the part of a wheel's version after `+`, what it is made of, and reading
-//! it back.
+//! Local version labels: the part of a version after `+`, and the accelerator, torch version,
+//! commit and backend that it encodes.
 //!
-//! **Invariant:** what one style prints is read back as the same parts; which versions exist comes
-//! in as a list.
+//! **Invariant:** a label printed in either style parses to the same parts; the caller passes the
+//! known ROCm versions.
 
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use super::{RocmVersion, Version, torch_text};
 
-/// A PEP 440 local version label in normal form: lower-case letters and digits in segments joined
-/// with dots, and segments of digits without leading zeros.
+/// A PEP 440 local version label in normal form: segments of lower-case letters and digits joined
+/// with dots; segments of digits have no leading zeros.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalLabel(String);
 
-/// The first segment of the label of a wheel that ROCm was put into.
+/// The first segment of the label of a wheel that embeds the ROCm runtime.
 const EMBEDDED: &str = "rocm";
 
-/// Not a local version label.
+/// The error of parsing a [`LocalLabel`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a local version label: letters and digits in segments joined with `.`, such as `{hint}`", hint = suggestion(.0))]
 pub struct LabelError(pub String);
 
 impl LocalLabel {
-    /// The label in normal form.
+    /// Returns the label in normal form.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The label of a wheel that ROCm was put into, by the label that it had: `rocm` stands before
-    /// it.
+    /// Returns the label of a wheel after ROCm was embedded: `rocm`, followed by the wheel's previous
+    /// label.
     pub fn embedded(own: Option<&Self>) -> Self {
         own.map_or_else(
             || Self(EMBEDDED.to_owned()),
@@ -37,13 +37,12 @@ impl LocalLabel {
         )
     }
 
-    /// Whether it says that ROCm was put into the wheel.
+    /// Returns whether the label marks a wheel that embeds ROCm.
     pub fn is_embedded(&self) -> bool {
         self.0.split('.').next() == Some(EMBEDDED)
     }
 
-    /// The label that the wheel had before ROCm was put into it: `rocm.rocm7.10.0` was
-    /// `rocm7.10.0`.
+    /// Returns the label before ROCm was embedded: `rocm7.10.0` for `rocm.rocm7.10.0`.
     fn before_embedding(&self) -> &str {
         self.0
             .strip_prefix(EMBEDDED)
@@ -51,14 +50,14 @@ impl LocalLabel {
             .unwrap_or(&self.0)
     }
 
-    /// This label with another one's segments behind it.
+    /// Returns this label followed by the segments of another one.
     #[must_use]
     pub fn joined(&self, other: &Self) -> Self {
         Self(format!("{self}.{other}"))
     }
 
-    /// This label without the commit that a development build puts before it, which no plan can
-    /// know: `git1a2b3c4d.rocm7.14.0` is `rocm7.14.0`.
+    /// Returns this label without the commit that a development build puts first: `rocm7.14.0` for
+    /// `git1a2b3c4d.rocm7.14.0`.
     #[must_use]
     pub fn without_commit(&self) -> Self {
         let is_commit = |text: &str| {
@@ -95,8 +94,8 @@ impl FromStr for LocalLabel {
     }
 }
 
-/// Lower case; a segment of digits is a number and loses its leading zeros (PEP 440, "Local version
-/// identifiers").
+/// Converts a segment to lower case, or removes the leading zeros of a segment of digits (PEP 440,
+/// "Local version identifiers").
 fn normal_segment(segment: &str) -> String {
     if segment.bytes().all(|b| b.is_ascii_digit()) {
         let number = segment.trim_start_matches('0');
@@ -109,7 +108,7 @@ fn normal_segment(segment: &str) -> String {
     segment.to_ascii_lowercase()
 }
 
-/// The nearest label to a text that is none: every run of other characters as one dot.
+/// Returns a label similar to an invalid text: each run of other characters becomes a dot.
 fn suggestion(text: &str) -> String {
     let plain: String = text
         .chars()
@@ -133,7 +132,7 @@ impl fmt::Display for LocalLabel {
     }
 }
 
-/// How the accelerator version is printed in a label.
+/// The spelling of the accelerator version in a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LabelStyle {
     /// `rocm62`.
@@ -142,34 +141,34 @@ pub enum LabelStyle {
     Dotted,
 }
 
-/// What a label is made of, in order.
+/// The parts of a label, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelParts {
     /// The accelerator.
     pub accelerator: Accelerator,
     /// The torch version the wheel was built against.
     pub torch: Option<Version>,
-    /// The first 7 hex digits of the commit built, where it is no release.
+    /// The commit built, of which labels print 7 hex digits; `None` for a release.
     pub git: Option<String>,
-    /// The backend's tail, `triton`, with what was appended to it, `triton.gfx942`; `None` for the
-    /// default backend.
+    /// The backend with any appended segments, `triton.gfx942`; `None` for the default backend.
     pub backend: Option<String>,
-    /// The C++ ABI tail, which projects write for torch up to 2.6 (later wheels have one ABI only);
-    /// read, never built.
+    /// The C++ ABI, which projects print for torch up to 2.6 (later wheels have one ABI only); parsed,
+    /// never planned.
     pub cxx11abi: Option<bool>,
 }
 
 /// An accelerator runtime and its version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Accelerator {
-    /// CUDA, digits as printed (`124`, `12`); read from other projects' wheels, never built.
+    /// CUDA, with the digits as printed (`124`, `12`); parsed from wheels of other projects, never
+    /// planned.
     Cuda(String),
     /// ROCm.
     Rocm(RocmVersion),
 }
 
-/// A CUDA version out of the digits of a label, whose last is the minor: `124` is 12.4. Major alone
-/// stays (PyTorch's index folders, `cu118`, `cu130`).
+/// Returns the CUDA version of the digits in a label: the first two are the major version, `12.4` for
+/// `124` (as in PyTorch's index directories, `cu118`, `cu130`).
 pub fn cuda_version(digits: &str) -> String {
     match digits.split_at_checked(2) {
         Some((major, minor)) if !minor.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => {
@@ -180,7 +179,7 @@ pub fn cuda_version(digits: &str) -> String {
 }
 
 impl LabelParts {
-    /// The label in one style.
+    /// Returns the label in the given style.
     pub fn label(&self, style: LabelStyle) -> LocalLabel {
         let mut text = match (&self.accelerator, style) {
             (Accelerator::Rocm(rocm), LabelStyle::Compact) => format!("rocm{}", rocm.compact()),
@@ -191,8 +190,8 @@ impl LabelParts {
         LocalLabel(text)
     }
 
-    /// The label without the accelerator: of a wheel that is the same for all of them. `None` where
-    /// nothing is left.
+    /// Returns the label without the accelerator, for a wheel that does not depend on it; `None` if
+    /// no part remains.
     pub fn label_without_accelerator(&self) -> Option<LocalLabel> {
         Some(LocalLabel(self.tail())).filter(|label| !label.0.is_empty())
     }
@@ -212,15 +211,15 @@ impl LabelParts {
         text
     }
 
-    /// Reads a label that names no accelerator, as [`Self::label_without_accelerator`] writes it:
-    /// torch and the backend.
+    /// Parses a label without an accelerator, as [`Self::label_without_accelerator`] prints it, into
+    /// the torch version and the backend.
     ///
     /// # Errors
-    /// When a part cannot be read.
+    /// If a part is invalid.
     pub fn parse_without_accelerator(
         label: &LocalLabel,
     ) -> Result<(Option<Version>, Option<String>), LabelPartsError> {
-        let mut reader = Reader {
+        let mut reader = LabelReader {
             rest: label.before_embedding(),
         };
         reader
@@ -232,19 +231,20 @@ impl LabelParts {
             })
     }
 
-    /// Reads a label of either style, and what other projects write: a full torch version, dots
-    /// before a tail. Whether ROCm was put into the wheel is no part: [`LocalLabel::is_embedded`].
+    /// Parses a label of either style, including spellings of other projects: a full torch version,
+    /// dots between the parts. The mark of embedded ROCm is skipped; see
+    /// [`LocalLabel::is_embedded`].
     ///
-    /// Digits without dots are one number each, `rocm62` and `rocm624`, unless a known version has
-    /// the same digits.
+    /// In a ROCm version without dots each digit is a number, `rocm62` and `rocm624`, unless a known
+    /// version has the same digits.
     ///
     /// # Errors
-    /// When the label does not begin with an accelerator and its version, or a part cannot be read.
+    /// If the label does not begin with an accelerator and its version, or a part is invalid.
     pub fn parse(
         label: &LocalLabel,
         known_rocm: &[RocmVersion],
     ) -> Result<ParsedLabel, LabelPartsError> {
-        Reader {
+        LabelReader {
             rest: label.before_embedding(),
         }
         .label(known_rocm)
@@ -255,34 +255,33 @@ impl LabelParts {
     }
 }
 
-/// A label taken apart.
+/// The parts of a label and their certainty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParsedLabel {
-    /// Its parts; of several readings the likelier one.
+    /// The parts; the most likely ones if the digits are ambiguous.
     pub parts: LabelParts,
-    /// Whether the digits of the accelerator have another reading, so that the caller has to say
-    /// which is meant.
+    /// Whether the digits of the accelerator may also be another version.
     pub ambiguous: bool,
 }
 
-/// A label that is not made of the parts of [`LabelParts`].
+/// The error of parsing [`LabelParts`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the label `{label}` cannot be taken apart: {reason}")]
 pub struct LabelPartsError {
     /// The label.
     pub label: String,
-    /// What cannot be read.
+    /// The reason.
     pub reason: String,
 }
 
-/// Whether the digits of a ROCm version without dots have one reading: every number has one digit,
-/// and no other known version has the same digits.
+/// Returns whether a ROCm version without dots is unambiguous: every number has one digit, and no
+/// other known version has the same digits.
 pub fn is_compact_unambiguous(rocm: &RocmVersion, known: &[RocmVersion]) -> bool {
     rocm.parts().iter().all(|part| *part < 10)
         && readings(&rocm.compact(), known).all(|other| other == *rocm)
 }
 
-/// Known versions that print these digits, in full or cut to their minor.
+/// Returns the known versions with these digits, in full or as major and minor only.
 fn readings(digits: &str, known: &[RocmVersion]) -> impl Iterator<Item = RocmVersion> {
     let prints = move |text: &str| text.bytes().filter(|byte| *byte != b'.').eq(digits.bytes());
     let of = move |rocm: &RocmVersion| {
@@ -299,23 +298,23 @@ fn readings(digits: &str, known: &[RocmVersion]) -> impl Iterator<Item = RocmVer
     known.iter().flat_map(of).flatten()
 }
 
-/// The parts of a label behind the accelerator.
-struct Tail {
+/// The parts of a label after the accelerator.
+struct LabelTail {
     torch: Option<Version>,
     git: Option<String>,
     cxx11abi: Option<bool>,
     backend: Option<String>,
 }
 
-/// Reads a label from the left.
-struct Reader<'a> {
+/// A parser that consumes a label from the left.
+struct LabelReader<'a> {
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LabelReader<'a> {
     fn label(mut self, known: &[RocmVersion]) -> Result<ParsedLabel, String> {
         let (accelerator, ambiguous) = self.accelerator(known)?;
-        let Tail {
+        let LabelTail {
             torch,
             git,
             cxx11abi,
@@ -333,12 +332,12 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn tail(&mut self) -> Result<Tail, String> {
+    fn tail(&mut self) -> Result<LabelTail, String> {
         let torch = self.torch()?;
         let git = self.git()?;
         let cxx11abi = self.cxx11abi()?;
         let rest = self.rest.strip_prefix('.').unwrap_or(self.rest);
-        // What `wheel label --append` put behind it stands there too: `triton.gfx942`.
+        // Includes segments appended by `wheel label --append`: `triton.gfx942`.
         let is_word = |segment: &str| {
             segment
                 .bytes()
@@ -349,7 +348,7 @@ impl<'a> Reader<'a> {
             return Err(format!("`{rest}` is no backend"));
         }
         let backend = Some(rest.to_owned()).filter(|rest| !rest.is_empty());
-        Ok(Tail {
+        Ok(LabelTail {
             torch,
             git,
             cxx11abi,
@@ -396,8 +395,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Seven hex digits; more where the eighth is a digit too, since a backend begins with a
-    /// letter.
+    /// Parses a commit of seven hex digits; of more if the eighth is a decimal digit, since a backend
+    /// begins with a letter.
     fn git(&mut self) -> Result<Option<String>, String> {
         if !self.word("git") {
             return Ok(None);
@@ -432,7 +431,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes a word, with the dot before it that `-` and `_` become.
+    /// Consumes a word and an optional dot before it.
     fn word(&mut self, word: &str) -> bool {
         let rest = self.rest.strip_prefix('.').unwrap_or(self.rest);
         match rest.strip_prefix(word) {
@@ -444,7 +443,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes digits in segments joined with dots.
+    /// Consumes numbers joined with dots.
     fn number(&mut self) -> &'a str {
         let bytes = self.rest.as_bytes();
         let mut end = 0;
@@ -472,7 +471,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A ROCm version out of a label, and whether it has another reading.
+/// Parses a ROCm version of a label, and returns whether it is ambiguous.
 fn rocm(number: &str, known: &[RocmVersion]) -> Result<(RocmVersion, bool), String> {
     let fault = || {
         format!("`{number}` after `rocm` is no version: two to four numbers, such as `62` or `6.2`")

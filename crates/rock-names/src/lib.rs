@@ -1,17 +1,36 @@
-//! Words of the field as value types: each parses, prints, and round-trips.
+//! Names and versions of Python wheels for ROCm: wheel names, labels, versions, gfx targets.
 //!
-//! **Invariant:** after the edge there are no bare strings for versions, tags, targets or hashes;
+//! Each type parses from text, prints, and round-trips. The crate does no I/O and contains no data:
+//! callers pass the known ROCm versions.
+//!
+//! ```
+//! use rock_names::{Combination, WheelIdentity, WheelName};
+//!
+//! let name: WheelName =
+//!     "flash_attn-2.8.3+rocm62torch2.5triton-cp312-cp312-linux_x86_64.whl".parse()?;
+//! assert_eq!(name.requirement(), "flash-attn==2.8.3+rocm62torch2.5triton");
+//!
+//! let identity = WheelIdentity::of(&name, &["6.2".parse()?])?;
+//! assert_eq!(Combination::of(&identity).runs_with(), "ROCm 6.2, torch 2.5, triton");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **Invariant:** after parsing there are no bare strings for versions, tags, targets or digests;
 //! nothing here knows which versions exist.
+
+#![warn(missing_docs)]
 
 mod age;
 mod arch;
 mod artifact;
+mod build_label;
 mod combination;
 mod day;
 mod digest;
 mod distribution;
 mod expected_wheel;
 mod gfx;
+mod job_output;
 mod label;
 mod path;
 mod percent;
@@ -23,30 +42,32 @@ mod requirement;
 mod rocm;
 mod rocm_order;
 mod specifier;
-mod suffix;
-mod tree;
 mod version;
 mod web_address;
 mod wheel_identity;
 mod wheel_name;
 mod wheel_tag;
-mod withdrawal;
-mod withdrawn;
+mod yank_selection;
+mod yanked_files;
 
 pub use age::{Age, AgeError};
 pub use arch::{Arch, ArchError};
-pub use artifact::{ArtifactName, ArtifactNameError, Component};
+pub use artifact::{ArtifactComponent, ArtifactName, ArtifactNameError};
+pub use build_label::{git_label, join_labels, rocm_label, rocmsdk_label};
 pub use combination::{Combination, torch_text};
 pub use day::day_digits;
 pub use digest::{Digest, DigestError, to_base64};
 pub use distribution::{DistributionName, DistributionNameError};
 pub use expected_wheel::ExpectedWheel;
 pub use gfx::{GfxTarget, GfxTargetError};
+pub use job_output::{SDIST_SUFFIX, TREE_ARCHIVE_SUFFIX, TREE_SUFFIX, is_sdist, is_tree_archive};
 pub use label::{
     Accelerator, LabelError, LabelParts, LabelPartsError, LabelStyle, LocalLabel, ParsedLabel,
     cuda_version, is_compact_unambiguous,
 };
-pub use path::{beside, folders_above, is_absolute, is_file_name, is_path_below, without_dots};
+pub use path::{
+    is_absolute, is_file_name, is_path_below, parent_directories, resolve_link, without_dots,
+};
 pub use percent::{percent_decode, percent_encode, push_percent_encoded};
 pub use platform_system::PlatformSystem;
 pub use product::ProductName;
@@ -54,14 +75,12 @@ pub use python::{PythonVersion, PythonVersionError};
 pub use repo_name::{RepoName, RepoNameError};
 pub use requirement::{Requirement, RequirementError};
 pub use rocm::{RocmVersion, RocmVersionError};
-pub use rocm_order::{Misordered, misordered};
+pub use rocm_order::{VersionOrderConflict, find_order_conflict};
 pub use specifier::VersionSpecifiers;
-pub use suffix::{git_segment, local_version, rocm_suffix, rocmsdk_suffix};
-pub use tree::{SDIST, TREE, TREE_ARCHIVE, is_sdist, is_tree_archive};
 pub use version::{PackageVersion, Version, VersionError};
 pub use web_address::web_address;
 pub use wheel_identity::{IdentifiedNames, WheelIdentity, WheelIdentityError, identify};
 pub use wheel_name::{WheelName, WheelNameError, is_wheel_file};
-pub use wheel_tag::{TagSet, TagSetError, machine};
-pub use withdrawal::{Selector, Withdrawal, WithdrawalError};
-pub use withdrawn::Withdrawn;
+pub use wheel_tag::{TagSet, TagSetError, plain_linux_tag};
+pub use yank_selection::{YankSelection, YankSelectionError, YankSelector};
+pub use yanked_files::YankedFiles;

@@ -1,6 +1,6 @@
-//! Paths as texts: below a root with `/` between their parts, or absolute on either system.
+//! Paths as text: relative ones with `/` as separator, and absolute ones of Unix and Windows.
 
-/// A path without `.`, `..` and doubled slashes; `None` where it leads above its root.
+/// Removes `.`, `..` and repeated slashes from a path. Returns `None` if it leads above its root.
 pub fn without_dots(path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -15,8 +15,9 @@ pub fn without_dots(path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Where a link at `path` leads, by its text alone; `None` where that is above the root.
-pub fn beside(path: &str, text: &str) -> Option<String> {
+/// Resolves the relative link target `text` of a symlink at `path`, without following other links.
+/// Returns `None` if it is absolute or leads above the root.
+pub fn resolve_link(path: &str, text: &str) -> Option<String> {
     if text.starts_with('/') {
         return None;
     }
@@ -24,13 +25,13 @@ pub fn beside(path: &str, text: &str) -> Option<String> {
     without_dots(&format!("{folder}/{text}"))
 }
 
-/// Whether a text can be the name of a file in a folder.
+/// Returns whether a text can be the name of a file.
 pub fn is_file_name(text: &str) -> bool {
     !matches!(text, "" | "." | "..") && !text.contains(['/', '\0'])
 }
 
-/// Whether a text is a path that stays below the folder it starts from, prints, and is no option of
-/// a program.
+/// Returns whether a text is a relative path without `.` and `..`, control characters and
+/// backslashes that cannot be mistaken for an option.
 pub fn is_path_below(text: &str) -> bool {
     !text.is_empty()
         && !is_absolute(text)
@@ -39,22 +40,22 @@ pub fn is_path_below(text: &str) -> bool {
         && text.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
-/// `/srv`, and on Windows `C:/b`, `C:\b`, `\\server\b`.
+/// Returns whether a path is absolute on Unix, `/srv`, or Windows, `C:/b`, `C:\b`, `\\server\b`.
 pub fn is_absolute(path: &str) -> bool {
     let has_drive =
         matches!(path.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
     has_drive || path.starts_with('/') || path.starts_with("\\\\")
 }
 
-/// The folders that a path is in, the innermost first; none where it lies at the root.
-pub fn folders_above(path: &str) -> impl Iterator<Item = &str> {
+/// Returns the parent directories of a relative path, the innermost first.
+pub fn parent_directories(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(path.rsplit_once('/'), |(folder, _)| folder.rsplit_once('/'))
         .map(|(folder, _)| folder)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{folders_above, is_path_below, without_dots};
+    use super::{is_path_below, parent_directories, without_dots};
 
     #[test]
     fn a_path_is_folded_below_its_root_and_above_it_there_is_nothing() {
@@ -75,7 +76,10 @@ mod tests {
 
     #[test]
     fn a_path_is_in_each_folder_above_it() {
-        assert_eq!(folders_above("a/b/c").collect::<Vec<_>>(), ["a/b", "a"]);
-        assert_eq!(folders_above("a").next(), None);
+        assert_eq!(
+            parent_directories("a/b/c").collect::<Vec<_>>(),
+            ["a/b", "a"]
+        );
+        assert_eq!(parent_directories("a").next(), None);
     }
 }

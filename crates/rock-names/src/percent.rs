@@ -1,8 +1,8 @@
-//! Text made safe for a segment of an address.
+//! Percent encoding of URL path segments (RFC 3986).
 
 use std::borrow::Cow;
 
-/// Percent-encodes one segment of a URL path: all but the unreserved characters of RFC 3986 section
+/// Percent-encodes a segment of a URL path: all but the unreserved characters of RFC 3986 section
 /// 2.3. `+` becomes `%2B`, because some clients decode a plain one as a space.
 pub fn percent_encode(segment: impl AsRef<[u8]>) -> String {
     let mut encoded = String::with_capacity(segment.as_ref().len() + 8);
@@ -10,7 +10,7 @@ pub fn percent_encode(segment: impl AsRef<[u8]>) -> String {
     encoded
 }
 
-/// Appends a segment encoded.
+/// Appends a percent-encoded segment to a text.
 pub fn push_percent_encoded(encoded: &mut String, segment: &[u8]) {
     let is_unreserved =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
@@ -31,7 +31,8 @@ pub fn push_percent_encoded(encoded: &mut String, segment: &[u8]) {
     push_plain(encoded, &segment[done..]);
 }
 
-/// Undoes percent encoding. `None` for a `%` that is none and for bytes that are no UTF-8.
+/// Decodes percent encoding. Returns `None` for a `%` without two hex digits, and for bytes that are
+/// not UTF-8.
 pub fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
         return Some(Cow::Borrowed(text));

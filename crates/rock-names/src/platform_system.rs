@@ -1,19 +1,19 @@
-//! The systems that platform tags are for.
+//! Operating systems of platform tags.
 
-/// The system of a platform tag (platform compatibility tags, "Platform Tag").
+/// The operating system of a platform tag (platform compatibility tags, "Platform Tag").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PlatformSystem {
     /// `any`: no machine code.
     Any,
     /// Linux with glibc or musl.
     Linux,
-    /// A system whose wheels are not judged here, by its name.
+    /// The name of a system whose wheels are not audited.
     Foreign(&'static str),
-    /// No system that a specification or an installer knows.
+    /// A tag that no specification and no installer defines.
     Unknown,
 }
 
-/// How tags of other systems begin: PEP 738 (Android), PEP 730 (iOS), PEP 783 (Emscripten), the
+/// Prefixes of the tags of other systems: PEP 738 (Android), PEP 730 (iOS), PEP 783 (Emscripten), the
 /// specification (macOS and Windows), and `sysconfig.get_platform()` for the others, which
 /// `packaging.tags._generic_platforms` takes.
 const FOREIGN: &[(&str, &str)] = &[
@@ -41,7 +41,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("gnu_", "GNU Hurd"),
 ];
 
-/// The tags before PEP 600 that name a year or a number.
+/// The suffixes of manylinux tags older than PEP 600 (PEP 513, 571 and 599).
 const OLD_MANYLINUX: [&str; 3] = ["1", "2010", "2014"];
 
 impl PlatformSystem {

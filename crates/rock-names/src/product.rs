@@ -1,4 +1,4 @@
-//! Names under which GPUs are sold.
+//! Product names of GPUs.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use std::fmt;
 pub struct ProductName(String);
 
 impl ProductName {
-    /// Folds a name as a person writes it.
+    /// Creates a product name from any spelling.
     pub fn new(text: &str) -> Self {
         Self(
             text.chars()

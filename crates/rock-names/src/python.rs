@@ -1,9 +1,9 @@
-//! Python versions of wheels: `3.12`, and `3.13t` for the free-threaded build.
+//! Python versions: `3.12`, and `3.13t` for the free-threaded build.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A `CPython` minor version, with or without the global lock.
+/// A minor version of `CPython`, with or without the global interpreter lock (PEP 703).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PythonVersion {
     major: u8,
@@ -11,7 +11,7 @@ pub struct PythonVersion {
     free_threaded: bool,
 }
 
-/// Not a Python version.
+/// The error of parsing a [`PythonVersion`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a Python version: write major and minor such as `3.12`, or `3.13t` for free-threaded"
@@ -19,27 +19,27 @@ pub struct PythonVersion {
 pub struct PythonVersionError(pub String);
 
 impl PythonVersion {
-    /// Major and minor.
+    /// Returns the major and minor number.
     pub fn numbers(self) -> (u8, u8) {
         (self.major, self.minor)
     }
 
-    /// Whether it is a free-threaded build.
+    /// Returns whether this is the free-threaded build.
     pub fn is_free_threaded(self) -> bool {
         self.free_threaded
     }
 
-    /// `3.13` for both `3.13` and `3.13t`.
+    /// Returns the version without the suffix `t`: `3.13` for both `3.13` and `3.13t`.
     pub fn plain(self) -> String {
         format!("{}.{}", self.major, self.minor)
     }
 
-    /// The interpreter tag, `cp313` (also for `3.13t`).
+    /// Returns the Python tag, `cp313` (also for `3.13t`).
     pub fn python_tag(self) -> String {
         format!("cp{}{}", self.major, self.minor)
     }
 
-    /// The ABI tag, `cp313` or `cp313t`.
+    /// Returns the ABI tag, `cp313` or `cp313t`.
     pub fn abi_tag(self) -> String {
         format!(
             "{}{}",
@@ -48,7 +48,8 @@ impl PythonVersion {
         )
     }
 
-    /// Both tags, `cp313-cp313t`: how wheels are named, and folders of interpreters.
+    /// Returns both tags, `cp313-cp313t`, as in wheel names and in the interpreter directories of
+    /// manylinux images.
     pub fn cp_tag(self) -> String {
         format!("{}-{}", self.python_tag(), self.abi_tag())
     }

@@ -1,9 +1,9 @@
-//! Repositories on GitHub.
+//! Names of GitHub repositories.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// `OWNER/REPO`.
+/// The name of a GitHub repository, `OWNER/REPO`.
 ///
 /// ```
 /// use rock_names::RepoName;
@@ -13,13 +13,13 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RepoName(String);
 
-/// Not `OWNER/REPO`.
+/// The error of parsing a [`RepoName`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a repository: write OWNER/REPO, with letters, digits, `.`, `_` and `-`")]
 pub struct RepoNameError(pub String);
 
-/// The longest name of a repository (GitHub refuses 101 characters); owners have at most 39.
-const LONGEST: usize = 100;
+/// The maximum length of a repository's name on GitHub; owners have at most 39 characters.
+const MAX_NAME_BYTES: usize = 100;
 
 impl FromStr for RepoName {
     type Err = RepoNameError;
@@ -30,7 +30,7 @@ impl FromStr for RepoName {
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
             inside
-                && (1..=LONGEST).contains(&word.len())
+                && (1..=MAX_NAME_BYTES).contains(&word.len())
                 && !word.starts_with('-')
                 && word != "."
                 && word != ".."

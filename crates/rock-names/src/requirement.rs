@@ -11,27 +11,27 @@ use std::str::FromStr;
 
 use pep508_rs::{MarkerTree, Pep508Error, Pep508Url};
 
-/// How deep parentheses of markers nest. `packaging` recurses for each.
+/// The maximum nesting of parentheses in a marker; `packaging` recurses for each.
 const MAX_MARKER_DEPTH: usize = 64;
 
-/// A requirement that packaging tools read.
+/// A valid requirement (PEP 508), of which only the name is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
     name: String,
 }
 
-/// Not a requirement of PEP 508.
+/// The error of parsing a [`Requirement`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a requirement: {reason}")]
 pub struct RequirementError {
-    /// The text given.
+    /// The text.
     pub text: String,
-    /// Why it is none.
+    /// The reason.
     pub reason: String,
 }
 
 impl Requirement {
-    /// The distribution that is required, in normal form.
+    /// Returns the normalized name of the required distribution.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -42,9 +42,9 @@ impl FromStr for Requirement {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let read = || {
-            let Parts { head, marker } = split(text)?;
-            // For each extra `pep508_rs` copies the whole text, so that the head is without them.
-            let parsed = pep508_rs::Requirement::<AnyUrl>::from_str(&head)
+            let RequirementParts { head, marker } = split(text)?;
+            // `pep508_rs` copies the whole text for each extra, so the head has none.
+            let parsed = pep508_rs::Requirement::<UncheckedUrl>::from_str(&head)
                 .map_err(|error| reason(&error))?;
             marker.map_or(Ok(()), check_marker)?;
             Ok(Self {
@@ -58,9 +58,9 @@ impl FromStr for Requirement {
     }
 }
 
-/// A requirement in parts that are read each by itself.
-struct Parts<'t> {
-    /// The name with the versions or the URL.
+/// The parts of a requirement, which are parsed separately.
+struct RequirementParts<'t> {
+    /// The name with the version specifier or the URL.
     head: String,
     /// The marker, without its `;`.
     marker: Option<&'t str>,
@@ -72,7 +72,7 @@ struct Parts<'t> {
 /// `pep508_rs` 0.9.2 panics where a name that ends the text ends with a character that no name ends
 /// with, where an extra ends with one before a space, and where text that is not ASCII follows a
 /// comparison of a marker.
-fn split(text: &str) -> Result<Parts<'_>, String> {
+fn split(text: &str) -> Result<RequirementParts<'_>, String> {
     let text = text.trim();
     let (name, rest) = text.split_at(text.find(|c| !is_inner(c)).unwrap_or(text.len()));
     if !is_name(name) {
@@ -108,13 +108,13 @@ fn split(text: &str) -> Result<Parts<'_>, String> {
     if text[..text.len() - marker.map_or(0, str::len)].contains(['\n', '\r']) {
         return Err("it is folded over several lines".to_owned());
     }
-    Ok(Parts {
+    Ok(RequirementParts {
         head: format!("{name} {detail}").trim_end().to_owned(),
         marker,
     })
 }
 
-/// Checks the extras that follow a name, and returns what follows them.
+/// Checks the extras after a name, and returns the rest.
 fn after_extras(text: &str) -> Result<&str, String> {
     let text = text.trim_start();
     let Some(extras) = text.strip_prefix('[') else {
@@ -148,17 +148,17 @@ fn is_name(name: &str) -> bool {
         && name.ends_with(|c: char| c.is_ascii_alphanumeric())
 }
 
-/// A URL, which is not looked at: tools download it or refuse it later.
+/// A URL that is accepted as it is; installers validate it.
 #[derive(Debug)]
-struct AnyUrl(String);
+struct UncheckedUrl(String);
 
-impl fmt::Display for AnyUrl {
+impl fmt::Display for UncheckedUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl Pep508Url for AnyUrl {
+impl Pep508Url for UncheckedUrl {
     type Err = Infallible;
 
     /// Takes any text. The parser of `pep508_rs` puts variables of the environment into it.
@@ -167,7 +167,7 @@ impl Pep508Url for AnyUrl {
     }
 }
 
-/// The first line of an error; what follows draws it in an editor's way.
+/// Returns the first line of an error, without the drawing that follows.
 fn reason<T: Pep508Url>(error: &Pep508Error<T>) -> String {
     error
         .to_string()
@@ -194,9 +194,9 @@ fn check_marker(marker: &str) -> Result<(), String> {
             rest = inner.trim_start();
         }
         let (comparison, after) = split_comparison(rest)?;
-        MarkerTree::parse_str::<AnyUrl>(comparison).map_err(|error| reason(&error))?;
+        MarkerTree::parse_str::<UncheckedUrl>(comparison).map_err(|error| reason(&error))?;
         rest = after.trim_start();
-        // What joins it to the next, after any number of closing parentheses.
+        // The operator before the next comparison, after any number of closing parentheses.
         while let Some(outer) = rest.strip_prefix(')') {
             depth = depth
                 .checked_sub(1)
@@ -221,7 +221,7 @@ fn check_marker(marker: &str) -> Result<(), String> {
     }
 }
 
-/// Splits a comparison off: two values with an operator between them.
+/// Splits off a comparison: two values with an operator between them.
 fn split_comparison(text: &str) -> Result<(&str, &str), String> {
     let after = split_value(text)?.trim_start();
     let operators = after.trim_start_matches(|c: char| "<>=!~".contains(c));
@@ -245,7 +245,7 @@ fn split_comparison(text: &str) -> Result<(&str, &str), String> {
     Ok((&text[..text.len() - rest.len()], rest))
 }
 
-/// Splits a quoted text or a variable off, and returns what follows.
+/// Splits off a quoted text or a variable, and returns the rest.
 fn split_value(text: &str) -> Result<&str, String> {
     let Some(quote) = text
         .chars()

@@ -1,25 +1,25 @@
-//! ROCm versions: one to four numbers with dots, compared by number, kept as written.
+//! ROCm versions: two to four numbers joined with dots.
 
 use std::fmt;
 use std::str::FromStr;
 
 /// A ROCm version such as `6.2`, `6.2.4`, `7.14` or `10.1`.
 ///
-/// `7.14` is later than `7.2`, and `7.1.4` is neither; equality and order are by number, with
-/// missing parts as zero.
+/// Keeps the text as written. Equality and order are those of the numbers, with missing ones as
+/// zero: `7.14` is later than `7.2`, and `7.2` equals `7.2.0`.
 #[derive(Debug, Clone)]
 pub struct RocmVersion {
     text: String,
     parts: [u32; 4],
 }
 
-/// Not a ROCm version.
+/// The error of parsing a [`RocmVersion`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a ROCm version: two to four numbers with dots, such as `6.2` or `7.1.1`")]
 pub struct RocmVersionError(pub String);
 
 impl RocmVersion {
-    /// Reads at most three numbers at the start of a text: `6.4.1` of `6.4.1.git123`, `6.4` of
+    /// Parses up to three numbers at the start of a text: `6.4.1` of `6.4.1.git123`, `6.4` of
     /// `6.4.43482-0f2d60242`.
     pub fn from_leading_numbers(text: &str) -> Option<Self> {
         let is_number =
@@ -33,22 +33,22 @@ impl RocmVersion {
             .ok()
     }
 
-    /// The text as written.
+    /// Returns the text as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The major number.
+    /// Returns the major number.
     pub fn major(&self) -> u32 {
         self.parts[0]
     }
 
-    /// The numbers, missing ones as zero.
+    /// Returns the numbers, with missing ones as zero.
     pub fn parts(&self) -> [u32; 4] {
         self.parts
     }
 
-    /// Major and minor, `6.2` for `6.2.4`.
+    /// Returns the version of major and minor only, `6.2` for `6.2.4`.
     #[must_use]
     pub fn minor(&self) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl RocmVersion {
         }
     }
 
-    /// All numbers without dots, `624`.
+    /// Returns the numbers without dots, `624`.
     pub fn compact(&self) -> String {
         self.text.replace('.', "")
     }

@@ -1,41 +1,43 @@
-//! Whether labels order versions as the ROCm releases order that they name.
+//! Conflicts between the PEP 440 order of labels and the order of their ROCm releases.
 //!
-//! **Invariant:** only labels that a ROCm SDK gives are judged; one that names torch, too, is for
-//! one torch alone, and an order between torches means nothing.
+//! **Invariant:** only labels given by a ROCm SDK are compared; labels with a torch version are
+//! ignored, because they do not compete.
 
 use std::collections::BTreeMap;
 
 use super::{RocmVersion, Version};
 
-/// What a label says of ROCm.
+/// The ROCm that a label names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Built {
-    /// For this ROCm: `rocm7.10.0a20251124`, `devrocm7.10.0.dev0`.
-    For(Version),
-    /// On a day, for whatever ROCm was the newest: `rocmsdk20250528`.
-    On(String),
+enum RocmOrigin {
+    /// A version: `rocm7.10.0a20251124`, `devrocm7.10.0.dev0`.
+    Release(Version),
+    /// The latest ROCm on a day: `rocmsdk20250528`.
+    Day(String),
 }
 
-/// Two versions of which an installer takes the one for the newer that is for an earlier ROCm, or
-/// tells nothing of it.
+/// Two versions of a distribution whose order contradicts that of their ROCm, or leaves it unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misordered {
-    /// The one that sorts below.
+pub struct VersionOrderConflict {
+    /// The version that sorts lower.
     pub below: Version,
-    /// The one that sorts above.
+    /// The version that sorts higher, which installers prefer.
     pub above: Version,
-    /// Why that is wrong.
+    /// The reason, as the rest of a sentence about the higher version.
     pub reason: String,
 }
 
-/// Two versions of one distribution that labels order against ROCm; `None` where there are none.
+/// Returns two versions of a distribution whose labels sort in another order than their ROCm, if
+/// there are any.
 ///
-/// A label is compared segment by segment, and a segment that is no number as a text (PEP 440,
-/// "Local version identifiers"): `rocm10` stands below `rocm7`.
-pub fn misordered<'v>(versions: impl IntoIterator<Item = &'v Version>) -> Option<Misordered> {
-    let mut by_public: BTreeMap<String, BTreeMap<&Version, Built>> = BTreeMap::new();
+/// Labels are compared by segment, and segments with letters as text (PEP 440, "Local version
+/// identifiers"), so `rocm10` sorts below `rocm7`.
+pub fn find_order_conflict<'v>(
+    versions: impl IntoIterator<Item = &'v Version>,
+) -> Option<VersionOrderConflict> {
+    let mut by_public: BTreeMap<String, BTreeMap<&Version, RocmOrigin>> = BTreeMap::new();
     for version in versions {
-        if let Some(built) = version.local().and_then(built) {
+        if let Some(built) = version.local().and_then(rocm_origin) {
             by_public
                 .entry(version.public().normalized())
                 .or_default()
@@ -43,46 +45,46 @@ pub fn misordered<'v>(versions: impl IntoIterator<Item = &'v Version>) -> Option
         }
     }
     by_public.values().find_map(|sorted| {
-        // What installers take, beside the latest ROCm, says the most.
+        // The version that installers prefer, compared with the latest ROCm, comes first.
         let latest = sorted
             .iter()
-            .filter(|(_, built)| matches!(built, Built::For(_)))
+            .filter(|(_, built)| matches!(built, RocmOrigin::Release(_)))
             .max_by_key(|(_, built)| *built);
         let ends = latest.zip(sorted.last_key_value());
         let pairs = sorted.iter().zip(sorted.iter().skip(1));
         ends.into_iter()
             .chain(pairs)
-            .find_map(|(one, other)| against(one, other))
+            .find_map(|(one, other)| order_conflict(one, other))
     })
 }
 
-/// Says why it is wrong that one sorts below the other; `None` where it is not.
-fn against(
-    (below, one): (&&Version, &Built),
-    (above, other): (&&Version, &Built),
-) -> Option<Misordered> {
+/// Returns the conflict of two versions of which the first sorts lower, if there is one.
+fn order_conflict(
+    (below, one): (&&Version, &RocmOrigin),
+    (above, other): (&&Version, &RocmOrigin),
+) -> Option<VersionOrderConflict> {
     let reason = match (one, other) {
-        (Built::For(one), Built::For(other)) if one > other => {
+        (RocmOrigin::Release(one), RocmOrigin::Release(other)) if one > other => {
             format!("is for ROCm {other}, not {one}")
         }
-        (Built::For(one), Built::On(_)) => {
+        (RocmOrigin::Release(one), RocmOrigin::Day(_)) => {
             format!("says its day, and not whether its ROCm is later than {one}")
         }
-        (Built::On(_), Built::For(other)) => {
+        (RocmOrigin::Day(_), RocmOrigin::Release(other)) => {
             format!("is for ROCm {other}, and nothing says which is later")
         }
         _ => return None,
     };
-    Some(Misordered {
+    Some(VersionOrderConflict {
         below: (*below).clone(),
         above: (*above).clone(),
         reason,
     })
 }
 
-/// Reads `rocm7.10.0`, `rocm7.10.0a20251124`, `devrocm7.10.0.dev0.efed3c`, `rocmsdk20250528`, and
-/// each of them behind `git1a2b3c4d.`.
-fn built(label: &str) -> Option<Built> {
+/// Parses `rocm7.10.0`, `rocm7.10.0a20251124`, `devrocm7.10.0.dev0.efed3c` and `rocmsdk20250528`,
+/// each with an optional prefix `git1a2b3c4d.`.
+fn rocm_origin(label: &str) -> Option<RocmOrigin> {
     let behind_commit = label
         .strip_prefix("git")
         .and_then(|rest| rest.split_once('.'))
@@ -90,12 +92,12 @@ fn built(label: &str) -> Option<Built> {
     let label = behind_commit.unwrap_or(label).to_ascii_lowercase();
     if let Some(day) = label.strip_prefix("rocmsdk") {
         return (day.len() == 8 && day.bytes().all(|b| b.is_ascii_digit()))
-            .then(|| Built::On(day.to_owned()));
+            .then(|| RocmOrigin::Day(day.to_owned()));
     }
     let text = label
         .strip_prefix("devrocm")
         .or_else(|| label.strip_prefix("rocm"))?;
-    // What follows the version is a commit, or something that says nothing of ROCm.
+    // A commit or other segments unrelated to ROCm may follow the version.
     let ends = text
         .match_indices(['.', '-', '_'])
         .map(|(at, _)| at)
@@ -114,33 +116,33 @@ fn built(label: &str) -> Option<Built> {
             .parse::<Version>()
             .ok()
     };
-    if is_dotted { Some(whole) } else { compact() }.map(Built::For)
+    if is_dotted { Some(whole) } else { compact() }.map(RocmOrigin::Release)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::misordered;
+    use super::find_order_conflict;
     use crate::Version;
 
-    /// The two that are told of, by their labels.
+    /// Returns the labels of the conflict.
     fn check(labels: &[&str]) -> Option<(String, String)> {
         let versions: Vec<Version> = labels
             .iter()
             .map(|label| format!("2.9.0+{label}").parse().unwrap())
             .collect();
         let local = |version: Version| version.local().unwrap_or_default().to_owned();
-        misordered(&versions).map(|found| (local(found.below), local(found.above)))
+        find_order_conflict(&versions).map(|found| (local(found.below), local(found.above)))
     }
 
     #[track_caller]
-    fn told(labels: &[&str], below: &str, above: &str) {
+    fn assert_conflict(labels: &[&str], below: &str, above: &str) {
         assert_eq!(check(labels), Some((below.to_owned(), above.to_owned())));
     }
 
     #[test]
     fn two_digits_stand_below_one() {
-        told(&["rocm7.14.0", "rocm10.2.0"], "rocm10.2.0", "rocm7.14.0");
-        told(
+        assert_conflict(&["rocm7.14.0", "rocm10.2.0"], "rocm10.2.0", "rocm7.14.0");
+        assert_conflict(
             &[
                 "rocm7.14.0",
                 "rocm7.9.0",
@@ -160,23 +162,23 @@ mod tests {
             None
         );
         assert_eq!(check(&["rocm62", "rocm64", "rocm71"]), None);
-        told(&["rocm72", "rocm7.14.0"], "rocm7.14.0", "rocm72");
+        assert_conflict(&["rocm72", "rocm7.14.0"], "rocm7.14.0", "rocm72");
     }
 
     #[test]
     fn a_rocm_in_development_stands_below_all_and_a_day_above() {
-        told(
+        assert_conflict(
             &["rocm7.10.0", "devrocm7.11.0.dev0.efed3c"],
             "devrocm7.11.0.dev0.efed3c",
             "rocm7.10.0",
         );
         assert_eq!(check(&["rocm7.10.0", "devrocm7.10.0.dev0.efed3c"]), None);
-        told(
+        assert_conflict(
             &["rocm7.10.0", "rocmsdk20250528"],
             "rocm7.10.0",
             "rocmsdk20250528",
         );
-        told(
+        assert_conflict(
             &["git00000000.rocmsdk20250528", "rocm7.10.0"],
             "git00000000.rocmsdk20250528",
             "rocm7.10.0",
@@ -190,6 +192,6 @@ mod tests {
         assert_eq!(check(&["cu124", "rocm7.14.0", "rocm", "x"]), None);
         let versions = ["2.9.0+rocm7.14.0", "2.9.1+rocm10.2.0", "2.9.0"]
             .map(|text| text.parse::<Version>().unwrap());
-        assert_eq!(misordered(&versions), None);
+        assert_eq!(find_order_conflict(&versions), None);
     }
 }

@@ -6,7 +6,7 @@
 //! `===` compares normalised texts. The rules here follow the specification "Version specifiers" of
 //! the Python Packaging Authority and agree with `packaging` 26.3 (`packaging/_ranges.py`).
 //!
-//! **Invariant:** no other module compares versions with the operators of a specifier.
+//! **Invariant:** no other module implements the operators of specifiers.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -14,10 +14,9 @@ use std::str::FromStr;
 
 use super::{Version, VersionError};
 
-/// Version specifiers that all hold, `>=2.7,<3`; the empty set allows every version.
+/// A set of clauses that must all hold, `>=2.7,<3`; the empty set allows every version.
 ///
-/// Pre-releases are not filtered: `>=2.7` contains `2.8rc1`, because a question about one version
-/// has no alternative to it.
+/// Pre-releases are not filtered: `>=2.7` contains `2.8rc1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionSpecifiers {
     clauses: Vec<SpecifierClause>,
@@ -48,7 +47,7 @@ enum SpecifierOperator {
     Identical,
 }
 
-/// The operators as they are written; `==` and `!=` may have a prefix, too.
+/// The spellings of the operators; the prefix forms of `==` and `!=` share theirs.
 const OPERATORS: [(&str, SpecifierOperator); 8] = [
     ("===", SpecifierOperator::Identical),
     ("~=", SpecifierOperator::Compatible),
@@ -158,7 +157,7 @@ fn is_same_release(one: &[u64], other: &[u64]) -> bool {
 impl FromStr for VersionSpecifiers {
     type Err = VersionError;
 
-    /// Reads clauses between commas; empty ones are passed over, as `packaging` does.
+    /// Parses clauses separated by commas; empty ones are skipped, as in `packaging`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let clauses = text
             .split(',')

@@ -1,4 +1,4 @@
-//! PEP 440 versions, kept as written, and versions named by a commit.
+//! PEP 440 versions, and versions of packages by release or commit.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,54 +7,63 @@ use std::sync::Arc;
 
 use super::VersionSpecifiers;
 
-/// A PEP 440 version that remembers how it was written.
+/// A PEP 440 version that keeps the text as written.
 ///
-/// Ordering and equality follow PEP 440, so `2.5` equals `2.5.0`.
+/// Order and equality follow PEP 440, so `2.5` equals `2.5.0`.
+///
+/// ```
+/// use rock_names::Version;
+/// let version: Version = "2.8.3.POST1+ROCm6.2".parse()?;
+/// assert_eq!(version.normalized(), "2.8.3.post1+rocm6.2");
+/// assert_eq!(version.public().as_str(), "2.8.3.POST1");
+/// # Ok::<(), rock_names::VersionError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Version {
     text: Arc<str>,
     parsed: pep440_rs::Version,
 }
 
-/// Not a PEP 440 version.
+/// The error of parsing a version or version specifiers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a version: {reason}")]
 pub struct VersionError {
-    /// The text given.
+    /// The text.
     pub text: String,
-    /// Why it is none.
+    /// The reason.
     pub reason: String,
 }
 
 impl Version {
-    /// The text as written.
+    /// Returns the text as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The release numbers, `[2, 5, 1]`.
+    /// Returns the release numbers, `[2, 5, 1]`.
     pub fn release(&self) -> &[u64] {
         self.parsed.release()
     }
 
-    /// Major and minor, `2.10`; a missing minor is 0.
+    /// Returns major and minor, `2.10`; a missing minor is 0.
     pub fn minor(&self) -> String {
         let number = |i| self.release().get(i).copied().unwrap_or(0);
         format!("{}.{}", number(0), number(1))
     }
 
-    /// Whether it is a pre-release or a development release.
-    pub fn is_pre(&self) -> bool {
+    /// Returns whether this is a prerelease: alpha, beta, release candidate or development release.
+    pub fn is_prerelease(&self) -> bool {
         self.parsed.any_prerelease()
     }
 
-    /// Whether it is a development release, such as a nightly.
+    /// Returns whether this is a development release, such as a nightly.
     pub fn is_dev(&self) -> bool {
         self.parsed.is_dev()
     }
 
-    /// The pre, dev tail in normal form without separators: `a0`, `rc1`, `dev20261101`, or empty.
-    pub fn pre_tail(&self) -> String {
+    /// Returns the prerelease and development segments in normal form without separators: `a0`,
+    /// `rc1`, `dev20261101`, or empty.
+    pub fn prerelease_suffix(&self) -> String {
         let mut tail = String::new();
         if let Some(pre) = self.parsed.pre() {
             tail.push_str(&pre.to_string());
@@ -65,12 +74,12 @@ impl Version {
         tail
     }
 
-    /// The local part after `+`, if any.
+    /// Returns the local version label as written, if there is one.
     pub fn local(&self) -> Option<&str> {
         self.text.split_once('+').map(|(_, local)| local)
     }
 
-    /// The version without its local part.
+    /// Returns the public version: this version without its local version label.
     #[must_use]
     pub fn public(&self) -> Self {
         let text = self.text.split('+').next().unwrap_or_default().into();
@@ -84,33 +93,42 @@ impl Version {
     /// ([`VersionSpecifiers`]).
     ///
     /// # Errors
-    /// When the specifiers do not parse.
+    /// If the specifiers are invalid.
     pub fn satisfies(&self, specifiers: &str) -> Result<bool, VersionError> {
         Ok(specifiers.parse::<VersionSpecifiers>()?.contains(self))
     }
 
-    /// The version as the crate that orders versions has it.
+    /// Returns the parsed version.
     pub(super) fn parsed(&self) -> &pep440_rs::Version {
         &self.parsed
     }
 
-    /// Takes the memory of a version that is written alike in place of its own.
+    /// Shares the memory of `other` if its text is equal.
     pub fn share(&mut self, other: &Self) {
         if self.text == other.text {
             self.clone_from(other);
         }
     }
 
-    /// The PEP 440 normal form, `2.8.3+rocm62torch2.5`.
+    /// Returns the PEP 440 normal form, `2.8.3+rocm62torch2.5`.
     pub fn normalized(&self) -> String {
         self.parsed.to_string()
+    }
+
+    /// Returns this version, written in [normal form](Self::normalized).
+    #[must_use]
+    pub fn to_normalized(&self) -> Self {
+        Self {
+            text: self.normalized().into(),
+            parsed: self.parsed.clone(),
+        }
     }
 }
 
 impl FromStr for Version {
     type Err = VersionError;
 
-    /// White space around a version is no part of it (PEP 440, "Leading and Trailing Whitespace").
+    /// Ignores whitespace around the version (PEP 440, "Leading and Trailing Whitespace").
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
         let parsed = pep440_rs::Version::from_str(text).map_err(|e| VersionError {
@@ -147,17 +165,16 @@ impl Ord for Version {
     }
 }
 
-/// A version of the package being built: released, or a commit of one of its families
-/// (`fa2:4a948e9`).
+/// The version of a package to build: a release, or a commit of one of its families, `fa2:4a948e9`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PackageVersion {
     /// A released version.
     Released(Version),
-    /// A commit: the family's short name and 7 to 40 lower-case hex digits.
+    /// A commit of a family.
     Commit {
-        /// Short name before the colon, `fa2`.
+        /// The family's short name, `fa2`.
         family: String,
-        /// The commit, full or short.
+        /// The commit, 7 to 40 lower-case hex digits.
         hash: String,
     },
 }
@@ -231,10 +248,16 @@ mod tests {
     #[test]
     fn a_nightly_keeps_its_date_in_the_tail() {
         assert_eq!(
-            "2.15.0.dev20261101".parse::<Version>().unwrap().pre_tail(),
+            "2.15.0.dev20261101"
+                .parse::<Version>()
+                .unwrap()
+                .prerelease_suffix(),
             "dev20261101"
         );
-        assert_eq!("2.15.0rc1".parse::<Version>().unwrap().pre_tail(), "rc1");
+        assert_eq!(
+            "2.15.0rc1".parse::<Version>().unwrap().prerelease_suffix(),
+            "rc1"
+        );
         assert_eq!(
             "2.15.0a0+rocm7.14"
                 .parse::<Version>()

@@ -1,11 +1,12 @@
-//! Addresses that a document or a command line may hold.
+//! Web addresses that are safe in documents and command lines.
 
 use super::percent_encode;
 
-/// Returns an address of the web as it can stand in a document: `http` or `https`, with `%2B` for
-/// every `+`, and every character encoded that has a meaning to Markdown, HTML, a shell or a
-/// terminal. Other schemes give none, and neither does an address with a name before its host: a
-/// listing may hold anything.
+/// Returns an `http` or `https` address with all characters percent-encoded that are special to
+/// Markdown, HTML, a shell or a terminal, and with `%2B` for each `+`.
+///
+/// Returns `None` for other schemes, and for addresses without a host or with user information:
+/// listings are not trusted.
 pub fn web_address(address: &str) -> Option<String> {
     let (scheme, rest) = address.split_once("://")?;
     let scheme = ["https", "http"]

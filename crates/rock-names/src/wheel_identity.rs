@@ -1,69 +1,68 @@
-//! What a wheel's name says, field by field: one record for every spelling of it.
+//! The identity of a wheel: the fields of its name, independent of their spelling.
 
 use super::{
     Accelerator, DistributionName, LabelParts, LabelPartsError, RocmVersion, TagSet, Version,
     WheelName, WheelNameError,
 };
 
-/// The fields of a wheel's name.
+/// The fields of a wheel name and its label.
 ///
-/// `rocm62torch2.5` and `rocm6.2torch2.5` are one record; so are a name and its percent-encoded
-/// form. Records sort by field, so torch 2.10 follows 2.9 and ROCm 7.14 follows 7.2, which labels
-/// as text do not.
+/// The labels `rocm62torch2.5` and `rocm6.2torch2.5` give equal identities. Identities are ordered by
+/// field, so torch 2.10 follows 2.9 and ROCm 7.14 follows 7.2.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WheelIdentity {
-    /// The distribution in file form, `flash_attn`.
+    /// The escaped name of the distribution, `flash_attn`.
     pub distribution: String,
-    /// The version without its label.
+    /// The public version.
     pub version: Version,
     /// The accelerator and its version; `None` without a label.
     pub accelerator: Option<Accelerator>,
-    /// Major and minor of torch, `2.10`.
+    /// Major and minor version of torch, `2.10`.
     pub torch: Option<Version>,
-    /// The tail of a torch that is no release: `dev20261101`, `rc1`, `a0`.
+    /// The suffix of a torch prerelease: `dev20261101`, `rc1`, `a0`.
     pub dev: Option<String>,
     /// The commit built.
     pub git: Option<String>,
-    /// The backend's tail.
+    /// The backend; `None` for the default one.
     pub backend: Option<String>,
-    /// The C++ ABI tail.
+    /// Whether torch's new C++ ABI is used, if the label says it.
     pub cxx11abi: Option<bool>,
-    /// Python tags.
+    /// The Python tags.
     pub python: TagSet,
-    /// ABI tags.
+    /// The ABI tags.
     pub abi: TagSet,
-    /// Whether it is for free-threaded Python.
+    /// Whether an ABI tag is that of free-threaded Python.
     pub is_free_threaded: bool,
-    /// Whether it is for the stable ABI.
+    /// Whether an ABI tag is `abi3`, the stable ABI.
     pub is_abi3: bool,
-    /// Platform tags, sorted.
+    /// The platform tags, sorted.
     pub platforms: TagSet,
-    /// Whether the accelerator's digits have another reading.
+    /// Whether the digits of the accelerator may also be another version.
     pub is_ambiguous: bool,
 }
 
-/// A name that says nothing for certain.
+/// The error of identifying a wheel by its name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WheelIdentityError {
-    /// Not a wheel name.
+    /// The text is not a wheel name.
     #[error(transparent)]
     Name(#[from] WheelNameError),
-    /// A wheel name with a label of another making.
+    /// The label of the wheel name is invalid.
     #[error("`{name}` is a wheel name, but {error}")]
     Label {
-        /// The name.
+        /// The wheel name.
         name: String,
-        /// Why its label cannot be read.
+        /// The error of parsing the label.
         #[source]
         error: LabelPartsError,
     },
 }
 
 impl WheelIdentity {
-    /// The fields of a name. `known_rocm` decides how digits without dots are read.
+    /// Returns the identity of a wheel name; `known_rocm` resolves ROCm versions without dots.
     ///
     /// # Errors
-    /// When the name has a label that cannot be taken apart.
+    /// If the label is invalid.
     pub fn of(name: &WheelName, known_rocm: &[RocmVersion]) -> Result<Self, WheelIdentityError> {
         let parsed = name
             .label()
@@ -84,10 +83,12 @@ impl WheelIdentity {
         let distribution = name.distribution.parse::<DistributionName>();
         Ok(Self {
             distribution: distribution
-                .map_or_else(|_| name.distribution.clone(), |name| name.file_form()),
+                .map_or_else(|_| name.distribution.clone(), |name| name.escaped()),
             version: name.version.public(),
             torch: torch.and_then(|torch| torch.minor().parse().ok()),
-            dev: torch.map(Version::pre_tail).filter(|tail| !tail.is_empty()),
+            dev: torch
+                .map(Version::prerelease_suffix)
+                .filter(|tail| !tail.is_empty()),
             git: parts.as_ref().and_then(|parts| parts.git.clone()),
             backend: parts.as_ref().and_then(|parts| parts.backend.clone()),
             cxx11abi: parts.as_ref().and_then(|parts| parts.cxx11abi),
@@ -101,25 +102,25 @@ impl WheelIdentity {
         })
     }
 
-    /// Reads a file name.
+    /// Parses a filename.
     ///
     /// # Errors
-    /// When it is no wheel name, or has a label that cannot be taken apart.
+    /// If it is not a wheel name, or its label is invalid.
     pub fn parse(text: &str, known_rocm: &[RocmVersion]) -> Result<Self, WheelIdentityError> {
         Self::of(&text.parse()?, known_rocm)
     }
 }
 
-/// Names sorted into those that can be read and those that cannot; none is left out.
+/// Filenames with their identities, and those that have none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IdentifiedNames {
-    /// Names with their fields, in the order of the fields.
+    /// Identities with their filenames, in order.
     pub read: Vec<(WheelIdentity, String)>,
-    /// Names with the reason why they cannot be read, in the order given.
+    /// Filenames that could not be identified, in the order given.
     pub unread: Vec<(String, WheelIdentityError)>,
 }
 
-/// Reads the names of a release's files.
+/// Identifies the files of a release by their names.
 pub fn identify<'a>(
     names: impl IntoIterator<Item = &'a str>,
     known_rocm: &[RocmVersion],

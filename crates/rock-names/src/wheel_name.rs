@@ -1,4 +1,4 @@
-//! Wheel file names.
+//! Wheel names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -31,27 +31,27 @@ pub struct WheelName {
     pub platform: TagSet,
 }
 
-/// Not a wheel name.
+/// The error of parsing a [`WheelName`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a wheel name: {reason}")]
 pub struct WheelNameError {
-    /// The text given.
+    /// The text.
     pub text: String,
-    /// Why it is none.
+    /// The reason.
     pub reason: String,
 }
 
 impl WheelName {
     /// How long a name may be in bytes: file systems take no longer ones (Linux, `limits.h`,
     /// `NAME_MAX`), and the tags that a name stands for are a product.
-    pub const MOST_BYTES: usize = 255;
+    pub const MAX_BYTES: usize = 255;
 
-    /// The local version label, in normal form.
+    /// Returns the local version label in normal form.
     pub fn label(&self) -> Option<LocalLabel> {
         self.version.local().and_then(|local| local.parse().ok())
     }
 
-    /// This name with another version.
+    /// Returns this name with another version.
     #[must_use]
     pub fn with_version(&self, version: Version) -> Self {
         Self {
@@ -60,26 +60,21 @@ impl WheelName {
         }
     }
 
-    /// The name as the format wants it written: distribution in file form, version in PEP 440
-    /// normal form, platform tags sorted. Names in the wild differ; two of them mean the same when
-    /// their normal forms are equal.
+    /// Returns the name in normal form: escaped distribution, normalized version, sorted platform
+    /// tags. Two names identify the same wheel if their normal forms are equal.
     #[must_use]
     pub fn normalized(&self) -> Self {
         let distribution = self.distribution.parse::<DistributionName>();
         Self {
             distribution: distribution
-                .map_or_else(|_| self.distribution.clone(), |name| name.file_form()),
-            version: self
-                .version
-                .normalized()
-                .parse()
-                .unwrap_or_else(|_| self.version.clone()),
+                .map_or_else(|_| self.distribution.clone(), |name| name.escaped()),
+            version: self.version.to_normalized(),
             platform: self.platform.sorted(),
             ..self.clone()
         }
     }
 
-    /// Every single tag that the compressed sets stand for, `cp311-cp311-linux_x86_64`.
+    /// Returns all tags of the compressed tag sets, `cp311-cp311-linux_x86_64`.
     pub fn expanded_tags(&self) -> Vec<String> {
         let mut tags = Vec::new();
         for python in self.python.tags() {
@@ -95,7 +90,7 @@ impl WheelName {
         tags
     }
 
-    /// What asks for this version and no other, `triton==3.4.0+rocm7.10.0` (PEP 440, "Version
+    /// Returns the requirement for exactly this version, `triton==3.4.0+rocm7.10.0` (PEP 440, "Version
     /// matching").
     pub fn requirement(&self) -> String {
         let distribution = self.distribution.parse::<DistributionName>();
@@ -104,12 +99,12 @@ impl WheelName {
         format!("{project}=={}", self.version.normalized())
     }
 
-    /// Whether it names wheels that hold no compiled code for one platform.
+    /// Returns whether all platform tags are `any`.
     pub fn is_any_platform(&self) -> bool {
         self.platform.tags().iter().all(|tag| tag == "any")
     }
 
-    /// Whether it names wheels for Windows alone.
+    /// Returns whether all platform tags are for Windows.
     pub fn is_for_windows(&self) -> bool {
         self.platform
             .tags()
@@ -121,7 +116,7 @@ impl WheelName {
 impl FromStr for WheelName {
     type Err = WheelNameError;
 
-    /// Reads a file name; percent-encoded ones (`%2B`) are decoded.
+    /// Parses a filename, which may be percent-encoded (`%2B`).
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fault = |reason: String| WheelNameError {
             text: text.to_owned(),
@@ -129,11 +124,11 @@ impl FromStr for WheelName {
         };
         let decoded = super::percent_decode(text)
             .ok_or_else(|| fault("its percent encoding is broken".into()))?;
-        if decoded.len() > Self::MOST_BYTES {
+        if decoded.len() > Self::MAX_BYTES {
             return Err(fault(format!(
                 "it has {} bytes, and a file name at most {}",
                 decoded.len(),
-                Self::MOST_BYTES
+                Self::MAX_BYTES
             )));
         }
         let stem = decoded
@@ -149,7 +144,7 @@ impl FromStr for WheelName {
             }
             _ => return Err(fault(wrong_count(&parts))),
         };
-        if !DistributionName::is_one(name) {
+        if !DistributionName::is_valid(name) {
             return Err(fault(format!("`{name}` is no distribution name")));
         }
         // A version may have white space around it, and the name of a file with a version may not.
@@ -204,19 +199,19 @@ fn wrong_version(parts: &[&str]) -> String {
         return hint;
     }
     for (at, _) in version.match_indices('.') {
-        let mended = format!("{}+{}", &version[..at], &version[at + 1..]);
+        let fixed = format!("{}+{}", &version[..at], &version[at + 1..]);
         if version[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic())
-            && mended.parse::<Version>().is_ok()
+            && fixed.parse::<Version>().is_ok()
         {
             return format!(
-                "`{version}` is no version; a `+` became a dot, and the version was `{mended}`"
+                "`{version}` is no version; a `+` became a dot, and the version was `{fixed}`"
             );
         }
     }
     format!("`{version}` is no PEP 440 version")
 }
 
-/// What to say where a distribution was written with hyphens.
+/// Returns a hint for a distribution that is written with hyphens.
 fn split_name(parts: &[&str]) -> Option<String> {
     let at = parts
         .iter()
@@ -229,7 +224,7 @@ fn split_name(parts: &[&str]) -> Option<String> {
     ))
 }
 
-/// Whether a file is called a wheel, in any case of letters; its name may still be none.
+/// Returns whether a filename has the extension `.whl` in any case; it may not be a [`WheelName`].
 pub fn is_wheel_file(name: &str) -> bool {
     std::path::Path::new(name)
         .extension()

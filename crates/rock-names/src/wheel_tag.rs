@@ -1,21 +1,22 @@
-//! Wheel tags: compressed sets of Python, ABI and platform tags.
+//! Compressed tag sets of wheel names (PEP 425).
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// One of the three tag fields of a wheel name: one or more tags joined with dots, in the order
-/// written. Tags are compared without regard to case, as `packaging.tags.Tag` does, and printed as
-/// they were written.
+/// A compressed tag set (PEP 425): one or more Python, ABI or platform tags joined with dots.
+///
+/// Keeps the order and the spelling as written. Comparison ignores case, as in
+/// `packaging.tags.Tag`, but not the order.
 #[derive(Debug, Clone)]
 pub struct TagSet {
-    /// In lower case.
+    /// The tags in lower case.
     tags: Vec<String>,
-    /// The text with capitals, where it has some.
+    /// The text as written, if it has upper-case letters.
     written: Option<Box<str>>,
 }
 
-/// Not a tag set.
+/// The error of parsing a [`TagSet`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a set of wheel tags: letters, digits and `_`, several joined with `.`")]
 pub struct TagSetError(pub String);
@@ -28,17 +29,17 @@ impl TagSet {
         }
     }
 
-    /// The tags in the order written, in lower case.
+    /// Returns the tags in lower case, in the order written.
     pub fn tags(&self) -> &[String] {
         &self.tags
     }
 
-    /// Whether this tag is in it.
+    /// Returns whether the set contains a tag in lower case.
     pub fn contains(&self, tag: &str) -> bool {
         self.tags.iter().any(|own| own == tag)
     }
 
-    /// This set with another one's tags behind, each once.
+    /// Returns this set followed by the tags of another one that it lacks.
     #[must_use]
     pub fn with(&self, other: &Self) -> Self {
         let mut tags = self.tags.clone();
@@ -46,7 +47,7 @@ impl TagSet {
         Self::of(tags)
     }
 
-    /// The tags sorted, each once: the form in which platform sets are written.
+    /// Returns the tags sorted and without duplicates, as written in platform tag sets.
     #[must_use]
     pub fn sorted(&self) -> Self {
         let mut tags = self.tags.clone();
@@ -59,7 +60,7 @@ impl TagSet {
 impl std::str::FromStr for TagSet {
     type Err = TagSetError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // Nearly always one, and a vector that grows by itself begins with four.
+        // Nearly always one; a growing vector would allocate four.
         let mut tags = Vec::with_capacity(1);
         tags.extend(text.split('.').map(str::to_ascii_lowercase));
         let fits =
@@ -110,9 +111,9 @@ impl Hash for TagSet {
     }
 }
 
-/// The machine that a platform tag means: `manylinux_2_28_x86_64` and `manylinux2014_x86_64` as
-/// `linux_x86_64` (PEP 600 and the tags before it); others as they are.
-pub fn machine(platform: &str) -> String {
+/// Returns the plain Linux tag of a manylinux tag: `linux_x86_64` for `manylinux_2_28_x86_64` and
+/// `manylinux2014_x86_64` (PEP 600 and the PEPs before it). Returns other tags unchanged.
+pub fn plain_linux_tag(platform: &str) -> String {
     let Some(rest) = platform.strip_prefix("manylinux") else {
         return platform.to_owned();
     };
@@ -127,7 +128,7 @@ pub fn machine(platform: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{TagSet, machine};
+    use super::{TagSet, plain_linux_tag};
 
     #[test]
     fn repair_changes_the_platform_tag_and_not_the_machine() {
@@ -137,11 +138,14 @@ mod tests {
             "manylinux1_x86_64",
             "linux_x86_64",
         ] {
-            assert_eq!(machine(tag), "linux_x86_64", "{tag}");
+            assert_eq!(plain_linux_tag(tag), "linux_x86_64", "{tag}");
         }
-        assert_eq!(machine("manylinux_2_17_aarch64"), "linux_aarch64");
-        assert_eq!(machine("musllinux_1_2_x86_64"), "musllinux_1_2_x86_64");
-        assert_eq!(machine("win_amd64"), "win_amd64");
+        assert_eq!(plain_linux_tag("manylinux_2_17_aarch64"), "linux_aarch64");
+        assert_eq!(
+            plain_linux_tag("musllinux_1_2_x86_64"),
+            "musllinux_1_2_x86_64"
+        );
+        assert_eq!(plain_linux_tag("win_amd64"), "win_amd64");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::FileError;
 use super::files::special_kind;
 use super::pending_file::PendingFile;
 use rock_bytes::{ReadAt, is_same};
-use rock_bytes::{Target, WriteAhead};
+use rock_bytes::{Target, WriteAt};
 
 /// Shorter ranges are copied through memory, which is faster than a system call.
 const MIN_COPY_BYTES: u64 = 32 << 10;
@@ -210,7 +210,7 @@ impl Target for FileTarget<'_> {
             .write_all_at(bytes, self.position - back_bytes)
     }
 
-    fn ahead(&mut self) -> io::Result<Option<Arc<dyn WriteAhead>>> {
+    fn ahead(&mut self) -> io::Result<Option<Arc<dyn WriteAt>>> {
         Ok(Some(Arc::new(ParallelFileWriter {
             file: self.writer.get_ref().try_clone()?,
             start: self.position,
@@ -233,7 +233,7 @@ struct ParallelFileWriter {
     start: u64,
 }
 
-impl WriteAhead for ParallelFileWriter {
+impl WriteAt for ParallelFileWriter {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.file.write_all_at(bytes, self.start + offset)
     }

@@ -7,7 +7,7 @@ use std::thread;
 
 use rayon::Yield;
 
-use rock_bytes::{Budget, Share, start_threads};
+use rock_bytes::{BudgetShare, MemoryBudget, start_threads};
 
 /// Maximum number of results that wait for an earlier one.
 const MAX_PENDING: usize = 4096;
@@ -49,7 +49,7 @@ pub(super) fn run_in_order<T: Send, R: Send, E>(
     };
     start_threads();
     let threads = rayon::current_num_threads() as u64;
-    let budget = &Budget::new(
+    let budget = &MemoryBudget::new(
         room.per_thread_bytes
             .saturating_mul(threads)
             .min(room.total_bytes),
@@ -99,8 +99,8 @@ pub(super) fn run_in_order<T: Send, R: Send, E>(
 }
 
 enum PendingResult<'b, R> {
-    Done(R, Option<Share<'b>>),
-    Running(Receiver<thread::Result<R>>, Share<'b>),
+    Done(R, Option<BudgetShare<'b>>),
+    Running(Receiver<thread::Result<R>>, BudgetShare<'b>),
 }
 
 impl<'b, R> PendingResult<'b, R> {
@@ -116,7 +116,7 @@ impl<'b, R> PendingResult<'b, R> {
     }
 
     /// Returns the result. A thread of the pool works on other tasks while it waits.
-    fn wait(self) -> (R, Option<Share<'b>>) {
+    fn wait(self) -> (R, Option<BudgetShare<'b>>) {
         let (result, share) = match self {
             Self::Done(result, share) => return (result, share),
             Self::Running(result, share) => (result, share),

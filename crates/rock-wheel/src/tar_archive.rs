@@ -19,7 +19,9 @@ use crate::codes::wheel as codes;
 use rock_bytes::archive::limits::{
     MAX_FOLDER_PATH_BYTES, MAX_FOLDERS, MAX_PATH_COMPONENTS, MAX_UNPACKED_BYTES,
 };
-use rock_bytes::archive::{ArchiveLimit, Unpacked, UnpackedKind, each_member, gunzip, is_damage};
+use rock_bytes::archive::{
+    ArchiveLimit, ExtractedKind, ExtractedMember, each_member, gunzip, is_damage,
+};
 use rock_diagnostic::{Code, Diagnostic, Location, Severity};
 use rock_names::{DistributionName, Version};
 
@@ -147,7 +149,7 @@ impl ArchiveIndex {
         Ok(false)
     }
 
-    fn add(&mut self, member: &Unpacked, content: &mut dyn Read) -> io::Result<()> {
+    fn add(&mut self, member: &ExtractedMember, content: &mut dyn Read) -> io::Result<()> {
         self.members += 1;
         let Some(written) = member.path.as_deref() else {
             let message = format!(
@@ -167,7 +169,7 @@ impl ArchiveIndex {
             }
         };
         if path.is_empty() {
-            if written.is_empty() || member.kind != UnpackedKind::Folder {
+            if written.is_empty() || member.kind != ExtractedKind::Folder {
                 self.refuse(written, "its path is empty");
             }
             return Ok(());
@@ -176,7 +178,7 @@ impl ArchiveIndex {
             self.refuse(written, &reason);
         } else if self.layout == ArchiveLayout::SourceDistribution
             && let Some((top, "PKG-INFO")) = path.split_once('/')
-            && let UnpackedKind::File { size_bytes, .. } = member.kind
+            && let ExtractedKind::File { size_bytes, .. } = member.kind
             && self.package_info.is_none()
         {
             let mut bytes = Vec::new();
@@ -199,11 +201,11 @@ impl ArchiveIndex {
     }
 
     /// Adds a member and its parents, or returns why the member is refused.
-    fn insert(&mut self, path: &str, kind: &UnpackedKind) -> Result<(), String> {
+    fn insert(&mut self, path: &str, kind: &ExtractedKind) -> Result<(), String> {
         let entry = match kind {
-            UnpackedKind::Folder => TarEntryKind::Directory,
-            UnpackedKind::File { .. } => TarEntryKind::File,
-            UnpackedKind::Link(target) if self.leads_out(path, target) => {
+            ExtractedKind::Folder => TarEntryKind::Directory,
+            ExtractedKind::File { .. } => TarEntryKind::File,
+            ExtractedKind::Link(target) if self.leads_out(path, target) => {
                 let root = match self.layout {
                     ArchiveLayout::SourceDistribution => "the archive's top folder",
                     ArchiveLayout::InstallTree => "the folder that the archive is unpacked in",
@@ -213,8 +215,8 @@ impl ArchiveIndex {
                     target.escape_debug()
                 ));
             }
-            UnpackedKind::Link(_) => TarEntryKind::Link,
-            UnpackedKind::Again(target) => {
+            ExtractedKind::Link(_) => TarEntryKind::Link,
+            ExtractedKind::Again(target) => {
                 // pip searches for the path exactly as in the archive.
                 if self.entries.get(target) != Some(&TarEntryKind::File) {
                     let target = target.escape_debug();
@@ -224,7 +226,7 @@ impl ArchiveIndex {
                 }
                 TarEntryKind::File
             }
-            UnpackedKind::Other(what) => return Err(format!("it is {what}")),
+            ExtractedKind::Other(what) => return Err(format!("it is {what}")),
         };
         for (end, _) in path.match_indices('/') {
             let parent = &path[..end];

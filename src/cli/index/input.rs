@@ -13,7 +13,7 @@ use crate::cli::published::{Manifests, Part, Published};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::index::{IndexFile, Origin, carry_over};
-use crate::names::Withdrawn;
+use crate::names::YankedFiles;
 use crate::publish::{INDEX, PublishedAt, Rebuilt, ToldFiles, as_release, index_files, merged};
 use crate::sys;
 
@@ -23,7 +23,7 @@ pub(super) struct Input {
     /// What of older releases is passed over.
     pub(super) rebuilt: Vec<Rebuilt>,
     /// What the indexes of folders of releases withdraw.
-    pub(super) of_folders: Withdrawn,
+    pub(super) of_folders: YankedFiles,
 }
 
 /// The wheels and source distributions of a folder whose index lies in `out`, of which there must
@@ -99,7 +99,7 @@ pub(super) fn of_published(
         .partition(|part| part.folder.is_some() && part.manifests.is_empty());
     // The index of a folder is about the bytes that lie there: a later release may have others of
     // the same name.
-    let mut of_folders = Withdrawn::default();
+    let mut of_folders = YankedFiles::default();
     for folder in listed.iter().filter_map(|part| part.folder.as_deref()) {
         of_folders.extend(withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default());
     }
@@ -124,7 +124,7 @@ pub(super) fn of_published(
         });
         let mut read = of_folder(args, folder, out, compat, shell, sink)?;
         let withdrawn = withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default();
-        carry_over(&withdrawn.whatever_the_bytes(), &mut read);
+        carry_over(&withdrawn.ignoring_digests(), &mut read);
         files.extend(read.into_iter().map(|file| IndexFile {
             origin: Some(origin.clone()),
             metadata: None,

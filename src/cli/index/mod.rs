@@ -18,7 +18,7 @@ use super::{Exit, Format, Shell, assets, load, publish};
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Location, Sink, counted};
 use crate::index::{IndexFile, Links, Yanked, carry_over, label_order, repository};
-use crate::names::{RepoName, Withdrawn};
+use crate::names::{RepoName, YankedFiles};
 use crate::publish::{INDEX, rebuilt_warning};
 use crate::sys::DirectorySwap;
 
@@ -146,7 +146,7 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
             Input {
                 files,
                 rebuilt: Vec::new(),
-                of_folders: Withdrawn::default(),
+                of_folders: YankedFiles::default(),
             }
         }
         None => input::of_published(args, &out, links.as_ref(), compat, shell, sink)?,
@@ -166,7 +166,7 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let swap = DirectorySwap::begin(&out, waits).map_err(|e| in_place(&e, sink))?;
     let present = pages::present(&out).map_err(|e| machine(e, sink))?;
     let before = pages::withdrawn(&out, &present, sink)?.without(&of_folders);
-    carry_over(&before.clone().whatever_the_bytes(), &mut files);
+    carry_over(&before.clone().ignoring_digests(), &mut files);
     let withdrawn = Decided::decide(&rules, &mut files, shell);
     tell_of_names(&before, &files.iter().collect::<Vec<_>>(), shell);
     // What is withdrawn is offered to nobody.

@@ -13,7 +13,7 @@ use crate::cli::limits::MAX_INDEX_PAGE_BYTES;
 use crate::cli::release_folder::digest;
 use crate::codes::host;
 use crate::index::{self, GENERATOR, IndexFile, Repository, metadata_in};
-use crate::names::{Digest, Withdrawn};
+use crate::names::{Digest, YankedFiles};
 use crate::sys::{self, DirectorySwap, FileError, PositionalFile};
 use crate::wheel::read_metadata;
 
@@ -42,8 +42,8 @@ pub(super) fn withdrawn(
     index: &Path,
     present: &Present,
     sink: &mut Sink,
-) -> Result<Withdrawn, Exit> {
-    let mut all = Withdrawn::default();
+) -> Result<YankedFiles, Exit> {
+    let mut all = YankedFiles::default();
     for (name, bytes) in present
         .iter()
         .filter(|(name, _)| name.ends_with("/index.json"))
@@ -85,7 +85,7 @@ pub(super) fn withdrawn(
 pub(in crate::cli) fn withdrawn_in(
     index: &Path,
     sink: &mut Sink,
-) -> Result<Option<Withdrawn>, Exit> {
+) -> Result<Option<YankedFiles>, Exit> {
     let Some(present) = present(index).ok().filter(|_| is_index(index)) else {
         return Ok(None);
     };

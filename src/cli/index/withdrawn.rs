@@ -13,7 +13,7 @@ use crate::diagnostic::{
     nearest::{nearest, with_nearest},
 };
 use crate::index::{IndexFile, YankRule, means, yank_changes};
-use crate::names::{Age, Selector, Withdrawal, WithdrawalError};
+use crate::names::{Age, YankSelection, YankSelectionError, YankSelector};
 use crate::sys;
 
 /// Which files installers pass over
@@ -50,9 +50,9 @@ pub(super) struct Options {
 /// The rules that were given.
 pub(super) struct Rules {
     yank: Vec<YankRule>,
-    unyank: Vec<Selector>,
+    unyank: Vec<YankSelector>,
     /// What each selector says and where, and how bad it is that it means no file.
-    selectors: Vec<(Selector, Location, Severity)>,
+    selectors: Vec<(YankSelector, Location, Severity)>,
     is_applied: bool,
 }
 
@@ -75,7 +75,7 @@ impl Options {
         shell: &Shell,
         sink: &mut Sink,
     ) -> Result<Rules, Exit> {
-        let fault = |error: &WithdrawalError, argument: &str| {
+        let fault = |error: &YankSelectionError, argument: &str| {
             Diagnostic::new(&codes::BAD_YANK_RULE, error.to_string()).at(Location::Argument(argument.to_owned()), "").help(
                 "write it like `flash-attn<2.6`, with a reason after a colon: `--yank 'flash-attn<2.6: superseded'`",
             )
@@ -99,7 +99,7 @@ impl Options {
             }
         }
         for text in &self.unyank {
-            match text.parse::<Selector>() {
+            match text.parse::<YankSelector>() {
                 Ok(selector) => rules.offer(selector),
                 Err(error) => sink.push(fault(&error, "--unyank")),
             }
@@ -131,7 +131,8 @@ impl Rules {
     /// # Errors
     /// When one that was given by hand means none.
     pub(super) fn check(&self, files: &[IndexFile], sink: &mut Sink) -> Result<(), Exit> {
-        let is_unmatched = |selector: &Selector| !files.iter().any(|file| means(selector, file));
+        let is_unmatched =
+            |selector: &YankSelector| !files.iter().any(|file| means(selector, file));
         let mut is_fault = false;
         for (selector, place, severity) in self
             .selectors
@@ -148,13 +149,13 @@ impl Rules {
         if is_fault { Err(Exit::Fault) } else { Ok(()) }
     }
 
-    fn withdraw(&mut self, rule: Withdrawal, place: Location, unmatched: Severity) {
+    fn withdraw(&mut self, rule: YankSelection, place: Location, unmatched: Severity) {
         self.selectors
             .push((rule.selector.clone(), place, unmatched));
         self.yank.push(YankRule::These(rule));
     }
 
-    fn offer(&mut self, selector: Selector) {
+    fn offer(&mut self, selector: YankSelector) {
         self.selectors.push((
             selector.clone(),
             Location::Argument("--unyank".to_owned()),
@@ -184,7 +185,7 @@ impl Rules {
     }
 }
 
-fn means_no_file(selector: &Selector, files: &[IndexFile]) -> Diagnostic {
+fn means_no_file(selector: &YankSelector, files: &[IndexFile]) -> Diagnostic {
     let projects: BTreeSet<String> = files.iter().map(|file| file.project.normalized()).collect();
     let some = |words: &mut dyn Iterator<Item = String>| {
         words
@@ -194,7 +195,7 @@ fn means_no_file(selector: &Selector, files: &[IndexFile]) -> Diagnostic {
             .join(", ")
     };
     let (near, help) = match selector {
-        Selector::File(given) => {
+        YankSelector::File(given) => {
             let name = given.rsplit('/').next().unwrap_or(given);
             let near = nearest(name, files.iter().map(|file| file.name.as_str()));
             (
@@ -202,7 +203,7 @@ fn means_no_file(selector: &Selector, files: &[IndexFile]) -> Diagnostic {
                 "give the name of a file of the index, without its folder".to_owned(),
             )
         }
-        Selector::Versions(project, _) | Selector::Labelled(project, _) => {
+        YankSelector::Versions(project, _) | YankSelector::Labelled(project, _) => {
             let project = project.normalized();
             let of_project = files
                 .iter()

@@ -105,7 +105,7 @@ pub(super) fn publish(
     let mut all: Vec<Gathered> = offered.into_iter().chain(kept).collect();
     let withdrawn = withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default();
     carry_over(
-        &withdrawn.clone().whatever_the_bytes(),
+        &withdrawn.clone().ignoring_digests(),
         all.iter_mut().map(|gathered| &mut gathered.asset.file),
     );
     tell_of_names(

@@ -11,7 +11,7 @@ use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Severity, Sink, nearest::nearest};
 use crate::index::BaseUrl;
-use crate::names::{RepoName, RocmVersion, Withdrawn};
+use crate::names::{RepoName, RocmVersion, YankedFiles};
 use crate::plan::{self, Options, SavedPlan};
 use crate::publish::{ListedRelease, Listing, Manifest, Rebuilt};
 use crate::report::{Beside, Expected, Outcomes, Wheels};
@@ -36,7 +36,7 @@ pub(super) struct Read {
     pub(super) listing: Listing,
     pub(super) repository: Option<RepoName>,
     manifests: Vec<Manifest>,
-    withdrawn: Withdrawn,
+    withdrawn: YankedFiles,
     base: Option<BaseUrl>,
     shown: String,
 }
@@ -116,7 +116,7 @@ impl Listed {
         let read = Read {
             repository: self.repo.clone().or_else(told),
             manifests: published.manifests(),
-            withdrawn: Withdrawn::default(),
+            withdrawn: YankedFiles::default(),
             base,
             shown: published.shown().to_owned(),
             listing,

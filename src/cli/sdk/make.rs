@@ -6,7 +6,7 @@ use super::contents;
 use super::laid::Laid;
 use super::stopping::Stoppable;
 use crate::archive::{self, MemberKind, Tar};
-use crate::bytes::{Joined, ReadAt, Scratch, Section, start_threads};
+use crate::bytes::{Concat, ReadAt, Scratch, Section, start_threads};
 use crate::cli::wheel::{Bar, Watchers};
 use crate::codes::sdk as codes;
 use crate::compat::rows::Tables;
@@ -156,7 +156,7 @@ impl Maker<'_> {
     }
 
     /// The tree to build against, as one archive.
-    fn payload<'t>(&'t self, tree: &'t DevelTree) -> Result<Joined<'t>, Vec<Diagnostic>> {
+    fn payload<'t>(&'t self, tree: &'t DevelTree) -> Result<Concat<'t>, Vec<Diagnostic>> {
         let root = &tree.folder;
         let contents: Vec<Content> = tree
             .entries

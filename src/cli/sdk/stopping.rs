@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use crate::bytes::ReadAt;
-use crate::bytes::{Target, WriteAhead};
+use crate::bytes::{Target, WriteAt};
 use crate::sys::Signals;
 
 /// How much is copied before it is looked whether a signal has come: less than a second's work.
@@ -50,8 +50,8 @@ impl Target for Stoppable<'_, &mut dyn Target> {
         self.target.rewrite(back_bytes, bytes)
     }
 
-    fn ahead(&mut self) -> io::Result<Option<Arc<dyn WriteAhead>>> {
-        let ahead = |ahead| -> Arc<dyn WriteAhead> {
+    fn ahead(&mut self) -> io::Result<Option<Arc<dyn WriteAt>>> {
+        let ahead = |ahead| -> Arc<dyn WriteAt> {
             Arc::new(Ahead {
                 ahead,
                 signals: self.signals.clone(),
@@ -67,11 +67,11 @@ impl Target for Stoppable<'_, &mut dyn Target> {
 
 /// The same of a target that several threads write to.
 struct Ahead {
-    ahead: Arc<dyn WriteAhead>,
+    ahead: Arc<dyn WriteAt>,
     signals: Signals,
 }
 
-impl WriteAhead for Ahead {
+impl WriteAt for Ahead {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         check(&self.signals)?;
         self.ahead.write_at(bytes, offset)

@@ -153,7 +153,7 @@ pub(super) fn outputs(expected: &Expected) -> Vec<(String, String)> {
     let output = |distribution: &DistributionName| {
         let wheel = expected.of(distribution).next()?;
         Some((
-            format!("{}_version", distribution.file_form()),
+            format!("{}_version", distribution.escaped()),
             wheel.version.to_string(),
         ))
     };

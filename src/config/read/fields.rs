@@ -17,7 +17,7 @@ use crate::diagnostic::{
     Diagnostic,
     nearest::{nearest, with_nearest},
 };
-use crate::names::{Age, DistributionName, Withdrawal};
+use crate::names::{Age, DistributionName, YankSelection};
 use crate::yaml::{Node, NodeValue};
 
 /// The format that this program reads.
@@ -482,8 +482,8 @@ impl Reader<'_> {
         })
     }
 
-    fn withdrawal(&mut self, node: &Node) -> Option<Withdrawal> {
-        let read = node.text()?.parse::<Withdrawal>();
+    fn withdrawal(&mut self, node: &Node) -> Option<YankSelection> {
+        let read = node.text()?.parse::<YankSelection>();
         let help = "write a project with a version specifier, or a file, and a reason: `\"flash-attn<2.6: superseded\"`";
         read.map_err(|error| self.fault(&release::BAD_YANK_RULE, node, error.to_string(), help))
             .ok()

@@ -544,7 +544,7 @@ impl Checker {
         }
         let inside = |b: u8| b.is_ascii_alphanumeric() || b"-_.+*".contains(&b);
         let is_name = name.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && name.len() <= WheelName::MOST_BYTES
+            && name.len() <= WheelName::MAX_BYTES
             && name.bytes().all(inside);
         self.fits(
             at,

@@ -148,7 +148,7 @@ impl Pieces {
                 .collect(),
             estimates: Vec::new(),
         };
-        let file_form = group.config.distribution.file_form();
+        let escaped = group.config.distribution.escaped();
         for package in &group.shared.packages {
             let version = package.version.as_ref().map(ToString::to_string);
             let distribution = group.config.distribution.as_str();
@@ -157,7 +157,7 @@ impl Pieces {
                 version: version.as_deref(),
             });
             piece.extend_from_slice(
-                format!(",\"wheel\":\"{file_form}-{}", package.in_name).as_bytes(),
+                format!(",\"wheel\":\"{escaped}-{}", package.in_name).as_bytes(),
             );
             pieces.packages.push(piece);
         }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::opened::{Held, Opened, OpenedWheel, Payload, PayloadEntry};
 use super::ownership::too_long;
-use crate::archive::UnpackedKind;
+use crate::archive::ExtractedKind;
 use crate::codes::sdk as codes;
 use crate::compat::rows::Tables;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::names::{beside, folders_above, without_dots};
+use crate::names::{parent_directories, resolve_link, without_dots};
 use crate::sdk::limits::MAX_FAULTS;
 use crate::sdk::resolve::{Met, Target, follow};
 use crate::sdk::{PackageKind, case};
@@ -105,7 +105,7 @@ impl<'t> Tree<'t> {
         let folders = payload
             .entries
             .iter()
-            .flat_map(|entry| folders_above(&entry.path))
+            .flat_map(|entry| parent_directories(&entry.path))
             .collect();
         Self {
             wheel,
@@ -130,7 +130,11 @@ impl<'t> Tree<'t> {
         if !is_below || without_dots(path).as_deref() != Some(path) {
             return Some(self.fault(format!("`{path}` is not in the folder `{}`", self.root)));
         }
-        matches!(entry.kind, UnpackedKind::Again(_) | UnpackedKind::Other(_)).then(|| {
+        matches!(
+            entry.kind,
+            ExtractedKind::Again(_) | ExtractedKind::Other(_)
+        )
+        .then(|| {
             self.fault(format!(
                 "`{path}` is neither file, link nor folder, and is not unpacked"
             ))
@@ -150,7 +154,7 @@ impl<'t> Tree<'t> {
         let (mut met, mut filled): (BTreeSet<&str>, BTreeSet<&str>) = Default::default();
         let mut found = Vec::new();
         for (number, entry) in self.payload.entries.iter().enumerate() {
-            let mut above = folders_above(&entry.path);
+            let mut above = parent_directories(&entry.path);
             let Some(folder) = above.next() else { continue };
             if met.insert(folder) && filled.contains(folder) {
                 let message = format!(
@@ -160,11 +164,11 @@ impl<'t> Tree<'t> {
                 found.push(self.fault(message));
             }
             filled.extend(above);
-            if let UnpackedKind::Link(text) = &entry.kind
-                && let Some(target) = beside(&entry.path, text)
+            if let ExtractedKind::Link(text) = &entry.kind
+                && let Some(target) = resolve_link(&entry.path, text)
                 && target.rsplit_once('/').map(|(above, _)| above) == Some(folder)
                 && let Some((at, file)) = self.by_path.get(target.as_str())
-                && matches!(file.kind, UnpackedKind::File { .. })
+                && matches!(file.kind, ExtractedKind::File { .. })
                 && *at > number
             {
                 found.push(self.fault(format!(
@@ -180,7 +184,7 @@ impl<'t> Tree<'t> {
     fn links(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for entry in &self.payload.entries {
-            let UnpackedKind::Link(text) = &entry.kind else {
+            let ExtractedKind::Link(text) = &entry.kind else {
                 continue;
             };
             let leads = match follow(&entry.path, text, |at| self.met(at)) {
@@ -204,10 +208,10 @@ impl<'t> Tree<'t> {
     /// Links into other packages, with where they lead.
     fn leading_out(&self) -> impl Iterator<Item = (&'t PayloadEntry, String)> {
         self.payload.entries.iter().filter_map(|entry| {
-            let UnpackedKind::Link(text) = &entry.kind else {
+            let ExtractedKind::Link(text) = &entry.kind else {
                 return None;
             };
-            let target = beside(&entry.path, text)?;
+            let target = resolve_link(&entry.path, text)?;
             (!self.is_inside(&target)).then_some((entry, target))
         })
     }
@@ -222,8 +226,8 @@ impl<'t> Tree<'t> {
             return Some(Met::Elsewhere);
         }
         match self.by_path.get(path).map(|(_, entry)| &entry.kind) {
-            Some(UnpackedKind::Link(text)) => Some(Met::Link(text)),
-            Some(UnpackedKind::Folder) => Some(Met::Folder),
+            Some(ExtractedKind::Link(text)) => Some(Met::Link(text)),
+            Some(ExtractedKind::Folder) => Some(Met::Folder),
             Some(_) => Some(Met::File),
             None => self.folders.contains(path).then_some(Met::Folder),
         }
@@ -266,7 +270,7 @@ impl<'t> Tree<'t> {
             .payload
             .entries
             .iter()
-            .filter(|entry| entry.kind != UnpackedKind::Folder);
+            .filter(|entry| entry.kind != ExtractedKind::Folder);
         if let Some((path, message)) = too_long(files.map(|entry| entry.path.as_str())) {
             let message = format!("`{path}`: {message}");
             found.push(

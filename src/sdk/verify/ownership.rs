@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::opened::{Opened, OpenedWheel};
 use crate::codes::sdk as codes;
 use crate::diagnostic::{Diagnostic, counted};
-use crate::names::folders_above;
+use crate::names::parent_directories;
 use crate::sdk::case;
 
 /// Longer paths below `site-packages` do not fit below the folders that Windows users have
@@ -35,7 +35,7 @@ pub(super) fn findings(opened: &Opened) -> Vec<Diagnostic> {
                 ));
             }
         }
-        for folder in folders_above(path) {
+        for folder in parent_directories(path) {
             for (file, wheel) in owners
                 .get(folder)
                 .into_iter()

@@ -4,7 +4,7 @@ use super::MAKE_AGAIN;
 use super::opened::{Held, OpenedWheel};
 use crate::codes::sdk as codes;
 use crate::diagnostic::Diagnostic;
-use crate::names::beside;
+use crate::names::resolve_link;
 
 pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
     let mut found = Vec::new();
@@ -19,7 +19,7 @@ pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
                     .help(MAKE_AGAIN),
             );
         };
-        match beside(path, text)
+        match resolve_link(path, text)
             .filter(|target| target != path)
             .and_then(|target| wheel.files.get(&target))
         {

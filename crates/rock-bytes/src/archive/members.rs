@@ -30,18 +30,18 @@ const CONTINUES: usize = 504;
 
 /// A member of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unpacked {
+pub struct ExtractedMember {
     /// Its path as the archive has it; `None` where it is no UTF-8 text.
     pub path: Option<String>,
     /// What it is.
-    pub kind: UnpackedKind,
+    pub kind: ExtractedKind,
     /// Where its content begins in the stream.
     pub start: u64,
 }
 
 /// What a member is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum UnpackedKind {
+pub enum ExtractedKind {
     /// A folder.
     Folder,
     /// A regular file.
@@ -67,7 +67,7 @@ pub enum UnpackedKind {
 /// the error), and what `see` says.
 pub fn each_member<R: Read, E: From<io::Error>>(
     source: R,
-    see: impl FnMut(Unpacked, &mut dyn Read) -> Result<(), E>,
+    see: impl FnMut(ExtractedMember, &mut dyn Read) -> Result<(), E>,
 ) -> Result<(), E> {
     TarReader {
         source,
@@ -90,7 +90,7 @@ struct TarReader<R> {
 impl<R: Read> TarReader<R> {
     fn each_member<E: From<io::Error>>(
         mut self,
-        mut see: impl FnMut(Unpacked, &mut dyn Read) -> Result<(), E>,
+        mut see: impl FnMut(ExtractedMember, &mut dyn Read) -> Result<(), E>,
     ) -> Result<(), E> {
         while let Some((member, size_bytes)) = self.next_member()? {
             let mut content = (&mut self.source).take(size_bytes);
@@ -123,7 +123,7 @@ impl<R: Read> TarReader<R> {
     }
 
     /// Reads up to the content of the next member, and returns the size of that.
-    fn next_member(&mut self) -> io::Result<Option<(Unpacked, u64)>> {
+    fn next_member(&mut self) -> io::Result<Option<(ExtractedMember, u64)>> {
         let (mut long_path, mut long_link, mut pax) = (None, None, None);
         loop {
             let offset = self.position;
@@ -182,7 +182,7 @@ impl<R: Read> TarReader<R> {
         size_bytes: u64,
         extended: ExtendedHeader,
         offset: u64,
-    ) -> io::Result<(Unpacked, u64)> {
+    ) -> io::Result<(ExtractedMember, u64)> {
         let header = Header::from_byte_slice(block);
         let kind = header.entry_type();
         if kind.is_gnu_sparse() && block[IS_EXTENDED] != 0 {
@@ -205,39 +205,39 @@ impl<R: Read> TarReader<R> {
             .or_else(|| header.link_name_bytes().map(std::borrow::Cow::into_owned));
         self.count_member()?;
         self.count_name("path", &path, offset)?;
-        let linked = |kind: fn(String) -> UnpackedKind| match link.as_deref().unwrap_or_default() {
-            b"" => UnpackedKind::Other("a link without a target"),
+        let linked = |kind: fn(String) -> ExtractedKind| match link.as_deref().unwrap_or_default() {
+            b"" => ExtractedKind::Other("a link without a target"),
             target => std::str::from_utf8(target).map_or(
-                UnpackedKind::Other("a link whose target is not UTF-8"),
+                ExtractedKind::Other("a link whose target is not UTF-8"),
                 |target| kind(target.to_owned()),
             ),
         };
         let unpacked = match kind {
             EntryType::Regular | EntryType::Continuous if extended.is_sparse => {
-                UnpackedKind::Other("a sparse file")
+                ExtractedKind::Other("a sparse file")
             }
             EntryType::Regular | EntryType::Continuous => {
                 let mode = header
                     .mode()
                     .map_err(|_| malformed("the mode of a member is not a number", offset))?;
-                UnpackedKind::File {
+                ExtractedKind::File {
                     size_bytes,
                     mode: mode & 0o7777,
                 }
             }
-            EntryType::Directory => UnpackedKind::Folder,
-            EntryType::Symlink => linked(UnpackedKind::Link),
-            EntryType::Link => linked(UnpackedKind::Again),
-            EntryType::Char | EntryType::Block => UnpackedKind::Other("a device"),
-            EntryType::Fifo => UnpackedKind::Other("a pipe"),
-            EntryType::GNUSparse => UnpackedKind::Other("a sparse file"),
-            _ => UnpackedKind::Other("of a kind that is not known"),
+            EntryType::Directory => ExtractedKind::Folder,
+            EntryType::Symlink => linked(ExtractedKind::Link),
+            EntryType::Link => linked(ExtractedKind::Again),
+            EntryType::Char | EntryType::Block => ExtractedKind::Other("a device"),
+            EntryType::Fifo => ExtractedKind::Other("a pipe"),
+            EntryType::GNUSparse => ExtractedKind::Other("a sparse file"),
+            _ => ExtractedKind::Other("of a kind that is not known"),
         };
         match &unpacked {
-            UnpackedKind::Link(target) | UnpackedKind::Again(target) => {
+            ExtractedKind::Link(target) | ExtractedKind::Again(target) => {
                 self.count_name("link target", target.as_bytes(), offset)?;
             }
-            UnpackedKind::Folder | UnpackedKind::File { .. } | UnpackedKind::Other(_) => {}
+            ExtractedKind::Folder | ExtractedKind::File { .. } | ExtractedKind::Other(_) => {}
         }
         // Python's tarfile takes such a file for a folder where its type is a zero byte and the
         // slash is in the header itself (`TarInfo.frombuf`), GNU tar for every type and name
@@ -271,7 +271,7 @@ impl<R: Read> TarReader<R> {
             return Err(malformed("a member is larger than any file", offset));
         }
         Ok((
-            Unpacked {
+            ExtractedMember {
                 path: String::from_utf8(path).ok(),
                 kind: unpacked,
                 start: self.position,
@@ -488,7 +488,7 @@ fn malformed(reason: &str, offset: u64) -> io::Error {
 mod tests {
     use std::io::{self, Read};
 
-    use super::{BLOCK_BYTES, SIZE, TYPE, TarReader, Unpacked, UnpackedKind, each_member};
+    use super::{BLOCK_BYTES, ExtractedKind, ExtractedMember, SIZE, TYPE, TarReader, each_member};
     use crate::archive::ArchiveError;
     use crate::archive::limits::{MAX_HEADER_BYTES, MAX_MEMBERS, MAX_NAME_BYTES, MAX_PATH_BYTES};
 
@@ -533,11 +533,11 @@ mod tests {
     const END: [u8; 1024] = [0; 1024];
 
     /// Reads members with an end behind them.
-    fn members(tar: impl Read) -> io::Result<Vec<(Unpacked, String)>> {
+    fn members(tar: impl Read) -> io::Result<Vec<(ExtractedMember, String)>> {
         whole(tar.chain(&END[..]))
     }
 
-    fn whole(tar: impl Read) -> io::Result<Vec<(Unpacked, String)>> {
+    fn whole(tar: impl Read) -> io::Result<Vec<(ExtractedMember, String)>> {
         let mut found = Vec::new();
         each_member(tar, |member, content: &mut dyn Read| {
             let mut text = String::new();
@@ -561,7 +561,7 @@ mod tests {
         reason(members(tar))
     }
 
-    fn reason(read: io::Result<Vec<(Unpacked, String)>>) -> String {
+    fn reason(read: io::Result<Vec<(ExtractedMember, String)>>) -> String {
         let error = read.unwrap_err();
         ArchiveError::of(&error).map_or_else(|| format!("{:?}", error.kind()), ToString::to_string)
     }
@@ -596,11 +596,11 @@ mod tests {
         ]
         .concat();
         let found = members(&*tar).unwrap();
-        let file = |size_bytes| UnpackedKind::File {
+        let file = |size_bytes| ExtractedKind::File {
             size_bytes,
             mode: 0o644,
         };
-        let shown: Vec<(&str, &UnpackedKind, &str)> = found
+        let shown: Vec<(&str, &ExtractedKind, &str)> = found
             .iter()
             .map(|(member, content)| {
                 (
@@ -610,7 +610,7 @@ mod tests {
                 )
             })
             .collect();
-        let link = UnpackedKind::Link("else/where".to_owned());
+        let link = ExtractedKind::Link("else/where".to_owned());
         let expected = [
             (long.as_str(), &file(7), "content"),
             ("link", &link, ""),
@@ -674,14 +674,14 @@ mod tests {
                 .iter()
                 .map(|(member, _)| (member.path.as_deref(), &member.kind))
                 .collect();
-            let next = UnpackedKind::File {
+            let next = ExtractedKind::File {
                 size_bytes: 4,
                 mode: 0o644,
             };
             assert_eq!(
                 shown,
                 [
-                    (Some("sparse"), &UnpackedKind::Other("a sparse file")),
+                    (Some("sparse"), &ExtractedKind::Other("a sparse file")),
                     (Some("next"), &next)
                 ]
             );
@@ -918,14 +918,14 @@ mod tests {
         let latin = [member(b'K', "long", b"\xe4\0"), member(b'2', "x", b"")].concat();
         let found =
             members(&*[member(b'2', "x", b""), member(b'1', "x", b""), latin].concat()).unwrap();
-        let kinds: Vec<&UnpackedKind> = found.iter().map(|(member, _)| &member.kind).collect();
-        let empty = UnpackedKind::Other("a link without a target");
+        let kinds: Vec<&ExtractedKind> = found.iter().map(|(member, _)| &member.kind).collect();
+        let empty = ExtractedKind::Other("a link without a target");
         assert_eq!(
             kinds,
             [
                 &empty,
                 &empty,
-                &UnpackedKind::Other("a link whose target is not UTF-8")
+                &ExtractedKind::Other("a link whose target is not UTF-8")
             ]
         );
     }

@@ -11,18 +11,18 @@
 mod compression;
 mod error;
 mod extended;
-mod folded;
 mod gzip;
 pub mod limits;
 mod members;
+mod spool;
 mod tar;
 mod xz;
 mod xz_blocks;
 
 pub use compression::Compression;
 pub use error::{ArchiveError, ArchiveLimit, is_damage};
-pub use folded::{Folded, Folding};
 pub use gzip::gunzip;
-pub use members::{Unpacked, UnpackedKind, each_member};
+pub use members::{ExtractedKind, ExtractedMember, each_member};
+pub use spool::{Spool, SpoolWriter};
 pub use tar::{Member, MemberKind, Tar};
 pub use xz::xz;

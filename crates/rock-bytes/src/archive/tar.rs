@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::{Joined, ReadAt};
+use crate::{Concat, ReadAt};
 
 /// Members begin at multiples of this.
 const BLOCK_BYTES: u64 = 512;
@@ -35,7 +35,7 @@ pub enum MemberKind<'m> {
 /// An archive that is put together out of its members.
 #[derive(Debug, Default)]
 pub struct Tar<'t> {
-    joined: Joined<'t>,
+    joined: Concat<'t>,
 }
 
 impl<'t> Tar<'t> {
@@ -65,7 +65,7 @@ impl<'t> Tar<'t> {
     }
 
     /// The whole archive.
-    pub fn finish(mut self) -> Joined<'t> {
+    pub fn finish(mut self) -> Concat<'t> {
         self.joined.push(Box::new(vec![
             0;
             2 * usize::try_from(BLOCK_BYTES)

@@ -167,7 +167,7 @@ fn decompression_bombs_take_little_memory() {
     archive
         .stream(archive.member("bomb.py").unwrap(), &mut see)
         .unwrap();
-    assert!(largest.into_inner() <= rock_bytes::PIECE_BYTES);
+    assert!(largest.into_inner() <= rock_bytes::CHUNK_BYTES);
 
     let mut metadata = b"Metadata-Version: 2.1\nName: flash-attn\nVersion: 2.8.3\n\n".to_vec();
     metadata.extend(&zeros);

@@ -385,7 +385,7 @@ fn expand_tag_sets(tag: &str) -> Vec<String> {
     let [python, abi, platform] = sets.as_slice() else {
         return vec![tag.to_owned()];
     };
-    if tag.len() > WheelName::MOST_BYTES {
+    if tag.len() > WheelName::MAX_BYTES {
         return vec![tag.to_owned()];
     }
     itertools::iproduct!(python, abi, platform)

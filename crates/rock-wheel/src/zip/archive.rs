@@ -9,7 +9,7 @@ use super::eocd::read_eocd;
 use super::local::check_local_header;
 use super::member_reader::MemberReader;
 use super::{ArchiveViolation, ContentObserver, ZipMember};
-use rock_bytes::{PIECE_BYTES, ReadAt, beside};
+use rock_bytes::{CHUNK_BYTES, ReadAt, tee_to_thread};
 
 /// Members larger than this are streamed to another thread: reading takes much longer than starting
 /// it.
@@ -132,11 +132,11 @@ impl<'a> ZipArchive<'a> {
         let reader = self.reader(member);
         if member.size_bytes <= LONG_BYTES {
             let length = usize::try_from(member.size_bytes)
-                .unwrap_or(PIECE_BYTES)
-                .clamp(1, PIECE_BYTES);
+                .unwrap_or(CHUNK_BYTES)
+                .clamp(1, CHUNK_BYTES);
             return reader.for_each_chunk(&mut vec![0; length], observer);
         }
-        beside(observer, |sender| reader.send_to(sender))
+        tee_to_thread(observer, |sender| reader.send_to(sender))
     }
 
     /// Reads the whole content of a small member.

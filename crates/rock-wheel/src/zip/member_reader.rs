@@ -8,7 +8,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use super::super::WheelError;
 use super::limits::MAX_ADDED_BYTES;
 use super::{CompressionMethod, ZipMember};
-use rock_bytes::{Buffer, Passage, ReadAt, Section, Spare};
+use rock_bytes::{BufferPool, ChunkSender, PooledBuffer, ReadAt, Section};
 
 /// Size of the buffer for compressed data.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -32,8 +32,8 @@ pub(super) fn is_inflated_at_once(member: &ZipMember) -> bool {
 pub(super) fn inflate<'s>(
     source: &dyn ReadAt,
     member: &ZipMember,
-    buffers: &'s Spare,
-) -> io::Result<Buffer<'s>> {
+    buffers: &'s BufferPool,
+) -> io::Result<PooledBuffer<'s>> {
     let damaged = |reason: &str| io::Error::new(io::ErrorKind::InvalidData, reason.to_owned());
     let length = |size_bytes| {
         usize::try_from(size_bytes).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
@@ -215,7 +215,7 @@ impl<'m> MemberReader<'m> {
     }
 
     /// Sends the content to another thread.
-    pub(super) fn send_to(mut self, sender: &mut Passage<'_>) -> Result<(), WheelError> {
+    pub(super) fn send_to(mut self, sender: &mut ChunkSender<'_>) -> Result<(), WheelError> {
         loop {
             let mut piece = sender.piece();
             let read = loop {

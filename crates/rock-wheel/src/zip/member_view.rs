@@ -9,7 +9,7 @@ use super::super::WheelError;
 use super::limits::MAX_NAMES_BYTES;
 use super::member_reader::{inflate, is_inflated_at_once};
 use super::{MemberReader, ZipArchive, ZipMember};
-use rock_bytes::{Buffer, MakeScratch, PIECE_BYTES, ReadAt, Scratch, Spare};
+use rock_bytes::{BufferPool, CHUNK_BYTES, PooledBuffer, ReadAt, Scratch, ScratchFactory};
 
 /// Size of the first chunk: of most members only the start is read.
 const FIRST_CHUNK_BYTES: usize = 4 << 10;
@@ -29,7 +29,7 @@ const NAME_MARGIN_BYTES: usize = 64 << 10;
 const SECTION_NAME: &[u8] = b".shstrtab\0";
 
 /// A pool that keeps no buffers, for views without a shared pool.
-static UNPOOLED: Spare = Spare::new(0);
+static UNPOOLED: BufferPool = BufferPool::new(0);
 
 /// A callback for the content of a member, called with each byte once, in order.
 pub type ContentObserver<'o> = dyn FnMut(&[u8]) + Send + 'o;
@@ -42,8 +42,8 @@ pub type ContentObserver<'o> = dyn FnMut(&[u8]) + Send + 'o;
 pub struct MemberView<'m, 'o> {
     archive: &'m ZipArchive<'m>,
     member: &'m ZipMember,
-    make_scratch: &'m MakeScratch<'m>,
-    buffers: &'m Spare,
+    make_scratch: &'m ScratchFactory<'m>,
+    buffers: &'m BufferPool,
     retention: Retention,
     state: Mutex<ViewState<'m, 'o>>,
 }
@@ -62,7 +62,7 @@ enum Retention {
 struct StreamContext<'m> {
     archive: &'m ZipArchive<'m>,
     member: &'m ZipMember,
-    buffers: &'m Spare,
+    buffers: &'m BufferPool,
     retention: Retention,
 }
 
@@ -71,9 +71,9 @@ struct ViewState<'m, 'o> {
     observer: Option<Box<ContentObserver<'o>>>,
     position: u64,
     /// The whole content, if it is inflated as a whole.
-    all: Option<Buffer<'m>>,
+    all: Option<PooledBuffer<'m>>,
     beginning: Vec<u8>,
-    chunk: Option<Buffer<'m>>,
+    chunk: Option<PooledBuffer<'m>>,
     chunk_length: usize,
     read_ranges: Vec<(u64, Vec<u8>)>,
     /// The announced ranges, and the part of each that was inflated.
@@ -88,7 +88,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
     pub fn new(
         archive: &'m ZipArchive<'m>,
         member: &'m ZipMember,
-        make_scratch: &'m MakeScratch<'m>,
+        make_scratch: &'m ScratchFactory<'m>,
         observer: Option<Box<ContentObserver<'o>>>,
     ) -> Self {
         let state = ViewState {
@@ -117,7 +117,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
 
     /// Takes buffers from a pool, and returns them to it.
     #[must_use]
-    pub fn with_buffers(self, buffers: &'m Spare) -> Self {
+    pub fn with_buffers(self, buffers: &'m BufferPool) -> Self {
         Self { buffers, ..self }
     }
 
@@ -130,7 +130,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
     pub fn forward(
         archive: &'m ZipArchive<'m>,
         member: &'m ZipMember,
-        make_scratch: &'m MakeScratch<'m>,
+        make_scratch: &'m ScratchFactory<'m>,
     ) -> Self {
         Self {
             retention: Retention::LastChunk,
@@ -239,7 +239,7 @@ impl ReadAt for MemberView<'_, '_> {
         if offset < state.position {
             let mut whole = (self.make_scratch)(self.member.size_bytes())?;
             let mut reader = self.archive.reader(self.member);
-            let mut chunk = vec![0; PIECE_BYTES];
+            let mut chunk = vec![0; CHUNK_BYTES];
             loop {
                 match io::Read::read(&mut reader, &mut chunk) {
                     Ok(0) => break,
@@ -340,7 +340,7 @@ impl<'m> ViewState<'m, '_> {
             let most = if is_kept(self.position) && self.position == 0 {
                 FIRST_CHUNK_BYTES
             } else {
-                PIECE_BYTES
+                CHUNK_BYTES
             };
             let chunk = match &mut self.chunk {
                 Some(chunk) if chunk.len() >= most => chunk,
@@ -400,7 +400,7 @@ impl<'m> ViewState<'m, '_> {
         if let (Some(observer), Some(passing)) =
             (&mut self.observer, all.get(place(self.position)..place(to)))
         {
-            passing.chunks(PIECE_BYTES).for_each(observer);
+            passing.chunks(CHUNK_BYTES).for_each(observer);
         }
         self.position = self.position.max(to);
         Ok(())
@@ -543,7 +543,7 @@ mod tests {
     fn section_names_are_kept_up_to_a_limit() {
         let mut names = SectionNameCache::default();
         let mut chunk = SECTION_NAME.to_vec();
-        chunk.resize(PIECE_BYTES, 7);
+        chunk.resize(CHUNK_BYTES, 7);
         for at in 0..20_u64 {
             names.add(&chunk, at * chunk.len() as u64);
             assert!(
@@ -579,7 +579,7 @@ mod tests {
             .unwrap();
         writer.finish().unwrap();
         let archive = ZipArchive::open(&bytes).unwrap();
-        let (buffers, seen) = (Spare::new(1 << 20), Mutex::new(Vec::new()));
+        let (buffers, seen) = (BufferPool::new(1 << 20), Mutex::new(Vec::new()));
         for last in [2_500_000, 17] {
             seen.lock().unwrap().clear();
             let see = |chunk: &[u8]| seen.lock().unwrap().extend_from_slice(chunk);

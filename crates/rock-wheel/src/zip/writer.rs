@@ -9,7 +9,7 @@ use super::fields::without_fields;
 use super::header::{self, MADE_ON_UNIX, SizeEncoding};
 use super::local::local_extra;
 use super::{CompressionMethod, DosTime, UNICODE_PATH_FIELD, ZipArchive, ZipMember, deflate};
-use rock_bytes::{Target, WriteAhead};
+use rock_bytes::{Target, WriteAt};
 
 /// Mode, time and compression level of a new member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,7 +199,7 @@ impl<'t> ZipWriter<'t> {
     ///
     /// # Errors
     /// Fails if the system does not provide one.
-    pub(super) fn write_ahead(&mut self) -> Result<Option<Arc<dyn WriteAhead>>, WheelError> {
+    pub(super) fn write_ahead(&mut self) -> Result<Option<Arc<dyn WriteAt>>, WheelError> {
         self.target.ahead().map_err(WheelError::Write)
     }
 

@@ -95,7 +95,7 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<TorchReleas
         .flat_map(|row| &row.torch);
     let oldest = oldest.filter_map(|text| text.parse::<Version>().ok()).min();
     let is_wanted = |version: &Version| {
-        !version.is_pre() && oldest.as_ref().is_none_or(|oldest| version >= oldest)
+        !version.is_prerelease() && oldest.as_ref().is_none_or(|oldest| version >= oldest)
     };
     let mut versions: Vec<Version> = project
         .releases

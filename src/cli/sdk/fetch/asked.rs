@@ -14,7 +14,7 @@ use crate::compat::{Compat, TableGroup};
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::ProxySettings;
-use crate::names::Component;
+use crate::names::ArtifactComponent;
 use crate::sdk;
 use crate::sdk::bucket::{Choice, File};
 
@@ -257,11 +257,13 @@ pub(super) fn run_id(text: &str) -> Result<String, String> {
 }
 
 /// Reads the word of a component.
-pub(super) fn component(word: &str) -> Result<Component, String> {
+pub(super) fn component(word: &str) -> Result<ArtifactComponent, String> {
     word.parse().map_err(|()| {
         format!(
             "it is none of {}",
-            Component::ALL.map(Component::word).join(", ")
+            ArtifactComponent::ALL
+                .map(ArtifactComponent::word)
+                .join(", ")
         )
     })
 }

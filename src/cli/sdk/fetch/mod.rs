@@ -23,7 +23,7 @@ use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::ProxySettings;
-use crate::names::Component;
+use crate::names::ArtifactComponent;
 use crate::sdk::bucket::{Choice, Published};
 
 /// Fetch the artifacts of a run
@@ -75,7 +75,7 @@ pub(super) struct Args {
     exclude: Vec<String>,
     /// Leave out these components, with commas
     #[arg(long, value_name = "COMPONENTS", value_delimiter = ',', value_parser = asked::component)]
-    exclude_components: Vec<Component>,
+    exclude_components: Vec<ArtifactComponent>,
     /// Leave out the artifacts of these projects, with commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     exclude_artifacts: Vec<String>,

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::super::read::{MANIFEST, roots, safe_member};
 use super::place;
-use crate::archive::{Unpacked, UnpackedKind, each_member};
+use crate::archive::{ExtractedKind, ExtractedMember, each_member};
 use crate::bytes::text_within;
 use crate::codes::sdk as codes;
 use crate::diagnostic::Diagnostic;
-use crate::names::{Digest, beside};
+use crate::names::{Digest, resolve_link};
 use crate::sdk::bucket::{Published, UNPACKED_SUM, sum_in, sum_line};
 use crate::sdk::limits::{MAX_MANIFEST_BYTES, MAX_SUM_BYTES, unreadable_archive};
 use crate::sys::{self, ArchiveUnpacker, DirectoryLock, FileError, StagingDirectory};
@@ -241,7 +241,7 @@ struct Members<'m> {
 }
 
 impl Members<'_> {
-    fn member(&mut self, member: Unpacked, content: &mut dyn Read) -> Result<(), Stop> {
+    fn member(&mut self, member: ExtractedMember, content: &mut dyn Read) -> Result<(), Stop> {
         let shown = member
             .path
             .ok_or_else(|| Stop::Bad("a member has a name that is no UTF-8 text".to_owned()))?;
@@ -263,15 +263,15 @@ impl Members<'_> {
             return Ok(());
         };
         match member.kind {
-            UnpackedKind::Folder => self.into.create_directory(&place)?,
-            UnpackedKind::File { mode, .. } => self.into.write_file(&place, mode, content)?,
-            UnpackedKind::Link(text) if beside(&place, &text).is_none() => {
+            ExtractedKind::Folder => self.into.create_directory(&place)?,
+            ExtractedKind::File { mode, .. } => self.into.write_file(&place, mode, content)?,
+            ExtractedKind::Link(text) if resolve_link(&place, &text).is_none() => {
                 return Err(Stop::Bad(format!(
                     "the link `{path}` leads out of the artifact, to `{text}`"
                 )));
             }
-            UnpackedKind::Link(text) => self.into.add_symlink(&place, &text),
-            UnpackedKind::Again(other) => {
+            ExtractedKind::Link(text) => self.into.add_symlink(&place, &text),
+            ExtractedKind::Again(other) => {
                 let other = safe(&other)?;
                 let known = self.place(&other).filter(|other| self.into.has_file(other));
                 let known = known.ok_or_else(|| {
@@ -281,7 +281,7 @@ impl Members<'_> {
                 })?;
                 self.into.hard_link(&place, &known)?;
             }
-            UnpackedKind::Other(what) => {
+            ExtractedKind::Other(what) => {
                 return Err(Stop::Bad(format!("the member `{path}` is {what}")));
             }
         }

@@ -236,10 +236,10 @@ fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), Diagnostic> {
                 path: entry.path,
                 packed,
             }),
-            Err(error @ ArtifactNameError::Word { .. }) => {
+            Err(error @ ArtifactNameError::InvalidWord { .. }) => {
                 findings.push(bad(&entry.path, error.to_string()).severity(Severity::Warning));
             }
-            Err(ArtifactNameError::NotThree(_)) => {}
+            Err(ArtifactNameError::WordCount(_)) => {}
         }
     }
     found.sort_by(|one, other| (&one.name, one.packed).cmp(&(&other.name, other.packed)));

@@ -9,11 +9,13 @@ use sha2::{Digest as _, Sha256};
 
 use super::roots::{Sorter, roots};
 use super::{MANIFEST, Shared, bad, damaged, out_of_budget, safe_member};
-use crate::archive::{Compression, Folded, Folding, Unpacked, UnpackedKind, each_member};
+use crate::archive::{
+    Compression, ExtractedKind, ExtractedMember, Spool, SpoolWriter, each_member,
+};
 use crate::bytes::{Part, ReadAt as _, Section, text_within};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::elf::is_elf;
-use crate::names::{ArtifactName, Digest, folders_above};
+use crate::names::{ArtifactName, Digest, parent_directories};
 use crate::sdk::bucket::{path_of_sum, sum_in};
 use crate::sdk::limits::{
     ListingBudget, MAX_FAULTS, MAX_MANIFEST_BYTES, MAX_SUM_BYTES, beyond_limit, unreadable_archive,
@@ -25,7 +27,7 @@ use crate::sys::{self, PositionalFile};
 #[derive(Debug)]
 pub(super) struct Packed {
     pub(super) path: PathBuf,
-    pub(super) folded: Folded,
+    pub(super) folded: Spool,
     /// Where the content of each entry begins.
     pub(super) starts: Vec<u64>,
 }
@@ -53,7 +55,7 @@ pub(super) fn artifact(
     let full = |error: io::Error| one(room.file_error(error).into());
     let kept = room
         .allocate(u64::MAX)
-        .and_then(|scratch| Folding::new(scratch, &shared.plain_bytes))
+        .and_then(|scratch| SpoolWriter::new(scratch, &shared.plain_bytes))
         .map_err(full)?;
     let broken = |error: &io::Error| one(unreadable_archive(path, error));
     let mut listing = Listing {
@@ -153,7 +155,7 @@ impl io::Read for Summed<'_> {
 /// A stream that is kept as it is read.
 struct Teed<'p, R> {
     source: R,
-    kept: Folding<'p>,
+    kept: SpoolWriter<'p>,
     /// Why it could not be kept.
     fault: Option<io::Error>,
 }
@@ -186,7 +188,7 @@ struct Listing<'l> {
 }
 
 impl Listing<'_> {
-    fn member(&mut self, member: Unpacked, content: &mut dyn io::Read) -> Result<(), Stop> {
+    fn member(&mut self, member: ExtractedMember, content: &mut dyn io::Read) -> Result<(), Stop> {
         let sorted = self
             .sorter
             .as_ref()
@@ -223,9 +225,9 @@ impl Listing<'_> {
         };
         let mut head = [0; 4];
         let found = match member.kind {
-            UnpackedKind::Folder => (EntryKind::Folder, 0, false),
-            UnpackedKind::Link(text) => (EntryKind::Link(text), 0, false),
-            UnpackedKind::File { size_bytes, mode } => {
+            ExtractedKind::Folder => (EntryKind::Folder, 0, false),
+            ExtractedKind::Link(text) => (EntryKind::Link(text), 0, false),
+            ExtractedKind::File { size_bytes, mode } => {
                 let has_head = size_bytes > 4;
                 if has_head {
                     content.read_exact(&mut head)?;
@@ -241,7 +243,7 @@ impl Listing<'_> {
                     has_head && is_elf(&head),
                 )
             }
-            UnpackedKind::Again(other) => {
+            ExtractedKind::Again(other) => {
                 match safe_member(&other).map(|path| self.seen.get(&path)) {
                     Some(Some(found)) => found.clone(),
                     Some(None) => {
@@ -262,7 +264,7 @@ impl Listing<'_> {
                     }
                 }
             }
-            UnpackedKind::Other(what) => {
+            ExtractedKind::Other(what) => {
                 self.bad(shown, format!("it is {what}, which no package can hold"));
                 return Ok(());
             }
@@ -301,7 +303,7 @@ impl Listing<'_> {
         let mut found = Vec::new();
         for (root, path) in self.entries.keys() {
             if let Some(above) =
-                folders_above(path).find(|folder| others.contains(&(*root, *folder)))
+                parent_directories(path).find(|folder| others.contains(&(*root, *folder)))
             {
                 let message = format!(
                     "it lies below `{}/{above}`, which is no folder",
@@ -332,11 +334,7 @@ impl Listing<'_> {
         self.findings
     }
 
-    fn finish(
-        mut self,
-        name: &ArtifactName,
-        folded: Folded,
-    ) -> (Artifact, Packed, Vec<Diagnostic>) {
+    fn finish(mut self, name: &ArtifactName, folded: Spool) -> (Artifact, Packed, Vec<Diagnostic>) {
         let (roots, told) = self
             .sorter
             .take()

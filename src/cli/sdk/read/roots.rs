@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::bad;
 use crate::diagnostic::Diagnostic;
-use crate::names::{folders_above, without_dots};
+use crate::names::{parent_directories, without_dots};
 use crate::sdk::limits::{MAX_FAULTS, MAX_ROOTS, beyond_limit};
 
 /// The folders that a manifest lists, sorted, and lines of it that name none.
@@ -77,7 +77,7 @@ impl Sorter {
     /// above them. `None` is a path that no package can hold, which is told.
     pub(super) fn place(&mut self, path: &str, is_folder: bool) -> Option<Vec<(usize, String)>> {
         if !self.refused.is_empty()
-            && folders_above(path)
+            && parent_directories(path)
                 .chain([path])
                 .any(|above| self.refused.contains(above))
         {

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::super::make::{TARBALL, XZ};
 use super::open::held_by;
 use crate::archive::limits::MAX_MEMBER_IN_MEMORY_BYTES;
-use crate::archive::{Compression, Unpacked, UnpackedKind, each_member, gunzip, is_damage};
+use crate::archive::{Compression, ExtractedKind, ExtractedMember, each_member, gunzip, is_damage};
 use crate::audit::Library;
 use crate::bytes::{ReadAt, start_threads};
 use crate::codes::rocm;
@@ -43,10 +43,10 @@ pub(super) fn payload(
         wheel: shown.to_owned(),
         member: member.name().to_owned(),
     };
-    let mut see = |met: Unpacked, content: &mut dyn Read| {
+    let mut see = |met: ExtractedMember, content: &mut dyn Read| {
         let path = path_of(&met)?;
         let held = match met.kind {
-            UnpackedKind::File { size_bytes, .. } => {
+            ExtractedKind::File { size_bytes, .. } => {
                 linked(&path, size_bytes, content, &place, found)?
             }
             _ => Held::Data,
@@ -146,8 +146,8 @@ fn linked(
 pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<Selector> {
     let mut files = BTreeMap::new();
     let mut left = MAX_SOURCE_BYTES;
-    let mut see = |met: Unpacked, content: &mut dyn Read| {
-        let UnpackedKind::File { size_bytes, .. } = met.kind else {
+    let mut see = |met: ExtractedMember, content: &mut dyn Read| {
+        let ExtractedKind::File { size_bytes, .. } = met.kind else {
             return Ok(());
         };
         let too_large = || damaged(format!("it has more than {MAX_SOURCE_BYTES} bytes"));
@@ -166,7 +166,7 @@ pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<Selector> {
 }
 
 /// The path of a member; folders may end with a slash.
-fn path_of(met: &Unpacked) -> io::Result<String> {
+fn path_of(met: &ExtractedMember) -> io::Result<String> {
     let path = met
         .path
         .as_deref()

@@ -6,7 +6,7 @@ use super::edited::{Edited, Strip, changes};
 use super::planning::sha256;
 use super::{Done, Faults, Job, save};
 use crate::audit::{self, Graft, Made, Owners, Part, Plan, Report};
-use crate::bytes::{MakeScratch, Target, is_same};
+use crate::bytes::{ScratchFactory, Target, is_same};
 use crate::cli::wheel::bar::{Bar, Watchers};
 use crate::codes::elf as elf_codes;
 use crate::diagnostic::{Diagnostic, Location};
@@ -26,7 +26,7 @@ pub(super) struct Making<'m> {
     /// Whether the result would have the name of the wheel it is made of, in the same folder.
     pub(super) is_in_place: bool,
     /// Where members go that must be read out of order.
-    pub(super) make_scratch: &'m MakeScratch<'m>,
+    pub(super) make_scratch: &'m ScratchFactory<'m>,
     /// The time of all members.
     pub(super) time: Option<DosTime>,
 }

@@ -11,7 +11,7 @@ use super::Job;
 use crate::audit::{
     self, Fingerprint, MachineLibrary, Needless, Plan, Repair, Report, Verdict, Wanted,
 };
-use crate::bytes::{ReadAt, each_piece};
+use crate::bytes::{ReadAt, for_each_chunk};
 use crate::codes::{rocm as rocm_codes, wheel as codes};
 use crate::compat::policy::Family;
 use crate::diagnostic::{Diagnostic, Location, Severity};
@@ -116,7 +116,7 @@ fn fingerprint(judge: &Judge, library: &MachineLibrary) -> Result<Fingerprint, D
 /// When it cannot be read.
 pub(super) fn sha256(source: &dyn ReadAt) -> io::Result<String> {
     let mut hasher = Sha256::new();
-    each_piece(source, |piece| hasher.update(piece))?;
+    for_each_chunk(source, |piece| hasher.update(piece))?;
     Ok(Digest::new(hasher.finalize().into()).to_hex())
 }
 

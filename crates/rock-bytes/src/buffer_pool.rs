@@ -1,36 +1,37 @@
-//! Buffers that are used again.
+//! A pool of reusable buffers.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::pages::Pages;
+use super::prefaulted_buffer::PrefaultedBuffer;
 
-/// Buffers that were used and wait for the next to use them.
+/// A pool of buffers that are reused instead of allocated.
 ///
-/// To fill fresh memory costs as much time as to inflate into it: each page is zeroed when it is
-/// first touched, and the system is asked for it. What lies here was touched before.
+/// The first write to fresh memory costs as much time as inflating into it, because the kernel
+/// allocates and zeroes each page. Pages of a reused buffer are already present.
 ///
 /// ```
-/// use rock_bytes::Spare;
-/// let spare = Spare::new(1 << 20);
+/// use rock_bytes::BufferPool;
+/// let spare = BufferPool::new(1 << 20);
 /// spare.take(4096)[0] = 7;
 /// assert_eq!(spare.take(100)[0], 7, "it is the same buffer, and holds what it held");
 /// ```
 #[derive(Debug)]
-pub struct Spare {
+pub struct BufferPool {
     most_bytes: usize,
-    buffers: Mutex<Vec<Pages>>,
+    buffers: Mutex<Vec<PrefaultedBuffer>>,
 }
 
-/// A buffer of at least the length that was asked for, with any content; dropping it gives it back.
+/// A buffer of at least the requested length with arbitrary content; returned to the pool when
+/// dropped.
 #[derive(Debug)]
-pub struct Buffer<'s> {
-    bytes: Pages,
-    spare: &'s Spare,
+pub struct PooledBuffer<'s> {
+    bytes: PrefaultedBuffer,
+    spare: &'s BufferPool,
 }
 
-impl Spare {
-    /// Keeps so many bytes at most while nobody uses them.
+impl BufferPool {
+    /// Creates a pool that keeps at most `most_bytes` of unused buffers.
     pub const fn new(most_bytes: usize) -> Self {
         Self {
             most_bytes,
@@ -38,20 +39,20 @@ impl Spare {
         }
     }
 
-    /// A buffer of at least this length: the smallest that waits, else a new one.
-    pub fn take(&self, length: usize) -> Buffer<'_> {
+    /// Takes a buffer of at least this length: the smallest unused one, or a new one.
+    pub fn take(&self, length: usize) -> PooledBuffer<'_> {
         let mut buffers = self.buffers();
-        // They lie by length.
+        // Sorted by length.
         let at = buffers.partition_point(|buffer| buffer.len() < length);
         let waiting = (at < buffers.len()).then(|| buffers.remove(at));
         drop(buffers);
-        Buffer {
-            bytes: waiting.unwrap_or_else(|| Pages::new(length)),
+        PooledBuffer {
+            bytes: waiting.unwrap_or_else(|| PrefaultedBuffer::new(length)),
             spare: self,
         }
     }
 
-    fn give(&self, bytes: Pages) {
+    fn give(&self, bytes: PrefaultedBuffer) {
         let mut buffers = self.buffers();
         let at = buffers.partition_point(|buffer| buffer.len() < bytes.len());
         buffers.insert(at, bytes);
@@ -60,12 +61,12 @@ impl Spare {
         }
     }
 
-    fn buffers(&self) -> MutexGuard<'_, Vec<Pages>> {
+    fn buffers(&self) -> MutexGuard<'_, Vec<PrefaultedBuffer>> {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Deref for Buffer<'_> {
+impl Deref for PooledBuffer<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -73,13 +74,13 @@ impl Deref for Buffer<'_> {
     }
 }
 
-impl DerefMut for Buffer<'_> {
+impl DerefMut for PooledBuffer<'_> {
     fn deref_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
 }
 
-impl Drop for Buffer<'_> {
+impl Drop for PooledBuffer<'_> {
     fn drop(&mut self) {
         self.spare.give(std::mem::take(&mut self.bytes));
     }
@@ -87,11 +88,11 @@ impl Drop for Buffer<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::Spare;
+    use super::BufferPool;
 
     #[test]
     fn the_smallest_that_is_long_enough_is_taken() {
-        let spare = Spare::new(1000);
+        let spare = BufferPool::new(1000);
         let both = (spare.take(10), spare.take(100));
         drop(both);
         assert_eq!(
@@ -106,7 +107,7 @@ mod tests {
 
     #[test]
     fn no_more_waits_than_was_said() {
-        let spare = Spare::new(1000);
+        let spare = BufferPool::new(1000);
         let both = (spare.take(300), spare.take(800));
         drop(both);
         assert_eq!(

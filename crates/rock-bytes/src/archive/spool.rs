@@ -1,4 +1,4 @@
-//! A stream kept so that any stretch of it can be read again.
+//! Spools: streams that are stored for reading by position.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{ReadAt, Scratch};
 
-/// How much of the stream is compressed as one. Smaller pieces compress worse, larger ones are read
-/// for nothing.
-const PIECE_BYTES: usize = 256 << 10;
-/// Fast above all: what is kept is read once or twice.
+/// The size of a separately compressed chunk in bytes. Smaller chunks compress worse, larger ones
+/// cost more per read.
+const CHUNK_BYTES: usize = 256 << 10;
+/// The zstd level; fast, because a spool is read once or twice.
 const LEVEL: i32 = -1;
 
-/// Bytes that came as a stream, in pieces that are compressed each for itself.
-pub struct Folded {
+/// A stored stream, in separately compressed chunks.
+pub struct Spool {
     number: u64,
     room: Box<dyn Scratch>,
     /// Where each piece ends in the room.
@@ -22,32 +22,32 @@ pub struct Folded {
     size_bytes: u64,
 }
 
-/// A stream being kept.
-pub struct Folding<'p> {
-    /// How much more is kept as it is.
+/// A writer that stores a stream as a [`Spool`].
+pub struct SpoolWriter<'p> {
+    /// The bytes that may still be stored uncompressed.
     plain_bytes: &'p AtomicU64,
     compressor: zstd::bulk::Compressor<'static>,
     /// A piece that is not full yet, and what it is compressed to.
     piece: Vec<u8>,
     packed: Vec<u8>,
-    folded: Folded,
+    folded: Spool,
 }
 
-impl<'p> Folding<'p> {
-    /// Nothing yet. What comes is kept in `room`: as it is until so many bytes were, of all that
-    /// share them, and compressed from then on.
+impl<'p> SpoolWriter<'p> {
+    /// Creates a writer into `room`. Chunks are stored uncompressed while `plain_bytes`, which writers
+    /// share, lasts, and compressed from then on.
     ///
     /// # Errors
-    /// When there is no memory for it.
+    /// If the compressor cannot be allocated.
     pub fn new(room: Box<dyn Scratch>, plain_bytes: &'p AtomicU64) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Self {
             plain_bytes,
             compressor: zstd::bulk::Compressor::new(LEVEL)?,
-            piece: Vec::with_capacity(PIECE_BYTES),
-            packed: vec![0; PIECE_BYTES - 1],
-            folded: Folded {
+            piece: Vec::with_capacity(CHUNK_BYTES),
+            packed: vec![0; CHUNK_BYTES - 1],
+            folded: Spool {
                 number,
                 room,
                 ends: Vec::new(),
@@ -56,18 +56,18 @@ impl<'p> Folding<'p> {
         })
     }
 
-    /// All that came.
+    /// Stores the rest and returns the spool.
     ///
     /// # Errors
-    /// When there is no room for the rest of it.
-    pub fn finish(mut self) -> io::Result<Folded> {
+    /// If the rest cannot be stored.
+    pub fn finish(mut self) -> io::Result<Spool> {
         if !self.piece.is_empty() {
-            self.fold()?;
+            self.write_chunk()?;
         }
         Ok(self.folded)
     }
 
-    fn fold(&mut self) -> io::Result<()> {
+    fn write_chunk(&mut self) -> io::Result<()> {
         let length = self.piece.len() as u64;
         let left = |left: u64| left.checked_sub(length);
         let is_plain = self
@@ -93,12 +93,12 @@ impl<'p> Folding<'p> {
     }
 }
 
-impl Write for Folding<'_> {
+impl Write for SpoolWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let length = bytes.len().min(PIECE_BYTES - self.piece.len());
+        let length = bytes.len().min(CHUNK_BYTES - self.piece.len());
         self.piece.extend_from_slice(&bytes[..length]);
-        if self.piece.len() == PIECE_BYTES {
-            self.fold()?;
+        if self.piece.len() == CHUNK_BYTES {
+            self.write_chunk()?;
         }
         Ok(length)
     }
@@ -108,8 +108,8 @@ impl Write for Folding<'_> {
     }
 }
 
-/// The piece that a thread read last: most reads go on where the last one ended.
-struct Last {
+/// The chunk that a thread read last; most reads continue where the previous one ended.
+struct CachedChunk {
     folded: u64,
     number: usize,
     piece: Vec<u8>,
@@ -117,14 +117,14 @@ struct Last {
 }
 
 thread_local! {
-    static LAST: RefCell<Last> =
-        const { RefCell::new(Last { folded: u64::MAX, number: 0, piece: Vec::new(), packed: Vec::new() }) };
+    static CACHED_CHUNK: RefCell<CachedChunk> =
+        const { RefCell::new(CachedChunk { folded: u64::MAX, number: 0, piece: Vec::new(), packed: Vec::new() }) };
 }
 
-impl Folded {
-    /// Reads a piece into a buffer of its length.
-    fn unfold(&self, number: usize, packed: &mut Vec<u8>, piece: &mut [u8]) -> io::Result<()> {
-        let kept = self.kept(number);
+impl Spool {
+    /// Reads a chunk into a buffer of its length.
+    fn read_chunk(&self, number: usize, packed: &mut Vec<u8>, piece: &mut [u8]) -> io::Result<()> {
+        let kept = self.stored_range(number);
         packed.resize(
             usize::try_from(kept.end - kept.start).map_err(io::Error::other)?,
             0,
@@ -136,19 +136,19 @@ impl Folded {
         }
     }
 
-    /// Where a piece is kept.
-    fn kept(&self, number: usize) -> Range<u64> {
+    /// Returns the range of a chunk in the storage.
+    fn stored_range(&self, number: usize) -> Range<u64> {
         number.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[number]
     }
 
-    /// How much of the stream a piece has.
-    fn piece_bytes(&self, number: usize) -> usize {
-        let left = self.size_bytes - (number * PIECE_BYTES) as u64;
-        PIECE_BYTES.min(usize::try_from(left).unwrap_or(PIECE_BYTES))
+    /// Returns the uncompressed size of a chunk in bytes.
+    fn chunk_bytes(&self, number: usize) -> usize {
+        let left = self.size_bytes - (number * CHUNK_BYTES) as u64;
+        CHUNK_BYTES.min(usize::try_from(left).unwrap_or(CHUNK_BYTES))
     }
 }
 
-impl ReadAt for Folded {
+impl ReadAt for Spool {
     fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
@@ -157,25 +157,25 @@ impl ReadAt for Folded {
         if offset >= self.size_bytes || buffer.is_empty() {
             return Ok(0);
         }
-        let number = usize::try_from(offset / PIECE_BYTES as u64).map_err(io::Error::other)?;
-        let at = usize::try_from(offset % PIECE_BYTES as u64).map_err(io::Error::other)?;
-        let (whole, kept) = (self.piece_bytes(number), self.kept(number));
+        let number = usize::try_from(offset / CHUNK_BYTES as u64).map_err(io::Error::other)?;
+        let at = usize::try_from(offset % CHUNK_BYTES as u64).map_err(io::Error::other)?;
+        let (whole, kept) = (self.chunk_bytes(number), self.stored_range(number));
         if kept.end - kept.start == whole as u64 {
             let length = buffer.len().min(whole - at);
             return self
                 .room
                 .read_at(&mut buffer[..length], kept.start + at as u64);
         }
-        LAST.with_borrow_mut(|last| {
+        CACHED_CHUNK.with_borrow_mut(|last| {
             if at == 0 && buffer.len() >= whole {
                 return self
-                    .unfold(number, &mut last.packed, &mut buffer[..whole])
+                    .read_chunk(number, &mut last.packed, &mut buffer[..whole])
                     .map(|()| whole);
             }
             if (last.folded, last.number) != (self.number, number) {
                 last.folded = u64::MAX;
                 last.piece.resize(whole, 0);
-                self.unfold(number, &mut last.packed, &mut last.piece)?;
+                self.read_chunk(number, &mut last.packed, &mut last.piece)?;
                 (last.folded, last.number) = (self.number, number);
             }
             let length = buffer.len().min(whole - at);
@@ -185,20 +185,20 @@ impl ReadAt for Folded {
     }
 }
 
-impl std::fmt::Debug for Folded {
+impl std::fmt::Debug for Spool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "Folded({} bytes in {})",
+            "Spool({} bytes in {})",
             self.size_bytes,
             self.room.size_bytes()
         )
     }
 }
 
-impl std::fmt::Debug for Folding<'_> {
+impl std::fmt::Debug for SpoolWriter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Folding({:?})", self.folded)
+        write!(f, "SpoolWriter({:?})", self.folded)
     }
 }
 
@@ -207,30 +207,30 @@ mod tests {
     use std::io::Write as _;
     use std::sync::atomic::AtomicU64;
 
-    use super::{Folding, PIECE_BYTES};
+    use super::{CHUNK_BYTES, SpoolWriter};
     use crate::{ReadAt as _, in_memory};
 
     #[test]
     fn any_stretch_is_read_again_whatever_compresses_and_whoever_reads_beside() {
         let mut state = 1_u32;
-        let noise = (0..PIECE_BYTES).map(|_| {
+        let noise = (0..CHUNK_BYTES).map(|_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 24) as u8
         });
         let whole: Vec<u8> = [0_u8, 1, 2]
             .into_iter()
             .cycle()
-            .take(PIECE_BYTES + 9)
+            .take(CHUNK_BYTES + 9)
             .chain(noise)
             .chain([7; 1000])
             .collect();
         let keep = |bytes: &[u8], plain_bytes: u64| {
             let plain_bytes = AtomicU64::new(plain_bytes);
-            let mut folding = Folding::new(in_memory(0).unwrap(), &plain_bytes).unwrap();
+            let mut folding = SpoolWriter::new(in_memory(0).unwrap(), &plain_bytes).unwrap();
             folding.write_all(bytes).unwrap();
             folding.finish().unwrap()
         };
-        let (size, piece) = (whole.len() as u64, PIECE_BYTES as u64);
+        let (size, piece) = (whole.len() as u64, CHUNK_BYTES as u64);
         // Of the other there is room for the first piece and what is left behind the last whole
         // one.
         let (folded, other) = (keep(&whole, 0), keep(&whole[5..], 2 * piece - 1));
@@ -238,7 +238,7 @@ mod tests {
         assert!(folded.room.size_bytes() < size - piece / 2);
         assert!(other.room.size_bytes() >= piece && keep(&whole, size).room.size_bytes() == size);
         for start in (0..whole.len()).step_by(60_013) {
-            for length in [1, 64, 5000, PIECE_BYTES, 2 * PIECE_BYTES + 1] {
+            for length in [1, 64, 5000, CHUNK_BYTES, 2 * CHUNK_BYTES + 1] {
                 let end = whole.len().min(start + length);
                 let mut read = vec![0; end - start];
                 folded.read_exact_at(&mut read, start as u64).unwrap();

@@ -1,68 +1,69 @@
-//! Which published files are withdrawn, and why: `flash-attn<2.6: superseded`.
+//! Rules for yanking published files (PEP 592): `flash-attn<2.6: superseded`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::{DistributionName, Version, VersionSpecifiers};
 
-/// Which files are meant.
+/// A selector of the files to yank.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Selector {
+pub enum YankSelector {
     /// The file of this name.
     File(String),
-    /// Files of this project whose public version fits a PEP 440 specifier, any for the empty one.
+    /// The files of a project whose public version is allowed by PEP 440 specifiers; all versions for
+    /// empty ones.
     Versions(DistributionName, String),
-    /// Files of this project and this version with its label.
+    /// The files of a project with a version that has a local version label.
     Labelled(DistributionName, Version),
 }
 
-/// Which files are withdrawn, and the reason, which may be empty.
+/// A rule that yanks files, with an optional reason.
 ///
 /// ```
-/// use rock_names::Withdrawal;
-/// let rule: Withdrawal = "flash_attn<2.6: superseded".parse()?;
+/// use rock_names::YankSelection;
+/// let rule: YankSelection = "flash_attn<2.6: superseded".parse()?;
 /// assert_eq!(rule.to_string(), "flash-attn<2.6: superseded");
-/// # Ok::<(), rock_names::WithdrawalError>(())
+/// # Ok::<(), rock_names::YankSelectionError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Withdrawal {
-    /// The files.
-    pub selector: Selector,
-    /// Why.
+pub struct YankSelection {
+    /// The files to yank.
+    pub selector: YankSelector,
+    /// The reason; may be empty.
     pub reason: String,
 }
 
-/// Not a rule.
+/// The error of parsing a [`YankSelection`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no rule for yanking: {reason}")]
-pub struct WithdrawalError {
-    /// The text given.
+pub struct YankSelectionError {
+    /// The text.
     pub text: String,
-    /// Why it is none.
+    /// The reason.
     pub reason: String,
 }
 
-impl Selector {
-    /// Whether the file of this name, project and version is meant.
-    pub fn is_of(&self, name: &str, project: &DistributionName, version: &Version) -> bool {
+impl YankSelector {
+    /// Returns whether the selector includes a file of this name, project and version.
+    pub fn matches(&self, name: &str, project: &DistributionName, version: &Version) -> bool {
         match self {
-            Self::File(meant) => meant == name,
-            Self::Versions(meant, specifiers) => {
-                meant.normalized() == project.normalized()
+            Self::File(selected) => selected == name,
+            Self::Versions(selected, specifiers) => {
+                selected.normalized() == project.normalized()
                     && (specifiers.is_empty() || version.satisfies(specifiers).unwrap_or(false))
             }
-            Self::Labelled(meant, labelled) => {
-                meant.normalized() == project.normalized()
+            Self::Labelled(selected, labelled) => {
+                selected.normalized() == project.normalized()
                     && labelled.normalized() == version.normalized()
             }
         }
     }
 }
 
-impl FromStr for Selector {
-    type Err = WithdrawalError;
+impl FromStr for YankSelector {
+    type Err = YankSelectionError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fault = |reason: String| WithdrawalError {
+        let fault = |reason: String| YankSelectionError {
             text: text.to_owned(),
             reason,
         };
@@ -96,14 +97,14 @@ impl FromStr for Selector {
     }
 }
 
-impl FromStr for Withdrawal {
-    type Err = WithdrawalError;
-    /// `SELECTOR` or `SELECTOR: REASON`.
+impl FromStr for YankSelection {
+    type Err = YankSelectionError;
+    /// Parses `SELECTOR` or `SELECTOR: REASON`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (selector, reason) = text.split_once(':').unwrap_or((text, ""));
         if reason.chars().any(char::is_control) {
             let reason = "the reason is more than one line".to_owned();
-            return Err(WithdrawalError {
+            return Err(YankSelectionError {
                 text: text.to_owned(),
                 reason,
             });
@@ -115,7 +116,7 @@ impl FromStr for Withdrawal {
     }
 }
 
-impl fmt::Display for Selector {
+impl fmt::Display for YankSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(name) => f.write_str(name),
@@ -127,7 +128,7 @@ impl fmt::Display for Selector {
     }
 }
 
-impl fmt::Display for Withdrawal {
+impl fmt::Display for YankSelection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.reason.as_str() {
             "" => self.selector.fmt(f),
@@ -138,7 +139,7 @@ impl fmt::Display for Withdrawal {
 
 #[cfg(test)]
 mod tests {
-    use super::Withdrawal;
+    use super::YankSelection;
 
     #[test]
     fn a_rule_is_files_and_a_reason() {
@@ -150,9 +151,12 @@ mod tests {
             ),
             ("a-1-py3-none-any.whl:  why ", "a-1-py3-none-any.whl: why"),
         ] {
-            let rule: Withdrawal = text.parse().unwrap();
+            let rule: YankSelection = text.parse().unwrap();
             assert_eq!(rule.to_string(), printed);
-            assert_eq!(printed.parse::<Withdrawal>().unwrap().to_string(), printed);
+            assert_eq!(
+                printed.parse::<YankSelection>().unwrap().to_string(),
+                printed
+            );
         }
         for text in [
             "",
@@ -161,7 +165,7 @@ mod tests {
             "flash-attn==x+y",
             "a: two\nlines",
         ] {
-            let error = text.parse::<Withdrawal>().unwrap_err();
+            let error = text.parse::<YankSelection>().unwrap_err();
             assert!(
                 !error.reason.contains(['\n', '^']) && !error.reason.ends_with(':'),
                 "{text:?}: {}",

@@ -1,23 +1,21 @@
-//! What wheels built beside a ROCm SDK have behind their version: which ROCm, which day, which
-//! commit.
+//! Labels of wheels that are built with a ROCm SDK: its version or day, and the commit.
 //!
-//! **Invariant:** all of it is made of [`LocalLabel`]s, so that a version has one `+`, and the form
-//! that installers compare.
+//! **Invariant:** every part is a [`LocalLabel`], so a version has one `+` and a normal form.
 
 use super::{LabelError, LocalLabel, Version, day_digits};
 
-/// The label of a wheel for this ROCm: `rocm7.10.0`, and `devrocm7.10.0.dev0.efed3c` for one in
-/// development (`TheRock`, `determine_version.py`).
+/// Returns the label of a wheel for a ROCm version: `rocm7.10.0`, or `devrocm7.10.0.dev0.efed3c`
+/// for a development version (ROCm/TheRock, `determine_version.py`).
 ///
 /// ```
-/// use rock_names::rocm_suffix;
-/// assert_eq!(rocm_suffix(&"7.10.0a20251124".parse()?)?.as_str(), "rocm7.10.0a20251124");
+/// use rock_names::rocm_label;
+/// assert_eq!(rocm_label(&"7.10.0a20251124".parse()?)?.as_str(), "rocm7.10.0a20251124");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// Never for a version; the label is read back.
-pub fn rocm_suffix(rocm: &Version) -> Result<LocalLabel, LabelError> {
+/// If the normal form of the version is not a label, such as one with an epoch.
+pub fn rocm_label(rocm: &Version) -> Result<LocalLabel, LabelError> {
     let version = rocm.normalized();
     let prefix = if version.contains("dev") {
         "devrocm"
@@ -27,34 +25,34 @@ pub fn rocm_suffix(rocm: &Version) -> Result<LocalLabel, LabelError> {
     format!("{prefix}{}", version.replace('+', "-")).parse()
 }
 
-/// The label of a wheel for the ROCm packages of a day, `rocmsdk20250528`; the day is written
-/// `2025-05-28` or `20250528`.
+/// Returns the label of a wheel for the ROCm packages of a day, `rocmsdk20250528`; the day is
+/// written as `2025-05-28` or `20250528`.
 ///
 /// # Errors
-/// When there is no such day.
-pub fn rocmsdk_suffix(day: &str) -> Result<LocalLabel, String> {
+/// If the day does not exist.
+pub fn rocmsdk_label(day: &str) -> Result<LocalLabel, String> {
     let fault = || format!("`{day}` is no day, such as `2025-05-28`");
     let digits = day_digits(day).ok_or_else(fault)?;
     format!("rocmsdk{digits}").parse().map_err(|_| fault())
 }
 
-/// The segment that names a commit, `git1a2b3c4d`: eight hex digits of it.
+/// Returns the label of a commit, `git` with its first eight hex digits: `git1a2b3c4d`.
 ///
 /// # Errors
-/// When it has no eight, or is no commit.
-pub fn git_segment(commit: &str) -> Result<LocalLabel, String> {
+/// If the text is not 8 to 64 hex digits.
+pub fn git_label(commit: &str) -> Result<LocalLabel, String> {
     let is_hex = commit.len() <= 64 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     let short = commit.get(..8).filter(|_| is_hex);
     let label = short.and_then(|short| format!("git{short}").parse().ok());
     label.ok_or_else(|| format!("`{commit}` is no commit of at least 8 hex digits"))
 }
 
-/// One label of several parts, each with or without a `+` in front; empty ones are left out, and of
-/// none nothing is left.
+/// Joins labels, each with an optional leading `+`, into one. Skips empty ones; returns `None` if
+/// none remain.
 ///
 /// # Errors
-/// When a part is no label.
-pub fn local_version<'p>(
+/// If a part is not a label.
+pub fn join_labels<'p>(
     parts: impl IntoIterator<Item = &'p str>,
 ) -> Result<Option<LocalLabel>, LabelError> {
     let mut whole: Option<LocalLabel> = None;
@@ -71,12 +69,12 @@ pub fn local_version<'p>(
 
 #[cfg(test)]
 mod tests {
-    use super::{git_segment, local_version, rocm_suffix, rocmsdk_suffix};
+    use super::{git_label, join_labels, rocm_label, rocmsdk_label};
     use crate::Version;
 
     #[track_caller]
     fn check(rocm: &str, upstream: &str, expect: &str) {
-        let suffix = rocm_suffix(&rocm.parse().unwrap()).unwrap();
+        let suffix = rocm_label(&rocm.parse().unwrap()).unwrap();
         assert_eq!(format!("+{suffix}"), expect);
         let normal = |suffix: &str| {
             format!("2.9.0{suffix}")
@@ -109,8 +107,8 @@ mod tests {
 
     #[test]
     fn labels_by_rocm_sort_as_texts_and_those_of_a_day_behind_them_all() {
-        let rocm = |text: &str| rocm_suffix(&text.parse().unwrap()).unwrap();
-        let day = rocmsdk_suffix("2025-05-28").unwrap();
+        let rocm = |text: &str| rocm_label(&text.parse().unwrap()).unwrap();
+        let day = rocmsdk_label("2025-05-28").unwrap();
         let order = [
             rocm("7.10.0.dev0+efed3c"),
             rocm("10.2.0"),
@@ -134,9 +132,9 @@ mod tests {
     #[test]
     fn a_day_that_there_is_makes_a_suffix() {
         for day in ["2025-05-28", "20250528"] {
-            assert_eq!(rocmsdk_suffix(day).unwrap().as_str(), "rocmsdk20250528");
+            assert_eq!(rocmsdk_label(day).unwrap().as_str(), "rocmsdk20250528");
         }
-        assert!(rocmsdk_suffix("2024-02-29").is_ok());
+        assert!(rocmsdk_label("2024-02-29").is_ok());
         for day in [
             "2025-02-29",
             "2025-13-01",
@@ -147,26 +145,26 @@ mod tests {
             "2025-0528",
             "",
         ] {
-            assert!(rocmsdk_suffix(day).is_err(), "{day}");
+            assert!(rocmsdk_label(day).is_err(), "{day}");
         }
     }
 
     #[test]
     fn a_development_build_names_its_commit_before_its_rocm() {
-        let commit = git_segment("1A2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b").unwrap();
-        let label = local_version([commit.as_str(), "+rocm7.10.0"])
+        let commit = git_label("1A2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b").unwrap();
+        let label = join_labels([commit.as_str(), "+rocm7.10.0"])
             .unwrap()
             .unwrap();
         assert_eq!(label.as_str(), "git1a2b3c4d.rocm7.10.0");
         for none in ["", "1a2b3c4", "1a2b3c4z5e", "ä234567890"] {
-            assert!(git_segment(none).is_err(), "{none}");
+            assert!(git_label(none).is_err(), "{none}");
         }
     }
 
     #[test]
     fn a_label_of_parts_has_one_plus_and_no_empty_segment() {
         let label = |parts: &[&str]| {
-            local_version(parts.iter().copied())
+            join_labels(parts.iter().copied())
                 .unwrap()
                 .map(|label| label.to_string())
         };
@@ -176,7 +174,7 @@ mod tests {
         );
         assert_eq!(label(&["", "+"]), None);
         for part in ["a+b", "++a", "a b", "a..b"] {
-            assert!(local_version([part]).is_err(), "{part}");
+            assert!(join_labels([part]).is_err(), "{part}");
         }
     }
 }

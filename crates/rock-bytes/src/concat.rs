@@ -1,23 +1,23 @@
-//! Sources one after the other, as one.
+//! Concatenation of sources.
 
 use std::io;
 
 use super::ReadAt;
 
-/// Sources one after the other, read by position. Nothing is held but what was given.
+/// The concatenation of sources, read by position.
 #[derive(Default)]
-pub struct Joined<'j> {
+pub struct Concat<'j> {
     /// Each with the position at which it ends.
     parts: Vec<(u64, Box<dyn ReadAt + 'j>)>,
 }
 
-impl<'j> Joined<'j> {
-    /// Nothing yet.
+impl<'j> Concat<'j> {
+    /// Creates an empty concatenation.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a source behind those that are there.
+    /// Appends a source.
     pub fn push(&mut self, source: Box<dyn ReadAt + 'j>) {
         let length = source.size_bytes();
         if length > 0 {
@@ -26,7 +26,7 @@ impl<'j> Joined<'j> {
     }
 }
 
-impl ReadAt for Joined<'_> {
+impl ReadAt for Concat<'_> {
     fn size_bytes(&self) -> u64 {
         self.parts.last().map_or(0, |(end, _)| *end)
     }
@@ -50,11 +50,11 @@ impl ReadAt for Joined<'_> {
     }
 }
 
-impl std::fmt::Debug for Joined<'_> {
+impl std::fmt::Debug for Concat<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "Joined({} parts, {} bytes)",
+            "Concat({} parts, {} bytes)",
             self.parts.len(),
             self.size_bytes()
         )
@@ -63,11 +63,11 @@ impl std::fmt::Debug for Joined<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Joined, ReadAt};
+    use super::{Concat, ReadAt};
 
     #[test]
     fn any_stretch_of_the_whole_is_that_of_its_parts() {
-        let mut joined = Joined::new();
+        let mut joined = Concat::new();
         for part in [b"one".as_slice(), b"", b"three", b"x"] {
             joined.push(Box::new(part.to_vec()));
         }
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_part_that_became_shorter_is_a_fault_and_not_the_end() {
-        let mut joined = Joined::new();
+        let mut joined = Concat::new();
         joined.push(Box::new(Shrunk));
         assert!(joined.read_at(&mut [0; 4], 0).is_err());
     }

@@ -1,35 +1,37 @@
-//! Which files indexes withdraw, and why.
+//! The yanked files of an index (PEP 592).
 
 use std::collections::BTreeMap;
 
 use super::Digest;
 
-/// The files that indexes withdraw: names, capital letters or not, each with the bytes that are
-/// meant. Where a digest is not known, here or of the file in question, the name decides.
+/// Yanked files by name and digest, with their reasons.
+///
+/// Names are compared without regard to case. If the digest of an entry or of the file in question is
+/// unknown, the name alone decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Withdrawn(BTreeMap<String, Vec<(Option<Digest>, String)>>);
+pub struct YankedFiles(BTreeMap<String, Vec<(Option<Digest>, String)>>);
 
-impl Withdrawn {
-    /// Adds a file, with the reason; empty for none.
+impl YankedFiles {
+    /// Adds a file with a reason, which may be empty; replaces an equal entry.
     pub fn insert(&mut self, name: &str, digest: Option<Digest>, reason: String) {
         let of_name = self.0.entry(name.to_lowercase()).or_default();
         of_name.retain(|(other, _)| *other != digest);
         of_name.push((digest, reason));
     }
 
-    /// The same names, whatever the bytes.
+    /// Returns the names with unknown digests.
     #[must_use]
-    pub fn whatever_the_bytes(self) -> Self {
+    pub fn ignoring_digests(self) -> Self {
         self.into_iter()
             .map(|(name, _, reason)| (name, None, reason))
             .collect()
     }
 
-    /// The same without those that are withdrawn there too, the same bytes of the same name.
+    /// Returns the files without those that `other` yanks, too, with equal digests.
     #[must_use]
-    pub fn without(mut self, there: &Self) -> Self {
+    pub fn without(mut self, other: &Self) -> Self {
         for (name, of_name) in &mut self.0 {
-            let others = there.0.get(name).map(Vec::as_slice).unwrap_or_default();
+            let others = other.0.get(name).map(Vec::as_slice).unwrap_or_default();
             of_name.retain(|(digest, _)| {
                 digest.is_none() || !others.iter().any(|(other, _)| other == digest)
             });
@@ -38,30 +40,30 @@ impl Withdrawn {
         self
     }
 
-    /// The names, in small letters.
+    /// Returns the names in lower case.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// Whether there is none.
+    /// Returns whether no file is yanked.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Why a file is withdrawn; empty for no reason, `None` for a file that is offered.
+    /// Returns the reason, which may be empty, if the file is yanked.
     pub fn reason(&self, name: &str, digest: Option<Digest>) -> Option<&str> {
         let of_name = self.0.get(&name.to_lowercase())?;
-        let exact = of_name.iter().find(|(withdrawn, _)| *withdrawn == digest);
+        let exact = of_name.iter().find(|(yanked, _)| *yanked == digest);
         let any = || {
             of_name
                 .iter()
-                .find(|(withdrawn, _)| withdrawn.is_none() || digest.is_none())
+                .find(|(yanked, _)| yanked.is_none() || digest.is_none())
         };
         exact.or_else(any).map(|(_, reason)| reason.as_str())
     }
 }
 
-impl Extend<(String, Option<Digest>, String)> for Withdrawn {
+impl Extend<(String, Option<Digest>, String)> for YankedFiles {
     fn extend<T: IntoIterator<Item = (String, Option<Digest>, String)>>(&mut self, files: T) {
         files
             .into_iter()
@@ -69,15 +71,15 @@ impl Extend<(String, Option<Digest>, String)> for Withdrawn {
     }
 }
 
-impl FromIterator<(String, Option<Digest>, String)> for Withdrawn {
+impl FromIterator<(String, Option<Digest>, String)> for YankedFiles {
     fn from_iter<T: IntoIterator<Item = (String, Option<Digest>, String)>>(files: T) -> Self {
-        let mut withdrawn = Self::default();
-        withdrawn.extend(files);
-        withdrawn
+        let mut yanked = Self::default();
+        yanked.extend(files);
+        yanked
     }
 }
 
-impl IntoIterator for Withdrawn {
+impl IntoIterator for YankedFiles {
     type Item = (String, Option<Digest>, String);
     type IntoIter = std::vec::IntoIter<Self::Item>;
 
@@ -93,13 +95,13 @@ impl IntoIterator for Withdrawn {
 
 #[cfg(test)]
 mod tests {
-    use super::Withdrawn;
+    use super::YankedFiles;
     use crate::Digest;
 
     #[test]
     fn bytes_are_withdrawn_or_a_name_whatever_the_bytes() {
         let (old, new) = (Some(Digest::new([1; 32])), Some(Digest::new([2; 32])));
-        let one = |digest| -> Withdrawn {
+        let one = |digest| -> YankedFiles {
             [("a.whl".to_owned(), digest, "broken".to_owned())]
                 .into_iter()
                 .collect()
@@ -117,7 +119,7 @@ mod tests {
             Some("broken"),
             "nothing says that it is another"
         );
-        assert_eq!(one(old).whatever_the_bytes(), one(None));
+        assert_eq!(one(old).ignoring_digests(), one(None));
         assert_eq!(
             one(old).reason("A.whl", old),
             Some("broken"),
@@ -134,7 +136,7 @@ mod tests {
     fn several_files_of_one_name_keep_their_reasons() {
         let (old, new) = (Some(Digest::new([1; 32])), Some(Digest::new([2; 32])));
         let file = |digest, reason: &str| ("a.whl".to_owned(), digest, reason.to_owned());
-        let mut withdrawn: Withdrawn = [file(old, "broken"), file(new, "broken too")]
+        let mut withdrawn: YankedFiles = [file(old, "broken"), file(new, "broken too")]
             .into_iter()
             .collect();
         assert_eq!(
@@ -151,7 +153,7 @@ mod tests {
             "the last word counts"
         );
         assert_eq!(
-            withdrawn.clone().into_iter().collect::<Withdrawn>(),
+            withdrawn.clone().into_iter().collect::<YankedFiles>(),
             withdrawn
         );
     }

@@ -1,4 +1,4 @@
-//! Memory whose pages are there before they are used.
+//! Buffers in huge pages.
 
 use std::ops::{Deref, DerefMut};
 
@@ -6,17 +6,16 @@ use memmap2::{Advice, MmapMut, MmapOptions};
 
 /// A large page of x86-64 and of ARM64 with pages of 4 KiB (Linux:
 /// Documentation/admin-guide/mm/transhuge.rst).
-const LARGE_BYTES: usize = 2 << 20;
-/// How much of a large page must be used for one to be taken.
-const LEAST_BYTES: usize = LARGE_BYTES / 4;
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+/// The minimum of bytes for which a huge page is used.
+const MIN_USED_BYTES: usize = HUGE_PAGE_BYTES / 4;
 
-/// So many zeroed bytes, all of which will be written.
+/// A zeroed buffer in transparent huge pages, if the kernel provides them.
 ///
-/// The first write to a page of fresh memory stops at the system, which zeroes that one page: of
-/// the time to inflate at once, a quarter went there. Here the system is asked for large pages.
-/// Where it has none, the bytes are the same and come as slowly as ever.
+/// The first write to each page of fresh memory is a page fault, which took a quarter of the time to
+/// inflate a member at once. Huge pages need fewer faults.
 #[derive(Debug)]
-pub(super) enum Pages {
+pub(super) enum PrefaultedBuffer {
     Heap(Vec<u8>),
     Mapped {
         map: MmapMut,
@@ -25,24 +24,25 @@ pub(super) enum Pages {
     },
 }
 
-impl Pages {
+impl PrefaultedBuffer {
     pub(super) fn new(length: usize) -> Self {
         Self::mapped(length).unwrap_or_else(|| Self::Heap(vec![0; length]))
     }
 
     fn mapped(length: usize) -> Option<Self> {
-        let large = length.checked_add(LARGE_BYTES - LEAST_BYTES)? / LARGE_BYTES * LARGE_BYTES;
+        let large = length.checked_add(HUGE_PAGE_BYTES - MIN_USED_BYTES)? / HUGE_PAGE_BYTES
+            * HUGE_PAGE_BYTES;
         if large == 0 {
             return None;
         }
         // Large pages lie at multiples of their size. What is before the first is never touched,
         // and takes no memory.
         let map = MmapOptions::new()
-            .len(length.max(large).checked_add(LARGE_BYTES)?)
+            .len(length.max(large).checked_add(HUGE_PAGE_BYTES)?)
             .map_anon()
             .ok()?;
-        let begin = map.as_ptr().align_offset(LARGE_BYTES);
-        if begin > LARGE_BYTES {
+        let begin = map.as_ptr().align_offset(HUGE_PAGE_BYTES);
+        if begin > HUGE_PAGE_BYTES {
             return None;
         }
         // Large pages can be switched off, which changes nothing but time.
@@ -51,13 +51,13 @@ impl Pages {
     }
 }
 
-impl Default for Pages {
+impl Default for PrefaultedBuffer {
     fn default() -> Self {
         Self::Heap(Vec::new())
     }
 }
 
-impl Deref for Pages {
+impl Deref for PrefaultedBuffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -68,7 +68,7 @@ impl Deref for Pages {
     }
 }
 
-impl DerefMut for Pages {
+impl DerefMut for PrefaultedBuffer {
     fn deref_mut(&mut self) -> &mut [u8] {
         match self {
             Self::Heap(bytes) => bytes,
@@ -79,20 +79,20 @@ impl DerefMut for Pages {
 
 #[cfg(test)]
 mod tests {
-    use super::{LARGE_BYTES, LEAST_BYTES, Pages};
+    use super::{HUGE_PAGE_BYTES, MIN_USED_BYTES, PrefaultedBuffer};
 
     #[test]
     fn each_length_is_had_zeroed_and_can_be_written_to_its_ends() {
         for length in [
             0,
             1,
-            LEAST_BYTES - 1,
-            LEAST_BYTES,
-            LARGE_BYTES - 1,
-            LARGE_BYTES,
+            MIN_USED_BYTES - 1,
+            MIN_USED_BYTES,
+            HUGE_PAGE_BYTES - 1,
+            HUGE_PAGE_BYTES,
             5_000_001,
         ] {
-            let mut pages = Pages::new(length);
+            let mut pages = PrefaultedBuffer::new(length);
             assert_eq!(
                 (pages.len(), pages.iter().find(|byte| **byte != 0)),
                 (length, None)
@@ -103,9 +103,11 @@ mod tests {
 
     #[test]
     fn large_pages_begin_where_they_can() {
-        let Pages::Mapped { map, begin, .. } = Pages::new(3 * LARGE_BYTES) else {
+        let PrefaultedBuffer::Mapped { map, begin, .. } =
+            PrefaultedBuffer::new(3 * HUGE_PAGE_BYTES)
+        else {
             panic!("it is mapped")
         };
-        assert_eq!((map.as_ptr() as usize + begin) % LARGE_BYTES, 0);
+        assert_eq!((map.as_ptr() as usize + begin) % HUGE_PAGE_BYTES, 0);
     }
 }
