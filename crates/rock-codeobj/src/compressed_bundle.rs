@@ -12,7 +12,7 @@ pub(super) const MAGIC: &[u8; 4] = b"CCOB";
 /// The magic of a Zstandard frame (RFC 8878, section 3.1.1).
 const ZSTD_MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 /// Size of the output buffer, in bytes.
-const PIECE_BYTES: usize = 128 << 10;
+const CHUNK_BYTES: usize = 128 << 10;
 
 /// The compression method of a bundle (LLVM, `compression::Format`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -234,7 +234,7 @@ impl BundleDecompressor {
             },
             BundleCompression::Zlib => (StreamDecoder::Zlib(Decompress::new(true)), None),
         };
-        let (buffer, reader) = (vec![0; PIECE_BYTES], BundleReader::new(depth));
+        let (buffer, reader) = (vec![0; CHUNK_BYTES], BundleReader::new(depth));
         Self {
             header,
             depth,

@@ -4,7 +4,7 @@
 
 use std::{error::Error, path::Path};
 
-use rock_sys::{Existing, PositionalFile, save};
+use rock_sys::{OnExisting, PositionalFile, save};
 use rock_wheel::{ExistingLabel, RewriteOptions, Wheel, relabel, rewrite, verify};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let wheel = Wheel::open(&file)?;
     let plan = relabel(&wheel, &name, &label.parse()?, ExistingLabel::Replace)?;
     let output = plan.name.to_string();
-    save::<Box<dyn Error>>(Path::new(&output), Existing::Keep, |target| {
+    save::<Box<dyn Error>>(Path::new(&output), OnExisting::Keep, |target| {
         Ok(rewrite(&wheel, &plan.edits, &RewriteOptions::default(), target).map(drop)?)
     })?;
     println!("{output}");

@@ -9,7 +9,7 @@ use rock_bytes::ReadAt;
 /// The symbol of the dynamic section (gABI, chapter 5, "Dynamic Section").
 const DYNAMIC_SYMBOL: &[u8] = b"_DYNAMIC\0";
 /// Size in bytes of the chunks in which symbols are read.
-const PIECE_BYTES: u64 = 1 << 16;
+const CHUNK_BYTES: u64 = 1 << 16;
 
 /// Updates the section headers of moved tables.
 pub(super) fn update_sections(
@@ -98,7 +98,7 @@ fn move_symbol(
         .min(elf.size_bytes());
     let (mut at, mut piece) = (table.offset, Vec::new());
     while at < end {
-        let count = (end - at).min(PIECE_BYTES) / size as u64;
+        let count = (end - at).min(CHUNK_BYTES) / size as u64;
         if count == 0 {
             break;
         }

@@ -10,7 +10,7 @@ use super::encode::{CHUNK_BYTES, EncodeItem, EncodeTask, EncodedBlock, NewBytes,
 use super::entries::ZipEntry;
 use super::large_member::{BLOCK_BYTES, LargeMember};
 use super::writer::stored_header_bytes;
-use rock_bytes::WriteAhead;
+use rock_bytes::WriteAt;
 
 /// Memory for deflating, without content and result: libdeflate takes about 900 KiB, zlib 256 KiB
 /// (zconf.h, "memory requirements").
@@ -21,7 +21,7 @@ const SMALL_BYTES: usize = 64 << 10;
 /// A range of the target whose offset is known before everything in front of it is written.
 #[derive(Clone)]
 pub(super) struct ReservedRange {
-    pub(super) target: Arc<dyn WriteAhead>,
+    pub(super) target: Arc<dyn WriteAt>,
     /// Offset of the content; in [`BlockSource`], of the next member's header.
     pub(super) offset: u64,
 }
@@ -36,7 +36,7 @@ pub(super) struct BlockSource<'e, I> {
 }
 
 impl<'e, I: Iterator<Item = ZipEntry<'e>>> BlockSource<'e, I> {
-    pub(super) fn new(entries: I, target: Option<Arc<dyn WriteAhead>>) -> Self {
+    pub(super) fn new(entries: I, target: Option<Arc<dyn WriteAt>>) -> Self {
         Self {
             entries,
             large: None,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::super::WheelError;
 use super::CopiedBits;
-use rock_bytes::PIECE_BYTES;
+use rock_bytes::CHUNK_BYTES;
 
 /// Bits that do not fill a byte yet.
 #[derive(Debug, Default)]
@@ -43,8 +43,8 @@ impl BitBuffer {
         let mut chunk = Vec::new();
         while position < bits.end {
             let first = position / 8;
-            let length = (bits.end.div_ceil(8) - first).min(PIECE_BYTES as u64);
-            chunk.resize(usize::try_from(length).unwrap_or(PIECE_BYTES), 0);
+            let length = (bits.end.div_ceil(8) - first).min(CHUNK_BYTES as u64);
+            chunk.resize(usize::try_from(length).unwrap_or(CHUNK_BYTES), 0);
             copied
                 .source
                 .read_exact_at(&mut chunk, copied.offset + first)

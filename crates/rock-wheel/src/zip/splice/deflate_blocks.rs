@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Range;
 
 use super::super::limits::MAX_BLOCKS;
-use rock_bytes::{PIECE_BYTES, ReadAt};
+use rock_bytes::{CHUNK_BYTES, ReadAt};
 
 /// A sequence of DEFLATE blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,9 +115,9 @@ impl BitReader<'_> {
     }
 
     fn read(&mut self) -> io::Result<()> {
-        let length = (self.rest.end - self.rest.start).min(PIECE_BYTES as u64);
+        let length = (self.rest.end - self.rest.start).min(CHUNK_BYTES as u64);
         self.chunk
-            .resize(usize::try_from(length).unwrap_or(PIECE_BYTES), 0);
+            .resize(usize::try_from(length).unwrap_or(CHUNK_BYTES), 0);
         self.source
             .read_exact_at(&mut self.chunk, self.rest.start)?;
         self.rest.start += length;
